@@ -1,0 +1,114 @@
+//! Bodies: scalar SSA programs over primitives. One op on one dtype is one body; the inside of an expanded loop is one
+//! body. The interpreter evaluates them with Rust scalars, code generators inline them.
+//!
+//! A body is a list of instructions over numbered registers: inputs first, then each instruction's results in order.
+//! Three constructs go beyond straight lines: a table look-up, `If` (a cold path, taken for the lanes whose mask is set)
+//! and `Repeat` (a bounded loop). Their inner bodies are closed: they see only their own inputs.
+
+mod build;
+mod eval;
+mod prim;
+mod text;
+mod verify;
+
+pub use build::BodyBuilder;
+pub use eval::eval_prim;
+pub use prim::{Class, Prim, Signature};
+
+use crate::dtype::PrimType;
+use crate::id::entity;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+entity! {
+    /// A register of a body.
+    Reg "r"
+}
+
+/// A constant table: the values of a [`InstKind::Table`] look-up.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Table {
+    /// Type of each entry.
+    pub ty: PrimType,
+    /// Entries as bits in the low end of a `u64`.
+    pub values: Vec<u64>,
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum InstKind {
+    /// A constant, as bits in the low end of a `u64`.
+    Const(u64),
+    /// A primitive.
+    Prim(Prim),
+    /// `table[min(index, len - 1)]` with an unsigned `I32` index. The table is not empty.
+    Table(Arc<Table>),
+    /// Operands: a `Bool`, then `n` defaults, then the inner body's inputs. Results: where the `Bool` is true the inner
+    /// body's `n` outputs, else the defaults. Vector code runs the inner body if any lane's `Bool` is true.
+    If(Arc<Body>),
+    /// Operands: the initial state, then invariants. The inner body maps state and invariants to a `Bool` and the next
+    /// state. At most `max` times: if the `Bool` is true the next state becomes the state, else the loop ends.
+    Repeat {
+        /// The largest number of trips.
+        max: u32,
+        /// Number of state registers.
+        state: usize,
+        /// Maps state and invariants to a `Bool` and the next state.
+        body: Arc<Body>,
+    },
+}
+
+/// One instruction. Its results are consecutive registers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Inst {
+    /// What it does.
+    pub kind: InstKind,
+    /// Operands.
+    pub args: SmallVec<[Reg; 3]>,
+    /// First result register.
+    pub first: Reg,
+    /// Number of results.
+    pub results: u32,
+}
+
+impl Inst {
+    /// The result registers.
+    pub fn result_regs(&self) -> impl Iterator<Item = Reg> + use<> {
+        (self.first.0..self.first.0 + self.results).map(Reg)
+    }
+
+    /// The only result of a primitive, constant or table look-up.
+    pub fn result(&self) -> Reg {
+        self.first
+    }
+}
+
+/// A scalar SSA program over primitives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Body {
+    /// Number of input registers: registers `0..inputs`.
+    pub inputs: usize,
+    /// The type of every register.
+    pub types: Vec<PrimType>,
+    /// Instructions in order; operands come before their uses.
+    pub insts: Vec<Inst>,
+    /// Result registers.
+    pub outputs: Vec<Reg>,
+}
+
+impl Body {
+    /// The type of a register.
+    pub fn ty(&self, reg: Reg) -> PrimType {
+        self.types[reg.index()]
+    }
+
+    /// The types of the inputs.
+    pub fn input_types(&self) -> &[PrimType] {
+        &self.types[..self.inputs]
+    }
+
+    /// The types of the outputs.
+    pub fn output_types(&self) -> impl Iterator<Item = PrimType> + '_ {
+        self.outputs.iter().map(|&r| self.ty(r))
+    }
+}

@@ -1,0 +1,147 @@
+//! The one error type: a code, a headline, a place, facts and a way out.
+//!
+//! Every stage reports failures with it. Codes stand in one table; a code says what went wrong, never where.
+
+use crate::place::Place;
+use std::fmt;
+
+macro_rules! codes {
+    ($($variant:ident $text:literal $doc:literal;)*) => {
+        /// What went wrong, for programs that match on it. The text form is stable.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum ErrorCode { $(#[doc = $doc] $variant,)* }
+
+        impl ErrorCode {
+            /// All codes.
+            pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$variant),*];
+
+            /// The stable text form.
+            pub const fn name(self) -> &'static str {
+                match self { $(ErrorCode::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Shape "shape" "Shapes that do not broadcast, or data that does not fill its shape.";
+    DType "dtype" "An op does not take a dtype.";
+    Promotion "promotion" "The policy defines no common type for the operands.";
+    Literal "literal" "A literal does not fit the dtype it is used in.";
+    Size "size" "A product of extents or a byte count is larger than the address space allows.";
+    Arity "arity" "Wrong number of arguments or results.";
+    Argument "argument" "An argument of a compiled function has the wrong dtype, shape or layout.";
+    Traced "traced" "A traced value was read, or used outside its trace.";
+    Allocation "allocation" "The system refused memory.";
+    Io "io" "A file could not be read or written, or is not what it claims to be.";
+    Parse "parse" "Text that is not a program.";
+    Verify "verify" "A stage's invariants do not hold: a bug in ndjit, or a hand-written program that is wrong.";
+    Backend "backend" "Code generation or the device failed.";
+    Panic "panic" "A worker thread or a user closure panicked.";
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    code: ErrorCode,
+    headline: String,
+    place: Option<Place>,
+    facts: Vec<String>,
+    help: Option<String>,
+}
+
+/// An error value: one pointer wide, cheap to pass on.
+///
+/// Displays as
+///
+/// ```text
+/// error[shape]: add: shapes [2, 3] and [4] do not broadcast
+///   at src/main.rs:10:9
+///   left:  f32[2, 3]
+///   right: f32[4]
+///   help: …
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+/// Shorthand for results with this crate's error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// A new error. `headline` is one line without a full stop, beginning with the op or stage it concerns.
+    pub fn new(code: ErrorCode, headline: impl Into<String>) -> Error {
+        Error(Box::new(Inner { code, headline: headline.into(), place: None, facts: Vec::new(), help: None }))
+    }
+
+    /// Adds the place in the user's source, unless one is known already (the innermost wins).
+    #[must_use]
+    pub fn at(mut self, place: impl Into<Option<Place>>) -> Error {
+        if self.0.place.is_none() {
+            self.0.place = place.into();
+        }
+        self
+    }
+
+    /// Adds one line of fact: an operand, a limit, a value.
+    #[must_use]
+    pub fn fact(mut self, fact: impl fmt::Display) -> Error {
+        self.0.facts.push(fact.to_string());
+        self
+    }
+
+    /// Adds the way out.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Error {
+        self.0.help = Some(help.into());
+        self
+    }
+
+    /// What went wrong.
+    pub fn code(&self) -> ErrorCode {
+        self.0.code
+    }
+
+    /// The one-line summary.
+    pub fn headline(&self) -> &str {
+        &self.0.headline
+    }
+
+    /// Where in the user's source, if known.
+    pub fn place(&self) -> Option<Place> {
+        self.0.place
+    }
+
+    /// Facts, one line each.
+    pub fn facts(&self) -> &[String] {
+        &self.0.facts
+    }
+
+    /// The way out, if there is one.
+    pub fn help_text(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error[{}]: {}", self.0.code, self.0.headline)?;
+        if let Some(place) = self.0.place {
+            write!(f, "\n  at {place}")?;
+        }
+        for fact in &self.0.facts {
+            write!(f, "\n  {fact}")?;
+        }
+        if let Some(help) = &self.0.help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,22 @@
+//! The nouns of ndjit: dtypes, promotion, ops and their bodies, shapes, graphs, kernels and loops, each with its verifier and
+//! its text form, and the reference interpreter that defines what they mean.
+//!
+//! This crate does no IO, starts no threads, reads no environment or clock, and has no `unsafe`.
+
+#![forbid(unsafe_code)]
+
+pub mod body;
+pub mod dtype;
+pub mod error;
+mod id;
+pub mod op;
+pub mod place;
+pub mod shape;
+pub mod value_type;
+
+pub use dtype::{DType, DTypeSet, Kind, PrimType};
+pub use error::{Error, ErrorCode, Result};
+pub use op::Op;
+pub use place::Place;
+pub use shape::Shape;
+pub use value_type::{ValueType, Weak};

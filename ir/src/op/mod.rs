@@ -1,0 +1,153 @@
+//! Ops: what an array program can do to each element. The facts stand in [the table](crate::op_table); this module derives
+//! the enum from it and says what a row's words mean.
+
+mod bodies;
+mod table;
+
+pub use bodies::{body, cast_body, load_body, store_body};
+
+use crate::dtype::{DType, DTypeSet};
+use std::fmt;
+use std::str::FromStr;
+
+/// How the types of an op's operands meet, before the policy resolves them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operands {
+    /// The join of all operands.
+    Join,
+    /// The join; bool becomes the default integer.
+    Number,
+    /// The join; bool and integers become floats.
+    Inexact,
+    /// Each operand becomes bool (nonzero is true).
+    Logical,
+    /// The first becomes bool; the join of the others.
+    Choose,
+}
+
+/// The result dtype of an op, from the dtype it computes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ResultRule {
+    /// The computing dtype.
+    Same,
+    /// Bool.
+    Bool,
+    /// The dtype of the real part.
+    Real,
+}
+
+/// The largest error of an op over all inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accuracy {
+    /// Correctly rounded for real dtypes.
+    Exact,
+    /// At most this many units in the last place.
+    Ulp(u32),
+}
+
+/// One row of the op table.
+#[derive(Clone, Copy, Debug)]
+pub struct OpRow {
+    /// The op this row describes.
+    pub op: Op,
+    /// Name in IR text, after the Array API.
+    pub name: &'static str,
+    /// Names of the operands.
+    pub operands: &'static [&'static str],
+    /// How operand types meet.
+    pub rule: Operands,
+    /// The dtypes the op computes in.
+    pub domain: DTypeSet,
+    /// Result dtype from computing dtype.
+    pub result: ResultRule,
+    /// Largest error.
+    pub accuracy: Accuracy,
+    /// `commutative`, `idempotent`, `involution`.
+    pub laws: &'static [&'static str],
+    /// What it does, for people.
+    pub doc: &'static str,
+}
+
+macro_rules! derive_ops {
+    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)++ $result:ident
+        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal;)*) => {
+        /// An elementwise op; facts about each are in its table [row](Op::row).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Op { $(#[doc = $doc] $variant,)* }
+
+        const ROWS: &[OpRow] = &[$(OpRow {
+            op: Op::$variant, name: text_name(stringify!($name)), operands: &[$(stringify!($operand)),*], rule: Operands::$rule,
+            domain: DTypeSet::EMPTY$(.union(DTypeSet::$domain))*, result: ResultRule::$result,
+            accuracy: Accuracy::$accuracy $(($ulp))?, laws: &[$(stringify!($law)),*], doc: $doc,
+        }),*];
+
+        impl Op {
+            /// All ops, in table order.
+            pub const ALL: [Op; ROWS.len()] = [$(Op::$variant),*];
+        }
+    };
+}
+
+/// `where_` in Rust is `where` in text.
+const fn text_name(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        b"where_" => "where",
+        _ => name,
+    }
+}
+
+crate::op_table!(derive_ops);
+
+impl Op {
+    /// This op's table row.
+    pub const fn row(self) -> &'static OpRow {
+        &ROWS[self as usize]
+    }
+
+    /// Name in IR text.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The number of operands.
+    pub const fn arity(self) -> usize {
+        self.row().operands.len()
+    }
+
+    /// Whether rewrites may use the law `name`.
+    pub fn has_law(self, name: &str) -> bool {
+        self.row().laws.contains(&name)
+    }
+
+    /// The dtype of operand `index` when the op computes in `dtype`.
+    pub fn operand_dtype(self, index: usize, dtype: DType) -> DType {
+        match self.row().rule {
+            Operands::Choose if index == 0 => DType::Bool,
+            Operands::Join | Operands::Number | Operands::Inexact | Operands::Logical | Operands::Choose => dtype,
+        }
+    }
+
+    /// The dtype of the result when the op computes in `dtype`.
+    pub fn result_dtype(self, dtype: DType) -> DType {
+        match self.row().result {
+            ResultRule::Same => dtype,
+            ResultRule::Bool => DType::Bool,
+            ResultRule::Real => dtype.real(),
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Op {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Op, ()> {
+        ROWS.iter().find(|row| row.name == text).map(|row| row.op).ok_or(())
+    }
+}

@@ -1,0 +1,109 @@
+//! The op table: one row per elementwise op. Everything that is a fact about an op stands here; the enum, names, the parser,
+//! the user's functions and methods, coverage tests and the documentation derive from it.
+
+/// Calls `$callback!` with all rows. A row is
+///
+/// `Variant name arity(parameter names) operands DOMAIN result accuracy [laws] "documentation";`
+///
+/// - *operands*: how operand types meet ([`Operands`](crate::op::Operands));
+/// - *DOMAIN*: the dtypes it computes in ([`DTypeSet`](crate::DTypeSet) constants, joined by `+`);
+/// - *result*: the result dtype from the computing one ([`ResultRule`](crate::op::ResultRule));
+/// - *accuracy*: `Exact` for correctly rounded, `Ulp(n)` for a maximum error of `n` units in the last place;
+/// - *laws*: `commutative`, `idempotent`, `involution`: what rewrites may use. Floats obey those listed bit for bit.
+#[macro_export]
+macro_rules! op_table {
+    ($callback:path) => {
+        $callback! {
+            Add add(x y) Join ALL Same Exact [commutative]
+                "`x + y`. Integers wrap, bool is logical or, floats round to nearest even.";
+            Subtract subtract(x y) Join NUMERIC Same Exact []
+                "`x - y`. Integers wrap, floats round to nearest even.";
+            Multiply multiply(x y) Join ALL Same Exact [commutative]
+                "`x * y`. Integers wrap, bool is logical and; complex products are computed as (ac - bd) + (ad + bc)i.";
+            Divide divide(x y) Inexact FLOAT+COMPLEX Same Exact []
+                "True division `x / y`: integers become floats (64-bit ones f64, others f32). Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly.";
+            FloorDivide floor_divide(x y) Number REAL Same Exact []
+                "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: as Python's, `x // 0` is infinite or NaN.";
+            Remainder remainder(x y) Number REAL Same Exact []
+                "`x % y` with the sign of `y`, as Python's. Integers: `x % 0 = 0`. Floats: exact; NaN for `y = 0` or infinite `x`.";
+            Negative negative(x) Join NUMERIC Same Exact [involution]
+                "`-x`. Integers wrap; floats flip the sign, also of zero and NaN.";
+            Abs abs(x) Join ALL Real Exact [idempotent]
+                "Absolute value. `MIN` of a signed integer gives itself. Of a complex number its modulus as a float, without needless overflow (at most 1 ULP).";
+            Sign sign(x) Join NUMERIC Same Exact [idempotent]
+                "-1, 0 or 1 with the sign of `x`; zeros keep their sign, NaN gives NaN. Of a complex number `x / |x|`, 0 at 0.";
+            Square square(x) Number NUMERIC Same Exact []
+                "`x * x`. Integers wrap.";
+            Sqrt sqrt(x) Inexact FLOAT+COMPLEX Same Exact []
+                "Square root; NaN for negative reals, -0 for -0. Of a complex number the root with non-negative real part, branch cut along the negative real axis (at most 2 ULP in each part).";
+            Reciprocal reciprocal(x) Inexact FLOAT+COMPLEX Same Exact []
+                "`1 / x`.";
+            MulAdd mul_add(x y z) Join NUMERIC Same Exact []
+                "`x * y + z`: floats are rounded once (IEEE fusedMultiplyAdd); integers wrap; complex as (ac - bd + e) + (ad + bc + f)i, fused.";
+            Minimum minimum(x y) Join ALL Same Exact [commutative idempotent]
+                "The smaller operand. NaN if either is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part.";
+            Maximum maximum(x y) Join ALL Same Exact [commutative idempotent]
+                "The larger operand. NaN if either is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part.";
+            Clip clip(x lo hi) Join BOOL+REAL Same Exact []
+                "`minimum(maximum(x, lo), hi)`: NaN anywhere gives NaN; `lo > hi` gives `hi`.";
+            Floor floor(x) Join BOOL+REAL Same Exact [idempotent]
+                "The largest integral value not above `x`. Integers give themselves.";
+            Ceil ceil(x) Join BOOL+REAL Same Exact [idempotent]
+                "The smallest integral value not below `x`. Integers give themselves.";
+            Trunc trunc(x) Join BOOL+REAL Same Exact [idempotent]
+                "The integral value nearest to `x` not larger in magnitude. Integers give themselves.";
+            Round round(x) Join NUMERIC Same Exact [idempotent]
+                "The nearest integral value, ties to even. Integers give themselves; complex numbers part by part.";
+            Equal equal(x y) Join ALL Bool Exact [commutative]
+                "`x = y`, compared in the common dtype; NaN equals nothing.";
+            NotEqual not_equal(x y) Join ALL Bool Exact [commutative]
+                "`x != y`, compared in the common dtype; NaN differs from everything.";
+            Less less(x y) Join ALL Bool Exact []
+                "`x < y`, compared in the common dtype; false for NaN. Complex numbers are ordered by real, then imaginary part.";
+            LessEqual less_equal(x y) Join ALL Bool Exact []
+                "`x <= y`, compared in the common dtype; false for NaN. Complex numbers are ordered by real, then imaginary part.";
+            Greater greater(x y) Join ALL Bool Exact []
+                "`x > y`, compared in the common dtype; false for NaN. Complex numbers are ordered by real, then imaginary part.";
+            GreaterEqual greater_equal(x y) Join ALL Bool Exact []
+                "`x >= y`, compared in the common dtype; false for NaN. Complex numbers are ordered by real, then imaginary part.";
+            LogicalAnd logical_and(x y) Logical BOOL Same Exact [commutative idempotent]
+                "True where both are nonzero. NaN is nonzero.";
+            LogicalOr logical_or(x y) Logical BOOL Same Exact [commutative idempotent]
+                "True where either is nonzero. NaN is nonzero.";
+            LogicalXor logical_xor(x y) Logical BOOL Same Exact [commutative]
+                "True where exactly one is nonzero. NaN is nonzero.";
+            LogicalNot logical_not(x) Logical BOOL Same Exact [involution]
+                "True where `x` is zero. NaN is nonzero.";
+            BitwiseAnd bitwise_and(x y) Join BOOL+INT Same Exact [commutative idempotent]
+                "Bit by bit and.";
+            BitwiseOr bitwise_or(x y) Join BOOL+INT Same Exact [commutative idempotent]
+                "Bit by bit or.";
+            BitwiseXor bitwise_xor(x y) Join BOOL+INT Same Exact [commutative]
+                "Bit by bit exclusive or.";
+            BitwiseInvert bitwise_invert(x) Join BOOL+INT Same Exact [involution]
+                "Every bit flipped; logical not for bool.";
+            BitwiseLeftShift bitwise_left_shift(x y) Number INT Same Exact []
+                "`x << y`. A shift by a negative count, or by the width or more, gives 0.";
+            BitwiseRightShift bitwise_right_shift(x y) Number INT Same Exact []
+                "`x >> y`, arithmetic for signed integers. A shift by a negative count, or by the width or more, gives 0 or the sign in every bit.";
+            Where where_(condition x y) Choose ALL Same Exact []
+                "`x` where the condition is nonzero, else `y`.";
+            IsNan isnan(x) Join ALL Bool Exact []
+                "True for NaN; for a complex number if either part is NaN; false for integers.";
+            IsInf isinf(x) Join ALL Bool Exact []
+                "True for infinities; for a complex number if either part is infinite; false for integers.";
+            IsFinite isfinite(x) Join ALL Bool Exact []
+                "True for neither NaN nor infinite values; for a complex number if both parts are finite; true for integers.";
+            Exp exp(x) Inexact FLOAT Same Ulp(1) []
+                "e to the power `x`.";
+            Log log(x) Inexact FLOAT Same Ulp(1) []
+                "Natural logarithm; -inf at zeros, NaN for negative numbers.";
+            Sin sin(x) Inexact FLOAT Same Ulp(1) []
+                "Sine of `x` radians, reduced exactly for all finite `x`; NaN for infinities.";
+            Cos cos(x) Inexact FLOAT Same Ulp(1) []
+                "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities.";
+            Tanh tanh(x) Inexact FLOAT Same Ulp(2) []
+                "Hyperbolic tangent.";
+        }
+    };
+}
