@@ -69,7 +69,7 @@ pub struct OpRow {
 }
 
 macro_rules! derive_ops {
-    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)++ $result:ident
+    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
         $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal;)*) => {
         /// An elementwise op; facts about each are in its table [row](Op::row).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

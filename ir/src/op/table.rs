@@ -6,7 +6,7 @@
 /// `Variant name arity(parameter names) operands DOMAIN result accuracy [laws] "documentation";`
 ///
 /// - *operands*: how operand types meet ([`Operands`](crate::op::Operands));
-/// - *DOMAIN*: the dtypes it computes in ([`DTypeSet`](crate::DTypeSet) constants, joined by `+`);
+/// - *DOMAIN*: the dtypes it computes in ([`DTypeSet`](crate::DTypeSet) constants, joined by `|`);
 /// - *result*: the result dtype from the computing one ([`ResultRule`](crate::op::ResultRule));
 /// - *accuracy*: `Exact` for correctly rounded, `Ulp(n)` for a maximum error of `n` units in the last place;
 /// - *laws*: `commutative`, `idempotent`, `involution`: what rewrites may use. Floats obey those listed bit for bit.
@@ -20,7 +20,7 @@ macro_rules! op_table {
                 "`x - y`. Integers wrap, floats round to nearest even.";
             Multiply multiply(x y) Join ALL Same Exact [commutative]
                 "`x * y`. Integers wrap, bool is logical and; complex products are computed as (ac - bd) + (ad + bc)i.";
-            Divide divide(x y) Inexact FLOAT+COMPLEX Same Exact []
+            Divide divide(x y) Inexact FLOAT|COMPLEX Same Exact []
                 "True division `x / y`: integers become floats (64-bit ones f64, others f32). Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly.";
             FloorDivide floor_divide(x y) Number REAL Same Exact []
                 "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: as Python's, `x // 0` is infinite or NaN.";
@@ -34,9 +34,9 @@ macro_rules! op_table {
                 "-1, 0 or 1 with the sign of `x`; zeros keep their sign, NaN gives NaN. Of a complex number `x / |x|`, 0 at 0.";
             Square square(x) Number NUMERIC Same Exact []
                 "`x * x`. Integers wrap.";
-            Sqrt sqrt(x) Inexact FLOAT+COMPLEX Same Exact []
+            Sqrt sqrt(x) Inexact FLOAT|COMPLEX Same Exact []
                 "Square root; NaN for negative reals, -0 for -0. Of a complex number the root with non-negative real part, branch cut along the negative real axis (at most 2 ULP in each part).";
-            Reciprocal reciprocal(x) Inexact FLOAT+COMPLEX Same Exact []
+            Reciprocal reciprocal(x) Inexact FLOAT|COMPLEX Same Exact []
                 "`1 / x`.";
             MulAdd mul_add(x y z) Join NUMERIC Same Exact []
                 "`x * y + z`: floats are rounded once (IEEE fusedMultiplyAdd); integers wrap; complex as (ac - bd + e) + (ad + bc + f)i, fused.";
@@ -44,13 +44,13 @@ macro_rules! op_table {
                 "The smaller operand. NaN if either is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part.";
             Maximum maximum(x y) Join ALL Same Exact [commutative idempotent]
                 "The larger operand. NaN if either is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part.";
-            Clip clip(x lo hi) Join BOOL+REAL Same Exact []
+            Clip clip(x lo hi) Join BOOL|REAL Same Exact []
                 "`minimum(maximum(x, lo), hi)`: NaN anywhere gives NaN; `lo > hi` gives `hi`.";
-            Floor floor(x) Join BOOL+REAL Same Exact [idempotent]
+            Floor floor(x) Join BOOL|REAL Same Exact [idempotent]
                 "The largest integral value not above `x`. Integers give themselves.";
-            Ceil ceil(x) Join BOOL+REAL Same Exact [idempotent]
+            Ceil ceil(x) Join BOOL|REAL Same Exact [idempotent]
                 "The smallest integral value not below `x`. Integers give themselves.";
-            Trunc trunc(x) Join BOOL+REAL Same Exact [idempotent]
+            Trunc trunc(x) Join BOOL|REAL Same Exact [idempotent]
                 "The integral value nearest to `x` not larger in magnitude. Integers give themselves.";
             Round round(x) Join NUMERIC Same Exact [idempotent]
                 "The nearest integral value, ties to even. Integers give themselves; complex numbers part by part.";
@@ -74,13 +74,13 @@ macro_rules! op_table {
                 "True where exactly one is nonzero. NaN is nonzero.";
             LogicalNot logical_not(x) Logical BOOL Same Exact [involution]
                 "True where `x` is zero. NaN is nonzero.";
-            BitwiseAnd bitwise_and(x y) Join BOOL+INT Same Exact [commutative idempotent]
+            BitwiseAnd bitwise_and(x y) Join BOOL|INT Same Exact [commutative idempotent]
                 "Bit by bit and.";
-            BitwiseOr bitwise_or(x y) Join BOOL+INT Same Exact [commutative idempotent]
+            BitwiseOr bitwise_or(x y) Join BOOL|INT Same Exact [commutative idempotent]
                 "Bit by bit or.";
-            BitwiseXor bitwise_xor(x y) Join BOOL+INT Same Exact [commutative]
+            BitwiseXor bitwise_xor(x y) Join BOOL|INT Same Exact [commutative]
                 "Bit by bit exclusive or.";
-            BitwiseInvert bitwise_invert(x) Join BOOL+INT Same Exact [involution]
+            BitwiseInvert bitwise_invert(x) Join BOOL|INT Same Exact [involution]
                 "Every bit flipped; logical not for bool.";
             BitwiseLeftShift bitwise_left_shift(x y) Number INT Same Exact []
                 "`x << y`. A shift by a negative count, or by the width or more, gives 0.";
