@@ -1,1 +1,12 @@
-//! placeholder
+//! The verbs of ndjit: passes that turn a traced graph into loop nests over primitives, and the code generators that turn
+//! those into Cranelift functions or WGSL modules. Products are values that print. Nothing here knows a device, a buffer or
+//! executable memory.
+
+#![forbid(unsafe_code)]
+
+pub mod clif;
+pub mod lower;
+pub mod passes;
+pub mod target;
+
+pub use lower::{Lowered, Options, Scheduled, lower};

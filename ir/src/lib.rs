@@ -8,9 +8,14 @@
 pub mod body;
 pub mod dtype;
 pub mod error;
+pub mod graph;
 mod id;
+pub mod kernel;
+pub mod literal;
+pub mod loops;
 pub mod op;
 pub mod place;
+pub mod promotion;
 pub mod shape;
 pub mod value_type;
 

@@ -1,0 +1,1 @@
+//! Cranelift functions from expanded loop nests.

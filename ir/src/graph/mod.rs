@@ -1,0 +1,321 @@
+//! The graph: an append-only, hash-consed arena of nodes over whole arrays.
+//!
+//! `Graph<ValueType>` is what tracing records; `Graph<DType>` is what commit makes of it. A node has one or more results;
+//! every result is a [`Value`] with a type and a shape. Operands are values with smaller ids, so a graph is acyclic by
+//! construction and is walked by index, never by recursion. Source places are not in here: see [`Places`].
+
+mod places;
+
+pub use places::Places;
+
+use crate::dtype::DType;
+use crate::id::entity;
+use crate::literal::Literal;
+use crate::op::Op;
+use crate::promotion::Policy;
+use crate::shape::Shape;
+use crate::value_type::{ValueType, Weak};
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::fmt::{Debug, Display};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+entity! {
+    /// One result of one node.
+    Value "%"
+}
+
+entity! {
+    /// A node of a graph.
+    NodeId "node"
+}
+
+entity! {
+    /// An interned shape of a graph.
+    ShapeId "shape"
+}
+
+entity! {
+    /// A literal slot of a graph.
+    SlotId "#"
+}
+
+/// The types a graph's values can have: [`ValueType`] before commit, [`DType`] after.
+pub trait Type: Copy + Eq + Hash + Display + Debug + 'static {}
+
+impl Type for ValueType {}
+impl Type for DType {}
+
+/// What fills a literal slot.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Slot {
+    /// A number written in the traced function.
+    Value(Literal),
+    /// A number passed at each call: argument `index`, of this weak kind.
+    Argument {
+        /// Position among the function's arguments.
+        index: usize,
+        /// Its kind.
+        ty: Weak,
+    },
+}
+
+impl Slot {
+    /// The type of the slot's value.
+    pub fn ty(&self) -> ValueType {
+        match self {
+            Slot::Value(literal) => literal.ty(),
+            Slot::Argument { ty, .. } => ValueType::Weak(*ty),
+        }
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// The `n`th array parameter. Parameters are the first nodes.
+    Param(u32),
+    /// The value of a literal slot, a scalar. Two literals of equal value have two slots: what a program compiles to
+    /// never depends on values.
+    Literal(SlotId),
+    /// An elementwise op on broadcast operands, resolved under a policy (after commit: always the default one).
+    Op(Op, Policy),
+    /// Conversion to the result's dtype.
+    Cast,
+    /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
+    Call(u32),
+}
+
+/// A node: its kind, its operands, its results.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    operands: (u32, u32),
+    first: Value,
+    results: u32,
+}
+
+impl Node {
+    /// The result values, consecutive.
+    pub fn results(&self) -> impl Iterator<Item = Value> + use<> {
+        (self.first.0..self.first.0 + self.results).map(Value)
+    }
+
+    /// The first result.
+    pub fn first(&self) -> Value {
+        self.first
+    }
+
+    /// The number of results.
+    pub fn result_count(&self) -> usize {
+        self.results as usize
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ValueData<T> {
+    ty: T,
+    shape: ShapeId,
+    node: NodeId,
+}
+
+/// An append-only arena of hash-consed nodes.
+#[derive(Clone, Debug)]
+pub struct Graph<T: Type> {
+    nodes: Vec<Node>,
+    operands: Vec<Value>,
+    values: Vec<ValueData<T>>,
+    shapes: Vec<Shape>,
+    shape_ids: FxHashMap<Shape, ShapeId>,
+    known: HashTable<NodeId>,
+    params: Vec<Value>,
+    slots: Arc<Vec<Slot>>,
+    children: Vec<Arc<Graph<T>>>,
+    outputs: Vec<Value>,
+}
+
+impl<T: Type> Default for Graph<T> {
+    fn default() -> Graph<T> {
+        Graph {
+            nodes: Vec::new(),
+            operands: Vec::new(),
+            values: Vec::new(),
+            shapes: Vec::new(),
+            shape_ids: FxHashMap::default(),
+            known: HashTable::new(),
+            params: Vec::new(),
+            slots: Arc::default(),
+            children: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+}
+
+impl<T: Type> Graph<T> {
+    /// An empty graph.
+    pub fn new() -> Graph<T> {
+        Graph::default()
+    }
+
+    /// An empty graph that shares another's literal slots.
+    pub fn with_slots<U: Type>(other: &Graph<U>) -> Graph<T> {
+        Graph { slots: Arc::clone(&other.slots), ..Graph::default() }
+    }
+
+    /// All node ids, operands before users.
+    pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<T> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// A node.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The operands of a node.
+    pub fn operands(&self, id: NodeId) -> &[Value] {
+        let (start, len) = self.nodes[id.index()].operands;
+        &self.operands[start as usize..(start + len) as usize]
+    }
+
+    /// The number of nodes.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The number of values: results of all nodes.
+    pub fn value_count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The node a value is a result of.
+    pub fn producer(&self, value: Value) -> NodeId {
+        self.values[value.index()].node
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> T {
+        self.values[value.index()].ty
+    }
+
+    /// The shape of a value.
+    pub fn shape(&self, value: Value) -> &Shape {
+        &self.shapes[self.values[value.index()].shape.index()]
+    }
+
+    /// The interned shape of a value.
+    pub fn shape_id(&self, value: Value) -> ShapeId {
+        self.values[value.index()].shape
+    }
+
+    /// An interned shape.
+    pub fn shape_of(&self, id: ShapeId) -> &Shape {
+        &self.shapes[id.index()]
+    }
+
+    /// The parameters' values, in order.
+    pub fn params(&self) -> &[Value] {
+        &self.params
+    }
+
+    /// The literal slots.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// The child graphs of calls.
+    pub fn children(&self) -> &[Arc<Graph<T>>] {
+        &self.children
+    }
+
+    /// The output values, in order; a value may appear several times.
+    pub fn outputs(&self) -> &[Value] {
+        &self.outputs
+    }
+
+    /// Sets the output values.
+    pub fn set_outputs(&mut self, outputs: Vec<Value>) {
+        self.outputs = outputs;
+    }
+
+    /// Interns a shape.
+    pub fn intern(&mut self, shape: &Shape) -> ShapeId {
+        if let Some(&id) = self.shape_ids.get(shape) {
+            return id;
+        }
+        let id = ShapeId::from_index(self.shapes.len());
+        self.shapes.push(shape.clone());
+        self.shape_ids.insert(shape.clone(), id);
+        id
+    }
+
+    /// Adds the next parameter.
+    pub fn param(&mut self, ty: T, shape: &Shape) -> Value {
+        let shape = self.intern(shape);
+        let value = self.add(NodeKind::Param(self.params.len() as u32), &[], &[(ty, shape)]);
+        self.params.push(value);
+        value
+    }
+
+    /// Adds a literal slot and its node of type `ty`.
+    pub fn literal(&mut self, slot: Slot, ty: T) -> Value {
+        let id = SlotId::from_index(self.slots.len());
+        Arc::make_mut(&mut self.slots).push(slot);
+        self.slot_value(id, ty)
+    }
+
+    /// The value of an existing literal slot as type `ty`.
+    pub fn slot_value(&mut self, slot: SlotId, ty: T) -> Value {
+        let shape = self.intern(&Shape::scalar());
+        self.add(NodeKind::Literal(slot), &[], &[(ty, shape)])
+    }
+
+    /// Adds a child graph for calls.
+    pub fn child(&mut self, child: Arc<Graph<T>>) -> u32 {
+        self.children.push(child);
+        self.children.len() as u32 - 1
+    }
+
+    /// Adds a node, or finds the same one made before; returns its first result.
+    pub fn add(&mut self, kind: NodeKind, operands: &[Value], results: &[(T, ShapeId)]) -> Value {
+        let hash = {
+            let mut hasher = FxHasher::default();
+            (kind, operands, results).hash(&mut hasher);
+            hasher.finish()
+        };
+        let same = |&id: &NodeId| {
+            self.node(id).kind == kind
+                && self.operands(id) == operands
+                && self.node(id).results().map(|v| (self.ty(v), self.shape_id(v))).eq(results.iter().copied())
+        };
+        if let Some(&id) = self.known.find(hash, same) {
+            return self.node(id).first;
+        }
+        let id = NodeId::from_index(self.nodes.len());
+        let first = Value::from_index(self.values.len());
+        let start = self.operands.len() as u32;
+        self.operands.extend_from_slice(operands);
+        self.values.extend(results.iter().map(|&(ty, shape)| ValueData { ty, shape, node: id }));
+        self.nodes.push(Node { kind, operands: (start, operands.len() as u32), first, results: results.len() as u32 });
+        let (nodes, pool, values) = (&self.nodes, &self.operands, &self.values);
+        self.known.insert_unique(hash, id, |&id| {
+            let node = &nodes[id.index()];
+            let (start, len) = node.operands;
+            let results: Vec<(T, ShapeId)> =
+                node.results().map(|v| (values[v.index()].ty, values[v.index()].shape)).collect();
+            let mut hasher = FxHasher::default();
+            (node.kind, &pool[start as usize..(start + len) as usize], &results[..]).hash(&mut hasher);
+            hasher.finish()
+        });
+        first
+    }
+}
+
+impl Graph<DType> {
+    /// The dtype an op node computes in: that of its operands after every cast is explicit.
+    pub fn compute_dtype(&self, id: NodeId, op: Op) -> DType {
+        self.ty(self.operands(id)[op.arity().min(2) - 1])
+    }
+}

@@ -1,0 +1,50 @@
+//! Source places of a graph's nodes: a side table, so that where something was written never changes what it compiles to.
+
+use super::NodeId;
+use crate::place::Place;
+use rustc_hash::FxHashMap;
+
+/// For each node the places it was written at: several when equal nodes were shared.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    places: Vec<Place>,
+    ids: FxHashMap<Place, u32>,
+    first: Vec<u32>,
+    more: FxHashMap<u32, Vec<u32>>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Places {
+    /// Notes that `node` was written at `place`.
+    pub fn note(&mut self, node: NodeId, place: Place) {
+        let next = self.places.len() as u32;
+        let id = *self.ids.entry(place).or_insert(next);
+        if id == next {
+            self.places.push(place);
+        }
+        if self.first.len() <= node.index() {
+            self.first.resize(node.index() + 1, NONE);
+        }
+        let first = &mut self.first[node.index()];
+        if *first == NONE {
+            *first = id;
+        } else if *first != id {
+            let more = self.more.entry(node.0).or_default();
+            if !more.contains(&id) {
+                more.push(id);
+            }
+        }
+    }
+
+    /// The first place a node was written at.
+    pub fn first(&self, node: NodeId) -> Option<Place> {
+        self.first.get(node.index()).filter(|&&id| id != NONE).map(|&id| self.places[id as usize])
+    }
+
+    /// All places a node was written at, in the order noted.
+    pub fn all(&self, node: NodeId) -> impl Iterator<Item = Place> + '_ {
+        let more = self.more.get(&node.0).into_iter().flatten();
+        self.first(node).into_iter().chain(more.map(|&id| self.places[id as usize]))
+    }
+}

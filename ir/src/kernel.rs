@@ -1,0 +1,95 @@
+//! Fused kernels: which part of a graph one loop nest computes. Made by the fuse pass, consumed by the schedule pass.
+//!
+//! A kernel reads some values of the graph (broadcast to its iteration space in place), computes straight-line ops on
+//! scalars, and stores one or more values of the full iteration space.
+
+use crate::dtype::DType;
+use crate::graph::{SlotId, Value};
+use crate::id::entity;
+use crate::op::Op;
+use crate::shape::Shape;
+use smallvec::SmallVec;
+
+entity! {
+    /// A scalar of an [`OpBody`]: the result of its `n`th statement.
+    Scalar "t"
+}
+
+/// What a statement does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StmtKind {
+    /// The element of input `n` at the current index.
+    Load(u32),
+    /// Literal `n`.
+    Literal(u32),
+    /// An op on operands of the dtypes it computes in.
+    Op(Op),
+    /// Conversion to the statement's dtype.
+    Cast,
+}
+
+/// One statement: one scalar.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Operands, earlier statements.
+    pub args: SmallVec<[Scalar; 3]>,
+    /// Result dtype.
+    pub dtype: DType,
+}
+
+/// Straight-line ops on scalars: the inside of a loop before expansion.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct OpBody {
+    /// Dtype of each input.
+    pub inputs: Vec<DType>,
+    /// Dtype of each literal.
+    pub literals: Vec<DType>,
+    /// Statements; operands come before their uses.
+    pub stmts: Vec<Stmt>,
+    /// The scalar each output stores.
+    pub outputs: Vec<Scalar>,
+}
+
+impl OpBody {
+    /// The dtype of a scalar.
+    pub fn dtype(&self, scalar: Scalar) -> DType {
+        self.stmts[scalar.index()].dtype
+    }
+
+    /// Adds a statement.
+    pub fn push(&mut self, kind: StmtKind, args: &[Scalar], dtype: DType) -> Scalar {
+        self.stmts.push(Stmt { kind, args: SmallVec::from_slice(args), dtype });
+        Scalar::from_index(self.stmts.len() - 1)
+    }
+
+    /// The dtype an op statement computes in.
+    pub fn compute_dtype(&self, stmt: &Stmt, op: Op) -> DType {
+        self.dtype(stmt.args[op.arity().min(2) - 1])
+    }
+}
+
+/// An array a kernel reads: a value of the graph, of a shape that broadcasts to the kernel's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInput {
+    /// The value.
+    pub value: Value,
+    /// Its shape.
+    pub shape: Shape,
+}
+
+/// A part of a graph computed in one loop nest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FusedKernel {
+    /// The iteration space; every output has this shape.
+    pub shape: Shape,
+    /// Arrays read, in the order of `body.inputs`.
+    pub inputs: Vec<KernelInput>,
+    /// Literal slots read, in the order of `body.literals`.
+    pub literals: Vec<SlotId>,
+    /// What is computed at each index.
+    pub body: OpBody,
+    /// The graph's values stored, in the order of `body.outputs`.
+    pub outputs: Vec<Value>,
+}
