@@ -9,14 +9,18 @@ pub mod body;
 pub mod dtype;
 pub mod error;
 mod id;
+pub mod literal;
 pub mod op;
 pub mod place;
+pub mod promotion;
 pub mod shape;
 pub mod value_type;
 
 pub use dtype::{DType, DTypeSet, Kind, PrimType};
 pub use error::{Error, ErrorCode, Result};
+pub use literal::{Literal, LiteralValue};
 pub use op::Op;
 pub use place::Place;
+pub use promotion::Policy;
 pub use shape::Shape;
 pub use value_type::{ValueType, Weak};
