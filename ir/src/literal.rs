@@ -50,6 +50,25 @@ impl Literal {
         literal.to_repr(dtype).map(|_| literal)
     }
 
+    /// The strong literal whose registers in `dtype` hold `bits`: the inverse of [`to_repr`](Literal::to_repr).
+    pub fn from_repr(dtype: DType, bits: &[u64]) -> Literal {
+        let float = |bits: u64| match dtype.real() {
+            DType::F64 => f64::from_bits(bits),
+            _ => f64::from(f32::from_bits(bits as u32)),
+        };
+        let value = match dtype.kind() {
+            Kind::Bool => LiteralValue::Bool(bits[0] & 1 == 1),
+            Kind::UInt => LiteralValue::Int(i128::from(bits[0])),
+            Kind::Int => {
+                let unused = 64 - 8 * dtype.bytes() as u32;
+                LiteralValue::Int(i128::from((bits[0] << unused) as i64 >> unused))
+            }
+            Kind::Float => LiteralValue::Float(float(bits[0])),
+            Kind::Complex => LiteralValue::Complex(float(bits[0]), float(bits[1])),
+        };
+        Literal { value: value.canonical(), ty: ValueType::Strong(dtype) }
+    }
+
     /// The exact value.
     pub fn value(&self) -> LiteralValue {
         self.value

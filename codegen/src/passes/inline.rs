@@ -74,9 +74,16 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
                 let child = Arc::clone(&graph.children()[n as usize]);
                 let mut inner = Frame::new(Arc::clone(&child), frame.places.child(n), Some(id));
                 if child.params().len() != operands.len() {
-                    return Err(Error::new(ErrorCode::Verify, "inline: a call's operands are not its child's parameters")
-                        .at(frame.places.first(id))
-                        .fact(format_args!("operands: {}, parameters: {}", operands.len(), child.params().len())));
+                    return Err(Error::new(
+                        ErrorCode::Verify,
+                        "inline: a call's operands are not its child's parameters",
+                    )
+                    .at(frame.places.first(id))
+                    .fact(format_args!(
+                        "operands: {}, parameters: {}",
+                        operands.len(),
+                        child.params().len()
+                    )));
                 }
                 for (param, operand) in child.params().iter().zip(operands) {
                     inner.map[param.index()] = operand;

@@ -21,7 +21,11 @@ pub struct Rule {
 /// The rules, in the order they are tried.
 pub const RULES: &[Rule] = &[
     Rule { name: "involution", doc: "f(f(x)) = x for negative, logical_not, bitwise_invert", apply: involution },
-    Rule { name: "idempotent-unary", doc: "f(f(x)) = f(x) for abs, sign, floor, ceil, trunc, round", apply: idempotent_unary },
+    Rule {
+        name: "idempotent-unary",
+        doc: "f(f(x)) = f(x) for abs, sign, floor, ceil, trunc, round",
+        apply: idempotent_unary,
+    },
     Rule { name: "idempotent-binary", doc: "f(x, x) = x for minimum, maximum, and, or", apply: idempotent_binary },
     Rule { name: "abs-negative", doc: "abs(-x) = abs(x)", apply: abs_negative },
     Rule { name: "add-negative", doc: "x + (-y) = x - y", apply: add_negative },

@@ -9,7 +9,8 @@ const DTYPES: usize = DType::ALL.len();
 
 /// The body of `op` computing in `dtype`, built at first use.
 pub fn shared_body(op: Op, dtype: DType) -> &'static Body {
-    static BODIES: [[OnceLock<Body>; DTYPES]; Op::ALL.len()] = [const { [const { OnceLock::new() }; DTYPES] }; Op::ALL.len()];
+    static BODIES: [[OnceLock<Body>; DTYPES]; Op::ALL.len()] =
+        [const { [const { OnceLock::new() }; DTYPES] }; Op::ALL.len()];
     BODIES[op as usize][dtype as usize].get_or_init(|| body(op, dtype))
 }
 
