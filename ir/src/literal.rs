@@ -110,11 +110,23 @@ impl Literal {
     }
 
     fn out_of_range(&self, dtype: DType) -> Error {
-        let error = Error::new(ErrorCode::Literal, format!("literal {} does not fit {dtype}", self.value));
-        let Some((min, max)) = dtype.int_range() else { return error };
-        error
-            .fact(format_args!("{dtype} holds {min} to {max}"))
-            .help("cast the array to a wider dtype, or cast the number to this one if it shall wrap")
+        let mut error = Error::new(ErrorCode::Literal, format!("literal {} does not fit {dtype}", self.value));
+        if let Some((min, max)) = dtype.int_range() {
+            error = error.fact(format_args!("{dtype} holds {min} to {max}"));
+        }
+        let fits = |wider: &DType| {
+            wider.bytes() >= dtype.bytes()
+                && matches!(self.value, LiteralValue::Int(n) if int_bits(n, *wider).is_some())
+        };
+        // Signed first: a wider unsigned dtype is rarely what was meant.
+        let signed = DType::ALL.into_iter().filter(|wider| wider.is_signed());
+        let integers = DType::ALL.into_iter().filter(|wider| wider.is_int());
+        match signed.chain(integers).find(fits) {
+            Some(wider) => {
+                error.help(format!("cast the other operand to a wider dtype, for example `.cast(DType::{wider:?})`"))
+            }
+            None => error.help("no integer dtype holds it; write it as a float"),
+        }
     }
 
     fn wrong_kind(&self, dtype: DType) -> Error {
