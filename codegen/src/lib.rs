@@ -8,5 +8,6 @@ pub mod clif;
 pub mod lower;
 pub mod passes;
 pub mod target;
+pub mod wgsl;
 
 pub use lower::{Lowered, Options, Scheduled, lower};

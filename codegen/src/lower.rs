@@ -1,9 +1,21 @@
 //! The pipeline: one visible list of named passes from traced graph to loop nests, with a verifier after each.
 
+use crate::passes::{commit::commit, fuse::fuse, inline::inline, schedule::schedule, simplify::simplify};
 use ndjit_ir::graph::{Graph, Places, SlotId, Value};
 use ndjit_ir::kernel::FusedKernel;
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{DType, Result, ValueType};
+
+/// The passes, in the order they run: name, and the stage each makes.
+pub const PASSES: &[(&str, &str)] = &[
+    ("inline", "graph"),
+    ("commit", "typed"),
+    ("simplify", "simplified"),
+    ("fuse", "kernels"),
+    ("schedule", "loops"),
+    ("expand", "expanded"),
+    ("legalize", "expanded"),
+];
 
 /// What the pipeline may do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +52,7 @@ pub struct Scheduled {
 /// A program after every pass that does not depend on the machine; each stage is kept for inspection.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// As traced.
+    /// As traced, calls inlined.
     pub traced: Graph<ValueType>,
     /// Where the traced nodes were written.
     pub places: Places,
@@ -57,15 +69,13 @@ pub struct Lowered {
 /// Runs the pipeline. `layouts` gives the layout of each parameter's elements in memory.
 ///
 /// # Errors
-/// `Literal` where a literal does not fit its dtype; `Verify` where a stage's invariants do not hold.
-pub fn lower(traced: Graph<ValueType>, places: Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
-    let _ = (layouts, options);
-    Ok(Lowered {
-        typed: Graph::new(),
-        simplified: Graph::new(),
-        kernels: Vec::new(),
-        scheduled: Vec::new(),
-        traced,
-        places,
-    })
+/// `Literal` where a literal does not fit its dtype; `Size` where an array cannot exist; `Verify` where a stage's invariants do
+/// not hold.
+pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
+    let (traced, places) = inline(traced, places)?;
+    let typed = commit(&traced, &places)?;
+    let simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
+    let kernels = fuse(&simplified, options.fuse)?;
+    let scheduled = kernels.iter().map(|k| schedule(k, &simplified, layouts)).collect::<Result<Vec<Scheduled>>>()?;
+    Ok(Lowered { traced, places, typed, simplified, kernels, scheduled })
 }

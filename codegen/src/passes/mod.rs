@@ -1,1 +1,8 @@
-//! The passes, one file each.
+//! The passes, one file each, in the order they run. A pass is a function from one stage to the next; [`crate::lower`]
+//! lists them.
+
+pub mod commit;
+pub mod fuse;
+pub mod inline;
+pub mod schedule;
+pub mod simplify;

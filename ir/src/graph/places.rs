@@ -3,6 +3,7 @@
 use super::NodeId;
 use crate::place::Place;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// For each node the places it was written at: several when equal nodes were shared.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,7 @@ pub struct Places {
     ids: FxHashMap<Place, u32>,
     first: Vec<u32>,
     more: FxHashMap<u32, Vec<u32>>,
+    children: Vec<Arc<Places>>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -35,6 +37,16 @@ impl Places {
                 more.push(id);
             }
         }
+    }
+
+    /// Adds the places of the graph's next child.
+    pub fn add_child(&mut self, places: Arc<Places>) {
+        self.children.push(places);
+    }
+
+    /// The places of child graph `n`; none noted if they were never added.
+    pub fn child(&self, n: u32) -> Arc<Places> {
+        self.children.get(n as usize).cloned().unwrap_or_default()
     }
 
     /// The first place a node was written at.

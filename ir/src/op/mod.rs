@@ -2,9 +2,11 @@
 //! the enum from it and says what a row's words mean.
 
 mod bodies;
+mod shared;
 mod table;
 
 pub use bodies::{body, cast_body, load_body, store_body};
+pub use shared::{shared_body, shared_cast_body};
 
 use crate::dtype::{DType, DTypeSet};
 use std::fmt;

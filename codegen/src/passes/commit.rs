@@ -1,0 +1,129 @@
+//! Commit: resolves every dtype and makes every cast explicit.
+//!
+//! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the default
+//! dtype of its kind and is cast at each use. No decision looks at a value; an integer literal that does not fit is an error.
+
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
+
+/// What a traced value became.
+#[derive(Clone, Copy)]
+enum Committed {
+    /// A value of the typed graph.
+    Value(Value),
+    /// A weak literal, not yet of any dtype.
+    Literal(SlotId),
+}
+
+/// Resolves the dtypes of a graph without calls.
+///
+/// # Errors
+/// `Literal` if an integer literal does not fit the dtype it is used in, with the place of the use; `Verify` if the graph has
+/// calls.
+pub fn commit(graph: &Graph<ValueType>, places: &Places) -> Result<Graph<DType>> {
+    let mut commit = Commit { graph, out: Graph::with_slots(graph), map: Vec::with_capacity(graph.value_count()) };
+    for id in graph.node_ids() {
+        let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
+        commit.map.push(value);
+    }
+    let policy = Policy::default();
+    let mut outputs = Vec::with_capacity(graph.outputs().len());
+    for &output in graph.outputs() {
+        let dtype = policy.commit(graph.ty(output));
+        outputs.push(commit.coerce(output, dtype)?);
+    }
+    commit.out.set_outputs(outputs);
+    Ok(commit.out)
+}
+
+struct Commit<'a> {
+    graph: &'a Graph<ValueType>,
+    out: Graph<DType>,
+    map: Vec<Committed>,
+}
+
+impl Commit<'_> {
+    fn node(&mut self, id: NodeId) -> Result<Committed> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let (ty, shape) = (graph.ty(node.first()), graph.shape(node.first()));
+        let value = match node.kind {
+            NodeKind::Param(_) => self.out.param(Policy::default().commit(ty), shape),
+            NodeKind::Literal(slot) => match ty {
+                ValueType::Weak(_) => return Ok(Committed::Literal(slot)),
+                ValueType::Strong(dtype) => self.literal(slot, dtype)?,
+            },
+            NodeKind::Op(op, policy) => self.op(id, op, policy, shape)?,
+            NodeKind::Cast => self.cast(graph.operands(id)[0], Policy::default().commit(ty))?,
+            NodeKind::Call(_) => {
+                return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));
+            }
+        };
+        Ok(Committed::Value(value))
+    }
+
+    fn op(&mut self, id: NodeId, op: Op, policy: Policy, shape: &Shape) -> Result<Value> {
+        let operands = self.graph.operands(id);
+        let types: Vec<ValueType> = operands.iter().map(|&o| self.graph.ty(o)).collect();
+        let compute = policy.commit(policy.resolve_op(op, &types)?.compute);
+        let mut values = Vec::with_capacity(operands.len());
+        for (i, &operand) in operands.iter().enumerate() {
+            let dtype = op.operand_dtype(i, compute);
+            values.push(self.coerce(operand, dtype).map_err(|e| {
+                let names: Vec<&str> = types.iter().map(|t| t.name()).collect();
+                e.fact(format_args!("in {op} of {}, computed in {compute}", names.join(" and ")))
+            })?);
+        }
+        let shape = self.out.intern(shape);
+        Ok(self.out.add(NodeKind::Op(op, Policy::default()), &values, &[(op.result_dtype(compute), shape)]))
+    }
+
+    /// A traced value as `dtype`, for a use that wants that dtype.
+    fn coerce(&mut self, value: Value, dtype: DType) -> Result<Value> {
+        match self.map[value.index()] {
+            Committed::Value(value) => Ok(self.convert(value, dtype)),
+            // Truth values are not rounded from numbers: they are computed, as for arrays.
+            Committed::Literal(_) if dtype == DType::Bool => self.cast(value, dtype),
+            Committed::Literal(slot) => self.literal(slot, dtype),
+        }
+    }
+
+    /// A traced value explicitly cast to `dtype`.
+    fn cast(&mut self, value: Value, dtype: DType) -> Result<Value> {
+        match self.map[value.index()] {
+            Committed::Value(value) => Ok(self.convert(value, dtype)),
+            Committed::Literal(slot) if dtype.is_float() || dtype.is_complex() => self.literal(slot, dtype),
+            // An explicit cast of a literal to an integer converts its exact value, as a cast of an array would: through
+            // the widest dtype of its kind.
+            Committed::Literal(slot) => {
+                let widest = match self.graph.slots()[slot.index()].ty().kind() {
+                    Kind::Bool => DType::Bool,
+                    Kind::UInt | Kind::Int => DType::I64,
+                    Kind::Float => DType::F64,
+                    Kind::Complex => DType::C128,
+                };
+                let wide = self.literal(slot, widest)?;
+                Ok(self.convert(wide, dtype))
+            }
+        }
+    }
+
+    /// A value of the typed graph as `dtype`.
+    fn convert(&mut self, value: Value, dtype: DType) -> Value {
+        if self.out.ty(value) == dtype {
+            return value;
+        }
+        let shape = self.out.shape_id(value);
+        self.out.add(NodeKind::Cast, &[value], &[(dtype, shape)])
+    }
+
+    /// The value of a slot as `dtype`; checks that it fits if it is known.
+    fn literal(&mut self, slot: SlotId, dtype: DType) -> Result<Value> {
+        if let Slot::Value(literal) = &self.graph.slots()[slot.index()] {
+            Literal::to_repr(literal, dtype)?;
+        }
+        Ok(self.out.slot_value(slot, dtype))
+    }
+}

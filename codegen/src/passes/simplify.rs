@@ -1,0 +1,272 @@
+//! Simplify: named rewrite rules, constant folding, sharing of common subexpressions and removal of dead nodes, in one
+//! forward walk. No rule changes a result bit (NaN sign and payload excepted); no rule looks at a literal's value.
+//!
+//! Sharing comes from the graph's hash-consing as nodes are made again in canonical form.
+
+use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::op::{body, cast_body};
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{DType, Kind, Op, Result};
+
+/// A rewrite rule: given an op and its operands in the new graph, an equal value, or `None` where it does not apply.
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, as algebra.
+    pub doc: &'static str,
+    apply: fn(&mut Graph<DType>, Op, &[Value]) -> Option<Value>,
+}
+
+/// The rules, in the order they are tried.
+pub const RULES: &[Rule] = &[
+    Rule { name: "involution", doc: "f(f(x)) = x for negative, logical_not, bitwise_invert", apply: involution },
+    Rule {
+        name: "idempotent-unary",
+        doc: "f(f(x)) = f(x) for abs, sign, floor, ceil, trunc, round",
+        apply: idempotent_unary,
+    },
+    Rule { name: "idempotent-binary", doc: "f(x, x) = x for minimum, maximum, and, or", apply: idempotent_binary },
+    Rule { name: "abs-negative", doc: "abs(-x) = abs(x)", apply: abs_negative },
+    Rule { name: "add-negative", doc: "x + (-y) = x - y", apply: add_negative },
+    Rule { name: "subtract-negative", doc: "x - (-y) = x + y", apply: subtract_negative },
+    Rule { name: "where-same", doc: "where(c, x, x) = x if the shapes agree", apply: where_same },
+];
+
+/// Rewrites a typed graph.
+///
+/// # Errors
+/// `Literal` if folding meets a literal that does not fit its dtype (commit refuses those before).
+pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
+    let live = live_values(graph);
+    let mut out = Graph::with_slots(graph);
+    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        let first = node.first();
+        let param = matches!(node.kind, NodeKind::Param(_));
+        if !param && !node.results().any(|v| live[v.index()]) {
+            continue;
+        }
+        let dtype = graph.ty(first);
+        let mut operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
+        map[first.index()] = match node.kind {
+            NodeKind::Param(_) => out.param(dtype, graph.shape(first)),
+            NodeKind::Literal(slot) => out.slot_value(slot, dtype),
+            NodeKind::Cast => match fold_cast(&mut out, operands[0], dtype)? {
+                Some(value) => value,
+                None => cast(&mut out, operands[0], dtype),
+            },
+            NodeKind::Op(op, _) => {
+                if op.has_law("commutative") {
+                    operands[..2].sort_unstable();
+                }
+                match fold(&mut out, op, &operands)? {
+                    Some(value) => value,
+                    None => rewrite(&mut out, op, &operands, dtype, graph.shape(first)),
+                }
+            }
+            NodeKind::Call(_) => unreachable!("inline ran before: the typed graph's verifier refuses calls"),
+        };
+    }
+    let outputs: Vec<Value> = graph.outputs().iter().map(|o| map[o.index()]).collect();
+    out.set_outputs(outputs);
+    Ok(if out.node_count() < graph.node_count() || live_values(&out).contains(&false) { sweep(&out) } else { out })
+}
+
+/// Which values an output needs.
+pub fn live_values(graph: &Graph<DType>) -> Vec<bool> {
+    let mut live = vec![false; graph.value_count()];
+    for output in graph.outputs() {
+        live[output.index()] = true;
+    }
+    for id in graph.node_ids().rev() {
+        if graph.node(id).results().any(|v| live[v.index()]) {
+            for operand in graph.operands(id) {
+                live[operand.index()] = true;
+            }
+        }
+    }
+    live
+}
+
+/// Copies the live part of a graph.
+fn sweep(graph: &Graph<DType>) -> Graph<DType> {
+    let live = live_values(graph);
+    let mut out = Graph::with_slots(graph);
+    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        let first = node.first();
+        map[first.index()] = match node.kind {
+            NodeKind::Param(_) => out.param(graph.ty(first), graph.shape(first)),
+            _ if !node.results().any(|v| live[v.index()]) => continue,
+            kind => {
+                let operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
+                let shape = out.intern(graph.shape(first));
+                out.add(kind, &operands, &[(graph.ty(first), shape)])
+            }
+        };
+    }
+    out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
+    out
+}
+
+/// Makes an op node, or an equal value by the first rule that applies.
+fn rewrite(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, shape: &ndjit_ir::Shape) -> Value {
+    for rule in RULES {
+        if let Some(value) = (rule.apply)(out, op, operands) {
+            // A rule may drop an operand whose shape the result needs.
+            if out.shape(value) == shape {
+                return value;
+            }
+        }
+    }
+    make(out, op, operands, dtype, shape)
+}
+
+fn make(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, shape: &ndjit_ir::Shape) -> Value {
+    let shape = out.intern(shape);
+    out.add(NodeKind::Op(op, Policy::default()), operands, &[(dtype, shape)])
+}
+
+/// The operand of `value` if it is the result of the unary op `op`.
+fn unary(graph: &Graph<DType>, value: Value, op: Op) -> Option<Value> {
+    let id = graph.producer(value);
+    match graph.node(id).kind {
+        NodeKind::Op(inner, _) if inner == op && op.arity() == 1 => Some(graph.operands(id)[0]),
+        _ => None,
+    }
+}
+
+fn involution(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value> {
+    if op.has_law("involution") { unary(out, operands[0], op) } else { None }
+}
+
+fn idempotent_unary(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value> {
+    let inner = (op.arity() == 1 && op.has_law("idempotent")).then(|| unary(out, operands[0], op))??;
+    // abs of a complex number is a float: another op.
+    (out.ty(inner) == out.ty(operands[0])).then_some(operands[0])
+}
+
+fn idempotent_binary(_: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value> {
+    (op.arity() == 2 && op.has_law("idempotent") && operands[0] == operands[1]).then_some(operands[0])
+}
+
+fn abs_negative(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value> {
+    let inner = (op == Op::Abs).then(|| unary(out, operands[0], Op::Negative))??;
+    let (dtype, shape) = (op.result_dtype(out.ty(inner)), out.shape(inner).clone());
+    Some(make(out, op, &[inner], dtype, &shape))
+}
+
+fn broadcast_pair(out: &mut Graph<DType>, op: Op, x: Value, y: Value) -> Option<Value> {
+    let (dtype, shape) = (out.ty(x), out.shape(x).broadcast(out.shape(y))?);
+    Some(make(out, op, &[x, y], dtype, &shape))
+}
+
+fn add_negative(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value> {
+    if op != Op::Add {
+        return None;
+    }
+    match (unary(out, operands[0], Op::Negative), unary(out, operands[1], Op::Negative)) {
+        (_, Some(y)) => broadcast_pair(out, Op::Subtract, operands[0], y),
+        (Some(x), None) => broadcast_pair(out, Op::Subtract, operands[1], x),
+        (None, None) => None,
+    }
+}
+
+fn subtract_negative(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value> {
+    let y = (op == Op::Subtract).then(|| unary(out, operands[1], Op::Negative))??;
+    let (x, y) = (operands[0].min(y), operands[0].max(y));
+    broadcast_pair(out, Op::Add, x, y)
+}
+
+fn where_same(_: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value> {
+    (op == Op::Where && operands[1] == operands[2]).then_some(operands[1])
+}
+
+/// A cast, skipping a cast before it that lost nothing: `cast(cast(x: a, b), c) = cast(x: a, c)`.
+fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
+    let mut source = operand;
+    let id = out.producer(operand);
+    if matches!(out.node(id).kind, NodeKind::Cast) {
+        let inner = out.operands(id)[0];
+        let (a, b) = (out.ty(inner), out.ty(operand));
+        if holds(b, a) && same_after(a, b, dtype) {
+            source = inner;
+        }
+    }
+    if out.ty(source) == dtype {
+        return source;
+    }
+    let shape = out.shape_id(source);
+    out.add(NodeKind::Cast, &[source], &[(dtype, shape)])
+}
+
+/// Whether every value of `narrow` is a value of `wide`.
+pub fn holds(wide: DType, narrow: DType) -> bool {
+    if wide == narrow {
+        return true;
+    }
+    let precision = |d: DType| match d.real() {
+        DType::Bf16 => (8, 8),
+        DType::F16 => (11, 5),
+        DType::F32 => (24, 8),
+        _ => (53, 11),
+    };
+    match (narrow.kind(), wide.kind()) {
+        (Kind::Bool, _) => true,
+        (_, Kind::Bool) => false,
+        (Kind::UInt | Kind::Int, Kind::UInt | Kind::Int) => {
+            let (n, w) = (narrow.int_range().unwrap_or((0, 0)), wide.int_range().unwrap_or((0, 0)));
+            w.0 <= n.0 && n.1 <= w.1
+        }
+        (Kind::UInt | Kind::Int, Kind::Float | Kind::Complex) => {
+            let bits = 8 * narrow.bytes() as u32 - u32::from(narrow.is_signed());
+            // -2^bits and 2^bits - 1 must both be exact and in range (f16 reaches 65504).
+            bits <= precision(wide).0 && !(wide == DType::F16 && bits > 15)
+        }
+        (Kind::Float, Kind::Float | Kind::Complex) | (Kind::Complex, Kind::Complex) => {
+            let ((np, ne), (wp, we)) = (precision(narrow), precision(wide));
+            np <= wp && ne <= we
+        }
+        (Kind::Float | Kind::Complex, Kind::UInt | Kind::Int) | (Kind::Complex, Kind::Float) => false,
+    }
+}
+
+/// Whether casting values of `a` to `c` gives the same directly and through `b`, which holds them all. Integers wrap when
+/// cast to integers but saturate when they come as floats.
+fn same_after(a: DType, b: DType, c: DType) -> bool {
+    let through_float = a.is_int() && !(b.is_int() || b == DType::Bool);
+    !(through_float && c.is_int() && !holds(c, a))
+}
+
+/// The value of a literal operand, if it is known at trace time.
+fn known(out: &Graph<DType>, value: Value) -> Option<(Literal, DType)> {
+    match out.node(out.producer(value)).kind {
+        NodeKind::Literal(slot) => match &out.slots()[slot.index()] {
+            Slot::Value(literal) => Some((literal.clone(), out.ty(value))),
+            Slot::Argument { .. } => None,
+        },
+        _ => None,
+    }
+}
+
+/// An op on known literals is a literal: its kernel argument is computed here, once, by the interpreter's definition.
+fn fold(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Result<Option<Value>> {
+    let mut inputs: Vec<u64> = Vec::new();
+    for &operand in operands {
+        let Some((literal, dtype)) = known(out, operand) else { return Ok(None) };
+        inputs.extend(literal.to_repr(dtype)?);
+    }
+    let compute = out.ty(operands[op.arity().min(2) - 1]);
+    let result = op.result_dtype(compute);
+    let bits = body(op, compute).eval(&inputs);
+    Ok(Some(out.literal(Slot::Value(Literal::from_repr(result, &bits)), result)))
+}
+
+fn fold_cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Result<Option<Value>> {
+    let Some((literal, from)) = known(out, operand) else { return Ok(None) };
+    let bits = cast_body(from, dtype).eval(&literal.to_repr(from)?);
+    Ok(Some(out.literal(Slot::Value(Literal::from_repr(dtype, &bits)), dtype)))
+}
