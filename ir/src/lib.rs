@@ -21,7 +21,9 @@ pub mod value_type;
 
 pub use dtype::{DType, DTypeSet, Kind, PrimType};
 pub use error::{Error, ErrorCode, Result};
+pub use literal::{Literal, LiteralValue};
 pub use op::Op;
 pub use place::Place;
+pub use promotion::Policy;
 pub use shape::Shape;
 pub use value_type::{ValueType, Weak};
