@@ -65,7 +65,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let unfused = jit(grade).fuse(false);
     let started = Instant::now();
     let plain = unfused.call((&red, &green, &blue, &grain, &y, &x))?;
-    println!("unfused:            {} kernels, {:.1} ms first call", unfused.stats().kernels, started.elapsed().as_secs_f64() * 1e3);
+    println!(
+        "unfused:            {} kernels, {:.1} ms first call",
+        unfused.stats().kernels,
+        started.elapsed().as_secs_f64() * 1e3
+    );
 
     let mut planes = Vec::new();
     for (a, b) in result.iter().zip(&plain) {
