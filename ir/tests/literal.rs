@@ -151,8 +151,11 @@ fn text_reads_back() {
         assert_eq!(value.to_string().parse(), Ok(value));
         let weak = Literal::weak(value);
         assert_eq!(weak.to_string().parse(), Ok(weak));
-        for strong in DType::ALL.into_iter().filter_map(|dtype| Literal::strong(value, dtype).ok()) {
+        for dtype in DType::ALL {
+            let Ok(strong) = Literal::strong(value, dtype) else { continue };
             assert_eq!(strong.to_string().parse(), Ok(strong));
+            assert_eq!(strong.to_repr(dtype), weak.to_repr(dtype));
+            assert_eq!(Literal::from_repr(dtype, &strong.to_repr(dtype).unwrap()), strong);
         }
     }
     let shown = |value: LiteralValue| value.to_string();
@@ -190,4 +193,8 @@ fn types_and_equality() {
     assert_ne!(Literal::from(2), Literal::from(2.0));
     assert_eq!(Literal::from(f64::NAN), Literal::from(-f64::NAN));
     assert_ne!(Literal::from(2.0), Literal::strong(2.0, DType::F32).unwrap());
+    assert_eq!(Literal::strong(0.1, DType::F32), Literal::strong(0.1f32, DType::F32));
+    assert_eq!(Literal::strong(2, DType::F16), Literal::strong(2.0, DType::F16));
+    assert_eq!(Literal::from_repr(DType::I8, &[0xff80]), Literal::strong(-128, DType::I8).unwrap());
+    assert_eq!(Literal::from_repr(DType::C64, &[]).value(), LiteralValue::Complex(0.0, 0.0));
 }
