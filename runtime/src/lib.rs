@@ -3,8 +3,10 @@
 
 mod block;
 pub mod buffer;
+pub mod cache;
 pub mod element;
 pub mod executable;
+mod helper;
 pub mod pool;
 
 pub use buffer::Buffer;
