@@ -1,1 +1,4 @@
 //! The passes, one file each.
+
+pub mod expand;
+pub mod legalize;
