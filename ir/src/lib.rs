@@ -15,6 +15,7 @@ pub mod literal;
 pub mod loops;
 pub mod op;
 pub mod place;
+mod problems;
 pub mod promotion;
 pub mod shape;
 pub mod value_type;
