@@ -22,6 +22,13 @@ pub struct OpTypes {
 impl Policy {
     /// The types of `op` on operands of the given types, in order.
     ///
+    /// ```
+    /// use ndjit_ir::{DType, Op, Policy, Weak};
+    /// let types = Policy::Standard.resolve_op(Op::Divide, &[DType::U8.into(), Weak::Int.into()])?;
+    /// assert_eq!(types.result, DType::F32.into());
+    /// # Ok::<(), ndjit_ir::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Arity`](ErrorCode::Arity) for a wrong number of operands, [`Promotion`](ErrorCode::Promotion) where the policy
     /// defines no common type, [`Dtype`](ErrorCode::DType) where the op does not take the common type (a weak one counts as
@@ -31,7 +38,7 @@ impl Policy {
             return Err(wrong_arity(op, operands));
         }
         let compute =
-            self.resolve(op.row().rule, operands).map_err(|clash| no_common_type(op, operands, clash))?.compute;
+            self.resolve(op.row().rule, operands).map_err(|clash| self.no_common_type(op, operands, clash))?.compute;
         if !op.row().domain.contains(self.commit(compute)) {
             return Err(self.not_supported(op, operands, compute));
         }
@@ -39,43 +46,75 @@ impl Policy {
     }
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
-        let row = op.row();
-        let mut error = Error::new(ErrorCode::DType, format!("{op}: {compute} is not supported"));
-        error = operand_facts(error, op, operands).fact(format_args!("accepted: {}", row.domain));
-        let accepts = |ty: ValueType| row.domain.contains(self.commit(ty));
-        let refused: Vec<usize> = (first_joined(op)..operands.len()).filter(|&i| !accepts(operands[i])).collect();
-        let help = if refused.is_empty() {
-            // Integers whose join is a float, as of u64 and i64.
-            let target = DType::I64;
-            let casts = casts_to(op, operands, target, |ty| ty == ValueType::Strong(target) || ty.is_weak());
-            format!("the operands' common type is {compute}; cast explicitly: {casts}")
-        } else {
-            let Some(target) = self.nearest(op, compute) else { return error };
-            let casts = casts_to(op, operands, target, accepts);
-            match compute.kind() {
-                Kind::Complex => format!("abs gives the modulus; a cast drops the imaginary part: {casts}"),
-                Kind::Float => format!("a cast truncates: {casts}"),
-                Kind::Bool | Kind::UInt | Kind::Int => format!("cast explicitly: {casts}"),
-            }
-        };
-        error.help(help)
+        let error = Error::new(ErrorCode::DType, format!("{op}: {compute} is not supported"));
+        let error = operand_facts(error, op, operands).fact(format_args!("accepted: {}", op.row().domain));
+        let Some(casts) = self.casts_to_write(op, operands) else { return error };
+        let joined = &operands[first_joined(op)..];
+        let all_integer = joined.iter().all(|ty| matches!(ty.kind(), Kind::UInt | Kind::Int));
+        error.help(match compute.kind() {
+            Kind::Complex => format!("abs gives the modulus; a cast drops the imaginary part: {casts}"),
+            Kind::Float if all_integer => format!("no integer type holds both operands; cast explicitly: {casts}"),
+            Kind::Float => format!("a cast truncates: {casts}"),
+            Kind::Bool | Kind::UInt | Kind::Int => format!("cast explicitly: {casts}"),
+        })
     }
 
-    /// The dtype of the op's domain that is nearest to a type outside it: the real part's, the integer of the same width, or
-    /// the default integer for bool.
-    fn nearest(self, op: Op, compute: ValueType) -> Option<DType> {
-        let dtype = self.commit(compute);
-        let same_width = match dtype.real().bytes() {
-            1 => DType::I8,
-            2 => DType::I16,
-            4 => DType::I32,
-            _ => DType::I64,
+    fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
+        let error = operand_facts(Error::new(ErrorCode::Promotion, format!("{op}: {clash}")), op, operands);
+        match self.casts_to_write(op, operands) {
+            Some(casts) => error.help(format!("cast explicitly: {casts}")),
+            None => error,
+        }
+    }
+
+    /// Casts that make the op accept its operands, the most natural dtype first: `` `x.cast(DType::F32)` ``. Operands that
+    /// agree with the dtype are left alone if that is enough. Each proposal has been resolved before it is made.
+    fn casts_to_write(self, op: Op, operands: &[ValueType]) -> Option<String> {
+        let first = first_joined(op);
+        let accepted = |operands: &[ValueType]| {
+            let resolved = self.resolve(op.row().rule, operands);
+            resolved.is_ok_and(|resolution| op.row().domain.contains(self.commit(resolution.compute)))
         };
+        for target in self.targets(op, operands) {
+            let strong = ValueType::Strong(target);
+            let agrees = |ty: ValueType| self.join(ty, strong) == Some(strong);
+            let is_target = |ty: ValueType| ty == strong;
+            for fine in [&agrees as &dyn Fn(ValueType) -> bool, &is_target] {
+                let mut mended = operands.to_vec();
+                for ty in mended.iter_mut().skip(first).filter(|ty| !fine(**ty)) {
+                    *ty = strong;
+                }
+                if accepted(&mended) {
+                    let named = op.row().operands.iter().zip(operands).skip(first).filter(|(_, ty)| !fine(**ty));
+                    let casts: Vec<String> =
+                        named.map(|(name, _)| format!("`{name}.cast(DType::{target:?})`")).collect();
+                    return Some(casts.join(" and "));
+                }
+            }
+        }
+        None
+    }
+
+    /// The dtypes to propose a cast to, best first: what the standard lattice gives, the real part's, what those operands
+    /// give that the op takes, integers for bools, integers of the same width for floats, anything the op takes.
+    fn targets(self, op: Op, operands: &[ValueType]) -> impl Iterator<Item = DType> {
         let domain = op.row().domain;
-        [dtype.real(), if dtype == DType::Bool { self.default_dtype(Weak::Int) } else { same_width }]
-            .into_iter()
-            .find(|&candidate| domain.contains(candidate))
-            .or_else(|| domain.iter().next())
+        let join_of = |takes: &dyn Fn(ValueType) -> bool| {
+            let operands = operands.iter().skip(first_joined(op)).copied().filter(|ty| takes(*ty));
+            operands.reduce(lattice::join).map(|ty| self.commit(ty))
+        };
+        let all = join_of(&|_| true);
+        let taken = join_of(&|ty| domain.contains(self.commit(ty)));
+        let integer = all.map(|dtype| match dtype {
+            DType::Bool => self.default_dtype(Weak::Int),
+            // The join of integers alone is a float where u64 meets a signed integer.
+            _ if taken.is_some_and(DType::is_float) => DType::I64,
+            DType::F16 | DType::Bf16 => DType::I16,
+            DType::F64 | DType::C128 => DType::I64,
+            _ => DType::I32,
+        });
+        let best = [all, all.filter(|dtype| dtype.is_complex()).map(DType::real), taken, integer];
+        best.into_iter().flatten().chain(domain.iter())
     }
 }
 
@@ -96,15 +135,6 @@ fn wrong_arity(op: Op, operands: &[ValueType]) -> Error {
         .fact(format_args!("operands: {op}({})", op.row().operands.join(", ")))
 }
 
-fn no_common_type(op: Op, operands: &[ValueType], clash: Clash) -> Error {
-    let error = Error::new(ErrorCode::Promotion, format!("{op}: {clash}"));
-    // What the standard policy would compute in, given a width, and the casts that make every operand agree to it.
-    let joined = operands.iter().skip(first_joined(op)).copied().reduce(lattice::join);
-    let target = clash.policy.commit(joined.unwrap_or(clash.with));
-    let agrees = |ty| clash.policy.join(ty, ValueType::Strong(target)) == Some(ValueType::Strong(target));
-    operand_facts(error, op, operands).help(format!("cast explicitly: {}", casts_to(op, operands, target, agrees)))
-}
-
 /// One fact per operand: its name, aligned, and its type.
 fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {
     let names = op.row().operands;
@@ -113,17 +143,6 @@ fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {
         let label = format!("{name}:");
         error.fact(format_args!("{label:width$} {ty}"))
     })
-}
-
-/// The casts to write, for each joined operand that is not fine as it is: `x.cast(DType::F32), y.cast(DType::F32)`.
-fn casts_to(op: Op, operands: &[ValueType], target: DType, fine: impl Fn(ValueType) -> bool) -> String {
-    let mut casts = Vec::new();
-    for (name, &ty) in op.row().operands.iter().zip(operands).skip(first_joined(op)) {
-        if !fine(ty) {
-            casts.push(format!("`{name}.cast(DType::{target:?})`"));
-        }
-    }
-    casts.join(", ")
 }
 
 /// The first operand that takes part in the join: all do, but for a condition.
