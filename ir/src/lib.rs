@@ -10,6 +10,7 @@ pub mod dtype;
 pub mod error;
 pub mod graph;
 mod id;
+pub mod interp;
 pub mod kernel;
 pub mod literal;
 pub mod loops;
