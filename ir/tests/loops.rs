@@ -125,12 +125,12 @@ fn nests_print_as_loops() {
         preheader:
           r1 = load in1 : i8
           r2 = literal l0 : f32
-          r3 = Prim(Sext) [r1]
-          r4 = Prim(FromSint) [r3]
-          r5 = Prim(Fmul) [r4, r2]
+          r3 = sext.i8.i32 r1
+          r4 = fromsint.i32.f32 r3
+          r5 = fmul.f32 r4, r2
         loop: for i1 {
           r0 = load in0 : f32
-          r6 = Prim(Fadd) [r0, r5]
+          r6 = fadd.f32 r0, r5
           store out0, r6
         }
       }
@@ -164,8 +164,8 @@ fn nests_of_rank_one_and_complex_operands_print() {
       loop: for i0 {
         r0 = load in0.0 : f32
         r1 = load in0.1 : f32
-        r4 = Prim(Fadd) [r0, r2]
-        r5 = Prim(Fadd) [r1, r3]
+        r4 = fadd.f32 r0, r2
+        r5 = fadd.f32 r1, r3
         store out0.0, r4
         store out0.1, r5
       }
