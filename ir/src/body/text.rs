@@ -16,6 +16,7 @@
 use super::{Body, Inst, InstKind, Prim, Signature, Table};
 use crate::dtype::PrimType;
 use std::fmt;
+use std::ops::Range;
 
 impl fmt::Display for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,7 +32,7 @@ fn write_block(f: &mut dyn fmt::Write, body: &Body, indent: usize) -> fmt::Resul
         write!(f, "{}r{i}: {ty}", if i > 0 { ", " } else { "" })?;
     }
     f.write_str(") {\n")?;
-    write_insts(f, body, indent + 1)?;
+    write_insts(f, body, indent + 1, 0..body.insts.len())?;
     pad(f, indent + 1)?;
     f.write_str("return")?;
     write_list(f, &body.outputs)?;
@@ -40,12 +41,15 @@ fn write_block(f: &mut dyn fmt::Write, body: &Body, indent: usize) -> fmt::Resul
     f.write_char('}')
 }
 
-/// Writes the instructions of `body`, one per line, each line indented by `indent` steps of two blanks.
+/// Writes the instructions `range` of `body`, one per line, each line indented by `indent` steps of two blanks.
 ///
 /// # Errors
 /// If `f` fails.
-pub fn write_insts(f: &mut dyn fmt::Write, body: &Body, indent: usize) -> fmt::Result {
-    for inst in &body.insts {
+///
+/// # Panics
+/// If the body has fewer instructions.
+pub fn write_insts(f: &mut dyn fmt::Write, body: &Body, indent: usize, range: Range<usize>) -> fmt::Result {
+    for inst in &body.insts[range] {
         pad(f, indent)?;
         for (i, reg) in inst.result_regs().enumerate() {
             write!(f, "{}{reg}", if i > 0 { ", " } else { "" })?;
