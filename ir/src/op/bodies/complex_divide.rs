@@ -1,7 +1,7 @@
 //! Complex quotients and reciprocals, scaled by powers of two, products compensated by Kahan's method, infinities and zero
 //! divisors as in C99 Annex G.
 
-use super::util::{Format, copysign, is_finite, is_inf, is_nan, power_scale};
+use super::util::{Format, copysign, is_finite, is_inf, is_nan, power_of_two, power_scale};
 use crate::body::{BodyBuilder, Reg};
 
 type Pair = (Reg, Reg);
@@ -70,15 +70,6 @@ fn dividend_scale(b: &mut BodyBuilder, x: Pair) -> (Reg, Reg) {
     let (k_plain, k_down, k_up) = (b.int(int, 0), b.int(int, 4), b.int(int, -tiny_shift));
     let k = b.select(tiny, k_up, k_plain);
     (scale, b.select(big, k_down, k))
-}
-
-fn power_of_two(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
-    let int = f.ty.as_int();
-    let bias = b.int(int, f.bias);
-    let field = b.iadd(k, bias);
-    let shift = b.int(int, i64::from(f.mantissa));
-    let bits = b.shl(field, shift);
-    b.bitcast(bits, f.ty)
 }
 
 /// `a * c + b * d` with the error of one product made good (Kahan), so that cancellation costs no accuracy.

@@ -1,11 +1,12 @@
 //! Bodies of ops on `f16` and `bf16`, and rounding an `f32` to a half.
 //!
 //! Sums, roots and quotients of `p`-bit numbers rounded to 24 bits and again to `p <= 11` bits are correctly rounded, since
-//! `24 >= 2p + 2`; `f16` products are exact in `f32`. The exceptions are here: `bf16` products and quotients among the
-//! subnormals of `f32`, and multiply-add.
+//! `24 >= 2p + 2`; products are exact in `f32`. That holds among the subnormals of `f32` too: a `bf16` product of 2^-134 or
+//! more has its last bit at 2^-149 or above, and a quotient stays 2^-142 away from where `bf16` rounding changes sides. Only
+//! multiply-add needs care: it rounds to odd first.
 
 use super::super::Op;
-use super::util::{copysign, is_nan};
+use super::util::{copysign, is_nan, two_sum};
 use super::{float, outside};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
@@ -17,12 +18,6 @@ const I32: PrimType = PrimType::I32;
 pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg {
     let x = args[0];
     match op {
-        Op::Multiply | Op::Square if dtype == DType::Bf16 => multiply_bf16(b, x, args.get(1).copied().unwrap_or(x)),
-        Op::Divide if dtype == DType::Bf16 => divide_bf16(b, x, args[1]),
-        Op::Reciprocal if dtype == DType::Bf16 => {
-            let one = b.float(F32, 1.0);
-            divide_bf16(b, one, x)
-        }
         Op::MulAdd if dtype == DType::Bf16 => mul_add_bf16(b, x, args[1], args[2]),
         Op::MulAdd => mul_add_f16(b, x, args[1], args[2]),
         Op::Add
@@ -124,39 +119,6 @@ fn round_f16(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 const SCALE: f64 = (1u128 << 100) as f64;
 
-/// Where the rounded `result` is subnormal, rounds instead from `scaled`, the same value times 2^100.
-fn subnormal_bf16(b: &mut BodyBuilder, result: Reg, scaled: Reg) -> Reg {
-    // Adding 1.5 * 2^-10 leaves units of 2^-33, the smallest bf16 times 2^100.
-    let magic = b.float(F32, 1.5 / 1024.0);
-    let rounded = b.fadd(scaled, magic);
-    let rounded = b.fsub(rounded, magic);
-    let down = b.float(F32, 1.0 / SCALE);
-    let rounded = b.fmul(rounded, down);
-    let rounded = copysign(b, rounded, result);
-    let normal = round(b, result, DType::Bf16);
-    let smallest_normal = b.float(F32, f64::from(f32::MIN_POSITIVE));
-    let magnitude = b.fabs(result);
-    let small = b.flt(magnitude, smallest_normal);
-    b.select(small, rounded, normal)
-}
-
-fn multiply_bf16(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
-    let product = b.fmul(x, y);
-    // No overflow where it matters: a subnormal product has no factor above 2^7.
-    let up = b.float(F32, SCALE);
-    let scaled = b.fmul(x, up);
-    let scaled = b.fmul(scaled, y);
-    subnormal_bf16(b, product, scaled)
-}
-
-fn divide_bf16(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
-    let quotient = b.fdiv(x, y);
-    let up = b.float(F32, SCALE);
-    let scaled = b.fmul(x, up);
-    let scaled = b.fdiv(scaled, y);
-    subnormal_bf16(b, quotient, scaled)
-}
-
 /// Moves `value` to the neighbour with an odd last bit where the exact value, which it is the nearest float to, lies
 /// `above` or `below` it in magnitude. Rounding that to 22 or fewer bits is rounding the exact value.
 pub(super) fn to_odd(b: &mut BodyBuilder, value: Reg, above: Reg, below: Reg) -> Reg {
@@ -191,15 +153,6 @@ fn outward(b: &mut BodyBuilder, up: Reg, plus: Reg, down: Reg, minus: Reg) -> Re
     let positive = b.and(up, plus);
     let negative = b.and(down, minus);
     b.or(positive, negative)
-}
-
-fn two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
-    let sum = b.fadd(x, y);
-    let y_part = b.fsub(sum, x);
-    let x_part = b.fsub(sum, y_part);
-    let y_error = b.fsub(y, y_part);
-    let x_error = b.fsub(x, x_part);
-    (sum, b.fadd(x_error, y_error))
 }
 
 /// Rounding the `f32` result again goes wrong only where it lies halfway between two `bf16` without being exact. There, a
