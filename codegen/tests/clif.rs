@@ -5,7 +5,7 @@ mod support;
 use ndjit_codegen::target::combinations;
 use ndjit_ir::body::{Body, BodyBuilder, Prim, Reg, Signature};
 use ndjit_ir::loops::Stride::{Broadcast, Contiguous, Strided};
-use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, PrimType};
 use support::{check, compile, nest};
 
@@ -269,7 +269,8 @@ fn strides_broadcasts_and_ranks() {
                 });
             }
             let body = b.finish(&outputs);
-            let literals: Vec<Vec<u64>> = vec![dtype.repr().iter().map(|ty| 5 * 0x1234_5678_9abc & ty.mask()).collect()];
+            let literals: Vec<Vec<u64>> =
+                vec![dtype.repr().iter().map(|ty| 5 * 0x1234_5678_9abc & ty.mask()).collect()];
             for (rank, extents) in [
                 (1, vec![vec![0], vec![1], vec![66], vec![200]]),
                 (2, vec![vec![3, 37], vec![0, 5], vec![5, 0], vec![1, 1]]),

@@ -336,12 +336,6 @@ impl Emitter<'_, '_> {
     pub(super) fn literal(index: usize) -> Operand {
         Operand::Literal(index as i32 * CELL)
     }
-
-    /// All lanes set, as a mask of bytes.
-    pub(super) fn all_set(&mut self) -> ir::Value {
-        let offset = self.constants.splat(PrimType::Bool, 1);
-        self.b.ins().load(types::I8X16, cells(), self.constants_base, offset)
-    }
 }
 
 /// The immediate of an `iconst` of type `ty`: Cranelift wants no bits above its width.
