@@ -1,1 +1,195 @@
-//! What a code generator can do, as data.
+//! What a code generator can do, as data: for each primitive on each machine type whether there is a vector form, a form
+//! for one lane, or none, and for every gap the reason and where it is documented.
+//!
+//! Whatever no gap names has a vector form. Passes and emitters ask here and decide nothing on their own.
+
+use cranelift_codegen::isa::TargetIsa;
+use ndjit_ir::PrimType;
+use ndjit_ir::body::{Prim, Signature};
+use std::fmt;
+
+/// How well a target does a primitive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Support {
+    /// Not at all: [`legalize`](crate::passes::legalize) has to rewrite it.
+    None,
+    /// One lane at a time.
+    Scalar,
+    /// On all lanes of a register at once.
+    Vector,
+}
+
+/// A primitive on some types that a target does not do on whole registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap {
+    /// The primitives.
+    pub prims: &'static [Prim],
+    /// Operand types (of a select: of the chosen values).
+    pub from: &'static [PrimType],
+    /// Result types; empty for any.
+    pub to: &'static [PrimType],
+    /// The best the target does.
+    pub support: Support,
+    /// Why.
+    pub reason: &'static str,
+    /// Where that is documented or tracked.
+    pub link: &'static str,
+}
+
+impl Gap {
+    fn covers(&self, prim: Prim, from: PrimType, to: PrimType) -> bool {
+        self.prims.contains(&prim) && self.from.contains(&from) && (self.to.is_empty() || self.to.contains(&to))
+    }
+}
+
+/// The capabilities of one code generator on one machine.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Name, for messages and keys.
+    pub name: String,
+    /// Whether there is a byte blend by the sign of a mask (x86 `pblendvb`).
+    pub blend: bool,
+    /// What it cannot do on whole registers. The weakest gap that covers a primitive counts.
+    pub gaps: Vec<Gap>,
+}
+
+const CLIF_DOC: &str = "https://docs.rs/cranelift-codegen/0.135.8/cranelift_codegen/ir/trait.InstBuilder.html";
+
+const INTS: &[PrimType] = &[PrimType::I8, PrimType::I16, PrimType::I32, PrimType::I64];
+const FLOATS: &[PrimType] = &[PrimType::F32, PrimType::F64];
+const I64: &[PrimType] = &[PrimType::I64];
+const WIDE: &[PrimType] = &[PrimType::I32, PrimType::I64];
+
+/// Gaps of Cranelift on every machine.
+const CLIF: &[Gap] = &[
+    Gap {
+        prims: &[Prim::Sdiv, Prim::Udiv, Prim::Srem, Prim::Urem],
+        from: INTS,
+        to: &[],
+        support: Support::Scalar,
+        reason: "integer division is defined on scalars only",
+        link: CLIF_DOC,
+    },
+    Gap {
+        prims: &[Prim::Shl, Prim::Ushr, Prim::Sshr],
+        from: INTS,
+        to: &[],
+        support: Support::Scalar,
+        reason: "vector shifts take one count for all lanes; constant counts use them nevertheless",
+        link: CLIF_DOC,
+    },
+    Gap {
+        prims: &[Prim::Smulhi, Prim::Umulhi],
+        from: I64,
+        to: &[],
+        support: Support::Scalar,
+        reason: "high multiplication is defined on scalars only; narrower lanes are widened",
+        link: CLIF_DOC,
+    },
+    Gap {
+        prims: &[Prim::FromSint, Prim::FromUint],
+        from: I64,
+        to: &[PrimType::F32],
+        support: Support::Scalar,
+        reason: "lanes of a vector conversion keep their width, and rounding twice would differ",
+        link: CLIF_DOC,
+    },
+    Gap {
+        prims: &[Prim::ToSint, Prim::ToUint],
+        from: &[PrimType::F32],
+        to: I64,
+        support: Support::Scalar,
+        reason: "lanes of a vector conversion keep their width",
+        link: CLIF_DOC,
+    },
+    Gap {
+        prims: &[Prim::ToSint, Prim::ToUint],
+        from: &[PrimType::F64],
+        to: WIDE,
+        support: Support::Scalar,
+        reason: "x64 has no saturating conversion of F64X2 to I64X2",
+        link: "https://github.com/bytecodealliance/wasmtime/issues/4734",
+    },
+];
+
+const NO_FMA: Gap = Gap {
+    prims: &[Prim::Fma],
+    from: FLOATS,
+    to: &[],
+    support: Support::Scalar,
+    reason: "without the FMA extension Cranelift calls the C library's exact function",
+    link: "https://docs.rs/cranelift-codegen/0.135.8/cranelift_codegen/ir/enum.LibCall.html",
+};
+
+const NO_ROUND: Gap = Gap {
+    prims: &[Prim::Ffloor, Prim::Fceil, Prim::Ftrunc, Prim::Fround],
+    from: FLOATS,
+    to: &[],
+    support: Support::Scalar,
+    reason: "without SSE4.1 Cranelift calls the C library",
+    link: "https://docs.rs/cranelift-codegen/0.135.8/cranelift_codegen/ir/enum.LibCall.html",
+};
+
+impl Target {
+    /// The capabilities of Cranelift for `isa`.
+    pub fn host_clif(isa: &dyn TargetIsa) -> Target {
+        let flags = isa.isa_flags();
+        let has = |name: &str| flags.iter().any(|f| f.name == name && f.as_bool() == Some(true));
+        let x64 = isa.name() == "x64";
+        let mut gaps = CLIF.to_vec();
+        if x64 && !has("has_fma") {
+            gaps.push(NO_FMA);
+        }
+        if x64 && !has("has_sse41") {
+            gaps.push(NO_ROUND);
+        }
+        Target { name: format!("clif-{}", isa.name()), blend: x64 && has("has_sse41"), gaps }
+    }
+
+    /// How well this target does `prim` from operands of type `from` to a result of type `to`.
+    pub fn support(&self, prim: Prim, from: PrimType, to: PrimType) -> Support {
+        self.gap(prim, from, to).map_or(Support::Vector, |gap| gap.support)
+    }
+
+    /// Why it is not done on whole registers, if it is not.
+    pub fn gap(&self, prim: Prim, from: PrimType, to: PrimType) -> Option<&Gap> {
+        self.gaps.iter().filter(|gap| gap.covers(prim, from, to)).min_by_key(|gap| gap.support)
+    }
+}
+
+/// Every legal combination of primitive, operand type (of a select: of the chosen values) and result type.
+pub fn combinations() -> Vec<(Prim, PrimType, PrimType)> {
+    let mut all = Vec::new();
+    for &prim in Prim::ALL {
+        for from in PrimType::ALL.into_iter().filter(|&ty| prim.class().contains(ty) || prim == Prim::Mask) {
+            match prim.signature() {
+                Signature::Same(_) | Signature::Select => all.push((prim, from, from)),
+                Signature::Compare => all.push((prim, from, PrimType::Bool)),
+                Signature::Convert => {
+                    all.extend(
+                        PrimType::ALL.into_iter().filter(|&to| prim.converts(from, to)).map(|to| (prim, from, to)),
+                    );
+                }
+            }
+        }
+    }
+    all
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "target {}: every primitive on whole registers, except", self.name)?;
+        for gap in &self.gaps {
+            let prims: Vec<&str> = gap.prims.iter().map(|p| p.name()).collect();
+            let types = |types: &[PrimType]| types.iter().map(|t| t.name()).collect::<Vec<_>>().join("|");
+            let to = if gap.to.is_empty() { String::new() } else { format!(" -> {}", types(gap.to)) };
+            let how = match gap.support {
+                Support::None => "none",
+                Support::Scalar => "per lane",
+                Support::Vector => "vector",
+            };
+            writeln!(f, "  {} {}{to}: {how}: {} ({})", prims.join(" "), types(gap.from), gap.reason, gap.link)?;
+        }
+        Ok(())
+    }
+}

@@ -41,35 +41,35 @@ impl Literal {
         Literal { value, ty: value.weak_type() }
     }
 
-    /// A number of a named dtype.
+    /// A number of a named dtype, rounded to it once: equal bits make equal literals.
     ///
     /// # Errors
     /// [`Literal`](ErrorCode::Literal) if the dtype cannot hold it, as for [`to_repr`](Literal::to_repr).
     pub fn strong(value: impl Into<LiteralValue>, dtype: DType) -> Result<Literal> {
-        let literal = Literal { value: value.into().canonical(), ty: ValueType::Strong(dtype) };
-        literal.to_repr(dtype).map(|_| literal)
+        let exact = Literal { value: value.into(), ty: ValueType::Strong(dtype) };
+        Ok(Literal::from_repr(dtype, &exact.to_repr(dtype)?))
     }
 
-    /// The strong literal whose registers in `dtype` hold `bits`: the inverse of [`to_repr`](Literal::to_repr).
-    pub fn from_repr(dtype: DType, bits: &[u64]) -> Literal {
-        let float = |bits: u64| match dtype.real() {
-            DType::F64 => f64::from_bits(bits),
-            _ => f64::from(f32::from_bits(bits as u32)),
+    /// The strong literal whose registers hold these bits: the inverse of [`to_repr`](Literal::to_repr), as folding needs
+    /// it. Bits above a register's width are ignored, missing words are zero.
+    pub fn from_repr(dtype: DType, repr: &[u64]) -> Literal {
+        let word = |i: usize| repr.get(i).copied().unwrap_or(0);
+        let float = |i: usize| match dtype.real() {
+            DType::F64 => f64::from_bits(word(i)),
+            _ => f64::from(f32::from_bits(word(i) as u32)),
         };
+        let unused_bits = 64 - 8 * dtype.real().bytes() as u32;
         let value = match dtype.kind() {
-            Kind::Bool => LiteralValue::Bool(bits[0] & 1 == 1),
-            Kind::UInt => LiteralValue::Int(i128::from(bits[0])),
-            Kind::Int => {
-                let unused = 64 - 8 * dtype.bytes() as u32;
-                LiteralValue::Int(i128::from((bits[0] << unused) as i64 >> unused))
-            }
-            Kind::Float => LiteralValue::Float(float(bits[0])),
-            Kind::Complex => LiteralValue::Complex(float(bits[0]), float(bits[1])),
+            Kind::Bool => LiteralValue::Bool(word(0) & 1 == 1),
+            Kind::UInt => LiteralValue::Int(i128::from(word(0) << unused_bits >> unused_bits)),
+            Kind::Int => LiteralValue::Int(i128::from((word(0) << unused_bits) as i64 >> unused_bits)),
+            Kind::Float => LiteralValue::Float(float(0)),
+            Kind::Complex => LiteralValue::Complex(float(0), float(1)),
         };
         Literal { value: value.canonical(), ty: ValueType::Strong(dtype) }
     }
 
-    /// The exact value.
+    /// The value: as passed if weak, rounded to its dtype if strong.
     pub fn value(&self) -> LiteralValue {
         self.value
     }
@@ -110,11 +110,23 @@ impl Literal {
     }
 
     fn out_of_range(&self, dtype: DType) -> Error {
-        let error = Error::new(ErrorCode::Literal, format!("literal {} does not fit {dtype}", self.value));
-        let Some((min, max)) = dtype.int_range() else { return error };
-        error
-            .fact(format_args!("{dtype} holds {min} to {max}"))
-            .help("cast the array to a wider dtype, or cast the number to this one if it shall wrap")
+        let mut error = Error::new(ErrorCode::Literal, format!("literal {} does not fit {dtype}", self.value));
+        if let Some((min, max)) = dtype.int_range() {
+            error = error.fact(format_args!("{dtype} holds {min} to {max}"));
+        }
+        let fits = |wider: &DType| {
+            wider.bytes() >= dtype.bytes()
+                && matches!(self.value, LiteralValue::Int(n) if int_bits(n, *wider).is_some())
+        };
+        // Signed first: a wider unsigned dtype is rarely what was meant.
+        let signed = DType::ALL.into_iter().filter(|wider| wider.is_signed());
+        let integers = DType::ALL.into_iter().filter(|wider| wider.is_int());
+        match signed.chain(integers).find(fits) {
+            Some(wider) => {
+                error.help(format!("cast the other operand to a wider dtype, for example `.cast(DType::{wider:?})`"))
+            }
+            None => error.help("no integer dtype holds it; write it as a float"),
+        }
     }
 
     fn wrong_kind(&self, dtype: DType) -> Error {

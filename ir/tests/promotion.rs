@@ -201,6 +201,9 @@ fn no_edge_follows_from_the_others() {
     }
 }
 
+/// Joins are usable while compiling.
+const U64_AND_I64: ValueType = join(ValueType::Strong(DType::U64), ValueType::Strong(DType::I64));
+
 #[test]
 fn strict_agrees_with_standard_where_it_is_defined() {
     for a in ValueType::ALL {
@@ -292,6 +295,7 @@ fn errors_name_the_operands_and_the_way_out() {
 fn weak_types_stay_weak_and_take_32_bits() {
     let types = |op: Op, operands: &[ValueType]| Policy::Standard.resolve_op(op, operands).unwrap();
     let (i, f, c) = (Weak::Int.into(), Weak::Float.into(), Weak::Complex.into());
+    assert_eq!(U64_AND_I64, f);
     assert_eq!(types(Op::Divide, &[i, i]).result, f);
     assert_eq!((types(Op::Abs, &[c]).compute, types(Op::Abs, &[c]).result), (c, f));
     assert_eq!([i, f, c].map(|ty| Policy::Standard.commit(ty)), [DType::I32, DType::F32, DType::C64]);

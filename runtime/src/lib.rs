@@ -1,8 +1,14 @@
 //! The devices of ndjit: buffers and their pool, executable memory, the calling convention, threads and the kernel cache.
 //! All `unsafe` code of the project is in this crate.
 
+mod block;
 pub mod buffer;
+pub mod cache;
+pub mod element;
 pub mod executable;
+mod helper;
+pub mod pool;
 
 pub use buffer::Buffer;
+pub use element::Element;
 pub use executable::{Argument, Executable, Output};

@@ -1,1 +1,136 @@
 //! Cranelift functions from expanded loop nests.
+//!
+//! A kernel is one function ([`abi`]) with all loops of a nest. The innermost loop works on blocks of lanes held in
+//! groups of 128-bit registers; each primitive is emitted for a whole group before the next one, because Cranelift keeps
+//! the order it is given and has no scheduler. Constants are loaded from a table at each use, which costs less than
+//! keeping them in registers. Nothing here knows how code becomes executable.
+
+pub mod abi;
+mod body;
+mod constants;
+mod lanes;
+mod memory;
+mod nest;
+mod scalar;
+mod vector;
+
+pub use abi::{Cell, literal_cells};
+
+use crate::target::Target;
+use cranelift_codegen::ir::{Function, UserFuncName};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::verify_function;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::fmt;
+
+/// What code generation may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClifOptions {
+    /// Emit the loop over blocks of lanes; without it one lane at a time.
+    pub vector: bool,
+}
+
+impl Default for ClifOptions {
+    fn default() -> ClifOptions {
+        ClifOptions { vector: true }
+    }
+}
+
+/// A kernel before it becomes machine code. Displays as CLIF text.
+#[derive(Clone, Debug)]
+pub struct ClifKernel {
+    /// The function, with the signature of [`abi`].
+    pub function: Function,
+    /// The table its last argument points to.
+    pub constants: Vec<Cell>,
+    /// Lanes per block of the innermost loop; 1 in scalar code.
+    pub lanes: usize,
+}
+
+impl fmt::Display for ClifKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "; {} lanes, {} constant cells", self.lanes, self.constants.len())?;
+        write!(f, "{}", self.function.display())
+    }
+}
+
+/// Emits the function of an expanded nest.
+///
+/// # Errors
+/// `Verify` if the nest is not expanded or does not fit its body, `Backend` if the machine's pointers are not 64 bits
+/// wide or, in debug builds, if Cranelift's verifier finds fault.
+pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Result<ClifKernel> {
+    let LoopBody::Prims { body, hoisted } = &nest.body else {
+        return Err(Error::new(ErrorCode::Verify, "clif: the nest is not expanded into primitives"));
+    };
+    check(nest, *hoisted)?;
+    if isa.pointer_bits() != 64 || isa.endianness() != cranelift_codegen::ir::Endianness::Little {
+        return Err(Error::new(ErrorCode::Backend, format!("clif: no code generation for {}", isa.triple())));
+    }
+    let target = Target::host_clif(isa);
+    let lanes = if options.vector { nest::block_lanes(body) } else { 1 };
+    let signature = abi::signature(CallConv::triple_default(isa.triple()));
+    let mut function = Function::with_name_signature(UserFuncName::default(), signature);
+    let mut context = FunctionBuilderContext::new();
+    let mut builder = FunctionBuilder::new(&mut function, &mut context);
+    let emitted = nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes }.emit(&mut builder);
+    builder.seal_all_blocks();
+    builder.finalize(isa.frontend_config());
+    if cfg!(debug_assertions) {
+        verify_function(&function, isa)
+            .map_err(|e| Error::new(ErrorCode::Backend, format!("clif: {e}")).fact(function.display()))?;
+    }
+    Ok(ClifKernel { function, constants: emitted.cells, lanes: lanes as usize })
+}
+
+fn check(nest: &LoopNest, hoisted: usize) -> Result<()> {
+    let LoopBody::Prims { body, .. } = &nest.body else { return Ok(()) };
+    let inputs = nest.inputs.iter().flat_map(|a| a.dtype.storage()).chain(nest.literals.iter().flat_map(|d| d.repr()));
+    let outputs = nest.outputs.iter().flat_map(|a| a.dtype.storage());
+    if nest.rank == 0 || hoisted > body.insts.len() {
+        return Err(Error::new(ErrorCode::Verify, "clif: a nest has at least one loop, and hoists what it has"));
+    }
+    if !inputs.eq(body.input_types()) || !outputs.copied().eq(body.output_types()) {
+        return Err(Error::new(ErrorCode::Verify, "clif: the nest's operands are not those of its body"));
+    }
+    Ok(())
+}
+
+/// The settings kernels are compiled with.
+///
+/// # Errors
+/// `Backend` if Cranelift does not know a setting.
+pub fn isa_flags() -> Result<settings::Flags> {
+    let mut builder = settings::builder();
+    let settings = [
+        // The order of instructions is ours: optimisation would undo it, and common subexpressions are shared before.
+        ("opt_level", "none"),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("unwind_info", "false"),
+        // Costs nothing but in functions whose frame is larger than a page, and those must not step over a guard page.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+    ];
+    for (name, value) in settings {
+        builder.set(name, value).map_err(|e| backend(format!("clif: setting {name}: {e}")))?;
+    }
+    Ok(settings::Flags::new(builder))
+}
+
+/// Code generation for this machine.
+///
+/// # Errors
+/// `Backend` if Cranelift does not support it.
+pub fn host_isa() -> Result<OwnedTargetIsa> {
+    let builder = cranelift_native::builder().map_err(|e| backend(format!("clif: this machine: {e}")))?;
+    builder.finish(isa_flags()?).map_err(|e| backend(format!("clif: this machine: {e}")))
+}
+
+fn backend(headline: String) -> Error {
+    Error::new(ErrorCode::Backend, headline)
+}

@@ -2,7 +2,9 @@
 //! lists them.
 
 pub mod commit;
+pub mod expand;
 pub mod fuse;
 pub mod inline;
+pub mod legalize;
 pub mod schedule;
 pub mod simplify;

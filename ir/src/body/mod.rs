@@ -14,6 +14,8 @@ mod verify;
 pub use build::BodyBuilder;
 pub use eval::eval_prim;
 pub use prim::{Class, Prim, Signature};
+pub use text::write_insts;
+pub use verify::MAX_DEPTH;
 
 use crate::dtype::PrimType;
 use crate::id::entity;

@@ -4,7 +4,11 @@
 //! every result is a [`Value`] with a type and a shape. Operands are values with smaller ids, so a graph is acyclic by
 //! construction and is walked by index, never by recursion. Source places are not in here: see [`Places`].
 
+mod parse;
 mod places;
+mod scan;
+mod text;
+mod verify;
 
 pub use places::Places;
 

@@ -4,6 +4,10 @@
 //! All loads of an index come before its stores, and outputs do not overlap each other. An output may share its memory
 //! with an input of the same geometry.
 
+mod bounds;
+mod text;
+mod verify;
+
 use crate::body::Body;
 use crate::dtype::DType;
 use crate::kernel::OpBody;

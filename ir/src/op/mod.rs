@@ -6,7 +6,7 @@ mod shared;
 mod table;
 
 pub use bodies::{body, cast_body, load_body, store_body};
-pub use shared::{shared_body, shared_cast_body};
+pub use shared::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
 
 use crate::dtype::{DType, DTypeSet};
 use std::fmt;

@@ -22,16 +22,16 @@ macro_rules! op_table {
                 "`x * y`. Integers wrap, bool is logical and; complex products are computed as (ac - bd) + (ad + bc)i.";
             Divide divide(x y) Inexact FLOAT|COMPLEX Same Exact []
                 "True division `x / y`: integers become floats (64-bit ones f64, others f32). Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly.";
-            FloorDivide floor_divide(x y) Number REAL Same Exact []
-                "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: as Python's, `x // 0` is infinite or NaN.";
+            FloorDivide floor_divide(x y) Number REAL Same Ulp(1) []
+                "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: as NumPy's, exact where the quotient has fewer bits than a mantissa; `x // 0` is infinite or NaN.";
             Remainder remainder(x y) Number REAL Same Exact []
-                "`x % y` with the sign of `y`, as Python's. Integers: `x % 0 = 0`. Floats: exact; NaN for `y = 0` or infinite `x`.";
+                "`x % y` with the sign of `y`, as Python's. Integers: `x % 0 = 0`. Floats: rounded once, zeros have the sign of `y`; NaN for `y = 0` or infinite `x`.";
             Negative negative(x) Join NUMERIC Same Exact [involution]
                 "`-x`. Integers wrap; floats flip the sign, also of zero and NaN.";
             Abs abs(x) Join ALL Real Exact [idempotent]
                 "Absolute value. `MIN` of a signed integer gives itself. Of a complex number its modulus as a float, without needless overflow (at most 1 ULP).";
             Sign sign(x) Join NUMERIC Same Exact [idempotent]
-                "-1, 0 or 1 with the sign of `x`; zeros keep their sign, NaN gives NaN. Of a complex number `x / |x|`, 0 at 0.";
+                "-1, 0 or 1 with the sign of `x`; both zeros give +0, NaN gives NaN. Of a complex number `x / |x|`, 0 at 0.";
             Square square(x) Number NUMERIC Same Exact []
                 "`x * x`. Integers wrap.";
             Sqrt sqrt(x) Inexact FLOAT|COMPLEX Same Exact []

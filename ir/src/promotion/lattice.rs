@@ -99,8 +99,8 @@ impl<const N: usize> Joins<N> {
         true
     }
 
-    /// The first law that does not hold, in the order of [`BrokenLaw`]'s variants; `None` if all hold. A pair without any
-    /// common upper bound breaks no law: the order is a partial lattice then.
+    /// A law that does not hold, pairs looked at before triples; `None` if all hold. A pair without any common upper bound
+    /// breaks no law: the order is a partial lattice then.
     pub const fn broken_law(&self) -> Option<BrokenLaw> {
         if let Some((a, b)) = self.bad_edge {
             return Some(BrokenLaw::Edge(a, b));
@@ -112,17 +112,29 @@ impl<const N: usize> Joins<N> {
                 if self.table[a][b] == AMBIGUOUS {
                     return Some(BrokenLaw::UniqueJoin(a as u8, b as u8));
                 }
-                if a == b && self.table[a][a] != a as u8 {
-                    return Some(BrokenLaw::Idempotent(a as u8));
-                }
                 if self.table[a][b] != self.table[b][a] {
                     return Some(BrokenLaw::Commutative(a as u8, b as u8));
                 }
+                b += 1;
+            }
+            if self.table[a][a] != a as u8 {
+                return Some(BrokenLaw::Idempotent(a as u8));
+            }
+            a += 1;
+        }
+        self.broken_triple()
+    }
+
+    const fn broken_triple(&self) -> Option<BrokenLaw> {
+        let mut a = 0;
+        while a < N {
+            let mut b = 0;
+            while b < N {
                 let mut c = 0;
                 while c < N {
                     let left = self.join_entries(self.table[a][b], c as u8);
                     let right = self.join_entries(a as u8, self.table[b][c]);
-                    if left != right && self.table[b][c] != AMBIGUOUS {
+                    if left != right {
                         return Some(BrokenLaw::Associative(a as u8, b as u8, c as u8));
                     }
                     c += 1;
@@ -281,5 +293,40 @@ pub const fn strict_join(a: ValueType, b: ValueType) -> Option<ValueType> {
     match JOINS.join(a.index() as u8, b.index() as u8) {
         Join::Node(node) => Some(ValueType::ALL[node as usize]),
         Join::NoBound | Join::Ambiguous => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graphs_that_are_no_lattices_name_the_pair() {
+        // int -> {float, complex}, bool -> {float, complex}: two minimal upper bounds.
+        let crossed = Joins::<4>::from_edges(&[(0, 2), (0, 3), (1, 2), (1, 3)]);
+        assert_eq!(crossed.join(0, 1), Join::Ambiguous);
+        assert_eq!(crossed.broken_law(), Some(BrokenLaw::UniqueJoin(0, 1)));
+        // A common bound above the crossing does not mend it.
+        let roofed = Joins::<5>::from_edges(&[(0, 2), (0, 3), (1, 2), (1, 3), (2, 4), (3, 4)]);
+        assert_eq!(roofed.broken_law(), Some(BrokenLaw::UniqueJoin(0, 1)));
+        // A point between them does.
+        let mended = Joins::<5>::from_edges(&[(0, 4), (1, 4), (4, 2), (4, 3)]);
+        assert_eq!((mended.join(0, 1), mended.broken_law()), (Join::Node(4), None));
+    }
+
+    #[test]
+    fn cycles_and_unknown_nodes_are_refused() {
+        let cycle = Joins::<3>::from_edges(&[(0, 1), (1, 2), (2, 1)]);
+        assert!(matches!(cycle.broken_law(), Some(BrokenLaw::UniqueJoin(..))));
+        assert_eq!(Joins::<2>::from_edges(&[(0, 1), (1, 2)]).broken_law(), Some(BrokenLaw::Edge(1, 2)));
+    }
+
+    #[test]
+    fn disjoint_chains_are_a_partial_lattice() {
+        // Edges in any order close to the same relation.
+        let chains = Joins::<5>::from_edges(&[(1, 2), (0, 1), (3, 4)]);
+        assert_eq!(chains, Joins::from_edges(&[(3, 4), (0, 1), (1, 2)]));
+        assert_eq!((chains.join(0, 2), chains.join(2, 3)), (Join::Node(2), Join::NoBound));
+        assert_eq!((chains.is_total(), chains.broken_law()), (false, None));
     }
 }

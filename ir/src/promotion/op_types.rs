@@ -22,6 +22,13 @@ pub struct OpTypes {
 impl Policy {
     /// The types of `op` on operands of the given types, in order.
     ///
+    /// ```
+    /// use ndjit_ir::{DType, Op, Policy, Weak};
+    /// let types = Policy::Standard.resolve_op(Op::Divide, &[DType::U8.into(), Weak::Int.into()])?;
+    /// assert_eq!(types.result, DType::F32.into());
+    /// # Ok::<(), ndjit_ir::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Arity`](ErrorCode::Arity) for a wrong number of operands, [`Promotion`](ErrorCode::Promotion) where the policy
     /// defines no common type, [`Dtype`](ErrorCode::DType) where the op does not take the common type (a weak one counts as
@@ -101,7 +108,7 @@ impl Policy {
         let integer = all.map(|dtype| match dtype {
             DType::Bool => self.default_dtype(Weak::Int),
             // The join of integers alone is a float where u64 meets a signed integer.
-            _ if all == taken || taken.is_some_and(DType::is_float) => DType::I64,
+            _ if taken.is_some_and(DType::is_float) => DType::I64,
             DType::F16 | DType::Bf16 => DType::I16,
             DType::F64 | DType::C128 => DType::I64,
             _ => DType::I32,

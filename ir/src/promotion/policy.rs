@@ -22,6 +22,8 @@ pub enum Policy {
     Strict,
 }
 
+const _: () = assert!(size_of::<Policy>() == 1, "every node holds a policy");
+
 /// What a policy made of an op's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolution {

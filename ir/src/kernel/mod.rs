@@ -3,6 +3,13 @@
 //! A kernel reads some values of the graph (broadcast to its iteration space in place), computes straight-line ops on
 //! scalars, and stores one or more values of the full iteration space.
 
+mod text;
+mod verify;
+
+pub(crate) use text::write_stmt;
+pub use verify::verify_kernels;
+pub(crate) use verify::{check_body, output_dtype};
+
 use crate::dtype::DType;
 use crate::graph::{SlotId, Value};
 use crate::id::entity;

@@ -1,0 +1,219 @@
+//! Bodies on a block of lanes: straight lines, and the three constructs beyond them.
+
+use super::lanes::{Emitter, Operand, Regs, cells, lane_bits, scalar_type};
+use super::memory::Stream;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+use ndjit_ir::PrimType;
+use ndjit_ir::body::{Body, Inst, InstKind, Prim, Reg, Table};
+use std::sync::Arc;
+
+impl Emitter<'_, '_> {
+    /// Emits `insts` of `body`. `env` holds the operands of all registers before them and gets those of their results.
+    /// `inputs` are the arrays that [`Operand::Input`]s in `env` stand for.
+    pub(super) fn insts(&mut self, body: &Body, insts: &[Inst], env: &mut Vec<Operand>, inputs: &[Stream]) {
+        for inst in insts {
+            for &arg in &inst.args {
+                self.load_first(arg, env, inputs);
+            }
+            let args: Vec<Operand> = inst.args.iter().map(|a| env[a.index()].clone()).collect();
+            match &inst.kind {
+                InstKind::Const(bits) => env.push(Operand::Const(*bits)),
+                InstKind::Prim(prim) => {
+                    let from = body.ty(inst.args[inst.args.len() - 1]);
+                    env.push(self.prim(*prim, from, body.ty(inst.first), &args));
+                }
+                InstKind::Table(table) => {
+                    let in_range = bound(body, inst.args[0]) < table.values.len() as u64;
+                    env.push(self.look_up(table, &args[0], in_range));
+                }
+                InstKind::If(inner) => env.extend(self.if_any(inner, &args)),
+                InstKind::Repeat { max, state, body: inner } => env.extend(self.repeat(inner, *max, *state, &args)),
+            }
+        }
+    }
+
+    /// Loads the input a register is a word of, if that has not been done.
+    pub(super) fn load_first(&mut self, reg: Reg, env: &mut [Operand], inputs: &[Stream]) {
+        if let Operand::Input(input) = env[reg.index()] {
+            let stream = &inputs[input];
+            for (word, operand) in self.load(stream).into_iter().enumerate() {
+                env[stream.first + word] = operand;
+            }
+        }
+    }
+
+    /// The outputs of an inner body.
+    fn call(&mut self, body: &Body, args: &[Operand]) -> Vec<Operand> {
+        let mut env = args.to_vec();
+        env.reserve(body.types.len() - args.len());
+        self.insts(body, &body.insts, &mut env, &[]);
+        body.outputs.iter().map(|o| env[o.index()].clone()).collect()
+    }
+
+    fn look_up(&mut self, table: &Arc<Table>, index: &Operand, in_range: bool) -> Operand {
+        let offset = self.constants.table(table);
+        let last = table.values.len() as u64 - 1;
+        let mut index = self.regs(index, PrimType::I32, 0);
+        if !in_range {
+            let limit = self.regs(&Operand::Const(last), PrimType::I32, 0);
+            index = index.iter().zip(&limit).map(|(&i, &l)| self.b.ins().umin(i, l)).collect();
+        }
+        let entry = |e: &mut Self, index: Value| {
+            let index = e.b.ins().uextend(types::I64, index);
+            let shift = i64::from(table.ty.bytes().trailing_zeros());
+            let bytes = e.b.ins().ishl_imm_u(index, shift);
+            let address = e.b.ins().iadd(e.constants_base, bytes);
+            e.b.ins().load(scalar_type(table.ty), cells(), address, offset)
+        };
+        if self.lanes == 1 {
+            let value = entry(self, index[0]);
+            return Operand::Lanes { regs: Regs::from_slice(&[value]), bits: table.ty.bits() };
+        }
+        let lanes: Vec<Value> = (0..self.lanes)
+            .map(|lane| {
+                let index = self.lane(&index, 32, lane);
+                entry(self, index)
+            })
+            .collect();
+        if table.ty != PrimType::Bool {
+            return Operand::Lanes { regs: self.from_lanes(table.ty, &lanes), bits: table.ty.bits() };
+        }
+        // Lanes of the index's width, so that a table of truth values does not ask for lanes of bytes.
+        let wide: Vec<Value> = lanes
+            .into_iter()
+            .map(|lane| {
+                let wide = self.b.ins().uextend(types::I32, lane);
+                self.b.ins().ineg(wide)
+            })
+            .collect();
+        Operand::Lanes { regs: self.from_lanes(PrimType::I32, &wide), bits: 32 }
+    }
+
+    /// Runs the inner body, out of the way, if any lane's mask is set.
+    fn if_any(&mut self, inner: &Body, args: &[Operand]) -> Vec<Operand> {
+        let types: Vec<PrimType> = inner.output_types().collect();
+        let (defaults, inputs) = args[1..].split_at(types.len());
+        let bits = self.mask_bits(&args[0]).unwrap_or_else(|| self.narrowest_mask());
+        let mask = self.regs(&args[0], PrimType::Bool, bits);
+        let defaults: Vec<Regs> = defaults.iter().zip(&types).map(|(d, &ty)| self.regs(d, ty, bits)).collect();
+        let (taken, merge) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(taken);
+        let any = self.any(&mask);
+        let otherwise = block_args(&defaults);
+        self.b.ins().brif(any, taken, &[], merge, &otherwise);
+
+        self.b.switch_to_block(taken);
+        let outputs = self.call(inner, inputs);
+        let mut merged = Vec::with_capacity(types.len());
+        for ((output, default), &ty) in outputs.iter().zip(&defaults).zip(&types) {
+            let output = self.regs(output, ty, bits);
+            if self.lanes == 1 {
+                merged.push(output);
+                continue;
+            }
+            let mask = self.mask_to(&mask, bits, lane_bits(ty, bits));
+            merged.push(self.choose(&mask, &output, default));
+        }
+        let merged = block_args(&merged);
+        self.b.ins().jump(merge, &merged);
+        self.b.switch_to_block(merge);
+        types.iter().map(|&ty| self.param(merge, ty, bits)).collect()
+    }
+
+    /// Runs the inner body while any lane says so; lanes that have said no keep their state.
+    fn repeat(&mut self, inner: &Body, max: u32, state: usize, args: &[Operand]) -> Vec<Operand> {
+        if max == 0 {
+            return args[..state].to_vec();
+        }
+        let types: Vec<PrimType> = inner.input_types()[..state].to_vec();
+        let width = types.iter().find(|&&ty| ty != PrimType::Bool).map(|ty| ty.bits());
+        let bits = width.unwrap_or_else(|| self.narrowest_mask());
+        let (header, exit) = (self.b.create_block(), self.b.create_block());
+        let mut initial: Vec<Regs> = args[..state].iter().zip(&types).map(|(a, &ty)| self.regs(a, ty, bits)).collect();
+        if self.lanes > 1 {
+            let all = self.all_set();
+            initial.push(self.regs(&Operand::Splat(all), PrimType::Bool, bits));
+        }
+        let zero = self.b.ins().iconst(types::I32, 0);
+        let mut first = vec![BlockArg::Value(zero)];
+        first.extend(block_args(&initial));
+        self.b.ins().jump(header, &first);
+
+        self.b.switch_to_block(header);
+        let trip = self.b.append_block_param(header, types::I32);
+        let current: Vec<Operand> = types.iter().map(|&ty| self.param(header, ty, bits)).collect();
+        let active = (self.lanes > 1).then(|| self.param(header, PrimType::Bool, bits));
+        let mut inputs = current.clone();
+        inputs.extend_from_slice(&args[state..]);
+        let outputs = self.call(inner, &inputs);
+        let mut go_on = self.regs(&outputs[0], PrimType::Bool, bits);
+        if let Some(active) = &active {
+            let active = self.regs(active, PrimType::Bool, bits);
+            go_on = go_on.iter().zip(&active).map(|(&g, &a)| self.b.ins().band(g, a)).collect();
+        }
+        let mut next = Vec::with_capacity(state);
+        for ((output, current), &ty) in outputs[1..].iter().zip(&current).zip(&types) {
+            let (output, current) = (self.regs(output, ty, bits), self.regs(current, ty, bits));
+            let mask = if self.lanes == 1 { go_on.clone() } else { self.mask_to(&go_on, bits, lane_bits(ty, bits)) };
+            next.push(self.choose(&mask, &output, &current));
+        }
+        let trip = self.b.ins().iadd_imm_s(trip, 1);
+        let any = self.any(&go_on);
+        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, trip, i64::from(max));
+        let again = if self.lanes == 1 {
+            self.b.ins().band(any, more)
+        } else {
+            let no = self.b.ins().iconst(types::I8, 0);
+            self.b.ins().select(any, more, no)
+        };
+        let result = block_args(&next);
+        let mut back = vec![BlockArg::Value(trip)];
+        back.extend_from_slice(&result);
+        if active.is_some() {
+            back.extend(block_args(&[go_on]));
+        }
+        self.b.ins().brif(again, header, &back, exit, &result);
+        self.b.switch_to_block(exit);
+        types.iter().map(|&ty| self.param(exit, ty, bits)).collect()
+    }
+
+    /// A new parameter of `block` for every register of a value.
+    fn param(&mut self, block: Block, ty: PrimType, mask: u32) -> Operand {
+        let bits = lane_bits(ty, mask);
+        let reg_type = self.reg_type(ty, bits);
+        let regs = (0..self.count(bits)).map(|_| self.b.append_block_param(block, reg_type)).collect();
+        Operand::Lanes { regs, bits }
+    }
+}
+
+fn block_args(values: &[Regs]) -> Vec<BlockArg> {
+    values.iter().flatten().map(|&v| BlockArg::Value(v)).collect()
+}
+
+/// An upper bound of an unsigned register, as far as its instruction alone tells.
+fn bound(body: &Body, reg: Reg) -> u64 {
+    let constant = |reg: Reg| match definition(body, reg).map(|i| &i.kind) {
+        Some(InstKind::Const(bits)) => Some(*bits),
+        _ => None,
+    };
+    let all = body.ty(reg).mask();
+    match definition(body, reg) {
+        Some(Inst { kind: InstKind::Const(bits), .. }) => *bits,
+        Some(Inst { kind: InstKind::Prim(Prim::And), args, .. }) => {
+            args.iter().filter_map(|&a| constant(a)).min().unwrap_or(all)
+        }
+        Some(Inst { kind: InstKind::Prim(Prim::Ushr), args, .. }) => {
+            let count = constant(args[1]).unwrap_or(0);
+            all.checked_shr(count.min(64) as u32).unwrap_or(0)
+        }
+        Some(Inst { kind: InstKind::Prim(Prim::Zext), args, .. }) => body.ty(args[0]).mask(),
+        _ => all,
+    }
+}
+
+/// The instruction that makes a register; `None` for inputs.
+fn definition(body: &Body, reg: Reg) -> Option<&Inst> {
+    let at = body.insts.partition_point(|inst| inst.first <= reg).checked_sub(1)?;
+    body.insts.get(at)
+}

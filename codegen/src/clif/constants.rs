@@ -1,0 +1,44 @@
+//! The constants table of a kernel: one cell per distinct constant, loaded at each use, and the tables of look-ups.
+
+use super::abi::{CELL, Cell};
+use ndjit_ir::PrimType;
+use ndjit_ir::body::Table;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The table while it grows. Offsets are in bytes from its start and stay valid.
+#[derive(Default)]
+pub(super) struct Constants {
+    pub(super) cells: Vec<Cell>,
+    known: FxHashMap<Cell, i32>,
+    tables: FxHashMap<Arc<Table>, i32>,
+}
+
+impl Constants {
+    /// The offset of a cell with one value in all lanes.
+    pub(super) fn splat(&mut self, ty: PrimType, bits: u64) -> i32 {
+        let cell = Cell::splat(ty, bits);
+        let next = self.cells.len() as i32 * CELL;
+        *self.known.entry(cell).or_insert_with(|| {
+            self.cells.push(cell);
+            next
+        })
+    }
+
+    /// The offset of a table's entries, one after the other in their stored size.
+    pub(super) fn table(&mut self, table: &Arc<Table>) -> i32 {
+        if let Some(&offset) = self.tables.get(table) {
+            return offset;
+        }
+        let offset = self.cells.len() as i32 * CELL;
+        let size = table.ty.bytes();
+        let bytes: Vec<u8> = table.values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
+        for chunk in bytes.chunks(16) {
+            let mut cell = Cell([0; 16]);
+            cell.0[..chunk.len()].copy_from_slice(chunk);
+            self.cells.push(cell);
+        }
+        self.tables.insert(table.clone(), offset);
+        offset
+    }
+}

@@ -1,0 +1,342 @@
+//! Values of a block of lanes: groups of 128-bit registers, and moving lanes between widths.
+//!
+//! In vector code a value of `lanes` lanes of `bits` bits takes `lanes * bits / 128` registers; every type of a kernel
+//! fills at least one. In scalar code `lanes` is 1 and a value is one scalar. A truth value is a mask: all ones or all
+//! zeros in each lane, of any lane width; in scalar code an `i8` of 0 or 1.
+
+use super::abi::{CELL, Cell};
+use super::constants::Constants;
+use crate::target::Target;
+use cranelift_codegen::ir::{self, Endianness, InstBuilder, MemFlagsData, Opcode, Type, types};
+use cranelift_frontend::FunctionBuilder;
+use ndjit_ir::PrimType;
+use smallvec::{SmallVec, smallvec};
+
+/// The registers of one value, lowest lanes first.
+pub(super) type Regs = SmallVec<[ir::Value; 4]>;
+
+/// Where the value of a body's register is.
+#[derive(Clone, Debug)]
+pub(super) enum Operand {
+    /// In SSA values, in lanes of `bits` bits.
+    Lanes { regs: Regs, bits: u32 },
+    /// A constant, loaded from the table at each use.
+    Const(u64),
+    /// A literal, loaded from its cell at this offset at each use.
+    Literal(i32),
+    /// Vector code only: the same value in all lanes; one vector that serves for every register. A mask is one of bytes.
+    Splat(ir::Value),
+    /// A word of this input, loaded before its first use.
+    Input(usize),
+}
+
+/// The instructions of one block of lanes being emitted.
+pub(super) struct Emitter<'a, 'f> {
+    pub(super) b: &'a mut FunctionBuilder<'f>,
+    pub(super) target: &'a Target,
+    pub(super) constants: &'a mut Constants,
+    /// Base of the constants table.
+    pub(super) constants_base: ir::Value,
+    /// Base of the literals.
+    pub(super) literals_base: ir::Value,
+    /// Lanes per block; 1 is scalar code.
+    pub(super) lanes: u32,
+}
+
+/// Memory the caller vouches for, of any alignment.
+pub(super) fn data() -> MemFlagsData {
+    MemFlagsData::new().with_notrap()
+}
+
+/// Cells: aligned, and unchanged while the kernel runs.
+pub(super) fn cells() -> MemFlagsData {
+    MemFlagsData::trusted().with_readonly()
+}
+
+/// The CLIF type of one lane. A truth value is an `i8`.
+pub(super) fn scalar_type(ty: PrimType) -> Type {
+    match ty {
+        PrimType::Bool | PrimType::I8 => types::I8,
+        PrimType::I16 => types::I16,
+        PrimType::I32 => types::I32,
+        PrimType::I64 => types::I64,
+        PrimType::F32 => types::F32,
+        PrimType::F64 => types::F64,
+    }
+}
+
+/// The 128-bit type with integer lanes of this width.
+pub(super) fn int_vector(bits: u32) -> Type {
+    match bits {
+        8 => types::I8X16,
+        16 => types::I16X8,
+        32 => types::I32X4,
+        _ => types::I64X2,
+    }
+}
+
+/// The 128-bit type of `ty` in lanes of `bits` bits, which only a mask's type leaves open.
+pub(super) fn vector_type(ty: PrimType, bits: u32) -> Type {
+    match ty {
+        PrimType::F32 => types::F32X4,
+        PrimType::F64 => types::F64X2,
+        PrimType::Bool | PrimType::I8 | PrimType::I16 | PrimType::I32 | PrimType::I64 => int_vector(bits),
+    }
+}
+
+/// The lane width of `ty`, where a mask takes `mask` bits.
+pub(super) fn lane_bits(ty: PrimType, mask: u32) -> u32 {
+    if ty == PrimType::Bool { mask } else { ty.bits() }
+}
+
+/// Byte indices of a shuffle that picks 32-bit lanes `picks` of two registers (0..=3 the first's, 4..=7 the second's).
+const fn dwords(picks: [u8; 4]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        bytes[i] = picks[i / 4] * 4 + (i % 4) as u8;
+        i += 1;
+    }
+    bytes
+}
+
+/// Even 32-bit lanes of two registers.
+pub(super) const EVEN: [u8; 16] = dwords([0, 2, 4, 6]);
+/// Odd 32-bit lanes of two registers.
+pub(super) const ODD: [u8; 16] = dwords([1, 3, 5, 7]);
+/// Low halves of two registers.
+pub(super) const LOW: [u8; 16] = dwords([0, 1, 4, 5]);
+/// High halves of two registers.
+pub(super) const HIGH: [u8; 16] = dwords([2, 3, 6, 7]);
+/// Low 32-bit lanes of two registers, alternating.
+pub(super) const ZIP_LOW: [u8; 16] = dwords([0, 4, 1, 5]);
+/// High 32-bit lanes of two registers, alternating.
+pub(super) const ZIP_HIGH: [u8; 16] = dwords([2, 6, 3, 7]);
+
+impl Emitter<'_, '_> {
+    /// The number of registers a value in lanes of `bits` bits takes.
+    pub(super) fn count(&self, bits: u32) -> usize {
+        if self.lanes == 1 { 1 } else { (self.lanes * bits / 128) as usize }
+    }
+
+    /// The CLIF type of one register of a value.
+    pub(super) fn reg_type(&self, ty: PrimType, bits: u32) -> Type {
+        if self.lanes == 1 { scalar_type(ty) } else { vector_type(ty, bits) }
+    }
+
+    /// The registers of an operand of type `ty`; a mask in lanes of `mask` bits.
+    pub(super) fn regs(&mut self, operand: &Operand, ty: PrimType, mask: u32) -> Regs {
+        let bits = lane_bits(ty, mask);
+        let count = self.count(bits);
+        let reg_type = self.reg_type(ty, bits);
+        let reg = match operand {
+            Operand::Lanes { regs, bits: given } => {
+                return if self.lanes == 1 || *given == bits { regs.clone() } else { self.mask_to(regs, *given, bits) };
+            }
+            Operand::Const(value) if self.lanes == 1 && !ty.is_float() => {
+                self.b.ins().iconst(scalar_type(ty), immediate(*value, scalar_type(ty)))
+            }
+            Operand::Const(value) => {
+                let offset = self.constants.splat(ty, *value);
+                self.b.ins().load(reg_type, cells(), self.constants_base, offset)
+            }
+            Operand::Literal(offset) => {
+                let value = self.b.ins().load(reg_type, cells(), self.literals_base, *offset);
+                if self.lanes == 1 && ty == PrimType::Bool { self.b.ins().band_imm_u(value, 1) } else { value }
+            }
+            Operand::Splat(value) if ty == PrimType::Bool => self.bitcast(int_vector(bits), *value),
+            Operand::Splat(value) => *value,
+            Operand::Input(_) => unreachable!("inputs are loaded before their first use"),
+        };
+        smallvec![reg; count]
+    }
+
+    /// The lane width a mask operand has already, if any.
+    pub(super) fn mask_bits(&self, operand: &Operand) -> Option<u32> {
+        match operand {
+            Operand::Lanes { bits, .. } => Some(*bits),
+            Operand::Const(_) | Operand::Literal(_) | Operand::Splat(_) | Operand::Input(_) => None,
+        }
+    }
+
+    /// The narrowest lanes a mask may have: it fills one register.
+    pub(super) fn narrowest_mask(&self) -> u32 {
+        (128 / self.lanes).max(8)
+    }
+
+    /// One vector with `value`, the only register of an operand in scalar code, in all lanes.
+    pub(super) fn splat(&mut self, ty: PrimType, value: ir::Value) -> ir::Value {
+        if ty != PrimType::Bool {
+            return self.b.ins().splat(vector_type(ty, ty.bits()), value);
+        }
+        let byte = self.b.ins().ineg(value);
+        self.b.ins().splat(types::I8X16, byte)
+    }
+
+    /// A vector constant: `bits` in all lanes of type `ty`.
+    pub(super) fn constant(&mut self, ty: PrimType, bits: u64) -> ir::Value {
+        let offset = self.constants.splat(ty, bits);
+        self.b.ins().load(vector_type(ty, ty.bits()), cells(), self.constants_base, offset)
+    }
+
+    /// The same bits as another type of 128 bits.
+    pub(super) fn bitcast(&mut self, to: Type, value: ir::Value) -> ir::Value {
+        if self.b.func.dfg.value_type(value) == to {
+            return value;
+        }
+        self.b.ins().bitcast(to, MemFlagsData::new().with_endianness(Endianness::Little), value)
+    }
+
+    /// Bytes of two registers; the result has the type of the first.
+    pub(super) fn shuffle(&mut self, a: ir::Value, b: ir::Value, bytes: [u8; 16]) -> ir::Value {
+        let ty = self.b.func.dfg.value_type(a);
+        let (a, b) = (self.bitcast(types::I8X16, a), self.bitcast(types::I8X16, b));
+        let mask = self.b.func.dfg.immediates.push(bytes.to_vec().into());
+        let value = self.b.ins().shuffle(a, b, mask);
+        self.bitcast(ty, value)
+    }
+
+    /// Integer lanes of `from` bits extended to `to` bits.
+    pub(super) fn widen(&mut self, regs: &Regs, from: u32, to: u32, sign: bool) -> Regs {
+        let mut regs = regs.clone();
+        for _ in 0..(to / from).trailing_zeros() {
+            let halves = regs.iter().flat_map(|&reg| {
+                let ins = |e: &mut Self, high: bool| match (sign, high) {
+                    (true, false) => e.b.ins().swiden_low(reg),
+                    (true, true) => e.b.ins().swiden_high(reg),
+                    (false, false) => e.b.ins().uwiden_low(reg),
+                    (false, true) => e.b.ins().uwiden_high(reg),
+                };
+                [ins(self, false), ins(self, true)]
+            });
+            regs = halves.collect();
+        }
+        regs
+    }
+
+    /// The low `to` bits of integer lanes of `from` bits.
+    pub(super) fn truncate(&mut self, regs: &Regs, from: u32, to: u32) -> Regs {
+        let (mut regs, mut bits) = (regs.clone(), from);
+        while bits > to {
+            regs = if bits == 64 {
+                self.pairs(&regs, |e, a, b| e.narrow_64(a, b))
+            } else {
+                let ty = if bits == 32 { PrimType::I32 } else { PrimType::I16 };
+                let low = self.constant(ty, (1 << (bits / 2)) - 1);
+                let clean: Regs = regs.iter().map(|&reg| self.b.ins().band(reg, low)).collect();
+                self.pairs(&clean, |e, a, b| e.b.ins().unarrow(a, b))
+            };
+            bits /= 2;
+        }
+        regs
+    }
+
+    /// A mask with lanes of another width.
+    pub(super) fn mask_to(&mut self, regs: &Regs, from: u32, to: u32) -> Regs {
+        if from <= to {
+            return self.widen(regs, from, to, true);
+        }
+        let (mut regs, mut bits) = (regs.clone(), from);
+        while bits > to {
+            regs = if bits == 64 {
+                self.pairs(&regs, |e, a, b| e.narrow_64(a, b))
+            } else {
+                self.pairs(&regs, |e, a, b| e.b.ins().snarrow(a, b))
+            };
+            bits /= 2;
+        }
+        regs
+    }
+
+    fn narrow_64(&mut self, a: ir::Value, b: ir::Value) -> ir::Value {
+        let value = self.shuffle(a, b, EVEN);
+        self.bitcast(types::I32X4, value)
+    }
+
+    /// One register from each two.
+    pub(super) fn pairs(
+        &mut self,
+        regs: &Regs,
+        mut f: impl FnMut(&mut Self, ir::Value, ir::Value) -> ir::Value,
+    ) -> Regs {
+        regs.chunks_exact(2).map(|pair| f(self, pair[0], pair[1])).collect()
+    }
+
+    /// `a` where the mask is set, else `b`; all three in lanes of one width, or scalars.
+    pub(super) fn choose(&mut self, mask: &Regs, a: &Regs, b: &Regs) -> Regs {
+        (0..a.len()).map(|i| self.choose_reg(mask[i], a[i], b[i])).collect()
+    }
+
+    fn choose_reg(&mut self, mask: ir::Value, a: ir::Value, b: ir::Value) -> ir::Value {
+        if a == b {
+            return a;
+        }
+        if self.lanes == 1 {
+            return self.b.ins().select(mask, a, b);
+        }
+        let ty = self.b.func.dfg.value_type(a);
+        // Cranelift makes a blend of a bitselect only where it sees the comparison.
+        let dfg = &self.b.func.dfg;
+        let compared = dfg.value_def(mask).inst().map(|inst| dfg.insts[inst].opcode());
+        if self.target.blend && !matches!(compared, Some(Opcode::Icmp | Opcode::Fcmp)) {
+            let [mask, a, b] = [mask, a, b].map(|v| self.bitcast(types::I8X16, v));
+            let value = self.b.ins().blendv(mask, a, b);
+            return self.bitcast(ty, value);
+        }
+        let mask = self.bitcast(ty, mask);
+        self.b.ins().bitselect(mask, a, b)
+    }
+
+    /// Whether any lane of a mask is set, as an `i8`.
+    pub(super) fn any(&mut self, mask: &Regs) -> ir::Value {
+        if self.lanes == 1 {
+            return mask[0];
+        }
+        let mut regs = mask.clone();
+        while regs.len() > 1 {
+            regs = self.pairs(&regs, |e, a, b| e.b.ins().bor(a, b));
+        }
+        self.b.ins().vany_true(regs[0])
+    }
+
+    /// Lane `lane` of a value.
+    pub(super) fn lane(&mut self, regs: &Regs, bits: u32, lane: u32) -> ir::Value {
+        let per_reg = 128 / bits;
+        self.b.ins().extractlane(regs[(lane / per_reg) as usize], (lane % per_reg) as u8)
+    }
+
+    /// A value from its lanes.
+    pub(super) fn from_lanes(&mut self, ty: PrimType, lanes: &[ir::Value]) -> Regs {
+        let per_reg = (128 / ty.bits()) as usize;
+        let vector = vector_type(ty, ty.bits());
+        lanes
+            .chunks_exact(per_reg)
+            .map(|lanes| {
+                let mut reg = self.b.ins().scalar_to_vector(vector, lanes[0]);
+                for (i, &lane) in lanes.iter().enumerate().skip(1) {
+                    reg = self.b.ins().insertlane(reg, lane, i as u8);
+                }
+                reg
+            })
+            .collect()
+    }
+
+    /// The offset of a literal's cell.
+    pub(super) fn literal(index: usize) -> Operand {
+        Operand::Literal(index as i32 * CELL)
+    }
+
+    /// All lanes set, as a mask of bytes.
+    pub(super) fn all_set(&mut self) -> ir::Value {
+        let offset = self.constants.splat(PrimType::Bool, 1);
+        self.b.ins().load(types::I8X16, cells(), self.constants_base, offset)
+    }
+}
+
+/// The immediate of an `iconst` of type `ty`: Cranelift wants no bits above its width.
+fn immediate(bits: u64, ty: Type) -> i64 {
+    let unused = 64 - ty.bits();
+    ((bits << unused) >> unused) as i64
+}
+
+const _: () = assert!(size_of::<Cell>() == CELL as usize);

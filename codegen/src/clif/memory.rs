@@ -1,0 +1,119 @@
+//! Loads and stores of a block of lanes.
+//!
+//! Nothing is read or written outside the block's elements. Complex elements are split into, and joined from, one group
+//! of registers per part.
+
+use super::lanes::{EVEN, Emitter, HIGH, LOW, ODD, Operand, Regs, ZIP_HIGH, ZIP_LOW, data, scalar_type, vector_type};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use ndjit_ir::PrimType;
+use ndjit_ir::loops::{Access, Stride};
+
+/// An operand's position in the innermost loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream {
+    /// What it is.
+    pub(super) access: Access,
+    /// The element of lane 0.
+    pub(super) pointer: Value,
+    /// Bytes from lane to lane, where `Strided`.
+    pub(super) stride: Option<Value>,
+    /// Its first word's register in the body.
+    pub(super) first: usize,
+}
+
+impl Stream {
+    fn word(&self) -> PrimType {
+        self.access.dtype.storage()[0]
+    }
+
+    fn words(&self) -> usize {
+        self.access.dtype.storage().len()
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// The words of the block's elements.
+    pub(super) fn load(&mut self, stream: &Stream) -> Vec<Operand> {
+        let (ty, words) = (stream.word(), stream.words());
+        let bits = ty.bits();
+        let groups: Vec<Regs> = if self.lanes == 1 {
+            (0..words).map(|w| Regs::from_slice(&[self.load_word(ty, stream.pointer, w)])).collect()
+        } else if stream.access.inner == Stride::Contiguous {
+            let reg = vector_type(ty, bits);
+            let count = (self.count(bits) * words) as i32;
+            let all: Regs = (0..count).map(|i| self.b.ins().load(reg, data(), stream.pointer, 16 * i)).collect();
+            if words == 1 { vec![all] } else { self.split(&all, bits) }
+        } else {
+            let addresses = self.addresses(stream);
+            (0..words)
+                .map(|w| {
+                    let lanes: Vec<Value> = addresses.iter().map(|&a| self.load_word(ty, a, w)).collect();
+                    self.from_lanes(ty, &lanes)
+                })
+                .collect()
+        };
+        groups.into_iter().map(|regs| Operand::Lanes { regs, bits }).collect()
+    }
+
+    /// Stores the words of the block's elements.
+    pub(super) fn store(&mut self, stream: &Stream, words: &[Operand]) {
+        let ty = stream.word();
+        let bits = ty.bits();
+        let words: Vec<Regs> = words.iter().map(|w| self.regs(w, ty, bits)).collect();
+        if self.lanes == 1 {
+            for (w, regs) in words.iter().enumerate() {
+                self.store_word(ty, stream.pointer, w, regs[0]);
+            }
+        } else if stream.access.inner == Stride::Contiguous {
+            let all = if words.len() == 1 { words[0].clone() } else { self.join(&words[0], &words[1], bits) };
+            for (i, &reg) in all.iter().enumerate() {
+                self.b.ins().store(data(), reg, stream.pointer, 16 * i as i32);
+            }
+        } else {
+            let addresses = self.addresses(stream);
+            for (lane, &address) in addresses.iter().enumerate() {
+                for (w, regs) in words.iter().enumerate() {
+                    let value = self.lane(regs, bits, lane as u32);
+                    self.store_word(ty, address, w, value);
+                }
+            }
+        }
+    }
+
+    fn load_word(&mut self, ty: PrimType, address: Value, word: usize) -> Value {
+        self.b.ins().load(scalar_type(ty), data(), address, (word * ty.bytes()) as i32)
+    }
+
+    fn store_word(&mut self, ty: PrimType, address: Value, word: usize, value: Value) {
+        self.b.ins().store(data(), value, address, (word * ty.bytes()) as i32);
+    }
+
+    fn addresses(&mut self, stream: &Stream) -> Vec<Value> {
+        let mut address = stream.pointer;
+        let mut all = vec![address];
+        if let Some(stride) = stream.stride {
+            for _ in 1..self.lanes {
+                address = self.b.ins().iadd(address, stride);
+                all.push(address);
+            }
+        } else {
+            all.resize(self.lanes as usize, address);
+        }
+        all
+    }
+
+    /// Alternating words taken apart.
+    fn split(&mut self, regs: &Regs, bits: u32) -> Vec<Regs> {
+        let wide = bits == 64;
+        let first = self.pairs(regs, |e, a, b| e.shuffle(a, b, if wide { LOW } else { EVEN }));
+        let second = self.pairs(regs, |e, a, b| e.shuffle(a, b, if wide { HIGH } else { ODD }));
+        vec![first, second]
+    }
+
+    /// Words alternating.
+    fn join(&mut self, first: &Regs, second: &Regs, bits: u32) -> Regs {
+        let (low, high) = if bits == 64 { (LOW, HIGH) } else { (ZIP_LOW, ZIP_HIGH) };
+        let pairs = first.iter().zip(second);
+        pairs.flat_map(|(&a, &b)| [self.shuffle(a, b, low), self.shuffle(a, b, high)]).collect()
+    }
+}

@@ -1,0 +1,306 @@
+//! The loops around a body.
+//!
+//! Outer loops are bottom-tested, with the remaining trips and one pointer per operand in SSA values. The innermost
+//! dimension is: values that do not change along it, a vector loop over whole blocks of lanes, a scalar loop over what
+//! remains, emitted from the same body.
+
+use super::constants::Constants;
+use super::lanes::{Emitter, Operand};
+use super::memory::Stream;
+use crate::target::Target;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use ndjit_ir::PrimType;
+use ndjit_ir::body::{Body, Inst, InstKind, Reg};
+use ndjit_ir::loops::{Access, LoopNest, Stride};
+
+/// A nest being emitted.
+pub(super) struct Nest<'a> {
+    pub(super) nest: &'a LoopNest,
+    pub(super) body: &'a Body,
+    pub(super) hoisted: usize,
+    pub(super) target: &'a Target,
+    /// Lanes of a block of the vector loop; 1 for no such loop.
+    pub(super) lanes: u32,
+}
+
+/// The kernel's arguments.
+struct Args {
+    extents: Value,
+    strides: Value,
+    literals: Value,
+    constants: Value,
+}
+
+/// The number of lanes of a block: four registers of the widest type, and at least one full register of the narrowest.
+pub(super) fn block_lanes(body: &Body) -> u32 {
+    let mut widths = Vec::new();
+    collect_widths(body, &mut widths);
+    let widest = widths.iter().copied().max().unwrap_or(8);
+    let narrowest = widths.iter().copied().min().unwrap_or(8);
+    (4 * 128 / widest).max(128 / narrowest)
+}
+
+fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
+    widths.extend(body.types.iter().filter(|&&ty| ty != PrimType::Bool).map(|ty| ty.bits()));
+    for inst in &body.insts {
+        if let InstKind::If(inner) | InstKind::Repeat { body: inner, .. } = &inst.kind {
+            collect_widths(inner, widths);
+        }
+    }
+}
+
+impl Nest<'_> {
+    fn operands(&self) -> impl Iterator<Item = &Access> {
+        self.nest.inputs.iter().chain(&self.nest.outputs)
+    }
+
+    /// Emits the whole function; returns its constants.
+    pub(super) fn emit(&self, b: &mut FunctionBuilder<'_>) -> Constants {
+        let mut constants = Constants::default();
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let params = b.block_params(entry).to_vec();
+        let args = Args { extents: params[1], strides: params[2], literals: params[3], constants: params[4] };
+
+        let start = b.create_block();
+        let exit = b.create_block();
+        self.leave_if_empty(b, &args, start, exit);
+        b.switch_to_block(start);
+        let count = self.operands().count();
+        let pointers: Vec<Value> =
+            (0..count).map(|i| b.ins().load(types::I64, argument(), params[0], 8 * i as i32)).collect();
+
+        let mut pointers = pointers;
+        let mut outer = Vec::new();
+        for axis in 0..self.nest.rank - 1 {
+            let extent = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
+            let header = b.create_block();
+            let mut first = vec![BlockArg::Value(extent)];
+            first.extend(pointers.iter().map(|&p| BlockArg::Value(p)));
+            b.ins().jump(header, &first);
+            b.switch_to_block(header);
+            let left = b.append_block_param(header, types::I64);
+            pointers = (0..count).map(|_| b.append_block_param(header, types::I64)).collect();
+            outer.push((header, left, pointers.clone()));
+        }
+        self.innermost(b, &args, &pointers, &mut constants);
+        for (axis, (header, left, pointers)) in outer.into_iter().enumerate().rev() {
+            let left = b.ins().iadd_imm_s(left, -1);
+            let mut next = vec![BlockArg::Value(left)];
+            for (operand, &pointer) in pointers.iter().enumerate() {
+                let stride = self.stride(b, &args, operand, axis);
+                next.push(BlockArg::Value(b.ins().iadd(pointer, stride)));
+            }
+            let after = b.create_block();
+            b.ins().brif(left, header, &next, after, &[]);
+            b.switch_to_block(after);
+        }
+        b.ins().jump(exit, &[]);
+        b.switch_to_block(exit);
+        b.ins().return_(&[]);
+        constants
+    }
+
+    fn leave_if_empty(&self, b: &mut FunctionBuilder<'_>, args: &Args, start: Block, exit: Block) {
+        let mut empty: Option<Value> = None;
+        for axis in 0..self.nest.rank {
+            let extent = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
+            let zero = b.ins().icmp_imm_s(IntCC::Equal, extent, 0);
+            empty = Some(match empty {
+                Some(other) => b.ins().bor(other, zero),
+                None => zero,
+            });
+        }
+        match empty {
+            Some(empty) => b.ins().brif(empty, exit, &[], start, &[]),
+            None => b.ins().jump(start, &[]),
+        };
+    }
+
+    fn stride(&self, b: &mut FunctionBuilder<'_>, args: &Args, operand: usize, axis: usize) -> Value {
+        let offset = 8 * (operand * self.nest.rank + axis) as i32;
+        b.ins().load(types::I64, argument(), args.strides, offset)
+    }
+
+    /// The innermost dimension. It has at least one trip.
+    fn innermost(&self, b: &mut FunctionBuilder<'_>, args: &Args, pointers: &[Value], constants: &mut Constants) {
+        let axis = self.nest.rank - 1;
+        let total = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
+        let mut streams = self.streams(b, args, pointers);
+        let once = self.once(&mut self.emitter(b, args, constants, 1), &streams);
+
+        let (header, exit) = (b.create_block(), b.create_block());
+        let mut left = total;
+        if self.lanes > 1 {
+            let splats = self.splats(&mut self.emitter(b, args, constants, 1), &once);
+            let enough = b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(self.lanes));
+            let blocks = b.create_block();
+            let moving = self.moving(&streams, left);
+            b.ins().brif(enough, blocks, &moving, header, &moving);
+            self.run(b, args, constants, (blocks, header), &streams, splats, self.lanes);
+            left = self.rebind(b, header, &mut streams);
+            let done = b.ins().icmp_imm_s(IntCC::Equal, left, 0);
+            let rest = b.create_block();
+            let moving = self.moving(&streams, left);
+            b.ins().brif(done, exit, &[], rest, &moving);
+            self.run(b, args, constants, (rest, exit), &streams, once, 1);
+        } else {
+            let moving = self.moving(&streams, left);
+            b.ins().jump(header, &moving);
+            self.run(b, args, constants, (header, exit), &streams, once, 1);
+        }
+        b.switch_to_block(exit);
+    }
+
+    /// One loop over blocks of `lanes` lanes, from `header` to `exit`. Left with fewer trips than lanes; then `exit` gets
+    /// what moves, if more can be left than none.
+    fn run(
+        &self,
+        b: &mut FunctionBuilder<'_>,
+        args: &Args,
+        constants: &mut Constants,
+        (header, exit): (Block, Block),
+        streams: &[Stream],
+        mut env: Vec<Operand>,
+        lanes: u32,
+    ) {
+        let mut streams = streams.to_vec();
+        b.switch_to_block(header);
+        // The parameters of a loop's header stand for what moves.
+        let left = self.rebind(b, header, &mut streams);
+        let mut emitter = self.emitter(b, args, constants, lanes);
+        let (inputs, outputs) = streams.split_at(self.nest.inputs.len());
+        emitter.insts(self.body, &self.body.insts[self.hoisted..], &mut env, inputs);
+        for &output in &self.body.outputs {
+            emitter.load_first(output, &mut env, inputs);
+        }
+        for stream in outputs {
+            let words = stream.access.dtype.storage().len();
+            let values: Vec<Operand> =
+                self.body.outputs[stream.first..][..words].iter().map(|r| env[r.index()].clone()).collect();
+            emitter.store(stream, &values);
+        }
+        for stream in &mut streams {
+            let bytes = i64::from(lanes) * stream.access.dtype.bytes() as i64;
+            match (stream.access.inner, stream.stride) {
+                (Stride::Contiguous, _) => stream.pointer = b.ins().iadd_imm_s(stream.pointer, bytes),
+                (Stride::Strided, Some(stride)) => {
+                    let step =
+                        if lanes == 1 { stride } else { b.ins().ishl_imm_u(stride, i64::from(lanes.trailing_zeros())) };
+                    stream.pointer = b.ins().iadd(stream.pointer, step);
+                }
+                (Stride::Strided, None) | (Stride::Broadcast, _) => {}
+            }
+        }
+        let left = b.ins().iadd_imm_s(left, -i64::from(lanes));
+        let moving = self.moving(&streams, left);
+        if lanes == 1 {
+            b.ins().brif(left, header, &moving, exit, &[]);
+        } else {
+            let enough = b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(lanes));
+            b.ins().brif(enough, header, &moving, exit, &moving);
+        }
+        b.switch_to_block(exit);
+    }
+
+    fn emitter<'e, 'f>(
+        &'e self,
+        b: &'e mut FunctionBuilder<'f>,
+        args: &Args,
+        constants: &'e mut Constants,
+        lanes: u32,
+    ) -> Emitter<'e, 'f> {
+        Emitter {
+            b,
+            target: self.target,
+            constants,
+            constants_base: args.constants,
+            literals_base: args.literals,
+            lanes,
+        }
+    }
+
+    /// The operands at the start of the innermost dimension. `first` of an output counts the body's outputs.
+    fn streams(&self, b: &mut FunctionBuilder<'_>, args: &Args, pointers: &[Value]) -> Vec<Stream> {
+        let axis = self.nest.rank - 1;
+        let mut first = 0;
+        let mut streams = Vec::with_capacity(pointers.len());
+        for (i, (access, &pointer)) in self.operands().zip(pointers).enumerate() {
+            if i == self.nest.inputs.len() {
+                first = 0;
+            }
+            let stride = (access.inner == Stride::Strided).then(|| self.stride(b, args, i, axis));
+            streams.push(Stream { access: *access, pointer, stride, first });
+            first += access.dtype.storage().len();
+        }
+        streams
+    }
+
+    /// What changes from trip to trip, as arguments of a loop's header: the trips left and the pointers that move.
+    fn moving(&self, streams: &[Stream], left: Value) -> Vec<BlockArg> {
+        let pointers = streams.iter().filter(|s| s.access.inner != Stride::Broadcast).map(|s| s.pointer);
+        std::iter::once(left).chain(pointers).map(BlockArg::Value).collect()
+    }
+
+    /// Makes new parameters of `block` stand for what moves, and returns the trips left.
+    fn rebind(&self, b: &mut FunctionBuilder<'_>, block: Block, streams: &mut [Stream]) -> Value {
+        let left = b.append_block_param(block, types::I64);
+        for stream in streams.iter_mut().filter(|s| s.access.inner != Stride::Broadcast) {
+            stream.pointer = b.append_block_param(block, types::I64);
+        }
+        left
+    }
+
+    /// What is computed once before the innermost loops, as scalars: the operands of the inputs and literals and of the
+    /// hoisted instructions.
+    fn once(&self, emitter: &mut Emitter<'_, '_>, streams: &[Stream]) -> Vec<Operand> {
+        let mut env = Vec::with_capacity(self.body.types.len());
+        for (input, access) in self.nest.inputs.iter().enumerate() {
+            env.extend(access.dtype.storage().iter().map(|_| Operand::Input(input)));
+        }
+        let literals: usize = self.nest.literals.iter().map(|d| d.repr().len()).sum();
+        env.extend((0..literals).map(Emitter::literal));
+        let used = self.used();
+        for stream in &streams[..self.nest.inputs.len()] {
+            let words = stream.first..stream.first + stream.access.dtype.storage().len();
+            if stream.access.inner == Stride::Broadcast && words.clone().any(|r| used[r]) {
+                emitter.load_first(Reg::from_index(words.start), &mut env, streams);
+            }
+        }
+        emitter.insts(self.body, &self.body.insts[..self.hoisted], &mut env, streams);
+        env
+    }
+
+    /// As `once`, for vector code: what the loop uses is put into all lanes of a register.
+    fn splats(&self, emitter: &mut Emitter<'_, '_>, once: &[Operand]) -> Vec<Operand> {
+        let mut used = vec![false; self.body.types.len()];
+        mark(&self.body.insts[self.hoisted..], &self.body.outputs, &mut used);
+        let operands = once.iter().enumerate().map(|(reg, operand)| match operand {
+            Operand::Lanes { regs, .. } if used[reg] => {
+                Operand::Splat(emitter.splat(self.body.ty(Reg::from_index(reg)), regs[0]))
+            }
+            other => other.clone(),
+        });
+        operands.collect()
+    }
+
+    fn used(&self) -> Vec<bool> {
+        let mut used = vec![false; self.body.types.len()];
+        mark(&self.body.insts, &self.body.outputs, &mut used);
+        used
+    }
+}
+
+fn mark(insts: &[Inst], outputs: &[Reg], used: &mut [bool]) {
+    for reg in insts.iter().flat_map(|i| &i.args).chain(outputs) {
+        used[reg.index()] = true;
+    }
+}
+
+/// The kernel's own arguments: aligned words that the caller vouches for.
+fn argument() -> MemFlagsData {
+    MemFlagsData::trusted()
+}

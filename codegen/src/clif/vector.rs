@@ -1,0 +1,205 @@
+//! Primitives on groups of vector registers. Each is emitted for all registers of a group before the next, so that
+//! independent chains interleave: Cranelift keeps the order, and has no scheduler.
+//!
+//! Only forms that Cranelift accepts are emitted: it panics on others. What the target does not do on whole registers is
+//! done lane by lane.
+
+use super::lanes::{Emitter, HIGH, LOW, ODD, Operand, Regs, int_vector, lane_bits, vector_type};
+use super::scalar::{self, float_condition, int_condition};
+use crate::target::Support;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use ndjit_ir::PrimType;
+use ndjit_ir::body::Prim;
+
+impl Emitter<'_, '_> {
+    /// Emits `prim`. `from` is the type of the operands (of a select: of the chosen values), `to` of the result.
+    pub(super) fn prim(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {
+        let constant = match args[args.len() - 1] {
+            Operand::Const(bits) => Some(bits),
+            Operand::Lanes { .. } | Operand::Literal(_) | Operand::Splat(_) | Operand::Input(_) => None,
+        };
+        if self.lanes == 1 {
+            let values: Vec<Value> = (0..args.len())
+                .map(|i| {
+                    let ty = if prim == Prim::Select && i == 0 { PrimType::Bool } else { from };
+                    self.regs(&args[i], ty, 0)[0]
+                })
+                .collect();
+            let value = scalar::emit(self.b, prim, from, to, &values, constant);
+            return Operand::Lanes { regs: Regs::from_slice(&[value]), bits: to.bits() };
+        }
+        if let (Prim::Shl | Prim::Ushr | Prim::Sshr, Some(count)) = (prim, constant) {
+            let regs = self.regs(&args[0], from, 0);
+            return Operand::Lanes { regs: self.shift_all(prim, from, &regs, count), bits: from.bits() };
+        }
+        match self.target.support(prim, from, to) {
+            Support::Vector => self.whole(prim, from, to, args),
+            Support::Scalar | Support::None => self.per_lane(prim, from, to, args),
+        }
+    }
+
+    fn per_lane(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {
+        let args: Vec<Regs> = args.iter().map(|a| self.regs(a, from, 0)).collect();
+        let lanes: Vec<Value> = (0..self.lanes)
+            .map(|lane| {
+                let values: Vec<Value> = args.iter().map(|a| self.lane(a, from.bits(), lane)).collect();
+                scalar::emit(self.b, prim, from, to, &values, None)
+            })
+            .collect();
+        Operand::Lanes { regs: self.from_lanes(to, &lanes), bits: to.bits() }
+    }
+
+    fn whole(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {
+        if prim == Prim::Select {
+            return self.select(from, args);
+        }
+        // Masks of different widths meet in the narrower one: fewer registers.
+        let mask = args.iter().filter_map(|a| self.mask_bits(a)).min().unwrap_or_else(|| self.narrowest_mask());
+        let mask = if prim == Prim::Mask { to.bits() } else { mask };
+        let bits = lane_bits(from, mask);
+        let regs: Vec<Regs> = args.iter().map(|a| self.regs(a, from, mask)).collect();
+        let x = &regs[0];
+        let to_bits = lane_bits(to, bits);
+        let out: Regs = match prim {
+            Prim::Sext => self.widen(x, bits, to_bits, true),
+            Prim::Zext => self.widen(x, bits, to_bits, false),
+            Prim::Itrunc => self.truncate(x, bits, to_bits),
+            Prim::Fpromote => self.halves(x, |e, v| e.b.ins().fvpromote_low(v)),
+            Prim::Fdemote => {
+                let narrow: Regs = x.iter().map(|&v| self.b.ins().fvdemote(v)).collect();
+                self.pairs(&narrow, |e, a, b| e.shuffle(a, b, LOW))
+            }
+            Prim::FromSint if bits < to_bits => self.halves(x, |e, v| {
+                let wide = e.b.ins().swiden_low(v);
+                e.b.ins().fcvt_from_sint(types::F64X2, wide)
+            }),
+            Prim::FromUint if bits < to_bits => self.halves(x, |e, v| {
+                let wide = e.b.ins().uwiden_low(v);
+                e.b.ins().fcvt_from_uint(types::F64X2, wide)
+            }),
+            Prim::Smulhi | Prim::Umulhi => self.high_product(prim, bits, x, &regs[1]),
+            _ => (0..x.len())
+                .map(|i| {
+                    let y = regs.get(1).map_or(x[i], |r| r[i]);
+                    let z = regs.get(2).map_or(x[i], |r| r[i]);
+                    self.register(prim, from, to, x[i], y, z)
+                })
+                .collect(),
+        };
+        Operand::Lanes { regs: out, bits: to_bits }
+    }
+
+    /// A primitive that maps registers to registers one by one.
+    fn register(&mut self, prim: Prim, from: PrimType, to: PrimType, x: Value, y: Value, z: Value) -> Value {
+        if let Some(condition) = float_condition(prim) {
+            return self.b.ins().fcmp(condition, x, y);
+        }
+        if let Some(condition) = int_condition(prim) {
+            return self.b.ins().icmp(condition, x, y);
+        }
+        match prim {
+            Prim::Fadd => self.b.ins().fadd(x, y),
+            Prim::Fsub => self.b.ins().fsub(x, y),
+            Prim::Fmul => self.b.ins().fmul(x, y),
+            Prim::Fdiv => self.b.ins().fdiv(x, y),
+            Prim::Fsqrt => self.b.ins().sqrt(x),
+            Prim::Fma => self.b.ins().fma(x, y, z),
+            Prim::Fneg => self.b.ins().fneg(x),
+            Prim::Fabs => self.b.ins().fabs(x),
+            Prim::Fmin => self.b.ins().fmin(x, y),
+            Prim::Fmax => self.b.ins().fmax(x, y),
+            Prim::Ffloor => self.b.ins().floor(x),
+            Prim::Fceil => self.b.ins().ceil(x),
+            Prim::Ftrunc => self.b.ins().trunc(x),
+            Prim::Fround => self.b.ins().nearest(x),
+            Prim::Iadd => self.b.ins().iadd(x, y),
+            Prim::Isub => self.b.ins().isub(x, y),
+            Prim::Imul if from == PrimType::I8 => self.multiply_bytes(x, y),
+            Prim::Imul => self.b.ins().imul(x, y),
+            Prim::Smin => self.b.ins().smin(x, y),
+            Prim::Smax => self.b.ins().smax(x, y),
+            Prim::Umin => self.b.ins().umin(x, y),
+            Prim::Umax => self.b.ins().umax(x, y),
+            Prim::And => self.b.ins().band(x, y),
+            Prim::Or => self.b.ins().bor(x, y),
+            Prim::Xor => self.b.ins().bxor(x, y),
+            Prim::Not => self.b.ins().bnot(x),
+            Prim::Bitcast => self.bitcast(vector_type(to, to.bits()), x),
+            Prim::Mask => {
+                let one = self.constant(to, 1);
+                self.b.ins().band(x, one)
+            }
+            Prim::FromSint => self.b.ins().fcvt_from_sint(vector_type(to, to.bits()), x),
+            Prim::FromUint => self.b.ins().fcvt_from_uint(vector_type(to, to.bits()), x),
+            Prim::ToSint => self.b.ins().fcvt_to_sint_sat(vector_type(to, to.bits()), x),
+            Prim::ToUint => self.b.ins().fcvt_to_uint_sat(vector_type(to, to.bits()), x),
+            other => unreachable!("{other} on {from}: no form on whole registers"),
+        }
+    }
+
+    fn select(&mut self, ty: PrimType, args: &[Operand]) -> Operand {
+        let narrowest = args.iter().filter_map(|a| self.mask_bits(a)).min().unwrap_or_else(|| self.narrowest_mask());
+        let bits = lane_bits(ty, narrowest);
+        let mask = self.regs(&args[0], PrimType::Bool, bits);
+        let a = self.regs(&args[1], ty, bits);
+        let b = self.regs(&args[2], ty, bits);
+        Operand::Lanes { regs: self.choose(&mask, &a, &b), bits }
+    }
+
+    /// Twice as many registers: `f` of each register, whose low half it looks at, and of its high half moved down.
+    fn halves(&mut self, regs: &Regs, f: impl Fn(&mut Self, Value) -> Value) -> Regs {
+        let pairs = regs.iter().flat_map(|&reg| {
+            let low = f(self, reg);
+            let moved = self.shuffle(reg, reg, HIGH);
+            [low, f(self, moved)]
+        });
+        pairs.collect()
+    }
+
+    fn shift_all(&mut self, prim: Prim, ty: PrimType, regs: &Regs, count: u64) -> Regs {
+        let width = u64::from(ty.bits());
+        if count >= width && prim != Prim::Sshr {
+            let zero = self.constant(ty, 0);
+            return regs.iter().map(|_| zero).collect();
+        }
+        let count = self.b.ins().iconst(types::I32, count.min(width - 1) as i64);
+        let shift = |&reg: &Value| match prim {
+            Prim::Shl => self.b.ins().ishl(reg, count),
+            Prim::Ushr => self.b.ins().ushr(reg, count),
+            _ => self.b.ins().sshr(reg, count),
+        };
+        regs.iter().map(shift).collect()
+    }
+
+    /// Products of bytes: even and odd ones as 16-bit products.
+    fn multiply_bytes(&mut self, x: Value, y: Value) -> Value {
+        let (x, y) = (self.bitcast(types::I16X8, x), self.bitcast(types::I16X8, y));
+        let even = self.b.ins().imul(x, y);
+        let low = self.constant(PrimType::I16, 0xff);
+        let even = self.b.ins().band(even, low);
+        let eight = self.b.ins().iconst(types::I32, 8);
+        let (x, y) = (self.b.ins().ushr(x, eight), self.b.ins().ushr(y, eight));
+        let odd = self.b.ins().imul(x, y);
+        let odd = self.b.ins().ishl(odd, eight);
+        let both = self.b.ins().bor(even, odd);
+        self.bitcast(types::I8X16, both)
+    }
+
+    /// High halves of products of lanes of up to 32 bits, by products of twice the width.
+    fn high_product(&mut self, prim: Prim, bits: u32, x: &Regs, y: &Regs) -> Regs {
+        let signed = prim == Prim::Smulhi;
+        let (x, y) = (self.widen(x, bits, 2 * bits, signed), self.widen(y, bits, 2 * bits, signed));
+        let products: Regs = x.iter().zip(&y).map(|(&x, &y)| self.b.ins().imul(x, y)).collect();
+        if bits == 32 {
+            return self.pairs(&products, |e, a, b| {
+                let high = e.shuffle(a, b, ODD);
+                e.bitcast(int_vector(32), high)
+            });
+        }
+        let count = self.b.ins().iconst(types::I32, i64::from(bits));
+        let shift = |&p: &Value| if signed { self.b.ins().sshr(p, count) } else { self.b.ins().ushr(p, count) };
+        let high: Regs = products.iter().map(shift).collect();
+        // Saturation does not strike: high halves fit.
+        self.pairs(&high, |e, a, b| if signed { e.b.ins().snarrow(a, b) } else { e.b.ins().unarrow(a, b) })
+    }
+}

@@ -1,0 +1,117 @@
+//! Expand: a loop body of ops on dtypes becomes one body of primitives on machine types.
+//!
+//! Load, op, cast and store bodies are inlined one after the other; the builder shares common subexpressions and folds
+//! constants; what reaches no output is dropped; what does not change along the innermost loop is moved to the front, so
+//! that code generators compute it once. Knows nothing of targets.
+
+use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
+use ndjit_ir::kernel::{OpBody, StmtKind};
+use ndjit_ir::loops::{LoopBody, LoopNest, Stride};
+use ndjit_ir::op::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
+use ndjit_ir::{Error, ErrorCode, PrimType, Result};
+use smallvec::SmallVec;
+
+/// Expands the ops of `nest` into primitives. A nest that is expanded already comes back unchanged.
+///
+/// # Errors
+/// `Verify` if the nest's accesses and literals are not those of its body.
+pub fn expand(nest: &LoopNest) -> Result<LoopNest> {
+    let ops = match &nest.body {
+        LoopBody::Prims { .. } => return Ok(nest.clone()),
+        LoopBody::Ops(ops) => ops,
+    };
+    check(nest, ops)?;
+    let (body, hoisted) = hoist(inline(ops), &invariant_inputs(nest));
+    Ok(LoopNest { body: LoopBody::Prims { body, hoisted }, ..nest.clone() })
+}
+
+fn check(nest: &LoopNest, ops: &OpBody) -> Result<()> {
+    let inputs = nest.inputs.iter().map(|a| a.dtype).eq(ops.inputs.iter().copied());
+    let outputs = nest.outputs.iter().map(|a| a.dtype).eq(ops.outputs.iter().map(|&o| ops.dtype(o)));
+    if inputs && outputs && nest.literals == ops.literals {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::Verify, "expand: the nest's operands are not those of its body"))
+}
+
+/// All ops inlined: inputs are the storage words of each input, then the registers of each literal.
+fn inline(ops: &OpBody) -> Body {
+    let words = ops.inputs.iter().flat_map(|d| d.storage());
+    let literals = ops.literals.iter().flat_map(|d| d.repr());
+    let types: Vec<PrimType> = words.chain(literals).copied().collect();
+    let mut builder = BodyBuilder::new(&types);
+    let mut free = builder.inputs().into_iter();
+    let mut take = |n: usize| -> Vec<Reg> { free.by_ref().take(n).collect() };
+    let loads: Vec<Vec<Reg>> = ops.inputs.iter().map(|d| take(d.storage().len())).collect();
+    let literals: Vec<Vec<Reg>> = ops.literals.iter().map(|d| take(d.repr().len())).collect();
+
+    let mut scalars: Vec<Vec<Reg>> = Vec::with_capacity(ops.stmts.len());
+    for stmt in &ops.stmts {
+        let args: SmallVec<[Reg; 6]> = stmt.args.iter().flat_map(|a| &scalars[a.index()]).copied().collect();
+        let regs = match stmt.kind {
+            StmtKind::Load(n) => builder.inline(shared_load_body(ops.inputs[n as usize]), &loads[n as usize]),
+            StmtKind::Literal(n) => literals[n as usize].clone(),
+            StmtKind::Op(op) => builder.inline(shared_body(op, ops.compute_dtype(stmt, op)), &args),
+            StmtKind::Cast => {
+                let from = ops.dtype(stmt.args[0]);
+                if from == stmt.dtype {
+                    args.to_vec()
+                } else {
+                    builder.inline(shared_cast_body(from, stmt.dtype), &args)
+                }
+            }
+        };
+        scalars.push(regs);
+    }
+    let mut outputs = Vec::new();
+    for &output in &ops.outputs {
+        outputs.extend(builder.inline(shared_store_body(ops.dtype(output)), &scalars[output.index()]));
+    }
+    builder.finish(&outputs)
+}
+
+/// For every input register of the expanded body, whether it keeps its value along the innermost loop.
+fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
+    let mut invariant = Vec::new();
+    for access in &nest.inputs {
+        let stays = access.inner == Stride::Broadcast;
+        invariant.extend(std::iter::repeat_n(stays, access.dtype.storage().len()));
+    }
+    for literal in &nest.literals {
+        invariant.extend(std::iter::repeat_n(true, literal.repr().len()));
+    }
+    invariant
+}
+
+/// Moves the instructions that depend on invariant inputs alone to the front, keeping the order otherwise; returns their
+/// number.
+fn hoist(body: Body, invariant_inputs: &[bool]) -> (Body, usize) {
+    let mut invariant = vec![false; body.types.len()];
+    invariant[..body.inputs].copy_from_slice(invariant_inputs);
+    for inst in &body.insts {
+        let stays = inst.args.iter().all(|a| invariant[a.index()]);
+        inst.result_regs().for_each(|r| invariant[r.index()] = stays);
+    }
+    let stays = |inst: &Inst| invariant[inst.first.index()];
+    let hoisted = body.insts.iter().filter(|i| stays(i)).count();
+    let ordered = body.insts.iter().filter(|i| stays(i)).chain(body.insts.iter().filter(|i| !stays(i)));
+
+    let mut map: Vec<Reg> = (0..body.types.len()).map(Reg::from_index).collect();
+    let mut out = Body {
+        inputs: body.inputs,
+        types: body.input_types().to_vec(),
+        insts: Vec::with_capacity(body.insts.len()),
+        outputs: Vec::new(),
+    };
+    for inst in ordered {
+        let first = Reg::from_index(out.types.len());
+        for reg in inst.result_regs() {
+            map[reg.index()] = Reg::from_index(out.types.len());
+            out.types.push(body.ty(reg));
+        }
+        let args = inst.args.iter().map(|a| map[a.index()]).collect();
+        out.insts.push(Inst { kind: inst.kind.clone(), args, first, results: inst.results });
+    }
+    out.outputs = body.outputs.iter().map(|o| map[o.index()]).collect();
+    (out, hoisted)
+}

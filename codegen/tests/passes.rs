@@ -1,0 +1,130 @@
+//! What each pass makes of small programs, as text.
+
+use insta::assert_snapshot;
+use ndjit_codegen::passes::{commit::commit, inline::inline, simplify::simplify};
+use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::{DType, ErrorCode, ValueType};
+
+fn parse(text: &str) -> Graph<ValueType> {
+    text.parse().unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn typed(text: &str) -> Graph<DType> {
+    let (graph, places) = inline(&parse(text), &Places::default()).unwrap();
+    commit(&graph, &places).unwrap()
+}
+
+fn simplified(text: &str) -> String {
+    simplify(&typed(text)).unwrap().to_string()
+}
+
+#[test]
+fn commit_rounds_literals_to_each_use_and_makes_casts_explicit() {
+    let text = "graph (%0: f32[4], %1: i8[4], %2: i32[4]) {
+  %3 = literal #0 2 : i*[]
+  %4 = multiply %1, %3 : i8[4]
+  %5 = add %0, %4 : f32[4]
+  %6 = divide %2, %3 : f32[4]
+  %7 = multiply %5, %3 : f32[4]
+  return %7, %6, %3
+}";
+    assert_snapshot!(typed(text), @"");
+}
+
+#[test]
+fn commit_computes_weak_values_in_their_default_dtype() {
+    let text = "graph (%0: u8[4], %1: bf16[4]) {
+  %2 = literal #0 2.5 : f*[]
+  %3 = multiply %0, %2 : f*[4]
+  %4 = add %3, %1 : bf16[4]
+  return %3, %4
+}";
+    assert_snapshot!(typed(text), @"");
+}
+
+#[test]
+fn commit_refuses_integers_that_do_not_fit() {
+    let text = "graph (%0: i8[4]) {
+  %1 = literal #0 300 : i*[]
+  %2 = add %0, %1 : i8[4]
+  return %2
+}";
+    let error = commit(&parse(text), &Places::default()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Literal);
+    assert_snapshot!(error, @"");
+}
+
+#[test]
+fn an_explicit_cast_of_a_literal_converts_its_exact_value() {
+    let text = "graph () {
+  %0 = literal #0 16777217 : i*[]
+  %1 = cast %0 : f64[]
+  %2 = cast %0 : u8[]
+  return %1, %2
+}";
+    assert_snapshot!(typed(text), @"");
+}
+
+#[test]
+fn inline_shares_equal_nodes_of_two_calls() {
+    let text = "child @0 (%0: f32[3]) {
+  %1 = literal #0 2 : i*[]
+  %2 = multiply %0, %1 : f32[3]
+  return %2, %0
+}
+graph (%0: f32[3]) calls @0 {
+  %1, %2 = call @0(%0) : f32[3], f32[3]
+  %3, %4 = call @0(%1) : f32[3], f32[3]
+  return %3, %2
+}";
+    let (graph, _) = inline(&parse(text), &Places::default()).unwrap();
+    assert_snapshot!(graph, @"");
+}
+
+#[test]
+fn simplify_applies_its_rules() {
+    let text = "graph (%0: f32[4], %1: f32[4], %2: bool[4]) {
+  %3 = negative %1 : f32[4]
+  %4 = add %0, %3 : f32[4]
+  %5 = subtract %0, %3 : f32[4]
+  %6 = add %1, %0 : f32[4]
+  %7 = abs %3 : f32[4]
+  %8 = abs %7 : f32[4]
+  %9 = negative %3 : f32[4]
+  %10 = where %2, %9, %1 : f32[4]
+  %11 = minimum %10, %1 : f32[4]
+  %12 = floor %11 : f32[4]
+  return %4, %5, %6, %8, %11
+}";
+    assert_snapshot!(simplified(text), @"");
+}
+
+#[test]
+fn simplify_folds_known_literals_but_not_those_given_at_each_call() {
+    let text = "graph (%0: f32[4]) {
+  %1 = literal #0 3 : i*[]
+  %2 = literal #1 argument 1 : f*[]
+  %3 = literal #2 0.5 : f*[]
+  %4 = multiply %1, %3 : f*[]
+  %5 = multiply %2, %3 : f*[]
+  %6 = multiply %0, %4 : f32[4]
+  %7 = multiply %6, %5 : f32[4]
+  return %7
+}";
+    assert_snapshot!(simplified(text), @"");
+}
+
+#[test]
+fn simplify_skips_casts_that_lose_nothing() {
+    let text = "graph (%0: i8[4], %1: f32[4]) {
+  %2 = cast %0 : i32[4]
+  %3 = cast %2 : f32[4]
+  %4 = cast %0 : f32[4]
+  %5 = cast %4 : u8[4]
+  %6 = cast %1 : f64[4]
+  %7 = cast %6 : f32[4]
+  %8 = cast %6 : f16[4]
+  return %3, %5, %7, %8
+}";
+    assert_snapshot!(simplified(text), @"");
+}

@@ -1,0 +1,357 @@
+//! Reading graph text (its form is described in [`text`](super::text)). The parser checks what is needed to build a graph:
+//! ids in order, known names, counts. Whether types and shapes fit is the verifier's business.
+//!
+//! Whether types may be weak is not written in the text: the graph type that is asked for says it.
+
+use super::scan::Line;
+use super::{Graph, NodeKind, ShapeId, Slot, SlotId, Type, Value};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorCode, Result};
+use crate::literal::Literal;
+use crate::op::Op;
+use crate::promotion::Policy;
+use crate::shape::Shape;
+use crate::value_type::{ValueType, Weak};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Calls may nest this deep in text.
+const MAX_CALL_DEPTH: usize = 64;
+
+impl FromStr for Graph<ValueType> {
+    type Err = Error;
+
+    /// Reads the text of a traced graph. The result is not verified.
+    ///
+    /// # Errors
+    /// `Parse`, with line, column and what was expected there.
+    fn from_str(text: &str) -> Result<Graph<ValueType>> {
+        parse(text, "a dtype, `i*`, `f*` or `c*`", |name| {
+            dtype(name).map(ValueType::Strong).or_else(|| weak(name).map(ValueType::Weak))
+        })
+    }
+}
+
+impl FromStr for Graph<DType> {
+    type Err = Error;
+
+    /// Reads the text of a typed graph. The result is not verified.
+    ///
+    /// # Errors
+    /// `Parse`, with line, column and what was expected there.
+    fn from_str(text: &str) -> Result<Graph<DType>> {
+        parse(text, "a dtype", dtype)
+    }
+}
+
+/// The dtype of a short name.
+fn dtype(name: &str) -> Option<DType> {
+    DType::ALL.into_iter().find(|dtype| dtype.name() == name)
+}
+
+/// The weak type of a name.
+fn weak(name: &str) -> Option<Weak> {
+    Weak::ALL.into_iter().find(|weak| weak.name() == name)
+}
+
+fn parse<T: Type>(text: &str, type_names: &'static str, read_type: fn(&str) -> Option<T>) -> Result<Graph<T>> {
+    let mut parser = Parser { blocks: Vec::new(), type_names, read_type };
+    let mut lines = text.lines().enumerate().map(|(i, line)| Line::new(i + 1, line));
+    let mut last = 0;
+    while let Some(mut line) = lines.next() {
+        last = line.number();
+        if line.is_empty() {
+            continue;
+        }
+        let is_root = line.eat("graph");
+        if !is_root {
+            if !line.eat("child") {
+                return Err(line.expected("`graph` or `child`"));
+            }
+            let number = line.id("@", "the child's number, as in `@0`")? as usize;
+            if number != parser.blocks.len() {
+                return Err(line.error(format_args!("children are numbered in order: @{}", parser.blocks.len())));
+            }
+        }
+        let (graph, depth) = parser.block(line, &mut lines)?;
+        if is_root {
+            for mut line in lines {
+                line.end()?;
+            }
+            return Ok(graph);
+        }
+        parser.blocks.push((Arc::new(graph), depth));
+    }
+    Err(Error::new(ErrorCode::Parse, format!("graph text, line {}: expected `graph (…) {{`, found the end", last + 1)))
+}
+
+struct Parser<T: Type> {
+    /// Child graphs read so far and how deep each one's calls nest.
+    blocks: Vec<(Arc<Graph<T>>, usize)>,
+    type_names: &'static str,
+    read_type: fn(&str) -> Option<T>,
+}
+
+/// A graph being read.
+struct Reading<T: Type> {
+    graph: Graph<T>,
+    /// Slots read so far; any order, so that a line's number alone never decides how much memory is asked for.
+    slots: FxHashMap<u32, Slot>,
+    /// The block number of each child of the graph.
+    callees: Vec<usize>,
+}
+
+impl<T: Type> Parser<T> {
+    fn block<'a>(&self, mut header: Line<'a>, lines: &mut impl Iterator<Item = Line<'a>>) -> Result<(Graph<T>, usize)> {
+        let mut reading = Reading { graph: Graph::new(), slots: FxHashMap::default(), callees: Vec::new() };
+        let depth = self.header(&mut header, &mut reading)?;
+        let start = header.number();
+        loop {
+            let Some(mut line) = lines.next() else {
+                let what = format!("graph text, line {start}: the block that begins here has no `return`");
+                return Err(Error::new(ErrorCode::Parse, what));
+            };
+            if line.is_empty() {
+                continue;
+            }
+            if line.eat("return") {
+                if !line.is_empty() {
+                    reading.graph.outputs = line.items(|line| reading.value(line))?;
+                }
+                line.end()?;
+                return reading.finish(&mut line, lines).map(|graph| (graph, depth));
+            }
+            if line.eat("slot") {
+                let slot = line.id("#", "a slot, as in `#0`")?;
+                let content = read_slot(&mut line)?;
+                line.end()?;
+                reading.fill(&mut line, slot, content)?;
+            } else {
+                self.node(&mut line, &mut reading)?;
+            }
+        }
+    }
+
+    /// `(%0: f32[3]) calls @0 {`; returns how deep the calls nest.
+    fn header(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<usize> {
+        line.expect("(")?;
+        line.list(")", |line| {
+            let next = reading.graph.value_count();
+            if line.id("%", "a parameter, as in `%0: f32[3]`")? as usize != next {
+                return Err(line.error(format_args!("parameters are numbered in order: %{next}")));
+            }
+            line.expect(":")?;
+            let (ty, shape) = self.result_type(line)?;
+            reading.graph.param(ty, &shape);
+            Ok(())
+        })?;
+        let mut depth = 0;
+        if line.eat("calls") {
+            reading.callees = line.items(|line| Ok(line.id("@", "a child, as in `@0`")? as usize))?;
+            for &number in &reading.callees {
+                let Some((child, below)) = self.blocks.get(number) else {
+                    return Err(
+                        line.error(format_args!("child @{number} is not known; children come before their callers"))
+                    );
+                };
+                depth = depth.max(below + 1);
+                reading.graph.child(Arc::clone(child));
+            }
+        }
+        if depth > MAX_CALL_DEPTH {
+            return Err(line.error(format_args!("calls nest {depth} deep; the limit is {MAX_CALL_DEPTH}")));
+        }
+        line.expect("{")?;
+        line.end()?;
+        Ok(depth)
+    }
+
+    /// `%2 = add %0, %1 : f32[3]`.
+    fn node(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<()> {
+        let next = reading.graph.value_count();
+        let mut results = next;
+        line.items(|line| {
+            let id = line.id("%", "a result, as in `%2 = …`, or `return`")?;
+            if id as usize != results {
+                return Err(line.error(format_args!("results are numbered in order: %{results}")));
+            }
+            results += 1;
+            Ok(())
+        })?;
+        line.expect("=")?;
+        let mut slot = None;
+        let (kind, operands) = self.operation(line, reading, &mut slot)?;
+        line.expect(":")?;
+        let types = line.items(|line| self.result_type(line))?;
+        line.end()?;
+        if types.len() != results - next {
+            let (named, given) = (results - next, types.len());
+            return Err(line.error(format_args!("{named} results on the left, {given} types on the right")));
+        }
+        if let Some((number, content)) = slot {
+            let content = match content {
+                Content::Slot(slot) => slot,
+                Content::Argument(index) => match weak(&types[0].0.to_string()) {
+                    Some(ty) => Slot::Argument { index, ty },
+                    None => return Err(line.error("an argument of another type names it: `argument 0 f* : f32[]`")),
+                },
+            };
+            reading.fill(line, number, content)?;
+        }
+        let graph = &mut reading.graph;
+        let results: SmallVec<[(T, ShapeId); 1]> = types.iter().map(|(ty, shape)| (*ty, graph.intern(shape))).collect();
+        let first = graph.add(kind, &operands, &results);
+        if first.index() != next {
+            return Err(line.error(format_args!("the same node as {first}; equal nodes are one")));
+        }
+        Ok(())
+    }
+
+    fn operation(
+        &self,
+        line: &mut Line<'_>,
+        reading: &Reading<T>,
+        slot: &mut Option<(u32, Content)>,
+    ) -> Result<(NodeKind, SmallVec<[Value; 3]>)> {
+        let word = line.peek_word();
+        match word {
+            "literal" => {
+                line.skip(word);
+                let number = line.id("#", "a slot, as in `#0`")?;
+                *slot = Some((number, read_content(line)?));
+                Ok((NodeKind::Literal(SlotId(number)), SmallVec::new()))
+            }
+            "cast" => {
+                line.skip(word);
+                Ok((NodeKind::Cast, SmallVec::from_slice(&[reading.value(line)?])))
+            }
+            "call" => {
+                line.skip(word);
+                let number = line.id("@", "a child, as in `@0`")? as usize;
+                let Some(child) = reading.callees.iter().position(|&callee| callee == number) else {
+                    return Err(line.error(format_args!("the header does not say `calls @{number}`")));
+                };
+                line.expect("(")?;
+                let operands = line.list(")", |line| reading.value(line))?;
+                Ok((NodeKind::Call(child as u32), SmallVec::from_vec(operands)))
+            }
+            _ => {
+                let Ok(op) = word.parse::<Op>() else {
+                    return Err(line.expected("an op, `literal`, `cast` or `call`"));
+                };
+                line.skip(word);
+                let mut policy = Policy::default();
+                if line.eat("[") {
+                    let name = line.peek_word();
+                    policy = match name.parse() {
+                        Ok(policy) => policy,
+                        Err(unknown) => return Err(line.error(unknown)),
+                    };
+                    line.skip(name);
+                    line.expect("]")?;
+                }
+                let operands = line.items(|line| reading.value(line))?;
+                if operands.len() != op.arity() {
+                    let (takes, given) = (op.arity(), operands.len());
+                    return Err(line.error(format_args!("{op} takes {takes} operands, {given} given")));
+                }
+                Ok((NodeKind::Op(op, policy), SmallVec::from_vec(operands)))
+            }
+        }
+    }
+
+    /// `f32[8, 3]`.
+    fn result_type(&self, line: &mut Line<'_>) -> Result<(T, Shape)> {
+        let name = line.peek_word();
+        let Some(ty) = (self.read_type)(name) else {
+            return Err(line.expected(format_args!("{}, then a shape", self.type_names)));
+        };
+        line.skip(name);
+        line.expect("[")?;
+        let extents = line.list("]", |line| line.number_of::<usize>("an extent"))?;
+        Ok((ty, Shape::from(extents)))
+    }
+}
+
+impl<T: Type> Reading<T> {
+    /// A value that was defined above.
+    fn value(&self, line: &mut Line<'_>) -> Result<Value> {
+        let id = line.id("%", "a value, as in `%0`")?;
+        if id as usize >= self.graph.value_count() {
+            return Err(line.error(format_args!("%{id} is not defined above this line")));
+        }
+        Ok(Value(id))
+    }
+
+    fn fill(&mut self, line: &mut Line<'_>, number: u32, content: Slot) -> Result<()> {
+        match self.slots.get(&number) {
+            Some(known) if *known != content => {
+                Err(line.error(format_args!("slot #{number} holds something else above")))
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.slots.insert(number, content);
+                Ok(())
+            }
+        }
+    }
+
+    /// After `return`: the closing brace.
+    fn finish<'a>(self, last: &mut Line<'a>, lines: &mut impl Iterator<Item = Line<'a>>) -> Result<Graph<T>> {
+        let Reading { mut graph, mut slots, .. } = self;
+        let mut filled = Vec::with_capacity(slots.len());
+        for number in 0..slots.len() as u32 {
+            filled.push(slots.remove(&number).ok_or_else(|| last.error(format_args!("slot #{number} is missing")))?);
+        }
+        graph.slots = Arc::new(filled);
+        for mut line in lines {
+            if line.is_empty() {
+                continue;
+            }
+            line.expect("}")?;
+            line.end()?;
+            return Ok(graph);
+        }
+        Err(last.error("no `}` after `return`"))
+    }
+}
+
+/// What a literal line says of its slot.
+enum Content {
+    Slot(Slot),
+    /// An argument whose type is the node's.
+    Argument(usize),
+}
+
+fn read_content(line: &mut Line<'_>) -> Result<Content> {
+    if !line.eat("argument") {
+        return read_literal(line).map(|literal| Content::Slot(Slot::Value(literal)));
+    }
+    let index = line.number_of("the number of an argument")?;
+    let name = line.peek_word();
+    let Some(ty) = weak(name) else { return Ok(Content::Argument(index)) };
+    line.skip(name);
+    Ok(Content::Slot(Slot::Argument { index, ty }))
+}
+
+fn read_slot(line: &mut Line<'_>) -> Result<Slot> {
+    match read_content(line)? {
+        Content::Slot(slot) => Ok(slot),
+        Content::Argument(_) => Err(line.expected("`i*`, `f*` or `c*`")),
+    }
+}
+
+fn read_literal(line: &mut Line<'_>) -> Result<Literal> {
+    let text = line.peek_until_space();
+    if text.is_empty() || text.starts_with(':') {
+        return Err(line.expected("a number, or `argument` and a number"));
+    }
+    let literal = text.parse().map_err(|error: Error| {
+        let at = line.error(error.headline());
+        error.facts().iter().fold(at, Error::fact).help(error.help_text().unwrap_or("numbers are written 2, 2.0, true"))
+    })?;
+    line.skip(text);
+    Ok(literal)
+}

@@ -1,0 +1,242 @@
+//! The one text form of graphs. It parses back (see [`parse`](super::parse)) to the same graph with the same ids.
+//!
+//! ```text
+//! child @0 (%0: f32[3]) {
+//!   %1 = sin %0 : f32[3]
+//!   return %1
+//! }
+//! graph (%0: f32[3], %1: i8[3]) calls @0 {
+//!   %2 = literal #0 2 : i*[]
+//!   %3 = multiply[strict] %1, %2 : i8[3]  ; src/main.rs:3:20
+//!   %4 = call @0(%0) : f32[3]
+//!   return %4, %3
+//! }
+//! ```
+//!
+//! One line per node: results, operation, operands, types. A literal line repeats what its slot holds: a number, or
+//! `argument 2` for a number passed at each call, followed by the argument's weak type where the node's differs. Slots that
+//! no node uses have lines `slot #0 2`. Child graphs come before the graphs that call them; each is printed once, however
+//! often it is called. A comment runs from `;` to the end of the line.
+
+use super::{Graph, Node, NodeId, NodeKind, Places, Slot, Type, Value};
+use crate::promotion::Policy;
+use rustc_hash::FxHashMap;
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+impl<T: Type> Display for Graph<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write_program(self, None, f)
+    }
+}
+
+impl<T: Type> Graph<T> {
+    /// The text with a comment after each node line: the places the node was written at. Parameters and the nodes of child
+    /// graphs have none.
+    pub fn display_with<'a>(&'a self, places: &'a Places) -> impl Display + 'a {
+        WithPlaces { graph: self, places }
+    }
+
+    /// One node's line, without indentation. Calls name the callee by its position among this graph's children.
+    pub fn display_node(&self, id: NodeId) -> impl Display + '_ {
+        NodeLine { graph: self, id, callees: None }
+    }
+}
+
+struct WithPlaces<'a, T: Type> {
+    graph: &'a Graph<T>,
+    places: &'a Places,
+}
+
+impl<T: Type> Display for WithPlaces<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write_program(self.graph, Some(self.places), f)
+    }
+}
+
+fn write_program<T: Type>(graph: &Graph<T>, places: Option<&Places>, f: &mut Formatter<'_>) -> fmt::Result {
+    let blocks = blocks(graph);
+    for (number, block) in blocks.iter().enumerate() {
+        if number + 1 < blocks.len() {
+            write!(f, "child @{number} ")?;
+            write_block(block, None, f)?;
+            f.write_str("\n")?;
+        } else {
+            f.write_str("graph ")?;
+            write_block(block, places, f)?;
+        }
+    }
+    Ok(())
+}
+
+/// A graph to print and the numbers of its children's blocks.
+struct Block<'a, T: Type> {
+    graph: &'a Graph<T>,
+    callees: Vec<usize>,
+}
+
+/// Which block a child gets: its address, and how often the same parent listed it before.
+type BlockKey<T> = (*const Graph<T>, usize);
+
+/// A graph whose callees are being numbered.
+struct Frame<'a, T: Type> {
+    block: Block<'a, T>,
+    key: Option<BlockKey<T>>,
+    listed: FxHashMap<*const Graph<T>, usize>,
+}
+
+impl<'a, T: Type> Frame<'a, T> {
+    fn new(graph: &'a Graph<T>, key: Option<BlockKey<T>>) -> Frame<'a, T> {
+        Frame { block: Block { graph, callees: Vec::new() }, key, listed: FxHashMap::default() }
+    }
+}
+
+/// The graph and all it calls, callees first. A child that several graphs share has one block; one that a graph lists twice
+/// has two, so that its calls stay apart.
+fn blocks<T: Type>(root: &Graph<T>) -> Vec<Block<'_, T>> {
+    let mut done: FxHashMap<BlockKey<T>, usize> = FxHashMap::default();
+    let mut blocks = Vec::new();
+    let mut stack = vec![Frame::new(root, None)];
+    while let Some(frame) = stack.last_mut() {
+        let Some(child) = frame.block.graph.children.get(frame.block.callees.len()) else {
+            if let Some(Frame { block, key, .. }) = stack.pop() {
+                if let Some(key) = key {
+                    done.insert(key, blocks.len());
+                }
+                blocks.push(block);
+            }
+            continue;
+        };
+        let address = Arc::as_ptr(child);
+        let key = (address, frame.listed.get(&address).copied().unwrap_or(0));
+        if let Some(&number) = done.get(&key) {
+            frame.block.callees.push(number);
+            *frame.listed.entry(address).or_insert(0) += 1;
+        } else {
+            stack.push(Frame::new(child, Some(key)));
+        }
+    }
+    blocks
+}
+
+fn write_block<T: Type>(block: &Block<'_, T>, places: Option<&Places>, f: &mut Formatter<'_>) -> fmt::Result {
+    let graph = block.graph;
+    f.write_str("(")?;
+    for (i, &param) in graph.params.iter().enumerate() {
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{param}: ")?;
+        write_type(graph, param, f)?;
+    }
+    f.write_str(")")?;
+    for (i, number) in block.callees.iter().enumerate() {
+        write!(f, "{}@{number}", if i == 0 { " calls " } else { ", " })?;
+    }
+    f.write_str(" {\n")?;
+    write_unused_slots(graph, f)?;
+    for id in graph.node_ids() {
+        if matches!(graph.node(id).kind, NodeKind::Param(_)) {
+            continue;
+        }
+        write!(f, "  {}", NodeLine { graph, id, callees: Some(&block.callees) })?;
+        if let Some(places) = places {
+            for (i, place) in places.all(id).enumerate() {
+                write!(f, "{}{place}", if i == 0 { "  ; " } else { ", " })?;
+            }
+        }
+        f.write_str("\n")?;
+    }
+    f.write_str("  return")?;
+    write_values(&graph.outputs, f)?;
+    f.write_str("\n}")
+}
+
+fn write_unused_slots<T: Type>(graph: &Graph<T>, f: &mut Formatter<'_>) -> fmt::Result {
+    let mut used = vec![false; graph.slots.len()];
+    for node in &graph.nodes {
+        if let NodeKind::Literal(slot) = node.kind
+            && let Some(used) = used.get_mut(slot.index())
+        {
+            *used = true;
+        }
+    }
+    for (index, slot) in graph.slots.iter().enumerate().filter(|&(index, _)| !used[index]) {
+        match slot {
+            Slot::Value(literal) => writeln!(f, "  slot #{index} {literal}")?,
+            Slot::Argument { index: argument, ty } => writeln!(f, "  slot #{index} argument {argument} {ty}")?,
+        }
+    }
+    Ok(())
+}
+
+struct NodeLine<'a, T: Type> {
+    graph: &'a Graph<T>,
+    id: NodeId,
+    /// Block numbers of the graph's children; `None` prints their positions.
+    callees: Option<&'a [usize]>,
+}
+
+impl<T: Type> Display for NodeLine<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let node: &Node = self.graph.node(self.id);
+        for (i, result) in node.results().enumerate() {
+            write!(f, "{}{result}", if i > 0 { ", " } else { "" })?;
+        }
+        f.write_str(if node.result_count() > 0 { " = " } else { "= " })?;
+        let operands = self.graph.operands(self.id);
+        match node.kind {
+            NodeKind::Param(n) => write!(f, "param {n}")?,
+            NodeKind::Literal(slot) => {
+                write!(f, "literal {slot}")?;
+                match self.graph.slots.get(slot.index()) {
+                    Some(Slot::Value(literal)) => write!(f, " {literal}")?,
+                    Some(Slot::Argument { index, ty }) => {
+                        write!(f, " argument {index}")?;
+                        if node.results().next().is_none_or(|r| self.graph.ty(r).to_string() != ty.name()) {
+                            write!(f, " {ty}")?;
+                        }
+                    }
+                    None => f.write_str(" unknown")?,
+                }
+            }
+            NodeKind::Op(op, policy) => {
+                write!(f, "{op}")?;
+                if policy != Policy::default() {
+                    write!(f, "[{policy}]")?;
+                }
+                write_values(operands, f)?;
+            }
+            NodeKind::Cast => {
+                f.write_str("cast")?;
+                write_values(operands, f)?;
+            }
+            NodeKind::Call(child) => {
+                let number = self.callees.and_then(|c| c.get(child as usize).copied()).unwrap_or(child as usize);
+                write!(f, "call @{number}(")?;
+                for (i, operand) in operands.iter().enumerate() {
+                    write!(f, "{}{operand}", if i > 0 { ", " } else { "" })?;
+                }
+                f.write_str(")")?;
+            }
+        }
+        f.write_str(" :")?;
+        for (i, result) in node.results().enumerate() {
+            f.write_str(if i > 0 { ", " } else { " " })?;
+            write_type(self.graph, result, f)?;
+        }
+        Ok(())
+    }
+}
+
+/// The values, separated by commas, each after a space.
+fn write_values(values: &[Value], f: &mut Formatter<'_>) -> fmt::Result {
+    for (i, value) in values.iter().enumerate() {
+        write!(f, "{} {value}", if i > 0 { "," } else { "" })?;
+    }
+    Ok(())
+}
+
+fn write_type<T: Type>(graph: &Graph<T>, value: Value, f: &mut Formatter<'_>) -> fmt::Result {
+    write!(f, "{}{}", graph.ty(value), graph.shape(value))
+}

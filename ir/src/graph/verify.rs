@@ -1,0 +1,241 @@
+//! The verifiers of graphs. They check, of every node,
+//!
+//! - operands exist and come before the node;
+//! - parameters are the first nodes, in order, each listed once;
+//! - an op has as many operands as its row says, a cast one, parameters and literals none; all of these have one result;
+//! - an op's operands broadcast, and the result has the broadcast shape; a cast keeps the shape; a literal is a scalar;
+//! - no array is larger than memory can address;
+//! - a literal's slot exists;
+//! - outputs exist.
+//!
+//! Of traced graphs (`Graph<ValueType>`) besides
+//!
+//! - a literal has its slot's type;
+//! - an op's result type is what its policy makes of its operands' types;
+//! - a cast gives a dtype;
+//! - a call's child exists, takes what the call passes and gives what the call results in, at least one value; children are well-formed.
+//!
+//! Of typed graphs (`Graph<DType>`) besides
+//!
+//! - a literal has a dtype that its slot's value fits (for an argument: that any value of its kind fits but for its range);
+//! - the operands of an op have the dtypes it computes in, so every conversion is a cast; the op takes that dtype; the result
+//!   has the dtype the op gives;
+//! - an op has the default policy, and there are no calls: policies are resolved and calls inlined before.
+//!
+//! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
+
+use super::{Graph, NodeId, NodeKind, Slot, Type, Value};
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::problems::Problems;
+use crate::promotion::Policy;
+use crate::shape::Shape;
+use crate::value_type::{ValueType, Weak};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+impl Graph<ValueType> {
+    /// Checks the invariants of a traced graph and of all graphs it calls.
+    ///
+    /// # Errors
+    /// `Verify`, one fact per problem: the node's line and what is wrong.
+    pub fn verify(&self) -> Result<()> {
+        let mut problems = Problems::default();
+        let mut seen: FxHashSet<*const Graph<ValueType>> = FxHashSet::default();
+        let mut stack = vec![self];
+        while let Some(graph) = stack.pop() {
+            let dtype = |ty: ValueType| Policy::default().commit(ty);
+            check(graph, dtype, traced_types, &mut problems);
+            stack.extend(graph.children.iter().filter(|child| seen.insert(Arc::as_ptr(child))).map(|child| &**child));
+        }
+        problems.verdict("graph")
+    }
+}
+
+impl Graph<DType> {
+    /// Checks the invariants of a typed graph.
+    ///
+    /// # Errors
+    /// `Verify`, one fact per problem: the node's line and what is wrong.
+    pub fn verify(&self) -> Result<()> {
+        let mut problems = Problems::default();
+        check(self, |dtype| dtype, typed_types, &mut problems);
+        problems.verdict("typed graph")
+    }
+}
+
+/// Checks what does not depend on the stage, then the types of each node that is sound so far.
+fn check<T: Type>(
+    graph: &Graph<T>,
+    dtype: impl Fn(T) -> DType,
+    types: fn(&Graph<T>, NodeId) -> Result<(), String>,
+    problems: &mut Problems,
+) {
+    for id in graph.node_ids() {
+        if problems.is_full() {
+            return;
+        }
+        let checked = structure(graph, id).and_then(|()| types(graph, id)).and_then(|()| {
+            let mut results = graph.node(id).results();
+            results.try_for_each(|value| match graph.shape(value).bytes(dtype(graph.ty(value)).bytes()) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(error.headline().to_owned()),
+            })
+        });
+        problems.check(checked, || graph.display_node(id).to_string());
+    }
+    for (what, values) in [("parameter", &graph.params), ("output", &graph.outputs)] {
+        if let Some(value) = values.iter().find(|value| value.index() >= graph.value_count()) {
+            problems.note(format!("{what} {value} does not exist"));
+        }
+    }
+    if graph.node_ids().take(graph.params.len()).any(|id| !matches!(graph.node(id).kind, NodeKind::Param(_))) {
+        problems
+            .note(format!("{} parameters are listed, not all of the first nodes are parameters", graph.params.len()));
+    }
+}
+
+fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
+    let node = graph.node(id);
+    let operands = graph.operands(id);
+    if let Some(operand) = operands.iter().find(|operand| **operand >= node.first) {
+        return Err(format!("operand {operand} does not come before the node"));
+    }
+    let counts = |takes: usize| match (operands.len() == takes, node.results) {
+        (false, _) => Err(format!("takes {takes} operands, has {}", operands.len())),
+        (true, 1) => Ok(()),
+        (true, n) => Err(format!("has {n} results instead of 1")),
+    };
+    match node.kind {
+        NodeKind::Param(n) => {
+            counts(0)?;
+            match graph.params.get(n as usize) {
+                Some(&value) if value == node.first && id.0 == n => Ok(()),
+                _ => Err(format!("parameter {n} is node {}; parameters are the first nodes, in order", id.index())),
+            }
+        }
+        NodeKind::Literal(slot) => {
+            counts(0)?;
+            if slot.index() >= graph.slots.len() {
+                return Err(format!("slot {slot} does not exist"));
+            }
+            same_shape(graph, node.first, &Shape::scalar())
+        }
+        NodeKind::Op(op, _) => {
+            counts(op.arity())?;
+            let mut shape = graph.shape(operands[0]).clone();
+            for &operand in &operands[1..] {
+                let other = graph.shape(operand);
+                shape = shape.broadcast(other).ok_or_else(|| format!("shapes {shape} and {other} do not broadcast"))?;
+            }
+            same_shape(graph, node.first, &shape)
+        }
+        NodeKind::Cast => {
+            counts(1)?;
+            same_shape(graph, node.first, graph.shape(operands[0]))
+        }
+        NodeKind::Call(child) => {
+            let Some(child) = graph.children.get(child as usize) else {
+                return Err(format!("child @{child} does not exist"));
+            };
+            if node.results == 0 {
+                return Err("a call without results".to_owned());
+            }
+            same_values(graph, operands.iter().copied(), child, &child.params, "operand")?;
+            same_values(graph, node.results(), child, &child.outputs, "result")
+        }
+    }
+}
+
+fn same_shape<T: Type>(graph: &Graph<T>, value: Value, shape: &Shape) -> Result<(), String> {
+    let found = graph.shape(value);
+    if found == shape { Ok(()) } else { Err(format!("the result's shape is {shape}, not {found}")) }
+}
+
+/// Values outside and inside a call must agree in number, type and shape.
+fn same_values<T: Type>(
+    graph: &Graph<T>,
+    outside: impl Iterator<Item = Value>,
+    child: &Graph<T>,
+    inside: &[Value],
+    what: &str,
+) -> Result<(), String> {
+    let outside: Vec<Value> = outside.collect();
+    if outside.len() != inside.len() {
+        return Err(format!("the child has {} {what}s, the call {}", inside.len(), outside.len()));
+    }
+    for (position, (&out, &inn)) in outside.iter().zip(inside).enumerate() {
+        if inn.index() >= child.value_count() {
+            return Err(format!("{what} {position} of the child does not exist"));
+        }
+        let (here, there) = ((graph.ty(out), graph.shape(out)), (child.ty(inn), child.shape(inn)));
+        if here != there {
+            return Err(format!("{what} {position} is {}{}, the child's {}{}", here.0, here.1, there.0, there.1));
+        }
+    }
+    Ok(())
+}
+
+fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
+    let node = graph.node(id);
+    let found = |expected: ValueType| match graph.ty(node.first) {
+        ty if ty == expected => Ok(()),
+        ty => Err(format!("the result's type is {expected}, not {ty}")),
+    };
+    match node.kind {
+        NodeKind::Literal(slot) => found(graph.slots[slot.index()].ty()),
+        NodeKind::Op(op, policy) => {
+            let types: Vec<ValueType> = graph.operands(id).iter().map(|&operand| graph.ty(operand)).collect();
+            match policy.resolve_op(op, &types) {
+                Ok(types) => found(types.result),
+                Err(error) => Err(error.headline().to_owned()),
+            }
+        }
+        NodeKind::Cast if graph.ty(node.first).is_weak() => Err("a cast to a weak type".to_owned()),
+        NodeKind::Param(_) | NodeKind::Cast | NodeKind::Call(_) => Ok(()),
+    }
+}
+
+fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
+    let node = graph.node(id);
+    let result = graph.ty(node.first);
+    match node.kind {
+        NodeKind::Literal(slot) => match &graph.slots[slot.index()] {
+            Slot::Value(literal) => match literal.to_repr(result) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(error.headline().to_owned()),
+            },
+            Slot::Argument { ty, .. } if argument_fits(*ty, result) => Ok(()),
+            Slot::Argument { ty, .. } => Err(format!("an argument of type {ty} becomes {result} by a cast only")),
+        },
+        NodeKind::Op(_, policy) if policy != Policy::default() => Err(format!("the {policy} policy is not resolved")),
+        NodeKind::Op(op, _) => {
+            let compute = graph.compute_dtype(id, op);
+            for (index, &operand) in graph.operands(id).iter().enumerate() {
+                let (expected, found) = (op.operand_dtype(index, compute), graph.ty(operand));
+                if expected != found {
+                    return Err(format!("operand {operand} is {found}, {op} in {compute} takes {expected}"));
+                }
+            }
+            if !op.row().domain.contains(compute) {
+                return Err(format!("{op} does not compute in {compute}"));
+            }
+            match op.result_dtype(compute) {
+                expected if expected == result => Ok(()),
+                expected => Err(format!("the result's type is {expected}, not {result}")),
+            }
+        }
+        NodeKind::Call(_) => Err("a call that was not inlined".to_owned()),
+        NodeKind::Param(_) | NodeKind::Cast => Ok(()),
+    }
+}
+
+/// Whether a number of this kind, but for its range, has a value in the dtype without an explicit cast.
+fn argument_fits(weak: Weak, dtype: DType) -> bool {
+    match (weak, dtype.kind()) {
+        (_, Kind::Bool) => false,
+        (Weak::Int, Kind::UInt | Kind::Int | Kind::Float | Kind::Complex) => true,
+        (Weak::Float, Kind::Float | Kind::Complex) | (Weak::Complex, Kind::Complex) => true,
+        (Weak::Float, Kind::UInt | Kind::Int) | (Weak::Complex, Kind::UInt | Kind::Int | Kind::Float) => false,
+    }
+}

@@ -1,0 +1,93 @@
+//! Evaluating typed graphs.
+
+use super::elementwise::{Function, Functions};
+use super::tensor::Tensor;
+use crate::dtype::DType;
+use crate::error::{Error, ErrorCode, Result};
+use crate::graph::{Graph, NodeKind, Slot, Value};
+use crate::literal::Literal;
+use crate::op::store_body;
+use crate::shape::Shape;
+use rustc_hash::FxHashMap;
+
+/// Evaluates a typed graph: the meaning of a program. `scalars` are the values of argument slots, by argument index. A value
+/// is freed after its last use.
+///
+/// # Errors
+/// `Verify` if the graph is not well-formed; `Arity` or `Argument` if parameters or scalars are missing, or not as the
+/// graph says; `Literal` if a scalar does not fit the dtype it is used in; `Allocation` if memory is refused.
+pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
+    graph.verify()?;
+    check_params(graph, params)?;
+    let last_uses = last_uses(graph);
+    let mut functions = Functions::default();
+    let mut live: FxHashMap<Value, Tensor> = FxHashMap::default();
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        let value = node.first();
+        let (dtype, operands) = (graph.ty(value), graph.operands(id));
+        let function = match node.kind {
+            NodeKind::Param(n) => {
+                live.insert(value, params[n as usize].clone());
+                continue;
+            }
+            NodeKind::Literal(slot) => {
+                let words = store_body(dtype).eval(&slot_value(&graph.slots()[slot.index()], scalars)?.to_repr(dtype)?);
+                live.insert(value, Tensor::from_words(dtype, Shape::scalar(), |_| &words[..])?);
+                continue;
+            }
+            NodeKind::Op(op, _) => Function::Op(op, graph.compute_dtype(id, op)),
+            NodeKind::Cast => Function::Cast(graph.ty(operands[0]), dtype),
+            NodeKind::Call(_) => return Err(Error::new(ErrorCode::Verify, "interpreter: a call that was not inlined")),
+        };
+        let arguments: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
+        let result = functions.apply(function, &arguments, graph.shape(value))?;
+        live.insert(value, result);
+        for used in operands.iter().chain([&value]) {
+            if last_uses[used.index()] <= id.index() {
+                live.remove(used);
+            }
+        }
+    }
+    Ok(graph.outputs().iter().map(|output| live[output].clone()).collect())
+}
+
+/// For each value the index of the last node that uses it, or of its own; outputs are used after all nodes.
+fn last_uses(graph: &Graph<DType>) -> Vec<usize> {
+    let mut last_uses: Vec<usize> = vec![0; graph.value_count()];
+    for id in graph.node_ids() {
+        for operand in graph.operands(id) {
+            last_uses[operand.index()] = id.index();
+        }
+    }
+    for output in graph.outputs() {
+        last_uses[output.index()] = usize::MAX;
+    }
+    last_uses
+}
+
+fn check_params(graph: &Graph<DType>, params: &[Tensor]) -> Result<()> {
+    if params.len() != graph.params().len() {
+        let (takes, given) = (graph.params().len(), params.len());
+        return Err(Error::new(ErrorCode::Arity, format!("interpreter: takes {takes} arrays, {given} given")));
+    }
+    for (n, (&value, tensor)) in graph.params().iter().zip(params).enumerate() {
+        let (dtype, shape) = (graph.ty(value), graph.shape(value));
+        if tensor.dtype != dtype || tensor.shape != *shape || Ok(tensor.bytes.len()) != shape.bytes(dtype.bytes()) {
+            let given = format_args!("{}{} of {} bytes", tensor.dtype, tensor.shape, tensor.bytes.len());
+            let error = Error::new(ErrorCode::Argument, format!("interpreter: array {n} is not {dtype}{shape}"));
+            return Err(error.fact(format_args!("given: {given}")));
+        }
+    }
+    Ok(())
+}
+
+fn slot_value(slot: &Slot, scalars: &[(usize, Literal)]) -> Result<Literal> {
+    match *slot {
+        Slot::Value(literal) => Ok(literal),
+        Slot::Argument { index, .. } => match scalars.iter().find(|(argument, _)| *argument == index) {
+            Some((_, literal)) => Ok(*literal),
+            None => Err(Error::new(ErrorCode::Argument, format!("interpreter: no number given for argument {index}"))),
+        },
+    }
+}

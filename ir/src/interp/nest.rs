@@ -1,0 +1,155 @@
+//! Evaluating loop nests, of ops or of primitives, on a memory that the caller provides.
+
+use super::elementwise::advance;
+use super::tensor::{Tensor, Words};
+use crate::body::Body;
+use crate::dtype::{DType, PrimType};
+use crate::error::{Error, ErrorCode, Result};
+use crate::kernel::{OpBody, StmtKind};
+use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest};
+use crate::op::{self, cast_body, load_body, store_body};
+use smallvec::SmallVec;
+
+/// What a nest reads and writes. Offsets are in bytes from the start of an operand's buffer.
+pub trait Memory {
+    /// The word of type `ty` at `offset` in the buffer of input `input`, in the low bits.
+    fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64;
+
+    /// Stores the low bits of `bits` as a word of type `ty` at `offset` in the buffer of output `output`.
+    fn store(&mut self, output: usize, offset: usize, ty: PrimType, bits: u64);
+}
+
+/// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs. `literals` are the
+/// bits of the registers of each literal in order (see [`Literal::to_repr`](crate::Literal::to_repr)). Instructions hoisted
+/// out of the innermost loop are evaluated inside it: on a well-formed nest that makes no difference.
+///
+/// The geometry is not checked against the memory, which has to refuse offsets that are out of bounds itself;
+/// [`Geometry::verify`] tells beforehand.
+///
+/// # Errors
+/// `Verify` if the nest is not well-formed; `Argument` if geometry or literals have not its form.
+pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory: &mut impl Memory) -> Result<()> {
+    nest.verify()?;
+    check_form(nest, geometry, literals)?;
+    let body = match &nest.body {
+        LoopBody::Ops(body) => Evaluator::Ops(body, body.stmts.iter().map(|stmt| stmt_body(body, stmt)).collect()),
+        LoopBody::Prims { body, .. } => Evaluator::Prims(body),
+    };
+    if geometry.extents.contains(&0) {
+        return Ok(());
+    }
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
+    loop {
+        let mut words = Vec::new();
+        for (n, (access, layout)) in nest.inputs.iter().zip(&geometry.inputs).enumerate() {
+            for (offset, ty) in word_offsets(access, layout, &index) {
+                words.push(memory.load(n, offset, ty));
+            }
+        }
+        let mut results = body.eval(nest, &words, literals).into_iter();
+        for (n, (access, layout)) in nest.outputs.iter().zip(&geometry.outputs).enumerate() {
+            for ((offset, ty), bits) in word_offsets(access, layout, &index).zip(results.by_ref()) {
+                memory.store(n, offset, ty, bits);
+            }
+        }
+        advance(&mut index, &geometry.extents);
+        if index.iter().all(|&i| i == 0) {
+            return Ok(());
+        }
+    }
+}
+
+fn check_form(nest: &LoopNest, geometry: &Geometry, literals: &[u64]) -> Result<()> {
+    let error = |what: String| Err(Error::new(ErrorCode::Argument, format!("loop interpreter: {what}")));
+    let registers: usize = nest.literals.iter().map(|dtype| dtype.repr().len()).sum();
+    if literals.len() != registers {
+        return error(format!("the literals have {registers} registers, {} given", literals.len()));
+    }
+    if geometry.inputs.len() != nest.inputs.len() || geometry.outputs.len() != nest.outputs.len() {
+        return error("the geometry has another number of operands than the nest".to_owned());
+    }
+    let ranks = geometry.inputs.iter().chain(&geometry.outputs).map(|layout| layout.strides.len());
+    match ranks.chain([geometry.extents.len()]).find(|&rank| rank != nest.rank) {
+        Some(rank) => error(format!("{rank} extents or strides for {} loops", nest.rank)),
+        None => Ok(()),
+    }
+}
+
+/// Offset and type of each storage word of the element at `index`.
+fn word_offsets(access: &Access, layout: &Layout, index: &[usize]) -> impl Iterator<Item = (usize, PrimType)> + use<> {
+    let steps = index.iter().zip(&layout.strides);
+    let mut at = steps.fold(layout.offset, |at, (&i, &stride)| at.wrapping_add(i.wrapping_mul(stride as usize)));
+    access.dtype.storage().iter().map(move |&ty| {
+        let offset = at;
+        at = at.wrapping_add(ty.bytes());
+        (offset, ty)
+    })
+}
+
+enum Evaluator<'a> {
+    /// The statements' bodies beside the statements.
+    Ops(&'a OpBody, Vec<Body>),
+    Prims(&'a Body),
+}
+
+impl Evaluator<'_> {
+    /// From the inputs' storage words and the literals' registers to the outputs' storage words.
+    fn eval(&self, nest: &LoopNest, words: &[u64], literals: &[u64]) -> Vec<u64> {
+        match self {
+            Evaluator::Prims(body) => body.eval(&[words, literals].concat()),
+            Evaluator::Ops(body, bodies) => {
+                let mut scalars: Vec<Words> = Vec::new();
+                for (stmt, evaluated) in body.stmts.iter().zip(bodies) {
+                    let arguments: Vec<u64> = match stmt.kind {
+                        StmtKind::Load(n) => nth(&body.inputs, DType::storage, words, n).to_vec(),
+                        StmtKind::Literal(n) => nth(&nest.literals, DType::repr, literals, n).to_vec(),
+                        StmtKind::Op(_) | StmtKind::Cast => {
+                            stmt.args.iter().flat_map(|arg| scalars[arg.index()].iter().copied()).collect()
+                        }
+                    };
+                    scalars.push(Words::from_vec(evaluated.eval(&arguments)));
+                }
+                let stored = body.outputs.iter().map(|scalar| (body.dtype(*scalar), &scalars[scalar.index()]));
+                stored.flat_map(|(dtype, scalar)| store_body(dtype).eval(scalar)).collect()
+            }
+        }
+    }
+}
+
+/// The words of operand `n`, where each operand has as many as `parts` of its dtype.
+fn nth<'a>(dtypes: &[DType], parts: fn(DType) -> &'static [PrimType], words: &'a [u64], n: u32) -> &'a [u64] {
+    let before: usize = dtypes[..n as usize].iter().map(|&dtype| parts(dtype).len()).sum();
+    &words[before..before + parts(dtypes[n as usize]).len()]
+}
+
+/// What a statement computes. A literal arrives in registers: it is cast to what it is.
+fn stmt_body(body: &OpBody, stmt: &crate::kernel::Stmt) -> Body {
+    match stmt.kind {
+        StmtKind::Load(_) => load_body(stmt.dtype),
+        StmtKind::Literal(_) => cast_body(stmt.dtype, stmt.dtype),
+        StmtKind::Op(op) => op::body(op, body.compute_dtype(stmt, op)),
+        StmtKind::Cast => cast_body(body.dtype(stmt.args[0]), stmt.dtype),
+    }
+}
+
+/// Tensors as memory: input and output `n` is the tensor at that position, whatever the nest's dtypes.
+pub struct Tensors<'a> {
+    /// What is read.
+    pub inputs: &'a [Tensor],
+    /// What is written.
+    pub outputs: &'a mut [Tensor],
+}
+
+impl Memory for Tensors<'_> {
+    /// # Panics
+    /// If the offset is out of bounds.
+    fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64 {
+        super::tensor::read_word(&self.inputs[input].bytes, offset, ty)
+    }
+
+    /// # Panics
+    /// If the offset is out of bounds.
+    fn store(&mut self, output: usize, offset: usize, ty: PrimType, bits: u64) {
+        super::tensor::write_word(&mut self.outputs[output].bytes, offset, ty, bits);
+    }
+}

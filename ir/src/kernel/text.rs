@@ -1,0 +1,61 @@
+//! The text form of fused kernels: what is read, the statements, what is stored where.
+//!
+//! ```text
+//! kernel [8, 3] {
+//!   in0 = %0 : f32[8, 3]
+//!   l0 = #0 : f32
+//!   t0 = load in0 : f32
+//!   t1 = literal l0 : f32
+//!   t2 = multiply t0, t1 : f32
+//!   out0 = t2 -> %4
+//! }
+//! ```
+
+use super::{FusedKernel, OpBody, StmtKind};
+use crate::dtype::DType;
+use std::fmt::{self, Display, Formatter};
+
+impl Display for FusedKernel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "kernel {} {{", self.shape)?;
+        for (n, input) in self.inputs.iter().enumerate() {
+            writeln!(f, "  in{n} = {} : {}{}", input.value, dtype_or_unknown(&self.body.inputs, n), input.shape)?;
+        }
+        for (n, slot) in self.literals.iter().enumerate() {
+            writeln!(f, "  l{n} = {slot} : {}", dtype_or_unknown(&self.body.literals, n))?;
+        }
+        for index in 0..self.body.stmts.len() {
+            f.write_str("  ")?;
+            write_stmt(&self.body, index, f)?;
+            f.write_str("\n")?;
+        }
+        for (n, scalar) in self.body.outputs.iter().enumerate() {
+            match self.outputs.get(n) {
+                Some(value) => writeln!(f, "  out{n} = {scalar} -> {value}")?,
+                None => writeln!(f, "  out{n} = {scalar}")?,
+            }
+        }
+        f.write_str("}")
+    }
+}
+
+/// A list that is too short is the verifier's business; printing must not fail on it.
+fn dtype_or_unknown(dtypes: &[DType], n: usize) -> &'static str {
+    dtypes.get(n).map_or("?", |dtype| dtype.name())
+}
+
+/// One statement, without indentation: `t2 = add t0, t1 : f32`.
+pub(crate) fn write_stmt(body: &OpBody, index: usize, f: &mut impl fmt::Write) -> fmt::Result {
+    let stmt = &body.stmts[index];
+    write!(f, "t{index} = ")?;
+    match stmt.kind {
+        StmtKind::Load(input) => write!(f, "load in{input}")?,
+        StmtKind::Literal(literal) => write!(f, "literal l{literal}")?,
+        StmtKind::Op(op) => write!(f, "{op}")?,
+        StmtKind::Cast => f.write_str("cast")?,
+    }
+    for (i, arg) in stmt.args.iter().enumerate() {
+        write!(f, "{} {arg}", if i > 0 { "," } else { "" })?;
+    }
+    write!(f, " : {}", stmt.dtype)
+}

@@ -1,0 +1,174 @@
+//! The verifiers of fused kernels. Of each kernel they check that
+//!
+//! - its body reads as many inputs and literals as the kernel has, and stores as many outputs, at least one;
+//! - every input's shape broadcasts to the kernel's;
+//! - statements use earlier ones; loads and literals exist and have the dtype the body declares; an op takes its operands,
+//!   accepts the dtype it computes in and gives the statement's dtype;
+//! - no value is stored twice.
+//!
+//! Of all kernels of a graph together ([`verify_kernels`]) that
+//!
+//! - each value read is a parameter or stored by an earlier kernel, so the kernels can run in order;
+//! - values read and stored have the shapes and dtypes the kernel says; literal slots exist;
+//! - no value is stored by two kernels, and every output of the graph that is no parameter is stored.
+
+use super::{FusedKernel, OpBody, Scalar, Stmt, StmtKind};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::{Graph, NodeKind, Value};
+use crate::problems::Problems;
+use rustc_hash::FxHashSet;
+
+impl FusedKernel {
+    /// Checks the kernel by itself.
+    ///
+    /// # Errors
+    /// `Verify`, one fact per problem.
+    pub fn verify(&self) -> Result<()> {
+        let mut problems = Problems::default();
+        check_kernel(self, &mut problems);
+        problems.verdict("kernel")
+    }
+}
+
+/// Checks the kernels of a graph: each by itself, and that running them in order computes the graph's outputs.
+///
+/// # Errors
+/// `Verify`, one fact per problem.
+pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<()> {
+    let mut problems = Problems::default();
+    let is_param = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(_));
+    let mut stored: FxHashSet<Value> = FxHashSet::default();
+    for (n, kernel) in kernels.iter().enumerate() {
+        if problems.is_full() {
+            break;
+        }
+        let mut own = Problems::default();
+        check_kernel(kernel, &mut own);
+        if !own.is_empty() {
+            problems.check(own.verdict("kernel").map_err(|error| error.facts().join("; ")), || format!("kernel {n}"));
+            continue;
+        }
+        let known = |value: Value| value.index() < graph.value_count();
+        for (i, (input, &dtype)) in kernel.inputs.iter().zip(&kernel.body.inputs).enumerate() {
+            let value = input.value;
+            let checked = if !known(value) {
+                Err("does not exist".to_owned())
+            } else if !is_param(value) && !stored.contains(&value) {
+                Err("is no parameter and no earlier kernel stores it".to_owned())
+            } else if (graph.ty(value), graph.shape(value)) != (dtype, &input.shape) {
+                Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
+            } else {
+                Ok(())
+            };
+            problems.check(checked, || format!("kernel {n}: in{i} = {value} : {dtype}{}", input.shape));
+        }
+        for slot in kernel.literals.iter().filter(|slot| slot.index() >= graph.slots().len()) {
+            problems.note(format!("kernel {n}: literal slot {slot} does not exist"));
+        }
+        for (i, (&value, &scalar)) in kernel.outputs.iter().zip(&kernel.body.outputs).enumerate() {
+            let dtype = kernel.body.dtype(scalar);
+            let checked = if !known(value) {
+                Err("does not exist".to_owned())
+            } else if (graph.ty(value), graph.shape(value)) != (dtype, &kernel.shape) {
+                Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
+            } else if !stored.insert(value) {
+                Err("is stored by an earlier kernel".to_owned())
+            } else {
+                Ok(())
+            };
+            problems.check(checked, || format!("kernel {n}: out{i} = {scalar} -> {value} : {dtype}{}", kernel.shape));
+        }
+    }
+    for &value in graph.outputs().iter().filter(|&&value| !is_param(value) && !stored.contains(&value)) {
+        problems.note(format!("the graph's output {value} is stored by no kernel"));
+    }
+    problems.verdict("kernels")
+}
+
+fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
+    let body = &kernel.body;
+    check_body(body, problems);
+    for (what, has, reads) in [
+        ("inputs", kernel.inputs.len(), body.inputs.len()),
+        ("literals", kernel.literals.len(), body.literals.len()),
+        ("outputs", kernel.outputs.len(), body.outputs.len()),
+    ] {
+        if has != reads {
+            problems.note(format!("the kernel has {has} {what}, its body {reads}"));
+        }
+    }
+    for (n, input) in kernel.inputs.iter().enumerate() {
+        if input.shape.broadcast(&kernel.shape).as_ref() != Some(&kernel.shape) {
+            problems.note(format!("in{n} = {} : {} does not broadcast to {}", input.value, input.shape, kernel.shape));
+        }
+    }
+    let mut stored = FxHashSet::default();
+    for value in kernel.outputs.iter().filter(|value| !stored.insert(**value)) {
+        problems.note(format!("{value} is stored twice"));
+    }
+}
+
+/// Checks a body of ops by itself.
+pub(crate) fn check_body(body: &OpBody, problems: &mut Problems) {
+    for (index, stmt) in body.stmts.iter().enumerate() {
+        if problems.is_full() {
+            return;
+        }
+        problems.check(check_stmt(body, index, stmt), || {
+            let mut text = String::new();
+            // Writing to a String cannot fail.
+            let _ = super::write_stmt(body, index, &mut text);
+            text
+        });
+    }
+    if body.outputs.is_empty() {
+        problems.note("nothing is stored".to_owned());
+    }
+    for (n, scalar) in body.outputs.iter().enumerate().filter(|(_, scalar)| scalar.index() >= body.stmts.len()) {
+        problems.note(format!("out{n} = {scalar} does not exist"));
+    }
+}
+
+fn check_stmt(body: &OpBody, index: usize, stmt: &Stmt) -> Result<(), String> {
+    if let Some(arg) = stmt.args.iter().find(|arg| arg.index() >= index) {
+        return Err(format!("{arg} does not come before the statement"));
+    }
+    let takes = |takes: usize| match stmt.args.len() {
+        n if n == takes => Ok(()),
+        n => Err(format!("takes {takes} operands, has {n}")),
+    };
+    let declared = |dtypes: &[DType], n: u32| match dtypes.get(n as usize) {
+        Some(&dtype) if dtype == stmt.dtype => Ok(()),
+        Some(dtype) => Err(format!("is declared as {dtype}")),
+        None => Err("is not declared".to_owned()),
+    };
+    match stmt.kind {
+        StmtKind::Load(n) => takes(0).and_then(|()| declared(&body.inputs, n)),
+        StmtKind::Literal(n) => takes(0).and_then(|()| declared(&body.literals, n)),
+        StmtKind::Cast => takes(1),
+        StmtKind::Op(op) => {
+            takes(op.arity())?;
+            let compute = body.compute_dtype(stmt, op);
+            for (n, &arg) in stmt.args.iter().enumerate() {
+                let (expected, found) = (op.operand_dtype(n, compute), body.dtype(arg));
+                if expected != found {
+                    return Err(format!("{arg} is {found}, {op} in {compute} takes {expected}"));
+                }
+            }
+            if !op.row().domain.contains(compute) {
+                return Err(format!("{op} does not compute in {compute}"));
+            }
+            match op.result_dtype(compute) {
+                expected if expected == stmt.dtype => Ok(()),
+                expected => Err(format!("the result's type is {expected}, not {}", stmt.dtype)),
+            }
+        }
+    }
+}
+
+/// The scalar stored as output `n` exists and has the dtype the caller expects.
+pub(crate) fn output_dtype(body: &OpBody, n: usize) -> Option<DType> {
+    let scalar: &Scalar = body.outputs.get(n)?;
+    body.stmts.get(scalar.index()).map(|stmt| stmt.dtype)
+}

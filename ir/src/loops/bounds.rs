@@ -1,0 +1,112 @@
+//! Bounds: whether a nest with a geometry stays inside its buffers. Checked once before a kernel runs, so that the kernel
+//! itself need not check. All arithmetic is checked; sums are taken in `i128`, where no sum of a few `isize` products overflows.
+//!
+//! A geometry is good for a nest if
+//!
+//! - it has as many extents, strides and operands as the nest has loops, strides and operands;
+//! - the number of indices is at most `isize::MAX`;
+//! - an operand that the nest calls contiguous or broadcast has that stride along the innermost loop;
+//! - every byte that is read or written lies in its buffer (nothing is, if an extent is 0);
+//! - no two indices write the same byte of an output, so that they may be written in any order, or at once. What is checked
+//!   is stricter and simple: ordered by size, each stride is at least what all smaller axes span.
+//!
+//! Not checked: whether buffers of different operands overlap.
+
+use super::{Access, Geometry, Layout, LoopNest, Stride};
+use crate::error::Result;
+use crate::problems::Problems;
+
+impl Geometry {
+    /// Checks that `nest` with this geometry stays inside buffers of these sizes in bytes, and writes no byte twice.
+    ///
+    /// # Errors
+    /// `Verify`, one fact per problem.
+    pub fn verify(&self, nest: &LoopNest, input_bytes: &[usize], output_bytes: &[usize]) -> Result<()> {
+        let mut problems = Problems::default();
+        if self.extents.len() != nest.rank {
+            problems.note(format!("{} extents for {} loops", self.extents.len(), nest.rank));
+        }
+        // Extents past what memory can address would make bounds of an empty nest meaningless, so zeros do not hide them.
+        let size = self.extents.iter().filter(|&&e| e != 0).try_fold(1usize, |n, &e| n.checked_mul(e));
+        if size.is_none_or(|n| n > isize::MAX as usize) {
+            problems.note(format!("extents {:?} have more indices than memory can address", self.extents));
+        }
+        for (prefix, accesses, layouts, buffers) in
+            [("in", &nest.inputs, &self.inputs, input_bytes), ("out", &nest.outputs, &self.outputs, output_bytes)]
+        {
+            if layouts.len() != accesses.len() || buffers.len() != accesses.len() {
+                let (accesses, layouts, buffers) = (accesses.len(), layouts.len(), buffers.len());
+                problems.note(format!("{accesses} {prefix}puts have {layouts} layouts and {buffers} buffers"));
+                continue;
+            }
+            for (n, ((access, layout), &bytes)) in accesses.iter().zip(layouts).zip(buffers).enumerate() {
+                problems
+                    .check(self.check_operand(access, layout, bytes), || format!("{prefix}{n}: {access}, {layout}"));
+                if prefix == "out" {
+                    problems.check(self.check_writes(access, layout), || format!("{prefix}{n}: {access}, {layout}"));
+                }
+            }
+        }
+        problems.verdict("geometry")
+    }
+
+    fn check_operand(&self, access: &Access, layout: &Layout, buffer: usize) -> Result<(), String> {
+        if layout.strides.len() != self.extents.len() {
+            return Err(format!("{} strides for {} loops", layout.strides.len(), self.extents.len()));
+        }
+        let element = access.dtype.bytes();
+        let inner = match access.inner {
+            Stride::Contiguous => Some(element as isize),
+            Stride::Broadcast => Some(0),
+            Stride::Strided => None,
+        };
+        // A stride along a loop of one trip is never taken.
+        if let (Some(inner), Some(&stride), Some(&extent)) = (inner, layout.strides.last(), self.extents.last())
+            && extent > 1
+            && stride != inner
+        {
+            return Err(format!("the innermost stride is {stride}, not {inner}"));
+        }
+        let Some((first, end)) = self.span(layout, element) else { return Ok(()) };
+        if first < 0 || end > buffer as i128 {
+            return Err(format!("bytes {first}..{end} of a buffer of {buffer}"));
+        }
+        Ok(())
+    }
+
+    /// The first byte an operand touches and the one after the last; `None` if there are no indices.
+    fn span(&self, layout: &Layout, element: usize) -> Option<(i128, i128)> {
+        let mut first = layout.offset as i128;
+        let mut end = first + element as i128;
+        for (&extent, &stride) in self.extents.iter().zip(&layout.strides) {
+            let reach = (extent as i128).checked_sub(1).filter(|&n| n >= 0)?.saturating_mul(stride as i128);
+            if reach < 0 {
+                first = first.saturating_add(reach);
+            } else {
+                end = end.saturating_add(reach);
+            }
+        }
+        Some((first, end))
+    }
+
+    /// No two indices may write the same byte.
+    fn check_writes(&self, access: &Access, layout: &Layout) -> Result<(), String> {
+        if self.extents.contains(&0) {
+            return Ok(());
+        }
+        let axes = self.extents.iter().zip(&layout.strides).enumerate();
+        let mut steps: Vec<(u128, usize, usize)> = axes
+            .filter(|(_, (extent, _))| **extent > 1)
+            .map(|(axis, (&e, &s))| (s.unsigned_abs() as u128, axis, e))
+            .collect();
+        steps.sort_unstable();
+        let mut span = access.dtype.bytes() as u128;
+        for (stride, axis, extent) in steps {
+            if stride < span {
+                return Err(format!("indices along loop i{axis} write the same bytes: stride {stride}, span {span}"));
+            }
+            span = span.saturating_add(stride.saturating_mul(extent as u128 - 1));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! The verifier of loop nests. It checks that
+//!
+//! - there is at least one loop, and at least one output;
+//! - outputs move along the innermost loop;
+//! - a body of ops is sound by itself, its inputs, literals and outputs have the nest's number and dtypes;
+//! - a body of primitives is sound by itself, takes the storage words of each input and the registers of each literal, in
+//!   order, and gives the storage words of each output;
+//! - hoisted instructions use literals, inputs that are broadcast along the innermost loop, and other hoisted ones alone.
+//!
+//! That indices stay in bounds depends on the [`Geometry`](super::Geometry) and is checked with it.
+
+use super::{LoopBody, LoopNest, Stride};
+use crate::body::{Body, Inst};
+use crate::dtype::{DType, PrimType};
+use crate::error::Result;
+use crate::kernel::{check_body, output_dtype};
+use crate::problems::Problems;
+
+impl LoopNest {
+    /// Checks the nest's invariants.
+    ///
+    /// # Errors
+    /// `Verify`, one fact per problem.
+    pub fn verify(&self) -> Result<()> {
+        let mut problems = Problems::default();
+        if self.rank == 0 {
+            problems.note("a nest has at least one loop".to_owned());
+        }
+        if self.outputs.is_empty() {
+            problems.note("a nest has at least one output".to_owned());
+        }
+        for (n, _) in self.outputs.iter().enumerate().filter(|(_, access)| access.inner == Stride::Broadcast) {
+            problems.note(format!("out{n} does not move along the innermost loop"));
+        }
+        match &self.body {
+            LoopBody::Ops(body) => {
+                check_body(body, &mut problems);
+                let inputs: Vec<DType> = self.inputs.iter().map(|access| access.dtype).collect();
+                let outputs: Vec<Option<DType>> = self.outputs.iter().map(|access| Some(access.dtype)).collect();
+                let stored: Vec<Option<DType>> = (0..body.outputs.len()).map(|n| output_dtype(body, n)).collect();
+                same_types("inputs", &inputs, &body.inputs, &mut problems);
+                same_types("literals", &self.literals, &body.literals, &mut problems);
+                same_types("outputs", &outputs, &stored, &mut problems);
+            }
+            LoopBody::Prims { body, hoisted } => self.check_prims(body, *hoisted, &mut problems),
+        }
+        problems.verdict("loop nest")
+    }
+
+    fn check_prims(&self, body: &Body, hoisted: usize, problems: &mut Problems) {
+        if let Err(error) = body.verify() {
+            problems.note(error.headline().to_owned());
+            error.facts().iter().for_each(|fact| problems.note(fact.clone()));
+            return;
+        }
+        let words = self.inputs.iter().flat_map(|access| access.dtype.storage());
+        let inputs: Vec<PrimType> = words.chain(self.literals.iter().flat_map(|dtype| dtype.repr())).copied().collect();
+        let outputs: Vec<PrimType> = self.outputs.iter().flat_map(|access| access.dtype.storage()).copied().collect();
+        let stored: Vec<PrimType> = body.output_types().collect();
+        same_types("input registers", &inputs, body.input_types(), problems);
+        same_types("output registers", &outputs, &stored, problems);
+        if hoisted > body.insts.len() {
+            problems.note(format!("{hoisted} instructions are hoisted, the body has {}", body.insts.len()));
+        } else if body.inputs == inputs.len() {
+            self.check_hoisted(body, &body.insts[..hoisted], problems);
+        }
+    }
+
+    /// Hoisted instructions see what does not change in the innermost loop.
+    fn check_hoisted(&self, body: &Body, hoisted: &[Inst], problems: &mut Problems) {
+        let mut invariant = vec![false; body.types.len()];
+        let mut reg = 0;
+        for access in &self.inputs {
+            for _ in access.dtype.storage() {
+                invariant[reg] = access.inner == Stride::Broadcast;
+                reg += 1;
+            }
+        }
+        invariant[reg..body.inputs].fill(true);
+        for inst in hoisted {
+            if let Some(arg) = inst.args.iter().find(|arg| !invariant[arg.index()]) {
+                problems.note(format!("{} is hoisted, but {arg} changes in the innermost loop", inst.first));
+            }
+            inst.result_regs().for_each(|result| invariant[result.index()] = true);
+        }
+    }
+}
+
+fn same_types<T: PartialEq + std::fmt::Debug>(what: &str, nest: &[T], body: &[T], problems: &mut Problems) {
+    if nest != body {
+        problems.note(format!("the nest's {what} are {nest:?}, the body's {body:?}"));
+    }
+}

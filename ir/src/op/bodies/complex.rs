@@ -1,0 +1,121 @@
+//! Bodies of ops on complex numbers: registers are the parts, real part first, operand after operand.
+
+use super::super::Op;
+use super::util::{is_finite, is_inf, is_nan};
+use super::{complex_divide, complex_root, outside};
+use crate::body::{BodyBuilder, Reg};
+
+/// Emits `op` on pairs of float registers; gives a pair, or one register where the result is bool or real.
+pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
+    let x = (args[0], args[1]);
+    let y = if args.len() > 3 { (args[2], args[3]) } else { x };
+    match op {
+        Op::Add => vec![b.fadd(x.0, y.0), b.fadd(x.1, y.1)],
+        Op::Subtract => vec![b.fsub(x.0, y.0), b.fsub(x.1, y.1)],
+        Op::Multiply | Op::Square => multiply(b, x, y),
+        Op::MulAdd => mul_add(b, x, y, (args[4], args[5])),
+        Op::Divide => complex_divide::divide(b, x, y),
+        Op::Reciprocal => complex_divide::reciprocal(b, x),
+        Op::Negative => vec![b.fneg(x.0), b.fneg(x.1)],
+        Op::Abs => vec![complex_root::modulus(b, x)],
+        Op::Sign => complex_root::sign(b, x),
+        Op::Sqrt => complex_root::sqrt(b, x),
+        Op::Minimum => extreme(b, x, y, false),
+        Op::Maximum => extreme(b, x, y, true),
+        Op::Round => vec![b.fround(x.0), b.fround(x.1)],
+        Op::Equal => vec![equal(b, x, y)],
+        Op::NotEqual => {
+            let equal = equal(b, x, y);
+            vec![b.not(equal)]
+        }
+        Op::Less => vec![before(b, x, y, false)],
+        Op::LessEqual => vec![before(b, x, y, true)],
+        Op::Greater => vec![before(b, y, x, false)],
+        Op::GreaterEqual => vec![before(b, y, x, true)],
+        Op::IsNan => {
+            let (re, im) = (is_nan(b, x.0), is_nan(b, x.1));
+            vec![b.or(re, im)]
+        }
+        Op::IsInf => {
+            let (re, im) = (is_inf(b, x.0), is_inf(b, x.1));
+            vec![b.or(re, im)]
+        }
+        Op::IsFinite => {
+            let (re, im) = (is_finite(b, x.0), is_finite(b, x.1));
+            vec![b.and(re, im)]
+        }
+        Op::FloorDivide
+        | Op::Remainder
+        | Op::Clip
+        | Op::Floor
+        | Op::Ceil
+        | Op::Trunc
+        | Op::LogicalAnd
+        | Op::LogicalOr
+        | Op::LogicalXor
+        | Op::LogicalNot
+        | Op::BitwiseAnd
+        | Op::BitwiseOr
+        | Op::BitwiseXor
+        | Op::BitwiseInvert
+        | Op::BitwiseLeftShift
+        | Op::BitwiseRightShift
+        | Op::Where
+        | Op::Exp
+        | Op::Log
+        | Op::Sin
+        | Op::Cos
+        | Op::Tanh => vec![outside(op, "complex")],
+    }
+}
+
+fn multiply(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg)) -> Vec<Reg> {
+    let (ac, bd) = (b.fmul(x.0, y.0), b.fmul(x.1, y.1));
+    let (ad, bc) = (b.fmul(x.0, y.1), b.fmul(x.1, y.0));
+    vec![b.fsub(ac, bd), b.fadd(ad, bc)]
+}
+
+fn mul_add(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), z: (Reg, Reg)) -> Vec<Reg> {
+    let minus = b.fneg(x.1);
+    let re = b.fma(minus, y.1, z.0);
+    let im = b.fma(x.1, y.0, z.1);
+    vec![b.fma(x.0, y.0, re), b.fma(x.0, y.1, im)]
+}
+
+fn equal(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg)) -> Reg {
+    let (re, im) = (b.feq(x.0, y.0), b.feq(x.1, y.1));
+    b.and(re, im)
+}
+
+/// Neither imaginary part is NaN.
+fn ordered(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
+    let (x, y) = (b.feq(x, x), b.feq(y, y));
+    b.and(x, y)
+}
+
+/// `x < y` or, with `or_equal`, `x <= y`, by real, then imaginary part; false if any part is NaN.
+fn before(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), or_equal: bool) -> Reg {
+    let re = b.flt(x.0, y.0);
+    let comparable = ordered(b, x.1, y.1);
+    let first = b.and(re, comparable);
+    let tie = b.feq(x.0, y.0);
+    let im = if or_equal { b.fle(x.1, y.1) } else { b.flt(x.1, y.1) };
+    let second = b.and(tie, im);
+    b.or(first, second)
+}
+
+/// The smaller or larger operand. Where neither is before the other (equal, or a NaN) part by part, which keeps the op
+/// commutative and idempotent bit for bit, and NaN in at least the part that was NaN.
+fn extreme(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), larger: bool) -> Vec<Reg> {
+    let x_first = before(b, x, y, false);
+    let y_first = before(b, y, x, false);
+    let (take_x, take_y) = if larger { (y_first, x_first) } else { (x_first, y_first) };
+    [(x.0, y.0), (x.1, y.1)]
+        .into_iter()
+        .map(|(x, y)| {
+            let part = if larger { b.fmax(x, y) } else { b.fmin(x, y) };
+            let part = b.select(take_y, y, part);
+            b.select(take_x, x, part)
+        })
+        .collect()
+}

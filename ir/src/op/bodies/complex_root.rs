@@ -1,0 +1,127 @@
+//! Modulus, sign and square root of complex numbers, scaled by powers of two.
+
+use super::util::{Format, copysign, is_finite, is_inf, is_nan, power_scale};
+use crate::body::{BodyBuilder, Reg};
+
+type Pair = (Reg, Reg);
+
+/// `|x|`; infinite if a part is, even beside NaN.
+pub(super) fn modulus(b: &mut BodyBuilder, x: Pair) -> Reg {
+    let ty = b.ty(x.0);
+    let (re, im) = (b.fabs(x.0), b.fabs(x.1));
+    let (large, small) = (b.fmax(re, im), b.fmin(re, im));
+    let (down, up, _) = power_scale(b, large);
+    let (large, small) = (b.fmul(large, down), b.fmul(small, down));
+    let root = root_of_squares(b, large, small);
+    let result = b.fmul(root, up);
+    let (re, im) = (is_inf(b, x.0), is_inf(b, x.1));
+    let infinite = b.or(re, im);
+    let inf = b.float(ty, f64::INFINITY);
+    b.select(infinite, inf, result)
+}
+
+/// `sqrt(large^2 + small^2)`, with the larger square exact inside the `fma`.
+fn root_of_squares(b: &mut BodyBuilder, large: Reg, small: Reg) -> Reg {
+    let square = b.fmul(small, small);
+    let sum = b.fma(large, large, square);
+    b.fsqrt(sum)
+}
+
+/// `x / |x|`; +0 at zeros; the direction of the infinite part if one is infinite, NaN if both are.
+pub(super) fn sign(b: &mut BodyBuilder, x: Pair) -> Vec<Reg> {
+    let ty = b.ty(x.0);
+    let (zero, one, nan) = (b.float(ty, 0.0), b.float(ty, 1.0), b.float(ty, f64::NAN));
+    let (re_inf, im_inf) = (is_inf(b, x.0), is_inf(b, x.1));
+    let (either, both) = (b.or(re_inf, im_inf), b.and(re_inf, im_inf));
+    let parts: Vec<Reg> = [(x.0, re_inf), (x.1, im_inf)]
+        .into_iter()
+        .map(|(part, infinite)| {
+            let unit = copysign(b, one, part);
+            let unit = b.select(infinite, unit, zero);
+            let unit = b.select(both, nan, unit);
+            b.select(either, unit, part)
+        })
+        .collect();
+    let (re, im) = (b.fabs(parts[0]), b.fabs(parts[1]));
+    let (large, small) = (b.fmax(re, im), b.fmin(re, im));
+    let (down, _, _) = power_scale(b, large);
+    let (large_scaled, small_scaled) = (b.fmul(large, down), b.fmul(small, down));
+    let norm = root_of_squares(b, large_scaled, small_scaled);
+    let at_zero = b.feq(large, zero);
+    parts
+        .into_iter()
+        .map(|part| {
+            let scaled = b.fmul(part, down);
+            let quotient = b.fdiv(scaled, norm);
+            b.select(at_zero, zero, quotient)
+        })
+        .collect()
+}
+
+/// The root with non-negative real part; the imaginary part has the sign of `x`'s, also of zero.
+pub(super) fn sqrt(b: &mut BodyBuilder, x: Pair) -> Vec<Reg> {
+    let f = Format::of(b.ty(x.0));
+    let (re, im) = (b.fabs(x.0), b.fabs(x.1));
+    let (large, small) = (b.fmax(re, im), b.fmin(re, im));
+    let (down, half_down, half_up) = even_scale(b, large, f);
+    let (large_scaled, small_scaled) = (b.fmul(large, down), b.fmul(small, down));
+    let norm = root_of_squares(b, large_scaled, small_scaled);
+    let re_scaled = b.fmul(re, down);
+    let sum = b.fadd(re_scaled, norm);
+    let half = b.float(f.ty, 0.5);
+    let sum = b.fmul(sum, half);
+    let t = b.fsqrt(sum);
+    let near = b.fmul(t, half_up);
+    // Not from the scaled part: it may be far smaller than the other and would lose its bits.
+    let im_scaled = b.fmul(im, half_down);
+    let twice = b.fadd(t, t);
+    let far = b.fdiv(im_scaled, twice);
+    let zero = b.float(f.ty, 0.0);
+    let at_zero = b.feq(large, zero);
+    let far = b.select(at_zero, zero, far);
+    let left = b.flt(x.0, zero);
+    let re = b.select(left, far, near);
+    let im = b.select(left, near, far);
+    let im = copysign(b, im, x.1);
+    let (re_finite, im_finite) = (is_finite(b, x.0), is_finite(b, x.1));
+    let finite = b.and(re_finite, im_finite);
+    let special = b.not(finite);
+    b.if_any(special, &[re, im], &[x.0, x.1], |b, x| sqrt_special(b, x[0], x[1]))
+}
+
+/// `(2^-2k, 2^-k, 2^k)` with `2k` about the exponent of `m`.
+fn even_scale(b: &mut BodyBuilder, m: Reg, f: Format) -> (Reg, Reg, Reg) {
+    let int = f.ty.as_int();
+    let (_, _, exponent) = power_scale(b, m);
+    let one = b.int(int, 1);
+    let k = b.sshr(exponent, one);
+    let twice = b.iadd(k, k);
+    let bias = b.int(int, f.bias);
+    let shift = b.int(int, i64::from(f.mantissa));
+    let (down, half_down, half_up) = (b.isub(bias, twice), b.isub(bias, k), b.iadd(bias, k));
+    let power = |b: &mut BodyBuilder, field: Reg| {
+        let bits = b.shl(field, shift);
+        b.bitcast(bits, f.ty)
+    };
+    (power(b, down), power(b, half_down), power(b, half_up))
+}
+
+/// C99 Annex G for a part that is infinite or NaN.
+fn sqrt_special(b: &mut BodyBuilder, re: Reg, im: Reg) -> Vec<Reg> {
+    let ty = b.ty(re);
+    let (nan, inf, zero) = (b.float(ty, f64::NAN), b.float(ty, f64::INFINITY), b.float(ty, 0.0));
+    let im_nan = is_nan(b, im);
+    let signed_zero = copysign(b, zero, im);
+    let signed_inf = copysign(b, inf, im);
+    let right = (inf, b.select(im_nan, nan, signed_zero));
+    let left = (b.select(im_nan, nan, zero), signed_inf);
+    let re_inf = is_inf(b, re);
+    let negative = b.flt(re, zero);
+    let im_inf = is_inf(b, im);
+    let pick = |b: &mut BodyBuilder, right, left, top| {
+        let value = b.select(negative, left, right);
+        let value = b.select(re_inf, value, nan);
+        b.select(im_inf, top, value)
+    };
+    vec![pick(b, right.0, left.0, inf), pick(b, right.1, left.1, im)]
+}

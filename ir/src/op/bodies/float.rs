@@ -1,0 +1,72 @@
+//! Bodies of ops on `f32` and `f64` registers. Halves use those whose result needs no rounding as they are.
+
+use super::super::Op;
+use super::util::{is_finite, is_inf, is_nan};
+use super::{outside, remainder};
+use crate::body::{BodyBuilder, Reg};
+
+/// Emits `op` on float registers of one type.
+pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
+    let x = args[0];
+    let ty = b.ty(x);
+    let y = args.get(1).copied().unwrap_or(x);
+    match op {
+        Op::Add => b.fadd(x, y),
+        Op::Subtract => b.fsub(x, y),
+        Op::Multiply | Op::Square => b.fmul(x, y),
+        Op::Divide => b.fdiv(x, y),
+        Op::FloorDivide => remainder::floor_divide(b, x, y),
+        Op::Remainder => remainder::remainder(b, x, y),
+        Op::Negative => b.fneg(x),
+        Op::Abs => b.fabs(x),
+        Op::Sign => sign(b, x),
+        Op::Sqrt => b.fsqrt(x),
+        Op::Reciprocal => {
+            let one = b.float(ty, 1.0);
+            b.fdiv(one, x)
+        }
+        Op::MulAdd => b.fma(x, y, args[2]),
+        Op::Minimum => b.fmin(x, y),
+        Op::Maximum => b.fmax(x, y),
+        Op::Clip => {
+            let raised = b.fmax(x, y);
+            b.fmin(raised, args[2])
+        }
+        Op::Floor => b.ffloor(x),
+        Op::Ceil => b.fceil(x),
+        Op::Trunc => b.ftrunc(x),
+        Op::Round => b.fround(x),
+        Op::Equal => b.feq(x, y),
+        Op::NotEqual => b.fne(x, y),
+        Op::Less => b.flt(x, y),
+        Op::LessEqual => b.fle(x, y),
+        Op::Greater => b.flt(y, x),
+        Op::GreaterEqual => b.fle(y, x),
+        Op::IsNan => is_nan(b, x),
+        Op::IsInf => is_inf(b, x),
+        Op::IsFinite => is_finite(b, x),
+        Op::Exp | Op::Log | Op::Sin | Op::Cos | Op::Tanh => x,
+        Op::LogicalAnd
+        | Op::LogicalOr
+        | Op::LogicalXor
+        | Op::LogicalNot
+        | Op::BitwiseAnd
+        | Op::BitwiseOr
+        | Op::BitwiseXor
+        | Op::BitwiseInvert
+        | Op::BitwiseLeftShift
+        | Op::BitwiseRightShift
+        | Op::Where => outside(op, "float"),
+    }
+}
+
+fn sign(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let ty = b.ty(x);
+    let (zero, one, minus_one) = (b.float(ty, 0.0), b.float(ty, 1.0), b.float(ty, -1.0));
+    let negative = b.flt(x, zero);
+    let signed = b.select(negative, minus_one, one);
+    let is_zero = b.feq(x, zero);
+    let signed = b.select(is_zero, zero, signed);
+    let nan = is_nan(b, x);
+    b.select(nan, x, signed)
+}

@@ -1,0 +1,59 @@
+//! The body of every op on every dtype of its domain, and of casts, loads and stores: what each op means, said once for
+//! all engines.
+//!
+//! Invariants: a body's inputs are the `repr` registers of its operands in order, its outputs those of the result. Halves
+//! travel as an `f32` that the half can represent; an op computes in `f32` and rounds once, to the nearest half of the exact
+//! result. Bodies of ops on dtypes with parts of at most 32 bits use no `F64` and no `I64`. What a body costs on a machine,
+//! and which primitives a machine lacks, is not known here.
+
+mod bools;
+mod cast;
+mod complex;
+mod complex_divide;
+mod complex_root;
+mod float;
+mod half;
+mod int;
+mod remainder;
+mod util;
+
+pub use cast::{cast_body, load_body, store_body};
+
+use super::Op;
+use crate::body::{Body, BodyBuilder, Reg};
+use crate::dtype::{DType, Kind, PrimType};
+
+/// The body of `op` computing in `dtype`: its inputs are the concatenated `repr` registers of the operands (of dtype
+/// [`Op::operand_dtype`]), its outputs the `repr` registers of [`Op::result_dtype`].
+///
+/// # Panics
+/// If the op's domain does not hold `dtype`.
+pub fn body(op: Op, dtype: DType) -> Body {
+    assert!(op.row().domain.contains(dtype), "{op} does not compute in {dtype}");
+    let types: Vec<PrimType> =
+        (0..op.arity()).flat_map(|i| op.operand_dtype(i, dtype).repr().iter().copied()).collect();
+    let mut b = BodyBuilder::new(&types);
+    let regs = b.inputs();
+    let outputs = build(&mut b, op, dtype, &regs);
+    b.finish(&outputs)
+}
+
+/// Emits `op` on operand registers; returns the result's.
+fn build(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Vec<Reg> {
+    if op == Op::Where {
+        let n = dtype.repr().len();
+        return (1..=n).map(|i| b.select(args[0], args[i], args[i + n])).collect();
+    }
+    match dtype.kind() {
+        Kind::Bool => vec![bools::op(b, op, args)],
+        Kind::UInt | Kind::Int => vec![int::op(b, op, dtype, args)],
+        Kind::Float if dtype.is_half() => vec![half::op(b, op, dtype, args)],
+        Kind::Float => vec![float::op(b, op, args)],
+        Kind::Complex => complex::op(b, op, args),
+    }
+}
+
+/// The end of a match over ops: those the kind's domain does not hold.
+fn outside(op: Op, kind: &str) -> Reg {
+    unreachable!("{op} has no {kind} body: `body` checks the domain first")
+}

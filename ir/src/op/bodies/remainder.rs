@@ -1,0 +1,126 @@
+//! Float remainder and floor division, with the sign rules of Python and NumPy.
+//!
+//! The remainder of the magnitudes is exact. Where the quotient is below 2^(p-1) it is one `fma`; beyond, a cold path
+//! divides integer mantissas, a few bits per trip. Both ops emit the same steps, so `x // y` and `x % y` share them.
+
+use super::util::{Format, copysign, is_finite, sign_of, xor_sign};
+use crate::body::{BodyBuilder, Reg};
+
+/// `x - floor(x / y) * y`, exact up to the one rounding of `|y| - |r|` where the signs differ; the sign of `y`, also for zeros.
+pub(super) fn remainder(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
+    let (ay, r, up) = truncated(b, x, y);
+    let raised = b.fsub(ay, r);
+    let magnitude = b.select(up, raised, r);
+    copysign(b, magnitude, y)
+}
+
+/// The quotient that belongs to [`remainder`], rounded as NumPy does; `x / 0` for a zero divisor.
+pub(super) fn floor_divide(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
+    let ty = b.ty(x);
+    let (ay, r, up) = truncated(b, x, y);
+    let ax = b.fabs(x);
+    let whole = b.fsub(ax, r);
+    let magnitude = b.fdiv(whole, ay);
+    let (sx, sy) = (sign_of(b, x), sign_of(b, y));
+    let sign = b.xor(sx, sy);
+    let signed = xor_sign(b, magnitude, sign);
+    let one = b.float(ty, 1.0);
+    let lower = b.fsub(signed, one);
+    let quotient = b.select(up, lower, signed);
+    // The division may have rounded to just below an integer.
+    let floor = b.ffloor(quotient);
+    let gap = b.fsub(quotient, floor);
+    let half = b.float(ty, 0.5);
+    let short = b.flt(half, gap);
+    let next = b.fadd(floor, one);
+    let result = b.select(short, next, floor);
+    let plain = b.fdiv(x, y);
+    let zero = b.float(ty, 0.0);
+    let by_zero = b.feq(y, zero);
+    b.select(by_zero, plain, result)
+}
+
+/// `(|y|, fmod(|x|, |y|), whether the floored remainder differs from the truncated one)`.
+fn truncated(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg, Reg) {
+    let ty = b.ty(x);
+    let (ax, ay) = (b.fabs(x), b.fabs(y));
+    let r = fmod_magnitudes(b, ax, ay);
+    let (sx, sy) = (sign_of(b, x), sign_of(b, y));
+    let differ = b.ine(sx, sy);
+    let zero = b.float(ty, 0.0);
+    let inexact = b.fne(r, zero);
+    let up = b.and(inexact, differ);
+    (ay, r, up)
+}
+
+/// `fmod` of two magnitudes, exact; NaN for an infinite `x` or a zero `y`.
+fn fmod_magnitudes(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
+    let f = Format::of(b.ty(x));
+    let quotient = b.fdiv(x, y);
+    let whole = b.ftrunc(quotient);
+    let minus = b.fneg(whole);
+    // Exact below the limit; the quotient may have rounded up to an integer, then this is below zero by less than y.
+    let r = b.fma(minus, y, x);
+    let raised = b.fadd(r, y);
+    let zero = b.float(f.ty, 0.0);
+    let negative = b.flt(r, zero);
+    let r = b.select(negative, raised, r);
+    let smaller = b.flt(x, y);
+    let r = b.select(smaller, x, r);
+    let limit = b.float(f.ty, (1u64 << f.mantissa) as f64);
+    let large = b.fle(limit, quotient);
+    let finite = is_finite(b, x);
+    let nonzero = b.flt(zero, y);
+    let cold = b.and(large, finite);
+    let cold = b.and(cold, nonzero);
+    b.if_any(cold, &[r], &[x, y], |b, args| vec![fmod_integers(b, args[0], args[1])])[0]
+}
+
+/// The same for finite `x >= y > 0`, on mantissas as integers: `r = (r << s) mod my` until the exponents meet.
+fn fmod_integers(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
+    let f = Format::of(b.ty(x));
+    let int = f.ty.as_int();
+    let (mx, ex) = decompose(b, x);
+    let (my, ey) = decompose(b, y);
+    let distance = b.isub(ex, ey);
+    // A mantissa has `mantissa + 1` bits, so this many fit above it.
+    let step = f.ty.bits() - f.mantissa - 1;
+    let first = b.urem(mx, my);
+    let range = 2 * f.bias + i64::from(f.mantissa);
+    let trips = range as u32 / step + 1;
+    let state = b.repeat(trips, &[first, distance], &[my], |b, state, invariant| {
+        let zero = b.int(int, 0);
+        let step = b.int(int, i64::from(step));
+        let shift = b.smin(state[1], step);
+        let shifted = b.shl(state[0], shift);
+        let r = b.urem(shifted, invariant[0]);
+        let left = b.isub(state[1], shift);
+        let go_on = b.slt(zero, state[1]);
+        (go_on, vec![r, left])
+    });
+    // r * 2^-mantissa is exact, and so is the power of two with y's exponent field.
+    let r = b.fromuint(state[0], f.ty);
+    let unit = b.float(f.ty, 1.0 / (1u64 << f.mantissa) as f64);
+    let r = b.fmul(r, unit);
+    let width = b.int(int, i64::from(f.mantissa));
+    let scale = b.shl(ey, width);
+    let scale = b.bitcast(scale, f.ty);
+    b.fmul(r, scale)
+}
+
+/// Integer mantissa and exponent field of a positive finite float; subnormals have field 1 and no hidden bit.
+fn decompose(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
+    let f = Format::of(b.ty(x));
+    let int = f.ty.as_int();
+    let bits = b.bitcast(x, int);
+    let width = b.int(int, i64::from(f.mantissa));
+    let field = b.ushr(bits, width);
+    let low = b.bits(int, (1 << f.mantissa) - 1);
+    let fraction = b.and(bits, low);
+    let hidden = b.bits(int, 1 << f.mantissa);
+    let full = b.or(fraction, hidden);
+    let zero = b.int(int, 0);
+    let subnormal = b.ieq(field, zero);
+    let one = b.int(int, 1);
+    (b.select(subnormal, fraction, full), b.smax(field, one))
+}

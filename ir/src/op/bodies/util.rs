@@ -1,0 +1,91 @@
+//! Small steps that many bodies share: signs, exponents, tests of special values. All take and give registers.
+
+use crate::body::{BodyBuilder, Reg};
+use crate::dtype::PrimType;
+
+/// The parameters of a float format.
+#[derive(Clone, Copy)]
+pub(super) struct Format {
+    pub ty: PrimType,
+    /// Stored mantissa bits.
+    pub mantissa: u32,
+    /// Exponent bias.
+    pub bias: i64,
+}
+
+impl Format {
+    pub fn of(ty: PrimType) -> Format {
+        if ty == PrimType::F32 {
+            Format { ty, mantissa: 23, bias: 127 }
+        } else {
+            Format { ty, mantissa: 52, bias: 1023 }
+        }
+    }
+
+    pub fn sign_bit(self) -> u64 {
+        1 << (self.ty.bits() - 1)
+    }
+}
+
+/// The magnitude of `a` with the sign of `s`.
+pub(super) fn copysign(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
+    let f = Format::of(b.ty(a));
+    let sign = sign_of(b, s);
+    let magnitude = b.fabs(a);
+    let magnitude = b.bitcast(magnitude, f.ty.as_int());
+    let bits = b.or(magnitude, sign);
+    b.bitcast(bits, f.ty)
+}
+
+/// The sign bit of a float, alone, as an integer.
+pub(super) fn sign_of(b: &mut BodyBuilder, a: Reg) -> Reg {
+    let f = Format::of(b.ty(a));
+    let bits = b.bitcast(a, f.ty.as_int());
+    let mask = b.bits(f.ty.as_int(), f.sign_bit());
+    b.and(bits, mask)
+}
+
+/// Flips the sign of `a` where the integer `sign` (0 or the sign bit) says so.
+pub(super) fn xor_sign(b: &mut BodyBuilder, a: Reg, sign: Reg) -> Reg {
+    let ty = b.ty(a);
+    let bits = b.bitcast(a, ty.as_int());
+    let bits = b.xor(bits, sign);
+    b.bitcast(bits, ty)
+}
+
+pub(super) fn is_nan(b: &mut BodyBuilder, a: Reg) -> Reg {
+    b.fne(a, a)
+}
+
+pub(super) fn is_inf(b: &mut BodyBuilder, a: Reg) -> Reg {
+    let magnitude = b.fabs(a);
+    let inf = b.float(b.ty(a), f64::INFINITY);
+    b.feq(magnitude, inf)
+}
+
+pub(super) fn is_finite(b: &mut BodyBuilder, a: Reg) -> Reg {
+    let magnitude = b.fabs(a);
+    let inf = b.float(b.ty(a), f64::INFINITY);
+    b.flt(magnitude, inf)
+}
+
+/// Two exact powers of two around a positive `m`: `(2^-k, 2^k, k)` with `k` the exponent of `m`, kept to where both are
+/// normal. `m * 2^-k` is in [1, 4) for normal `m`; `k` is an integer register of the float's width.
+pub(super) fn power_scale(b: &mut BodyBuilder, m: Reg) -> (Reg, Reg, Reg) {
+    let f = Format::of(b.ty(m));
+    let int = f.ty.as_int();
+    let bits = b.bitcast(m, int);
+    let shift = b.int(int, i64::from(f.mantissa));
+    let biased = b.ushr(bits, shift);
+    let low = b.int(int, 1);
+    let high = b.int(int, 2 * f.bias - 1);
+    let biased = b.smax(biased, low);
+    let biased = b.smin(biased, high);
+    let double_bias = b.int(int, 2 * f.bias);
+    let inverse = b.isub(double_bias, biased);
+    let down = b.shl(inverse, shift);
+    let up = b.shl(biased, shift);
+    let bias = b.int(int, f.bias);
+    let k = b.isub(biased, bias);
+    (b.bitcast(down, f.ty), b.bitcast(up, f.ty), k)
+}

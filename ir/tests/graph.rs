@@ -1,0 +1,442 @@
+//! Graph text, parser and verifier: what prints parses back; what is wrong is named with its place.
+
+use insta::assert_snapshot;
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
+use ndjit_ir::{DType, ErrorCode, Literal, Op, Place, Policy, Shape, ValueType, Weak};
+use std::sync::Arc;
+
+type Traced = Graph<ValueType>;
+type Typed = Graph<DType>;
+
+const SMALL: &str = "graph (%0: f32[8, 3], %1: i8[3]) {
+  %2 = literal #0 2 : i*[]
+  %3 = multiply %1, %2 : i8[3]
+  %4 = add %0, %3 : f32[8, 3]
+  return %4
+}";
+
+/// Builds `SMALL` by hand.
+fn small() -> Traced {
+    let mut graph = Traced::new();
+    let x = graph.param(DType::F32.into(), &Shape::from([8, 3]));
+    let y = graph.param(DType::I8.into(), &Shape::from([3]));
+    let two = graph.literal(Slot::Value(Literal::weak(2)), Weak::Int.into());
+    let row = graph.intern(&Shape::from([3]));
+    let full = graph.intern(&Shape::from([8, 3]));
+    let policy = Policy::default();
+    let product = graph.add(NodeKind::Op(Op::Multiply, policy), &[y, two], &[(DType::I8.into(), row)]);
+    let sum = graph.add(NodeKind::Op(Op::Add, policy), &[x, product], &[(DType::F32.into(), full)]);
+    graph.set_outputs(vec![sum]);
+    graph
+}
+
+fn traced(text: &str) -> Traced {
+    text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn typed(text: &str) -> Typed {
+    text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+#[test]
+fn a_graph_prints_one_line_per_node() {
+    assert_eq!(small().to_string(), SMALL);
+    small().verify().unwrap();
+}
+
+#[test]
+fn places_are_comments() {
+    let mut places = Places::default();
+    let at = |line| Place { file: "src/main.rs", line, column: 5 };
+    places.note(NodeId(3), at(3));
+    places.note(NodeId(4), at(4));
+    places.note(NodeId(4), at(9));
+    let text = small().display_with(&places).to_string();
+    assert_snapshot!(text, @r"
+    graph (%0: f32[8, 3], %1: i8[3]) {
+      %2 = literal #0 2 : i*[]
+      %3 = multiply %1, %2 : i8[3]  ; src/main.rs:3:5
+      %4 = add %0, %3 : f32[8, 3]  ; src/main.rs:4:5, src/main.rs:9:5
+      return %4
+    }
+    ");
+    assert_eq!(traced(&text).to_string(), SMALL);
+}
+
+/// Every form a line can have: printed text that parses to the same text.
+#[test]
+fn text_round_trips() {
+    for text in [
+        SMALL,
+        "graph () {\n  return\n}",
+        "graph (%0: bool[0, 18446744073709551615]) {\n  return %0, %0\n}",
+        "graph (%0: i32[2]) {
+  slot #1 argument 3 f*
+  slot #2 2.0_f32
+  %1 = literal #0 argument 2 : c*[]
+  %2 = literal #3 (-1.5e300+nani) : c*[]
+  %3 = add[strict] %1, %2 : c*[]
+  %4 = where %0, %3, %0 : c64[2]
+  %5 = cast %4 : i8[2]
+  return %5, %3
+}",
+        "child @0 (%0: f32[3]) {
+  %1 = sin %0 : f32[3]
+  %2 = cos %0 : f32[3]
+  return %1, %2
+}
+child @1 (%0: f32[3]) calls @0 {
+  %1, %2 = call @0(%0) : f32[3], f32[3]
+  %3 = add %1, %2 : f32[3]
+  return %3
+}
+graph (%0: f32[3]) calls @1, @0 {
+  %1 = call @1(%0) : f32[3]
+  %2, %3 = call @0(%1) : f32[3], f32[3]
+  return %3, %2
+}",
+    ] {
+        let graph = traced(text);
+        assert_eq!(graph.to_string(), text);
+    }
+    let text = "graph (%0: f16[2]) {
+  %1 = literal #0 2 : f32[]
+  %2 = literal #0 2 : f16[]
+  %3 = literal #1 argument 0 i* : f32[]
+  %4 = cast %0 : f32[2]
+  %5 = mul_add %4, %1, %3 : f32[2]
+  return %5, %2
+}";
+    let graph = typed(text);
+    assert_eq!(graph.to_string(), text);
+    assert_eq!(graph.slots().len(), 2);
+    graph.verify().unwrap();
+}
+
+#[test]
+fn one_child_listed_twice_stays_two() {
+    let child = Arc::new(traced("graph (%0: f32[]) {\n  return %0\n}"));
+    let mut graph = Traced::new();
+    let x = graph.param(DType::F32.into(), &Shape::scalar());
+    let shape = graph.intern(&Shape::scalar());
+    let (a, b) = (graph.child(Arc::clone(&child)), graph.child(child));
+    let first = graph.add(NodeKind::Call(a), &[x], &[(DType::F32.into(), shape)]);
+    let second = graph.add(NodeKind::Call(b), &[x], &[(DType::F32.into(), shape)]);
+    graph.set_outputs(vec![first, second]);
+    graph.verify().unwrap();
+    let text = graph.to_string();
+    assert_eq!(traced(&text).to_string(), text);
+    assert_ne!(first, second);
+}
+
+/// Calls of calls that share their callees print in linear size.
+#[test]
+fn shared_children_print_once() {
+    let mut graph = traced("graph (%0: f32[]) {\n  return %0\n}");
+    for _ in 0..60 {
+        let child = Arc::new(graph);
+        graph = Traced::new();
+        let x = graph.param(DType::F32.into(), &Shape::scalar());
+        let shape = graph.intern(&Shape::scalar());
+        let (a, b) = (graph.child(Arc::clone(&child)), graph.child(child));
+        let y = graph.add(NodeKind::Call(a), &[x], &[(DType::F32.into(), shape)]);
+        let z = graph.add(NodeKind::Call(b), &[y], &[(DType::F32.into(), shape)]);
+        graph.set_outputs(vec![z]);
+    }
+    graph.verify().unwrap();
+    let text = graph.to_string();
+    assert_eq!(text.matches("child ").count(), 120);
+    assert_eq!(traced(&text).to_string(), text);
+}
+
+fn parse_error(text: &str) -> String {
+    let traced = text.parse::<Traced>().err().unwrap_or_else(|| panic!("this parses:\n{text}"));
+    assert_eq!(traced.code(), ErrorCode::Parse);
+    traced.headline().to_owned()
+}
+
+#[test]
+fn parser_errors_name_line_column_and_what_was_expected() {
+    let body = |line: &str| parse_error(&format!("graph (%0: f32[3], %1: i8[3]) {{\n  {line}\n  return %0\n}}"));
+    let lines = [
+        "%2 = sine %0 : f32[3]",
+        "%3 = sin %0 : f32[3]",
+        "%2 = sin %2 : f32[3]",
+        "%2 = sin %99999999999 : f32[3]",
+        "%2 = add %0 : f32[3]",
+        "%2 = add[lax] %0, %1 : f32[3]",
+        "%2 = sin %0",
+        "%2 = sin %0 : f33[3]",
+        "%2 = sin %0 : f32",
+        "%2 = sin %0 : f32[3",
+        "%2 = sin %0 : f32[99999999999999999999]",
+        "%2 = sin %0 : f32[-3]",
+        "%2 = sin %0 : f32[3] f32",
+        "%2, %3 = sin %0 : f32[3]",
+        "%2 sin %0",
+        "2 = sin %0",
+        "%2 = call @0(%0) : f32[3]",
+        "%2 = literal 2 : i*[]",
+        "%2 = literal #0 : i*[]",
+        "%2 = literal #1 2 : i*[]",
+        "%2 = literal #0 2x : i*[]",
+        "%2 = literal #0 300_u8 : u8[]",
+        "%2 = literal #0 argument -1 : i*[]",
+        "%2 = literal #0 argument 1 : i32[]",
+        "slot #0 argument 1",
+        "return %1, ",
+        "return %5",
+        "}",
+        "\u{1F600}",
+    ];
+    let errors: Vec<String> = lines.into_iter().map(body).collect();
+    assert_snapshot!(errors.join("\n"), @r#"
+    graph text, line 2, column 8: expected an op, `literal`, `cast` or `call`, found `sine %0 : f32[3]`
+    graph text, line 2, column 6: results are numbered in order: %2
+    graph text, line 2, column 15: %2 is not defined above this line
+    graph text, line 2, column 13: 99999999999 is too large
+    graph text, line 2, column 15: add takes 2 operands, 1 given
+    graph text, line 2, column 12: unknown promotion policy `lax`; known are standard strict
+    graph text, line 2, column 14: expected `:`, found the end of the line
+    graph text, line 2, column 17: expected a dtype, `i*`, `f*` or `c*`, then a shape, found `f33[3]`
+    graph text, line 2, column 20: expected `[`, found the end of the line
+    graph text, line 2, column 22: expected `,` or `]`, found the end of the line
+    graph text, line 2, column 21: 99999999999999999999 is too large
+    graph text, line 2, column 21: expected an extent, found `-3]`
+    graph text, line 2, column 24: expected the end of the line, found `f32`
+    graph text, line 2, column 27: 2 results on the left, 1 types on the right
+    graph text, line 2, column 6: expected `=`, found `sin %0`
+    graph text, line 2, column 3: expected a result, as in `%2 = …`, or `return`, found `2 = sin %0`
+    graph text, line 2, column 15: the header does not say `calls @0`
+    graph text, line 2, column 16: expected a slot, as in `#0`, found `2 : i*[]`
+    graph text, line 2, column 19: expected a number, or `argument` and a number, found `: i*[]`
+    graph text, line 3, column 12: slot #0 is missing
+    graph text, line 2, column 19: `2x` is no literal
+    graph text, line 2, column 19: literal 300 does not fit u8
+    graph text, line 2, column 28: expected the number of an argument, found `-1 : i*[]`
+    graph text, line 2, column 37: an argument of another type names it: `argument 0 f* : f32[]`
+    graph text, line 2, column 21: expected `i*`, `f*` or `c*`, found the end of the line
+    graph text, line 2, column 13: expected a value, as in `%0`, found the end of the line
+    graph text, line 2, column 12: %5 is not defined above this line
+    graph text, line 2, column 3: expected a result, as in `%2 = …`, or `return`, found `}`
+    graph text, line 2, column 3: expected a result, as in `%2 = …`, or `return`, found `😀`
+    "#);
+}
+
+#[test]
+fn parser_errors_of_blocks() {
+    let texts = [
+        "",
+        "; nothing but a comment",
+        "digraph {}",
+        "graph",
+        "graph (%0: f32[3]",
+        "graph (%1: f32[3]) {",
+        "graph (%0: f32[3]) calls @0 {",
+        "graph () {",
+        "graph () {\n  return",
+        "graph () {\n  return\n  return\n}",
+        "graph () {\n  return\n}\ngraph () {",
+        "child @1 () {\n  return\n}",
+        "child @0 () {\n  return\n}",
+        "graph (%0: f32[]) {\n  %1 = sin %0 : f32[]\n  %2 = sin %0 : f32[]\n  return\n}",
+        "graph () {\n  %0 = literal #0 1 : i*[]\n  %1 = literal #0 2 : i*[]\n  return\n}",
+    ];
+    let errors: Vec<String> = texts.into_iter().map(parse_error).collect();
+    assert_snapshot!(errors.join("\n"), @r#"
+    graph text, line 1: expected `graph (…) {`, found the end
+    graph text, line 2: expected `graph (…) {`, found the end
+    graph text, line 1, column 1: expected `graph` or `child`, found `digraph {}`
+    graph text, line 1, column 6: expected `(`, found the end of the line
+    graph text, line 1, column 18: expected `,` or `)`, found the end of the line
+    graph text, line 1, column 10: parameters are numbered in order: %0
+    graph text, line 1, column 29: child @0 is not known; children come before their callers
+    graph text, line 1: the block that begins here has no `return`
+    graph text, line 2, column 9: no `}` after `return`
+    graph text, line 3, column 3: expected `}`, found `return`
+    graph text, line 4, column 1: expected the end of the line, found `graph () {`
+    graph text, line 1, column 10: children are numbered in order: @0
+    graph text, line 2: expected `graph (…) {`, found the end
+    graph text, line 3, column 22: the same node as %1; equal nodes are one
+    graph text, line 3, column 27: slot #0 holds something else above
+    "#);
+    let weak = "graph (%0: i*[]) {\n  return\n}";
+    assert_snapshot!(weak.parse::<Typed>().unwrap_err(), @"error[parse]: graph text, line 1, column 12: expected a dtype, then a shape, found `i*[]) {`");
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    let mut text = "child @0 () {\n  return\n}\n".to_owned();
+    for n in 1..1000 {
+        text += &format!("child @{n} () calls @{} {{\n  return\n}}\n", n - 1);
+    }
+    assert_snapshot!(parse_error(&text), @"graph text, line 196, column 24: calls nest 65 deep; the limit is 64");
+}
+
+/// Cutting or changing the text anywhere gives an error or a graph, never a panic.
+#[test]
+fn damaged_text_never_panics() {
+    let text = "child @0 (%0: f32[3]) {\n  %1 = sin %0 : f32[3]\n  return %1\n}\ngraph (%0: f32[3], %1: i8[3]) calls @0 {\n  slot #1 argument 3 f*\n  %2 = literal #0 2 : i*[]\n  %3 = multiply[strict] %1, %2 : i8[3]  ; a.rs:3:20\n  %4 = call @0(%0) : f32[3]\n  return %4, %3\n}";
+    traced(text).verify().unwrap();
+    for at in 0..text.len() {
+        for replacement in ["", "9", "%", "[", ",", " ", "\n", "é", "@", "#", "*"] {
+            for cut in 0..2 {
+                let damaged = format!("{}{replacement}{}", &text[..at], &text[at + cut..]);
+                if let Ok(graph) = damaged.parse::<Traced>() {
+                    let _ = graph.verify();
+                    assert_eq!(traced(&graph.to_string()).to_string(), graph.to_string());
+                }
+                let _ = damaged.parse::<Typed>().map(|graph| graph.verify());
+            }
+        }
+        let _ = text[..at].parse::<Traced>();
+    }
+}
+
+/// The facts of the verifier's error on traced text.
+fn broken(text: &str) -> String {
+    let error = traced(text).verify().expect_err(text);
+    assert_eq!(error.code(), ErrorCode::Verify);
+    error.facts().join("\n")
+}
+
+fn broken_typed(text: &str) -> String {
+    let error = typed(text).verify().expect_err(text);
+    assert_eq!(error.code(), ErrorCode::Verify);
+    error.facts().join("\n")
+}
+
+#[test]
+fn the_verifier_names_each_broken_invariant_of_traced_graphs() {
+    let node = |line: &str| broken(&format!("graph (%0: f32[3], %1: i8[2, 1]) {{\n  {line}\n  return %2\n}}"));
+    let facts = [
+        node("%2 = add %0, %1 : f32[3]"),
+        node("%2 = add %0, %1 : i8[2, 3]"),
+        node("%2 = add[strict] %0, %1 : f32[2, 3]"),
+        node("%2 = bitwise_and %0, %1 : f32[2, 3]"),
+        node("%2 = cast %0 : i8[2]"),
+        node("%2 = cast %0 : f*[3]"),
+        node("%2 = literal #0 2 : i*[1]"),
+        node("%2 = literal #0 2 : f*[]"),
+        broken("graph (%0: f32[3], %1: i8[2]) {\n  %2 = add %0, %1 : f32[3]\n  return %2\n}"),
+        broken("graph (%0: f32[9223372036854775807, 2]) {\n  return\n}"),
+        broken("graph (%0: c128[576460752303423488]) {\n  return\n}"),
+    ];
+    assert_snapshot!(facts.join("\n"), @r#"
+    %2 = add %0, %1 : f32[3]  ; the result's shape is [2, 3], not [3]
+    %2 = add %0, %1 : i8[2, 3]  ; the result's type is f32, not i8
+    %2 = add[strict] %0, %1 : f32[2, 3]  ; add: the strict policy does not promote f32 and i8
+    %2 = bitwise_and %0, %1 : f32[2, 3]  ; bitwise_and: f32 is not supported
+    %2 = cast %0 : i8[2]  ; the result's shape is [3], not [2]
+    %2 = cast %0 : f*[3]  ; a cast to a weak type
+    %2 = literal #0 2 : i*[1]  ; the result's shape is [], not [1]
+    %2 = literal #0 2 : f*[]  ; the result's type is i*, not f*
+    %2 = add %0, %1 : f32[3]  ; shapes [3] and [2] do not broadcast
+    %0 = param 0 : f32[9223372036854775807, 2]  ; shape [9223372036854775807, 2] has more elements than memory can address
+    %0 = param 0 : c128[576460752303423488]  ; shape [576460752303423488] needs more bytes than memory can address
+    "#);
+    let call = |line: &str| {
+        let child = "child @0 (%0: f32[3]) {\n  return %0\n}\n";
+        broken(&format!("{child}graph (%0: f32[3], %1: i8[3]) calls @0 {{\n  {line}\n  return %2\n}}"))
+    };
+    let facts = [
+        call("%2 = call @0(%1) : f32[3]"),
+        call("%2 = call @0(%0, %0) : f32[3]"),
+        call("%2 = call @0(%0) : f16[3]"),
+        call("%2, %3 = call @0(%0) : f32[3], f32[3]"),
+    ];
+    assert_snapshot!(facts.join("\n"), @r#"
+    %2 = call @0(%1) : f32[3]  ; operand 0 is i8[3], the child's f32[3]
+    %2 = call @0(%0, %0) : f32[3]  ; the child has 1 operands, the call 2
+    %2 = call @0(%0) : f16[3]  ; result 0 is f16[3], the child's f32[3]
+    %2, %3 = call @0(%0) : f32[3], f32[3]  ; the child has 1 results, the call 2
+    "#);
+}
+
+#[test]
+fn the_verifier_names_each_broken_invariant_of_typed_graphs() {
+    let node = |line: &str| broken_typed(&format!("graph (%0: f32[3], %1: i8[3]) {{\n  {line}\n  return %2\n}}"));
+    let facts = [
+        node("%2 = add %0, %1 : f32[3]"),
+        node("%2 = add %0, %0 : f64[3]"),
+        node("%2 = add[strict] %0, %0 : f32[3]"),
+        node("%2 = equal %0, %0 : f32[3]"),
+        node("%2 = sin %1 : f32[3]"),
+        node("%2 = where %0, %0, %0 : f32[3]"),
+        node("%2 = literal #0 300 : i8[]"),
+        node("%2 = literal #0 2.5 : i8[]"),
+        node("%2 = literal #0 argument 0 f* : i8[]"),
+        broken_typed(
+            "child @0 () {\n  %0 = literal #0 2 : i32[]\n  return %0\n}\ngraph () calls @0 {\n  %0 = call @0() : i32[]\n  return %0\n}",
+        ),
+    ];
+    assert_snapshot!(facts.join("\n"), @r#"
+    %2 = add %0, %1 : f32[3]  ; operand %0 is f32, add in i8 takes i8
+    %2 = add %0, %0 : f64[3]  ; the result's type is f32, not f64
+    %2 = add[strict] %0, %0 : f32[3]  ; the strict policy is not resolved
+    %2 = equal %0, %0 : f32[3]  ; the result's type is bool, not f32
+    %2 = sin %1 : f32[3]  ; sin does not compute in i8
+    %2 = where %0, %0, %0 : f32[3]  ; operand %0 is f32, where in f32 takes bool
+    %2 = literal #0 300 : i8[]  ; literal 300 does not fit i8
+    %2 = literal #0 2.5 : i8[]  ; literal 2.5 is no i8
+    %2 = literal #0 argument 0 f* : i8[]  ; an argument of type f* becomes i8 by a cast only
+    %0 = call @0() : i32[]  ; a call that was not inlined
+    "#);
+}
+
+/// What text cannot say: graphs made with `add`.
+#[test]
+fn the_verifier_names_broken_structure() {
+    let f32s = |graph: &mut Typed| (DType::F32, graph.intern(&Shape::from([3])));
+    let mut facts = Vec::new();
+    let mut check = |make: &dyn Fn(&mut Typed)| {
+        let mut graph = Typed::new();
+        make(&mut graph);
+        let error = graph.verify().unwrap_err();
+        facts.push(error.facts().join("\n"));
+    };
+    let add = NodeKind::Op(Op::Add, Policy::default());
+    check(&|graph| {
+        let ty = f32s(graph);
+        graph.add(add, &[Value(7), Value(0)], &[ty]);
+    });
+    check(&|graph| {
+        let x = graph.param(DType::F32, &Shape::from([3]));
+        let ty = f32s(graph);
+        graph.add(add, &[x], &[ty]);
+        graph.add(add, &[x, x], &[ty, ty]);
+        graph.add(NodeKind::Cast, &[], &[ty]);
+        graph.add(NodeKind::Literal(SlotId(3)), &[], &[ty]);
+        graph.add(NodeKind::Call(2), &[], &[ty]);
+        graph.param(DType::F32, &Shape::from([3]));
+        graph.add(NodeKind::Param(9), &[], &[ty]);
+        graph.set_outputs(vec![Value(99)]);
+    });
+    assert_snapshot!(facts.join("\n"), @r#"
+    %0 = add %7, %0 : f32[3]  ; operand %7 does not come before the node
+    %1 = add %0 : f32[3]  ; takes 2 operands, has 1
+    %2, %3 = add %0, %0 : f32[3], f32[3]  ; has 2 results instead of 1
+    %4 = cast : f32[3]  ; takes 1 operands, has 0
+    %5 = literal #3 unknown : f32[3]  ; slot #3 does not exist
+    %6 = call @2() : f32[3]  ; child @2 does not exist
+    %7 = param 1 : f32[3]  ; parameter 1 is node 6; parameters are the first nodes, in order
+    %8 = param 9 : f32[3]  ; parameter 9 is node 7; parameters are the first nodes, in order
+    output %99 does not exist
+    2 parameters are listed, not all of the first nodes are parameters
+    "#);
+}
+
+#[test]
+fn many_problems_are_cut_off() {
+    let mut graph = Typed::new();
+    let mut value = graph.param(DType::F32, &Shape::scalar());
+    let shape = graph.intern(&Shape::from([2]));
+    for _ in 0..1000 {
+        value = graph.add(NodeKind::Cast, &[value], &[(DType::F32, shape)]);
+        let shape = graph.intern(&Shape::scalar());
+        value = graph.add(NodeKind::Cast, &[value], &[(DType::F32, shape)]);
+    }
+    let error = graph.verify().unwrap_err();
+    assert_eq!(error.headline(), "typed graph: 20 or more broken invariants");
+    assert_eq!(error.facts().len(), 20);
+}

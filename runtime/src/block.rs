@@ -1,0 +1,134 @@
+//! Blocks: raw memory of a size class, aligned for vectors and huge pages, possibly not initialised.
+//!
+//! A block owns its memory and returns it to the system when dropped. Knows nothing of elements or of the pool.
+
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::alloc::Layout;
+use std::ptr::NonNull;
+
+/// Alignment of small blocks, bytes: a cache line.
+pub const ALIGN: usize = 64;
+/// Blocks of at least this many bytes are aligned to it and ask for huge pages.
+pub const HUGE: usize = 2 << 20;
+/// The number of size classes.
+pub const CLASSES: usize = 4 * (usize::BITS as usize - 7) + 1;
+
+/// The smallest class whose blocks hold `bytes`: four classes per doubling, the first of [`ALIGN`] bytes.
+/// `None` if no class is that large.
+pub fn class_of(bytes: usize) -> Option<usize> {
+    if bytes <= ALIGN {
+        return Some(0);
+    }
+    let last = bytes - 1;
+    let octave = last.ilog2() as usize;
+    let quarter = last >> (octave - 2) & 3;
+    let class = 4 * (octave - ALIGN.ilog2() as usize) + quarter + 1;
+    (class < CLASSES).then_some(class)
+}
+
+/// The size of a class's blocks, bytes.
+pub fn class_bytes(class: usize) -> usize {
+    (ALIGN / 4 * (4 + class % 4)) << (class / 4)
+}
+
+/// Memory of `class_bytes(class)` bytes.
+#[derive(Debug)]
+pub struct Block {
+    ptr: NonNull<u8>,
+    class: usize,
+}
+
+// SAFETY: a block owns its memory; nothing about it belongs to a thread.
+unsafe impl Send for Block {}
+// SAFETY: a shared block gives out nothing but its address.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// A block from the system, with zeroed bytes if asked for.
+    ///
+    /// # Errors
+    /// `Allocation` if the system refuses.
+    pub fn new(class: usize, zeroed: bool) -> Result<Block> {
+        let refused = || {
+            Error::new(ErrorCode::Allocation, "buffer: the system refused memory")
+                .fact(format_args!("{} bytes were asked for", class_bytes(class)))
+                .help("evaluate in parts, or let go of arrays that are no longer needed")
+        };
+        let layout = layout(class).ok_or_else(refused)?;
+        // SAFETY: the layout's size is at least `ALIGN`.
+        let ptr = unsafe { if zeroed { std::alloc::alloc_zeroed(layout) } else { std::alloc::alloc(layout) } };
+        let ptr = NonNull::new(ptr).ok_or_else(refused)?;
+        if layout.size() >= HUGE {
+            advise_huge(ptr, layout.size());
+        }
+        Ok(Block { ptr, class })
+    }
+
+    /// The first byte.
+    pub fn ptr(&self) -> NonNull<u8> {
+        self.ptr
+    }
+
+    /// The size class.
+    pub fn class(&self) -> usize {
+        self.class
+    }
+
+    /// The size in bytes.
+    pub fn bytes(&self) -> usize {
+        class_bytes(self.class)
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some(layout) = layout(self.class) {
+            // SAFETY: the memory was allocated with this layout, which depends on the class alone.
+            unsafe { std::alloc::dealloc(self.ptr.as_ptr(), layout) }
+        }
+    }
+}
+
+fn layout(class: usize) -> Option<Layout> {
+    let bytes = class_bytes(class);
+    Layout::from_size_align(bytes, if bytes >= HUGE { HUGE } else { ALIGN }).ok()
+}
+
+#[cfg(target_os = "linux")]
+fn advise_huge(ptr: NonNull<u8>, bytes: usize) {
+    // SAFETY: the range is ours, and page-aligned at its start; whole huge pages only, so no neighbour is touched. The
+    // advice changes no contents; a refusal costs speed alone.
+    unsafe {
+        libc::madvise(ptr.as_ptr().cast(), bytes / HUGE * HUGE, libc::MADV_HUGEPAGE);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise_huge(_ptr: NonNull<u8>, _bytes: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_hold_what_they_promise() {
+        for bytes in (0..5000).chain([HUGE - 1, HUGE, HUGE + 1, 40_000_000, isize::MAX as usize / 2]) {
+            let class = class_of(bytes).unwrap();
+            assert!(class_bytes(class) >= bytes.max(1), "{bytes}");
+            assert!(class == 0 || class_bytes(class - 1) < bytes, "{bytes}");
+            assert!(class_bytes(class) <= ALIGN.max(bytes + bytes / 4 + 16), "{bytes}");
+        }
+        for class in 1..CLASSES {
+            assert_eq!(class_of(class_bytes(class)), Some(class));
+            assert!(class_bytes(class) > class_bytes(class - 1));
+        }
+    }
+
+    #[test]
+    fn blocks_are_aligned() {
+        for bytes in [1, 64, 100, 4096, HUGE, 3 * HUGE] {
+            let block = Block::new(class_of(bytes).unwrap(), false).unwrap();
+            assert_eq!(block.ptr().addr().get() % if bytes >= HUGE { HUGE } else { ALIGN }, 0);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The Rust types of array elements, one per dtype: what a buffer can be made from and read as.
+//!
+//! Sealed: the unsafe promises below are made for this list and for no other type.
+
+use half::{bf16, f16};
+use ndjit_ir::DType;
+use num_complex::Complex;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A Rust type that is the element of one dtype.
+///
+/// # Safety
+/// The type has no padding, its size is the dtype's, dropping it does nothing, and any bytes for which
+/// [`Element::valid`] holds are values of it.
+pub unsafe trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// The dtype.
+    const DTYPE: DType;
+
+    /// Whether `bytes`, a whole number of elements, holds values of this type. True for everything except `bool`.
+    fn valid(bytes: &[u8]) -> bool {
+        let _ = bytes;
+        true
+    }
+}
+
+macro_rules! elements {
+    ($($ty:ty => $dtype:ident,)*) => { $(
+        impl sealed::Sealed for $ty {}
+        const _: () = assert!(size_of::<$ty>() == DType::$dtype.bytes());
+        // SAFETY: integers, floats and pairs of floats without padding; every bit pattern is a value.
+        unsafe impl Element for $ty {
+            const DTYPE: DType = DType::$dtype;
+        }
+    )* };
+}
+
+elements! {
+    u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64,
+    bf16 => Bf16, f16 => F16, f32 => F32, f64 => F64, Complex<f32> => C64, Complex<f64> => C128,
+}
+
+impl sealed::Sealed for bool {}
+// SAFETY: one byte; `valid` admits 0 and 1 only, which are the values of `bool`.
+unsafe impl Element for bool {
+    const DTYPE: DType = DType::Bool;
+
+    fn valid(bytes: &[u8]) -> bool {
+        bytes.iter().fold(0, |all, &b| all | b) <= 1
+    }
+}
+
+/// The bytes of elements.
+pub fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
+    // SAFETY: `T` has no padding, so all its bytes are initialised; a slice's size fits `isize`.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}

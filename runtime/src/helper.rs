@@ -1,0 +1,94 @@
+//! Threads with a stack of our own size, on which kernels are compiled: the caller's stack may be small, and how much
+//! Cranelift needs grows with the kernel.
+//!
+//! A panic in a job comes back as an error. Idle threads are kept; handing over a job takes a few microseconds, starting a
+//! thread some twenty.
+
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+/// Stack size of a helper, bytes. Only what is touched takes memory.
+const STACK: usize = 16 << 20;
+/// Idle helpers kept.
+const MAX_IDLE: usize = 4;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+struct Idle {
+    jobs: Sender<Job>,
+    /// A forked child inherits this list, but not the threads.
+    process: u32,
+}
+
+static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+
+/// Runs `job` on a helper and waits for its result.
+///
+/// # Errors
+/// What `job` returns; `Backend` if it panics or no thread can be started.
+pub fn on_large_stack<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let (reply, result) = channel();
+    let helper = idle().map_or_else(start, Ok)?;
+    let job: Job = Box::new(move || {
+        // A send fails only if the caller is gone, and then nobody waits.
+        let _ = reply.send(catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|payload| Err(panicked(&*payload))));
+    });
+    let gone = || Error::new(ErrorCode::Backend, "compile: the compiling thread ended early");
+    helper.jobs.send(job).map_err(|_| gone())?;
+    let result = result.recv().map_err(|_| gone())?;
+    let mut list = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if list.len() < MAX_IDLE {
+        list.push(helper);
+    }
+    result
+}
+
+/// The message of a panic's payload.
+pub fn panic_message(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+fn idle() -> Option<Idle> {
+    let mut list = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    list.retain(|idle| idle.process == std::process::id());
+    list.pop()
+}
+
+fn start() -> Result<Idle> {
+    let (jobs, inbox) = channel::<Job>();
+    let builder = std::thread::Builder::new().name("ndjit-compile".into()).stack_size(STACK);
+    // The thread ends when its sender is dropped.
+    builder
+        .spawn(move || inbox.into_iter().for_each(|job| job()))
+        .map_err(|error| Error::new(ErrorCode::Backend, "compile: the system refused a thread").fact(error))?;
+    Ok(Idle { jobs, process: std::process::id() })
+}
+
+fn panicked(payload: &(dyn Any + Send)) -> Error {
+    Error::new(ErrorCode::Backend, "compile: the code generator panicked")
+        .fact(panic_message(payload))
+        .help("this is a bug in ndjit; please report it with the dump of NDJIT_DUMP=expanded")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_have_a_large_stack_and_panics_are_errors() {
+        let large = || {
+            let bytes = std::hint::black_box([1u8; 8 << 20]);
+            Ok(bytes.iter().map(|&b| u64::from(b)).sum::<u64>())
+        };
+        let caller = std::thread::Builder::new().stack_size(64 << 10);
+        let sum = caller.spawn(move || on_large_stack(large)).unwrap().join().unwrap();
+        assert_eq!(sum, Ok(8 << 20));
+        let error = on_large_stack(|| -> Result<()> { panic!("job {}", 7) }).unwrap_err();
+        assert_eq!((error.code(), error.facts()), (ErrorCode::Backend, &["job 7".to_string()][..]));
+        assert_eq!(on_large_stack(|| Ok(3)), Ok(3));
+    }
+}
