@@ -147,13 +147,8 @@ impl Buffer {
         Ok(elements)
     }
 
-    /// The first byte, to read.
-    pub(crate) fn ptr(&self) -> *const u8 {
-        self.ptr.as_ptr()
-    }
-
-    /// The first byte, to write.
-    pub(crate) fn ptr_mut(&mut self) -> *mut u8 {
+    /// The first byte. Writing through it takes the only reference to the buffer.
+    pub(crate) fn ptr(&self) -> *mut u8 {
         self.ptr.as_ptr()
     }
 }

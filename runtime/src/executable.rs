@@ -1,12 +1,24 @@
 //! A lowered program with its kernels compiled, ready to run.
+//!
+//! Everything that can be decided before a call is decided in [`Executable::new`]; a call checks its arguments, takes memory
+//! from the pool, and runs the kernels.
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Writable};
+use crate::code::{CodeOptions, Kernel};
+use crate::kernels;
+use crate::plan::{OutputPlan, Plan, StepPlan};
+use crate::threads::{Split, Threads, catch};
 use ndjit_codegen::Lowered;
-use ndjit_ir::Result;
+use ndjit_codegen::clif::Cell;
+use ndjit_ir::graph::Slot;
 use ndjit_ir::literal::Literal;
+use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType, Weak};
+use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// An array argument of a call. Its layout is the one the program was lowered for.
+#[derive(Debug)]
 pub enum Argument<'a> {
     /// Borrowed elements: the bytes from the start of the buffer the layout refers to.
     Borrowed(&'a [u8]),
@@ -17,38 +29,348 @@ pub enum Argument<'a> {
 }
 
 /// Where a result goes.
+#[derive(Debug)]
 pub enum Output<'a> {
     /// Into a buffer made for it: `None` before the call, `Some` after it.
     Fresh(Option<Arc<Buffer>>),
-    /// Into the caller's memory, C-contiguous, exactly the result's size in bytes.
+    /// Into the caller's memory, C-contiguous, exactly the result's size in bytes. After an error its contents are
+    /// unspecified.
     Into(&'a mut [u8]),
 }
 
+/// How a program is compiled and run. No option changes a result.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RunOptions {
+    /// Threads for large kernels: `None` for rayon's global pool, 1 for the calling thread alone.
+    pub threads: Option<usize>,
+    /// Use vector instructions.
+    pub vector: bool,
+    /// Make machine code; without it the interpreter runs the loops.
+    pub compile: bool,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions { threads: None, vector: true, compile: true }
+    }
+}
+
 /// A lowered program with its kernels compiled. `Send + Sync`; any number of threads may run it at once.
-pub struct Executable {}
+#[derive(Debug)]
+pub struct Executable {
+    plan: Plan,
+    kernels: Vec<Bound>,
+    threads: Threads,
+    in_place: AtomicU64,
+}
+
+/// A kernel with all of its run-time arguments that are known before a call.
+#[derive(Debug)]
+struct Bound {
+    kernel: Arc<Kernel>,
+    extents: SmallVec<[usize; 4]>,
+    literals: SmallVec<[Cell; 4]>,
+    patches: SmallVec<[Patch; 1]>,
+    split: Option<Split>,
+}
+
+/// A literal that is passed at each call.
+#[derive(Debug)]
+struct Patch {
+    /// Its first cell.
+    cell: usize,
+    dtype: DType,
+    /// Its position among the call's arguments, and its kind.
+    argument: usize,
+    ty: Weak,
+}
+
+/// What lies at a location during a run.
+enum Place<'a> {
+    /// Nothing yet, or nothing any more.
+    Empty,
+    /// Memory that may be read.
+    Readable(&'a [u8]),
+    /// A buffer given away, or one that took such a buffer's memory.
+    Owned(Arc<Buffer>),
+    /// What a kernel wrote into memory from the pool.
+    Written(Writable),
+    /// What a kernel wrote into the caller's memory.
+    External(*mut u8),
+}
 
 impl Executable {
     /// Compiles the kernels that the cache does not hold yet.
     ///
     /// # Errors
-    /// `Backend` if code generation fails.
-    pub fn new(lowered: &Lowered) -> Result<Executable> {
-        let _ = lowered;
-        Ok(Executable {})
+    /// `Backend` if code generation fails; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a
+    /// kernel of the program would leave its operands' memory.
+    pub fn new(lowered: &Lowered, options: &RunOptions) -> Result<Executable> {
+        let plan = Plan::new(lowered)?;
+        let threads = Threads::new(options.threads)?;
+        let code = CodeOptions { vector: options.vector, compile: options.compile };
+        let mut kernels = Vec::with_capacity(lowered.scheduled.len());
+        for scheduled in &lowered.scheduled {
+            let kernel = kernels::get(&scheduled.nest, code)?;
+            let (mut literals, mut patches) = (SmallVec::new(), SmallVec::new());
+            for &(slot, dtype) in &scheduled.literals {
+                match lowered.simplified.slots().get(slot.index()) {
+                    Some(Slot::Value(literal)) => literals.extend(cells(literal, dtype)?),
+                    Some(&Slot::Argument { index, ty }) => {
+                        patches.push(Patch { cell: literals.len(), dtype, argument: index, ty });
+                        literals.extend(dtype.repr().iter().map(|&repr| Cell::splat(repr, 0)));
+                    }
+                    None => return Err(Error::new(ErrorCode::Verify, format!("plan: there is no literal {slot}"))),
+                }
+            }
+            let extents = scheduled.geometry.extents.clone();
+            let split = Split::new(&extents, kernel.cost(), &threads);
+            kernels.push(Bound { kernel, extents, literals, patches, split });
+        }
+        Ok(Executable { plan, kernels, threads, in_place: AtomicU64::new(0) })
     }
 
-    /// Runs the program. `scalars` are the values of the [`Slot::Argument`](ndjit_ir::graph::Slot) slots, by argument index.
+    /// The kernels, in the order they run.
+    pub fn kernels(&self) -> impl ExactSizeIterator<Item = &Arc<Kernel>> {
+        self.kernels.iter().map(|bound| &bound.kernel)
+    }
+
+    /// How many results of kernels took the memory of an operand, over all runs so far.
+    pub fn in_place(&self) -> u64 {
+        self.in_place.load(Relaxed)
+    }
+
+    /// Runs the program. `scalars` are the values of the [`Slot::Argument`] slots, by argument index.
     ///
     /// # Errors
-    /// `Literal` if a scalar does not fit the dtype it is used in; `Allocation` if memory is refused; `Panic` if a worker
-    /// panicked.
+    /// `Arity` if arguments, scalars or outputs differ in number from the program's; `Argument` if an argument is smaller
+    /// than its layout says, an output has the wrong size, or a scalar is of another kind; `Literal` if a scalar does not fit
+    /// the dtype it is used in; `Allocation` if memory is refused; `Panic` if a worker panicked.
     pub fn run(
         &self,
         arguments: Vec<Argument<'_>>,
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        let _ = (arguments, scalars, outputs);
+        self.check(&arguments, outputs)?;
+        let mut places: SmallVec<[Place<'_>; 6]> = arguments
+            .into_iter()
+            .map(|argument| match argument {
+                Argument::Borrowed(bytes) => Place::Readable(bytes),
+                Argument::Shared(buffer) => Place::Readable(buffer.as_bytes()),
+                Argument::Donated(buffer) => Place::Owned(buffer),
+            })
+            .collect();
+        places.resize_with(self.plan.locations, || Place::Empty);
+        for (step, bound) in self.plan.steps.iter().zip(&self.kernels) {
+            self.run_step(step, bound, scalars, &mut places, outputs)?;
+        }
+        self.publish(places, outputs)
+    }
+
+    fn check(&self, arguments: &[Argument<'_>], outputs: &[Output<'_>]) -> Result<()> {
+        let arity = |what: &str, given: usize, wanted: usize| {
+            Error::new(ErrorCode::Arity, format!("run: {given} {what} given, {wanted} wanted"))
+        };
+        if arguments.len() != self.plan.params.len() {
+            return Err(arity("arguments", arguments.len(), self.plan.params.len()));
+        }
+        if outputs.len() != self.plan.results.len() {
+            return Err(arity("outputs", outputs.len(), self.plan.results.len()));
+        }
+        for (index, (argument, &wanted)) in arguments.iter().zip(&self.plan.params).enumerate() {
+            let given = match argument {
+                Argument::Borrowed(bytes) => bytes.len(),
+                Argument::Shared(buffer) => buffer.len(),
+                Argument::Donated(buffer) => buffer.len(),
+            };
+            if given < wanted {
+                return Err(Error::new(
+                    ErrorCode::Argument,
+                    format!("run: argument {index} is smaller than its layout"),
+                )
+                .fact(format_args!("{given} bytes given, {wanted} needed")));
+            }
+        }
+        for (index, (output, result)) in outputs.iter().zip(&self.plan.results).enumerate() {
+            match output {
+                Output::Into(bytes) if bytes.len() != result.bytes => {
+                    return Err(Error::new(ErrorCode::Argument, format!("run: output {index} has the wrong size"))
+                        .fact(format_args!("{} bytes given, {} needed", bytes.len(), result.bytes)));
+                }
+                Output::Into(_) | Output::Fresh(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn run_step(
+        &self,
+        step: &StepPlan,
+        bound: &Bound,
+        scalars: &[(usize, Literal)],
+        places: &mut [Place<'_>],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
+        for &(location, offset) in &step.inputs {
+            pointers.push(places[location as usize].ptr().wrapping_add(offset));
+        }
+        for output in &step.outputs {
+            let (mut place, reused) = memory(output, places, outputs)?;
+            if reused {
+                self.in_place.fetch_add(1, Relaxed);
+            }
+            pointers.push(place.ptr());
+            places[output.location as usize] = place;
+        }
+        if !step.empty {
+            if bound.patches.is_empty() {
+                self.launch(bound, &step.strides, &pointers, &bound.literals)?;
+            } else {
+                self.launch(bound, &step.strides, &pointers, &bound.patched(scalars)?)?;
+            }
+        }
+        for &location in &step.dead {
+            places[location as usize] = Place::Empty;
+        }
+        Ok(())
+    }
+
+    fn launch(&self, bound: &Bound, strides: &[isize], pointers: &[*mut u8], literals: &[Cell]) -> Result<()> {
+        let Bound { kernel, extents, split, .. } = bound;
+        let Some(split) = split else {
+            // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, `check`
+            // that the arguments have that size, and `memory` that outputs do. Inputs are initialised: they are buffers,
+            // slices, or outputs that an earlier kernel filled densely. Outputs belong to this run alone (fresh memory,
+            // exclusive slices, buffers nobody else holds), and overlap an input only in the same layout.
+            let call = || unsafe { kernel.call(pointers, extents, strides, literals) };
+            return if kernel.is_compiled() { call() } else { catch(call) };
+        };
+        let pointers = Pointers(pointers);
+        self.threads.run(split, |chunk| {
+            let rank = extents.len();
+            let mut extents: SmallVec<[usize; 4]> = extents.clone();
+            extents[chunk.axis] = chunk.len;
+            let moved = |(n, pointer): (usize, &*mut u8)| {
+                pointer.wrapping_offset(strides[n * rank + chunk.axis].wrapping_mul(chunk.start as isize))
+            };
+            let pointers: SmallVec<[*mut u8; 8]> = pointers.get().iter().enumerate().map(moved).collect();
+            // SAFETY: as above; the chunk's indices are some of the kernel's, and chunks are disjoint, so what one writes
+            // no other touches: outputs are dense, and an input in an output's memory has its layout.
+            unsafe { kernel.call(&pointers, &extents, strides, literals) }
+        })
+    }
+
+    fn publish(&self, mut places: SmallVec<[Place<'_>; 6]>, outputs: &mut [Output<'_>]) -> Result<()> {
+        for (index, result) in self.plan.results.iter().enumerate() {
+            if let Some(first) = result.same_as {
+                copy_result(first, index, outputs)?;
+                continue;
+            }
+            if let Output::Fresh(buffer) = &mut outputs[index] {
+                let place = std::mem::replace(&mut places[result.location as usize], Place::Empty);
+                *buffer = match place {
+                    // SAFETY: the kernel that made it has run, and the plan checked that it writes every byte.
+                    Place::Written(memory) => Some(Arc::new(unsafe { memory.assume_written() })),
+                    Place::Owned(buffer) => Some(buffer),
+                    Place::Empty | Place::Readable(_) | Place::External(_) => None,
+                };
+            }
+        }
         Ok(())
     }
 }
+
+impl Bound {
+    /// The literals, with those of this call.
+    fn patched(&self, scalars: &[(usize, Literal)]) -> Result<SmallVec<[Cell; 8]>> {
+        let mut literals: SmallVec<[Cell; 8]> = SmallVec::from_slice(&self.literals);
+        for patch in &self.patches {
+            let Some((_, literal)) = scalars.iter().find(|(index, _)| *index == patch.argument) else {
+                return Err(Error::new(
+                    ErrorCode::Arity,
+                    format!("run: no value for scalar argument {}", patch.argument),
+                ));
+            };
+            if literal.ty() != ValueType::Weak(patch.ty) {
+                return Err(Error::new(
+                    ErrorCode::Argument,
+                    format!("run: scalar argument {} is of another kind", patch.argument),
+                )
+                .fact(format_args!("given: {}", literal.ty()))
+                .fact(format_args!("traced as: {}", patch.ty)));
+            }
+            let bits = literal.to_repr(patch.dtype)?;
+            for (n, (&repr, &bits)) in patch.dtype.repr().iter().zip(&bits).enumerate() {
+                literals[patch.cell + n] = Cell::splat(repr, bits);
+            }
+        }
+        Ok(literals)
+    }
+}
+
+impl Place<'_> {
+    fn ptr(&mut self) -> *mut u8 {
+        match self {
+            // Never read: the plan orders kernels after what they read.
+            Place::Empty => std::ptr::null_mut(),
+            Place::Readable(bytes) => bytes.as_ptr().cast_mut(),
+            Place::Owned(buffer) => buffer.ptr(),
+            Place::Written(memory) => memory.ptr(),
+            Place::External(pointer) => *pointer,
+        }
+    }
+}
+
+/// Memory for an output, and whether it is that of an operand: the caller's, an operand's that dies here, or the pool's.
+fn memory<'a>(output: &OutputPlan, places: &mut [Place<'a>], outputs: &mut [Output<'_>]) -> Result<(Place<'a>, bool)> {
+    if let Some(Output::Into(bytes)) = output.result.map(|result| &mut outputs[result]) {
+        return Ok((Place::External(bytes.as_mut_ptr()), false));
+    }
+    for &location in &output.reuse {
+        let place = &mut places[location as usize];
+        let fits = match place {
+            Place::Owned(buffer) => buffer.len() == output.bytes && Arc::get_mut(buffer).is_some(),
+            Place::Written(memory) => memory.len() == output.bytes,
+            Place::Empty | Place::Readable(_) | Place::External(_) => false,
+        };
+        if fits {
+            return Ok((std::mem::replace(place, Place::Empty), true));
+        }
+    }
+    Ok((Place::Written(Writable::new(output.bytes)?), false))
+}
+
+/// The same value as two results: shared between two buffers, copied where the caller gave memory.
+fn copy_result(from: usize, to: usize, outputs: &mut [Output<'_>]) -> Result<()> {
+    let (head, tail) = outputs.split_at_mut(to);
+    match (&head[from], &mut tail[0]) {
+        (Output::Fresh(buffer), Output::Fresh(copy)) => *copy = buffer.clone(),
+        (Output::Fresh(buffer), Output::Into(copy)) => {
+            if let Some(buffer) = buffer {
+                copy.copy_from_slice(buffer.as_bytes());
+            }
+        }
+        (Output::Into(bytes), Output::Fresh(copy)) => *copy = Some(Arc::new(Buffer::from_bytes(bytes)?)),
+        (Output::Into(bytes), Output::Into(copy)) => copy.copy_from_slice(bytes),
+    }
+    Ok(())
+}
+
+fn cells(literal: &Literal, dtype: DType) -> Result<SmallVec<[Cell; 2]>> {
+    let bits = literal.to_repr(dtype)?;
+    Ok(dtype.repr().iter().zip(bits).map(|(&repr, bits)| Cell::splat(repr, bits)).collect())
+}
+
+/// Pointers that chunks on other threads may use.
+struct Pointers<'a>(&'a [*mut u8]);
+
+impl Pointers<'_> {
+    fn get(&self) -> &[*mut u8] {
+        self.0
+    }
+}
+
+// SAFETY: addresses alone. Who writes through them answers for it where the kernel is called.
+unsafe impl Sync for Pointers<'_> {}

@@ -4,11 +4,18 @@
 mod block;
 pub mod buffer;
 pub mod cache;
+pub mod code;
+mod cost;
 pub mod element;
 pub mod executable;
 mod helper;
+mod interpret;
+pub mod kernels;
+mod plan;
 pub mod pool;
+mod threads;
 
 pub use buffer::Buffer;
+pub use code::Kernel;
 pub use element::Element;
-pub use executable::{Argument, Executable, Output};
+pub use executable::{Argument, Executable, Output, RunOptions};

@@ -1,0 +1,232 @@
+//! Kernels: machine code with its constants, owned together and freed together.
+//!
+//! Memory for code is written first and made executable after, never both at once. Where the system refuses executable
+//! memory the kernel keeps its loops and the interpreter runs them: same bits, slowly; [`notice`] tells.
+
+use crate::cost;
+use crate::interpret;
+use cranelift_codegen::Context;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Module, ModuleError, default_libcall_names};
+use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions};
+use ndjit_codegen::passes::{expand::expand, legalize::legalize};
+use ndjit_codegen::target::Target;
+use ndjit_ir::loops::LoopNest;
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::fmt;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What a kernel is compiled for, beside its loops; part of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CodeOptions {
+    /// Use vector instructions.
+    pub vector: bool,
+    /// Make machine code; without it the interpreter runs the loops.
+    pub compile: bool,
+}
+
+/// A compiled kernel. `Send + Sync`: its code and constants never change.
+pub struct Kernel {
+    code: Code,
+    nest: LoopNest,
+    cost: f64,
+    compile_time: Duration,
+}
+
+enum Code {
+    Machine(Machine),
+    Interpreted,
+}
+
+/// The function as it is called; see [`ndjit_codegen::clif::abi`].
+type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
+
+struct Machine {
+    entry: Entry,
+    constants: Box<[Cell]>,
+    bytes: usize,
+    /// Owns the code's memory. Touched again only to free it.
+    module: Mutex<Option<JITModule>>,
+}
+
+impl Kernel {
+    /// Compiles loops over ops, on the calling thread.
+    ///
+    /// # Errors
+    /// `Backend` if code generation fails or the host is not supported; `Verify` if the nest's invariants do not hold.
+    pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Kernel> {
+        let start = Instant::now();
+        let isa = if options.compile { Some(clif::host_isa()?) } else { None };
+        nest.verify()?;
+        let expanded = expand(nest)?;
+        let expanded = match &isa {
+            Some(isa) => legalize(expanded, &Target::host_clif(&**isa))?,
+            None => expanded,
+        };
+        expanded.verify()?;
+        let mut cost = cost::per_element(&expanded, options.vector);
+        let code = isa.map(|isa| machine_code(&expanded, isa, options)).transpose()?.flatten();
+        let code = code.map_or(Code::Interpreted, Code::Machine);
+        if matches!(code, Code::Interpreted) {
+            cost *= cost::INTERPRETED;
+        }
+        Ok(Kernel { code, nest: expanded, cost, compile_time: start.elapsed() })
+    }
+
+    /// The loops it runs, over primitives.
+    pub fn nest(&self) -> &LoopNest {
+        &self.nest
+    }
+
+    /// Bytes of machine code; 0 if it is interpreted.
+    pub fn code_bytes(&self) -> usize {
+        match &self.code {
+            Code::Machine(machine) => machine.bytes,
+            Code::Interpreted => 0,
+        }
+    }
+
+    /// Bytes of memory held, for the bounds of the cache: code and constants.
+    pub fn weight(&self) -> usize {
+        match &self.code {
+            // The system hands out executable memory in pages.
+            Code::Machine(machine) => machine.bytes.next_multiple_of(4096) + size_of_val(&*machine.constants),
+            Code::Interpreted => 0,
+        }
+    }
+
+    /// Whether it is machine code.
+    pub fn is_compiled(&self) -> bool {
+        matches!(self.code, Code::Machine(_))
+    }
+
+    /// How long it took to make.
+    pub fn compile_time(&self) -> Duration {
+        self.compile_time
+    }
+
+    /// Estimated time per element, ns.
+    pub fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    /// Runs the loops. Strides are in bytes, `[operand][loop]`, inputs before outputs; literals as cells.
+    ///
+    /// # Safety
+    /// - `pointers` has one entry per operand, `extents` one per loop, `strides` one per operand and loop, `literals` one
+    ///   per register of each literal.
+    /// - For every index of the extents, each input's element is initialised memory that may be read, and each output's
+    ///   memory that may be written, while the call lasts. Strides of the innermost loop agree with the operands' classes.
+    /// - Nobody else writes what is read here, or touches what is written here, meanwhile. An output overlaps an input only
+    ///   if every index has the same address in both.
+    ///
+    /// # Errors
+    /// None if the kernel is compiled; else as [`interpret::run`].
+    pub(crate) unsafe fn call(
+        &self,
+        pointers: &[*mut u8],
+        extents: &[usize],
+        strides: &[isize],
+        literals: &[Cell],
+    ) -> Result<()> {
+        match &self.code {
+            Code::Machine(machine) => {
+                let constants = machine.constants.as_ptr();
+                // SAFETY: `entry` was generated for the signature `Entry` from a verified nest, and touches only what the
+                // caller vouches for and `constants`, which live as long as `self`. Its memory is freed when `self` is
+                // dropped, so not during the call. Generated code neither traps nor unwinds.
+                unsafe {
+                    (machine.entry)(
+                        pointers.as_ptr(),
+                        extents.as_ptr(),
+                        strides.as_ptr(),
+                        literals.as_ptr(),
+                        constants,
+                    );
+                }
+                Ok(())
+            }
+            Code::Interpreted => {
+                // SAFETY: the caller's promises are the same.
+                unsafe { interpret::run(&self.nest, pointers, extents, strides, literals) }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kernel({} bytes of code)", self.code_bytes())
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let module = self.module.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(module) = module {
+            // SAFETY: calls borrow the kernel that owns `self`, so none is running and none can follow.
+            unsafe { module.free_memory() }
+        }
+    }
+}
+
+/// Why kernels are interpreted on this host, if executable memory was refused once.
+pub fn notice() -> Option<&'static str> {
+    NOTICE.get().map(String::as_str)
+}
+
+static NOTICE: OnceLock<String> = OnceLock::new();
+
+fn note_refusal(error: &ModuleError) {
+    NOTICE.get_or_init(|| {
+        format!(
+            "the system refused executable memory ({error}): kernels run in the interpreter, with the same results but \
+             much more slowly"
+        )
+    });
+}
+
+/// Machine code of an expanded nest; `None` where executable memory is refused.
+fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, options: CodeOptions) -> Result<Option<Machine>> {
+    let ClifKernel { function, constants, .. } = clif::emit(nest, &*isa, ClifOptions { vector: options.vector })?;
+    let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
+    let defined = define(&mut module, function);
+    match defined {
+        Ok((entry, bytes)) => {
+            Ok(Some(Machine { entry, constants: constants.into(), bytes, module: Mutex::new(Some(module)) }))
+        }
+        Err(error) => {
+            // SAFETY: no function of this module was ever called.
+            unsafe { module.free_memory() };
+            match error {
+                ModuleError::Backend(_) | ModuleError::Allocation { .. } => {
+                    note_refusal(&error);
+                    Ok(None)
+                }
+                ModuleError::Undeclared(_)
+                | ModuleError::IncompatibleDeclaration(_)
+                | ModuleError::IncompatibleSignature(..)
+                | ModuleError::DuplicateDefinition(_)
+                | ModuleError::InvalidImportDefinition(_)
+                | ModuleError::Compilation(_)
+                | ModuleError::Flag(_) => Err(Error::new(ErrorCode::Backend, "compile: code generation failed")
+                    .fact(error)
+                    .help("this is a bug in ndjit; please report it with the dump of NDJIT_DUMP=expanded")),
+            }
+        }
+    }
+}
+
+/// Compiles a function into the module and makes it executable: its entry and its size in bytes.
+fn define(module: &mut JITModule, function: cranelift_codegen::ir::Function) -> Result<(Entry, usize), ModuleError> {
+    let id = module.declare_anonymous_function(&function.signature)?;
+    let mut context = Context::for_function(function);
+    module.define_function(id, &mut context)?;
+    let bytes = context.compiled_code().map_or(0, |code| code.code_info().total_size as usize);
+    module.finalize_definitions()?;
+    let address = module.get_finalized_function(id);
+    // SAFETY: the function was declared with the kernels' signature and the host's calling convention.
+    Ok((unsafe { std::mem::transmute::<*const u8, Entry>(address) }, bytes))
+}

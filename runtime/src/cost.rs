@@ -1,0 +1,47 @@
+//! How long a kernel takes per element, roughly: what decides whether threads are worth their hand-over.
+
+use ndjit_ir::body::{Body, InstKind};
+use ndjit_ir::loops::{LoopBody, LoopNest};
+use std::collections::VecDeque;
+
+/// One primitive on four bytes, ns, in vector code.
+const PRIMITIVE: f64 = 0.03;
+/// One byte read or written, ns.
+const BYTE: f64 = 0.025;
+/// Vector code is faster by this factor.
+const LANES: f64 = 4.0;
+/// The interpreter is slower than vector code by this factor.
+pub const INTERPRETED: f64 = 300.0;
+/// Trips a bounded loop is counted with at most.
+const TRIPS: u32 = 8;
+
+/// Estimated time per element of an expanded nest, ns.
+pub fn per_element(nest: &LoopNest, vector: bool) -> f64 {
+    let operands = nest.inputs.iter().chain(&nest.outputs);
+    let bytes: usize = operands.map(|access| access.dtype.bytes()).sum();
+    let work = match &nest.body {
+        LoopBody::Ops(body) => body.stmts.len() as f64,
+        LoopBody::Prims { body, .. } => words(body),
+    };
+    bytes as f64 * BYTE + work * PRIMITIVE * if vector { 1.0 } else { LANES }
+}
+
+/// Four-byte words computed by a body.
+fn words(body: &Body) -> f64 {
+    let mut total = 0.0;
+    let mut queue = VecDeque::from([(body, 1.0)]);
+    while let Some((body, times)) = queue.pop_front() {
+        for inst in &body.insts {
+            let words = body.ty(inst.first).bits().max(8) as f64 / 32.0;
+            match &inst.kind {
+                InstKind::Const(_) => {}
+                InstKind::Prim(_) => total += times * words,
+                InstKind::Table(_) => total += times * words * LANES,
+                // A cold path: usually not taken.
+                InstKind::If(_) => total += times,
+                InstKind::Repeat { max, body, .. } => queue.push_back((body, times * f64::from((*max).min(TRIPS)))),
+            }
+        }
+    }
+    total
+}

@@ -1,0 +1,77 @@
+//! Running a kernel's loops in the reference interpreter, on the same raw operands that machine code gets.
+
+use ndjit_codegen::clif::Cell;
+use ndjit_ir::interp::{Memory, eval_nest};
+use ndjit_ir::loops::{Geometry, Layout, LoopNest};
+use ndjit_ir::{PrimType, Result};
+use smallvec::SmallVec;
+
+/// The operands of a call as the interpreter's memory. Made only where [`Kernel::call`](crate::Kernel)'s promises hold.
+struct Operands<'a> {
+    inputs: &'a [*mut u8],
+    outputs: &'a [*mut u8],
+}
+
+/// Runs the loops; operands as for machine code ([`ndjit_codegen::clif::abi`]).
+///
+/// # Errors
+/// `Verify` if the nest is not well-formed.
+///
+/// # Safety
+/// As [`Kernel::call`](crate::Kernel).
+pub unsafe fn run(
+    nest: &LoopNest,
+    pointers: &[*mut u8],
+    extents: &[usize],
+    strides: &[isize],
+    literals: &[Cell],
+) -> Result<()> {
+    let mut layouts =
+        strides.chunks(nest.rank).map(|strides| Layout { offset: 0, strides: SmallVec::from_slice(strides) });
+    let geometry = Geometry {
+        extents: SmallVec::from_slice(extents),
+        inputs: layouts.by_ref().take(nest.inputs.len()).collect(),
+        outputs: layouts.collect(),
+    };
+    let registers = nest.literals.iter().flat_map(|dtype| dtype.repr());
+    let literals: Vec<u64> = registers.zip(literals).map(|(&ty, cell)| register(ty, cell)).collect();
+    let (inputs, outputs) = pointers.split_at(nest.inputs.len());
+    eval_nest(nest, &geometry, &literals, &mut Operands { inputs, outputs })
+}
+
+/// One lane of a cell.
+fn register(ty: PrimType, cell: &Cell) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&cell.0[..8]);
+    u64::from_le_bytes(word) & ty.mask()
+}
+
+impl Memory for Operands<'_> {
+    fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64 {
+        let mut word = [0u8; 8];
+        let size = ty.bytes();
+        // SAFETY: the caller of `run` vouches for every index's element of every operand, and the interpreter asks for
+        // words of those elements alone. Offsets may be negative: they wrap.
+        unsafe {
+            let word_at = self.inputs[input].wrapping_offset(offset as isize);
+            word.as_mut_ptr().copy_from_nonoverlapping(word_at, size);
+        }
+        if cfg!(target_endian = "big") {
+            word[..size].reverse();
+        }
+        u64::from_le_bytes(word)
+    }
+
+    fn store(&mut self, output: usize, offset: usize, ty: PrimType, bits: u64) {
+        let mut word = bits.to_le_bytes();
+        let size = ty.bytes();
+        if cfg!(target_endian = "big") {
+            word[..size].reverse();
+        }
+        // SAFETY: as for `load`; the memory may be written.
+        unsafe {
+            let word_at = self.outputs[output].wrapping_offset(offset as isize);
+            word_at.copy_from_nonoverlapping(word.as_ptr(), size);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The process's compiled kernels: one cache for all programs, keyed by loops and options, never by sizes or literals.
+
+use crate::cache::{Bounds, Cache, CacheStats};
+use crate::code::{CodeOptions, Kernel};
+use crate::helper::on_large_stack;
+use ndjit_ir::Result;
+use ndjit_ir::loops::LoopNest;
+use std::sync::{Arc, OnceLock};
+
+/// The bounds until [`set_bounds`] is called: kernels, and bytes of their code.
+pub const DEFAULT_BOUNDS: Bounds = Bounds { count: 4096, weight: 64 << 20 };
+
+type Key = (LoopNest, CodeOptions);
+
+fn cache() -> &'static Cache<Key, Kernel> {
+    static CACHE: OnceLock<Cache<Key, Kernel>> = OnceLock::new();
+    CACHE.get_or_init(|| Cache::new(DEFAULT_BOUNDS))
+}
+
+/// The kernel of a nest; compiled if the cache does not hold it.
+///
+/// # Errors
+/// As [`Kernel::new`].
+pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
+    cache().get((nest.clone(), options), |key| {
+        let key = Arc::clone(key);
+        let kernel = on_large_stack(move || Kernel::new(&key.0, key.1))?;
+        let weight = kernel.weight();
+        Ok((Arc::new(kernel), weight))
+    })
+}
+
+/// Counters: `misses` is the number of kernels compiled, `time` what that took, `weight` the bytes of code held.
+pub fn stats() -> CacheStats {
+    cache().stats()
+}
+
+/// Changes the bounds and evicts down to them. Kernels in use live on with their programs.
+pub fn set_bounds(bounds: Bounds) {
+    cache().set_bounds(bounds);
+}

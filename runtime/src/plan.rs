@@ -1,0 +1,268 @@
+//! Plans: where each value of a program lives while it runs, when its memory is free again, and the proof that every kernel
+//! stays within its operands' memory.
+//!
+//! Everything a run relies on is checked here once, from the lowered program as data: a program made by hand may be wrong,
+//! but it cannot make a kernel touch foreign memory.
+
+use ndjit_codegen::{Lowered, Scheduled};
+use ndjit_ir::graph::{Graph, Value};
+use ndjit_ir::loops::{Access, Geometry, Layout, Stride};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// A place for one array during a run: the parameters first, then what kernels make.
+pub type Location = u32;
+
+/// A program's memory.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// For each parameter, the bytes its argument must have for the kernels that read it.
+    pub params: Vec<usize>,
+    /// The number of locations.
+    pub locations: usize,
+    /// Kernels in order.
+    pub steps: Vec<StepPlan>,
+    /// Results in order.
+    pub results: Vec<ResultPlan>,
+}
+
+/// One kernel's operands.
+#[derive(Debug)]
+pub struct StepPlan {
+    /// Where each input lies: location, and byte offset of the element at index 0.
+    pub inputs: SmallVec<[(Location, usize); 4]>,
+    /// Outputs.
+    pub outputs: SmallVec<[OutputPlan; 2]>,
+    /// Strides in bytes, `[operand][loop]`.
+    pub strides: Vec<isize>,
+    /// Locations read here for the last time.
+    pub dead: SmallVec<[Location; 4]>,
+    /// Whether there are no indices.
+    pub empty: bool,
+}
+
+/// One array a kernel makes.
+#[derive(Debug)]
+pub struct OutputPlan {
+    /// Where it lies.
+    pub location: Location,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// Inputs that die here and whose memory it may take: same layout, same element size.
+    pub reuse: SmallVec<[Location; 2]>,
+    /// The program's result it is, where the caller gives the memory.
+    pub result: Option<usize>,
+}
+
+/// One result of the program.
+#[derive(Debug)]
+pub struct ResultPlan {
+    /// Where it lies when all kernels have run.
+    pub location: Location,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// An earlier result that is the same value.
+    pub same_as: Option<usize>,
+}
+
+impl Plan {
+    /// Plans a program.
+    ///
+    /// # Errors
+    /// `Verify` if a kernel reads a value that is not there, or its geometry leaves an operand's memory or does not fill
+    /// an output; `Size` if an array cannot exist.
+    pub fn new(lowered: &Lowered) -> Result<Plan> {
+        let graph = &lowered.simplified;
+        let mut planner = Planner { graph, known: FxHashMap::default(), bytes: Vec::new(), last: Vec::new() };
+        for &param in graph.params() {
+            planner.add(param, 0);
+        }
+        let params = graph.params().len();
+        let mut plan = Plan::default();
+        for (index, scheduled) in lowered.scheduled.iter().enumerate() {
+            plan.steps.push(planner.step(scheduled, params, index)?);
+        }
+        planner.results(graph, &mut plan)?;
+        plan.params = planner.bytes[..params].to_vec();
+        plan.locations = planner.bytes.len();
+        planner.deaths(&mut plan);
+        Ok(plan)
+    }
+}
+
+struct Planner<'a> {
+    graph: &'a Graph<DType>,
+    known: FxHashMap<Value, Location>,
+    /// Size of each location; of a parameter: what has been found to be needed.
+    bytes: Vec<usize>,
+    /// The last step that reads each location.
+    last: Vec<Option<usize>>,
+}
+
+impl Planner<'_> {
+    fn add(&mut self, value: Value, bytes: usize) -> Location {
+        let location = self.bytes.len() as Location;
+        self.known.insert(value, location);
+        self.bytes.push(bytes);
+        self.last.push(None);
+        location
+    }
+
+    fn step(&mut self, scheduled: &Scheduled, params: usize, index: usize) -> Result<StepPlan> {
+        let Scheduled { nest, geometry, .. } = scheduled;
+        check_form(scheduled, index)?;
+        let empty = geometry.extents.contains(&0);
+        let mut inputs = SmallVec::new();
+        for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
+            let Some(&location) = self.known.get(&value) else {
+                return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
+            };
+            let end = if empty { 0 } else { end_of(layout, &geometry.extents, access.dtype.bytes(), index)? };
+            let bytes = &mut self.bytes[location as usize];
+            if (location as usize) < params {
+                *bytes = end.max(*bytes);
+            } else if end > *bytes {
+                return Err(wrong(index, format_args!("it reads {value} up to byte {end} of {bytes}")));
+            }
+            self.last[location as usize] = Some(index);
+            inputs.push((location, if empty { 0 } else { layout.offset }));
+        }
+        let mut outputs = SmallVec::new();
+        for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
+            let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
+            if self.graph.ty(value) != access.dtype
+                || dense_bytes(layout, &geometry.extents, access.dtype) != Some(bytes)
+            {
+                return Err(wrong(index, format_args!("it does not fill {value} densely")));
+            }
+            if self.known.contains_key(&value) {
+                return Err(wrong(index, format_args!("it makes {value} again")));
+            }
+            let location = self.add(value, bytes);
+            outputs.push(OutputPlan { location, bytes, reuse: SmallVec::new(), result: None });
+        }
+        let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
+        let mut step = StepPlan { inputs, outputs, strides, dead: SmallVec::new(), empty };
+        reusable(&mut step, scheduled);
+        Ok(step)
+    }
+
+    fn results(&mut self, graph: &Graph<DType>, plan: &mut Plan) -> Result<()> {
+        let mut first: FxHashMap<Location, usize> = FxHashMap::default();
+        for (index, &value) in graph.outputs().iter().enumerate() {
+            let location = self.known.get(&value).copied().filter(|&l| l as usize >= graph.params().len());
+            let Some(location) = location else {
+                return Err(Error::new(ErrorCode::Verify, format!("plan: no kernel makes the result {value}")));
+            };
+            let same_as = first.get(&location).copied();
+            first.entry(location).or_insert(index);
+            plan.results.push(ResultPlan { location, bytes: self.bytes[location as usize], same_as });
+        }
+        for output in plan.steps.iter_mut().flat_map(|step| &mut step.outputs) {
+            output.result = first.get(&output.location).copied();
+        }
+        Ok(())
+    }
+
+    /// Results live to the end; everything else dies at its last use, or where it is made if nobody reads it.
+    fn deaths(&self, plan: &mut Plan) {
+        let mut keep = vec![false; plan.locations];
+        for result in &plan.results {
+            keep[result.location as usize] = true;
+        }
+        for (index, step) in plan.steps.iter_mut().enumerate() {
+            let operands = step.inputs.iter().map(|i| i.0).chain(step.outputs.iter().map(|o| o.location));
+            let mut dead: SmallVec<[Location; 4]> = operands
+                .filter(|&l| !keep[l as usize] && self.last[l as usize].is_none_or(|last| last == index))
+                .collect();
+            dead.sort_unstable();
+            dead.dedup();
+            for output in &mut step.outputs {
+                output.reuse.retain(|location| dead.contains(location));
+            }
+            step.dead = dead;
+        }
+    }
+}
+
+/// The layouts of a nest's operands, in agreement with what its code assumes.
+fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
+    let Scheduled { nest, geometry, inputs, outputs, literals } = scheduled;
+    let counts = nest.rank >= 1
+        && nest.rank == geometry.extents.len()
+        && nest.inputs.len() == inputs.len()
+        && nest.inputs.len() == geometry.inputs.len()
+        && nest.outputs.len() == outputs.len()
+        && nest.outputs.len() == geometry.outputs.len()
+        && nest.literals.iter().eq(literals.iter().map(|(_, dtype)| dtype));
+    if !counts {
+        return Err(wrong(index, format_args!("its operands and their layouts differ in number")));
+    }
+    let operands = || nest.inputs.iter().zip(&geometry.inputs).chain(nest.outputs.iter().zip(&geometry.outputs));
+    let fits = |(access, layout): (&Access, &Layout)| {
+        let step = match access.inner {
+            Stride::Contiguous => Some(access.dtype.bytes() as isize),
+            Stride::Broadcast => Some(0),
+            Stride::Strided => None,
+        };
+        layout.strides.len() == nest.rank && (step.is_none() || step == layout.strides.last().copied())
+    };
+    if !operands().all(fits) {
+        return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
+    }
+    Ok(())
+}
+
+/// One byte past the last one an operand touches. No index lies before its buffer.
+fn end_of(layout: &Layout, extents: &[usize], element: usize, index: usize) -> Result<usize> {
+    let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);
+    for (&extent, &stride) in extents.iter().zip(&layout.strides) {
+        let span = (extent as i128 - 1).checked_mul(stride as i128).unwrap_or(i128::MAX / 4);
+        low = low.saturating_add(span.min(0));
+        high = high.saturating_add(span.max(0));
+    }
+    let end = high.saturating_add(element as i128);
+    if low < 0 || end > isize::MAX as i128 {
+        return Err(wrong(index, format_args!("a layout leaves its buffer: bytes {low}..{end}")));
+    }
+    Ok(end as usize)
+}
+
+/// The size of a dense C-order operand, `None` if the layout is not that.
+fn dense_bytes(layout: &Layout, extents: &[usize], dtype: DType) -> Option<usize> {
+    if extents.contains(&0) {
+        return Some(0);
+    }
+    let mut step = dtype.bytes();
+    for (&extent, &stride) in extents.iter().zip(&layout.strides).rev() {
+        if extent != 1 && usize::try_from(stride) != Ok(step) {
+            return None;
+        }
+        step = step.checked_mul(extent).filter(|&s| s <= isize::MAX as usize)?;
+    }
+    (layout.offset == 0).then_some(step)
+}
+
+/// Finds inputs whose memory an output may take if they die here. All inputs at such a location are read at the very
+/// addresses that are written, index by index.
+fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
+    let Scheduled { nest, geometry, .. } = scheduled;
+    if step.empty {
+        return;
+    }
+    let Geometry { inputs, outputs, .. } = geometry;
+    for (output, (layout, access)) in step.outputs.iter_mut().zip(outputs.iter().zip(&nest.outputs)) {
+        let same = |n: usize| inputs[n] == *layout && nest.inputs[n].dtype.bytes() == access.dtype.bytes();
+        for &(location, _) in &step.inputs {
+            let all = step.inputs.iter().enumerate().filter(|(_, i)| i.0 == location).all(|(n, _)| same(n));
+            if all && !output.reuse.contains(&location) {
+                output.reuse.push(location);
+            }
+        }
+    }
+}
+
+fn wrong(index: usize, what: std::fmt::Arguments<'_>) -> Error {
+    Error::new(ErrorCode::Verify, format!("plan: kernel {index} is wrong")).fact(what)
+}

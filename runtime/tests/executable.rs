@@ -1,0 +1,258 @@
+//! Running programs: results against the interpreter, arguments and outputs of every kind, memory taken over in place.
+
+mod common;
+
+use common::{axpy, check, fresh, lowered, run, tensor};
+use ndjit_codegen::Lowered;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::{DType, ErrorCode};
+use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
+use std::sync::Arc;
+
+fn executable(lowered: &Lowered) -> Executable {
+    Executable::new(lowered, &RunOptions::default()).unwrap()
+}
+
+fn f32s(values: &[f32]) -> Arc<Buffer> {
+    Arc::new(Buffer::from_vec(values.to_vec()))
+}
+
+#[test]
+fn every_dtype_and_engine_gives_the_interpreters_bits() {
+    for dtype in DType::ALL.into_iter().filter(|&d| d != DType::Bool) {
+        let program = lowered(&axpy(dtype, &[67]));
+        let params = [tensor(dtype, &[67], 1), tensor(dtype, &[67], 2)];
+        for (vector, compile) in [(true, true), (false, true), (true, false)] {
+            let options = RunOptions { vector, compile, ..RunOptions::default() };
+            let executable = check(&program, &options, &params, &[]);
+            let kernel = executable.kernels().next().unwrap();
+            assert_eq!(kernel.is_compiled(), compile);
+            assert_eq!(kernel.code_bytes() > 0, compile);
+        }
+    }
+}
+
+#[test]
+fn broadcast_axes_scalars_and_several_results() {
+    let program = lowered(
+        "graph (%0: f32[5, 1], %1: f32[7]) {
+  %2 = literal argument 2 : f*[]
+  %3 = multiply %0, %1 : f32[5, 7]
+  %4 = add %3, %2 : f32[5, 7]
+  %5 = subtract %0, %2 : f32[5, 1]
+  return %4, %5, %4, %0
+}",
+    );
+    let params = [tensor(DType::F32, &[5, 1], 3), tensor(DType::F32, &[7], 4)];
+    let executable = check(&program, &RunOptions::default(), &params, &[(2, Literal::weak(0.5))]);
+    let again = run(&executable, &params, &[(2, Literal::weak(-1.5))], 4);
+    assert_ne!(again[0].as_bytes(), again[1].as_bytes());
+    assert!(Arc::ptr_eq(&again[0], &again[2]));
+
+    let wrong = |scalars: &[(usize, Literal)]| {
+        let arguments = params.iter().map(|p| Argument::Borrowed(&p.bytes)).collect();
+        let mut outputs: Vec<Output> = (0..4).map(|_| Output::Fresh(None)).collect();
+        executable.run(arguments, scalars, &mut outputs).unwrap_err().code()
+    };
+    assert_eq!(wrong(&[]), ErrorCode::Arity);
+    assert_eq!(wrong(&[(2, Literal::weak(2))]), ErrorCode::Argument);
+}
+
+#[test]
+fn results_go_into_the_callers_memory() {
+    let program = lowered(
+        "graph (%0: i32[3]) {
+  %1 = add %0, %0 : i32[3]
+  %2 = multiply %1, %0 : i32[3]
+  return %1, %2, %2, %1
+}",
+    );
+    let executable = executable(&program);
+    let x = [1i32, -2, 3].map(i32::to_ne_bytes).concat();
+    let (mut a, mut b) = ([0u8; 12], [0u8; 12]);
+    let mut outputs = [Output::Into(&mut a), Output::Fresh(None), Output::Into(&mut b), Output::Fresh(None)];
+    executable.run(vec![Argument::Borrowed(&x)], &[], &mut outputs).unwrap();
+    let [_, c, _, d] = outputs;
+    assert_eq!(fresh(c).as_slice::<i32>().unwrap(), [2, 8, 18]);
+    assert_eq!(fresh(d).as_slice::<i32>().unwrap(), [2, -4, 6]);
+    assert_eq!(a, [2i32, -4, 6].map(i32::to_ne_bytes).concat()[..]);
+    assert_eq!(b, [2i32, 8, 18].map(i32::to_ne_bytes).concat()[..]);
+}
+
+#[test]
+fn a_donated_buffer_nobody_else_holds_becomes_the_result() {
+    let executable = executable(&lowered(&axpy(DType::F32, &[4])));
+    let y = f32s(&[1.0, 2.0, 3.0, 4.0]);
+    let call = |x: Arc<Buffer>| {
+        let mut outputs = [Output::Fresh(None)];
+        executable.run(vec![Argument::Donated(x), Argument::Shared(&y)], &[], &mut outputs).unwrap();
+        let [output] = outputs;
+        fresh(output)
+    };
+    let x = f32s(&[1.0; 4]);
+    let address = x.as_bytes().as_ptr();
+    let result = call(x);
+    assert_eq!(result.as_slice::<f32>().unwrap(), [3.0, 5.0, 7.0, 9.0]);
+    assert_eq!((result.as_bytes().as_ptr(), executable.in_place()), (address, 1));
+    // It came from a Vec, so it goes back into one without a copy.
+    assert_eq!(result.into_vec::<f32>().unwrap().as_ptr().cast(), address);
+
+    let x = f32s(&[1.0; 4]);
+    let result = call(Arc::clone(&x));
+    assert_ne!(result.as_bytes().as_ptr(), x.as_bytes().as_ptr());
+    assert_eq!((x.as_slice::<f32>().unwrap(), executable.in_place()), (&[1.0; 4][..], 1));
+    // Larger than the result: not the same memory.
+    let x = f32s(&[1.0; 5]);
+    let address = x.as_bytes().as_ptr();
+    assert_ne!(call(x).as_bytes().as_ptr(), address);
+    // Donated and shared at once.
+    let mut outputs = [Output::Fresh(None)];
+    executable.run(vec![Argument::Donated(Arc::clone(&y)), Argument::Shared(&y)], &[], &mut outputs).unwrap();
+    assert_eq!(y.as_slice::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn memory_is_not_taken_over_where_layouts_differ_or_a_reader_follows() {
+    // The first kernel's operand is read again by the second; a narrower result never fits.
+    let unfused = |text: &str| {
+        let graph: ndjit_ir::graph::Graph<ndjit_ir::ValueType> = text.parse().unwrap();
+        let layouts: Vec<_> = graph
+            .params()
+            .iter()
+            .map(|&p| ndjit_codegen::passes::schedule::contiguous(graph.shape(p), DType::F32).unwrap())
+            .collect();
+        let options = ndjit_codegen::Options { fuse: false, ..Default::default() };
+        ndjit_codegen::lower(&graph, &Default::default(), &layouts, &options).unwrap()
+    };
+    let program = unfused(
+        "graph (%0: f32[4]) {
+  %1 = add %0, %0 : f32[4]
+  %2 = multiply %1, %0 : f32[4]
+  %3 = negative %2 : f32[4]
+  return %3
+}",
+    );
+    let executable = executable(&program);
+    assert_eq!(executable.kernels().len(), 3);
+    let x = f32s(&[1.0, 2.0, 3.0, 4.0]);
+    let mut outputs = [Output::Fresh(None)];
+    executable.run(vec![Argument::Donated(x)], &[], &mut outputs).unwrap();
+    let [output] = outputs;
+    assert_eq!(fresh(output).as_slice::<f32>().unwrap(), [-2.0, -8.0, -18.0, -32.0]);
+    // The second kernel took the first one's result or the parameter, the third the second's result.
+    assert_eq!(executable.in_place(), 2);
+
+    let broadcast = unfused(
+        "graph (%0: f32[4], %1: f32[4, 4]) {
+  %2 = add %0, %1 : f32[4, 4]
+  return %2
+}",
+    );
+    let executable = Executable::new(&broadcast, &RunOptions::default()).unwrap();
+    let row = f32s(&[1.0, 2.0, 3.0, 4.0]);
+    let square = f32s(&[0.0; 16]);
+    let mut outputs = [Output::Fresh(None)];
+    executable.run(vec![Argument::Donated(row), Argument::Shared(&square)], &[], &mut outputs).unwrap();
+    assert_eq!(executable.in_place(), 0);
+}
+
+#[test]
+fn wrong_calls_are_errors() {
+    let executable = executable(&lowered(&axpy(DType::F32, &[4])));
+    let (x, y) = (f32s(&[1.0; 4]), f32s(&[1.0; 3]));
+    let call = |arguments: Vec<Argument>, outputs: &mut [Output]| executable.run(arguments, &[], outputs);
+    let error = call(vec![Argument::Shared(&x)], &mut [Output::Fresh(None)]).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Arity);
+    let error = call(vec![Argument::Shared(&x), Argument::Shared(&x)], &mut []).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Arity);
+    let error = call(vec![Argument::Shared(&x), Argument::Shared(&y)], &mut [Output::Fresh(None)]).unwrap_err();
+    assert_eq!((error.code(), &*error.facts()[0]), (ErrorCode::Argument, "12 bytes given, 16 needed"));
+    for size in [12, 20] {
+        let mut memory = vec![0; size];
+        let error =
+            call(vec![Argument::Shared(&x), Argument::Shared(&x)], &mut [Output::Into(&mut memory)]).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Argument);
+    }
+}
+
+#[test]
+fn empty_arrays_have_empty_results() {
+    let executable = executable(&lowered(&axpy(DType::F64, &[3, 0])));
+    let mut outputs = [Output::Fresh(None)];
+    executable.run(vec![Argument::Borrowed(&[]), Argument::Borrowed(&[])], &[], &mut outputs).unwrap();
+    let [output] = outputs;
+    assert!(fresh(output).is_empty());
+}
+
+#[test]
+fn a_program_that_leaves_its_operands_is_refused() {
+    let good = lowered(&axpy(DType::F32, &[4, 4]));
+    let refused = |change: &dyn Fn(&mut Lowered)| {
+        let mut wrong = good.clone();
+        change(&mut wrong);
+        assert_eq!(Executable::new(&wrong, &RunOptions::default()).unwrap_err().code(), ErrorCode::Verify);
+    };
+    refused(&|l| l.scheduled[0].geometry.extents[0] += 1);
+    refused(&|l| l.scheduled[0].geometry.outputs[0].offset = 4);
+    refused(&|l| l.scheduled[0].geometry.outputs[0].strides[0] = 8);
+    refused(&|l| l.scheduled[0].geometry.inputs[0].strides[0] = 0);
+    refused(&|l| l.scheduled[0].geometry.inputs[0].strides.clear());
+    refused(&|l| l.scheduled[0].inputs[0] = ndjit_ir::graph::Value(4));
+    refused(&|l| l.scheduled[0].nest.rank = 2);
+    refused(&|l| l.scheduled.clear());
+    // Past the end of a parameter is the call's error.
+    let mut shifted = good.clone();
+    shifted.scheduled[0].geometry.inputs[0].offset = 4;
+    let executable = executable(&shifted);
+    let x = f32s(&[0.0; 16]);
+    let error =
+        executable.run(vec![Argument::Shared(&x), Argument::Shared(&x)], &[], &mut [Output::Fresh(None)]).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Argument);
+}
+
+#[test]
+fn threads_do_not_change_results() {
+    let program = lowered(
+        "graph (%0: f32[300, 1], %1: f32[1001]) {
+  %2 = multiply %0, %1 : f32[300, 1001]
+  %3 = divide %2, %1 : f32[300, 1001]
+  %4 = sqrt %3 : f32[300, 1001]
+  return %4, %2
+}",
+    );
+    let long = lowered(&axpy(DType::F32, &[300_007]));
+    let inputs = [tensor(DType::F32, &[300, 1], 5), tensor(DType::F32, &[1001], 1)];
+    let long_inputs = [tensor(DType::F32, &[300_007], 5), tensor(DType::F32, &[300_007], 1)];
+    let with = |threads: Option<usize>| {
+        let options = RunOptions { threads, ..RunOptions::default() };
+        let a = run(&Executable::new(&program, &options).unwrap(), &inputs, &[], 2);
+        let b = run(&Executable::new(&long, &options).unwrap(), &long_inputs, &[], 1);
+        [a, b].concat().iter().map(|b| b.as_bytes().to_vec()).collect::<Vec<_>>()
+    };
+    let serial = with(Some(1));
+    for threads in [None, Some(2), Some(3), Some(8)] {
+        assert!(with(threads) == serial, "{threads:?}");
+    }
+}
+
+#[test]
+fn results_that_memory_cannot_hold_are_errors() {
+    let program = lowered(
+        "graph (%0: f32[]) {
+  %1 = add %0, %0 : f32[]
+  return %1
+}",
+    );
+    let mut huge = program.clone();
+    let shape = huge.simplified.intern(&ndjit_ir::Shape::from([1usize << 50]));
+    let (kind, operand) = (ndjit_ir::graph::NodeKind::Cast, huge.simplified.params()[0]);
+    let value = huge.simplified.add(kind, &[operand], &[(DType::F32, shape)]);
+    huge.simplified.set_outputs(vec![value]);
+    huge.scheduled[0].outputs = vec![value];
+    huge.scheduled[0].geometry.extents[0] = 1 << 50;
+    huge.scheduled[0].geometry.inputs[0].strides[0] = 0;
+    huge.scheduled[0].nest.inputs[0].inner = ndjit_ir::loops::Stride::Broadcast;
+    let executable = executable(&huge);
+    let error = executable.run(vec![Argument::Borrowed(&[0; 4])], &[], &mut [Output::Fresh(None)]).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Allocation);
+}
