@@ -1,11 +1,9 @@
 //! exp, log, sin, cos, tanh against correctly rounded references: the largest error stays within the op's row, special values
 //! are exact, halves are correctly rounded but for a known few.
 
-mod support;
-
+use crate::support::{Runner, Stream, edges32, edges64, half_value, nearest_half, register, same32, single};
 use ndjit_ir::DType;
 use ndjit_ir::op::{Accuracy, Op, body};
-use support::{Runner, Stream, edges32, edges64, half_value, nearest_half, register, same32, single};
 
 const OPS: [Op; 5] = [Op::Exp, Op::Log, Op::Sin, Op::Cos, Op::Tanh];
 
