@@ -99,17 +99,17 @@ fn halves(op: Op, dtype: DType, reference: Reference64) -> Figures {
     figures
 }
 
-/// `f64` arguments: 200 of each exponent and sign, then dense in ranges of interest.
+/// `f64` arguments: 40 of each exponent and sign, then dense in ranges of interest.
 fn samples() -> impl Iterator<Item = f64> {
     let mut state = 1u64;
     let mut next = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state ^ state >> 33
     };
-    (0..4096u64 * 200 + 1_000_000).map(move |i| {
+    (0..4096u64 * 40 + 300_000).map(move |i| {
         let random = next();
-        if i < 4096 * 200 {
-            return f64::from_bits((i / 200) << 52 | random >> 12);
+        if i < 4096 * 40 {
+            return f64::from_bits((i / 40) << 52 | random >> 12);
         }
         let unit = (random >> 11) as f64 / 2f64.powi(53) - 0.5;
         match i % 5 {
