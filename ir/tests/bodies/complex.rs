@@ -1,11 +1,9 @@
 //! Complex bodies: `c64` against `f64` arithmetic over exponents of all sizes, and the special values of C99 Annex G and NumPy.
 
-mod support;
-
+use crate::support::{Runner, Stream, edges32, same64};
 use ndjit_ir::DType;
 use ndjit_ir::op::{Op, body};
 use num_complex::Complex64;
-use support::{Runner, Stream, edges32, same64};
 
 fn bits(dtype: DType, x: f64) -> u64 {
     if dtype == DType::C64 { u64::from((x as f32).to_bits()) } else { x.to_bits() }

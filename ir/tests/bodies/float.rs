@@ -1,11 +1,9 @@
 //! Real float bodies on `f32` and `f64` against Rust's own operations: edge values of all kinds in all pairs, then random
 //! pairs of any two exponents, where the remainder takes its cold path.
 
-mod support;
-
+use crate::support::{Runner, Stream, edges32, edges64, same32, same64};
 use ndjit_ir::DType;
 use ndjit_ir::op::{Op, body};
-use support::{Runner, Stream, edges32, edges64, same32, same64};
 
 /// One set of tests per float type: the reference is written once, on the type's own arithmetic.
 macro_rules! float_tests {
