@@ -37,8 +37,17 @@ pub(super) fn reciprocal(b: &mut BodyBuilder, y: Pair) -> Vec<Reg> {
     let im = b.fneg(im);
     let (re, im) = (b.fdiv(re, norm), b.fdiv(im, norm));
     let (re, im) = (b.fmul(re, down), b.fmul(im, down));
-    let (one, zero) = (b.float(ty, 1.0), b.float(ty, 0.0));
-    recover(b, (re, im), (one, zero), y)
+    // A zero gives NaN over NaN above; Annex G wants the real part infinite. An infinity gives zeros.
+    let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
+    let (re_zero, im_zero) = (b.feq(y.0, zero), b.feq(y.1, zero));
+    let at_zero = b.and(re_zero, im_zero);
+    let signed_inf = copysign(b, inf, y.0);
+    let re = b.select(at_zero, signed_inf, re);
+    let (re_inf, im_inf) = (is_inf(b, y.0), is_inf(b, y.1));
+    let at_inf = b.or(re_inf, im_inf);
+    let minus = b.fneg(y.1);
+    let (re_gone, im_gone) = (copysign(b, zero, y.0), copysign(b, zero, minus));
+    vec![b.select(at_inf, re_gone, re), b.select(at_inf, im_gone, im)]
 }
 
 /// `(2^-k, |y * 2^-k|^2, k)`.

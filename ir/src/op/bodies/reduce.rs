@@ -11,7 +11,7 @@ use crate::dtype::PrimType;
 /// pi/2 rounded to 24 bits, the rest again, and again.
 const PI_2_SINGLE: [f64; 3] = [1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15];
 /// pi/2 rounded to 53 bits, the rest again, and again.
-const PI_2_DOUBLE: [f64; 3] = [1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33];
+const PI_2_DOUBLE: [f64; 3] = [std::f64::consts::FRAC_PI_2, 6.123233995736766e-17, -1.4973849048591698e-33];
 
 /// The binary digits of 2/pi after the point; a word of zeros stands before them in the tables.
 const TWO_OVER_PI: [u64; 19] = [
