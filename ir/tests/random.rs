@@ -107,8 +107,7 @@ fn programs_cover_everything() {
 
 #[test]
 fn limits_are_kept() {
-    let dtypes = DTypeSet::BOOL;
-    for set in [dtypes, DTypeSet::COMPLEX, DTypeSet::FLOAT] {
+    for set in [DTypeSet::BOOL, DTypeSet::COMPLEX, DTypeSet::FLOAT, DTypeSet::INT] {
         let limits = Limits { nodes: 12, params: 2, outputs: 1, elements: 20, dtypes: set, calls: false };
         for program in programs(&limits).take(200) {
             program.graph.verify().unwrap();
@@ -119,6 +118,13 @@ fn limits_are_kept() {
                 let dtype = Policy::default().commit(program.graph.ty(value));
                 assert!(dtype == DType::Bool || set.contains(dtype), "{dtype} is not in {set:?}\n{program}");
                 assert!(program.graph.shape(value).size().unwrap() <= 20);
+                if let NodeKind::Op(op, policy) = program.graph.node(id).kind {
+                    let operands = program.graph.operands(id);
+                    let types: Vec<ValueType> = operands.iter().map(|&operand| program.graph.ty(operand)).collect();
+                    // The join of u64 and i64 is a weak float.
+                    let compute = policy.commit(policy.resolve_op(op, &types).unwrap().compute);
+                    assert!(compute == DType::Bool || set.contains(compute), "{op} in {compute}\n{program}");
+                }
             }
         }
     }

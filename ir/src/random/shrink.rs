@@ -4,9 +4,12 @@ use super::Program;
 use crate::graph::{Graph, NodeId, NodeKind, Type, Value};
 use crate::value_type::ValueType;
 
+/// A smaller graph to try: these outputs alone, and one value read in another's place.
+type Change = (Vec<Value>, Option<(Value, Value)>);
+
 /// The smallest program found by leaving things out for which `fails` still says true: outputs, and nodes whose users can
-/// read one of their operands of the same type and shape instead. `fails` is asked a few times per node; the program it is
-/// first asked about is the given one without dead nodes.
+/// read one of their operands of the same type and shape instead. `fails` is asked a few times per node. Parameters, slots
+/// and children stay, so that the same arrays and numbers fit.
 pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
     let mut best = program.clone();
     let with = |program: &Program, outputs: &[Value], instead: Option<(Value, Value)>| {
@@ -14,9 +17,9 @@ pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Pro
         Program { graph, params: program.params.clone(), scalars: program.scalars.clone() }
     };
     loop {
-        let mut candidates: Vec<(Vec<Value>, Option<(Value, Value)>)> = Vec::new();
         let outputs = best.graph.outputs();
-        // One output alone; an operand of an output's node in its place; a value replaced by an operand of its like.
+        // What no output needs goes first. Then one output alone; an operand of an output's node in its place; a value replaced by an operand of its like.
+        let mut candidates: Vec<Change> = vec![(outputs.to_vec(), None)];
         if outputs.len() > 1 {
             candidates.extend(outputs.iter().map(|&output| (vec![output], None)));
         }
