@@ -46,7 +46,7 @@ impl Emitter<'_, '_> {
                 scalar::emit(self.b, prim, from, to, &values, None)
             })
             .collect();
-        Operand::Lanes { regs: self.from_lanes(to, &lanes), bits: to.bits() }
+        Operand::Lanes { regs: self.gather(to, &lanes), bits: to.bits() }
     }
 
     fn whole(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {

@@ -1,14 +1,12 @@
 //! Nests of ops, expanded and compiled, against the bodies of the ops evaluated one after the other.
 
-mod support;
-
+use crate::support::{Random, check, compile};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_ir::body::Body;
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
 use ndjit_ir::op::{body, cast_body, load_body, store_body};
 use ndjit_ir::{DType, Op};
-use support::{Random, check, compile};
 
 /// A nest of rank 1 of an op body, with all outputs contiguous.
 fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
