@@ -94,6 +94,30 @@ fn shifts_by_constants() {
 }
 
 #[test]
+fn shifts_by_one_count_for_all_lanes() {
+    for prim in [Prim::Shl, Prim::Ushr, Prim::Sshr] {
+        for ty in [PrimType::I8, PrimType::I16, PrimType::I32, PrimType::I64] {
+            let mut b = BodyBuilder::new(&[ty; 3]);
+            let x = b.inputs();
+            // Hoisted: the count of the second shift.
+            let count = b.xor(x[1], x[2]);
+            let (by_literal, by_splat) = (b.prim(prim, &[x[0], x[2]], None), b.prim(prim, &[x[0], count], None));
+            let body = b.finish(&[by_literal, by_splat]);
+            let array = (dtype(ty), Contiguous);
+            let mut plain = nest(1, &[array, (dtype(ty), Broadcast)], &[dtype(ty)], &[array, array], body);
+            let LoopBody::Prims { hoisted, .. } = &mut plain.body else { panic!("primitives") };
+            *hoisted = 1;
+            let compiled = compile(&plain, true);
+            for count in [0, 1, 7, 8, 9, 15, 16, 31, 32, 33, 63, 64, 65, 128, 200, u64::MAX] {
+                for length in [0, 66, 129] {
+                    check(&compiled, &plain, &[length], &[vec![count & ty.mask()]], count, false);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn lanes_of_different_widths_mix() {
     use PrimType::{Bool, F32, F64, I8, I16, I32, I64};
     check_lengths(&flat(&[I8, F64], &[F64], |b, x| {
