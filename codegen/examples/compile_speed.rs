@@ -39,6 +39,10 @@ fn main() {
     ] {
         report(&format!("{op} {dtype}"), &one(op, dtype));
     }
+    for op in [Op::Exp, Op::Sin, Op::Tanh] {
+        report(&format!("{op} f32"), &one(op, DType::F32));
+        report(&format!("{op} f64"), &one(op, DType::F64));
+    }
     report("u8 -> f64", &cast(DType::U8, DType::F64));
     report("f32 -> u8", &cast(DType::F32, DType::U8));
     report("f16 -> f32", &cast(DType::F16, DType::F32));
@@ -150,6 +154,14 @@ fn report(name: &str, nest: &LoopNest) {
     );
 }
 
+fn one_of(ty: PrimType) -> u64 {
+    match ty {
+        PrimType::F32 => u64::from(1f32.to_bits()),
+        PrimType::F64 => 1f64.to_bits(),
+        PrimType::Bool | PrimType::I8 | PrimType::I16 | PrimType::I32 | PrimType::I64 => 1,
+    }
+}
+
 /// Nanoseconds per element on arrays that stay in the first-level cache, and the lanes of a block.
 fn speed(nest: &LoopNest, vector: bool) -> (f64, usize) {
     const N: usize = 1024;
@@ -165,8 +177,11 @@ fn speed(nest: &LoopNest, vector: bool) -> (f64, usize) {
     let mut memory: Vec<Vec<u8>> = operands.iter().map(|d| vec![0x3f; N * d.bytes()]).collect();
     let pointers: Vec<*mut u8> = memory.iter_mut().map(|m| m.as_mut_ptr()).collect();
     let strides: Vec<isize> = operands.iter().map(|d| d.bytes() as isize).collect();
-    let literals: Vec<Cell> =
-        expanded.literals.iter().flat_map(|&d| literal_cells(d, &vec![0x3f80_0000; d.repr().len()])).collect();
+    let literals: Vec<Cell> = expanded
+        .literals
+        .iter()
+        .flat_map(|&d| literal_cells(d, &d.repr().iter().map(|&ty| one_of(ty)).collect::<Vec<_>>()))
+        .collect();
     let extents = [N];
     type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
     let mut best = Duration::MAX;

@@ -35,13 +35,21 @@ struct Args {
     table: Constants,
 }
 
-/// The number of lanes of a block: four registers of the widest type, and at least one full register of the narrowest.
+/// The number of lanes of a block: some registers of the widest type, and at least one full register of the narrowest.
+///
+/// Four registers hide the latency of short chains. Long bodies have instructions enough to overlap, and with many values
+/// alive more registers per value spill, which costs time in the loop and far more in Cranelift's register allocator.
 pub(super) fn block_lanes(body: &Body) -> u32 {
     let mut widths = Vec::new();
     collect_widths(body, &mut widths);
     let widest = widths.iter().copied().max().unwrap_or(8);
     let narrowest = widths.iter().copied().min().unwrap_or(8);
-    (4 * 128 / widest).max(128 / narrowest)
+    let registers = match (size(body), most_alive(body)) {
+        (0..=60, 0..=8) => 4,
+        (0..=200, 0..=16) => 2,
+        _ => 1,
+    };
+    (registers * 128 / widest).max(128 / narrowest)
 }
 
 fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
@@ -51,6 +59,39 @@ fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
             collect_widths(inner, widths);
         }
     }
+}
+
+/// Instructions that become code, with those of inner bodies.
+fn size(body: &Body) -> usize {
+    let sizes = body.insts.iter().map(|inst| match &inst.kind {
+        InstKind::Const(_) => 0,
+        InstKind::Prim(_) | InstKind::Table(_) => 1,
+        InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => size(inner),
+    });
+    sizes.sum()
+}
+
+/// The largest number of instruction results alive at once.
+fn most_alive(body: &Body) -> usize {
+    let mut last = vec![0; body.types.len()];
+    for (at, inst) in body.insts.iter().enumerate() {
+        inst.args.iter().for_each(|a| last[a.index()] = at);
+    }
+    body.outputs.iter().for_each(|o| last[o.index()] = body.insts.len());
+    let (mut alive, mut most) = (0usize, 0);
+    let mut ends = vec![0; body.insts.len() + 1];
+    for (at, inst) in body.insts.iter().enumerate() {
+        if !matches!(inst.kind, InstKind::Const(_)) {
+            for reg in inst.result_regs() {
+                alive += 1;
+                ends[last[reg.index()]] += 1;
+            }
+        }
+        most = most.max(alive);
+        alive -= ends[at];
+        ends[at] = 0;
+    }
+    most
 }
 
 impl Nest<'_> {
