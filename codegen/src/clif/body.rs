@@ -77,7 +77,7 @@ impl Emitter<'_, '_> {
             })
             .collect();
         if table.ty != PrimType::Bool {
-            return Operand::Lanes { regs: self.from_lanes(table.ty, &lanes), bits: table.ty.bits() };
+            return Operand::Lanes { regs: self.gather(table.ty, &lanes), bits: table.ty.bits() };
         }
         // Lanes of the index's width, so that a table of truth values does not ask for lanes of bytes.
         let wide: Vec<Value> = lanes
@@ -87,7 +87,7 @@ impl Emitter<'_, '_> {
                 self.b.ins().ineg(wide)
             })
             .collect();
-        Operand::Lanes { regs: self.from_lanes(PrimType::I32, &wide), bits: 32 }
+        Operand::Lanes { regs: self.gather(PrimType::I32, &wide), bits: 32 }
     }
 
     /// Runs the inner body, out of the way, if any lane's mask is set.

@@ -306,7 +306,7 @@ impl Emitter<'_, '_> {
     }
 
     /// A value from its lanes.
-    pub(super) fn from_lanes(&mut self, ty: PrimType, lanes: &[ir::Value]) -> Regs {
+    pub(super) fn gather(&mut self, ty: PrimType, lanes: &[ir::Value]) -> Regs {
         let per_reg = (128 / ty.bits()) as usize;
         let vector = vector_type(ty, ty.bits());
         lanes

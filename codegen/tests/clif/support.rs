@@ -1,9 +1,6 @@
 //! Runs kernels for tests: compiles a nest in this process, calls it on arrays with arbitrary layouts, and compares every
 //! byte of memory with what the reference evaluation of the body gives.
 
-// Each test binary uses a part of this.
-#![allow(unsafe_code)]
-
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 use ndjit_codegen::clif::{Cell, ClifOptions, emit, host_isa, literal_cells};
@@ -166,7 +163,7 @@ pub fn arrays(nest: &LoopNest, extents: &[usize], random: &mut Random, twist: bo
                     let step = step * (1 + random.next() as isize % 3).abs().max(1);
                     if twist { -step } else { step }
                 }
-                _ if twist && !innermost && random.next() % 2 == 0 => -step,
+                _ if twist && !innermost && random.next().is_multiple_of(2) => -step,
                 _ => step,
             };
             strides[axis] = stride;

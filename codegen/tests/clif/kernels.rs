@@ -1,13 +1,12 @@
 //! Compiled kernels against the reference evaluation of their bodies, bit for bit.
 
-mod support;
-
+use crate::support::{check, compile, nest};
+use ndjit_codegen::clif::{ClifOptions, emit, host_isa};
 use ndjit_codegen::target::combinations;
 use ndjit_ir::body::{Body, BodyBuilder, Prim, Reg, Signature};
 use ndjit_ir::loops::Stride::{Broadcast, Contiguous, Strided};
-use ndjit_ir::loops::LoopNest;
+use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::{DType, PrimType};
-use support::{check, compile, nest};
 
 /// A dtype stored as one word of this type.
 fn dtype(ty: PrimType) -> DType {
@@ -89,6 +88,30 @@ fn shifts_by_constants() {
                     let count = b.int(ty, count);
                     vec![b.prim(prim, &[x[0], count], None)]
                 }));
+            }
+        }
+    }
+}
+
+#[test]
+fn shifts_by_one_count_for_all_lanes() {
+    for prim in [Prim::Shl, Prim::Ushr, Prim::Sshr] {
+        for ty in [PrimType::I8, PrimType::I16, PrimType::I32, PrimType::I64] {
+            let mut b = BodyBuilder::new(&[ty; 3]);
+            let x = b.inputs();
+            // Hoisted: the count of the second shift.
+            let count = b.xor(x[1], x[2]);
+            let (by_literal, by_splat) = (b.prim(prim, &[x[0], x[2]], None), b.prim(prim, &[x[0], count], None));
+            let body = b.finish(&[by_literal, by_splat]);
+            let array = (dtype(ty), Contiguous);
+            let mut plain = nest(1, &[array, (dtype(ty), Broadcast)], &[dtype(ty)], &[array, array], body);
+            let LoopBody::Prims { hoisted, .. } = &mut plain.body else { panic!("primitives") };
+            *hoisted = 1;
+            let compiled = compile(&plain, true);
+            for count in [0, 1, 7, 8, 9, 15, 16, 31, 32, 33, 63, 64, 65, 128, 200, u64::MAX] {
+                for length in [0, 66, 129] {
+                    check(&compiled, &plain, &[length], &[vec![count & ty.mask()]], count, false);
+                }
             }
         }
     }
@@ -199,7 +222,7 @@ fn branches_loops_and_tables() {
 #[test]
 fn tables_of_every_type() {
     for ty in PrimType::ALL {
-        let values: Vec<u64> = support::specials(ty);
+        let values: Vec<u64> = crate::support::specials(ty);
         check_lengths(&flat(&[PrimType::I32], &[ty], |b, x| {
             let four = b.int(PrimType::I32, 4);
             let shifted = b.ushr(x[0], four);
@@ -270,7 +293,7 @@ fn strides_broadcasts_and_ranks() {
             }
             let body = b.finish(&outputs);
             let literals: Vec<Vec<u64>> =
-                vec![dtype.repr().iter().map(|ty| 5 * 0x1234_5678_9abc & ty.mask()).collect()];
+                vec![dtype.repr().iter().map(|ty| (5 * 0x1234_5678_9abc) & ty.mask()).collect()];
             for (rank, extents) in [
                 (1, vec![vec![0], vec![1], vec![66], vec![200]]),
                 (2, vec![vec![3, 37], vec![0, 5], vec![5, 0], vec![1, 1]]),
@@ -288,4 +311,67 @@ fn strides_broadcasts_and_ranks() {
             }
         }
     }
+}
+
+/// Every trapping instruction in a kernel is a division whose divisor was chosen to be safe, every access is declared not
+/// to trap, and nothing is called.
+#[test]
+fn no_kernel_can_trap() {
+    use cranelift_codegen::ir::Opcode;
+    let isa = host_isa().unwrap();
+    let has_fma = isa.isa_flags().iter().any(|f| f.name == "has_fma" && f.as_bool() == Some(true));
+    for (prim, from, to) in combinations() {
+        let types = operand_types(prim, from);
+        let plain = flat(&types, &[to], |b, args| vec![b.prim(prim, args, Some(to))]);
+        for vector in [false, true] {
+            let kernel = emit(&plain, &*isa, ClifOptions { vector }).unwrap();
+            let function = &kernel.function;
+            for inst in function.layout.blocks().flat_map(|block| function.layout.block_insts(block)) {
+                let data = &function.dfg.insts[inst];
+                let shown = function.dfg.display_inst(inst);
+                let opcode = data.opcode();
+                assert!(!opcode.is_call() || !has_fma, "{shown}");
+                if let Some(flags) = data.memflags() {
+                    assert!(opcode == Opcode::Bitcast || function.dfg.mem_flags[flags].notrap(), "{shown}");
+                } else if matches!(opcode, Opcode::Sdiv | Opcode::Udiv | Opcode::Srem | Opcode::Urem) {
+                    let divisor = function.dfg.inst_args(inst)[1];
+                    let maker = function.dfg.value_def(divisor).unwrap_inst();
+                    assert_eq!(function.dfg.insts[maker].opcode(), Opcode::Select, "{shown}");
+                } else {
+                    assert!(!opcode.can_trap(), "{shown}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn text_of_a_kernel() {
+    let f32 = (DType::F32, Contiguous);
+    let mut b = BodyBuilder::new(&[PrimType::F32; 3]);
+    let x = b.inputs();
+    let product = b.fmul(x[1], x[2]);
+    let sum = b.fadd(x[0], product);
+    let body = b.finish(&[sum]);
+    let plain = nest(1, &[f32, f32], &[DType::F32], &[f32], body);
+    let isa = host_isa().unwrap();
+    let kernel = emit(&plain, &*isa, ClifOptions { vector: true }).unwrap();
+    insta::with_settings!({ prepend_module_to_snapshot => false }, {
+        let convention = kernel.function.signature.call_conv.to_string();
+        insta::assert_snapshot!("x_plus_y_times_two", kernel.to_string().replace(&convention, "(convention)"));
+    });
+}
+
+#[test]
+fn nests_that_are_not_ready_are_refused() {
+    use ndjit_ir::kernel::OpBody;
+    let isa = host_isa().unwrap();
+    let mut ops = flat(&[PrimType::F32], &[PrimType::F32], |_, x| x.to_vec());
+    let mut misfit = ops.clone();
+    misfit.inputs[0].dtype = DType::F64;
+    let error = emit(&misfit, &*isa, ClifOptions::default()).unwrap_err();
+    assert_eq!(error.headline(), "clif: the nest's operands are not those of its body");
+    ops.body = LoopBody::Ops(OpBody::default());
+    let error = emit(&ops, &*isa, ClifOptions::default()).unwrap_err();
+    assert_eq!(error.headline(), "clif: the nest is not expanded into primitives");
 }
