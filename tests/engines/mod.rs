@@ -131,7 +131,8 @@ fn compiled(lowered: &Lowered, program: &Program, options: &RunOptions) -> Resul
             let Output::Fresh(Some(buffer)) = output else { panic!("a fresh output stays empty") };
             let (dtype, shape): (DType, _) = (graph.ty(value), graph.shape(value).clone());
             let mut tensor = Tensor::zeros(dtype, shape)?;
-            tensor.bytes.copy_from_slice(&buffer.as_bytes()[..tensor.bytes.len()]);
+            let bytes = tensor.bytes.len();
+            tensor.bytes.copy_from_slice(&buffer.as_bytes()[..bytes]);
             Ok(tensor)
         })
         .collect()

@@ -94,11 +94,14 @@ impl Commit<'_> {
     fn cast(&mut self, value: Value, dtype: DType) -> Result<Value> {
         match self.map[value.index()] {
             Committed::Value(value) => Ok(self.convert(value, dtype)),
-            Committed::Literal(slot) if dtype.is_float() || dtype.is_complex() => self.literal(slot, dtype),
-            // An explicit cast of a literal to an integer converts its exact value, as a cast of an array would: through
-            // the widest dtype of its kind.
             Committed::Literal(slot) => {
-                let widest = match self.graph.slots()[slot.index()].ty().kind() {
+                let kind = self.graph.slots()[slot.index()].ty().kind();
+                if dtype.is_complex() || dtype.is_float() && kind != Kind::Complex {
+                    return self.literal(slot, dtype);
+                }
+                // An explicit cast to a lesser kind converts the exact value as a cast of an array would: from the widest
+                // dtype of its kind.
+                let widest = match kind {
                     Kind::Bool => DType::Bool,
                     Kind::UInt | Kind::Int => DType::I64,
                     Kind::Float => DType::F64,
