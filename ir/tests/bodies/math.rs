@@ -102,7 +102,16 @@ fn doubles_stay_within_their_bounds() {
     // Where the functions have their interesting ranges.
     for _ in 0..40_000 {
         let unit = (stream.bits() >> 11) as f64 / 2f64.powi(53) - 0.5;
-        inputs.extend([unit, 4.0 * unit, 40.0 * unit, 1500.0 * unit, 1e6 * unit, 1.0 + unit, 1.0 + unit / 100.0]);
+        inputs.extend([
+            unit,
+            0.3 + unit / 4.0,
+            4.0 * unit,
+            40.0 * unit,
+            1500.0 * unit,
+            1e6 * unit,
+            1.0 + unit,
+            1.0 + unit / 100.0,
+        ]);
     }
     for k in 1..2000 {
         let x = f64::from(k) * std::f64::consts::FRAC_PI_2;

@@ -74,7 +74,7 @@ pub(super) fn exp(b: &mut BodyBuilder, x: Reg) -> Reg {
     let (largest, smallest) = (b.float(f.ty, c.largest), b.float(f.ty, c.smallest));
     let x = b.fmin(x, largest);
     let x = b.fmax(x, smallest);
-    let (k, e) = reduced(b, x);
+    let (k, e) = reduced(b, x, false);
     let one = b.float(f.ty, 1.0);
     let power = b.fadd(e, one);
     // 2^k may lie outside the format, each half of it does not; only the second product can round.
@@ -95,7 +95,7 @@ pub(super) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let limit = b.float(f.ty, c.tanh_one);
     let magnitude = b.fmin(magnitude, limit);
     let twice = b.fadd(magnitude, magnitude);
-    let (k, e) = reduced(b, twice);
+    let (k, e) = reduced(b, twice, true);
     let power = power_of_two(b, k, f);
     let one = b.float(f.ty, 1.0);
     let less = b.fsub(power, one);
@@ -106,8 +106,9 @@ pub(super) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     copysign(b, quotient, x)
 }
 
-/// `(k, e^r - 1)` with `x = k ln 2 + r`, `k` an integer register.
-fn reduced(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
+/// `(k, e^r - 1)` with `x = k ln 2 + r`, `k` an integer register. `compensated` makes good the rounding error of `r`, which
+/// counts where `e^x - 1` is much smaller than `2^k`.
+fn reduced(b: &mut BodyBuilder, x: Reg, compensated: bool) -> (Reg, Reg) {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
     let c = constants(f.ty);
@@ -118,11 +119,18 @@ fn reduced(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     let whole = b.fsub(shifted, magic);
     let minus_high = b.float(f.ty, -c.ln2_high);
     let minus_low = b.float(f.ty, -c.ln2_low);
-    let r = b.fma(whole, minus_high, x);
-    let r = b.fma(whole, minus_low, r);
+    let first = b.fma(whole, minus_high, x);
+    let r = b.fma(whole, minus_low, first);
     let q = polynomial(b, r, c.q);
     let square = b.fmul(r, r);
-    let e = b.fma(square, q, r);
+    let e = if compensated {
+        let gone = b.fsub(first, r);
+        let low = b.fma(whole, minus_low, gone);
+        let tail = b.fma(square, q, low);
+        b.fadd(r, tail)
+    } else {
+        b.fma(square, q, r)
+    };
     let bits = b.bitcast(shifted, int);
     let magic_bits = b.bitcast(magic, int);
     (b.isub(bits, magic_bits), e)
