@@ -1,1 +1,51 @@
-//! ndjit
+//! A JIT-compiling array expression engine: a Rust closure over arrays is traced into a typed graph, fused, and compiled to
+//! machine code.
+//!
+//! ```
+//! use ndjit::{Array, jit};
+//!
+//! let f = jit(|x, y| x + y * 2);
+//! let x = Array::from(vec![1.0f32, 2.0, 3.0]);
+//! let y = Array::from(vec![10.0f32, 20.0, 30.0]);
+//! assert_eq!(f(&x, &y).to_vec::<f32>()?, [21.0, 42.0, 63.0]);
+//! # Ok::<(), ndjit::Error>(())
+//! ```
+//!
+//! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions](functions)
+//!   and methods; see [`operators`] for what each operator means.
+//! - [`jit`] makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
+//! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
+//! - Errors are values of type [`Error`] that know the place in your source; [`report`] shows the line.
+//!
+//! No algorithm lives in this crate: it records, calls and shows.
+
+#![forbid(unsafe_code)]
+
+pub mod array;
+mod config;
+mod expr;
+pub mod functions;
+mod infer;
+pub mod jit;
+mod lazy;
+pub mod operand;
+pub mod operators;
+mod report;
+mod stats;
+mod trace;
+
+pub use array::Array;
+pub use config::{Config, with_policy};
+pub use expr::Expr;
+#[doc(inline)]
+pub use functions::*;
+pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
+pub use ndjit_ir::promotion::Policy;
+pub use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
+pub use ndjit_runtime::Element;
+pub use operand::{Scalar, strong, weak};
+pub use report::report;
+pub use stats::{Stats, stats};
+
+pub use half::{bf16, f16};
+pub use num_complex::Complex;

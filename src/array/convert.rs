@@ -1,0 +1,157 @@
+//! Arrays from Rust data and back.
+
+use super::Array;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
+use ndjit_runtime::element::bytes_of;
+use ndjit_runtime::{Buffer, Element};
+use std::sync::Arc;
+
+impl Array {
+    /// An array of `shape` with the elements of `elements` in row-major order, without a copy.
+    ///
+    /// # Errors
+    /// `Shape` if there are more or fewer elements than the shape holds; `Size` if no array can have the shape.
+    #[track_caller]
+    pub fn from_shape_vec<T: Element>(shape: impl Into<Shape>, elements: Vec<T>) -> Result<Array> {
+        let (shape, place) = (shape.into(), ndjit_ir::Place::caller());
+        let size = shape.size().map_err(|e| e.at(place))?;
+        if size != elements.len() {
+            return Err(Error::new(ErrorCode::Shape, format!("from_shape_vec: shape {shape} does not hold the data"))
+                .at(place)
+                .fact(format_args!("the shape has {size} elements, the data {}", elements.len())));
+        }
+        Ok(Array::concrete(ValueType::Strong(T::DTYPE), shape, Arc::new(Buffer::from_vec(elements))))
+    }
+
+    /// Two axes, from rows of equal length, copied: `Array::from_rows(&[[1, 2], [3, 4]])`. Poisoned if memory is refused.
+    pub fn from_rows<T: Element, const C: usize>(rows: &[[T; C]]) -> Array {
+        match Buffer::from_bytes(bytes_of(rows.as_flattened())) {
+            Ok(buffer) => Array::concrete(ValueType::Strong(T::DTYPE), Shape::from([rows.len(), C]), Arc::new(buffer)),
+            Err(error) => Array::poisoned(error),
+        }
+    }
+
+    /// A scalar of the number's own dtype. Of `weak(2)` a weak one.
+    pub fn scalar(number: impl Into<crate::Scalar>) -> Array {
+        Array::from_literal(number.into().0).unwrap_or_else(Array::poisoned)
+    }
+
+    pub(crate) fn from_literal(literal: Literal) -> Result<Array> {
+        let dtype = Policy::default().commit(literal.ty());
+        let buffer = Arc::new(Buffer::from_bytes(&literal_bytes(&literal, dtype)?)?);
+        Ok(Array::concrete(literal.ty(), Shape::scalar(), buffer))
+    }
+
+    /// An array with a copy of row-major bytes.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn from_elements<T: Element>(shape: Shape, elements: Vec<T>) -> Array {
+        Array::concrete(ValueType::Strong(T::DTYPE), shape, Arc::new(Buffer::from_vec(elements)))
+    }
+}
+
+/// The stored bytes of a literal as `dtype`, on this host.
+pub(crate) fn literal_bytes(literal: &Literal, dtype: DType) -> Result<smallvec::SmallVec<[u8; 16]>> {
+    let mut bytes = smallvec::SmallVec::new();
+    for (&word, prim) in literal.to_repr(dtype)?.iter().zip(dtype.storage()) {
+        let word = match dtype {
+            DType::F16 => u64::from(half::f16::from_f32(f32::from_bits(word as u32)).to_bits()),
+            DType::Bf16 => u64::from(half::bf16::from_f32(f32::from_bits(word as u32)).to_bits()),
+            _ => word,
+        };
+        match prim.bytes() {
+            1 => bytes.push(word as u8),
+            2 => bytes.extend_from_slice(&(word as u16).to_ne_bytes()),
+            4 => bytes.extend_from_slice(&(word as u32).to_ne_bytes()),
+            _ => bytes.extend_from_slice(&word.to_ne_bytes()),
+        }
+    }
+    Ok(bytes)
+}
+
+impl<T: Element + crate::operand::Number> From<T> for crate::Scalar {
+    /// The number of its own dtype, as [`strong`](crate::strong) makes it.
+    fn from(number: T) -> crate::Scalar {
+        crate::strong(number)
+    }
+}
+
+impl<T: Element> From<Vec<T>> for Array {
+    /// One axis, without a copy.
+    fn from(elements: Vec<T>) -> Array {
+        let shape = Shape::from(elements.len());
+        Array::concrete(ValueType::Strong(T::DTYPE), shape, Arc::new(Buffer::from_vec(elements)))
+    }
+}
+
+impl<T: Element> From<&[T]> for Array {
+    /// One axis, copied. Poisoned if memory is refused.
+    fn from(elements: &[T]) -> Array {
+        match Buffer::from_bytes(bytes_of(elements)) {
+            Ok(buffer) => Array::concrete(ValueType::Strong(T::DTYPE), Shape::from(elements.len()), Arc::new(buffer)),
+            Err(error) => Array::poisoned(error),
+        }
+    }
+}
+
+impl<T: Element> From<&Vec<T>> for Array {
+    fn from(elements: &Vec<T>) -> Array {
+        Array::from(&elements[..])
+    }
+}
+
+impl<T: Element, const N: usize> From<[T; N]> for Array {
+    fn from(elements: [T; N]) -> Array {
+        Array::from(&elements[..])
+    }
+}
+
+impl<T: Element, const N: usize> From<&[T; N]> for Array {
+    fn from(elements: &[T; N]) -> Array {
+        Array::from(&elements[..])
+    }
+}
+
+impl<T: Element> FromIterator<T> for Array {
+    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Array {
+        Array::from(elements.into_iter().collect::<Vec<T>>())
+    }
+}
+
+macro_rules! scalars {
+    ($($t:ty)*) => {$(
+        impl From<$t> for Array {
+            /// A scalar of the number's own dtype.
+            fn from(number: $t) -> Array {
+                Array::scalar(number)
+            }
+        }
+    )*};
+}
+
+scalars! { bool u8 u16 u32 u64 i8 i16 i32 i64 half::bf16 half::f16 f32 f64 num_complex::Complex<f32> num_complex::Complex<f64> }
+
+impl From<crate::Scalar> for Array {
+    fn from(scalar: crate::Scalar) -> Array {
+        Array::scalar(scalar)
+    }
+}
+
+impl<T: Element> TryFrom<&Array> for Vec<T> {
+    type Error = Error;
+
+    /// The elements in row-major order: [`Array::to_vec`].
+    fn try_from(array: &Array) -> Result<Vec<T>> {
+        array.to_vec()
+    }
+}
+
+impl<T: Element> TryFrom<Array> for Vec<T> {
+    type Error = Error;
+
+    /// The elements in row-major order: [`Array::into_vec`].
+    fn try_from(array: Array) -> Result<Vec<T>> {
+        array.into_vec()
+    }
+}

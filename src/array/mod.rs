@@ -1,0 +1,191 @@
+//! [`Array`]: data, or a computation on data that has not run yet.
+//!
+//! An array is one `Arc`. Concrete arrays hold a buffer, C-contiguous, of the dtype their type commits to; lazy ones hold a
+//! recipe and get their buffer when read. Results never change, so an array may be read from any thread.
+
+mod convert;
+pub(crate) use convert::literal_bytes;
+mod display;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+#[cfg(feature = "npy")]
+mod npy;
+
+use crate::lazy::{self, Recipe};
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
+use ndjit_runtime::{Buffer, Element};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// An n-dimensional array: elements of one [`DType`], or a computation that gives them.
+///
+/// Operators and methods do not compute: they note what is to be done. Reading ([`to_vec`](Array::to_vec),
+/// [`item`](Array::item), printing), passing to a jitted function, or [`eval`](Array::eval) compiles and runs what was noted
+/// as one program. When more than [`Array::NODE_LIMIT`] operations wait, they run at once, so memory stays bounded.
+///
+/// An operation that fails gives a poisoned array, and whatever reads it gets the first error. `Clone` is cheap and shares
+/// the elements.
+#[derive(Clone)]
+pub struct Array(pub(crate) Arc<Node>);
+
+/// What an [`Array`] points to.
+pub(crate) struct Node {
+    pub ty: ValueType,
+    pub shape: Shape,
+    /// The elements, or why there are none.
+    pub state: OnceLock<Result<Arc<Buffer>>>,
+    /// How to get the elements, while there are none.
+    pub recipe: Mutex<Option<Recipe>>,
+    /// How many operations wait below, at most.
+    pub waiting: usize,
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if let Some(recipe) = self.recipe.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            lazy::dismantle(recipe);
+        }
+    }
+}
+
+impl Array {
+    /// The number of operations that may wait to be run. One more runs them.
+    pub const NODE_LIMIT: usize = 1024;
+
+    /// An array of a buffer that holds exactly `shape` elements of the dtype `ty` commits to.
+    pub(crate) fn concrete(ty: ValueType, shape: Shape, buffer: Arc<Buffer>) -> Array {
+        Array(Arc::new(Node { ty, shape, state: OnceLock::from(Ok(buffer)), recipe: Mutex::new(None), waiting: 0 }))
+    }
+
+    /// An array that is an error.
+    pub(crate) fn poisoned(error: Error) -> Array {
+        let state = OnceLock::from(Err(error));
+        let (ty, shape) = (ValueType::Strong(DType::Bool), Shape::scalar());
+        Array(Arc::new(Node { ty, shape, state, recipe: Mutex::new(None), waiting: 0 }))
+    }
+
+    /// The address that tells this array from others.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
+    }
+
+    /// The elements; computes them if need be.
+    pub(crate) fn buffer(&self) -> Result<&Arc<Buffer>> {
+        if self.0.state.get().is_none() {
+            lazy::evaluate(self)?;
+        }
+        match self.0.state.get() {
+            Some(Ok(buffer)) => Ok(buffer),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err(Error::new(ErrorCode::Verify, "array: evaluated, but without elements")),
+        }
+    }
+
+    /// The error, if the operation that made this array failed.
+    pub fn error(&self) -> Option<&Error> {
+        self.0.state.get()?.as_ref().err()
+    }
+
+    /// The extents of the axes, outermost first. Those of a scalar for a poisoned array.
+    pub fn shape(&self) -> &Shape {
+        &self.0.shape
+    }
+
+    /// The dtype of the elements; of a weak array the default of its kind.
+    pub fn dtype(&self) -> DType {
+        Policy::default().commit(self.0.ty)
+    }
+
+    /// The type: a dtype, or weak.
+    pub fn value_type(&self) -> ValueType {
+        self.0.ty
+    }
+
+    /// Whether the type is weak: the array takes the dtype of what it meets, as bare numbers do.
+    pub fn is_weak(&self) -> bool {
+        self.0.ty.is_weak()
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.0.shape.size().unwrap_or(0)
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Runs what waits. Reading does so too.
+    ///
+    /// # Errors
+    /// The first error of the operations that lead here; `Allocation` if memory is refused.
+    pub fn eval(&self) -> Result<&Array> {
+        self.buffer().map(|_| self)
+    }
+
+    /// The elements in row-major order.
+    ///
+    /// # Errors
+    /// `DType` if the dtype is not `T`'s; those of [`eval`](Array::eval).
+    #[track_caller]
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.expect_dtype::<T>("to_vec")?;
+        ndjit_runtime::pod::read(self.buffer()?.as_bytes())
+    }
+
+    /// The elements in row-major order; without a copy if the array was made from a `Vec<T>` and nothing else uses it.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Array::to_vec).
+    #[track_caller]
+    pub fn into_vec<T: Element>(self) -> Result<Vec<T>> {
+        self.expect_dtype::<T>("into_vec")?;
+        self.into_buffer()?.into_vec()
+    }
+
+    /// The buffer, of which this was the only owner if the array was the only one.
+    pub(crate) fn into_buffer(self) -> Result<Arc<Buffer>> {
+        let buffer = Arc::clone(self.buffer()?);
+        drop(self);
+        Ok(buffer)
+    }
+
+    /// The one element of an array that has one.
+    ///
+    /// # Errors
+    /// `Shape` if there are more or fewer; those of [`to_vec`](Array::to_vec).
+    #[track_caller]
+    pub fn item<T: Element>(&self) -> Result<T> {
+        self.expect_dtype::<T>("item")?;
+        let place = ndjit_ir::Place::caller();
+        let elements = ndjit_runtime::pod::read::<T>(self.buffer()?.as_bytes())?;
+        match elements[..] {
+            [element] => Ok(element),
+            _ => Err(Error::new(ErrorCode::Shape, "item: the array has not one element")
+                .at(place)
+                .fact(format_args!("the array: {}{}", self.value_type(), self.shape()))
+                .help("`to_vec` reads all elements")),
+        }
+    }
+
+    #[track_caller]
+    fn expect_dtype<T: Element>(&self, what: &str) -> Result<()> {
+        let dtype = self.dtype();
+        if let Some(error) = self.error() {
+            return Err(error.clone());
+        }
+        if dtype == T::DTYPE {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::DType, format!("{what}: the elements are {dtype}, not {}", T::DTYPE))
+            .at(ndjit_ir::Place::caller())
+            .fact(format_args!("the array: {}{}", self.value_type(), self.shape()))
+            .help(format!("read `{}`, or convert with `.cast(DType::{:?})`", dtype.row().rust, T::DTYPE)))
+    }
+}
+
+const _: () = {
+    const fn is_shareable<T: Send + Sync>() {}
+    is_shareable::<Array>();
+};

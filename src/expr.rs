@@ -1,0 +1,89 @@
+//! [`Expr`]: a value of the function being traced. A pair of numbers; what it stands for is in the trace of this thread.
+
+use crate::trace;
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
+use ndjit_runtime::Element;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A value inside a function that is being traced: it has a type and a shape, but no elements yet.
+///
+/// `Copy`, so that it can be used as often as a number can; tied to its thread and to its trace. An operation that fails
+/// gives a poisoned `Expr`; what is computed from that stays poisoned, and the trace returns the first error with the place
+/// in your source where it was made.
+#[derive(Clone, Copy)]
+pub struct Expr {
+    pub(crate) trace: u32,
+    pub(crate) node: Node,
+    /// Neither `Send` nor `Sync`: a trace belongs to its thread.
+    pub(crate) _thread: PhantomData<*const ()>,
+}
+
+/// What an [`Expr`] is in its trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    /// A value of the graph.
+    Value(ndjit_ir::graph::Value),
+    /// The error with this number.
+    Poisoned(u32),
+}
+
+impl Expr {
+    /// Type of the value: a dtype, or weak. Bool for a poisoned one.
+    pub fn value_type(self) -> ValueType {
+        trace::known(self).map_or(ValueType::Strong(DType::Bool), |(ty, _)| ty)
+    }
+
+    /// The dtype the value will have when stored; for a weak one the default of its kind.
+    pub fn dtype(self) -> DType {
+        ndjit_ir::promotion::Policy::default().commit(self.value_type())
+    }
+
+    /// Whether the type is weak.
+    pub fn is_weak(self) -> bool {
+        self.value_type().is_weak()
+    }
+
+    /// The shape. A traced function may look at it: each shape is traced anew, and none is compiled anew. That of a scalar
+    /// for a poisoned value.
+    pub fn shape(self) -> Shape {
+        trace::known(self).map_or_else(Shape::scalar, |(_, shape)| shape)
+    }
+
+    /// Elements exist only when the function runs, so this is always an error: return the value and read it outside.
+    ///
+    /// # Errors
+    /// `Traced`.
+    #[track_caller]
+    pub fn to_vec<T: Element>(self) -> Result<Vec<T>> {
+        Err(self.not_data("to_vec", Place::caller()))
+    }
+
+    /// As [`Expr::to_vec`]: always an error.
+    ///
+    /// # Errors
+    /// `Traced`.
+    #[track_caller]
+    pub fn item<T: Element>(self) -> Result<T> {
+        Err(self.not_data("item", Place::caller()))
+    }
+
+    fn not_data(self, what: &str, place: Place) -> Error {
+        let error = Error::new(ErrorCode::Traced, format!("{what}: a traced value has no elements to read"))
+            .at(place)
+            .fact(format_args!("the value: {self:?}"))
+            .help("return the value from the traced function and read the result; to choose by value use `where_`");
+        trace::note_error(&error);
+        error
+    }
+}
+
+impl fmt::Debug for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (trace::known(*self), self.node) {
+            (Some((ty, shape)), Node::Value(value)) => write!(f, "Expr({value}: {ty}{shape})"),
+            (_, Node::Poisoned(_)) => f.write_str("Expr(poisoned)"),
+            (None, Node::Value(_)) => f.write_str("Expr(outside its trace)"),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The functions and methods of the op table: one free function per row, and a method of the same name on [`Expr`] and
+//! [`Array`]. Generated; what a row says stands in `ndjit_ir::op_table`.
+//!
+//! An [`Expr`] among the operands makes the result an [`Expr`]; arrays and numbers alone give an [`Array`].
+
+use crate::array::Array;
+use crate::expr::Expr;
+use crate::operand::{Computed, Math, Meet, Operand};
+use ndjit_ir::{DType, Op, Place};
+
+macro_rules! rows {
+    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
+        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal;)*) => {
+        $(function! { $variant $name $doc $($operand)* })*
+
+        /// The op table's operations as methods.
+        impl Expr {
+            $(expr_method! { $variant $name $doc $($operand)* })*
+        }
+
+        /// The op table's operations as methods.
+        impl Array {
+            $(array_method! { $variant $name $doc $($operand)* })*
+        }
+    };
+}
+
+macro_rules! function {
+    ($variant:ident $name:ident $doc:literal $x:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<X: Math>($x: X) -> X::Out {
+            X::Out::compute(Op::$variant, &[$x.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident $doc:literal $x:ident $y:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<X: Operand + Meet<Y>, Y: Operand>($x: X, $y: Y) -> X::Out {
+            X::Out::compute(Op::$variant, &[$x.operand(), $y.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident $doc:literal $x:ident $y:ident $z:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<X, Y, Z>($x: X, $y: Y, $z: Z) -> <X::Out as Meet<Z>>::Out
+        where
+            X: Operand + Meet<Y>,
+            X::Out: Meet<Z>,
+            Y: Operand,
+            Z: Operand,
+        {
+            Computed::compute(Op::$variant, &[$x.operand(), $y.operand(), $z.operand()], Place::caller())
+        }
+    };
+}
+
+macro_rules! expr_method {
+    ($variant:ident $name:ident $doc:literal $x:ident $($more:ident)*) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name(self $(, $more: impl Operand)*) -> Expr {
+            Expr::compute(Op::$variant, &[self.operand() $(, $more.operand())*], Place::caller())
+        }
+    };
+}
+
+macro_rules! array_method {
+    ($variant:ident $name:ident $doc:literal $x:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name(&self) -> Array {
+            Array::compute(Op::$variant, &[self.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident $doc:literal $x:ident $y:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<Y: Operand>(&self, $y: Y) -> <Array as Meet<Y>>::Out
+        where
+            Array: Meet<Y>,
+        {
+            Computed::compute(Op::$variant, &[self.operand(), $y.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident $doc:literal $x:ident $y:ident $z:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<Y: Operand, Z: Operand>(&self, $y: Y, $z: Z) -> <<Array as Meet<Y>>::Out as Meet<Z>>::Out
+        where
+            Array: Meet<Y>,
+            <Array as Meet<Y>>::Out: Meet<Z>,
+        {
+            Computed::compute(Op::$variant, &[self.operand(), $y.operand(), $z.operand()], Place::caller())
+        }
+    };
+}
+
+ndjit_ir::op_table!(rows);
+
+macro_rules! comparisons {
+    ($($name:ident $variant:ident $doc:literal;)*) => {
+        /// Comparisons by their short names.
+        impl Expr {
+            $(
+                #[doc = $doc]
+                #[track_caller]
+                pub fn $name(self, y: impl Operand) -> Expr {
+                    Expr::compute(Op::$variant, &[self.operand(), y.operand()], Place::caller())
+                }
+            )*
+        }
+
+        /// Comparisons by their short names.
+        impl Array {
+            $(
+                #[doc = $doc]
+                #[track_caller]
+                pub fn $name<Y: Operand>(&self, y: Y) -> <Array as Meet<Y>>::Out
+                where
+                    Array: Meet<Y>,
+                {
+                    Computed::compute(Op::$variant, &[self.operand(), y.operand()], Place::caller())
+                }
+            )*
+        }
+    };
+}
+
+comparisons! {
+    eq Equal "`x = y`, element by element: [`equal`].";
+    ne NotEqual "`x != y`, element by element: [`not_equal`].";
+    lt Less "`x < y`, element by element: [`less`].";
+    le LessEqual "`x <= y`, element by element: [`less_equal`].";
+    gt Greater "`x > y`, element by element: [`greater`].";
+    ge GreaterEqual "`x >= y`, element by element: [`greater_equal`].";
+}
+
+/// Conversion to `dtype`. Floats become integers by truncation, saturating, NaN giving 0; numbers become bool by comparison
+/// with zero; complex numbers lose their imaginary part; everything else is rounded to nearest even. Integers wrap.
+#[track_caller]
+pub fn cast<X: Math + Cast>(x: X, dtype: DType) -> <X as Math>::Out
+where
+    X: Cast<Cast = <X as Math>::Out>,
+{
+    x.cast_at(dtype, Place::caller())
+}
+
+/// What can be cast.
+pub trait Cast: Sized {
+    /// The result.
+    type Cast;
+    #[doc(hidden)]
+    fn cast_at(self, dtype: DType, place: Place) -> Self::Cast;
+}
+
+impl Cast for Expr {
+    type Cast = Expr;
+    fn cast_at(self, dtype: DType, place: Place) -> Expr {
+        crate::trace::cast(self, dtype, place)
+    }
+}
+
+impl Cast for Array {
+    type Cast = Array;
+    fn cast_at(self, dtype: DType, place: Place) -> Array {
+        crate::lazy::cast(&self, dtype, place)
+    }
+}
+
+impl Cast for &Array {
+    type Cast = Array;
+    fn cast_at(self, dtype: DType, place: Place) -> Array {
+        crate::lazy::cast(self, dtype, place)
+    }
+}
+
+macro_rules! cast_methods {
+    ($($t:ident($($reference:tt)?);)*) => {$(
+        /// Conversions.
+        impl $t {
+            /// Conversion to `dtype`: see [`cast`].
+            #[track_caller]
+            pub fn cast($($reference)? self, dtype: DType) -> $t {
+                self.cast_at(dtype, Place::caller())
+            }
+
+            /// Conversion to `dtype`: [`cast`] by its Array API name.
+            #[track_caller]
+            pub fn astype($($reference)? self, dtype: DType) -> $t {
+                self.cast_at(dtype, Place::caller())
+            }
+        }
+    )*};
+}
+
+cast_methods! {
+    Expr();
+    Array(&);
+}

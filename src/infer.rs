@@ -1,0 +1,101 @@
+//! The type and shape of an operation's result, or the error that the user reads. The one place both traced and lazy
+//! operations ask; the rules themselves are the policy's and the shape's.
+
+use ndjit_ir::literal::Literal;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
+use smallvec::SmallVec;
+
+/// What is known of an operand before anything is computed.
+pub(crate) struct Known<'a> {
+    pub ty: ValueType,
+    pub shape: &'a Shape,
+    pub literal: Option<Literal>,
+}
+
+/// Type and shape of `op`'s result.
+pub(crate) fn op_result(op: Op, policy: Policy, operands: &[Known<'_>], place: Place) -> Result<(ValueType, Shape)> {
+    let types: SmallVec<[ValueType; 3]> = operands.iter().map(|o| o.ty).collect();
+    let resolved = policy.resolve_op(op, &types).map_err(|e| explained(e, op, operands, place))?;
+    let compute = policy.commit(resolved.compute);
+    for (i, operand) in operands.iter().enumerate() {
+        let dtype = op.operand_dtype(i, compute);
+        // Numbers become truth values by comparison with zero, not by rounding.
+        if dtype != DType::Bool
+            && let Some(literal) = operand.literal
+        {
+            literal.to_repr(dtype).map_err(|e| {
+                let e = Error::new(e.code(), format!("{op}: {}", e.headline())).copy_rest(&e);
+                explained(e, op, operands, place)
+            })?;
+        }
+    }
+    let shape = broadcast(op, operands, place)?;
+    let dtype = policy.commit(resolved.result);
+    shape.bytes(dtype.bytes()).map_err(|e| {
+        let e = Error::new(e.code(), format!("{op}: {}", e.headline())).copy_rest(&e);
+        explained(e, op, operands, place)
+    })?;
+    Ok((resolved.result, shape))
+}
+
+fn broadcast(op: Op, operands: &[Known<'_>], place: Place) -> Result<Shape> {
+    let mut shape = Shape::scalar();
+    for operand in operands {
+        shape = shape.broadcast(operand.shape).ok_or_else(|| {
+            let headline = format!("{op}: shapes {shape} and {} do not broadcast", operand.shape);
+            explained(Error::new(ErrorCode::Shape, headline).help(mismatch(&shape, operand.shape)), op, operands, place)
+        })?;
+    }
+    Ok(shape)
+}
+
+/// The first axis, from the last, in which two shapes disagree.
+fn mismatch(a: &Shape, b: &Shape) -> String {
+    let pairs = a.extents().iter().rev().zip(b.extents().iter().rev()).enumerate();
+    for (back, (&a, &b)) in pairs {
+        if a != b && a != 1 && b != 1 {
+            return format!("axes are matched from the last; axis -{} is {a} and {b}, and neither is 1", back + 1);
+        }
+    }
+    "axes are matched from the last; extents must be equal or 1".to_owned()
+}
+
+/// The error with its place and every operand's type and shape as facts, before the facts it has.
+fn explained(error: Error, op: Op, operands: &[Known<'_>], place: Place) -> Error {
+    let names = op.row().operands;
+    let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
+    let mut full = Error::new(error.code(), error.headline()).at(place);
+    for (name, operand) in names.iter().zip(operands) {
+        let label = format!("{name}:");
+        full = match operand.literal {
+            Some(literal) => full.fact(format_args!("{label:width$} {} (literal {literal})", operand.ty)),
+            None => full.fact(format_args!("{label:width$} {}{}", operand.ty, operand.shape)),
+        };
+    }
+    let is_operand = |fact: &str| names.iter().any(|n| fact.strip_prefix(n).is_some_and(|rest| rest.starts_with(':')));
+    for fact in error.facts().iter().filter(|f| !is_operand(f)) {
+        full = full.fact(fact);
+    }
+    match error.help_text() {
+        Some(help) => full.help(help),
+        None => full,
+    }
+}
+
+/// Copies facts and help from another error.
+trait CopyRest {
+    fn copy_rest(self, from: &Error) -> Self;
+}
+
+impl CopyRest for Error {
+    fn copy_rest(mut self, from: &Error) -> Error {
+        for fact in from.facts() {
+            self = self.fact(fact);
+        }
+        match from.help_text() {
+            Some(help) => self.help(help),
+            None => self,
+        }
+    }
+}

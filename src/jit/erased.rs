@@ -1,0 +1,298 @@
+//! A jitted function without its types: traces per signature, keeps plans, calls them.
+
+use crate::array::Array;
+use crate::config::{Config, with_policy};
+use crate::expr::Expr;
+use crate::jit::input::{Arg, Data, Destination, Memory};
+use crate::jit::output::{Collected, Parts};
+use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans};
+use crate::operand::AnyOperand;
+use crate::stats;
+use crate::trace::{self, Param, Recording};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use ndjit_runtime::{Argument, Buffer, Output};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The traced function: it gets its parameters and gives its results.
+pub(crate) type Function = Arc<dyn Fn(&[Expr]) -> Collected + Send + Sync>;
+
+/// A jitted function without its types.
+pub struct Core {
+    pub(crate) arity: usize,
+    pub(crate) config: Config,
+    pub(crate) function: Function,
+    pub(crate) plans: Plans,
+    /// Held while a plan is made, so that threads that want the same plan make it once.
+    making: Mutex<()>,
+    inlined: Mutex<Vec<Inlined>>,
+    pub(crate) traces: AtomicU64,
+    pub(crate) compiles: AtomicU64,
+}
+
+/// A child graph for calls with these parameters.
+struct Inlined {
+    policy: Policy,
+    params: Vec<Param>,
+    recording: Arc<Recording>,
+    lengths: Vec<usize>,
+}
+
+/// What tracing a function for one signature gave.
+pub(crate) struct TracedFunction {
+    pub recording: Recording,
+    pub lengths: Vec<usize>,
+}
+
+impl Core {
+    pub(crate) fn new(arity: usize, config: Config, function: Function) -> Core {
+        Core {
+            arity,
+            config,
+            function,
+            plans: Plans::new(),
+            making: Mutex::new(()),
+            inlined: Mutex::new(Vec::new()),
+            traces: AtomicU64::new(0),
+            compiles: AtomicU64::new(0),
+        }
+    }
+
+    /// Traces the function for parameters of these types.
+    pub(crate) fn trace(&self, policy: Policy, params: &[Param]) -> Result<TracedFunction> {
+        let _busy = Busy::enter(self)?;
+        self.traces.fetch_add(1, Relaxed);
+        stats::TRACES.fetch_add(1, Relaxed);
+        let mut lengths = Vec::new();
+        let recording = with_policy(policy, || {
+            trace::record(params, |parameters, outputs| {
+                let collected = (self.function)(parameters);
+                *outputs = collected.exprs;
+                lengths = collected.lengths;
+            })
+        })?;
+        Ok(TracedFunction { recording, lengths })
+    }
+
+    /// Calls the function; its results are new arrays.
+    pub(crate) fn call(&self, args: &mut [Arg<'_>]) -> Result<Parts<Array>> {
+        let plan = self.plan(args)?;
+        let mut outputs: SmallVec<[Output<'_>; 4]> = plan.results.iter().map(|_| Output::Fresh(None)).collect();
+        run(&plan, args, &mut outputs)?;
+        let mut arrays = Vec::with_capacity(outputs.len());
+        for (result, output) in plan.results.iter().zip(outputs) {
+            let Output::Fresh(Some(buffer)) = output else { return Err(no_result()) };
+            arrays.push(Array::concrete(result.ty, result.shape.clone(), buffer));
+        }
+        Ok(Parts::new(arrays, plan.lengths.clone()))
+    }
+
+    /// Calls the function; its results are written where the caller says.
+    pub(crate) fn call_into(
+        &self,
+        args: &mut [Arg<'_>],
+        destinations: &mut [Destination<'_>],
+        place: Place,
+    ) -> Result<()> {
+        let plan = self.plan(args)?;
+        fits(&plan, destinations).map_err(|e| e.at(place))?;
+        run_into(&plan, args, destinations)
+    }
+
+    /// The plan for these arguments: found, or made now.
+    fn plan(&self, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
+        let policy = self.config.policy();
+        if let Some(plan) = self.plans.find(policy, args) {
+            stats::PLAN_HITS.fetch_add(1, Relaxed);
+            return Ok(plan);
+        }
+        self.make_plan(policy, args)
+    }
+
+    #[cold]
+    fn make_plan(&self, policy: Policy, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
+        let _busy = Busy::check(self)?;
+        let _making = lock(&self.making);
+        if let Some(plan) = self.plans.find(policy, args) {
+            return Ok(plan);
+        }
+        let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
+        let params: Vec<Param> = types.iter().map(param).collect();
+        let traced = self.trace(policy, &params)?;
+        let plan = Arc::new(self.compile(policy, types, traced)?);
+        self.plans.insert(Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    fn compile(&self, policy: Policy, types: Vec<ArgumentType>, traced: TracedFunction) -> Result<Plan> {
+        let Recording { graph, places, hidden } = traced.recording;
+        let lowered = Plan::lower(&graph, &places, &types, &hidden, &self.config)?;
+        self.compiled(policy, types, Arc::new(lowered), hidden, traced.lengths)
+    }
+
+    /// Compiles a lowered program of this function.
+    pub(crate) fn compiled(
+        &self,
+        policy: Policy,
+        types: Vec<ArgumentType>,
+        lowered: Arc<ndjit_codegen::Lowered>,
+        hidden: Vec<Array>,
+        lengths: Vec<usize>,
+    ) -> Result<Plan> {
+        for array in &hidden {
+            array.eval()?;
+        }
+        let mut plan = Plan::compile(lowered, types, &self.config, policy)?;
+        self.compiles.fetch_add(1, Relaxed);
+        plan.hidden = hidden;
+        plan.lengths = lengths;
+        Ok(plan)
+    }
+
+    /// Calls the function in the trace of this thread: one node of that trace.
+    pub(crate) fn inline(&self, operands: &[AnyOperand], place: Place) -> (Vec<Expr>, Vec<usize>) {
+        let policy = self.config.policy();
+        let mut lengths = Vec::new();
+        let exprs = trace::call(operands, place, |params| {
+            let known = lock(&self.inlined)
+                .iter()
+                .find(|i| i.policy == policy && i.params == params)
+                .map(|i| (Arc::clone(&i.recording), i.lengths.clone()));
+            if let Some((recording, known)) = known {
+                lengths = known;
+                return Ok(recording);
+            }
+            let traced = self.trace(policy, params)?;
+            let recording = Arc::new(traced.recording);
+            lengths = traced.lengths;
+            let mut inlined = lock(&self.inlined);
+            if inlined.len() >= Plans::LIMIT {
+                inlined.remove(0);
+            }
+            inlined.push(Inlined {
+                policy,
+                params: params.to_vec(),
+                recording: Arc::clone(&recording),
+                lengths: lengths.clone(),
+            });
+            Ok(recording)
+        });
+        (exprs, lengths)
+    }
+}
+
+/// Runs a plan on arguments it accepts.
+pub(crate) fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
+    let mut scalars: SmallVec<[(usize, Literal); 8]> = SmallVec::new();
+    for (i, arg) in args.iter().enumerate() {
+        if let Data::Scalar(literal) = arg.data {
+            scalars.push((i, literal));
+        }
+    }
+    let mut arguments: Vec<Argument<'_>> = Vec::with_capacity(args.len() + plan.hidden.len());
+    arguments.extend(args.iter_mut().filter_map(Arg::argument));
+    for array in &plan.hidden {
+        arguments.push(Argument::Shared(array.buffer()?));
+    }
+    plan.run(arguments, &scalars, outputs)
+}
+
+/// Runs a plan on arguments it accepts, into destinations that [fit](fits).
+pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [Destination<'_>]) -> Result<()> {
+    let mut checked: SmallVec<[(usize, &mut Box<dyn crate::jit::input::Checked + '_>); 1]> = SmallVec::new();
+    let mut outputs: SmallVec<[Output<'_>; 4]> = SmallVec::new();
+    for (i, destination) in destinations.iter_mut().enumerate() {
+        match &mut destination.memory {
+            Memory::Bytes(bytes) => outputs.push(Output::Into(bytes)),
+            Memory::Checked(elements) => {
+                checked.push((i, elements));
+                outputs.push(Output::Fresh(None));
+            }
+        }
+    }
+    run(plan, args, &mut outputs)?;
+    for (i, elements) in checked {
+        let Output::Fresh(Some(buffer)) = &outputs[i] else { return Err(no_result()) };
+        elements.write(Buffer::as_bytes(buffer))?;
+    }
+    Ok(())
+}
+
+/// Whether results of `plan` can be written into `destinations`.
+pub(crate) fn fits(plan: &Plan, destinations: &[Destination<'_>]) -> Result<()> {
+    if plan.results.len() != destinations.len() {
+        let (results, given) = (plan.results.len(), destinations.len());
+        return Err(Error::new(ErrorCode::Arity, "call_into: not as many destinations as results")
+            .fact(format_args!("results: {results}, destinations: {given}"))
+            .help("several results take a tuple of slices: `f.call_into(args, (&mut a[..], &mut b[..]))`"));
+    }
+    for (i, (result, destination)) in plan.results.iter().zip(destinations).enumerate() {
+        let size = result.shape.size()?;
+        if result.dtype != destination.dtype || size != destination.len {
+            return Err(Error::new(ErrorCode::Argument, format!("call_into: result {i} does not fit its destination"))
+                .fact(format_args!("result:      {}{}", result.dtype, result.shape))
+                .fact(format_args!("destination: {}[{}]", destination.dtype, destination.len))
+                .help(format!("pass a `&mut [{}]` of {size} elements", result.dtype.row().rust)));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn argument_type(arg: &Arg<'_>) -> ArgumentType {
+    let layout = match (&arg.data, &arg.layout) {
+        (Data::Scalar(_), _) => ArgumentLayout::Scalar,
+        (_, None) => ArgumentLayout::Contiguous,
+        (_, Some(layout)) => ArgumentLayout::Strided(layout.clone()),
+    };
+    ArgumentType { ty: arg.ty, shape: arg.shape.clone(), layout }
+}
+
+pub(crate) fn param(argument: &ArgumentType) -> Param {
+    match (&argument.layout, argument.ty) {
+        (ArgumentLayout::Scalar, ValueType::Weak(weak)) => Param::Scalar(weak),
+        _ => Param::Array(argument.ty, argument.shape.clone()),
+    }
+}
+
+fn no_result() -> Error {
+    Error::new(ErrorCode::Verify, "call: the program gave no elements")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+thread_local! {
+    /// The functions being traced on this thread.
+    static BUSY: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Notes that a function is being traced on this thread, so that one that calls itself is an error and no deadlock.
+struct Busy;
+
+impl Busy {
+    fn check(core: &Core) -> Result<()> {
+        let id = std::ptr::from_ref(core) as usize;
+        if BUSY.with_borrow(|busy| busy.contains(&id)) {
+            return Err(Error::new(ErrorCode::Traced, "call: a function was called while it is being traced")
+                .help("a traced function cannot call itself"));
+        }
+        Ok(())
+    }
+
+    fn enter(core: &Core) -> Result<Busy> {
+        Busy::check(core)?;
+        BUSY.with_borrow_mut(|busy| busy.push(std::ptr::from_ref(core) as usize));
+        Ok(Busy)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        BUSY.with_borrow_mut(Vec::pop);
+    }
+}

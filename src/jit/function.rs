@@ -1,0 +1,111 @@
+//! Which closures can be traced: `Fn(Expr, …) -> R` with one to eight parameters, without annotations.
+//!
+//! The marker type `fn(Expr, …) -> R` lets one trait have an implementation per number of parameters, and lets the compiler
+//! find the parameters' type from there.
+
+use crate::array::Array;
+use crate::expr::Expr;
+use crate::jit::erased::Core;
+use crate::jit::input::Input;
+use crate::jit::output::Outputs;
+use crate::operand::Operand;
+use crate::report::report;
+use std::sync::Arc;
+
+/// A function that can be traced: a closure or `fn` of one to eight [`Expr`]s that returns [`Outputs`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be traced",
+    label = "not a function of 1 to 8 `Expr`s that gives outputs",
+    note = "a traced closure takes `Expr`s, returns `Outputs`, and is `Send + Sync + 'static` (`move` what it uses)"
+)]
+pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
+    /// What it returns.
+    type Outputs: Outputs;
+
+    /// The compiled function's signature: `dyn Fn(&Array, …) -> Arrays`.
+    type Call: ?Sized + Send + Sync;
+
+    #[doc(hidden)]
+    fn apply(&self, parameters: &[Expr; N]) -> Self::Outputs;
+
+    #[doc(hidden)]
+    fn callable(core: Arc<Core>) -> Box<Self::Call>;
+}
+
+macro_rules! arities {
+    ($($n:literal $($t:ident $x:ident)*;)*) => {$(
+        impl<F, R> JitFn<fn($($t),*) -> R, $n> for F
+        where
+            F: Fn($($t),*) -> R + Send + Sync + 'static,
+            R: Outputs + 'static,
+        {
+            type Outputs = R;
+            type Call = dyn Fn($(by_reference!($t)),*) -> R::Arrays + Send + Sync;
+
+            fn apply(&self, parameters: &[Expr; $n]) -> R {
+                let [$($x),*] = *parameters;
+                self($($x),*)
+            }
+
+            fn callable(core: Arc<Core>) -> Box<Self::Call> {
+                Box::new(move |$($x: &Array),*| {
+                    let called = (|| core.call(&mut [$($x.arg()?),*]))();
+                    match called {
+                        Ok(mut parts) => R::arrays(&mut parts),
+                        Err(error) => panic!("{}", report(&error)),
+                    }
+                })
+            }
+        }
+    )*};
+}
+
+macro_rules! by_reference {
+    ($t:ident) => {
+        &Array
+    };
+}
+
+arities! {
+    1 Expr a;
+    2 Expr a Expr b;
+    3 Expr a Expr b Expr c;
+    4 Expr a Expr b Expr c Expr d;
+    5 Expr a Expr b Expr c Expr d Expr e;
+    6 Expr a Expr b Expr c Expr d Expr e Expr f;
+    7 Expr a Expr b Expr c Expr d Expr e Expr f Expr g;
+    8 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h;
+}
+
+/// Exactly `N` operands: what a jitted function takes where it is inlined.
+#[diagnostic::on_unimplemented(
+    message = "the function takes {N} argument(s), `{Self}` is not a tuple of that many operands",
+    note = "write `f.inline((x, y))`; one argument is `f.inline((x,))`"
+)]
+pub trait Operands<const N: usize> {
+    #[doc(hidden)]
+    fn operands(self) -> [crate::operand::AnyOperand; N];
+}
+
+macro_rules! tuples {
+    ($($n:literal $($t:ident)*;)*) => {$(
+        impl<$($t: Operand),*> Operands<$n> for ($($t,)*) {
+            #[allow(non_snake_case)]
+            fn operands(self) -> [crate::operand::AnyOperand; $n] {
+                let ($($t,)*) = self;
+                [$($t.operand()),*]
+            }
+        }
+    )*};
+}
+
+tuples! {
+    1 A;
+    2 A B;
+    3 A B C;
+    4 A B C D;
+    5 A B C D E;
+    6 A B C D E F;
+    7 A B C D E F G;
+    8 A B C D E F G H;
+}

@@ -1,0 +1,271 @@
+//! Arguments of jitted functions: what can be passed, without a copy, and how it is described to a plan.
+
+use crate::array::Array;
+use crate::array::literal_bytes;
+use crate::operand::Scalar;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::loops::Layout;
+use ndjit_ir::{DType, Result, Shape, ValueType};
+use ndjit_runtime::element::bytes_of;
+use ndjit_runtime::pod::bytes_of_mut;
+use ndjit_runtime::{Argument, Buffer, Element};
+use num_complex::Complex;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// One argument of a call.
+pub struct Arg<'a> {
+    pub(crate) ty: ValueType,
+    pub(crate) shape: Shape,
+    /// `None` is row-major from the start.
+    pub(crate) layout: Option<Layout>,
+    pub(crate) data: Data<'a>,
+}
+
+pub(crate) enum Data<'a> {
+    Shared(&'a Arc<Buffer>),
+    /// A buffer whose memory may be used for a result.
+    Donated(Arc<Buffer>),
+    Borrowed(&'a [u8]),
+    /// The bytes of a strong scalar.
+    Inline(SmallVec<[u8; 16]>),
+    /// A weak scalar: a literal slot that is filled at each call.
+    Scalar(Literal),
+}
+
+impl<'a> Arg<'a> {
+    pub(crate) fn slice<T: Element>(elements: &'a [T]) -> Arg<'a> {
+        Arg {
+            ty: ValueType::Strong(T::DTYPE),
+            shape: Shape::new(&[elements.len()]),
+            layout: None,
+            data: Data::Borrowed(bytes_of(elements)),
+        }
+    }
+
+    fn literal(literal: Literal) -> Result<Arg<'a>> {
+        let data = match literal.ty() {
+            ValueType::Weak(_) => Data::Scalar(literal),
+            ValueType::Strong(dtype) => Data::Inline(literal_bytes(&literal, dtype)?),
+        };
+        Ok(Arg { ty: literal.ty(), shape: Shape::scalar(), layout: None, data })
+    }
+
+    /// The array for the runtime; `None` for a weak scalar.
+    pub(crate) fn argument<'b>(&'b mut self) -> Option<Argument<'b>> {
+        match &mut self.data {
+            Data::Shared(buffer) => Some(Argument::Shared(buffer)),
+            Data::Donated(buffer) => {
+                // The runtime must be the only owner to reuse the memory.
+                let given = std::mem::replace(buffer, empty());
+                Some(Argument::Donated(given))
+            }
+            Data::Borrowed(bytes) => Some(Argument::Borrowed(bytes)),
+            Data::Inline(bytes) => Some(Argument::Borrowed(bytes)),
+            Data::Scalar(_) => None,
+        }
+    }
+}
+
+fn empty() -> Arc<Buffer> {
+    static EMPTY: std::sync::LazyLock<Arc<Buffer>> =
+        std::sync::LazyLock::new(|| Arc::new(Buffer::from_vec(Vec::<u8>::new())));
+    Arc::clone(&EMPTY)
+}
+
+/// What can be passed to a jitted function: `&Array`; an owned or [donated](Array::donate) `Array`, whose memory may become
+/// a result's; `&[T]`, `&Vec<T>` and `&[T; N]` as one axis, read in place; numbers; views of `ndarray` with that feature.
+///
+/// Bare numbers are weak, as in expressions, and exact: no plan is made anew for another number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a jitted function",
+    label = "not an array, a slice or a number",
+    note = "arguments are `&Array`, `Array`, `&[T]`, `&Vec<T>`, `&[T; N]`, and numbers; `&array[..]` borrows a Vec"
+)]
+pub trait Input<'a> {
+    #[doc(hidden)]
+    fn arg(self) -> Result<Arg<'a>>;
+}
+
+impl<'a> Input<'a> for &'a Array {
+    fn arg(self) -> Result<Arg<'a>> {
+        let data = Data::Shared(self.buffer()?);
+        Ok(Arg { ty: self.value_type(), shape: self.shape().clone(), layout: None, data })
+    }
+}
+
+impl<'a> Input<'a> for Array {
+    fn arg(self) -> Result<Arg<'a>> {
+        let (ty, shape) = (self.value_type(), self.shape().clone());
+        Ok(Arg { ty, shape, layout: None, data: Data::Donated(self.into_buffer()?) })
+    }
+}
+
+/// An array given to a call: see [`Array::donate`].
+pub struct Donated(Array);
+
+impl Array {
+    /// Gives the array's memory to a call, which may write a result into it if no clone of the array is left.
+    pub fn donate(self) -> Donated {
+        Donated(self)
+    }
+}
+
+impl<'a> Input<'a> for Donated {
+    fn arg(self) -> Result<Arg<'a>> {
+        self.0.arg()
+    }
+}
+
+impl<'a, T: Element> Input<'a> for &'a [T] {
+    fn arg(self) -> Result<Arg<'a>> {
+        Ok(Arg::slice(self))
+    }
+}
+
+impl<'a, T: Element> Input<'a> for &'a Vec<T> {
+    fn arg(self) -> Result<Arg<'a>> {
+        Ok(Arg::slice(self))
+    }
+}
+
+impl<'a, T: Element, const N: usize> Input<'a> for &'a [T; N] {
+    fn arg(self) -> Result<Arg<'a>> {
+        Ok(Arg::slice(self))
+    }
+}
+
+impl<'a> Input<'a> for Scalar {
+    fn arg(self) -> Result<Arg<'a>> {
+        Arg::literal(self.0)
+    }
+}
+
+macro_rules! number_inputs {
+    ($($t:ty)*) => {$(
+        impl<'a> Input<'a> for $t {
+            fn arg(self) -> Result<Arg<'a>> {
+                Arg::literal(Literal::from(self))
+            }
+        }
+    )*};
+}
+
+number_inputs! { bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize half::bf16 half::f16 f32 f64 Complex<f32> Complex<f64> }
+
+/// Exactly `N` arguments: a tuple of [`Input`]s; one argument is `(&x,)`.
+#[diagnostic::on_unimplemented(
+    message = "the function takes {N} argument(s), `{Self}` is not a tuple of that many inputs",
+    label = "expected a tuple of {N} input(s)",
+    note = "write `f.call((&x, &y))`; one argument is `f.call((&x,))`"
+)]
+pub trait Inputs<'a, const N: usize> {
+    #[doc(hidden)]
+    fn args(self) -> Result<[Arg<'a>; N]>;
+}
+
+macro_rules! tuples {
+    ($($n:literal $($t:ident)*;)*) => {$(
+        impl<'a, $($t: Input<'a>),*> Inputs<'a, $n> for ($($t,)*) {
+            #[allow(non_snake_case)]
+            fn args(self) -> Result<[Arg<'a>; $n]> {
+                let ($($t,)*) = self;
+                Ok([$($t.arg()?),*])
+            }
+        }
+    )*};
+}
+
+tuples! {
+    1 A;
+    2 A B;
+    3 A B C;
+    4 A B C D;
+    5 A B C D E;
+    6 A B C D E F;
+    7 A B C D E F G;
+    8 A B C D E F G H;
+}
+
+/// Memory that a result is written into.
+pub struct Destination<'a> {
+    pub(crate) dtype: DType,
+    pub(crate) len: usize,
+    pub(crate) memory: Memory<'a>,
+}
+
+pub(crate) enum Memory<'a> {
+    Bytes(&'a mut [u8]),
+    /// Not every byte is a bool, so results are checked on the way.
+    Checked(Box<dyn Checked + 'a>),
+}
+
+/// Elements that are written through a check.
+pub(crate) trait Checked {
+    fn write(&mut self, bytes: &[u8]) -> Result<()>;
+}
+
+impl<T: Element> Checked for &mut [T] {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.copy_from_slice(&ndjit_runtime::pod::read::<T>(bytes)?);
+        Ok(())
+    }
+}
+
+/// Where results are written: `&mut [T]`, `&mut Vec<T>` or `&mut [T; N]`, as many elements as the result has; tuples of them
+/// for several results.
+#[diagnostic::on_unimplemented(
+    message = "results cannot be written into `{Self}`",
+    label = "not `&mut [T]`, nor a tuple of them"
+)]
+pub trait Destinations<'a> {
+    #[doc(hidden)]
+    fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>);
+}
+
+impl<'a, T: Element> Destinations<'a> for &'a mut [T] {
+    fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
+        let len = self.len();
+        let memory = if T::DTYPE == DType::Bool {
+            Memory::Checked(Box::new(self))
+        } else {
+            Memory::Bytes(bytes_of_mut(self).unwrap_or_default())
+        };
+        into.push(Destination { dtype: T::DTYPE, len, memory });
+    }
+}
+
+impl<'a, T: Element> Destinations<'a> for &'a mut Vec<T> {
+    fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
+        self.as_mut_slice().destinations(into);
+    }
+}
+
+impl<'a, T: Element, const N: usize> Destinations<'a> for &'a mut [T; N] {
+    fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
+        self.as_mut_slice().destinations(into);
+    }
+}
+
+macro_rules! destination_tuples {
+    ($($($t:ident)*;)*) => {$(
+        impl<'a, $($t: Destinations<'a>),*> Destinations<'a> for ($($t,)*) {
+            #[allow(non_snake_case)]
+            fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
+                let ($($t,)*) = self;
+                $($t.destinations(into);)*
+            }
+        }
+    )*};
+}
+
+destination_tuples! {
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+}

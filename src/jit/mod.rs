@@ -1,0 +1,244 @@
+//! [`jit`]: functions that are traced once per signature, compiled, and called.
+
+mod erased;
+mod function;
+mod input;
+mod output;
+pub(crate) mod plan;
+pub(crate) mod stage;
+mod staged;
+
+pub use erased::Core;
+pub use function::{JitFn, Operands};
+pub use input::{Destination, Destinations, Donated, Input, Inputs};
+pub use output::{Collected, Outputs, Parts, field_arrays};
+pub use stage::Stage;
+pub use staged::{Compiled, Lowered, Spec, Traced, spec};
+
+use crate::config::Config;
+use crate::expr::Expr;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{Place, Result};
+use smallvec::SmallVec;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A compiled function of arrays, made by [`jit`].
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x, y| x + y * 2);
+/// let x = Array::from([1.0f32, 2.0]);
+/// let y = vec![10.0f32, 20.0];
+///
+/// // As a function of arrays. Panics with the error if there is one.
+/// let z: Array = f(&x, &Array::from(&y));
+///
+/// // With errors as values, and inputs of any kind: slices are read in place, numbers are weak.
+/// let z = f.call((&x, &y))?;
+/// let w = f.call((&x, 0.5))?;
+/// assert_eq!((z.to_vec::<f32>()?, w.to_vec::<f32>()?), (vec![21.0, 42.0], vec![2.0, 3.0]));
+///
+/// // Into memory of your own.
+/// let mut out = vec![0.0f32; 2];
+/// f.call_into((&x, &y), &mut out)?;
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Inside another traced function, [`inline`](Jitted::inline) calls it on expressions.
+///
+/// The function is traced once per signature: the types, shapes and memory layouts of the arguments, and the promotion
+/// policy. The plans of the last 64 signatures are kept. Machine code is shared by all plans whose loops are alike, whatever
+/// their sizes and numbers. `Send + Sync`: any number of threads may call it at once.
+pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
+    core: Arc<Core>,
+    call: Box<F::Call>,
+    marker: PhantomData<fn() -> (M, F)>,
+}
+
+/// Makes a compiled function of a closure (or `fn`) of one to eight [`Expr`]s. Nothing happens until it is called.
+///
+/// Operators and free functions need no annotation of the closure's parameters; to call methods on them write `|x: Expr|`,
+/// or use [`jit!`](crate::jit!).
+///
+/// The closure may use arrays from outside: they become hidden arguments. It runs once per signature, so whatever else it
+/// looks at is looked at once.
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let w = Array::from([10.0f32, 20.0]);
+/// let f = jit(move |x| {
+///     let d = x * 2;
+///     (d * d + &w, d / 3.0)
+/// });
+/// let (a, b) = f(&Array::from([1.0f32, 2.0]));
+/// assert_eq!(a.to_vec::<f32>()?, [14.0, 36.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn jit<M, const N: usize, F: JitFn<M, N>>(function: F) -> Jitted<M, N, F> {
+    let erased = move |parameters: &[Expr]| {
+        let mut collected = Collected::default();
+        if let Ok(parameters) = parameters.try_into() {
+            function.apply(parameters).collect(&mut collected);
+        }
+        collected
+    };
+    Jitted::with_core(Core::new(N, Config::default(), Arc::new(erased)))
+}
+
+/// [`jit`](fn@crate::jit) of a closure whose parameters are annotated for you, so that methods can be called on them.
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit!(|x, y| x.sin().maximum(y));
+/// let z = f(&Array::from([0.0f32]), &Array::from([0.5f32]));
+/// assert_eq!(z.item::<f32>()?, 0.5);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[macro_export]
+macro_rules! jit {
+    (move |$($x:ident),* $(,)?| $body:expr) => {
+        $crate::jit(move |$($x: $crate::Expr),*| $body)
+    };
+    (|$($x:ident),* $(,)?| $body:expr) => {
+        $crate::jit(|$($x: $crate::Expr),*| $body)
+    };
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
+    fn with_core(core: Core) -> Jitted<M, N, F> {
+        let core = Arc::new(core);
+        Jitted { call: F::callable(Arc::clone(&core)), core, marker: PhantomData }
+    }
+
+    fn configured(self, change: impl FnOnce(&mut Config)) -> Jitted<M, N, F> {
+        let mut config = self.core.config;
+        change(&mut config);
+        Jitted::with_core(Core::new(N, config, Arc::clone(&self.core.function)))
+    }
+
+    /// The same function under a promotion policy of its own. Begins without plans, as all changes of configuration do.
+    pub fn with_policy(self, policy: Policy) -> Jitted<M, N, F> {
+        self.configured(|c| c.policy = Some(policy))
+    }
+
+    /// The same function on at most this many threads.
+    pub fn threads(self, threads: usize) -> Jitted<M, N, F> {
+        self.configured(|c| c.threads = Some(threads.max(1)))
+    }
+
+    /// The same function with or without fusion of elementwise ops. Results are the same, bit for bit.
+    pub fn fuse(self, fuse: bool) -> Jitted<M, N, F> {
+        self.configured(|c| c.fuse = fuse)
+    }
+
+    /// The same function with or without vector instructions. Results are the same, bit for bit.
+    pub fn vector(self, vector: bool) -> Jitted<M, N, F> {
+        self.configured(|c| c.vector = vector)
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> Config {
+        self.core.config
+    }
+
+    /// Calls the function on [inputs](Input) of any kind, compiling it if their signature is new.
+    ///
+    /// # Errors
+    /// The first error of the traced function; `Literal` for a number that does not fit the dtype it is used in;
+    /// `Allocation` if memory is refused.
+    #[track_caller]
+    pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
+        let place = Place::caller();
+        let parts = inputs.args().and_then(|mut args| self.core.call(&mut args));
+        Ok(F::Outputs::arrays(&mut parts.map_err(|e| e.at(place))?))
+    }
+
+    /// As [`call`](Jitted::call), with results written into memory of the caller, in row-major order: `&mut [T]`, or a tuple
+    /// of such for several results.
+    ///
+    /// # Errors
+    /// Those of [`call`](Jitted::call); `Arity` for another number of destinations than results, `Argument` for one of
+    /// another dtype or size than its result's.
+    #[track_caller]
+    pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
+        let place = Place::caller();
+        let mut args = inputs.args().map_err(|e| e.at(place))?;
+        let mut destinations = SmallVec::new();
+        into.destinations(&mut destinations);
+        self.core.call_into(&mut args, &mut destinations, place).map_err(|e| e.at(place))
+    }
+
+    /// Calls the function inside a function that is being traced; the other function's ops become part of that one.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let square = jit(|x| x * x);
+    /// let f = jit(move |x, y| square.inline((x + y,)) + 1);
+    /// assert_eq!(f(&Array::from([1i32]), &Array::from([2i32])).to_vec::<i32>()?, [10]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn inline(&self, operands: impl Operands<N>) -> F::Outputs {
+        let (exprs, lengths) = self.core.inline(&operands.operands(), Place::caller());
+        F::Outputs::exprs(&mut Parts::new(exprs, lengths))
+    }
+
+    /// Traces the function for arguments of these types, without data. The first of the three steps to machine code: see
+    /// [`Traced::lower`], [`Lowered::compile`], [`Compiled::call`].
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// let traced = f.trace(&[spec(DType::F32, [3]), spec(DType::I8, [])])?;
+    /// assert_eq!(traced.results(), [spec(DType::F32, [3])]);
+    /// let lowered = traced.lower()?;
+    /// println!("{}", lowered.explain(Stage::Typed));
+    /// let compiled = lowered.compile()?;
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first error of the traced function; `Arity` for another number of specs than parameters.
+    #[track_caller]
+    pub fn trace(&self, specs: &[Spec]) -> Result<Traced<M, N, F>> {
+        staged::trace(&self.core, specs, Place::caller())
+    }
+
+    /// The text of a stage, for the signature of the last call; empty before the first.
+    pub fn explain(&self, stage: Stage) -> String {
+        self.core.plans.last().map_or_else(String::new, |plan| stage::text(&plan.lowered, stage))
+    }
+
+    /// How often the function was traced.
+    pub fn trace_count(&self) -> u64 {
+        self.core.traces.load(Relaxed)
+    }
+
+    /// How often kernels were compiled for this function: not when only sizes or numbers change.
+    pub fn compile_count(&self) -> u64 {
+        self.core.compiles.load(Relaxed)
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Deref for Jitted<M, N, F> {
+    type Target = F::Call;
+
+    fn deref(&self) -> &F::Call {
+        &self.call
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> fmt::Debug for Jitted<M, N, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Jitted({N} parameters, traced {} times)", self.trace_count())
+    }
+}

@@ -1,0 +1,208 @@
+//! Plans: a program lowered and compiled for one signature, and the bounded set of plans of one function.
+
+use crate::array::Array;
+use crate::config::Config;
+use crate::jit::input::{Arg, Data};
+use crate::stats;
+use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::{Lowered, lower};
+use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::loops::Layout;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{DType, Result, Shape, ValueType};
+use ndjit_runtime::{Argument, Executable, Output};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// What a plan assumes of one argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ArgumentType {
+    pub ty: ValueType,
+    pub shape: Shape,
+    pub layout: ArgumentLayout,
+}
+
+/// Where an argument's elements are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ArgumentLayout {
+    /// Nowhere: a bare number.
+    Scalar,
+    /// In row-major order.
+    Contiguous,
+    /// In memory with these strides.
+    Strided(Layout),
+}
+
+impl ArgumentType {
+    pub fn contiguous(ty: ValueType, shape: Shape) -> ArgumentType {
+        ArgumentType { ty, shape, layout: ArgumentLayout::Contiguous }
+    }
+
+    fn memory(&self) -> Option<Result<Layout>> {
+        match &self.layout {
+            ArgumentLayout::Scalar => None,
+            ArgumentLayout::Contiguous => Some(contiguous(&self.shape, Policy::default().commit(self.ty))),
+            ArgumentLayout::Strided(layout) => Some(Ok(layout.clone())),
+        }
+    }
+
+    fn accepts(&self, arg: &Arg<'_>) -> bool {
+        self.ty == arg.ty
+            && self.shape == arg.shape
+            && match (&self.layout, &arg.data, &arg.layout) {
+                (ArgumentLayout::Scalar, Data::Scalar(_), _) => true,
+                (ArgumentLayout::Scalar, _, _) | (_, Data::Scalar(_), _) => false,
+                (ArgumentLayout::Contiguous, _, None) => true,
+                (ArgumentLayout::Strided(mine), _, Some(layout)) => mine == layout,
+                (ArgumentLayout::Contiguous, _, Some(_)) | (ArgumentLayout::Strided(_), _, None) => false,
+            }
+    }
+}
+
+/// A result of a plan.
+#[derive(Clone, Debug)]
+pub(crate) struct ResultType {
+    pub ty: ValueType,
+    pub dtype: DType,
+    pub shape: Shape,
+}
+
+/// A program lowered and compiled for one signature.
+pub(crate) struct Plan {
+    pub policy: Policy,
+    pub arguments: Vec<ArgumentType>,
+    /// Arrays the function captured: arguments after the caller's.
+    pub hidden: Vec<Array>,
+    /// How many results each growable part of the function's output has.
+    pub lengths: Vec<usize>,
+    pub results: Vec<ResultType>,
+    pub lowered: Arc<Lowered>,
+    executable: Executable,
+    last_use: AtomicU64,
+}
+
+impl Plan {
+    /// Lowers and compiles a traced program.
+    pub fn new(
+        graph: &Graph<ValueType>,
+        places: &Places,
+        arguments: &[ArgumentType],
+        config: &Config,
+        policy: Policy,
+    ) -> Result<Plan> {
+        let lowered = Plan::lower(graph, places, arguments, &[], config)?;
+        Plan::compile(Arc::new(lowered), arguments.to_vec(), config, policy)
+    }
+
+    /// Lowers a traced program; `hidden` are the captured arrays.
+    pub fn lower(
+        graph: &Graph<ValueType>,
+        places: &Places,
+        arguments: &[ArgumentType],
+        hidden: &[Array],
+        config: &Config,
+    ) -> Result<Lowered> {
+        let mut layouts: Vec<Layout> =
+            arguments.iter().filter_map(ArgumentType::memory).collect::<Result<Vec<Layout>>>()?;
+        for array in hidden {
+            layouts.push(contiguous(array.shape(), array.dtype())?);
+        }
+        lower(graph, places, &layouts, &config.options())
+    }
+
+    /// Compiles a lowered program.
+    pub fn compile(
+        lowered: Arc<Lowered>,
+        arguments: Vec<ArgumentType>,
+        config: &Config,
+        policy: Policy,
+    ) -> Result<Plan> {
+        let executable = Executable::new(&lowered)?;
+        let _ = config;
+        let mut results = Vec::new();
+        for (&traced, &value) in lowered.traced.outputs().iter().zip(lowered.simplified.outputs()) {
+            let (ty, dtype) = (lowered.traced.ty(traced), lowered.simplified.ty(value));
+            let shape = lowered.simplified.shape(value).clone();
+            results.push(ResultType { ty, dtype, shape });
+        }
+        stats::PLANS.fetch_add(1, Relaxed);
+        crate::jit::stage::dump(&lowered);
+        Ok(Plan {
+            policy,
+            arguments,
+            hidden: Vec::new(),
+            lengths: Vec::new(),
+            results,
+            lowered,
+            executable,
+            last_use: AtomicU64::new(0),
+        })
+    }
+
+    /// Runs the program on the arrays of the traced parameters.
+    pub fn run(
+        &self,
+        arguments: Vec<Argument<'_>>,
+        scalars: &[(usize, Literal)],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        self.executable.run(arguments, scalars, outputs)
+    }
+
+    /// Whether these arguments are what the plan was made for.
+    pub fn accepts(&self, policy: Policy, args: &[Arg<'_>]) -> bool {
+        self.policy == policy
+            && self.arguments.len() == args.len()
+            && self.arguments.iter().zip(args).all(|(mine, arg)| mine.accepts(arg))
+    }
+}
+
+/// The plans of one function. Finding one takes a shared lock for as long as comparing signatures takes; the plan found last
+/// is compared first. When full, the plan not used for the longest time goes.
+pub(crate) struct Plans {
+    plans: RwLock<Vec<Arc<Plan>>>,
+    latest: AtomicUsize,
+    clock: AtomicU64,
+}
+
+impl Plans {
+    /// The number of plans kept per function.
+    pub const LIMIT: usize = 64;
+
+    pub fn new() -> Plans {
+        Plans { plans: RwLock::new(Vec::new()), latest: AtomicUsize::new(0), clock: AtomicU64::new(0) }
+    }
+
+    pub fn find(&self, policy: Policy, args: &[Arg<'_>]) -> Option<Arc<Plan>> {
+        let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
+        let latest = self.latest.load(Relaxed);
+        if let Some(plan) = plans.get(latest)
+            && plan.accepts(policy, args)
+        {
+            return Some(Arc::clone(plan));
+        }
+        let at = plans.iter().position(|plan| plan.accepts(policy, args))?;
+        plans[at].last_use.store(self.clock.fetch_add(1, Relaxed), Relaxed);
+        self.latest.store(at, Relaxed);
+        Some(Arc::clone(&plans[at]))
+    }
+
+    pub fn insert(&self, plan: Arc<Plan>) {
+        let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
+        if plans.len() >= Plans::LIMIT
+            && let Some(at) = (0..plans.len()).min_by_key(|&i| plans[i].last_use.load(Relaxed))
+        {
+            plans.swap_remove(at);
+        }
+        plan.last_use.store(self.clock.fetch_add(1, Relaxed), Relaxed);
+        self.latest.store(plans.len(), Relaxed);
+        plans.push(plan);
+    }
+
+    /// The plan used or made last.
+    pub fn last(&self) -> Option<Arc<Plan>> {
+        let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
+        plans.get(self.latest.load(Relaxed)).or(plans.last()).cloned()
+    }
+}

@@ -1,0 +1,213 @@
+//! Compilation step by step, and on types alone: trace, lower, compile.
+
+use crate::array::Array;
+use crate::jit::erased::{self, Core, TracedFunction};
+use crate::jit::function::JitFn;
+use crate::jit::input::{Arg, Destination, Destinations, Inputs};
+use crate::jit::output::{Outputs, Parts};
+use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan};
+use crate::jit::stage::{self, Stage};
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
+use ndjit_runtime::Output;
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Type and shape of an argument, without data. Row-major in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    pub(crate) ty: ValueType,
+    pub(crate) shape: Shape,
+    scalar: bool,
+}
+
+/// An array argument of a type (a [`DType`](crate::DType), or weak) and a shape: `spec(DType::F32, [2, 3])`.
+pub fn spec(ty: impl Into<ValueType>, shape: impl Into<Shape>) -> Spec {
+    Spec { ty: ty.into(), shape: shape.into(), scalar: false }
+}
+
+impl Spec {
+    /// A bare number of this kind, passed at each call.
+    pub fn number(kind: Weak) -> Spec {
+        Spec { ty: ValueType::Weak(kind), shape: Shape::scalar(), scalar: true }
+    }
+
+    /// The spec of an array.
+    pub fn of(array: &Array) -> Spec {
+        spec(array.value_type(), array.shape().clone())
+    }
+
+    fn argument(&self) -> ArgumentType {
+        let layout = if self.scalar { ArgumentLayout::Scalar } else { ArgumentLayout::Contiguous };
+        ArgumentType { ty: self.ty, shape: self.shape.clone(), layout }
+    }
+}
+
+/// A function traced for one signature.
+pub struct Traced<M, const N: usize, F: JitFn<M, N>> {
+    core: Arc<Core>,
+    policy: Policy,
+    arguments: Vec<ArgumentType>,
+    traced: TracedFunction,
+    marker: PhantomData<fn() -> (M, F)>,
+}
+
+/// A function lowered to loop nests for one signature; no machine code yet.
+pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
+    core: Arc<Core>,
+    policy: Policy,
+    arguments: Vec<ArgumentType>,
+    lowered: Arc<ndjit_codegen::Lowered>,
+    hidden: Vec<Array>,
+    lengths: Vec<usize>,
+    marker: PhantomData<fn() -> (M, F)>,
+}
+
+/// A function compiled for one signature. It can be called from any thread.
+pub struct Compiled<M, const N: usize, F: JitFn<M, N>> {
+    plan: Arc<Plan>,
+    marker: PhantomData<fn() -> (M, F)>,
+}
+
+pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
+    core: &Arc<Core>,
+    specs: &[Spec],
+    place: Place,
+) -> Result<Traced<M, N, F>> {
+    if specs.len() != core.arity {
+        return Err(Error::new(ErrorCode::Arity, "trace: not as many specs as parameters")
+            .at(place)
+            .fact(format_args!("parameters: {}, specs: {}", core.arity, specs.len())));
+    }
+    for spec in specs {
+        spec.shape.bytes(Policy::default().commit(spec.ty).bytes()).map_err(|e| e.at(place))?;
+    }
+    let policy = core.config.policy();
+    let arguments: Vec<ArgumentType> = specs.iter().map(Spec::argument).collect();
+    let params: Vec<_> = arguments.iter().map(erased::param).collect();
+    let traced = core.trace(policy, &params).map_err(|e| e.at(place))?;
+    Ok(Traced { core: Arc::clone(core), policy, arguments, traced, marker: PhantomData })
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
+    /// Type and shape of each result.
+    pub fn results(&self) -> Vec<Spec> {
+        let graph = &self.traced.recording.graph;
+        graph.outputs().iter().map(|&o| spec(graph.ty(o), graph.shape(o).clone())).collect()
+    }
+
+    /// Runs the passes that do not depend on the machine.
+    ///
+    /// # Errors
+    /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist.
+    pub fn lower(self) -> Result<Lowered<M, N, F>> {
+        let recording = self.traced.recording;
+        let lowered =
+            Plan::lower(&recording.graph, &recording.places, &self.arguments, &recording.hidden, &self.core.config)?;
+        Ok(Lowered {
+            core: self.core,
+            policy: self.policy,
+            arguments: self.arguments,
+            lowered: Arc::new(lowered),
+            hidden: recording.hidden,
+            lengths: self.traced.lengths,
+            marker: PhantomData,
+        })
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
+    /// The text of a stage.
+    pub fn explain(&self, stage: Stage) -> String {
+        stage::text(&self.lowered, stage)
+    }
+
+    /// The number of kernels.
+    pub fn kernel_count(&self) -> usize {
+        self.lowered.kernels.len()
+    }
+
+    /// Generates machine code.
+    ///
+    /// # Errors
+    /// `Backend` if code generation fails.
+    pub fn compile(self) -> Result<Compiled<M, N, F>> {
+        let plan = self.core.compiled(self.policy, self.arguments, self.lowered, self.hidden, self.lengths)?;
+        Ok(Compiled { plan: Arc::new(plan), marker: PhantomData })
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
+    /// The text of a stage.
+    pub fn explain(&self, stage: Stage) -> String {
+        stage::text(&self.plan.lowered, stage)
+    }
+
+    /// The number of kernels a call runs.
+    pub fn kernel_count(&self) -> usize {
+        self.plan.lowered.kernels.len()
+    }
+
+    /// Calls the function. Nothing is compiled: arguments are of the signature the function was compiled for, or the call is
+    /// an error.
+    ///
+    /// # Errors
+    /// `Argument` for an argument of another type, shape or layout; `Allocation` if memory is refused.
+    #[track_caller]
+    pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
+        let place = Place::caller();
+        let mut args = inputs.args().map_err(|e| e.at(place))?;
+        self.check(&args, place)?;
+        let mut outputs: SmallVec<[Output<'_>; 4]> = self.plan.results.iter().map(|_| Output::Fresh(None)).collect();
+        erased::run(&self.plan, &mut args, &mut outputs).map_err(|e| e.at(place))?;
+        let arrays = self.plan.results.iter().zip(outputs).map(|(result, output)| match output {
+            Output::Fresh(Some(buffer)) => Array::concrete(result.ty, result.shape.clone(), buffer),
+            Output::Fresh(None) | Output::Into(_) => {
+                Array::poisoned(Error::new(ErrorCode::Verify, "call: the program gave no elements"))
+            }
+        });
+        Ok(F::Outputs::arrays(&mut Parts::new(arrays.collect(), self.plan.lengths.clone())))
+    }
+
+    /// As [`call`](Compiled::call), with results written into memory of the caller.
+    ///
+    /// # Errors
+    /// Those of [`call`](Compiled::call); `Arity` and `Argument` for destinations that are not as the results.
+    #[track_caller]
+    pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
+        let place = Place::caller();
+        let mut args = inputs.args().map_err(|e| e.at(place))?;
+        self.check(&args, place)?;
+        let mut destinations: SmallVec<[Destination<'b>; 4]> = SmallVec::new();
+        into.destinations(&mut destinations);
+        erased::fits(&self.plan, &destinations).map_err(|e| e.at(place))?;
+        erased::run_into(&self.plan, &mut args, &mut destinations).map_err(|e| e.at(place))
+    }
+
+    fn check(&self, args: &[Arg<'_>], place: Place) -> Result<()> {
+        if self.plan.accepts(self.plan.policy, args) {
+            return Ok(());
+        }
+        let mut error = Error::new(ErrorCode::Argument, "call: the arguments are not what was compiled for").at(place);
+        for (i, (expected, arg)) in self.plan.arguments.iter().zip(args).enumerate() {
+            let given = erased::argument_type(arg);
+            if *expected != given {
+                error = error
+                    .fact(format_args!("argument {i}: compiled for {}", describe(expected)))
+                    .fact(format_args!("            given {}", describe(&given)));
+            }
+        }
+        Err(error.help("call the jitted function itself to compile for other arguments, or convert them"))
+    }
+}
+
+fn describe(argument: &ArgumentType) -> String {
+    match &argument.layout {
+        ArgumentLayout::Scalar => format!("a number {}", argument.ty),
+        ArgumentLayout::Contiguous => format!("{}{}", argument.ty, argument.shape),
+        ArgumentLayout::Strided(layout) => {
+            format!("{}{} with strides {:?}", argument.ty, argument.shape, layout.strides)
+        }
+    }
+}

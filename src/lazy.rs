@@ -1,0 +1,333 @@
+//! Lazy arrays: noting operations, running what waits through the same passes as jitted functions, letting go.
+//!
+//! Nothing here recurses: programs are as deep as users make them. Weak numbers are arguments of the plan, so that a change
+//! of constants finds the plan of before.
+
+use crate::array::{Array, Node};
+use crate::config::{Config, current_policy};
+use crate::infer::{self, Known};
+use crate::jit::plan::{ArgumentType, Plan};
+use crate::operand::AnyOperand;
+use crate::stats;
+use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
+use ndjit_runtime::{Argument, Output};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// An operation that waits.
+#[derive(Clone)]
+pub(crate) struct Recipe {
+    step: Step,
+    operands: SmallVec<[LazyOperand; 2]>,
+    place: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Step {
+    Op(Op, Policy),
+    Cast,
+}
+
+#[derive(Clone)]
+enum LazyOperand {
+    Array(Array),
+    Literal(Literal),
+}
+
+/// Notes an operation on arrays and numbers.
+pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
+    let policy = current_policy();
+    let scalar = Shape::scalar();
+    let mut known: SmallVec<[Known<'_>; 3]> = SmallVec::new();
+    let mut own: SmallVec<[LazyOperand; 2]> = SmallVec::new();
+    for operand in operands {
+        match operand {
+            AnyOperand::Array(array) => {
+                if let Some(error) = array.error() {
+                    return Array::poisoned(error.clone());
+                }
+                known.push(Known { ty: array.value_type(), shape: array.shape(), literal: None });
+                own.push(LazyOperand::Array(array.clone()));
+            }
+            AnyOperand::Scalar(number) => {
+                known.push(Known { ty: number.0.ty(), shape: &scalar, literal: Some(number.0) });
+                own.push(LazyOperand::Literal(number.0));
+            }
+            AnyOperand::Expr(_) => {
+                return Array::poisoned(
+                    Error::new(ErrorCode::Traced, format!("{op}: a traced value was used outside its trace")).at(place),
+                );
+            }
+        }
+    }
+    match infer::op_result(op, policy, &known, place) {
+        Ok((ty, shape)) => note(ty, shape, Recipe { step: Step::Op(op, policy), operands: own, place }),
+        Err(error) => Array::poisoned(error),
+    }
+}
+
+/// Notes a cast.
+pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
+    if let Some(error) = array.error() {
+        return Array::poisoned(error.clone());
+    }
+    if let Err(error) = array.shape().bytes(dtype.bytes()) {
+        return Array::poisoned(error.at(place));
+    }
+    let operands = SmallVec::from_iter([LazyOperand::Array(array.clone())]);
+    note(ValueType::Strong(dtype), array.shape().clone(), Recipe { step: Step::Cast, operands, place })
+}
+
+fn note(ty: ValueType, shape: Shape, recipe: Recipe) -> Array {
+    let mut waiting = 1usize;
+    let mut before: SmallVec<[usize; 3]> = SmallVec::new();
+    for operand in &recipe.operands {
+        if let LazyOperand::Array(array) = operand
+            && array.0.state.get().is_none()
+            && !before.contains(&array.identity())
+        {
+            before.push(array.identity());
+            waiting = waiting.saturating_add(array.0.waiting);
+        }
+    }
+    // Shared operands count more than once; only a number over the limit is worth counting exactly.
+    if waiting > Array::NODE_LIMIT {
+        waiting = 1 + count_waiting(&recipe);
+    }
+    let state = OnceLock::new();
+    let array = Array(Arc::new(Node { ty, shape, state, recipe: Mutex::new(Some(recipe)), waiting }));
+    if waiting > Array::NODE_LIMIT
+        && let Err(error) = evaluate(&array)
+    {
+        return Array::poisoned(error);
+    }
+    array
+}
+
+/// The number of different operations that wait below a recipe; stops counting beyond the limit.
+fn count_waiting(recipe: &Recipe) -> usize {
+    let mut seen: FxHashSet<usize> = FxHashSet::default();
+    let mut stack = waiting_operands(recipe);
+    while let Some(array) = stack.pop() {
+        if seen.len() > Array::NODE_LIMIT {
+            break;
+        }
+        if seen.insert(array.identity())
+            && let Some(recipe) = &*lock(&array.0.recipe)
+        {
+            stack.extend(waiting_operands(recipe));
+        }
+    }
+    seen.len()
+}
+
+fn waiting_operands(recipe: &Recipe) -> Vec<Array> {
+    let arrays = recipe.operands.iter().filter_map(|operand| match operand {
+        LazyOperand::Array(array) => array.0.state.get().is_none().then(|| array.clone()),
+        LazyOperand::Literal(_) => None,
+    });
+    arrays.collect()
+}
+
+/// Lets go of a recipe without recursion, however deep what it holds.
+pub(crate) fn dismantle(recipe: Recipe) {
+    let mut stack = vec![recipe];
+    while let Some(recipe) = stack.pop() {
+        for operand in recipe.operands {
+            if let LazyOperand::Array(array) = operand
+                && let Some(mut node) = Arc::into_inner(array.0)
+            {
+                stack.extend(node.recipe.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
+pub(crate) fn evaluate(array: &Array) -> Result<()> {
+    let program = Program::collect(array);
+    let plan = program.plan()?;
+    let mut arguments = Vec::with_capacity(program.leaves.len());
+    for leaf in &program.leaves {
+        arguments.push(Argument::Shared(leaf.buffer()?));
+    }
+    let mut outputs = [Output::Fresh(None)];
+    plan.run(arguments, &program.scalars, &mut outputs)?;
+    let [Output::Fresh(Some(buffer))] = outputs else {
+        return Err(Error::new(ErrorCode::Verify, "array: the program gave no elements"));
+    };
+    // A second thread may have been first: its elements are the same.
+    let _ = array.0.state.set(Ok(buffer));
+    if let Some(recipe) = lock(&array.0.recipe).take() {
+        dismantle(recipe);
+    }
+    Ok(())
+}
+
+/// One item of a program: what keys its plan.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Item {
+    Leaf(ValueType, Shape),
+    Argument(ndjit_ir::Weak),
+    Value(Literal),
+    Step(Step, SmallVec<[u32; 3]>, ValueType, Shape),
+}
+
+/// What waits below an array, operands before users.
+struct Program {
+    items: Vec<Item>,
+    places: Vec<Option<Place>>,
+    leaves: Vec<Array>,
+    scalars: Vec<(usize, Literal)>,
+}
+
+impl Program {
+    fn collect(root: &Array) -> Program {
+        struct Frame {
+            array: Array,
+            recipe: Recipe,
+            operands: SmallVec<[u32; 3]>,
+        }
+        let mut program = Program { items: Vec::new(), places: Vec::new(), leaves: Vec::new(), scalars: Vec::new() };
+        let mut known: FxHashMap<usize, u32> = FxHashMap::default();
+        let mut stack: Vec<Frame> = Vec::new();
+        // An array to visit: a new frame, or an item that is complete.
+        let mut enter = Some(root.clone());
+        loop {
+            if let Some(array) = enter.take() {
+                let recipe = lock(&array.0.recipe).clone();
+                let done = known.get(&array.identity()).copied().or_else(|| {
+                    recipe.is_none().then(|| {
+                        let item = program.push(Item::Leaf(array.value_type(), array.shape().clone()), None);
+                        known.insert(array.identity(), item);
+                        program.leaves.push(array.clone());
+                        item
+                    })
+                });
+                match (done, recipe, stack.last_mut()) {
+                    (Some(item), _, Some(frame)) => frame.operands.push(item),
+                    (Some(_), _, None) => return program,
+                    (None, Some(recipe), _) => stack.push(Frame { array, recipe, operands: SmallVec::new() }),
+                    (None, None, _) => {}
+                }
+            }
+            let Some(frame) = stack.last_mut() else { return program };
+            match frame.recipe.operands.get(frame.operands.len()) {
+                Some(LazyOperand::Array(array)) => enter = Some(array.clone()),
+                Some(&LazyOperand::Literal(literal)) => {
+                    let item = match literal.ty() {
+                        ValueType::Weak(weak) => {
+                            let item = program.push(Item::Argument(weak), None);
+                            program.scalars.push((item as usize, literal));
+                            item
+                        }
+                        ValueType::Strong(_) => program.push(Item::Value(literal), None),
+                    };
+                    if let Some(frame) = stack.last_mut() {
+                        frame.operands.push(item);
+                    }
+                }
+                None => {
+                    let Some(Frame { array, recipe, operands }) = stack.pop() else { return program };
+                    let shape = array.shape().clone();
+                    let item =
+                        program.push(Item::Step(recipe.step, operands, array.value_type(), shape), Some(recipe.place));
+                    known.insert(array.identity(), item);
+                    match stack.last_mut() {
+                        Some(frame) => frame.operands.push(item),
+                        None => return program,
+                    }
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, item: Item, place: Option<Place>) -> u32 {
+        self.items.push(item);
+        self.places.push(place);
+        self.items.len() as u32 - 1
+    }
+
+    /// The plan of this program, from the cache or made now.
+    fn plan(&self) -> Result<Arc<Plan>> {
+        static PLANS: Mutex<Option<Cache>> = Mutex::new(None);
+        if let Some(plan) = lock(&PLANS).get_or_insert_default().get(&self.items) {
+            stats::PLAN_HITS.fetch_add(1, Relaxed);
+            return Ok(plan);
+        }
+        stats::TRACES.fetch_add(1, Relaxed);
+        let (graph, places) = self.graph();
+        let types: Vec<ArgumentType> =
+            self.leaves.iter().map(|leaf| ArgumentType::contiguous(leaf.value_type(), leaf.shape().clone())).collect();
+        let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), Policy::default())?);
+        lock(&PLANS).get_or_insert_default().insert(self.items.clone(), Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    fn graph(&self) -> (Graph<ValueType>, Places) {
+        let (mut graph, mut places) = (Graph::new(), Places::default());
+        let mut values = vec![Value(u32::MAX); self.items.len()];
+        for (item, value) in self.items.iter().zip(&mut values) {
+            if let Item::Leaf(ty, shape) = item {
+                *value = graph.param(*ty, shape);
+            }
+        }
+        for (i, item) in self.items.iter().enumerate() {
+            values[i] = match item {
+                Item::Leaf(..) => continue,
+                &Item::Argument(ty) => graph.literal(Slot::Argument { index: i, ty }, ValueType::Weak(ty)),
+                Item::Value(literal) => graph.literal(Slot::Value(*literal), literal.ty()),
+                Item::Step(step, operands, ty, shape) => {
+                    let kind = match *step {
+                        Step::Op(op, policy) => NodeKind::Op(op, policy),
+                        Step::Cast => NodeKind::Cast,
+                    };
+                    let operands: SmallVec<[Value; 3]> = operands.iter().map(|&o| values[o as usize]).collect();
+                    let shape = graph.intern(shape);
+                    graph.add(kind, &operands, &[(*ty, shape)])
+                }
+            };
+            if let Some(place) = self.places[i] {
+                places.note(graph.producer(values[i]), place);
+            }
+        }
+        graph.set_outputs(values.last().copied().into_iter().collect());
+        (graph, places)
+    }
+}
+
+/// Plans by program; when full, the one not used for the longest time goes.
+#[derive(Default)]
+struct Cache {
+    plans: FxHashMap<Vec<Item>, (Arc<Plan>, u64)>,
+    clock: u64,
+}
+
+impl Cache {
+    const LIMIT: usize = 256;
+
+    fn get(&mut self, key: &[Item]) -> Option<Arc<Plan>> {
+        self.clock += 1;
+        let (plan, used) = self.plans.get_mut(key)?;
+        *used = self.clock;
+        Some(Arc::clone(plan))
+    }
+
+    fn insert(&mut self, key: Vec<Item>, plan: Arc<Plan>) {
+        if self.plans.len() >= Cache::LIMIT
+            && let Some(oldest) = self.plans.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone())
+        {
+            self.plans.remove(&oldest);
+        }
+        self.plans.insert(key, (plan, self.clock));
+    }
+}

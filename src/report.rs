@@ -1,0 +1,42 @@
+//! Errors as people want to read them: with the line of source they are about.
+
+use ndjit_ir::Error;
+use std::fmt::Write;
+use std::fs;
+
+/// The error with its line of source and a caret below it, where the file can be read. This is what the doors that panic
+/// print.
+///
+/// ```text
+/// error[shape]: add: shapes [2] and [3] do not broadcast
+///   --> src/main.rs:4:13
+///    |
+///  4 |     let z = x + y;
+///    |             ^
+///   x: f32[2]
+///   y: f32[3]
+///   help: …
+/// ```
+pub fn report(error: &Error) -> String {
+    let Some((place, line)) = error.place().and_then(|p| Some((p, source_line(p.file, p.line)?))) else {
+        return error.to_string();
+    };
+    let number = place.line.to_string();
+    let margin = " ".repeat(number.len());
+    let before: String =
+        line.chars().take(place.column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let mut text = format!("error[{}]: {}\n", error.code(), error.headline());
+    let _ = write!(text, "{margin} --> {place}\n {margin} |\n {number} | {}\n {margin} | {before}^", line.trim_end());
+    for fact in error.facts() {
+        let _ = write!(text, "\n  {fact}");
+    }
+    if let Some(help) = error.help_text() {
+        let _ = write!(text, "\n  help: {help}");
+    }
+    text
+}
+
+fn source_line(file: &str, line: u32) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    text.lines().nth((line as usize).checked_sub(1)?).map(str::to_owned)
+}

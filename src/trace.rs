@@ -1,0 +1,359 @@
+//! The traces being recorded on this thread, innermost last, and what recording one gives.
+//!
+//! Invariants: a graph holds only values that exist; a failed operation leaves the graph as it was and becomes an error of
+//! the trace. Arrays met while tracing become parameters after the function's own, one per array.
+
+use crate::array::Array;
+use crate::config::current_policy;
+use crate::expr::{Expr, Node};
+use crate::infer::{self, Known};
+use crate::operand::AnyOperand;
+use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A parameter of a function to trace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Param {
+    Array(ValueType, Shape),
+    /// A number passed at each call.
+    Scalar(Weak),
+}
+
+/// What recording a function gave.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    pub graph: Graph<ValueType>,
+    pub places: Places,
+    /// Arrays the function used without being passed them: the last parameters of the graph.
+    pub hidden: Vec<Array>,
+}
+
+struct Trace {
+    id: u32,
+    graph: Graph<ValueType>,
+    places: Places,
+    errors: Vec<Error>,
+    hidden: Vec<(Array, Value)>,
+    hidden_at: HashMap<usize, usize>,
+    children: HashMap<usize, u32>,
+}
+
+thread_local! {
+    static TRACES: RefCell<Vec<Trace>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Traces `function` on parameters of the given types. It gets its parameters and pushes its results.
+///
+/// # Errors
+/// The first error an operation made; `Traced` if a result is not of this trace; `Panic` if the function panicked.
+pub(crate) fn record(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Result<Recording> {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut trace = Trace {
+        id,
+        graph: Graph::new(),
+        places: Places::default(),
+        errors: Vec::new(),
+        hidden: Vec::new(),
+        hidden_at: HashMap::new(),
+        children: HashMap::new(),
+    };
+    let inputs = trace.params(params);
+    TRACES.with_borrow_mut(|traces| traces.push(trace));
+    let mut outputs = Vec::new();
+    let outcome = catch_unwind(AssertUnwindSafe(|| function(&inputs, &mut outputs)));
+    let Some(trace) = TRACES.with_borrow_mut(Vec::pop) else {
+        return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost"));
+    };
+    outcome.map_err(|payload| panicked(payload.as_ref()))?;
+    trace.finish(&outputs)
+}
+
+/// Applies `op` in the trace of this thread.
+pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
+    in_trace(|trace| {
+        let mut values: SmallVec<[Value; 3]> = SmallVec::new();
+        for operand in operands {
+            values.push(trace.value(operand, op.name(), place)?);
+        }
+        trace.op(op, &values, place)
+    })
+}
+
+/// Casts in the trace of this thread.
+pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
+    in_trace(|trace| {
+        let value = trace.expr(x, "cast", place)?;
+        let shape = trace.graph.shape_id(value);
+        trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
+        Ok(trace.add(NodeKind::Cast, &[value], &[(ValueType::Strong(dtype), shape)], place))
+    })
+}
+
+/// Calls a traced function in the trace of this thread; its results in order.
+pub(crate) fn call(
+    operands: &[AnyOperand],
+    place: Place,
+    child: impl FnOnce(&[Param]) -> Result<Arc<Recording>>,
+) -> Vec<Expr> {
+    let types = TRACES.with_borrow_mut(|traces| {
+        let trace = traces.last_mut()?;
+        let values: std::result::Result<Vec<Value>, u32> =
+            operands.iter().map(|o| trace.value(o, "call", place)).collect();
+        Some(values.map(|values| {
+            let param = |&v: &Value| Param::Array(trace.graph.ty(v), trace.graph.shape(v).clone());
+            let params: Vec<Param> = values.iter().map(param).collect();
+            (values, params)
+        }))
+    });
+    let Some(Ok((mut values, params))) = types else {
+        return match types {
+            Some(Err(error)) => vec![in_trace(|_| Err(error))],
+            _ => vec![STRAY],
+        };
+    };
+    let recording = match child(&params) {
+        Ok(recording) => recording,
+        Err(error) => return vec![in_trace(|trace| Err(trace.fail(error.at(place))))],
+    };
+    let results = TRACES.with_borrow_mut(|traces| {
+        let trace = traces.last_mut()?;
+        for array in &recording.hidden {
+            match trace.capture(array) {
+                Ok(value) => values.push(value),
+                Err(error) => return Some(vec![trace.expr_of(Err(error))]),
+            }
+        }
+        let key = Arc::as_ptr(&recording) as usize;
+        let number = match trace.children.get(&key) {
+            Some(&number) => number,
+            None => {
+                let number = trace.graph.child(Arc::new(recording.graph.clone()));
+                trace.places.add_child(Arc::new(recording.places.clone()));
+                trace.children.insert(key, number);
+                number
+            }
+        };
+        let graph = &recording.graph;
+        let mut types = Vec::new();
+        for &output in graph.outputs() {
+            types.push((graph.ty(output), trace.graph.intern(graph.shape(output))));
+        }
+        let first = trace.add(NodeKind::Call(number), &values, &types, place);
+        Some((0..types.len() as u32).map(|i| trace.expr_of(Ok(Value(first.0 + i)))).collect())
+    });
+    results.unwrap_or_default()
+}
+
+/// Type and shape of a value of this thread's trace; `None` if it is poisoned or of another trace.
+pub(crate) fn known(x: Expr) -> Option<(ValueType, Shape)> {
+    TRACES.with_borrow(|traces| {
+        let trace = traces.last().filter(|t| t.id == x.trace)?;
+        match x.node {
+            Node::Value(value) => Some((trace.graph.ty(value), trace.graph.shape(value).clone())),
+            Node::Poisoned(_) => None,
+        }
+    })
+}
+
+/// Makes the current trace fail with `error`.
+pub(crate) fn note_error(error: &Error) {
+    let _ = in_trace(|trace| Err(trace.fail(error.clone())));
+}
+
+/// An expression outside every trace. Nothing can be read from it, and no trace accepts it.
+pub(crate) const STRAY: Expr = Expr { trace: 0, node: Node::Poisoned(0), _thread: PhantomData };
+
+fn in_trace(make: impl FnOnce(&mut Trace) -> std::result::Result<Value, u32>) -> Expr {
+    TRACES.with_borrow_mut(|traces| match traces.last_mut() {
+        Some(trace) => {
+            let made = make(trace);
+            trace.expr_of(made)
+        }
+        None => STRAY,
+    })
+}
+
+impl Trace {
+    fn expr_of(&self, made: std::result::Result<Value, u32>) -> Expr {
+        let node = match made {
+            Ok(value) => Node::Value(value),
+            Err(error) => Node::Poisoned(error),
+        };
+        Expr { trace: self.id, node, _thread: PhantomData }
+    }
+
+    fn fail(&mut self, error: Error) -> u32 {
+        self.errors.push(error);
+        self.errors.len() as u32 - 1
+    }
+
+    fn params(&mut self, params: &[Param]) -> Vec<Expr> {
+        let mut values = vec![Value(0); params.len()];
+        // Array parameters first: parameters are the first nodes.
+        for (value, param) in values.iter_mut().zip(params) {
+            if let Param::Array(ty, shape) = param {
+                *value = self.graph.param(*ty, shape);
+            }
+        }
+        for (index, param) in params.iter().enumerate() {
+            if let Param::Scalar(ty) = *param {
+                values[index] = self.graph.literal(Slot::Argument { index, ty }, ValueType::Weak(ty));
+            }
+        }
+        values.into_iter().map(|value| self.expr_of(Ok(value))).collect()
+    }
+
+    fn add(
+        &mut self,
+        kind: NodeKind,
+        operands: &[Value],
+        results: &[(ValueType, ndjit_ir::graph::ShapeId)],
+        place: Place,
+    ) -> Value {
+        let value = self.graph.add(kind, operands, results);
+        self.places.note(self.graph.producer(value), place);
+        value
+    }
+
+    fn value(&mut self, operand: &AnyOperand, what: &str, place: Place) -> std::result::Result<Value, u32> {
+        match operand {
+            AnyOperand::Expr(x) => self.expr(*x, what, place),
+            AnyOperand::Array(array) => self.capture(array),
+            AnyOperand::Scalar(scalar) => {
+                let literal = scalar.0;
+                let value = self.graph.literal(Slot::Value(literal), literal.ty());
+                self.places.note(self.graph.producer(value), place);
+                Ok(value)
+            }
+        }
+    }
+
+    fn expr(&mut self, x: Expr, what: &str, place: Place) -> std::result::Result<Value, u32> {
+        match x.node {
+            Node::Value(value) if x.trace == self.id => Ok(value),
+            Node::Poisoned(error) if x.trace == self.id => Err(error),
+            Node::Value(_) | Node::Poisoned(_) => Err(self.fail(outside(what).at(place))),
+        }
+    }
+
+    fn capture(&mut self, array: &Array) -> std::result::Result<Value, u32> {
+        if let Some(&at) = self.hidden_at.get(&array.identity()) {
+            return Ok(self.hidden[at].1);
+        }
+        if let Some(error) = array.error() {
+            return Err(self.fail(error.clone()));
+        }
+        let value = self.graph.param(array.value_type(), array.shape());
+        self.hidden_at.insert(array.identity(), self.hidden.len());
+        self.hidden.push((array.clone(), value));
+        Ok(value)
+    }
+
+    fn op(&mut self, op: Op, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
+        let policy = current_policy();
+        let graph = &self.graph;
+        let known: SmallVec<[Known<'_>; 3]> = values
+            .iter()
+            .map(|&v| Known { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) })
+            .collect();
+        let result = infer::op_result(op, policy, &known, place);
+        drop(known);
+        match result {
+            Ok((ty, shape)) => {
+                let shape = self.graph.intern(&shape);
+                Ok(self.add(NodeKind::Op(op, policy), values, &[(ty, shape)], place))
+            }
+            Err(error) => Err(self.fail(error)),
+        }
+    }
+
+    fn finish(mut self, outputs: &[Expr]) -> Result<Recording> {
+        let mut values = Vec::with_capacity(outputs.len());
+        for &output in outputs {
+            match output.node {
+                Node::Value(value) if output.trace == self.id => values.push(value),
+                Node::Poisoned(_) if output.trace == self.id => {}
+                Node::Value(_) | Node::Poisoned(_) => self.errors.push(outside("return")),
+            }
+        }
+        if let Some(error) = self.errors.into_iter().next() {
+            return Err(error);
+        }
+        self.graph.set_outputs(values);
+        let hidden: Vec<Array> = self.hidden.into_iter().map(|(array, _)| array).collect();
+        if hidden.is_empty() {
+            return Ok(Recording { graph: self.graph, places: self.places, hidden });
+        }
+        let (graph, places) = params_first(&self.graph, &self.places);
+        Ok(Recording { graph, places, hidden })
+    }
+}
+
+/// The number a value is, if it is one whose value is known.
+fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
+    match graph.node(graph.producer(value)).kind {
+        NodeKind::Literal(slot) => match &graph.slots()[slot.index()] {
+            Slot::Value(literal) => Some(*literal),
+            Slot::Argument { .. } => None,
+        },
+        NodeKind::Param(_) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => None,
+    }
+}
+
+/// The same graph with all parameters before all other nodes, each sort in its order.
+fn params_first(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>, Places) {
+    let mut out = Graph::with_slots(graph);
+    let mut out_places = Places::default();
+    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    for &param in graph.params() {
+        map[param.index()] = out.param(graph.ty(param), graph.shape(param));
+    }
+    for (n, child) in graph.children().iter().enumerate() {
+        out.child(Arc::clone(child));
+        out_places.add_child(places.child(n as u32));
+    }
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        if matches!(node.kind, NodeKind::Param(_)) {
+            continue;
+        }
+        let operands: SmallVec<[Value; 4]> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
+        let mut results: SmallVec<[_; 1]> = SmallVec::new();
+        for value in node.results() {
+            let shape = out.intern(graph.shape(value));
+            results.push((graph.ty(value), shape));
+        }
+        let first = out.add(node.kind, &operands, &results);
+        for (i, value) in node.results().enumerate() {
+            map[value.index()] = Value(first.0 + i as u32);
+        }
+        for place in places.all(id) {
+            out_places.note(out.producer(first), place);
+        }
+    }
+    out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
+    (out, out_places)
+}
+
+fn outside(what: &str) -> Error {
+    Error::new(ErrorCode::Traced, format!("{what}: a traced value was used outside its trace"))
+        .help("values of a traced function end with it; return them, or pass them as arguments")
+}
+
+fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|s| (*s).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a value that is no text".to_owned());
+    Error::new(ErrorCode::Panic, "trace: the traced function panicked").fact(message)
+}
