@@ -36,7 +36,7 @@ pub struct Kernel {
 }
 
 enum Code {
-    Machine(Machine),
+    Machine(Box<Machine>),
     Interpreted,
 }
 
@@ -68,7 +68,7 @@ impl Kernel {
         expanded.verify()?;
         let mut cost = cost::per_element(&expanded, options.vector);
         let code = isa.map(|isa| machine_code(&expanded, isa, options)).transpose()?.flatten();
-        let code = code.map_or(Code::Interpreted, Code::Machine);
+        let code = code.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine)));
         if matches!(code, Code::Interpreted) {
             cost *= cost::INTERPRETED;
         }
@@ -200,7 +200,7 @@ fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, options: CodeOptions) -> R
         Err(error) => {
             // SAFETY: no function of this module was ever called.
             unsafe { module.free_memory() };
-            match error {
+            match *error {
                 ModuleError::Backend(_) | ModuleError::Allocation { .. } => {
                     note_refusal(&error);
                     Ok(None)
@@ -220,7 +220,10 @@ fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, options: CodeOptions) -> R
 }
 
 /// Compiles a function into the module and makes it executable: its entry and its size in bytes.
-fn define(module: &mut JITModule, function: cranelift_codegen::ir::Function) -> Result<(Entry, usize), ModuleError> {
+fn define(
+    module: &mut JITModule,
+    function: cranelift_codegen::ir::Function,
+) -> Result<(Entry, usize), Box<ModuleError>> {
     let id = module.declare_anonymous_function(&function.signature)?;
     let mut context = Context::for_function(function);
     module.define_function(id, &mut context)?;

@@ -3,9 +3,9 @@
 //! Everything that can be decided before a call is decided in [`Executable::new`]; a call checks its arguments, takes memory
 //! from the pool, and runs the kernels.
 
+use crate::backend::{Backend, Cpu};
 use crate::buffer::{Buffer, Writable};
 use crate::code::{CodeOptions, Kernel};
-use crate::kernels;
 use crate::plan::{OutputPlan, Plan, StepPlan};
 use crate::threads::{Split, Threads, catch};
 use ndjit_codegen::Lowered;
@@ -111,7 +111,7 @@ impl Executable {
         let code = CodeOptions { vector: options.vector, compile: options.compile };
         let mut kernels = Vec::with_capacity(lowered.scheduled.len());
         for scheduled in &lowered.scheduled {
-            let kernel = kernels::get(&scheduled.nest, code)?;
+            let kernel = Cpu.compile(&scheduled.nest, code)?;
             let (mut literals, mut patches) = (SmallVec::new(), SmallVec::new());
             for &(slot, dtype) in &scheduled.literals {
                 match lowered.simplified.slots().get(slot.index()) {

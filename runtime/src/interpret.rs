@@ -53,7 +53,7 @@ impl Memory for Operands<'_> {
         // SAFETY: the caller of `run` vouches for every index's element of every operand, and the interpreter asks for
         // words of those elements alone. Offsets may be negative: they wrap.
         unsafe {
-            let word_at = self.inputs[input].wrapping_offset(offset as isize);
+            let word_at = self.inputs[input].wrapping_add(offset);
             word.as_mut_ptr().copy_from_nonoverlapping(word_at, size);
         }
         if cfg!(target_endian = "big") {
@@ -70,7 +70,7 @@ impl Memory for Operands<'_> {
         }
         // SAFETY: as for `load`; the memory may be written.
         unsafe {
-            let word_at = self.outputs[output].wrapping_offset(offset as isize);
+            let word_at = self.outputs[output].wrapping_add(offset);
             word_at.copy_from_nonoverlapping(word.as_ptr(), size);
         }
     }

@@ -1,6 +1,7 @@
 //! The devices of ndjit: buffers and their pool, executable memory, the calling convention, threads and the kernel cache.
 //! All `unsafe` code of the project is in this crate.
 
+pub mod backend;
 mod block;
 pub mod buffer;
 pub mod cache;
@@ -15,7 +16,8 @@ mod plan;
 pub mod pool;
 mod threads;
 
+pub use backend::{Backend, Cpu};
 pub use buffer::Buffer;
 pub use code::Kernel;
-pub use element::Element;
+pub use element::{Element, bytes_of};
 pub use executable::{Argument, Executable, Output, RunOptions};

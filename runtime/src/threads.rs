@@ -151,7 +151,11 @@ mod tests {
         for extents in [&[1_000_001][..], &[7, 100_003], &[100_003, 7], &[2, 3, 99_999], &[64, 64, 64]] {
             let split = Split::new(extents, 1.0, &threads).unwrap();
             let chunks = Mutex::new(Vec::new());
-            threads.run(&split, |chunk| Ok(chunks.lock().unwrap().push(chunk))).unwrap();
+            let note = |chunk| {
+                chunks.lock().unwrap().push(chunk);
+                Ok(())
+            };
+            threads.run(&split, note).unwrap();
             let mut chunks = chunks.into_inner().unwrap();
             chunks.sort_by_key(|c| c.start);
             let mut next = 0;
@@ -180,7 +184,11 @@ mod tests {
     fn a_panic_in_a_worker_is_an_error_and_the_pool_lives_on() {
         for threads in [Threads::Serial, Threads::Global, Threads::new(Some(2)).unwrap()] {
             let split = Split { axis: 0, extent: 8, len: 1, count: 8 };
-            let error = threads.run(&split, |chunk| Ok(assert_ne!(chunk.start, 5, "chunk five"))).unwrap_err();
+            let work = |chunk: Chunk| {
+                assert_ne!(chunk.start, 5, "chunk five");
+                Ok(())
+            };
+            let error = threads.run(&split, work).unwrap_err();
             assert_eq!(error.code(), ErrorCode::Panic);
             assert!(error.facts()[0].contains("chunk five"));
             threads.run(&split, |_| Ok(())).unwrap();

@@ -3,9 +3,12 @@
 mod common;
 
 use common::{axpy, check, fresh, lowered, run, tensor};
-use ndjit_codegen::Lowered;
+use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, ErrorCode};
+use ndjit_ir::loops::Layout;
+use ndjit_ir::{DType, ErrorCode, ValueType};
 use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
 use std::sync::Arc;
 
@@ -116,14 +119,11 @@ fn a_donated_buffer_nobody_else_holds_becomes_the_result() {
 fn memory_is_not_taken_over_where_layouts_differ_or_a_reader_follows() {
     // The first kernel's operand is read again by the second; a narrower result never fits.
     let unfused = |text: &str| {
-        let graph: ndjit_ir::graph::Graph<ndjit_ir::ValueType> = text.parse().unwrap();
-        let layouts: Vec<_> = graph
-            .params()
-            .iter()
-            .map(|&p| ndjit_codegen::passes::schedule::contiguous(graph.shape(p), DType::F32).unwrap())
-            .collect();
-        let options = ndjit_codegen::Options { fuse: false, ..Default::default() };
-        ndjit_codegen::lower(&graph, &Default::default(), &layouts, &options).unwrap()
+        let graph: Graph<ValueType> = text.parse().unwrap();
+        let layout = |&p| contiguous(graph.shape(p), DType::F32).unwrap();
+        let layouts: Vec<Layout> = graph.params().iter().map(layout).collect();
+        let options = Options { fuse: false, ..Options::default() };
+        lower(&graph, &Places::default(), &layouts, &options).unwrap()
     };
     let program = unfused(
         "graph (%0: f32[4]) {
@@ -154,6 +154,21 @@ fn memory_is_not_taken_over_where_layouts_differ_or_a_reader_follows() {
     let square = f32s(&[0.0; 16]);
     let mut outputs = [Output::Fresh(None)];
     executable.run(vec![Argument::Donated(row), Argument::Shared(&square)], &[], &mut outputs).unwrap();
+    assert_eq!(executable.in_place(), 0);
+}
+
+#[test]
+fn a_transposed_buffer_is_not_overwritten_while_it_is_read() {
+    let graph: Graph<ValueType> = axpy(DType::F32, &[3, 3]).parse().unwrap();
+    let plain = contiguous(graph.shape(graph.params()[0]), DType::F32).unwrap();
+    let transposed = Layout { offset: 0, strides: plain.strides.iter().rev().copied().collect() };
+    let program = lower(&graph, &Places::default(), &[transposed, plain], &Options::default()).unwrap();
+    let executable = executable(&program);
+    let x = f32s(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    let mut outputs = [Output::Fresh(None)];
+    executable.run(vec![Argument::Donated(x), Argument::Shared(&f32s(&[0.5; 9]))], &[], &mut outputs).unwrap();
+    let [output] = outputs;
+    assert_eq!(fresh(output).as_slice::<f32>().unwrap(), [1.0, 4.0, 7.0, 2.0, 5.0, 8.0, 3.0, 6.0, 9.0]);
     assert_eq!(executable.in_place(), 0);
 }
 

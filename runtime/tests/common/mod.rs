@@ -43,7 +43,7 @@ pub fn axpy(dtype: DType, shape: &[usize]) -> String {
 pub fn tensor(dtype: DType, shape: &[usize], seed: usize) -> Tensor {
     Tensor::from_repr(dtype, Shape::new(shape), |i| {
         let n = (i * 7 + seed * 3) % 61;
-        let literal = if dtype == DType::Bool { Literal::weak(n % 2 == 0) } else { Literal::weak(n as i64) };
+        let literal = if dtype == DType::Bool { Literal::weak(n.is_multiple_of(2)) } else { Literal::weak(n as i64) };
         literal.to_repr(dtype).unwrap()
     })
     .unwrap()

@@ -1,0 +1,140 @@
+//! What a device does: the one trait at the bottom, and the CPU as its first implementation.
+//!
+//! A device compiles loop nests, has memory, moves bytes to it and from it, and runs kernels on it. Programs, plans and caches
+//! of plans are above this trait and know no device.
+
+use crate::buffer::Buffer;
+use crate::code::{CodeOptions, Kernel};
+use crate::kernels;
+use crate::threads::catch;
+use ndjit_codegen::clif::{Cell, host_isa};
+use ndjit_codegen::target::Target;
+use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A device that runs kernels.
+pub trait Backend: Debug + Send + Sync {
+    /// A compiled kernel.
+    type Kernel: Debug + Send + Sync;
+    /// Memory for the elements of an array.
+    type Memory: Debug + Send + Sync;
+
+    /// What the device's code generator can do.
+    ///
+    /// # Errors
+    /// `Backend` if there is none for the device.
+    fn target(&self) -> Result<Target>;
+
+    /// The kernel of a nest, from the device's cache if it is there.
+    ///
+    /// # Errors
+    /// `Backend` if code generation fails; `Verify` if the nest's invariants do not hold.
+    fn compile(&self, nest: &LoopNest, options: CodeOptions) -> Result<Arc<Self::Kernel>>;
+
+    /// Memory of `bytes` zeros.
+    ///
+    /// # Errors
+    /// `Allocation` if it is refused.
+    fn allocate(&self, bytes: usize) -> Result<Self::Memory>;
+
+    /// Device memory with a copy of the host's bytes.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused; `Backend` if the device fails.
+    fn upload(&self, bytes: &[u8]) -> Result<Self::Memory>;
+
+    /// Copies device memory into the host's, which has the same length.
+    ///
+    /// # Errors
+    /// `Argument` if the lengths differ; `Backend` if the device fails.
+    fn download(&self, memory: &Self::Memory, bytes: &mut [u8]) -> Result<()>;
+
+    /// Runs a kernel. `literals` are the bits of the registers of each literal in order, as
+    /// [`Literal::to_repr`](ndjit_ir::literal::Literal::to_repr) gives them.
+    ///
+    /// # Errors
+    /// `Verify` if the geometry leaves the memory; `Argument` if operands or literals differ in number from the kernel's;
+    /// `Backend` if the device fails.
+    fn run(
+        &self,
+        kernel: &Self::Kernel,
+        geometry: &Geometry,
+        literals: &[u64],
+        inputs: &[&Self::Memory],
+        outputs: &mut [Self::Memory],
+    ) -> Result<()>;
+}
+
+/// The processor this program runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cpu;
+
+impl Backend for Cpu {
+    type Kernel = Kernel;
+    type Memory = Buffer;
+
+    fn target(&self) -> Result<Target> {
+        host_isa().map(|isa| Target::host_clif(&*isa))
+    }
+
+    fn compile(&self, nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
+        kernels::get(nest, options)
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Buffer> {
+        Buffer::zeroed(bytes)
+    }
+
+    fn upload(&self, bytes: &[u8]) -> Result<Buffer> {
+        Buffer::from_bytes(bytes)
+    }
+
+    fn download(&self, memory: &Buffer, bytes: &mut [u8]) -> Result<()> {
+        if memory.len() != bytes.len() {
+            return Err(Error::new(ErrorCode::Argument, "download: memory and destination differ in size")
+                .fact(format_args!("{} bytes of memory, {} to be filled", memory.len(), bytes.len())));
+        }
+        bytes.copy_from_slice(memory.as_bytes());
+        Ok(())
+    }
+
+    /// On the calling thread, without in-place reuse: [`Executable`](crate::Executable) is the fast way.
+    fn run(
+        &self,
+        kernel: &Kernel,
+        geometry: &Geometry,
+        literals: &[u64],
+        inputs: &[&Buffer],
+        outputs: &mut [Buffer],
+    ) -> Result<()> {
+        let nest = kernel.nest();
+        let sizes = |buffers: &mut dyn Iterator<Item = usize>| buffers.collect::<SmallVec<[usize; 4]>>();
+        let input_bytes = sizes(&mut inputs.iter().map(|b| b.len()));
+        let output_bytes = sizes(&mut outputs.iter().map(Buffer::len));
+        geometry.verify(nest, &input_bytes, &output_bytes)?;
+        let registers: SmallVec<[_; 4]> = nest.literals.iter().flat_map(|dtype| dtype.repr()).collect();
+        if registers.len() != literals.len() {
+            return Err(Error::new(ErrorCode::Argument, "run: literals differ in number from the kernel's")
+                .fact(format_args!("{} registers given, {} needed", literals.len(), registers.len())));
+        }
+        if geometry.extents.contains(&0) {
+            return Ok(());
+        }
+        let cells: SmallVec<[Cell; 4]> =
+            registers.iter().zip(literals).map(|(&&ty, &bits)| Cell::splat(ty, bits)).collect();
+        let reads =
+            inputs.iter().zip(&geometry.inputs).map(|(buffer, layout)| buffer.ptr().wrapping_add(layout.offset));
+        let mut pointers: SmallVec<[*mut u8; 8]> = reads.collect();
+        let writes = outputs.iter().zip(&geometry.outputs);
+        pointers.extend(writes.map(|(buffer, layout)| buffer.ptr().wrapping_add(layout.offset)));
+        let layouts = geometry.inputs.iter().chain(&geometry.outputs);
+        let strides: SmallVec<[isize; 16]> = layouts.flat_map(|layout| layout.strides.iter().copied()).collect();
+        // SAFETY: numbers of operands, loops, strides and literals are the kernel's, and the geometry stays within the
+        // buffers, as just checked. Buffers are initialised. Outputs are borrowed exclusively, so that nobody else uses
+        // them and they overlap neither inputs nor each other.
+        catch(|| unsafe { kernel.call(&pointers, &geometry.extents, &strides, &cells) })
+    }
+}
