@@ -1,5 +1,5 @@
 // Every kernel begins with this: its run-time geometry. Extents and strides are arguments, so one module serves all sizes.
-// `words` holds: the number of elements, the rank, then `rank` extents, then for each operand its offset and `rank` strides.
+// It holds: the number of elements, the rank, then `rank` extents, then for each operand its offset and `rank` strides.
 // Offsets and strides count elements, not bytes; strides are two's complement.
 @group(0) @binding(0) var<storage, read> geometry: array<u32>;
 

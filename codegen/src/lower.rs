@@ -2,7 +2,7 @@
 
 use crate::passes::{commit::commit, fuse::fuse, inline::inline, schedule::schedule, simplify::simplify};
 use ndjit_ir::graph::{Graph, Places, SlotId, Value};
-use ndjit_ir::kernel::FusedKernel;
+use ndjit_ir::kernel::{FusedKernel, verify_kernels};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{DType, Result, ValueType};
 
@@ -72,10 +72,17 @@ pub struct Lowered {
 /// `Literal` where a literal does not fit its dtype; `Size` where an array cannot exist; `Verify` where a stage's invariants do
 /// not hold.
 pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
+    let check = |stage: Result<()>| if options.verify { stage } else { Ok(()) };
+    check(traced.verify())?;
     let (traced, places) = inline(traced, places)?;
+    check(traced.verify())?;
     let typed = commit(&traced, &places)?;
+    check(typed.verify())?;
     let simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
+    check(simplified.verify())?;
     let kernels = fuse(&simplified, options.fuse)?;
+    check(verify_kernels(&kernels, &simplified))?;
     let scheduled = kernels.iter().map(|k| schedule(k, &simplified, layouts)).collect::<Result<Vec<Scheduled>>>()?;
+    scheduled.iter().try_for_each(|s| check(s.nest.verify()))?;
     Ok(Lowered { traced, places, typed, simplified, kernels, scheduled })
 }

@@ -75,7 +75,7 @@ const CLIF: &[Gap] = &[
         from: INTS,
         to: &[],
         support: Support::Scalar,
-        reason: "vector shifts take one count for all lanes; constant counts use them nevertheless",
+        reason: "vector shifts take one count for all lanes; where the count is a constant or the same for all they are used nevertheless",
         link: CLIF_DOC,
     },
     Gap {

@@ -18,6 +18,7 @@ pub mod op;
 pub mod place;
 mod problems;
 pub mod promotion;
+pub mod random;
 pub mod shape;
 pub mod value_type;
 

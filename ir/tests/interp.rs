@@ -190,7 +190,7 @@ fn geometry(extents: [usize; 2]) -> Geometry {
 
 #[test]
 fn nests_of_ops_and_primitives_follow_plain_rust() {
-    let (x, y, l) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [-3, 7], 0.5f32);
+    let (x, y, l) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [-3i8, 7], 0.5f32);
     let inputs = [f32s([2, 3], &x), i8s([2], &y)];
     for body in [LoopBody::Ops(op_body()), prim_body()] {
         let nest = nest(body);
@@ -199,7 +199,7 @@ fn nests_of_ops_and_primitives_follow_plain_rust() {
         let mut outputs = [f32s([2, 3], &[0.0; 6]), f32s([2, 3], &[0.0; 6])];
         let mut memory = Tensors { inputs: &inputs, outputs: &mut outputs };
         eval_nest(&nest, &geometry, &[u64::from(l.to_bits())], &mut memory).unwrap();
-        let at = |i: usize, j: usize| x[3 * i + 2 - j] + f32::from(y[i] as i8) * l;
+        let at = |i: usize, j: usize| x[3 * i + 2 - j] + f32::from(y[i]) * l;
         let expected: Vec<f32> = (0..6).map(|n| at(n / 3, n % 3)).collect();
         assert_eq!(as_f32s(&outputs[0]), expected);
         assert_eq!(as_f32s(&outputs[1]), [-3.0, -3.0, -3.0, 7.0, 7.0, 7.0]);

@@ -74,9 +74,16 @@ impl Plan {
     /// an output; `Size` if an array cannot exist.
     pub fn new(lowered: &Lowered) -> Result<Plan> {
         let graph = &lowered.simplified;
-        let mut planner = Planner { graph, known: FxHashMap::default(), bytes: Vec::new(), last: Vec::new() };
+        let mut planner = Planner {
+            graph,
+            read: FxHashMap::default(),
+            made: FxHashMap::default(),
+            bytes: Vec::new(),
+            last: Vec::new(),
+        };
         for &param in graph.params() {
-            planner.add(param, 0);
+            let location = planner.add(0);
+            planner.read.insert(param, location);
         }
         let params = graph.params().len();
         let mut plan = Plan::default();
@@ -93,7 +100,10 @@ impl Plan {
 
 struct Planner<'a> {
     graph: &'a Graph<DType>,
-    known: FxHashMap<Value, Location>,
+    /// Where kernels read each value.
+    read: FxHashMap<Value, Location>,
+    /// Where each value that a kernel makes lies; a parameter that is a result is made too, as a copy.
+    made: FxHashMap<Value, Location>,
     /// Size of each location; of a parameter: what has been found to be needed.
     bytes: Vec<usize>,
     /// The last step that reads each location.
@@ -101,9 +111,8 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn add(&mut self, value: Value, bytes: usize) -> Location {
+    fn add(&mut self, bytes: usize) -> Location {
         let location = self.bytes.len() as Location;
-        self.known.insert(value, location);
         self.bytes.push(bytes);
         self.last.push(None);
         location
@@ -115,7 +124,7 @@ impl Planner<'_> {
         let empty = geometry.extents.contains(&0);
         let mut inputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
-            let Some(&location) = self.known.get(&value) else {
+            let Some(&location) = self.read.get(&value) else {
                 return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
             };
             let end = if empty { 0 } else { end_of(layout, &geometry.extents, access.dtype.bytes(), index)? };
@@ -136,10 +145,11 @@ impl Planner<'_> {
             {
                 return Err(wrong(index, format_args!("it does not fill {value} densely")));
             }
-            if self.known.contains_key(&value) {
+            let location = self.add(bytes);
+            if self.made.insert(value, location).is_some() {
                 return Err(wrong(index, format_args!("it makes {value} again")));
             }
-            let location = self.add(value, bytes);
+            self.read.entry(value).or_insert(location);
             outputs.push(OutputPlan { location, bytes, reuse: SmallVec::new(), result: None });
         }
         let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
@@ -151,8 +161,7 @@ impl Planner<'_> {
     fn results(&mut self, graph: &Graph<DType>, plan: &mut Plan) -> Result<()> {
         let mut first: FxHashMap<Location, usize> = FxHashMap::default();
         for (index, &value) in graph.outputs().iter().enumerate() {
-            let location = self.known.get(&value).copied().filter(|&l| l as usize >= graph.params().len());
-            let Some(location) = location else {
+            let Some(&location) = self.made.get(&value) else {
                 return Err(Error::new(ErrorCode::Verify, format!("plan: no kernel makes the result {value}")));
             };
             let same_as = first.get(&location).copied();

@@ -36,7 +36,7 @@ fn every_dtype_and_engine_gives_the_interpreters_bits() {
 fn broadcast_axes_scalars_and_several_results() {
     let program = lowered(
         "graph (%0: f32[5, 1], %1: f32[7]) {
-  %2 = literal argument 2 : f*[]
+  %2 = literal #0 argument 2 : f*[]
   %3 = multiply %0, %1 : f32[5, 7]
   %4 = add %3, %2 : f32[5, 7]
   %5 = subtract %0, %2 : f32[5, 1]
@@ -95,7 +95,8 @@ fn a_donated_buffer_nobody_else_holds_becomes_the_result() {
     assert_eq!(result.as_slice::<f32>().unwrap(), [3.0, 5.0, 7.0, 9.0]);
     assert_eq!((result.as_bytes().as_ptr(), executable.in_place()), (address, 1));
     // It came from a Vec, so it goes back into one without a copy.
-    assert_eq!(result.into_vec::<f32>().unwrap().as_ptr().cast(), address);
+    let back = result.into_vec::<f32>().unwrap();
+    assert_eq!(back.as_ptr().cast(), address);
 
     let x = f32s(&[1.0; 4]);
     let result = call(Arc::clone(&x));

@@ -77,7 +77,7 @@ impl Emitter<'_, '_> {
             })
             .collect();
         if table.ty != PrimType::Bool {
-            return Operand::Lanes { regs: self.from_lanes(table.ty, &lanes), bits: table.ty.bits() };
+            return Operand::Lanes { regs: self.gather(table.ty, &lanes), bits: table.ty.bits() };
         }
         // Lanes of the index's width, so that a table of truth values does not ask for lanes of bytes.
         let wide: Vec<Value> = lanes
@@ -87,7 +87,7 @@ impl Emitter<'_, '_> {
                 self.b.ins().ineg(wide)
             })
             .collect();
-        Operand::Lanes { regs: self.from_lanes(PrimType::I32, &wide), bits: 32 }
+        Operand::Lanes { regs: self.gather(PrimType::I32, &wide), bits: 32 }
     }
 
     /// Runs the inner body, out of the way, if any lane's mask is set.
@@ -121,7 +121,7 @@ impl Emitter<'_, '_> {
         types.iter().map(|&ty| self.param(merge, ty, bits)).collect()
     }
 
-    /// Runs the inner body while any lane says so; lanes that have said no keep their state.
+    /// Runs the inner body while any lane says so; lanes that have said no keep their state, and so say no again.
     fn repeat(&mut self, inner: &Body, max: u32, state: usize, args: &[Operand]) -> Vec<Operand> {
         if max == 0 {
             return args[..state].to_vec();
@@ -130,11 +130,7 @@ impl Emitter<'_, '_> {
         let width = types.iter().find(|&&ty| ty != PrimType::Bool).map(|ty| ty.bits());
         let bits = width.unwrap_or_else(|| self.narrowest_mask());
         let (header, exit) = (self.b.create_block(), self.b.create_block());
-        let mut initial: Vec<Regs> = args[..state].iter().zip(&types).map(|(a, &ty)| self.regs(a, ty, bits)).collect();
-        if self.lanes > 1 {
-            let all = self.all_set();
-            initial.push(self.regs(&Operand::Splat(all), PrimType::Bool, bits));
-        }
+        let initial: Vec<Regs> = args[..state].iter().zip(&types).map(|(a, &ty)| self.regs(a, ty, bits)).collect();
         let zero = self.b.ins().iconst(types::I32, 0);
         let mut first = vec![BlockArg::Value(zero)];
         first.extend(block_args(&initial));
@@ -143,15 +139,10 @@ impl Emitter<'_, '_> {
         self.b.switch_to_block(header);
         let trip = self.b.append_block_param(header, types::I32);
         let current: Vec<Operand> = types.iter().map(|&ty| self.param(header, ty, bits)).collect();
-        let active = (self.lanes > 1).then(|| self.param(header, PrimType::Bool, bits));
         let mut inputs = current.clone();
         inputs.extend_from_slice(&args[state..]);
         let outputs = self.call(inner, &inputs);
-        let mut go_on = self.regs(&outputs[0], PrimType::Bool, bits);
-        if let Some(active) = &active {
-            let active = self.regs(active, PrimType::Bool, bits);
-            go_on = go_on.iter().zip(&active).map(|(&g, &a)| self.b.ins().band(g, a)).collect();
-        }
+        let go_on = self.regs(&outputs[0], PrimType::Bool, bits);
         let mut next = Vec::with_capacity(state);
         for ((output, current), &ty) in outputs[1..].iter().zip(&current).zip(&types) {
             let (output, current) = (self.regs(output, ty, bits), self.regs(current, ty, bits));
@@ -170,9 +161,6 @@ impl Emitter<'_, '_> {
         let result = block_args(&next);
         let mut back = vec![BlockArg::Value(trip)];
         back.extend_from_slice(&result);
-        if active.is_some() {
-            back.extend(block_args(&[go_on]));
-        }
         self.b.ins().brif(again, header, &back, exit, &result);
         self.b.switch_to_block(exit);
         types.iter().map(|&ty| self.param(exit, ty, bits)).collect()

@@ -306,13 +306,13 @@ impl Emitter<'_, '_> {
     }
 
     /// A value from its lanes.
-    pub(super) fn from_lanes(&mut self, ty: PrimType, lanes: &[ir::Value]) -> Regs {
+    pub(super) fn gather(&mut self, ty: PrimType, lanes: &[ir::Value]) -> Regs {
         let per_reg = (128 / ty.bits()) as usize;
         let vector = vector_type(ty, ty.bits());
         lanes
             .chunks_exact(per_reg)
             .map(|lanes| {
-                let mut reg = self.b.ins().scalar_to_vector(vector, lanes[0]);
+                let mut reg = self.first_lane(ty, vector, lanes[0]);
                 for (i, &lane) in lanes.iter().enumerate().skip(1) {
                     reg = self.b.ins().insertlane(reg, lane, i as u8);
                 }
@@ -321,15 +321,20 @@ impl Emitter<'_, '_> {
             .collect()
     }
 
+    /// A register whose lane 0 is `lane`.
+    fn first_lane(&mut self, ty: PrimType, vector: Type, lane: ir::Value) -> ir::Value {
+        if ty.bits() >= 32 {
+            return self.b.ins().scalar_to_vector(vector, lane);
+        }
+        // Cranelift takes no narrower lane here.
+        let wide = self.b.ins().uextend(types::I32, lane);
+        let reg = self.b.ins().scalar_to_vector(types::I32X4, wide);
+        self.bitcast(vector, reg)
+    }
+
     /// The offset of a literal's cell.
     pub(super) fn literal(index: usize) -> Operand {
         Operand::Literal(index as i32 * CELL)
-    }
-
-    /// All lanes set, as a mask of bytes.
-    pub(super) fn all_set(&mut self) -> ir::Value {
-        let offset = self.constants.splat(PrimType::Bool, 1);
-        self.b.ins().load(types::I8X16, cells(), self.constants_base, offset)
     }
 }
 

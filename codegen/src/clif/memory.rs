@@ -48,7 +48,7 @@ impl Emitter<'_, '_> {
             (0..words)
                 .map(|w| {
                     let lanes: Vec<Value> = addresses.iter().map(|&a| self.load_word(ty, a, w)).collect();
-                    self.from_lanes(ty, &lanes)
+                    self.gather(ty, &lanes)
                 })
                 .collect()
         };

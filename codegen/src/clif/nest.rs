@@ -31,15 +31,25 @@ struct Args {
     strides: Value,
     literals: Value,
     constants: Value,
+    /// What the constants table is to hold.
+    table: Constants,
 }
 
-/// The number of lanes of a block: four registers of the widest type, and at least one full register of the narrowest.
+/// The number of lanes of a block: some registers of the widest type, and at least one full register of the narrowest.
+///
+/// Four registers hide the latency of short chains. Long bodies have instructions enough to overlap, and with many values
+/// alive more registers per value spill, which costs time in the loop and far more in Cranelift's register allocator.
 pub(super) fn block_lanes(body: &Body) -> u32 {
     let mut widths = Vec::new();
     collect_widths(body, &mut widths);
     let widest = widths.iter().copied().max().unwrap_or(8);
     let narrowest = widths.iter().copied().min().unwrap_or(8);
-    (4 * 128 / widest).max(128 / narrowest)
+    let registers = match (size(body), most_alive(body)) {
+        (0..=60, 0..=8) => 4,
+        (0..=200, 0..=16) => 2,
+        _ => 1,
+    };
+    (registers * 128 / widest).max(128 / narrowest)
 }
 
 fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
@@ -51,6 +61,39 @@ fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
     }
 }
 
+/// Instructions that become code, with those of inner bodies.
+fn size(body: &Body) -> usize {
+    let sizes = body.insts.iter().map(|inst| match &inst.kind {
+        InstKind::Const(_) => 0,
+        InstKind::Prim(_) | InstKind::Table(_) => 1,
+        InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => size(inner),
+    });
+    sizes.sum()
+}
+
+/// The largest number of instruction results alive at once.
+fn most_alive(body: &Body) -> usize {
+    let mut last = vec![0; body.types.len()];
+    for (at, inst) in body.insts.iter().enumerate() {
+        inst.args.iter().for_each(|a| last[a.index()] = at);
+    }
+    body.outputs.iter().for_each(|o| last[o.index()] = body.insts.len());
+    let (mut alive, mut most) = (0usize, 0);
+    let mut ends = vec![0; body.insts.len() + 1];
+    for (at, inst) in body.insts.iter().enumerate() {
+        if !matches!(inst.kind, InstKind::Const(_)) {
+            for reg in inst.result_regs() {
+                alive += 1;
+                ends[last[reg.index()]] += 1;
+            }
+        }
+        most = most.max(alive);
+        alive -= ends[at];
+        ends[at] = 0;
+    }
+    most
+}
+
 impl Nest<'_> {
     fn operands(&self) -> impl Iterator<Item = &Access> {
         self.nest.inputs.iter().chain(&self.nest.outputs)
@@ -58,12 +101,17 @@ impl Nest<'_> {
 
     /// Emits the whole function; returns its constants.
     pub(super) fn emit(&self, b: &mut FunctionBuilder<'_>) -> Constants {
-        let mut constants = Constants::default();
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
         let params = b.block_params(entry).to_vec();
-        let args = Args { extents: params[1], strides: params[2], literals: params[3], constants: params[4] };
+        let mut args = Args {
+            extents: params[1],
+            strides: params[2],
+            literals: params[3],
+            constants: params[4],
+            table: Constants::default(),
+        };
 
         let start = b.create_block();
         let exit = b.create_block();
@@ -86,7 +134,7 @@ impl Nest<'_> {
             pointers = (0..count).map(|_| b.append_block_param(header, types::I64)).collect();
             outer.push((header, left, pointers.clone()));
         }
-        self.innermost(b, &args, &pointers, &mut constants);
+        self.innermost(b, &mut args, &pointers);
         for (axis, (header, left, pointers)) in outer.into_iter().enumerate().rev() {
             let left = b.ins().iadd_imm_s(left, -1);
             let mut next = vec![BlockArg::Value(left)];
@@ -101,7 +149,7 @@ impl Nest<'_> {
         b.ins().jump(exit, &[]);
         b.switch_to_block(exit);
         b.ins().return_(&[]);
-        constants
+        args.table
     }
 
     fn leave_if_empty(&self, b: &mut FunctionBuilder<'_>, args: &Args, start: Block, exit: Block) {
@@ -126,31 +174,31 @@ impl Nest<'_> {
     }
 
     /// The innermost dimension. It has at least one trip.
-    fn innermost(&self, b: &mut FunctionBuilder<'_>, args: &Args, pointers: &[Value], constants: &mut Constants) {
+    fn innermost(&self, b: &mut FunctionBuilder<'_>, args: &mut Args, pointers: &[Value]) {
         let axis = self.nest.rank - 1;
         let total = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
         let mut streams = self.streams(b, args, pointers);
-        let once = self.once(&mut self.emitter(b, args, constants, 1), &streams);
+        let once = self.once(&mut self.emitter(b, args, 1), &streams);
 
         let (header, exit) = (b.create_block(), b.create_block());
         let mut left = total;
         if self.lanes > 1 {
-            let splats = self.splats(&mut self.emitter(b, args, constants, 1), &once);
+            let splats = self.splats(&mut self.emitter(b, args, 1), &once);
             let enough = b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(self.lanes));
             let blocks = b.create_block();
             let moving = self.moving(&streams, left);
             b.ins().brif(enough, blocks, &moving, header, &moving);
-            self.run(b, args, constants, (blocks, header), &streams, splats, self.lanes);
+            self.run(b, args, (blocks, header), &streams, splats, self.lanes);
             left = self.rebind(b, header, &mut streams);
             let done = b.ins().icmp_imm_s(IntCC::Equal, left, 0);
             let rest = b.create_block();
             let moving = self.moving(&streams, left);
             b.ins().brif(done, exit, &[], rest, &moving);
-            self.run(b, args, constants, (rest, exit), &streams, once, 1);
+            self.run(b, args, (rest, exit), &streams, once, 1);
         } else {
             let moving = self.moving(&streams, left);
             b.ins().jump(header, &moving);
-            self.run(b, args, constants, (header, exit), &streams, once, 1);
+            self.run(b, args, (header, exit), &streams, once, 1);
         }
         b.switch_to_block(exit);
     }
@@ -160,8 +208,7 @@ impl Nest<'_> {
     fn run(
         &self,
         b: &mut FunctionBuilder<'_>,
-        args: &Args,
-        constants: &mut Constants,
+        args: &mut Args,
         (header, exit): (Block, Block),
         streams: &[Stream],
         mut env: Vec<Operand>,
@@ -171,7 +218,7 @@ impl Nest<'_> {
         b.switch_to_block(header);
         // The parameters of a loop's header stand for what moves.
         let left = self.rebind(b, header, &mut streams);
-        let mut emitter = self.emitter(b, args, constants, lanes);
+        let mut emitter = self.emitter(b, args, lanes);
         let (inputs, outputs) = streams.split_at(self.nest.inputs.len());
         emitter.insts(self.body, &self.body.insts[self.hoisted..], &mut env, inputs);
         for &output in &self.body.outputs {
@@ -206,19 +253,13 @@ impl Nest<'_> {
         b.switch_to_block(exit);
     }
 
-    fn emitter<'e, 'f>(
-        &'e self,
-        b: &'e mut FunctionBuilder<'f>,
-        args: &Args,
-        constants: &'e mut Constants,
-        lanes: u32,
-    ) -> Emitter<'e, 'f> {
+    fn emitter<'e, 'f>(&'e self, b: &'e mut FunctionBuilder<'f>, args: &'e mut Args, lanes: u32) -> Emitter<'e, 'f> {
         Emitter {
             b,
             target: self.target,
-            constants,
             constants_base: args.constants,
             literals_base: args.literals,
+            constants: &mut args.table,
             lanes,
         }
     }

@@ -4,9 +4,10 @@
 //! Only forms that Cranelift accepts are emitted: it panics on others. What the target does not do on whole registers is
 //! done lane by lane.
 
-use super::lanes::{Emitter, HIGH, LOW, ODD, Operand, Regs, int_vector, lane_bits, vector_type};
+use super::lanes::{Emitter, HIGH, LOW, ODD, Operand, Regs, cells, int_vector, lane_bits, scalar_type, vector_type};
 use super::scalar::{self, float_condition, int_condition};
 use crate::target::Support;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ndjit_ir::PrimType;
 use ndjit_ir::body::Prim;
@@ -32,6 +33,12 @@ impl Emitter<'_, '_> {
             let regs = self.regs(&args[0], from, 0);
             return Operand::Lanes { regs: self.shift_all(prim, from, &regs, count), bits: from.bits() };
         }
+        if matches!(prim, Prim::Shl | Prim::Ushr | Prim::Sshr)
+            && let Some(count) = self.uniform(&args[1], from)
+        {
+            let regs = self.regs(&args[0], from, 0);
+            return Operand::Lanes { regs: self.shift_by(prim, from, &regs, count), bits: from.bits() };
+        }
         match self.target.support(prim, from, to) {
             Support::Vector => self.whole(prim, from, to, args),
             Support::Scalar | Support::None => self.per_lane(prim, from, to, args),
@@ -46,7 +53,7 @@ impl Emitter<'_, '_> {
                 scalar::emit(self.b, prim, from, to, &values, None)
             })
             .collect();
-        Operand::Lanes { regs: self.from_lanes(to, &lanes), bits: to.bits() }
+        Operand::Lanes { regs: self.gather(to, &lanes), bits: to.bits() }
     }
 
     fn whole(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {
@@ -169,6 +176,34 @@ impl Emitter<'_, '_> {
             _ => self.b.ins().sshr(reg, count),
         };
         regs.iter().map(shift).collect()
+    }
+
+    /// The one value, not a truth value, that an operand has in all lanes, as a scalar; `None` if lanes may differ.
+    fn uniform(&mut self, operand: &Operand, ty: PrimType) -> Option<Value> {
+        match operand {
+            Operand::Literal(offset) => Some(self.b.ins().load(scalar_type(ty), cells(), self.literals_base, *offset)),
+            Operand::Splat(value) => Some(self.b.ins().extractlane(*value, 0)),
+            Operand::Lanes { .. } | Operand::Const(_) | Operand::Input(_) => None,
+        }
+    }
+
+    /// Shifts by one count, which may be the width or more.
+    fn shift_by(&mut self, prim: Prim, ty: PrimType, regs: &Regs, count: Value) -> Regs {
+        let width = i64::from(ty.bits());
+        if prim == Prim::Sshr {
+            let last = self.b.ins().iconst(scalar_type(ty), width - 1);
+            let count = self.b.ins().umin(count, last);
+            return regs.iter().map(|&reg| self.b.ins().sshr(reg, count)).collect();
+        }
+        let inside = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, count, width);
+        let byte = self.b.ins().ineg(inside);
+        let mask = self.b.ins().splat(types::I8X16, byte);
+        let mask = self.bitcast(int_vector(ty.bits()), mask);
+        let mut shifted = regs.clone();
+        for reg in &mut shifted {
+            *reg = if prim == Prim::Shl { self.b.ins().ishl(*reg, count) } else { self.b.ins().ushr(*reg, count) };
+        }
+        shifted.iter().map(|&reg| self.b.ins().band(reg, mask)).collect()
     }
 
     /// Products of bytes: even and odd ones as 16-bit products.

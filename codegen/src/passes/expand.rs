@@ -71,7 +71,7 @@ fn inline(ops: &OpBody) -> Body {
 }
 
 /// For every input register of the expanded body, whether it keeps its value along the innermost loop.
-fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
+pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
     let mut invariant = Vec::new();
     for access in &nest.inputs {
         let stays = access.inner == Stride::Broadcast;
@@ -85,7 +85,7 @@ fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
 
 /// Moves the instructions that depend on invariant inputs alone to the front, keeping the order otherwise; returns their
 /// number.
-fn hoist(body: Body, invariant_inputs: &[bool]) -> (Body, usize) {
+pub(super) fn hoist(body: Body, invariant_inputs: &[bool]) -> (Body, usize) {
     let mut invariant = vec![false; body.types.len()];
     invariant[..body.inputs].copy_from_slice(invariant_inputs);
     for inst in &body.insts {

@@ -1,29 +1,43 @@
 //! Legalize: primitives a target does not have, rewritten into ones it has.
+//!
+//! Today one rewrite exists: high multiplication by pieces of half the width. What remains unsupported is an error that
+//! names the target's reason.
 
+use super::expand::{hoist, invariant_inputs};
 use crate::target::{Support, Target};
-use ndjit_ir::body::{Body, InstKind};
+use ndjit_ir::body::{Body, BodyBuilder, Inst, InstKind, Prim, Reg};
 use ndjit_ir::loops::{LoopBody, LoopNest};
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::{Error, ErrorCode, PrimType, Result};
+use std::sync::Arc;
 
-/// Rewrites what `target` does not support.
+/// Rewrites what `target` does not have. A nest that needs nothing comes back unchanged.
 ///
 /// # Errors
-/// `Backend` if something remains that it does not support.
+/// `Backend` if something remains that it does not have.
 pub fn legalize(nest: LoopNest, target: &Target) -> Result<LoopNest> {
-    if let LoopBody::Prims { body, .. } = &nest.body {
-        verify(body, target)?;
-    }
-    Ok(nest)
+    let LoopBody::Prims { body, .. } = &nest.body else { return Ok(nest) };
+    let Err(_) = verify(body, target) else { return Ok(nest) };
+    let body = rewrite(body, target);
+    verify(&body, target)?;
+    let (body, hoisted) = hoist(body, &invariant_inputs(&nest));
+    Ok(LoopNest { body: LoopBody::Prims { body, hoisted }, ..nest })
+}
+
+/// What a primitive instruction works on: operand type (of a select: of the chosen values) and result type.
+fn types(body: &Body, inst: &Inst) -> (PrimType, PrimType) {
+    (body.ty(inst.args[inst.args.len() - 1]), body.ty(inst.first))
 }
 
 fn verify(body: &Body, target: &Target) -> Result<()> {
     for inst in &body.insts {
         match &inst.kind {
             InstKind::Prim(prim) => {
-                let (from, to) = (body.ty(inst.args[inst.args.len() - 1]), body.ty(inst.first));
-                if target.support(*prim, from, to) == Support::None {
-                    let error = format!("legalize: {} has no {prim} from {from} to {to}", target.name);
-                    return Err(Error::new(ErrorCode::Backend, error));
+                let (from, to) = types(body, inst);
+                if let Some(gap) = target.gap(*prim, from, to).filter(|gap| gap.support == Support::None) {
+                    let headline = format!("legalize: {} has no {prim} from {from} to {to}", target.name);
+                    return Err(Error::new(ErrorCode::Backend, headline)
+                        .fact(format_args!("reason: {}", gap.reason))
+                        .fact(format_args!("see: {}", gap.link)));
                 }
             }
             InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => verify(inner, target)?,
@@ -31,4 +45,75 @@ fn verify(body: &Body, target: &Target) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn rewrite(body: &Body, target: &Target) -> Body {
+    let mut builder = BodyBuilder::new(body.input_types());
+    let mut map = builder.inputs();
+    for inst in &body.insts {
+        let args: Vec<Reg> = inst.args.iter().map(|a| map[a.index()]).collect();
+        let results = match &inst.kind {
+            InstKind::Prim(prim @ (Prim::Smulhi | Prim::Umulhi)) => {
+                let (from, to) = types(body, inst);
+                if target.support(*prim, from, to) == Support::None {
+                    vec![high_product(&mut builder, *prim, args[0], args[1])]
+                } else {
+                    vec![builder.prim(*prim, &args, None)]
+                }
+            }
+            InstKind::If(inner) => {
+                builder.inline(&single(body, inst, InstKind::If(Arc::new(rewrite(inner, target)))), &args)
+            }
+            InstKind::Repeat { max, state, body: inner } => {
+                let kind = InstKind::Repeat { max: *max, state: *state, body: Arc::new(rewrite(inner, target)) };
+                builder.inline(&single(body, inst, kind), &args)
+            }
+            kind @ (InstKind::Prim(_) | InstKind::Const(_) | InstKind::Table(_)) => {
+                builder.inline(&single(body, inst, kind.clone()), &args)
+            }
+        };
+        map.extend(results);
+    }
+    let outputs: Vec<Reg> = body.outputs.iter().map(|o| map[o.index()]).collect();
+    builder.finish(&outputs)
+}
+
+/// A body of one instruction: `inst` with its operands as inputs, doing `kind`.
+fn single(body: &Body, inst: &Inst, kind: InstKind) -> Body {
+    let inputs = inst.args.len();
+    let mut types: Vec<PrimType> = inst.args.iter().map(|&a| body.ty(a)).collect();
+    types.extend(inst.result_regs().map(|r| body.ty(r)));
+    let args = (0..inputs).map(Reg::from_index).collect();
+    let first = Reg::from_index(inputs);
+    let outputs = (inputs..types.len()).map(Reg::from_index).collect();
+    Body { inputs, types, insts: vec![Inst { kind, args, first, results: inst.results }], outputs }
+}
+
+/// The high half of a product by four products of halves (Knuth, TAOCP 4.3.1, algorithm M with two digits).
+fn high_product(b: &mut BodyBuilder, prim: Prim, x: Reg, y: Reg) -> Reg {
+    let ty = b.ty(x);
+    let half = b.int(ty, i64::from(ty.bits() / 2));
+    let mask = b.bits(ty, ty.mask() >> (ty.bits() / 2));
+    let (x0, x1) = (b.and(x, mask), b.ushr(x, half));
+    let (y0, y1) = (b.and(y, mask), b.ushr(y, half));
+    let low = b.imul(x0, y0);
+    let carry = b.ushr(low, half);
+    let cross = b.imul(x1, y0);
+    let cross = b.iadd(cross, carry);
+    let (cross_low, cross_high) = (b.and(cross, mask), b.ushr(cross, half));
+    let other = b.imul(x0, y1);
+    let other = b.iadd(other, cross_low);
+    let carry = b.ushr(other, half);
+    let high = b.imul(x1, y1);
+    let high = b.iadd(high, cross_high);
+    let high = b.iadd(high, carry);
+    if prim == Prim::Umulhi {
+        return high;
+    }
+    // A negative operand counts 2^width too much.
+    let last = b.int(ty, i64::from(ty.bits() - 1));
+    let (sign_x, sign_y) = (b.sshr(x, last), b.sshr(y, last));
+    let (less_y, less_x) = (b.and(sign_x, y), b.and(sign_y, x));
+    let high = b.isub(high, less_y);
+    b.isub(high, less_x)
 }

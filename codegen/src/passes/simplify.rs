@@ -182,7 +182,7 @@ fn subtract_negative(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Opti
 }
 
 fn where_same(_: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value> {
-    (op == Op::Where && operands[1] == operands[2]).then_some(operands[1])
+    (op == Op::Where && operands[1] == operands[2]).then(|| operands[1])
 }
 
 /// A cast, skipping a cast before it that lost nothing: `cast(cast(x: a, b), c) = cast(x: a, c)`.

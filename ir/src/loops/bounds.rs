@@ -1,5 +1,5 @@
 //! Bounds: whether a nest with a geometry stays inside its buffers. Checked once before a kernel runs, so that the kernel
-//! itself need not check. All arithmetic is checked; sums are taken in `i128`, where no sum of a few `isize` products overflows.
+//! itself need not check; nothing is allocated where all is well. Sums are taken in `i128` and saturate.
 //!
 //! A geometry is good for a nest if
 //!
@@ -15,6 +15,7 @@
 use super::{Access, Geometry, Layout, LoopNest, Stride};
 use crate::error::Result;
 use crate::problems::Problems;
+use smallvec::SmallVec;
 
 impl Geometry {
     /// Checks that `nest` with this geometry stays inside buffers of these sizes in bytes, and writes no byte twice.
@@ -95,7 +96,7 @@ impl Geometry {
             return Ok(());
         }
         let axes = self.extents.iter().zip(&layout.strides).enumerate();
-        let mut steps: Vec<(u128, usize, usize)> = axes
+        let mut steps: SmallVec<[(u128, usize, usize); 4]> = axes
             .filter(|(_, (extent, _))| **extent > 1)
             .map(|(axis, (&e, &s))| (s.unsigned_abs() as u128, axis, e))
             .collect();

@@ -1,7 +1,7 @@
 //! Complex quotients and reciprocals, scaled by powers of two, products compensated by Kahan's method, infinities and zero
 //! divisors as in C99 Annex G.
 
-use super::util::{Format, copysign, is_finite, is_inf, is_nan, power_scale};
+use super::util::{Format, copysign, is_finite, is_inf, is_nan, power_of_two, power_scale};
 use crate::body::{BodyBuilder, Reg};
 
 type Pair = (Reg, Reg);
@@ -37,8 +37,17 @@ pub(super) fn reciprocal(b: &mut BodyBuilder, y: Pair) -> Vec<Reg> {
     let im = b.fneg(im);
     let (re, im) = (b.fdiv(re, norm), b.fdiv(im, norm));
     let (re, im) = (b.fmul(re, down), b.fmul(im, down));
-    let (one, zero) = (b.float(ty, 1.0), b.float(ty, 0.0));
-    recover(b, (re, im), (one, zero), y)
+    // A zero gives NaN over NaN above; Annex G wants the real part infinite. An infinity gives zeros.
+    let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
+    let (re_zero, im_zero) = (b.feq(y.0, zero), b.feq(y.1, zero));
+    let at_zero = b.and(re_zero, im_zero);
+    let signed_inf = copysign(b, inf, y.0);
+    let re = b.select(at_zero, signed_inf, re);
+    let (re_inf, im_inf) = (is_inf(b, y.0), is_inf(b, y.1));
+    let at_inf = b.or(re_inf, im_inf);
+    let minus = b.fneg(y.1);
+    let (re_gone, im_gone) = (copysign(b, zero, y.0), copysign(b, zero, minus));
+    vec![b.select(at_inf, re_gone, re), b.select(at_inf, im_gone, im)]
 }
 
 /// `(2^-k, |y * 2^-k|^2, k)`.
@@ -70,15 +79,6 @@ fn dividend_scale(b: &mut BodyBuilder, x: Pair) -> (Reg, Reg) {
     let (k_plain, k_down, k_up) = (b.int(int, 0), b.int(int, 4), b.int(int, -tiny_shift));
     let k = b.select(tiny, k_up, k_plain);
     (scale, b.select(big, k_down, k))
-}
-
-fn power_of_two(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
-    let int = f.ty.as_int();
-    let bias = b.int(int, f.bias);
-    let field = b.iadd(k, bias);
-    let shift = b.int(int, i64::from(f.mantissa));
-    let bits = b.shl(field, shift);
-    b.bitcast(bits, f.ty)
 }
 
 /// `a * c + b * d` with the error of one product made good (Kahan), so that cancellation costs no accuracy.

@@ -2,7 +2,7 @@
 
 use super::super::Op;
 use super::util::{is_finite, is_inf, is_nan};
-use super::{outside, remainder};
+use super::{exp, log, outside, remainder, trig};
 use crate::body::{BodyBuilder, Reg};
 
 /// Emits `op` on float registers of one type.
@@ -45,7 +45,11 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::IsNan => is_nan(b, x),
         Op::IsInf => is_inf(b, x),
         Op::IsFinite => is_finite(b, x),
-        Op::Exp | Op::Log | Op::Sin | Op::Cos | Op::Tanh => x,
+        Op::Exp => exp::exp(b, x),
+        Op::Log => log::log(b, x),
+        Op::Sin => trig::sin(b, x),
+        Op::Cos => trig::cos(b, x),
+        Op::Tanh => exp::tanh(b, x),
         Op::LogicalAnd
         | Op::LogicalOr
         | Op::LogicalXor

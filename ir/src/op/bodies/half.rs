@@ -6,7 +6,7 @@
 //! multiply-add needs care: it rounds to odd first.
 
 use super::super::Op;
-use super::util::{copysign, is_nan};
+use super::util::{copysign, is_nan, two_sum};
 use super::{float, outside};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
@@ -153,15 +153,6 @@ fn outward(b: &mut BodyBuilder, up: Reg, plus: Reg, down: Reg, minus: Reg) -> Re
     let positive = b.and(up, plus);
     let negative = b.and(down, minus);
     b.or(positive, negative)
-}
-
-fn two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
-    let sum = b.fadd(x, y);
-    let y_part = b.fsub(sum, x);
-    let x_part = b.fsub(sum, y_part);
-    let y_error = b.fsub(y, y_part);
-    let x_error = b.fsub(x, x_part);
-    (sum, b.fadd(x_error, y_error))
 }
 
 /// Rounding the `f32` result again goes wrong only where it lies halfway between two `bf16` without being exact. There, a

@@ -11,10 +11,14 @@ mod cast;
 mod complex;
 mod complex_divide;
 mod complex_root;
+mod exp;
 mod float;
 mod half;
 mod int;
+mod log;
+mod reduce;
 mod remainder;
+mod trig;
 mod util;
 
 pub use cast::{cast_body, load_body, store_body};

@@ -22,6 +22,11 @@ impl Format {
         }
     }
 
+    /// `1.5 * 2^mantissa`: adding it rounds to an integer, which then stands in the low bits.
+    pub fn magic(self) -> f64 {
+        1.5 * (1u64 << self.mantissa) as f64
+    }
+
     pub fn sign_bit(self) -> u64 {
         1 << (self.ty.bits() - 1)
     }
@@ -53,6 +58,14 @@ pub(super) fn xor_sign(b: &mut BodyBuilder, a: Reg, sign: Reg) -> Reg {
     b.bitcast(bits, ty)
 }
 
+/// `c[0] + c[1] x + c[2] x^2 + …` after Horner, one `fma` per step.
+pub(super) fn polynomial(b: &mut BodyBuilder, x: Reg, coefficients: &[f64]) -> Reg {
+    let ty = b.ty(x);
+    let constants: Vec<Reg> = coefficients.iter().map(|&c| b.float(ty, c)).collect();
+    let Some((&highest, lower)) = constants.split_last() else { return b.float(ty, 0.0) };
+    lower.iter().rev().fold(highest, |sum, &c| b.fma(sum, x, c))
+}
+
 pub(super) fn is_nan(b: &mut BodyBuilder, a: Reg) -> Reg {
     b.fne(a, a)
 }
@@ -67,6 +80,16 @@ pub(super) fn is_finite(b: &mut BodyBuilder, a: Reg) -> Reg {
     let magnitude = b.fabs(a);
     let inf = b.float(b.ty(a), f64::INFINITY);
     b.flt(magnitude, inf)
+}
+
+/// `2^k` for an integer `k` in the range of normal exponents.
+pub(super) fn power_of_two(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
+    let int = f.ty.as_int();
+    let bias = b.int(int, f.bias);
+    let field = b.iadd(k, bias);
+    let shift = b.int(int, i64::from(f.mantissa));
+    let bits = b.shl(field, shift);
+    b.bitcast(bits, f.ty)
 }
 
 /// Two exact powers of two around a positive `m`: `(2^-k, 2^k, k)` with `k` the exponent of `m`, kept to where both are
@@ -88,4 +111,14 @@ pub(super) fn power_scale(b: &mut BodyBuilder, m: Reg) -> (Reg, Reg, Reg) {
     let bias = b.int(int, f.bias);
     let k = b.isub(biased, bias);
     (b.bitcast(down, f.ty), b.bitcast(up, f.ty), k)
+}
+
+/// A sum and its rounding error, exact whatever the operands' order (Knuth).
+pub(super) fn two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
+    let sum = b.fadd(x, y);
+    let y_part = b.fsub(sum, x);
+    let x_part = b.fsub(sum, y_part);
+    let y_error = b.fsub(y, y_part);
+    let x_error = b.fsub(x, x_part);
+    (sum, b.fadd(x_error, y_error))
 }

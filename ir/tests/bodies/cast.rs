@@ -1,11 +1,9 @@
 //! Casts against Rust's `as` and against rounding once from the exact value: every half to everything, strided and edge
 //! values of the wider types to everything.
 
-mod support;
-
+use crate::support::{Runner, Stream, edges32, edges64, half_value, nearest_half, register, same64};
 use ndjit_ir::op::{cast_body, load_body};
 use ndjit_ir::{DType, Kind};
-use support::{Runner, Stream, edges32, edges64, half_value, nearest_half, register, same64};
 
 /// An exact real value of any real dtype.
 #[derive(Clone, Copy, Debug)]

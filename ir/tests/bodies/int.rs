@@ -1,14 +1,8 @@
 //! Integer and bool bodies against plain Rust: all pairs of 8-bit values, and edge values of the wider types.
 
-use ndjit_ir::body::Body;
+use crate::support::Runner;
 use ndjit_ir::op::{Op, body};
 use ndjit_ir::{DType, Kind};
-
-/// One result register of a body with one output.
-fn run(body: &Body, inputs: &[u64], regs: &mut Vec<u64>) -> u64 {
-    body.eval_in(inputs, regs);
-    regs[body.outputs[0].index()]
-}
 
 /// What `op` gives on exact integers, before wrapping to the dtype; written from the table's words alone.
 fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
@@ -76,7 +70,7 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
 /// Checks all ops of `dtype` on all pairs of `values`; the third operand runs over `thirds`.
 fn check(dtype: DType, values: &[i128], thirds: &[i128]) {
     let mask = dtype.repr()[0].mask();
-    let mut regs = Vec::new();
+    let mut run = Runner::default();
     for op in Op::ALL.into_iter().filter(|op| op.row().domain.contains(dtype)) {
         let made = body(op, dtype);
         let result_mask = op.result_dtype(dtype).repr()[0].mask();
@@ -87,7 +81,7 @@ fn check(dtype: DType, values: &[i128], thirds: &[i128]) {
                     let condition = (x % 2 != 0) as u64;
                     let first = if op == Op::Where { condition } else { x as u64 & mask };
                     let inputs = [first, y as u64 & mask, z as u64 & mask];
-                    let got = run(&made, &inputs[..arity], &mut regs);
+                    let got = run.one(&made, &inputs[..arity]);
                     let expected = reference(op, dtype, x, y, z) as u64 & result_mask;
                     assert_eq!(got, expected, "{op} on {dtype}: {x} {y} {z}");
                 }
@@ -118,7 +112,7 @@ fn edge_values_of_wider_integers() {
 
 #[test]
 fn bool_tables() {
-    let mut regs = Vec::new();
+    let mut run = Runner::default();
     for op in Op::ALL.into_iter().filter(|op| op.row().domain.contains(DType::Bool)) {
         let made = body(op, DType::Bool);
         for bits in 0..1u64 << op.arity() {
@@ -144,7 +138,7 @@ fn bool_tables() {
                     x
                 }
             };
-            assert_eq!(run(&made, &inputs, &mut regs) == 1, expected, "{op} {inputs:?}");
+            assert_eq!(run.one(&made, &inputs) == 1, expected, "{op} {inputs:?}");
         }
         assert!(op.row().domain.iter().all(|d| d.kind() != Kind::Bool || d == DType::Bool));
     }

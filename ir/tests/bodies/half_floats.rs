@@ -1,11 +1,9 @@
 //! Bodies on `f16` and `bf16` against the exact result rounded once: every value for unary ops, loads and stores; strided
 //! pairs, subnormals among them, for binary ops.
 
-mod support;
-
+use crate::support::{Runner, Stream, half_value, nearest_half, register, same32, single};
 use ndjit_ir::DType;
 use ndjit_ir::op::{Op, body, load_body, store_body};
-use support::{Runner, Stream, half_value, nearest_half, register, same32, single};
 
 const HALVES: [DType; 2] = [DType::F16, DType::Bf16];
 

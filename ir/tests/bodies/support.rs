@@ -1,7 +1,5 @@
 //! What the tests of bodies share: running a body, rounding an exact value to a half once, sets of interesting values.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use ndjit_ir::DType;
 use ndjit_ir::body::Body;
 

@@ -1,0 +1,333 @@
+//! Random traced graphs, well-formed by construction.
+
+use super::{Rng, tensor};
+use crate::dtype::{DType, DTypeSet};
+use crate::error::Result;
+use crate::graph::{Graph, NodeKind, Slot, Value};
+use crate::interp::Tensor;
+use crate::literal::{Literal, LiteralValue};
+use crate::op::{Op, Operands};
+use crate::promotion::Policy;
+use crate::shape::Shape;
+use crate::value_type::{ValueType, Weak};
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// How large and how varied a random program may be.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Nodes asked for, parameters aside. Casts that an op needs come on top.
+    pub nodes: usize,
+    /// Parameters, at most.
+    pub params: usize,
+    /// Outputs, at most.
+    pub outputs: usize,
+    /// Elements of the largest shape, at most.
+    pub elements: usize,
+    /// The dtypes of parameters, and what ops compute in and give; bool comes up besides.
+    pub dtypes: DTypeSet,
+    /// Whether child graphs are called.
+    pub calls: bool,
+}
+
+impl Default for Limits {
+    /// Small programs of everything.
+    fn default() -> Limits {
+        Limits { nodes: 20, params: 4, outputs: 3, elements: 300, dtypes: DTypeSet::ALL, calls: true }
+    }
+}
+
+/// A random program and what to call it with.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The traced graph.
+    pub graph: Graph<ValueType>,
+    /// An array for each parameter; where the parameter is weak, of its default dtype.
+    pub params: Vec<Tensor>,
+    /// A number for each argument slot, by argument index. Arguments are numbered after the parameters.
+    pub scalars: Vec<(usize, Literal)>,
+}
+
+impl fmt::Display for Program {
+    /// The graph's text, after comments that show the first elements of each parameter and the numbers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, tensor) in self.params.iter().enumerate() {
+            writeln!(f, "; %{n} = {tensor:?}")?;
+        }
+        for (index, literal) in &self.scalars {
+            writeln!(f, "; argument {index} = {literal}")?;
+        }
+        write!(f, "{}", self.graph)
+    }
+}
+
+/// The random program of a seed.
+///
+/// # Errors
+/// `Size` or `Allocation` if the limits ask for arrays that cannot exist.
+pub fn program(seed: u64, limits: &Limits) -> Result<Program> {
+    let mut rng = Rng::new(seed);
+    let base = base_shape(&mut rng, limits.elements);
+    let policy = if rng.one_in(6) { Policy::Strict } else { Policy::Standard };
+    let dtypes = limits.dtypes.iter().collect();
+    let mut builder = Builder { rng, limits, dtypes, policy, base, ..Builder::empty(limits) };
+    let count = builder.rng.below(limits.params + 1);
+    for _ in 0..count.max(usize::from(limits.params > 0)) {
+        let ty = builder.param_type();
+        let shape = builder.shape();
+        builder.graph.param(ty, &shape);
+    }
+    for _ in 0..limits.nodes {
+        builder.node(true);
+    }
+    builder.outputs(limits.outputs);
+    let Builder { mut rng, graph, scalars, .. } = builder;
+    let params: Result<Vec<Tensor>> = graph
+        .params()
+        .iter()
+        .map(|&param| tensor(&mut rng, policy.commit(graph.ty(param)), graph.shape(param).clone()))
+        .collect();
+    Ok(Program { params: params?, scalars, graph })
+}
+
+/// The shape that all shapes of a program broadcast to.
+fn base_shape(rng: &mut Rng, elements: usize) -> Shape {
+    let rank = rng.pick(&[0, 1, 1, 1, 2, 2, 2, 3, 4]);
+    let mut size = 1;
+    let extents: Vec<usize> = (0..rank)
+        .map(|_| {
+            let extent = rng.pick(&[0, 1, 2, 3, 3, 4, 16, 16, 17, 17, 67, 67]);
+            // Zero empties the whole program: once in a while is enough.
+            let extent = if extent == 0 && !rng.one_in(3) { 5 } else { extent };
+            let extent = if size * extent > elements { 1 } else { extent };
+            size *= extent.max(1);
+            extent
+        })
+        .collect();
+    Shape::from(extents)
+}
+
+struct Builder<'a> {
+    rng: Rng,
+    limits: &'a Limits,
+    dtypes: Vec<DType>,
+    policy: Policy,
+    base: Shape,
+    graph: Graph<ValueType>,
+    /// The number that an integer literal's node holds.
+    integers: FxHashMap<Value, i128>,
+    scalars: Vec<(usize, Literal)>,
+}
+
+impl<'a> Builder<'a> {
+    fn empty(limits: &'a Limits) -> Builder<'a> {
+        Builder {
+            rng: Rng::new(0),
+            limits,
+            dtypes: Vec::new(),
+            policy: Policy::default(),
+            base: Shape::scalar(),
+            graph: Graph::new(),
+            integers: FxHashMap::default(),
+            scalars: Vec::new(),
+        }
+    }
+
+    fn param_type(&mut self) -> ValueType {
+        let dtype = if self.dtypes.is_empty() { DType::Bool } else { self.rng.pick(&self.dtypes) };
+        match Weak::ALL.into_iter().find(|&weak| self.policy.default_dtype(weak) == dtype) {
+            Some(weak) if self.rng.one_in(4) => weak.into(),
+            _ => dtype.into(),
+        }
+    }
+
+    /// A shape that broadcasts to the base: half of the time the base itself.
+    fn shape(&mut self) -> Shape {
+        if self.rng.one_in(2) {
+            return self.base.clone();
+        }
+        let first = self.rng.below(self.base.rank() + 1);
+        let extents: Vec<usize> = self.base.extents()[first..].to_vec();
+        Shape::from(extents.into_iter().map(|e| if self.rng.one_in(4) { 1 } else { e }).collect::<Vec<usize>>())
+    }
+
+    fn node(&mut self, may_call: bool) {
+        match self.rng.below(20) {
+            0..=2 => {
+                self.literal();
+            }
+            3 => {
+                if let Some(value) = self.operand() {
+                    let dtype = self.dtype_in(DTypeSet::ALL);
+                    self.cast(value, dtype.unwrap_or(DType::Bool));
+                }
+            }
+            4 if may_call && self.limits.calls => self.call(),
+            _ => self.op(),
+        }
+    }
+
+    /// A dtype that both the set and the limits have.
+    fn dtype_in(&mut self, set: DTypeSet) -> Option<DType> {
+        let both: Vec<DType> = self.dtypes.iter().copied().filter(|&dtype| set.contains(dtype)).collect();
+        if both.is_empty() { None } else { Some(self.rng.pick(&both)) }
+    }
+
+    /// A number: weak, of a dtype, or given at each call.
+    fn literal(&mut self) -> Value {
+        let value = self.number();
+        let literal = match self.dtype_in(DTypeSet::ALL) {
+            // What does not fit the dtype stays weak.
+            Some(dtype) if self.rng.one_in(4) => Literal::strong(value, dtype).unwrap_or(Literal::weak(value)),
+            _ => Literal::weak(value),
+        };
+        let ty = literal.ty();
+        let slot = match ty {
+            ValueType::Weak(weak) if self.rng.one_in(4) => {
+                let index = self.graph.params().len() + self.scalars.len();
+                self.scalars.push((index, literal));
+                Slot::Argument { index, ty: weak }
+            }
+            ValueType::Weak(_) | ValueType::Strong(_) => Slot::Value(literal),
+        };
+        let node = self.graph.literal(slot, ty);
+        if let (LiteralValue::Int(n), true) = (literal.value(), ty.is_weak()) {
+            self.integers.insert(node, n);
+        }
+        node
+    }
+
+    /// A number of a kind whose default dtype the limits have: integers that `i32` holds, since they may be stored as such.
+    fn number(&mut self) -> LiteralValue {
+        let kinds: Vec<Weak> =
+            Weak::ALL.into_iter().filter(|&weak| self.dtypes.contains(&self.policy.default_dtype(weak))).collect();
+        let floats = [0.0, -0.0, 0.5, 1.0, 2.0, -1.5, 3.0, 1e-8, 1e10, 65520.0, 1e300, f64::INFINITY, f64::NAN];
+        let integers = [0, 1, 2, 3, 5, 7, 8, 31, 100, 127, -1, -2, -128, 255, 256, 65536, i32::MAX, i32::MIN];
+        match if kinds.is_empty() || self.rng.one_in(12) { None } else { Some(self.rng.pick(&kinds)) } {
+            None => LiteralValue::Bool(self.rng.one_in(2)),
+            // The small ones fit most dtypes.
+            Some(Weak::Int) if self.rng.one_in(3) => LiteralValue::Int(self.rng.pick(&integers).into()),
+            Some(Weak::Int) => LiteralValue::Int(self.rng.pick(&integers[..10]).into()),
+            Some(Weak::Float) => LiteralValue::Float(self.rng.pick(&floats)),
+            Some(Weak::Complex) => LiteralValue::Complex(self.rng.pick(&floats), self.rng.pick(&floats)),
+        }
+    }
+
+    /// A value made before, the last ones more often.
+    fn operand(&mut self) -> Option<Value> {
+        let count = self.graph.value_count();
+        let recent = self.rng.one_in(2) && count > 4;
+        let index = if recent { count - 1 - self.rng.below(4) } else { self.rng.below(count) };
+        (count > 0).then(|| Value::from_index(index))
+    }
+
+    fn op(&mut self) {
+        let op = self.rng.pick(&Op::ALL);
+        for _ in 0..3 {
+            let operands: Option<Vec<Value>> = (0..op.arity()).map(|_| self.operand()).collect();
+            let Some(mut operands) = operands else { return };
+            if let Some(result) = self.result_type(op, &operands) {
+                self.add(op, &operands, result);
+                return;
+            }
+            // Cast what is computed with to one dtype that the op takes.
+            let Some(dtype) = self.dtype_in(op.row().domain) else { return };
+            let first = usize::from(op.row().rule == Operands::Choose);
+            for operand in &mut operands[first..] {
+                *operand = self.cast(*operand, dtype);
+            }
+            if let Some(result) = self.result_type(op, &operands) {
+                self.add(op, &operands, result);
+                return;
+            }
+        }
+    }
+
+    /// The type of the op's result, if it takes the operands, computes and results in allowed dtypes, and all integer
+    /// literals fit.
+    fn result_type(&self, op: Op, operands: &[Value]) -> Option<ValueType> {
+        let types: Vec<ValueType> = operands.iter().map(|&operand| self.graph.ty(operand)).collect();
+        let types = self.policy.resolve_op(op, &types).ok()?;
+        let compute = self.policy.commit(types.compute);
+        let allowed = |dtype| dtype == DType::Bool || self.limits.dtypes.contains(dtype);
+        if !allowed(compute) || !allowed(self.policy.commit(types.result)) {
+            return None;
+        }
+        for (index, operand) in operands.iter().enumerate() {
+            let dtype = op.operand_dtype(index, compute);
+            if let (Some(n), Some((min, max))) = (self.integers.get(operand), dtype.int_range())
+                && dtype != DType::Bool
+                && !(min..=max).contains(n)
+            {
+                return None;
+            }
+        }
+        Some(types.result)
+    }
+
+    fn add(&mut self, op: Op, operands: &[Value], result: ValueType) -> Value {
+        let mut shape = Shape::scalar();
+        for &operand in operands {
+            // All shapes broadcast to the base, so they do to each other.
+            shape = shape.broadcast(self.graph.shape(operand)).unwrap_or(shape);
+        }
+        let shape = self.graph.intern(&shape);
+        self.graph.add(NodeKind::Op(op, self.policy), operands, &[(result, shape)])
+    }
+
+    fn cast(&mut self, value: Value, dtype: DType) -> Value {
+        let shape = self.graph.shape_id(value);
+        self.graph.add(NodeKind::Cast, &[value], &[(dtype.into(), shape)])
+    }
+
+    /// A call of a small random graph whose parameters have the operands' types.
+    fn call(&mut self) {
+        let count = 1 + self.rng.below(3);
+        let operands: Option<Vec<Value>> = (0..count).map(|_| self.operand()).collect();
+        let Some(operands) = operands else { return };
+        let mut child = Builder {
+            rng: Rng::new(self.rng.bits()),
+            dtypes: self.dtypes.clone(),
+            policy: self.policy,
+            base: self.base.clone(),
+            ..Builder::empty(self.limits)
+        };
+        for &operand in &operands {
+            let param = child.graph.param(self.graph.ty(operand), self.graph.shape(operand));
+            // A literal passed to a call has to fit where the child uses it.
+            if let Some(&n) = self.integers.get(&operand) {
+                child.integers.insert(param, n);
+            }
+        }
+        for _ in 0..5 {
+            child.op();
+        }
+        child.outputs(2);
+        let results: Vec<_> = child
+            .graph
+            .outputs()
+            .iter()
+            .map(|&output| (child.graph.ty(output), self.graph.intern(child.graph.shape(output))))
+            .collect();
+        let child_integers: Vec<Option<i128>> =
+            child.graph.outputs().iter().map(|output| child.integers.get(output).copied()).collect();
+        let child = self.graph.child(Arc::new(child.graph));
+        let first = self.graph.add(NodeKind::Call(child), &operands, &results);
+        for (n, integer) in child_integers.into_iter().enumerate() {
+            if let Some(integer) = integer {
+                self.integers.insert(Value::from_index(first.index() + n), integer);
+            }
+        }
+    }
+
+    fn outputs(&mut self, limit: usize) {
+        let count = 1 + self.rng.below(limit.max(1));
+        let last = self.graph.value_count().checked_sub(1).map(Value::from_index);
+        let mut outputs: Vec<Value> = last.into_iter().collect();
+        for _ in 1..count {
+            outputs.extend(self.operand());
+        }
+        self.graph.set_outputs(outputs);
+    }
+}

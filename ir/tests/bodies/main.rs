@@ -1,0 +1,10 @@
+//! Tests of bodies, one subject per module: the interpreter's answers against independent references.
+
+mod cast;
+mod complex;
+mod float;
+mod half_floats;
+mod int;
+mod math;
+mod structure;
+mod support;

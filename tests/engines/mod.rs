@@ -1,0 +1,138 @@
+//! Runs one program on every engine and configuration and compares all results with the reference interpreter, bit for bit
+//! (NaNs compare as NaN).
+
+use ndjit_codegen::passes::{expand::expand, schedule::contiguous};
+use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_ir::graph::{Graph, Places, Slot, Value};
+use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
+use ndjit_ir::loops::{Layout, LoopNest};
+use ndjit_ir::random::Program;
+use ndjit_ir::{DType, Literal, Policy, Result, ValueType};
+use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use std::collections::HashMap;
+
+/// The difference between an engine and the interpreter.
+#[derive(Debug)]
+pub struct Difference {
+    /// Which engine and configuration.
+    pub engine: String,
+    /// What differs.
+    pub what: String,
+}
+
+/// Which configurations of compiled code to run.
+#[derive(Clone, Copy)]
+pub struct Matrix {
+    pub fuse: &'static [bool],
+    pub vector: &'static [bool],
+    pub threads: &'static [usize],
+}
+
+/// Every configuration.
+pub const ALL: Matrix = Matrix { fuse: &[true, false], vector: &[true, false], threads: &[1, 2, 8] };
+
+/// Runs `program` everywhere.
+///
+/// # Errors
+/// The first difference.
+pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
+    let failed = |engine: &str, e: ndjit_ir::Error| Difference { engine: engine.into(), what: e.to_string() };
+    let plain = lowered(&program.graph, true, false).map_err(|e| failed("lower", e))?;
+    let expected = eval_graph(&plain.typed, &program.params, &program.scalars).map_err(|e| failed("interpreter", e))?;
+    let simplified =
+        eval_graph(&plain.simplified, &program.params, &program.scalars).map_err(|e| failed("simplified", e))?;
+    compare("simplified graph", &expected, &simplified)?;
+    for &fuse in matrix.fuse {
+        let lowered = lowered(&program.graph, fuse, true).map_err(|e| failed("lower", e))?;
+        for expanded in [false, true] {
+            let engine = format!("loops, fuse {fuse}, expanded {expanded}");
+            let results = loops(&lowered, program, expanded).map_err(|e| failed(&engine, e))?;
+            compare(&engine, &expected, &results)?;
+        }
+        for &vector in matrix.vector {
+            for &threads in matrix.threads {
+                let engine = format!("compiled, fuse {fuse}, vector {vector}, threads {threads}");
+                let options = RunOptions { threads: Some(threads), vector, ..RunOptions::default() };
+                let results = compiled(&lowered, program, &options).map_err(|e| failed(&engine, e))?;
+                compare(&engine, &expected, &results)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn lowered(graph: &Graph<ValueType>, fuse: bool, simplify: bool) -> Result<Lowered> {
+    let policy = Policy::default();
+    let layouts: Vec<Layout> = graph
+        .params()
+        .iter()
+        .map(|&p| contiguous(graph.shape(p), policy.commit(graph.ty(p))))
+        .collect::<Result<_>>()?;
+    lower(graph, &Places::default(), &layouts, &Options { fuse, simplify, verify: true })
+}
+
+fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), Difference> {
+    assert_eq!(expected.len(), results.len(), "{engine}");
+    for (n, (a, b)) in expected.iter().zip(results).enumerate() {
+        if !a.same_bits(b) {
+            let what = match a.first_difference(b) {
+                Some(i) if i < a.len() && i < b.len() => {
+                    format!("result {n}, element {i}: expected {:x?}, got {:x?}", a.get(i), b.get(i))
+                }
+                _ => format!("result {n}: expected {}{}, got {}{}", a.dtype, a.shape, b.dtype, b.shape),
+            };
+            return Err(Difference { engine: engine.into(), what });
+        }
+    }
+    Ok(())
+}
+
+/// The loops, interpreted kernel by kernel.
+fn loops(lowered: &Lowered, program: &Program, expanded: bool) -> Result<Vec<Tensor>> {
+    let graph = &lowered.simplified;
+    let mut values: HashMap<Value, Tensor> =
+        graph.params().iter().copied().zip(program.params.iter().cloned()).collect();
+    for scheduled in &lowered.scheduled {
+        let nest: LoopNest = if expanded { expand(&scheduled.nest)? } else { scheduled.nest.clone() };
+        let mut literals: Vec<u64> = Vec::new();
+        for &(slot, dtype) in &scheduled.literals {
+            let literal: Literal = match &graph.slots()[slot.index()] {
+                Slot::Value(literal) => *literal,
+                Slot::Argument { index, .. } => {
+                    program.scalars.iter().find(|(i, _)| i == index).map(|(_, l)| *l).expect("a scalar argument")
+                }
+            };
+            literals.extend(literal.to_repr(dtype)?);
+        }
+        let inputs: Vec<Tensor> = scheduled.inputs.iter().map(|v| values[v].clone()).collect();
+        let mut outputs: Vec<Tensor> = scheduled
+            .outputs
+            .iter()
+            .map(|&v| Tensor::zeros(graph.ty(v), graph.shape(v).clone()))
+            .collect::<Result<_>>()?;
+        let sizes = |tensors: &[Tensor]| tensors.iter().map(|t| t.bytes.len()).collect::<Vec<usize>>();
+        scheduled.geometry.verify(&nest, &sizes(&inputs), &sizes(&outputs))?;
+        eval_nest(&nest, &scheduled.geometry, &literals, &mut Tensors { inputs: &inputs, outputs: &mut outputs })?;
+        values.extend(scheduled.outputs.iter().copied().zip(outputs));
+    }
+    Ok(graph.outputs().iter().map(|o| values[o].clone()).collect())
+}
+
+/// Machine code.
+fn compiled(lowered: &Lowered, program: &Program, options: &RunOptions) -> Result<Vec<Tensor>> {
+    let executable = Executable::new(lowered, options)?;
+    let graph = &lowered.simplified;
+    let arguments = program.params.iter().map(|t| Argument::Borrowed(&t.bytes)).collect();
+    let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Fresh(None)).collect();
+    executable.run(arguments, &program.scalars, &mut outputs)?;
+    let results = graph.outputs().iter().zip(outputs);
+    results
+        .map(|(&value, output)| {
+            let Output::Fresh(Some(buffer)) = output else { panic!("a fresh output stays empty") };
+            let (dtype, shape): (DType, _) = (graph.ty(value), graph.shape(value).clone());
+            let mut tensor = Tensor::zeros(dtype, shape)?;
+            tensor.bytes.copy_from_slice(&buffer.as_bytes()[..tensor.bytes.len()]);
+            Ok(tensor)
+        })
+        .collect()
+}
