@@ -28,6 +28,11 @@ impl Config {
         ndjit_codegen::Options { fuse: self.fuse, ..ndjit_codegen::Options::default() }
     }
 
+    pub(crate) fn run_options(&self) -> ndjit_runtime::RunOptions {
+        let (threads, vector) = (self.threads, self.vector);
+        ndjit_runtime::RunOptions { threads, vector, ..ndjit_runtime::RunOptions::default() }
+    }
+
     pub(crate) fn policy(&self) -> Policy {
         self.policy.unwrap_or_else(current_policy)
     }

@@ -44,7 +44,7 @@ pub trait ArrayOperand: Operand {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{R}` cannot be operands of one operation",
     label = "one of them must be an `Expr` or an `Array`",
-    note = "on the left of an operation bare numbers are `i32`, `f64`, `bool` and complex ones; write `weak(k)` for others"
+    note = "on the left of an operation bare numbers are `i32`, `f64`, `bool` and `Complex<f64>`; write `weak(k)` for others"
 )]
 pub trait Meet<R> {
     /// The result.
@@ -205,4 +205,4 @@ macro_rules! left_scalars {
     )*};
 }
 
-left_scalars! { i32 f64 bool Complex<f32> Complex<f64> Scalar }
+left_scalars! { i32 f64 bool Complex<f64> Scalar }

@@ -13,7 +13,7 @@
 //! Floor division is [`floor_divide`](crate::floor_divide), comparisons are [`less`](crate::less) … or the methods `lt`
 //! `le` `gt` `ge` `eq` `ne`: Rust's own comparison operators must give one `bool`.
 //!
-//! On the right of an operator stands anything; on the left, bare numbers are `i32`, `f64`, `bool` and complex ones, because
+//! On the right of an operator stands anything; on the left, bare numbers are `i32`, `f64`, `bool` and `Complex<f64>`, because
 //! with another float type there `(2.0 * x).sin()` would be ambiguous. Write `x * k`, or `weak(k) * x`.
 
 use crate::array::Array;
@@ -46,9 +46,9 @@ macro_rules! binary {
                 Array::compute(Op::$op, &[self.operand(), right.operand()], Place::caller())
             }
         }
-        left! { $trait $method $op, Expr => Expr: Array, &Array, i32, f64, bool, Complex<f32>, Complex<f64>, Scalar }
-        left! { $trait $method $op, Array => Array: i32, f64, bool, Complex<f32>, Complex<f64>, Scalar }
-        left! { $trait $method $op, &Array => Array: i32, f64, bool, Complex<f32>, Complex<f64>, Scalar }
+        left! { $trait $method $op, Expr => Expr: Array, &Array, i32, f64, bool, Complex<f64>, Scalar }
+        left! { $trait $method $op, Array => Array: i32, f64, bool, Complex<f64>, Scalar }
+        left! { $trait $method $op, &Array => Array: i32, f64, bool, Complex<f64>, Scalar }
     )*};
 }
 

@@ -1,6 +1,7 @@
 //! Counters of the process: what was traced, planned and compiled.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 /// What this process has done since it began. Differences between two readings tell what a piece of code did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,6 +13,14 @@ pub struct Stats {
     pub plans: u64,
     /// Calls and evaluations that found their plan.
     pub plan_hits: u64,
+    /// Kernels compiled. Not when only sizes or numbers change.
+    pub kernels_compiled: u64,
+    /// Time spent on that.
+    pub compile_time: Duration,
+    /// Blocks of memory the system was asked for.
+    pub allocations: u64,
+    /// Blocks of memory that were used again instead.
+    pub reuses: u64,
 }
 
 pub(crate) static TRACES: AtomicU64 = AtomicU64::new(0);
@@ -20,5 +29,14 @@ pub(crate) static PLAN_HITS: AtomicU64 = AtomicU64::new(0);
 
 /// Counters of the process.
 pub fn stats() -> Stats {
-    Stats { traces: TRACES.load(Relaxed), plans: PLANS.load(Relaxed), plan_hits: PLAN_HITS.load(Relaxed) }
+    let (kernels, pool) = (ndjit_runtime::kernels::stats(), ndjit_runtime::pool::stats());
+    Stats {
+        traces: TRACES.load(Relaxed),
+        plans: PLANS.load(Relaxed),
+        plan_hits: PLAN_HITS.load(Relaxed),
+        kernels_compiled: kernels.misses,
+        compile_time: kernels.time,
+        allocations: pool.allocations,
+        reuses: pool.reuses,
+    }
 }

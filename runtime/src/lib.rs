@@ -13,6 +13,7 @@ mod helper;
 mod interpret;
 pub mod kernels;
 mod plan;
+pub mod pod;
 pub mod pool;
 mod threads;
 

@@ -12,11 +12,11 @@ use crate::trace::{self, Param, Recording};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
-use ndjit_runtime::{Argument, Buffer, Output};
+use ndjit_runtime::{Argument, Buffer, Kernel, Output};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// The traced function: it gets its parameters and gives its results.
 pub(crate) type Function = Arc<dyn Fn(&[Expr]) -> Collected + Send + Sync>;
@@ -31,6 +31,8 @@ pub struct Core {
     making: Mutex<()>,
     inlined: Mutex<Vec<Inlined>>,
     pub(crate) traces: AtomicU64,
+    /// The kernels this function has run.
+    kernels: Mutex<Vec<Weak<Kernel>>>,
     pub(crate) compiles: AtomicU64,
 }
 
@@ -58,6 +60,7 @@ impl Core {
             making: Mutex::new(()),
             inlined: Mutex::new(Vec::new()),
             traces: AtomicU64::new(0),
+            kernels: Mutex::new(Vec::new()),
             compiles: AtomicU64::new(0),
         }
     }
@@ -147,10 +150,22 @@ impl Core {
             array.eval()?;
         }
         let mut plan = Plan::compile(lowered, types, &self.config, policy)?;
-        self.compiles.fetch_add(1, Relaxed);
+        self.count_kernels(&plan);
         plan.hidden = hidden;
         plan.lengths = lengths;
         Ok(plan)
+    }
+
+    /// Counts the kernels that no plan of this function had before.
+    fn count_kernels(&self, plan: &Plan) {
+        let mut known = lock(&self.kernels);
+        known.retain(|kernel| kernel.strong_count() > 0);
+        for kernel in plan.kernels() {
+            if !known.iter().any(|k| k.as_ptr() == Arc::as_ptr(kernel)) {
+                known.push(Arc::downgrade(kernel));
+                self.compiles.fetch_add(1, Relaxed);
+            }
+        }
     }
 
     /// Calls the function in the trace of this thread: one node of that trace.

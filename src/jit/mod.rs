@@ -223,7 +223,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.traces.load(Relaxed)
     }
 
-    /// How often kernels were compiled for this function: not when only sizes or numbers change.
+    /// How many different kernels this function has needed, compiled for it or found in the process's cache. No more come when
+    /// only sizes or numbers change.
     pub fn compile_count(&self) -> u64 {
         self.core.compiles.load(Relaxed)
     }

@@ -11,7 +11,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Result, Shape, ValueType};
-use ndjit_runtime::{Argument, Executable, Output};
+use ndjit_runtime::{Argument, Executable, Kernel, Output};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -118,8 +118,7 @@ impl Plan {
         config: &Config,
         policy: Policy,
     ) -> Result<Plan> {
-        let executable = Executable::new(&lowered)?;
-        let _ = config;
+        let executable = Executable::new(&lowered, &config.run_options())?;
         let mut results = Vec::new();
         for (&traced, &value) in lowered.traced.outputs().iter().zip(lowered.simplified.outputs()) {
             let (ty, dtype) = (lowered.traced.ty(traced), lowered.simplified.ty(value));
@@ -148,6 +147,11 @@ impl Plan {
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
         self.executable.run(arguments, scalars, outputs)
+    }
+
+    /// The kernels a call runs.
+    pub fn kernels(&self) -> impl Iterator<Item = &Arc<Kernel>> {
+        self.executable.kernels()
     }
 
     /// Whether these arguments are what the plan was made for.

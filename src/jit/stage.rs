@@ -1,7 +1,10 @@
 //! Looking into a program: the text of each stage of the pipeline.
 
 use ndjit_codegen::Lowered;
-use std::fmt::Write;
+use ndjit_codegen::clif::{self, ClifOptions};
+use ndjit_codegen::passes::expand::expand;
+use ndjit_ir::kernel::FusedKernel;
+use ndjit_ir::loops::LoopNest;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -47,23 +50,32 @@ impl FromStr for Stage {
 
 /// The text of one stage.
 pub(crate) fn text(lowered: &Lowered, stage: Stage) -> String {
-    let mut text = String::new();
     match stage {
-        Stage::Graph => text = format!("{:?}", lowered.traced),
-        Stage::Typed => text = format!("{:?}", lowered.typed),
-        Stage::Simplified => text = format!("{:?}", lowered.simplified),
-        Stage::Kernels => {
-            for kernel in &lowered.kernels {
-                let _ = writeln!(text, "{kernel:?}");
-            }
-        }
-        Stage::Loops | Stage::Expanded | Stage::Code => {
-            for scheduled in &lowered.scheduled {
-                let _ = writeln!(text, "{:?}", scheduled.nest);
-            }
-        }
+        Stage::Graph => lowered.traced.display_with(&lowered.places).to_string(),
+        Stage::Typed => lowered.typed.to_string(),
+        Stage::Simplified => lowered.simplified.to_string(),
+        Stage::Kernels => joined(lowered.kernels.iter().map(FusedKernel::to_string)),
+        Stage::Loops => joined(lowered.scheduled.iter().map(|s| format!("{}\n{}", s.nest, s.geometry))),
+        Stage::Expanded => joined(lowered.scheduled.iter().map(|s| match expand(&s.nest) {
+            Ok(nest) => nest.to_string(),
+            Err(error) => error.to_string(),
+        })),
+        Stage::Code => joined(lowered.scheduled.iter().map(|s| match code(&s.nest) {
+            Ok(text) => text,
+            Err(error) => error.to_string(),
+        })),
     }
-    text
+}
+
+fn code(nest: &LoopNest) -> ndjit_ir::Result<String> {
+    let isa = clif::host_isa()?;
+    Ok(clif::emit(&expand(nest)?, &*isa, ClifOptions::default())?.to_string())
+}
+
+/// One text per kernel, with an empty line between.
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    let texts: Vec<String> = texts.map(|t| t.trim_end().to_owned() + "\n").collect();
+    texts.join("\n")
 }
 
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
