@@ -1,0 +1,189 @@
+//! What bad input gets: a typed error with the place in the source, both operands, and a way out. Snapshots of all of them.
+
+use ndjit::*;
+
+/// The error's text with the file's name only, as paths differ between machines.
+fn text(error: &Error) -> String {
+    error.to_string().replace(file!(), "face_errors.rs")
+}
+
+/// The place of an error, as `line:column` in this file.
+fn line(error: &Error) -> u32 {
+    let place = error.place().expect("errors know their place");
+    assert_eq!(place.file, file!());
+    place.line
+}
+
+fn array(shape: &[usize]) -> Array {
+    let size = shape.iter().product();
+    Array::from_shape_vec(shape, vec![1.0f32; size]).unwrap()
+}
+
+#[test]
+fn shapes_that_do_not_broadcast() {
+    let f = jit(|x, y| {
+        let doubled = x * 2;
+        doubled + y
+    });
+    let at = line!() - 2;
+    let error = f.call((&array(&[2, 3]), &array(&[4]))).unwrap_err();
+    assert_eq!((error.code(), line(&error)), (ErrorCode::Shape, at));
+    insta::assert_snapshot!(text(&error));
+    let lazy = array(&[2, 3]) - array(&[2]);
+    assert_eq!(line(&lazy.eval().unwrap_err().clone()), line!() - 1);
+    assert_eq!(lazy.error().map(Error::code), Some(ErrorCode::Shape));
+}
+
+#[test]
+fn places_are_those_of_the_user() {
+    let (x, y) = (array(&[2]), array(&[3]));
+    #[rustfmt::skip]
+    let made = [
+        (&x + &y, line!()),
+        (x.minimum(&y), line!()),
+        (x.clone() * y.clone(), line!()),
+        (maximum(&x, &y), line!()),
+        (where_(&x, &y, 0), line!()),
+        (x.eq(&y), line!()),
+        (!&x, line!()),
+    ];
+    for (array, at) in made {
+        assert_eq!(line(array.error().unwrap()), at);
+    }
+    let at = line!() + 1;
+    let f = jit!(|x, y| x.clip(y, 1) + 2.0 * y);
+    assert_eq!(line(&f.call((&x, &y)).unwrap_err()), at);
+}
+
+#[test]
+fn the_first_error_is_kept() {
+    let bad = array(&[2]) + array(&[3]);
+    let worse = (&bad & 1.5).sin() + array(&[7]);
+    assert_eq!(worse.eval().unwrap_err(), bad.eval().unwrap_err());
+    let f = jit(|x, y| (x + y, x & y));
+    assert_eq!(f.call((&array(&[2]), &array(&[3]))).unwrap_err().code(), ErrorCode::Shape);
+}
+
+#[test]
+fn a_dtype_an_op_does_not_take() {
+    let f = jit(|x, y| x & y);
+    insta::assert_snapshot!(text(&f.call((&array(&[3]), &Array::from([1i32]))).unwrap_err()));
+    let error = (Array::from([Complex::new(1.0f32, 0.0)]) % 2).eval().unwrap_err().clone();
+    insta::assert_snapshot!(text(&error));
+}
+
+#[test]
+fn operands_without_a_common_type() {
+    let f = jit(|x, y| x * y).with_policy(Policy::Strict);
+    insta::assert_snapshot!(text(&f.call((&array(&[3]), &Array::from([1i32]))).unwrap_err()));
+}
+
+#[test]
+fn an_integer_literal_out_of_range() {
+    let f = jit(|x| x + 300);
+    let error = f.call((&Array::from([1u8, 2]),)).unwrap_err();
+    assert_eq!((error.code(), line(&error)), (ErrorCode::Literal, line!() - 2));
+    insta::assert_snapshot!(text(&error));
+    // As an argument it is known at the call only.
+    let f = jit(|x, k| x + k);
+    assert!(f.call((&[1u8, 2], 255)).is_ok());
+    let error = f.call((&[1u8, 2], 300)).unwrap_err();
+    assert_eq!((error.code(), line(&error)), (ErrorCode::Literal, line!() - 1));
+    insta::assert_snapshot!(text(&error));
+    assert_eq!((Array::from([1u8]) - 300).eval().unwrap_err().code(), ErrorCode::Literal);
+}
+
+#[test]
+fn more_elements_than_memory_can_address() {
+    let error = Array::from_shape_vec([usize::MAX, 2], vec![0u8]).unwrap_err();
+    insta::assert_snapshot!(text(&error).replace(&usize::MAX.to_string(), "usize::MAX"));
+    let f = jit(|x, y| x + y);
+    let huge = [spec(DType::F32, [1 << 40, 1]), spec(DType::F32, [1, 1 << 40])];
+    let Err(error) = f.trace(&huge) else { panic!("a shape of 2^80 elements was traced") };
+    assert_eq!(error.code(), ErrorCode::Size);
+    insta::assert_snapshot!(text(&error));
+}
+
+#[test]
+fn data_that_does_not_fill_its_shape() {
+    insta::assert_snapshot!(text(&Array::from_shape_vec([2, 3], vec![0u8; 5]).unwrap_err()));
+}
+
+#[test]
+fn wrong_arguments_of_a_compiled_function() {
+    let f = jit(|x, y| (x + y, x));
+    let Err(error) = f.trace(&[spec(DType::F32, [3])]) else { panic!("one spec for two parameters") };
+    insta::assert_snapshot!(text(&error));
+    let specs = [spec(DType::F32, [3]), spec(DType::F32, [])];
+    let compiled = f.trace(&specs).unwrap().lower().unwrap().compile().unwrap();
+    let error = compiled.call((&[1i32, 2, 3], 2.0)).unwrap_err();
+    assert_eq!((error.code(), line(&error)), (ErrorCode::Argument, line!() - 1));
+    insta::assert_snapshot!(text(&error));
+    let mut out = [0.0f32; 3];
+    let error = f.call_into((&out.clone(), 2.0), &mut out).unwrap_err();
+    insta::assert_snapshot!(text(&error));
+    let (mut a, mut b) = ([0.0f64; 3], [0.0f32; 3]);
+    let error = f.call_into((&b.clone(), 2.0), (&mut a, &mut b)).unwrap_err();
+    insta::assert_snapshot!(text(&error));
+}
+
+#[test]
+fn reading_a_traced_value() {
+    let f = jit(|x: Expr| match x.to_vec::<f32>() {
+        Ok(_) => x,
+        Err(_) => x + 1,
+    });
+    let error = f.call((&array(&[2]),)).unwrap_err();
+    assert_eq!((error.code(), line(&error)), (ErrorCode::Traced, line!() - 5));
+    insta::assert_snapshot!(text(&error));
+    thread_local!(static LEAK: std::cell::Cell<Option<Expr>> = const { std::cell::Cell::new(None) });
+    let f = jit(|x: Expr| {
+        LEAK.set(Some(x));
+        x
+    });
+    f.call((&array(&[2]),)).unwrap();
+    let g = jit(|x: Expr| x + LEAK.get().unwrap());
+    let error = g.call((&array(&[2]),)).unwrap_err();
+    assert_eq!((error.code(), line(&error)), (ErrorCode::Traced, line!() - 2));
+    insta::assert_snapshot!(text(&error));
+}
+
+#[test]
+fn reading_as_another_type() {
+    insta::assert_snapshot!(text(&array(&[2]).to_vec::<f64>().unwrap_err()));
+    insta::assert_snapshot!(text(&array(&[2]).item::<f32>().unwrap_err()));
+}
+
+#[test]
+fn a_panic_of_the_traced_function() {
+    let f = jit(|x: Expr| if x.shape().rank() > 1 { panic!("rank too high") } else { x + 1 });
+    let error = f.call((&array(&[2, 2]),)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Panic);
+    insta::assert_snapshot!(text(&error));
+    assert!(f.call((&array(&[2]),)).is_ok());
+}
+
+#[test]
+fn memory_that_is_refused() {
+    // 2^46 bytes: more than any address space gives.
+    let f = jit(|x, y| x + y);
+    let x = array(&[1 << 20, 1]);
+    let y = Array::from_shape_vec([1, 1 << 24], vec![1.0f32; 1 << 24]).unwrap();
+    assert_eq!(f.call((&x, &y)).unwrap_err().code(), ErrorCode::Allocation);
+}
+
+#[test]
+fn reports_show_the_line() {
+    let error = (array(&[2]) + array(&[3])).eval().unwrap_err().clone();
+    let shown = report(&error).replace(file!(), "face_errors.rs");
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn the_panicking_door_prints_the_error() {
+    let f = jit(|x, y| x + y);
+    let (x, y) = (array(&[2]), array(&[3]));
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f(&x, &y))).unwrap_err();
+    let message = caught.downcast_ref::<String>().unwrap();
+    assert!(message.starts_with("error[shape]: add: shapes [2] and [3] do not broadcast"), "{message}");
+}

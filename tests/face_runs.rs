@@ -1,0 +1,134 @@
+//! Plans, threads, depth: what the face does beside naming things.
+
+use ndjit::*;
+use std::sync::Arc;
+
+#[test]
+fn sizes_and_numbers_compile_nothing_new() {
+    let f = jit(|x, y, k| (x + y * 2) * k);
+    let run = |n: usize, k: f64| {
+        let x = vec![1.0f32; n];
+        f.call((&x, &x, k)).unwrap().to_vec::<f32>().unwrap()
+    };
+    assert_eq!(run(100, 2.0), vec![6.0; 100]);
+    assert_eq!((f.trace_count(), f.compile_count()), (1, 1));
+    assert_eq!(run(100, 3.0), vec![9.0; 100]);
+    assert_eq!((f.trace_count(), f.compile_count()), (1, 1));
+    assert_eq!(run(101, 3.0), vec![9.0; 101]);
+    assert_eq!((f.trace_count(), f.compile_count()), (2, 1));
+}
+
+#[test]
+fn plans_are_bounded() {
+    let f = jit(|x| x + 1);
+    for _ in 0..2 {
+        for n in 1..100 {
+            assert_eq!(f.call((&vec![1i32; n],)).unwrap().len(), n);
+        }
+    }
+    assert_eq!(f.trace_count(), 198);
+    f.call((&vec![1i32; 99],)).unwrap();
+    assert_eq!(f.trace_count(), 198);
+}
+
+#[test]
+fn sixty_four_threads_share_a_function() {
+    let w = Array::from(vec![0.5f32; 1000]);
+    let f = Arc::new(jit(move |x, y| x + y * 2 + &w));
+    let x = Array::from(vec![1.0f32; 1000]);
+    std::thread::scope(|scope| {
+        for t in 0..64 {
+            let (f, x) = (&f, &x);
+            scope.spawn(move || {
+                for i in 0..50 {
+                    let y = vec![(t * i) as f32; 1000];
+                    let z = f.call((x, &y)).unwrap().to_vec::<f32>().unwrap();
+                    assert!(z.iter().all(|&z| z == 1.5 + 2.0 * (t * i) as f32));
+                }
+            });
+        }
+    });
+    assert_eq!(f.trace_count(), 1);
+}
+
+#[test]
+fn weakness_stays() {
+    let x = Array::scalar(weak(2)) * 3;
+    assert!(x.is_weak());
+    x.eval().unwrap();
+    assert_eq!(x.dtype(), DType::I32);
+    assert_eq!((&x + Array::from([1i8])).dtype(), DType::I8);
+    let f = jit(|x| x + 1);
+    let y = f.call((&x,)).unwrap();
+    assert_eq!((y.is_weak(), y.item::<i32>().unwrap()), (true, 7));
+    assert_eq!(y.to_string(), "7 i*");
+}
+
+#[test]
+fn display_as_numpy() {
+    assert_eq!(Array::from([1.0f32, 2.5, -3.0]).to_string(), "[ 1.   2.5 -3. ]");
+    assert_eq!(Array::from_rows(&[[1, 20], [300, 4]]).to_string(), "[[  1  20]\n [300   4]]");
+    assert_eq!(Array::from([true, false]).to_string(), "[ true false]");
+    assert_eq!(Array::scalar(0.1f32).to_string(), "0.1");
+    assert_eq!(format!("{:.2}", Array::from([1.0f64 / 3.0, 2.0])), "[0.33 2.00]");
+    assert_eq!(Array::from([1e10f32, 1.0]).to_string(), "[1.e+10 1.e+00]");
+    assert_eq!(Array::from([f32::NAN, f32::INFINITY, 1.0]).to_string(), "[nan inf  1.]");
+    assert_eq!((0..2000).collect::<Array>().to_string(), "[   0    1    2 ... 1997 1998 1999]");
+    assert_eq!(Array::from(Vec::<f32>::new()).to_string(), "[]");
+    let cube = Array::from_shape_vec([2, 1, 2], vec![1u8, 2, 3, 4]).unwrap();
+    assert_eq!(cube.to_string(), "[[[1 2]]\n\n [[3 4]]]");
+    assert_eq!(Array::from([Complex::new(1.0f32, -2.0)]).to_string(), "[1.-2.j]");
+    assert_eq!(format!("{:?}", Array::from([1.0f32]) + 1), "Array(f32[1], not yet computed)");
+}
+
+#[test]
+fn explain_prints_every_stage() {
+    let f = jit(|x, y| x + y * 2);
+    assert_eq!(f.explain(Stage::Graph), "");
+    f.call((&[1.0f32], &[1i8])).unwrap();
+    for &stage in Stage::ALL {
+        let text = f.explain(stage);
+        assert!(!text.trim().is_empty() && !text.contains("error["), "{stage:?}: {text}");
+    }
+    let graph = f.explain(Stage::Graph);
+    assert!(graph.contains("i*") && graph.contains("face_runs.rs"), "{graph}");
+}
+
+/// Runs `body` on a thread with a small stack.
+fn on_small_stack(body: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, body).unwrap().join().unwrap();
+    });
+}
+
+#[test]
+fn a_long_lazy_chain_on_a_small_stack() {
+    on_small_stack(|| {
+        let mut x = Array::from([0i64, 1]);
+        for _ in 0..100_000 {
+            x = x + 1;
+        }
+        assert_eq!(x.to_vec::<i64>().unwrap(), [100_000, 100_001]);
+    });
+}
+
+#[test]
+fn sharing_is_not_repeated() {
+    let mut x = Array::from([1.0f64]);
+    for _ in 0..1000 {
+        x = &x + &x;
+    }
+    assert_eq!(x.item::<f64>().unwrap(), 2.0f64.powi(1000));
+}
+
+#[test]
+fn a_donated_array_gives_its_memory() {
+    let f = jit(|x| x + 1);
+    let v = vec![1.0f32; 1 << 16];
+    let address = v.as_ptr();
+    let z = f.call((Array::from(v).donate(),)).unwrap();
+    assert_eq!(z.into_vec::<f32>().unwrap().as_ptr(), address);
+    let x = Array::from([1.0f32]);
+    let z = f.call((x.clone(),)).unwrap();
+    assert_eq!((x.item::<f32>().unwrap(), z.item::<f32>().unwrap()), (1.0, 2.0));
+}

@@ -1,0 +1,6 @@
+use ndjit::jit;
+
+fn main() {
+    let f = jit(|x, y| x + y);
+    let _ = f.call(("one", 1.0));
+}

@@ -1,0 +1,5 @@
+use ndjit::{Expr, jit};
+
+fn main() {
+    let _ = jit(|x: Expr| x + "one");
+}

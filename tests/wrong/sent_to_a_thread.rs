@@ -1,0 +1,9 @@
+use ndjit::Expr;
+
+fn send(x: Expr) {
+    std::thread::spawn(move || x + 1);
+}
+
+fn main() {
+    let _ = send;
+}
