@@ -14,7 +14,7 @@ fn main() -> Result<(), ndjit::Error> {
     println!("{}", f.explain(Stage::Graph));
     println!("The kernel: one loop, every cast explicit, the literal a run-time argument.\n");
     println!("{}", f.explain(Stage::Loops));
-    println!("machine code: {} bytes\n", f.stats().code_bytes);
+    println!("machine code: {} bytes\n", f.kernels().iter().map(|k| k.code_bytes).sum::<usize>());
     println!("x + y * 2 = {z}");
     Ok(())
 }

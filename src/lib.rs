@@ -45,7 +45,7 @@ pub use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType,
 pub use ndjit_runtime::Element;
 pub use operand::{Scalar, strong, weak};
 pub use report::report;
-pub use stats::{Stats, stats};
+pub use stats::{KernelStats, Stats, stats};
 
 pub use half::{bf16, f16};
 pub use num_complex::Complex;

@@ -23,6 +23,16 @@ pub struct Stats {
     pub reuses: u64,
 }
 
+/// One kernel of a compiled function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelStats {
+    /// Bytes of machine code; 0 where the loop interpreter runs instead.
+    pub code_bytes: usize,
+    /// From loops to machine code. Spent once: later users find the kernel in the process's cache.
+    pub compile_time: Duration,
+}
+
 pub(crate) static TRACES: AtomicU64 = AtomicU64::new(0);
 pub(crate) static PLANS: AtomicU64 = AtomicU64::new(0);
 pub(crate) static PLAN_HITS: AtomicU64 = AtomicU64::new(0);

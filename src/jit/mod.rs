@@ -17,8 +17,10 @@ pub use staged::{Compiled, Lowered, Spec, Traced, spec};
 
 use crate::config::Config;
 use crate::expr::Expr;
+use crate::stats::KernelStats;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Place, Result};
+use ndjit_runtime::Kernel;
 use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
@@ -216,6 +218,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The text of a stage, for the signature of the last call; empty before the first.
     pub fn explain(&self, stage: Stage) -> String {
         self.core.plans.last().map_or_else(String::new, |plan| stage::text(&plan.lowered, stage))
+    }
+
+    /// The kernels of the last call's signature, in the order they run; empty before the first call.
+    pub fn kernels(&self) -> Vec<KernelStats> {
+        self.core.plans.last().map_or_else(Vec::new, |plan| {
+            let stats = |k: &Arc<Kernel>| KernelStats { code_bytes: k.code_bytes(), compile_time: k.compile_time() };
+            plan.kernels().map(stats).collect()
+        })
     }
 
     /// How often the function was traced.
