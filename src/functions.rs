@@ -139,7 +139,7 @@ comparisons! {
 /// Conversion to `dtype`. Floats become integers by truncation, saturating, NaN giving 0; numbers become bool by comparison
 /// with zero; complex numbers lose their imaginary part; everything else is rounded to nearest even. Integers wrap.
 #[track_caller]
-pub fn cast<X: Math + Cast>(x: X, dtype: DType) -> <X as Math>::Out
+pub fn cast<X: Math>(x: X, dtype: DType) -> <X as Math>::Out
 where
     X: Cast<Cast = <X as Math>::Out>,
 {

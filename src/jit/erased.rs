@@ -118,7 +118,7 @@ impl Core {
 
     #[cold]
     fn make_plan(&self, policy: Policy, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
-        let _busy = Busy::check(self)?;
+        Busy::check(self)?;
         let _making = lock(&self.making);
         if let Some(plan) = self.plans.find(policy, args) {
             return Ok(plan);

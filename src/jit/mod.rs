@@ -10,7 +10,7 @@ mod staged;
 
 pub use erased::Core;
 pub use function::{JitFn, Operands};
-pub use input::{Destination, Destinations, Donated, Input, Inputs};
+pub use input::{Arg, Destination, Destinations, Donated, Input, Inputs};
 pub use output::{Collected, Outputs, Parts, field_arrays};
 pub use stage::Stage;
 pub use staged::{Compiled, Lowered, Spec, Traced, spec};
