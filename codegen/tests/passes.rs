@@ -28,7 +28,20 @@ fn commit_rounds_literals_to_each_use_and_makes_casts_explicit() {
   %7 = multiply %5, %3 : f32[4]
   return %7, %6, %3
 }";
-    assert_snapshot!(typed(text), @"");
+    assert_snapshot!(typed(text), @r##"
+    graph (%0: f32[4], %1: i8[4], %2: i32[4]) {
+      %3 = literal #0 2 : i8[]
+      %4 = multiply %1, %3 : i8[4]
+      %5 = cast %4 : f32[4]
+      %6 = add %0, %5 : f32[4]
+      %7 = cast %2 : f32[4]
+      %8 = literal #0 2 : f32[]
+      %9 = divide %7, %8 : f32[4]
+      %10 = multiply %6, %8 : f32[4]
+      %11 = literal #0 2 : i32[]
+      return %10, %9, %11
+    }
+    "##);
 }
 
 #[test]
@@ -39,7 +52,16 @@ fn commit_computes_weak_values_in_their_default_dtype() {
   %4 = add %3, %1 : bf16[4]
   return %3, %4
 }";
-    assert_snapshot!(typed(text), @"");
+    assert_snapshot!(typed(text), @r##"
+    graph (%0: u8[4], %1: bf16[4]) {
+      %2 = cast %0 : f32[4]
+      %3 = literal #0 2.5 : f32[]
+      %4 = multiply %2, %3 : f32[4]
+      %5 = cast %4 : bf16[4]
+      %6 = add %5, %1 : bf16[4]
+      return %4, %6
+    }
+    "##);
 }
 
 #[test]
@@ -51,7 +73,12 @@ fn commit_refuses_integers_that_do_not_fit() {
 }";
     let error = commit(&parse(text), &Places::default()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Literal);
-    assert_snapshot!(error, @"");
+    assert_snapshot!(error, @r##"
+    error[literal]: literal 300 does not fit i8
+      i8 holds -128 to 127
+      in add of i8 and i*, computed in i8
+      help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
+    "##);
 }
 
 #[test]
@@ -62,7 +89,14 @@ fn an_explicit_cast_of_a_literal_converts_its_exact_value() {
   %2 = cast %0 : u8[]
   return %1, %2
 }";
-    assert_snapshot!(typed(text), @"");
+    assert_snapshot!(typed(text), @r##"
+    graph () {
+      %0 = literal #0 16777217 : f64[]
+      %1 = literal #0 16777217 : i64[]
+      %2 = cast %1 : u8[]
+      return %0, %2
+    }
+    "##);
 }
 
 #[test]
@@ -78,7 +112,15 @@ graph (%0: f32[3]) calls @0 {
   return %3, %2
 }";
     let (graph, _) = inline(&parse(text), &Places::default()).unwrap();
-    assert_snapshot!(graph, @"");
+    assert_snapshot!(graph, @r##"
+    graph (%0: f32[3]) {
+      %1 = literal #0 2 : i*[]
+      %2 = multiply %0, %1 : f32[3]
+      %3 = literal #1 2 : i*[]
+      %4 = multiply %2, %3 : f32[3]
+      return %4, %0
+    }
+    "##);
 }
 
 #[test]
@@ -96,7 +138,14 @@ fn simplify_applies_its_rules() {
   %12 = floor %11 : f32[4]
   return %4, %5, %6, %8, %11
 }";
-    assert_snapshot!(simplified(text), @"");
+    assert_snapshot!(simplified(text), @r##"
+    graph (%0: f32[4], %1: f32[4], %2: bool[4]) {
+      %3 = subtract %0, %1 : f32[4]
+      %4 = add %0, %1 : f32[4]
+      %5 = abs %1 : f32[4]
+      return %3, %4, %4, %5, %1
+    }
+    "##);
 }
 
 #[test]
@@ -111,7 +160,18 @@ fn simplify_folds_known_literals_but_not_those_given_at_each_call() {
   %7 = multiply %6, %5 : f32[4]
   return %7
 }";
-    assert_snapshot!(simplified(text), @"");
+    assert_snapshot!(simplified(text), @r##"
+    graph (%0: f32[4]) {
+      slot #0 3
+      %1 = literal #2 0.5 : f32[]
+      %2 = literal #3 1.5_f32 : f32[]
+      %3 = literal #1 argument 1 f* : f32[]
+      %4 = multiply %1, %3 : f32[]
+      %5 = multiply %0, %2 : f32[4]
+      %6 = multiply %4, %5 : f32[4]
+      return %6
+    }
+    "##);
 }
 
 #[test]
@@ -126,5 +186,12 @@ fn simplify_skips_casts_that_lose_nothing() {
   %8 = cast %6 : f16[4]
   return %3, %5, %7, %8
 }";
-    assert_snapshot!(simplified(text), @"");
+    assert_snapshot!(simplified(text), @r##"
+    graph (%0: i8[4], %1: f32[4]) {
+      %2 = cast %0 : f32[4]
+      %3 = cast %2 : u8[4]
+      %4 = cast %1 : f16[4]
+      return %2, %3, %1, %4
+    }
+    "##);
 }

@@ -78,7 +78,43 @@ fn the_module_of_an_expression() {
 }";
     let module = modules(program).unwrap().remove(0);
     validate(&module);
-    insta::assert_snapshot!(module, @"");
+    insta::assert_snapshot!(module, @r##"
+    // Every kernel begins with this: its run-time geometry. Extents and strides are arguments, so one module serves all sizes.
+    // It holds: the number of elements, the rank, then `rank` extents, then for each operand its offset and `rank` strides.
+    // Offsets and strides count elements, not bytes; strides are two's complement.
+    @group(0) @binding(0) var<storage, read> geometry: array<u32>;
+
+    // The position in an operand's buffer of element `flat` of the iteration space, outermost axis first.
+    fn position(flat: u32, operand: u32) -> u32 {
+        let rank = geometry[1];
+        let base = 2u + rank + operand * (rank + 1u);
+        var rest = flat;
+        var at = geometry[base];
+        for (var axis = rank; axis > 0u; axis = axis - 1u) {
+            let extent = max(geometry[1u + axis], 1u);
+            at = at + (rest % extent) * geometry[base + axis];
+            rest = rest / extent;
+        }
+        return at;
+    }
+
+    @group(0) @binding(1) var<storage, read> literals: array<u32>;
+    @group(0) @binding(2) var<storage, read> in0: array<f32>;
+    @group(0) @binding(3) var<storage, read> in1: array<f32>;
+    @group(0) @binding(4) var<storage, read_write> out0: array<f32>;
+
+    @compute @workgroup_size(64)
+    fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+        for (var flat = id.x; flat < geometry[0]; flat = flat + groups.x * 64u) {
+            let r0 = in0[position(flat, 0u)];
+            let r1 = in1[position(flat, 1u)];
+            let r2 = bitcast<f32>(literals[0u]);
+            let r3 = r0 * r2;
+            let r4 = r1 + r3;
+            out0[position(flat, 2u)] = r4;
+        }
+    }
+    "##);
 }
 
 #[test]

@@ -3,13 +3,17 @@
 
 #![cfg(target_os = "linux")]
 
-mod common;
+#[path = "common/programs.rs"]
+mod programs;
+#[path = "common/running.rs"]
+mod running;
 
-use common::{axpy, check, lowered, run, tensor};
 use ndjit_ir::DType;
 use ndjit_ir::interp::eval_graph;
 use ndjit_runtime::cache::Bounds;
 use ndjit_runtime::{Executable, RunOptions, code, kernels};
+use programs::{axpy, lowered, tensor};
+use running::{check, run};
 use std::process::Command;
 use std::sync::Arc;
 

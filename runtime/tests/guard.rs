@@ -4,12 +4,13 @@
 
 #![cfg(unix)]
 
-mod common;
+#[path = "common/programs.rs"]
+mod programs;
 
-use common::{lowered, tensor};
 use ndjit_ir::DType;
 use ndjit_ir::interp::eval_graph;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use programs::{lowered, tensor};
 use std::process::Command;
 
 /// Bytes between two pages without access.
@@ -83,7 +84,7 @@ fn contiguous_operands_of_every_dtype_and_length() {
                 DType::Bool => {
                     format!("graph (%0: {ty}, %1: {ty}) {{\n  %2 = logical_and %0, %1 : {ty}\n  return %2\n}}")
                 }
-                _ => common::axpy(dtype, &[n]),
+                _ => programs::axpy(dtype, &[n]),
             };
             check_program(&text, &[(dtype, vec![n]), (dtype, vec![n])]);
         }

@@ -1,8 +1,11 @@
 //! Running programs: results against the interpreter, arguments and outputs of every kind, memory taken over in place.
 
-mod common;
+mod backend;
+#[path = "../common/programs.rs"]
+mod programs;
+#[path = "../common/running.rs"]
+mod running;
 
-use common::{axpy, check, fresh, lowered, run, tensor};
 use ndjit_codegen::passes::schedule::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
@@ -10,6 +13,8 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, ErrorCode, ValueType};
 use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
+use programs::{axpy, lowered, tensor};
+use running::{check, fresh, run};
 use std::sync::Arc;
 
 fn executable(lowered: &Lowered) -> Executable {

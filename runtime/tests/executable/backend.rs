@@ -1,8 +1,6 @@
 //! The CPU through the trait every device implements.
 
-mod common;
-
-use common::{axpy, lowered};
+use crate::programs::{axpy, lowered};
 use ndjit_ir::{DType, ErrorCode};
 use ndjit_runtime::code::CodeOptions;
 use ndjit_runtime::{Backend, Cpu, bytes_of};
