@@ -245,7 +245,7 @@ fn same_after(a: DType, b: DType, c: DType) -> bool {
 fn known(out: &Graph<DType>, value: Value) -> Option<(Literal, DType)> {
     match out.node(out.producer(value)).kind {
         NodeKind::Literal(slot) => match &out.slots()[slot.index()] {
-            Slot::Value(literal) => Some((literal.clone(), out.ty(value))),
+            Slot::Value(literal) => Some((*literal, out.ty(value))),
             Slot::Argument { .. } => None,
         },
         _ => None,
