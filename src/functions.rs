@@ -58,6 +58,7 @@ macro_rules! function {
 macro_rules! expr_method {
     ($variant:ident $name:ident $doc:literal $x:ident $($more:ident)*) => {
         #[doc = $doc]
+        #[allow(clippy::should_implement_trait, reason = "the operators exist as well; these are the Array API's names")]
         #[track_caller]
         pub fn $name(self $(, $more: impl Operand)*) -> Expr {
             Expr::compute(Op::$variant, &[self.operand() $(, $more.operand())*], Place::caller())
@@ -139,9 +140,9 @@ comparisons! {
 /// Conversion to `dtype`. Floats become integers by truncation, saturating, NaN giving 0; numbers become bool by comparison
 /// with zero; complex numbers lose their imaginary part; everything else is rounded to nearest even. Integers wrap.
 #[track_caller]
-pub fn cast<X: Math>(x: X, dtype: DType) -> <X as Math>::Out
+pub fn cast<X>(x: X, dtype: DType) -> <X as Math>::Out
 where
-    X: Cast<Cast = <X as Math>::Out>,
+    X: Math + Cast<Cast = <X as Math>::Out>,
 {
     x.cast_at(dtype, Place::caller())
 }

@@ -106,7 +106,7 @@ fn a_long_lazy_chain_on_a_small_stack() {
     on_small_stack(|| {
         let mut x = Array::from([0i64, 1]);
         for _ in 0..100_000 {
-            x = x + 1;
+            x += 1;
         }
         assert_eq!(x.to_vec::<i64>().unwrap(), [100_000, 100_001]);
     });
@@ -127,7 +127,8 @@ fn a_donated_array_gives_its_memory() {
     let v = vec![1.0f32; 1 << 16];
     let address = v.as_ptr();
     let z = f.call((Array::from(v).donate(),)).unwrap();
-    assert_eq!(z.into_vec::<f32>().unwrap().as_ptr(), address);
+    let z = z.into_vec::<f32>().unwrap();
+    assert_eq!(z.as_ptr(), address);
     let x = Array::from([1.0f32]);
     let z = f.call((x.clone(),)).unwrap();
     assert_eq!((x.item::<f32>().unwrap(), z.item::<f32>().unwrap()), (1.0, 2.0));

@@ -74,11 +74,14 @@ pub struct Lowered {
 pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
     let check = |stage: Result<()>| if options.verify { stage } else { Ok(()) };
     check(traced.verify())?;
-    let (traced, places) = inline(traced, places)?;
+    let (mut traced, places) = inline(traced, places)?;
+    traced.seal();
     check(traced.verify())?;
-    let typed = commit(&traced, &places)?;
+    let mut typed = commit(&traced, &places)?;
+    typed.seal();
     check(typed.verify())?;
-    let simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
+    let mut simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
+    simplified.seal();
     check(simplified.verify())?;
     let kernels = fuse(&simplified, options.fuse)?;
     check(verify_kernels(&kernels, &simplified))?;

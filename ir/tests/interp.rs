@@ -192,7 +192,7 @@ fn geometry(extents: [usize; 2]) -> Geometry {
 fn nests_of_ops_and_primitives_follow_plain_rust() {
     let (x, y, l) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [-3i8, 7], 0.5f32);
     let inputs = [f32s([2, 3], &x), i8s([2], &y)];
-    for body in [LoopBody::Ops(op_body()), prim_body()] {
+    for body in [LoopBody::Ops(op_body().into()), prim_body()] {
         let nest = nest(body);
         let geometry = geometry([2, 3]);
         geometry.verify(&nest, &[24, 2], &[24, 24]).unwrap();
@@ -221,7 +221,7 @@ impl Memory for Nothing {
 
 #[test]
 fn empty_nests_touch_nothing_and_misfits_are_errors() {
-    for body in [LoopBody::Ops(op_body()), prim_body()] {
+    for body in [LoopBody::Ops(op_body().into()), prim_body()] {
         let nest = nest(body);
         for extents in [[0, 3], [2, 0], [0, 0]] {
             eval_nest(&nest, &geometry(extents), &[0], &mut Nothing).unwrap();

@@ -6,6 +6,7 @@ use ndjit_ir::graph::{Graph, SlotId, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelInput, OpBody, Scalar, StmtKind, verify_kernels};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Result, Shape};
+use std::sync::Arc;
 
 /// `x + cast(y) * l` with `y` i8.
 fn body() -> OpBody {
@@ -40,7 +41,7 @@ fn kernel() -> FusedKernel {
             KernelInput { value: Value(1), shape: Shape::from([3]) },
         ],
         literals: vec![SlotId(0)],
-        body: body(),
+        body: body().into(),
         outputs: vec![Value(5)],
     }
 }
@@ -54,7 +55,7 @@ fn nest() -> LoopNest {
         ],
         literals: vec![DType::F32],
         outputs: vec![Access { dtype: DType::F32, inner: Stride::Contiguous }],
-        body: LoopBody::Ops(body()),
+        body: LoopBody::Ops(body().into()),
     }
 }
 
@@ -186,18 +187,18 @@ fn the_kernel_verifier_names_each_broken_invariant() {
         broken(|k| k.inputs.truncate(1)),
         broken(|k| k.literals.clear()),
         broken(|k| k.outputs.push(Value(5))),
-        broken(|k| k.body.outputs.clear()),
-        broken(|k| k.body.outputs[0] = Scalar(99)),
+        broken(|k| Arc::make_mut(&mut k.body).outputs.clear()),
+        broken(|k| Arc::make_mut(&mut k.body).outputs[0] = Scalar(99)),
         broken(|k| k.inputs[1].shape = Shape::from([8])),
         broken(|k| k.inputs[1].shape = Shape::from([1, 8, 3])),
-        broken(|k| k.body.stmts[5].args[1] = Scalar(5)),
-        broken(|k| k.body.stmts[5].args[1] = Scalar(1)),
-        broken(|k| k.body.stmts[5].args.truncate(1)),
-        broken(|k| k.body.stmts[0].kind = StmtKind::Load(7)),
-        broken(|k| k.body.stmts[0].dtype = DType::F64),
-        broken(|k| k.body.stmts[2].kind = StmtKind::Literal(1)),
-        broken(|k| k.body.stmts[5].dtype = DType::F64),
-        broken(|k| k.body.stmts[5].kind = StmtKind::Op(Op::BitwiseAnd)),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[5].args[1] = Scalar(5)),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[5].args[1] = Scalar(1)),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[5].args.truncate(1)),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[0].kind = StmtKind::Load(7)),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[0].dtype = DType::F64),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[2].kind = StmtKind::Literal(1)),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[5].dtype = DType::F64),
+        broken(|k| Arc::make_mut(&mut k.body).stmts[5].kind = StmtKind::Op(Op::BitwiseAnd)),
     ];
     assert_snapshot!(found.join("\n"), @r#"
     the kernel has 1 inputs, its body 2
@@ -237,7 +238,7 @@ fn the_verifier_of_all_kernels_names_each_broken_invariant() {
         broken(|k| k[0].literals[0] = SlotId(1)),
         broken(|k| k[0].outputs[0] = Value(99)),
         broken(|k| k[0].outputs[0] = Value(4)),
-        broken(|k| k[0].body.stmts[0].dtype = DType::F64),
+        broken(|k| Arc::make_mut(&mut k[0].body).stmts[0].dtype = DType::F64),
     ];
     assert_snapshot!(found.join("\n"), @r#"
     the graph's output %5 is stored by no kernel

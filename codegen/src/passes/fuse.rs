@@ -13,6 +13,7 @@ use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// Primitives a kernel may hold: beyond this, register pressure and compile time grow faster than fusion saves.
 const MAX_WEIGHT: usize = 400;
@@ -53,6 +54,7 @@ pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
         }
     }
     kernels.reverse();
+    share_bodies(&mut kernels);
     order(kernels)
 }
 
@@ -60,6 +62,7 @@ pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
 struct Group {
     level: u32,
     weight: usize,
+    /// Arrays read; literals are not counted.
     inputs: FxHashSet<Value>,
     outputs: usize,
     nodes: Vec<NodeId>,
@@ -99,7 +102,7 @@ impl Groups {
             let shape = graph.shape_id(value);
             let is_result = results.contains(&value);
             let group = match open.get(&shape.0) {
-                Some(&group) if fuse && this.accepts(group, operands, weight, is_result) => group,
+                Some(&group) if fuse && this.accepts(graph, group, operands, weight, is_result) => group,
                 _ => {
                     let level = this.levels(operands).max().map_or(0, |l| l + 1);
                     this.groups.push(Group {
@@ -113,7 +116,7 @@ impl Groups {
                     this.groups.len() as u32 - 1
                 }
             };
-            let foreign: Vec<Value> = this.foreign(group, operands).collect();
+            let foreign: Vec<Value> = this.foreign(graph, group, operands).collect();
             let entry = &mut this.groups[group as usize];
             entry.weight += weight;
             entry.outputs += usize::from(is_result);
@@ -124,22 +127,28 @@ impl Groups {
         Ok(this)
     }
 
-    /// Operands that another group or nobody computes.
-    fn foreign<'a>(&'a self, group: u32, operands: &'a [Value]) -> impl Iterator<Item = Value> + 'a {
-        operands.iter().copied().filter(move |o| self.of[o.index()] != group)
+    /// Operands that are loaded: parameters, and what another group computes.
+    fn foreign<'a>(
+        &'a self,
+        graph: &'a Graph<DType>,
+        group: u32,
+        operands: &'a [Value],
+    ) -> impl Iterator<Item = Value> + 'a {
+        let literal = |o: Value| matches!(graph.node(graph.producer(o)).kind, NodeKind::Literal(_));
+        operands.iter().copied().filter(move |&o| self.of[o.index()] != group && !literal(o))
     }
 
     fn levels<'a>(&'a self, operands: &'a [Value]) -> impl Iterator<Item = u32> + 'a {
         operands.iter().map(|o| self.of[o.index()]).filter(|&g| g != NONE).map(|g| self.groups[g as usize].level)
     }
 
-    fn accepts(&self, group: u32, operands: &[Value], weight: usize, is_result: bool) -> bool {
+    fn accepts(&self, graph: &Graph<DType>, group: u32, operands: &[Value], weight: usize, is_result: bool) -> bool {
         let entry = &self.groups[group as usize];
-        let acyclic = self.foreign(group, operands).all(|o| {
+        let acyclic = self.foreign(graph, group, operands).all(|o| {
             let other = self.of[o.index()];
             other == NONE || self.groups[other as usize].level < entry.level
         });
-        let new_inputs = self.foreign(group, operands).filter(|o| !entry.inputs.contains(o)).count();
+        let new_inputs = self.foreign(graph, group, operands).filter(|o| !entry.inputs.contains(o)).count();
         acyclic
             && entry.weight + weight <= MAX_WEIGHT
             && entry.inputs.len() + new_inputs <= MAX_INPUTS
@@ -185,29 +194,27 @@ fn build(graph: &Graph<DType>, groups: &Groups, fuse: bool, stored: Vec<Value>, 
     let mut builder = KernelBuilder {
         graph,
         scalars: FxHashMap::default(),
-        kernel: FusedKernel {
-            shape: space,
-            inputs: Vec::new(),
-            literals: Vec::new(),
-            body: OpBody::default(),
-            outputs: Vec::new(),
-        },
+        inputs: Vec::new(),
+        literals: Vec::new(),
+        body: OpBody::default(),
     };
     for value in computed {
         builder.compute(value);
     }
     for &value in &stored {
         let scalar = builder.scalar(value);
-        builder.kernel.body.outputs.push(scalar);
+        builder.body.outputs.push(scalar);
     }
-    builder.kernel.outputs = stored;
-    builder.kernel
+    let KernelBuilder { inputs, literals, body, .. } = builder;
+    FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored }
 }
 
 struct KernelBuilder<'a> {
     graph: &'a Graph<DType>,
     scalars: FxHashMap<Value, Scalar>,
-    kernel: FusedKernel,
+    inputs: Vec<KernelInput>,
+    literals: Vec<SlotId>,
+    body: OpBody,
 }
 
 impl KernelBuilder<'_> {
@@ -221,7 +228,7 @@ impl KernelBuilder<'_> {
                 unreachable!("only ops and casts belong to groups")
             }
         };
-        let scalar = self.kernel.body.push(kind, &args, self.graph.ty(value));
+        let scalar = self.body.push(kind, &args, self.graph.ty(value));
         self.scalars.insert(value, scalar);
     }
 
@@ -234,20 +241,33 @@ impl KernelBuilder<'_> {
         let kind = match self.graph.node(self.graph.producer(value)).kind {
             NodeKind::Literal(slot) => self.literal(slot, dtype),
             NodeKind::Param(_) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
-                self.kernel.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone() });
-                self.kernel.body.inputs.push(dtype);
-                StmtKind::Load(self.kernel.inputs.len() as u32 - 1)
+                self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone() });
+                self.body.inputs.push(dtype);
+                StmtKind::Load(self.inputs.len() as u32 - 1)
             }
         };
-        let scalar = self.kernel.body.push(kind, &[], dtype);
+        let scalar = self.body.push(kind, &[], dtype);
         self.scalars.insert(value, scalar);
         scalar
     }
 
     fn literal(&mut self, slot: SlotId, dtype: DType) -> StmtKind {
-        self.kernel.literals.push(slot);
-        self.kernel.body.literals.push(dtype);
-        StmtKind::Literal(self.kernel.literals.len() as u32 - 1)
+        self.literals.push(slot);
+        self.body.literals.push(dtype);
+        StmtKind::Literal(self.literals.len() as u32 - 1)
+    }
+}
+
+/// Makes kernels that compute the same share one body: a long program repeats few of them.
+fn share_bodies(kernels: &mut [FusedKernel]) {
+    let mut known: FxHashSet<Arc<OpBody>> = FxHashSet::default();
+    for kernel in kernels {
+        match known.get(&kernel.body) {
+            Some(body) => kernel.body = Arc::clone(body),
+            None => {
+                known.insert(Arc::clone(&kernel.body));
+            }
+        }
     }
 }
 

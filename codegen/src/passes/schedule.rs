@@ -10,6 +10,7 @@ use ndjit_ir::kernel::FusedKernel;
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, Result, Shape};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 /// The layout of a C-contiguous array.
 ///
@@ -50,7 +51,7 @@ pub fn schedule(kernel: &FusedKernel, graph: &Graph<DType>, params: &[Layout]) -
         inputs: geometry.inputs.iter().zip(&kernel.body.inputs).map(access).collect(),
         literals: kernel.body.literals.clone(),
         outputs: geometry.outputs.iter().zip(&output_dtypes).map(access).collect(),
-        body: LoopBody::Ops(kernel.body.clone()),
+        body: LoopBody::Ops(Arc::clone(&kernel.body)),
     };
     Ok(Scheduled {
         nest,

@@ -16,7 +16,7 @@ fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
         inputs: body.inputs.iter().zip(inputs).map(access).collect(),
         literals: body.literals.clone(),
         outputs: body.outputs.iter().map(|&o| Access { dtype: body.dtype(o), inner: Stride::Contiguous }).collect(),
-        body: LoopBody::Ops(body),
+        body: LoopBody::Ops(body.into()),
     }
 }
 

@@ -371,7 +371,7 @@ fn nests_that_are_not_ready_are_refused() {
     misfit.inputs[0].dtype = DType::F64;
     let error = emit(&misfit, &*isa, ClifOptions::default()).unwrap_err();
     assert_eq!(error.headline(), "clif: the nest's operands are not those of its body");
-    ops.body = LoopBody::Ops(OpBody::default());
+    ops.body = LoopBody::Ops(OpBody::default().into());
     let error = emit(&ops, &*isa, ClifOptions::default()).unwrap_err();
     assert_eq!(error.headline(), "clif: the nest is not expanded into primitives");
 }

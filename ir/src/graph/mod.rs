@@ -244,6 +244,15 @@ impl<T: Type> Graph<T> {
         self.outputs = outputs;
     }
 
+    /// Gives back the memory kept for growing and for finding equal nodes. Nodes added later are right, but not shared
+    /// with those before.
+    pub fn seal(&mut self) {
+        self.nodes.shrink_to_fit();
+        self.operands.shrink_to_fit();
+        self.values.shrink_to_fit();
+        self.known = HashTable::new();
+    }
+
     /// Interns a shape.
     pub fn intern(&mut self, shape: &Shape) -> ShapeId {
         if let Some(&id) = self.shape_ids.get(shape) {

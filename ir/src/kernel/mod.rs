@@ -16,6 +16,7 @@ use crate::id::entity;
 use crate::op::Op;
 use crate::shape::Shape;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 entity! {
     /// A scalar of an [`OpBody`]: the result of its `n`th statement.
@@ -95,8 +96,8 @@ pub struct FusedKernel {
     pub inputs: Vec<KernelInput>,
     /// Literal slots read, in the order of `body.literals`.
     pub literals: Vec<SlotId>,
-    /// What is computed at each index.
-    pub body: OpBody,
+    /// What is computed at each index. Kernels that compute the same share it.
+    pub body: Arc<OpBody>,
     /// The graph's values stored, in the order of `body.outputs`.
     pub outputs: Vec<Value>,
 }

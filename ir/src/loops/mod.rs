@@ -12,6 +12,7 @@ use crate::body::Body;
 use crate::dtype::DType;
 use crate::kernel::OpBody;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// How an operand moves along the innermost loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,7 +38,7 @@ pub struct Access {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LoopBody {
     /// Ops on dtypes.
-    Ops(OpBody),
+    Ops(Arc<OpBody>),
     /// Primitives on machine types, after expansion. Inputs: the storage words of each input in order, then the registers
     /// of each literal in order. Outputs: the storage words of each output in order.
     Prims {
