@@ -19,11 +19,12 @@ fn tone(channel: Expr) -> Expr {
 fn grade(red: Expr, green: Expr, blue: Expr, grain: Expr, y: Expr, x: Expr) -> [Expr; 3] {
     let [r, g, b] = [tone(red), tone(green), tone(blue)];
     let luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    let grain = grain * 0.06;
     let falloff = 1.0 - 0.45 * (x * x + y * y);
     [r, g, b].map(|channel| {
         let vivid = luminance + (channel - luminance) * 1.35;
         let shaded = vivid * falloff;
-        let blended = shaded * 0.94 + grain * 0.06;
+        let blended = shaded * 0.94 + grain;
         (blended.clip(0.0, 1.0) * 255.0).round().cast(DType::U8)
     })
 }

@@ -10,8 +10,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
 use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions};
-use ndjit_codegen::passes::{expand::expand, legalize::legalize};
-use ndjit_codegen::target::Target;
+use ndjit_codegen::passes::expand::expand;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
@@ -60,10 +59,9 @@ impl Kernel {
         let start = Instant::now();
         let isa = if options.compile { Some(clif::host_isa()?) } else { None };
         nest.verify()?;
-        let expanded = expand(nest)?;
         let expanded = match &isa {
-            Some(isa) => legalize(expanded, &Target::host_clif(&**isa))?,
-            None => expanded,
+            Some(isa) => clif::expand_for(nest, &**isa)?,
+            None => expand(nest)?,
         };
         expanded.verify()?;
         let mut cost = cost::per_element(&expanded, options.vector);

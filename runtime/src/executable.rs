@@ -146,12 +146,13 @@ impl Executable {
     /// `Arity` if arguments, scalars or outputs differ in number from the program's; `Argument` if an argument is smaller
     /// than its layout says, an output has the wrong size, or a scalar is of another kind; `Literal` if a scalar does not fit
     /// the dtype it is used in; `Allocation` if memory is refused; `Panic` if a worker panicked.
-    pub fn run(
+    pub fn run<'a>(
         &self,
-        arguments: Vec<Argument<'_>>,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
+        let arguments: SmallVec<[Argument<'a>; 8]> = arguments.into_iter().collect();
         self.check(&arguments, outputs)?;
         let mut places: SmallVec<[Place<'_>; 6]> = arguments
             .into_iter()

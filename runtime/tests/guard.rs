@@ -65,7 +65,7 @@ fn check_program(text: &str, params: &[(DType, Vec<usize>)]) {
             let mut inputs: Vec<Guarded> = params.iter().map(|p| Guarded::new(&p.bytes, at_end)).collect();
             let mut outputs: Vec<Guarded> =
                 expected.iter().map(|e| Guarded::new(&vec![0x5a; e.bytes.len()], at_end)).collect();
-            let arguments = inputs.iter_mut().map(|i| Argument::Borrowed(i.bytes())).collect();
+            let arguments = inputs.iter_mut().map(|i| Argument::Borrowed(i.bytes()));
             let mut into: Vec<Output> = outputs.iter_mut().map(|o| Output::Into(o.bytes())).collect();
             executable.run(arguments, &[], &mut into).unwrap();
             for (output, expected) in outputs.iter_mut().zip(&expected) {

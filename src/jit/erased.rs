@@ -208,7 +208,7 @@ pub(crate) fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut [Output<'_>])
             scalars.push((i, literal));
         }
     }
-    let mut arguments: Vec<Argument<'_>> = Vec::with_capacity(args.len() + plan.hidden.len());
+    let mut arguments: SmallVec<[Argument<'_>; 8]> = SmallVec::new();
     arguments.extend(args.iter_mut().filter_map(Arg::argument));
     for array in &plan.hidden {
         arguments.push(Argument::Shared(array.buffer()?));

@@ -140,9 +140,9 @@ impl Plan {
     }
 
     /// Runs the program on the arrays of the traced parameters.
-    pub fn run(
+    pub fn run<'a>(
         &self,
-        arguments: Vec<Argument<'_>>,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {

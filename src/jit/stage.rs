@@ -2,7 +2,6 @@
 
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{self, ClifOptions};
-use ndjit_codegen::passes::expand::expand;
 use ndjit_ir::kernel::FusedKernel;
 use ndjit_ir::loops::LoopNest;
 use std::str::FromStr;
@@ -56,9 +55,11 @@ pub(crate) fn text(lowered: &Lowered, stage: Stage) -> String {
         Stage::Simplified => lowered.simplified.to_string(),
         Stage::Kernels => joined(lowered.kernels.iter().map(FusedKernel::to_string)),
         Stage::Loops => joined(lowered.scheduled.iter().map(|s| format!("{}\n{}", s.nest, s.geometry))),
-        Stage::Expanded => joined(lowered.scheduled.iter().map(|s| match expand(&s.nest) {
-            Ok(nest) => nest.to_string(),
-            Err(error) => error.to_string(),
+        Stage::Expanded => joined(lowered.scheduled.iter().map(|s| {
+            match clif::host_isa().and_then(|isa| clif::expand_for(&s.nest, &*isa)) {
+                Ok(nest) => nest.to_string(),
+                Err(error) => error.to_string(),
+            }
         })),
         Stage::Code => joined(lowered.scheduled.iter().map(|s| match code(&s.nest) {
             Ok(text) => text,
@@ -69,7 +70,7 @@ pub(crate) fn text(lowered: &Lowered, stage: Stage) -> String {
 
 fn code(nest: &LoopNest) -> ndjit_ir::Result<String> {
     let isa = clif::host_isa()?;
-    Ok(clif::emit(&expand(nest)?, &*isa, ClifOptions::default())?.to_string())
+    Ok(clif::emit(&clif::expand_for(nest, &*isa)?, &*isa, ClifOptions::default())?.to_string())
 }
 
 /// One text per kernel, with an empty line between.

@@ -122,7 +122,7 @@ fn loops(lowered: &Lowered, program: &Program, expanded: bool) -> Result<Vec<Ten
 fn compiled(lowered: &Lowered, program: &Program, options: &RunOptions) -> Result<Vec<Tensor>> {
     let executable = Executable::new(lowered, options)?;
     let graph = &lowered.simplified;
-    let arguments = program.params.iter().map(|t| Argument::Borrowed(&t.bytes)).collect();
+    let arguments = program.params.iter().map(|t| Argument::Borrowed(&t.bytes));
     let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Fresh(None)).collect();
     executable.run(arguments, &program.scalars, &mut outputs)?;
     let results = graph.outputs().iter().zip(outputs);

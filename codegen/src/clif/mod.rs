@@ -16,6 +16,7 @@ mod vector;
 
 pub use abi::{Cell, literal_cells};
 
+use crate::passes::{expand, legalize};
 use crate::target::Target;
 use cranelift_codegen::ir::{Function, UserFuncName};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
@@ -97,6 +98,14 @@ fn check(nest: &LoopNest, hoisted: usize) -> Result<()> {
         return Err(Error::new(ErrorCode::Verify, "clif: the nest's operands are not those of its body"));
     }
     Ok(())
+}
+
+/// A nest of ops as primitives that this code generator has for `isa`: expand, then legalize.
+///
+/// # Errors
+/// As [`expand`](expand::expand) and [`legalize`](legalize::legalize).
+pub fn expand_for(nest: &LoopNest, isa: &dyn TargetIsa) -> Result<LoopNest> {
+    legalize::legalize(expand::expand(nest)?, &Target::host_clif(isa))
 }
 
 /// The settings kernels are compiled with.

@@ -100,11 +100,12 @@ impl Groups {
             let cost = operands.iter().fold(weight as u32, |sum, o| sum.saturating_add(this.cost[o.index()]));
             this.cost[value.index()] = cost;
             let shape = graph.shape_id(value);
+            let reads = this.reads(graph, operands, graph.shape(value), fuse);
             let is_result = results.contains(&value);
             let group = match open.get(&shape.0) {
-                Some(&group) if fuse && this.accepts(graph, group, operands, weight, is_result) => group,
+                Some(&group) if fuse && this.accepts(group, &reads, weight, is_result) => group,
                 _ => {
-                    let level = this.levels(operands).max().map_or(0, |l| l + 1);
+                    let level = this.levels(&reads).max().map_or(0, |l| l + 1);
                     this.groups.push(Group {
                         level,
                         weight: 0,
@@ -116,7 +117,7 @@ impl Groups {
                     this.groups.len() as u32 - 1
                 }
             };
-            let foreign: Vec<Value> = this.foreign(graph, group, operands).collect();
+            let foreign: Vec<Value> = this.foreign(group, &reads).collect();
             let entry = &mut this.groups[group as usize];
             entry.weight += weight;
             entry.outputs += usize::from(is_result);
@@ -127,28 +128,33 @@ impl Groups {
         Ok(this)
     }
 
-    /// Operands that are loaded: parameters, and what another group computes.
-    fn foreign<'a>(
-        &'a self,
-        graph: &'a Graph<DType>,
-        group: u32,
-        operands: &'a [Value],
-    ) -> impl Iterator<Item = Value> + 'a {
-        let literal = |o: Value| matches!(graph.node(graph.producer(o)).kind, NodeKind::Literal(_));
-        operands.iter().copied().filter(move |&o| self.of[o.index()] != group && !literal(o))
+    /// Operands that a kernel of shape `space` has to read, if it does not compute them: neither literals nor what it
+    /// computes again. (All of that: a value costs at least what it is computed from.)
+    fn reads(&self, graph: &Graph<DType>, operands: &[Value], space: &Shape, fuse: bool) -> Vec<Value> {
+        let read = |o: &Value| match graph.node(graph.producer(*o)).kind {
+            NodeKind::Literal(_) => false,
+            NodeKind::Param(_) => true,
+            NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => !(fuse && self.recomputed(graph, *o, space)),
+        };
+        operands.iter().copied().filter(read).collect()
     }
 
-    fn levels<'a>(&'a self, operands: &'a [Value]) -> impl Iterator<Item = u32> + 'a {
-        operands.iter().map(|o| self.of[o.index()]).filter(|&g| g != NONE).map(|g| self.groups[g as usize].level)
+    /// Values that are not computed in `group`.
+    fn foreign<'a>(&'a self, group: u32, reads: &'a [Value]) -> impl Iterator<Item = Value> + 'a {
+        reads.iter().copied().filter(move |&o| self.of[o.index()] != group)
     }
 
-    fn accepts(&self, graph: &Graph<DType>, group: u32, operands: &[Value], weight: usize, is_result: bool) -> bool {
+    fn levels<'a>(&'a self, reads: &'a [Value]) -> impl Iterator<Item = u32> + 'a {
+        reads.iter().map(|o| self.of[o.index()]).filter(|&g| g != NONE).map(|g| self.groups[g as usize].level)
+    }
+
+    fn accepts(&self, group: u32, reads: &[Value], weight: usize, is_result: bool) -> bool {
         let entry = &self.groups[group as usize];
-        let acyclic = self.foreign(graph, group, operands).all(|o| {
+        let acyclic = self.foreign(group, reads).all(|o| {
             let other = self.of[o.index()];
             other == NONE || self.groups[other as usize].level < entry.level
         });
-        let new_inputs = self.foreign(graph, group, operands).filter(|o| !entry.inputs.contains(o)).count();
+        let new_inputs = self.foreign(group, reads).filter(|o| !entry.inputs.contains(o)).count();
         acyclic
             && entry.weight + weight <= MAX_WEIGHT
             && entry.inputs.len() + new_inputs <= MAX_INPUTS

@@ -13,7 +13,7 @@ pub fn run(
     scalars: &[(usize, Literal)],
     results: usize,
 ) -> Vec<Arc<Buffer>> {
-    let arguments = params.iter().map(|p| Argument::Borrowed(&p.bytes)).collect();
+    let arguments = params.iter().map(|p| Argument::Borrowed(&p.bytes));
     let mut outputs: Vec<Output> = (0..results).map(|_| Output::Fresh(None)).collect();
     executable.run(arguments, scalars, &mut outputs).unwrap_or_else(|e| panic!("{e}"));
     outputs.into_iter().map(fresh).collect()

@@ -58,7 +58,7 @@ fn broadcast_axes_scalars_and_several_results() {
     assert!(Arc::ptr_eq(&again[0], &again[2]));
 
     let wrong = |scalars: &[(usize, Literal)]| {
-        let arguments = params.iter().map(|p| Argument::Borrowed(&p.bytes)).collect();
+        let arguments = params.iter().map(|p| Argument::Borrowed(&p.bytes));
         let mut outputs: Vec<Output> = (0..4).map(|_| Output::Fresh(None)).collect();
         executable.run(arguments, scalars, &mut outputs).unwrap_err().code()
     };
