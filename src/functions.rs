@@ -11,36 +11,130 @@ use ndjit_ir::{DType, Op, Place};
 macro_rules! rows {
     ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
         $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal;)*) => {
-        $(function! { $variant $name $doc $($operand)* })*
+        $(function! {
+            $variant $name
+            { concat!($doc, "\n\n- ", types!($rule $($operand)*), domain!($($domain)|+), "\n- ", result!($result), "\n- ",
+                accuracy!($accuracy $(($ulp))?)) }
+            $($operand)*
+        })*
 
         /// The op table's operations as methods.
         impl Expr {
-            $(expr_method! { $variant $name $doc $($operand)* })*
+            $(expr_method! { $variant $name { concat!($doc, see!($name)) } $($operand)* })*
         }
 
         /// The op table's operations as methods.
         impl Array {
-            $(array_method! { $variant $name $doc $($operand)* })*
+            $(array_method! { $variant $name { concat!($doc, see!($name)) } $($operand)* })*
         }
     };
 }
 
+/// How operand types meet, in words.
+macro_rules! types {
+    (Join $x:ident) => {
+        "Types: as `x`. "
+    };
+    (Join $($x:ident)+) => {
+        "Types: operands meet in their common dtype. "
+    };
+    (Number $x:ident) => {
+        "Types: as `x`, but bool becomes the default integer. "
+    };
+    (Number $($x:ident)+) => {
+        "Types: operands meet in their common dtype; bool becomes the default integer. "
+    };
+    (Inexact $x:ident) => {
+        "Types: as `x`, but integers become floats, 64-bit ones `f64`, others and bool `f32`. "
+    };
+    (Inexact $($x:ident)+) => {
+        "Types: operands meet in their common dtype; integers become floats, 64-bit ones `f64`, others and bool `f32`. "
+    };
+    (Logical $($x:ident)+) => {
+        "Types: operands of every dtype become bool: nonzero is true. "
+    };
+    (Choose $($x:ident)+) => {
+        "Types: the condition becomes bool, nonzero is true; the others meet in their common dtype. "
+    };
+}
+
+/// The dtypes an op computes in, in words.
+macro_rules! domain {
+    (ALL) => {
+        "Computes in every dtype."
+    };
+    (NUMERIC) => {
+        "Computes in integers, floats and complex dtypes."
+    };
+    (REAL) => {
+        "Computes in integers and floats; complex is an error."
+    };
+    (BOOL|REAL) => {
+        "Computes in every dtype but complex ones, which are errors."
+    };
+    (BOOL|INT) => {
+        "Computes in bool and integers; floats and complex are errors."
+    };
+    (INT) => {
+        "Computes in integers; floats and complex are errors."
+    };
+    (FLOAT) => {
+        "Computes in `bf16 f16 f32 f64`; complex is an error."
+    };
+    (FLOAT|COMPLEX) => {
+        "Computes in `bf16 f16 f32 f64 c64 c128`."
+    };
+    (BOOL) => {
+        "Computes in bool."
+    };
+}
+
+/// The dtype of a result, in words.
+macro_rules! result {
+    (Same) => {
+        "Result: the dtype it computes in."
+    };
+    (Bool) => {
+        "Result: bool."
+    };
+    (Real) => {
+        "Result: the dtype it computes in; of complex numbers the dtype of the real part."
+    };
+}
+
+/// The largest error, in words.
+macro_rules! accuracy {
+    (Exact) => {
+        "Accuracy: exact or correctly rounded for real dtypes."
+    };
+    (Ulp($n:literal)) => {
+        concat!("Accuracy: at most ", $n, " ULP from the exact result.")
+    };
+}
+
+/// Where a method's dtypes and accuracy are documented.
+macro_rules! see {
+    ($name:ident) => {
+        concat!(" Types and accuracy: [`", stringify!($name), "`](crate::functions::", stringify!($name), ").")
+    };
+}
+
 macro_rules! function {
-    ($variant:ident $name:ident $doc:literal $x:ident) => {
+    ($variant:ident $name:ident { $doc:expr } $x:ident) => {
         #[doc = $doc]
         #[track_caller]
         pub fn $name<X: Math>($x: X) -> X::Out {
             X::Out::compute(Op::$variant, &[$x.operand()], Place::caller())
         }
     };
-    ($variant:ident $name:ident $doc:literal $x:ident $y:ident) => {
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident) => {
         #[doc = $doc]
         #[track_caller]
         pub fn $name<X: Operand + Meet<Y>, Y: Operand>($x: X, $y: Y) -> X::Out {
             X::Out::compute(Op::$variant, &[$x.operand(), $y.operand()], Place::caller())
         }
     };
-    ($variant:ident $name:ident $doc:literal $x:ident $y:ident $z:ident) => {
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident) => {
         #[doc = $doc]
         #[track_caller]
         pub fn $name<X, Y, Z>($x: X, $y: Y, $z: Z) -> <X::Out as Meet<Z>>::Out
@@ -56,7 +150,7 @@ macro_rules! function {
 }
 
 macro_rules! expr_method {
-    ($variant:ident $name:ident $doc:literal $x:ident $($more:ident)*) => {
+    ($variant:ident $name:ident { $doc:expr } $x:ident $($more:ident)*) => {
         #[doc = $doc]
         #[allow(clippy::should_implement_trait, reason = "the operators exist as well; these are the Array API's names")]
         #[track_caller]
@@ -67,14 +161,14 @@ macro_rules! expr_method {
 }
 
 macro_rules! array_method {
-    ($variant:ident $name:ident $doc:literal $x:ident) => {
+    ($variant:ident $name:ident { $doc:expr } $x:ident) => {
         #[doc = $doc]
         #[track_caller]
         pub fn $name(&self) -> Array {
             Array::compute(Op::$variant, &[self.operand()], Place::caller())
         }
     };
-    ($variant:ident $name:ident $doc:literal $x:ident $y:ident) => {
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident) => {
         #[doc = $doc]
         #[track_caller]
         pub fn $name<Y: Operand>(&self, $y: Y) -> <Array as Meet<Y>>::Out
@@ -84,7 +178,7 @@ macro_rules! array_method {
             Computed::compute(Op::$variant, &[self.operand(), $y.operand()], Place::caller())
         }
     };
-    ($variant:ident $name:ident $doc:literal $x:ident $y:ident $z:ident) => {
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident) => {
         #[doc = $doc]
         #[track_caller]
         pub fn $name<Y: Operand, Z: Operand>(&self, $y: Y, $z: Z) -> <<Array as Meet<Y>>::Out as Meet<Z>>::Out

@@ -47,5 +47,10 @@ pub use operand::{Scalar, strong, weak};
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};
 
+/// The page's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use half::{bf16, f16};
 pub use num_complex::Complex;

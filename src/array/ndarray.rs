@@ -51,6 +51,7 @@ impl<T: Element> TryFrom<&Array> for ArrayD<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, T: Element, D: Dimension> Input<'a> for ArrayView<'a, T, D> {
     /// Read in place, whatever the order of its axes, if the elements are next to each other in memory; else copied. (A view
     /// with gaps is not read in place: what lies in the gaps may be borrowed mutably by somebody else.)
@@ -75,6 +76,7 @@ impl<'a, T: Element, D: Dimension> Input<'a> for ArrayView<'a, T, D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, T: Element, S: Data<Elem = T>, D: Dimension> Input<'a> for &'a ArrayBase<S, D> {
     fn arg(self) -> Result<Arg<'a>> {
         self.view().arg()

@@ -3,9 +3,10 @@
 use super::Array;
 use ndarray::ArrayD;
 use ndarray_npy::{ReadNpyExt, ReadableElement, WritableElement, WriteNpyExt};
-use ndjit_ir::{DType, Error, ErrorCode, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_runtime::Element;
 use num_complex::Complex;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -33,56 +34,106 @@ macro_rules! for_element {
 }
 
 impl Array {
-    /// Reads a `.npy` file: every dtype but `f16` and `bf16`, little-endian, in row- or column-major order.
+    /// Reads a `.npy` file: little-endian, in row- or column-major order, of every dtype but `f16` and `bf16`. (NumPy can
+    /// write `f16`, as `<f2`; the crate that reads files here has no such element. NumPy has no `bf16`.)
     ///
     /// # Errors
-    /// `Io` if the file cannot be read, is truncated, or is not a `.npy` file of such a dtype.
+    /// `Io` if the file cannot be read, is truncated, or is not a `.npy` file of such a dtype; `Size` if it claims more
+    /// elements than memory can address; `Allocation` if memory is refused.
+    #[track_caller]
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
-        let path = path.as_ref();
-        let file = File::open(path).map_err(|e| failed("read_npy", path, e))?;
-        let mut reader = BufReader::new(file);
-        let mut header = Vec::new();
-        (&mut reader).take(1 << 12).read_to_end(&mut header).map_err(|e| failed("read_npy", path, e))?;
-        reader.seek(SeekFrom::Start(0)).map_err(|e| failed("read_npy", path, e))?;
-        let Some(dtype) = dtype_in(&header) else {
-            return Err(Error::new(ErrorCode::Io, "read_npy: not a .npy file of a dtype ndjit has")
-                .fact(format_args!("file: {}", path.display()))
-                .fact("dtypes: |b1 |u1 <u2 <u4 <u8 |i1 <i2 <i4 <i8 <f4 <f8 <c8 <c16"));
-        };
-        fn read<T: Element + ReadableElement>(reader: BufReader<File>) -> Result<Array, String> {
-            ArrayD::<T>::read_npy(reader).map(Array::from).map_err(|e| e.to_string())
-        }
-        for_element!(dtype, read(reader), else Err(format!("{dtype} is not supported")))
-            .map_err(|e| failed("read_npy", path, e))
+        let place = Place::caller();
+        read(path.as_ref()).map_err(|e| e.fact(format_args!("file: {}", path.as_ref().display())).at(place))
     }
 
     /// Writes a `.npy` file, replacing one that exists.
     ///
     /// # Errors
     /// `Io` if the file cannot be written, `DType` for `f16` and `bf16`; those of [`eval`](Array::eval).
+    #[track_caller]
     pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        self.eval()?;
+        let (path, place) = (path.as_ref(), Place::caller());
         fn write<T: Element + WritableElement>(array: &Array, path: &Path) -> Result<()> {
             let elements = ArrayD::<T>::try_from(array)?;
-            let mut file = BufWriter::new(File::create(path).map_err(|e| failed("write_npy", path, e))?);
-            elements.write_npy(&mut file).map_err(|e| failed("write_npy", path, e))?;
-            file.flush().map_err(|e| failed("write_npy", path, e))
+            let failed = |e: &dyn Display| {
+                Error::new(ErrorCode::Io, format!("write_npy: {e}")).fact(format_args!("file: {}", path.display()))
+            };
+            let mut file = BufWriter::new(File::create(path).map_err(|e| failed(&e))?);
+            elements.write_npy(&mut file).map_err(|e| failed(&e))?;
+            file.flush().map_err(|e| failed(&e))
         }
         let refused = Err(Error::new(ErrorCode::DType, format!("write_npy: {} is not supported", self.dtype()))
             .help("convert with `.cast(DType::F32)`"));
-        for_element!(self.dtype(), write(self, path), else refused)
+        self.eval()?;
+        for_element!(self.dtype(), write(self, path), else refused).map_err(|e| e.at(place))
     }
 }
 
-/// The dtype named in a header.
-fn dtype_in(header: &[u8]) -> Option<DType> {
-    let text = String::from_utf8_lossy(header.strip_prefix(b"\x93NUMPY")?);
-    let rest = text.split_once("'descr'")?.1;
-    let name = rest.split('\'').nth(1)?;
-    DType::ALL.into_iter().find(|dtype| dtype.row().npy == Some(name))
+fn read(path: &Path) -> Result<Array> {
+    fn elements<T: Element + ReadableElement>(file: File) -> Result<Array> {
+        ArrayD::<T>::read_npy(BufReader::new(file)).map(Array::from).map_err(|e| failed(&e))
+    }
+    let mut file = File::open(path).map_err(|e| failed(&e))?;
+    let mut start = Vec::new();
+    (&mut file).take(LONGEST_HEADER as u64).read_to_end(&mut start).map_err(|e| failed(&e))?;
+    let header = Header::parse(&start).ok_or_else(|| {
+        failed(&"not a .npy file of a dtype and order ndjit reads").fact(DTYPES).help(
+            "`numpy.save` writes such files; big-endian, structured, object, string and half-precision arrays need \
+             `.astype` before",
+        )
+    })?;
+    let promised = header.shape.bytes(header.dtype.bytes())?;
+    let data = file.metadata().map_err(|e| failed(&e))?.len().saturating_sub(header.len as u64);
+    if data < promised as u64 {
+        return Err(failed(&"the file ends before its data does")
+            .fact(format_args!("the header says {}{}: {promised} bytes", header.dtype, header.shape))
+            .fact(format_args!("bytes after the header: {data}"))
+            .help("the file is truncated: copy or write it again"));
+    }
+    // The crate that reads aborts where memory is refused, so ask before.
+    Vec::<u8>::new().try_reserve_exact(promised).map_err(|_| {
+        Error::new(ErrorCode::Allocation, format!("read_npy: the system refused {promised} bytes"))
+            .fact(format_args!("the header says {}{}", header.dtype, header.shape))
+    })?;
+    file.seek(SeekFrom::Start(0)).map_err(|e| failed(&e))?;
+    for_element!(header.dtype, elements(file), else Err(failed(&format_args!("{} is not supported", header.dtype))))
 }
 
-fn failed(what: &str, path: &Path, error: impl std::fmt::Display) -> Error {
-    Error::new(ErrorCode::Io, format!("{what}: {error}")).fact(format_args!("file: {}", path.display()))
+const DTYPES: &str = "dtypes: |b1 |u1 <u2 <u4 <u8 |i1 <i2 <i4 <i8 <f4 <f8 <c8 <c16";
+
+/// More than a header of plain numbers in 64 dimensions needs.
+const LONGEST_HEADER: usize = 4096;
+
+/// What a file says of itself. Read before the file is handed on, so that neither a size no memory holds nor a header
+/// nested a thousand deep gets further than here.
+struct Header {
+    dtype: DType,
+    shape: Shape,
+    /// Bytes before the data.
+    len: usize,
+}
+
+impl Header {
+    fn parse(start: &[u8]) -> Option<Header> {
+        let after = start.strip_prefix(b"\x93NUMPY")?;
+        let (before, len): (usize, usize) = match *after {
+            [1, _, a, b, ..] => (10, usize::from(u16::from_le_bytes([a, b]))),
+            [2 | 3, _, a, b, c, d, ..] => (12, usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?),
+            _ => return None,
+        };
+        let text = std::str::from_utf8(start.get(before..before.checked_add(len)?)?).ok()?;
+        if text.matches(['(', '[', '{']).count() > 2 {
+            return None;
+        }
+        let name = text.split_once("'descr'")?.1.split('\'').nth(1)?;
+        let dtype = DType::ALL.into_iter().find(|dtype| dtype.row().npy == Some(name) && *dtype != DType::F16)?;
+        let extents = text.split_once("'shape'")?.1.split_once('(')?.1.split_once(')')?.0;
+        let extents = extents.split(',').map(str::trim).filter(|e| !e.is_empty());
+        let extents: Vec<usize> = extents.map(|e| e.parse().ok()).collect::<Option<_>>()?;
+        Some(Header { dtype, shape: Shape::new(&extents), len: before + len })
+    }
+}
+
+fn failed(error: &dyn Display) -> Error {
+    Error::new(ErrorCode::Io, format!("read_npy: {error}"))
 }

@@ -15,8 +15,9 @@ use std::sync::Arc;
 /// A function that can be traced: a closure or `fn` of one to eight [`Expr`]s that returns [`Outputs`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be traced",
-    label = "not a function of 1 to 8 `Expr`s that gives outputs",
-    note = "a traced closure takes `Expr`s, returns `Outputs`, and is `Send + Sync + 'static` (`move` what it uses)"
+    label = "does not take 1 to 8 `Expr`s, or returns something else than `Expr`s",
+    note = "return an `Expr`, or tuples, arrays or `Vec`s of them; `ndjit::outputs!` adds structs of your own",
+    note = "a traced function is `Send + Sync + 'static`: `move` what it uses into it"
 )]
 pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
     /// What it returns.

@@ -80,7 +80,7 @@ fn empty() -> Arc<Buffer> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a jitted function",
     label = "not an array, a slice or a number",
-    note = "arguments are `&Array`, `Array`, `&[T]`, `&Vec<T>`, `&[T; N]`, and numbers; `&array[..]` borrows a Vec"
+    note = "arguments are `&Array`, `Array`, `&[T]`, `&Vec<T>`, `&[T; N]`, and numbers; `vec` is passed as `&vec`"
 )]
 pub trait Input<'a> {
     #[doc(hidden)]

@@ -21,7 +21,7 @@ macro_rules! op_table {
             Multiply multiply(x y) Join ALL Same Exact [commutative]
                 "`x * y`. Integers wrap, bool is logical and; complex products are computed as (ac - bd) + (ad + bc)i.";
             Divide divide(x y) Inexact FLOAT|COMPLEX Same Exact []
-                "True division `x / y`: integers become floats (64-bit ones f64, others f32). Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly.";
+                "True division `x / y`, also of integers. Floats: `x / 0` is infinite, `0 / 0` NaN. Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly.";
             FloorDivide floor_divide(x y) Number REAL Same Ulp(1) []
                 "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: as NumPy's, exact where the quotient has fewer bits than a mantissa; `x // 0` is infinite or NaN.";
             Remainder remainder(x y) Number REAL Same Exact []
@@ -37,7 +37,7 @@ macro_rules! op_table {
             Sqrt sqrt(x) Inexact FLOAT|COMPLEX Same Exact []
                 "Square root; NaN for negative reals, -0 for -0. Of a complex number the root with non-negative real part, branch cut along the negative real axis (at most 2 ULP in each part).";
             Reciprocal reciprocal(x) Inexact FLOAT|COMPLEX Same Exact []
-                "`1 / x`.";
+                "`1 / x`; at zeros an infinity of their sign.";
             MulAdd mul_add(x y z) Join NUMERIC Same Exact []
                 "`x * y + z`: floats are rounded once (IEEE fusedMultiplyAdd); integers wrap; complex as (ac - bd + e) + (ad + bc + f)i, fused.";
             Minimum minimum(x y) Join ALL Same Exact [commutative idempotent]
@@ -95,15 +95,15 @@ macro_rules! op_table {
             IsFinite isfinite(x) Join ALL Bool Exact []
                 "True for neither NaN nor infinite values; for a complex number if both parts are finite; true for integers.";
             Exp exp(x) Inexact FLOAT Same Ulp(1) []
-                "e to the power `x`.";
+                "e to the power `x`: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN.";
             Log log(x) Inexact FLOAT Same Ulp(1) []
-                "Natural logarithm; -inf at zeros, NaN for negative numbers.";
+                "Natural logarithm: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN.";
             Sin sin(x) Inexact FLOAT Same Ulp(1) []
-                "Sine of `x` radians, reduced exactly for all finite `x`; NaN for infinities.";
+                "Sine of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN.";
             Cos cos(x) Inexact FLOAT Same Ulp(1) []
-                "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities.";
+                "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities and NaN.";
             Tanh tanh(x) Inexact FLOAT Same Ulp(2) []
-                "Hyperbolic tangent.";
+                "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN.";
         }
     };
 }
