@@ -1,0 +1,125 @@
+//! Which kernels programs become.
+
+use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::loops::Layout;
+use ndjit_ir::{Policy, ValueType};
+
+fn lowered(text: &str) -> Lowered {
+    let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}"));
+    let layout = |&p| contiguous(graph.shape(p), Policy::default().commit(graph.ty(p))).expect("a small array");
+    let layouts: Vec<Layout> = graph.params().iter().map(layout).collect();
+    lower(&graph, &Places::default(), &layouts, &Options { verify: true, ..Options::default() })
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// For each kernel its shape, and how many statements, inputs and outputs it has.
+fn kernels(text: &str) -> String {
+    let lowered = lowered(text);
+    let line = |k: &ndjit_ir::kernel::FusedKernel| {
+        format!("{} stmts {} in {} out {}\n", k.shape, k.body.stmts.len(), k.inputs.len(), k.outputs.len())
+    };
+    lowered.kernels.iter().map(line).collect()
+}
+
+#[test]
+fn one_kernel_has_several_inputs_and_outputs() {
+    let text = "graph (%0: f32[9], %1: f32[9], %2: f32[9]) {
+  %3 = multiply %0, %1 : f32[9]
+  %4 = add %3, %2 : f32[9]
+  %5 = subtract %3, %2 : f32[9]
+  return %4, %5
+}";
+    insta::assert_snapshot!(kernels(text), @"[9] stmts 6 in 3 out 2");
+}
+
+#[test]
+fn axes_of_contiguous_arrays_are_joined_and_broadcast_ones_read_in_place() {
+    let text = "graph (%0: f32[4, 5, 6], %1: f32[4, 5, 6], %2: f32[5, 1]) {
+  %3 = add %0, %1 : f32[4, 5, 6]
+  %4 = multiply %3, %2 : f32[4, 5, 6]
+  return %3, %4
+}";
+    let lowered = lowered(text);
+    let text: Vec<String> = lowered.scheduled.iter().map(|s| format!("{}\n{}", s.nest, s.geometry)).collect();
+    insta::assert_snapshot!(text.join("\n"), @r##"
+    nest rank 3 {
+      in0: f32 contiguous, in1: f32 contiguous, in2: f32 broadcast
+      out0: f32 contiguous, out1: f32 contiguous
+      for i0, i1, i2 {
+        t0 = load in0 : f32
+        t1 = load in1 : f32
+        t2 = add t0, t1 : f32
+        t3 = load in2 : f32
+        t4 = multiply t3, t2 : f32
+        store out0, t2
+        store out1, t4
+      }
+    }
+    geometry [4, 5, 6] {
+      in0: offset 0, strides [120, 24, 4]
+      in1: offset 0, strides [120, 24, 4]
+      in2: offset 0, strides [0, 4, 0]
+      out0: offset 0, strides [120, 24, 4]
+      out1: offset 0, strides [120, 24, 4]
+    }
+    "##);
+}
+
+#[test]
+fn cheap_and_row_wise_values_are_computed_in_the_kernel_that_broadcasts_them() {
+    // exp of a column is computed once per row, before the innermost loop; the square of a row is cheap.
+    let text = "graph (%0: f32[7, 1], %1: f32[1, 9], %2: f32[7, 9]) {
+  %3 = exp %0 : f32[7, 1]
+  %4 = square %1 : f32[1, 9]
+  %5 = multiply %2, %3 : f32[7, 9]
+  %6 = add %5, %4 : f32[7, 9]
+  return %6
+}";
+    insta::assert_snapshot!(kernels(text), @r##"[7, 9] stmts 7 in 3 out 1"##);
+}
+
+#[test]
+fn dear_values_are_stored_before_they_are_broadcast_along_rows() {
+    let text = "graph (%0: f64[1, 9], %1: f64[7, 9]) {
+  %2 = sin %0 : f64[1, 9]
+  %3 = multiply %1, %2 : f64[7, 9]
+  return %3
+}";
+    insta::assert_snapshot!(kernels(text), @r##"
+    [1, 9] stmts 2 in 1 out 1
+    [7, 9] stmts 3 in 2 out 1
+    "##);
+}
+
+#[test]
+fn a_kernel_per_shape_where_values_are_dear() {
+    let text = "graph (%0: f64[9], %1: f64[7, 9], %2: f64[9]) {
+  %3 = sin %0 : f64[9]
+  %4 = multiply %1, %3 : f64[7, 9]
+  %5 = add %3, %2 : f64[9]
+  %6 = cos %5 : f64[9]
+  %7 = add %4, %6 : f64[7, 9]
+  return %7, %6
+}";
+    insta::assert_snapshot!(kernels(text), @r##"
+    [9] stmts 5 in 2 out 2
+    [7, 9] stmts 5 in 3 out 1
+    "##);
+}
+
+#[test]
+fn long_programs_are_split_and_share_bodies() {
+    let mut text = String::from("graph (%0: f32[9], %1: f32[9]) {\n");
+    for i in 2..2002 {
+        let op = if i % 2 == 0 { "add" } else { "subtract" };
+        text += &format!("  %{i} = {op} %{}, %1 : f32[9]\n", if i == 2 { 0 } else { i - 1 });
+    }
+    text += "  return %2001\n}";
+    let lowered = lowered(&text);
+    assert_eq!(lowered.kernels.len(), 5);
+    let bodies: std::collections::HashSet<_> = lowered.scheduled.iter().map(|s| &s.nest).collect();
+    // The first one adds a parameter to a parameter, the others one to what they load.
+    assert_eq!(bodies.len(), 2, "equal loops are one kernel");
+}
