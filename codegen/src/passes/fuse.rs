@@ -1,17 +1,18 @@
 //! Fuse: gathers elementwise nodes into kernels, each one loop nest with several inputs and outputs.
 //!
-//! Nodes of one shape join the newest kernel of that shape as long as the kernel graph stays acyclic: every kernel has a
-//! level above those of the kernels it reads. A value of a smaller shape is computed again inside the kernel that broadcasts
+//! A node joins the kernels of its shape with which it shares a value, as long as the kernel graph stays acyclic: every
+//! kernel has a level above those of the kernels it reads, so kernels of one level can be merged. A value of a smaller shape is computed again inside the kernel that broadcasts
 //! it when that is cheap or when it does not change along the innermost axis (the schedule computes it once per row);
 //! else it is stored. A value of the kernel's own shape is computed once and stored if another kernel reads it, so sharing
 //! never recomputes.
 
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, SlotId, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, SlotId, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelInput, OpBody, Scalar, StmtKind};
 use ndjit_ir::op::shared_body;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ const MAX_INPUTS: usize = 16;
 const MAX_OUTPUTS: usize = 8;
 /// Primitives that may be recomputed for each element a small value is broadcast to.
 const MAX_RECOMPUTED: usize = 16;
-/// Primitives that may be recomputed for each row, or once, in the loop's preheader.
+/// Primitives that may be computed for each row, before the innermost loop, of a value that has one element a row.
 const MAX_HOISTED: usize = 200;
 
 /// Kernels in an order in which they can run. Every output of the graph is an output of a kernel.
@@ -37,10 +38,13 @@ pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
     for output in graph.outputs() {
         needed[output.index()] = true;
     }
-    // Last kernels first: what they read decides what earlier ones store.
-    for group in groups.groups.iter().rev() {
-        let stored: Vec<Value> =
+    // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only.
+    let mut last_first: Vec<&Group> = groups.groups.iter().rev().collect();
+    last_first.sort_by_key(|group| std::cmp::Reverse(group.level));
+    for group in last_first {
+        let mut stored: Vec<Value> =
             group.nodes.iter().map(|&id| graph.node(id).first()).filter(|v| needed[v.index()]).collect();
+        stored.sort_unstable();
         if !stored.is_empty() {
             kernels.push(build(graph, &groups, fuse, stored, &mut needed));
         }
@@ -59,37 +63,60 @@ pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
 }
 
 /// Nodes computed together.
+#[derive(Default)]
 struct Group {
     level: u32,
+    /// Primitives, those of recomputed values included.
     weight: usize,
-    /// Arrays read; literals are not counted.
+    /// Arrays read, and values computed again; literals are not counted.
     inputs: FxHashSet<Value>,
+    /// Arrays read by what is computed again, at most.
+    leaves: usize,
     outputs: usize,
     nodes: Vec<NodeId>,
 }
 
 struct Groups {
-    /// By creation, which is the order of their first nodes; levels are not sorted.
+    /// By creation; levels are not sorted. A group that was merged into another is empty.
     groups: Vec<Group>,
-    /// The group of each value; none for parameters and literals.
+    /// For each group the one it was merged into, or itself.
+    merged: Vec<u32>,
+    /// The group of each value when it joined; none for parameters and literals.
     of: Vec<u32>,
-    /// Primitives needed to compute each value from stored ones; saturates.
-    cost: Vec<u32>,
+    /// Primitives and parameters that each value takes from the parameters on, counted as for a tree; saturating.
+    cone: Vec<(u32, u32)>,
 }
 
 const NONE: u32 = u32::MAX;
+/// Kernels of one shape that may still grow.
+const MAX_OPEN: usize = 8;
+
+/// What a node asks of the kernel it joins.
+struct Wants {
+    weight: usize,
+    /// Operands it reads there, unless they are computed there.
+    reads: SmallVec<[Value; 3]>,
+    /// Operands of smaller shapes that the kernel computes again, with all they are computed from.
+    again: SmallVec<[Value; 3]>,
+    is_result: bool,
+}
 
 impl Groups {
     fn assign(graph: &Graph<DType>, fuse: bool) -> Result<Groups> {
+        let values = graph.value_count();
         let mut this =
-            Groups { groups: Vec::new(), of: vec![NONE; graph.value_count()], cost: vec![0; graph.value_count()] };
+            Groups { groups: Vec::new(), merged: Vec::new(), of: vec![NONE; values], cone: vec![(0, 0); values] };
         let results: FxHashSet<Value> = graph.outputs().iter().copied().collect();
-        let mut open: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut open: FxHashMap<ShapeId, SmallVec<[u32; MAX_OPEN]>> = FxHashMap::default();
         for id in graph.node_ids() {
             let node = graph.node(id);
             let value = node.first();
             let weight = match node.kind {
-                NodeKind::Param(_) | NodeKind::Literal(_) => continue,
+                NodeKind::Param(_) => {
+                    this.cone[value.index()] = (0, 1);
+                    continue;
+                }
+                NodeKind::Literal(_) => continue,
                 NodeKind::Op(op, _) => shared_body(op, graph.compute_dtype(id, op)).insts.len().max(1),
                 NodeKind::Cast => 4,
                 NodeKind::Call(_) => {
@@ -97,68 +124,152 @@ impl Groups {
                 }
             };
             let operands = graph.operands(id);
-            let cost = operands.iter().fold(weight as u32, |sum, o| sum.saturating_add(this.cost[o.index()]));
-            this.cost[value.index()] = cost;
-            let shape = graph.shape_id(value);
-            let reads = this.reads(graph, operands, graph.shape(value), fuse);
-            let is_result = results.contains(&value);
-            let group = match open.get(&shape.0) {
-                Some(&group) if fuse && this.accepts(group, &reads, weight, is_result) => group,
-                _ => {
-                    let level = this.levels(&reads).max().map_or(0, |l| l + 1);
-                    this.groups.push(Group {
-                        level,
-                        weight: 0,
-                        inputs: FxHashSet::default(),
-                        outputs: 0,
-                        nodes: Vec::new(),
-                    });
-                    open.insert(shape.0, this.groups.len() as u32 - 1);
-                    this.groups.len() as u32 - 1
+            this.cone[value.index()] = operands.iter().fold((weight as u32, 0u32), |(cost, leaves), o| {
+                let (c, l) = this.cone[o.index()];
+                (cost.saturating_add(c), leaves.saturating_add(l))
+            });
+            let wants = this.wants(graph, value, operands, weight, results.contains(&value), fuse);
+            let candidates = open.entry(graph.shape_id(value)).or_default();
+            let group = this.accepting(fuse, candidates, &wants).unwrap_or_else(|| {
+                let level = this.levels(&wants.reads).max().map_or(0, |l| l + 1);
+                let (inputs, nodes) = (FxHashSet::default(), Vec::new());
+                this.groups.push(Group { level, weight: 0, inputs, leaves: 0, outputs: 0, nodes });
+                if candidates.len() == MAX_OPEN {
+                    candidates.remove(0);
                 }
-            };
-            let foreign: Vec<Value> = this.foreign(group, &reads).collect();
-            let entry = &mut this.groups[group as usize];
-            entry.weight += weight;
-            entry.outputs += usize::from(is_result);
-            entry.inputs.extend(foreign);
-            entry.nodes.push(id);
-            this.of[value.index()] = group;
+                candidates.push(this.groups.len() as u32 - 1);
+                this.merged.push(this.groups.len() as u32 - 1);
+                this.groups.len() as u32 - 1
+            });
+            this.join(group, id, value, &wants);
         }
         Ok(this)
     }
 
-    /// Operands that a kernel of shape `space` has to read, if it does not compute them: neither literals nor what it
-    /// computes again. (All of that: a value costs at least what it is computed from.)
-    fn reads(&self, graph: &Graph<DType>, operands: &[Value], space: &Shape, fuse: bool) -> Vec<Value> {
-        let read = |o: &Value| match graph.node(graph.producer(*o)).kind {
-            NodeKind::Literal(_) => false,
-            NodeKind::Param(_) => true,
-            NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => !(fuse && self.recomputed(graph, *o, space)),
-        };
-        operands.iter().copied().filter(read).collect()
+    fn wants(
+        &self,
+        graph: &Graph<DType>,
+        value: Value,
+        operands: &[Value],
+        weight: usize,
+        is_result: bool,
+        fuse: bool,
+    ) -> Wants {
+        let mut wants = Wants { weight, reads: SmallVec::new(), again: SmallVec::new(), is_result };
+        for &operand in operands {
+            match graph.node(graph.producer(operand)).kind {
+                NodeKind::Literal(_) => {}
+                NodeKind::Param(_) => wants.reads.push(operand),
+                NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
+                    let again = fuse && self.recomputed(graph, operand, graph.shape(value));
+                    if again { wants.again.push(operand) } else { wants.reads.push(operand) }
+                }
+            }
+        }
+        wants
+    }
+
+    /// The group of a value, followed through merges; none for parameters and literals.
+    fn group(&self, value: Value) -> u32 {
+        let mut group = self.of[value.index()];
+        while group != NONE && self.merged[group as usize] != group {
+            group = self.merged[group as usize];
+        }
+        group
     }
 
     /// Values that are not computed in `group`.
     fn foreign<'a>(&'a self, group: u32, reads: &'a [Value]) -> impl Iterator<Item = Value> + 'a {
-        reads.iter().copied().filter(move |&o| self.of[o.index()] != group)
+        reads.iter().copied().filter(move |&o| self.group(o) != group)
     }
 
     fn levels<'a>(&'a self, reads: &'a [Value]) -> impl Iterator<Item = u32> + 'a {
-        reads.iter().map(|o| self.of[o.index()]).filter(|&g| g != NONE).map(|g| self.groups[g as usize].level)
+        reads.iter().map(|&o| self.group(o)).filter(|&g| g != NONE).map(|g| self.groups[g as usize].level)
     }
 
-    fn accepts(&self, group: u32, reads: &[Value], weight: usize, is_result: bool) -> bool {
+    /// The group a node joins, if one of those that may still grow takes it. Groups of one level do not depend on each
+    /// other: those that the node reads from are merged.
+    fn accepting(&mut self, fuse: bool, open: &mut SmallVec<[u32; MAX_OPEN]>, wants: &Wants) -> Option<u32> {
+        if !fuse {
+            return None;
+        }
+        let mut read: SmallVec<[u32; 3]> = wants.reads.iter().map(|&o| self.group(o)).collect();
+        read.retain(|group| open.contains(group));
+        read.sort_unstable();
+        read.dedup();
+        if let Some(level) = read.iter().map(|&g| self.groups[g as usize].level).max() {
+            read.retain(|group| self.groups[*group as usize].level == level);
+            self.merge(&read, open);
+        }
+        open.iter().rev().copied().find(|&group| self.accepts(group, wants))
+    }
+
+    /// Merges groups of one shape and level into the first of them, if the limits allow.
+    fn merge(&mut self, groups: &[u32], open: &mut SmallVec<[u32; MAX_OPEN]>) {
+        let Some((&into, others)) = groups.split_first() else { return };
+        for &other in others {
+            let (a, b) = (&self.groups[into as usize], &self.groups[other as usize]);
+            let new_inputs = b.inputs.iter().filter(|v| !a.inputs.contains(v)).count();
+            if a.weight + b.weight > MAX_WEIGHT
+                || a.inputs.len() + new_inputs + a.leaves + b.leaves > MAX_INPUTS
+                || a.outputs + b.outputs > MAX_OUTPUTS
+            {
+                continue;
+            }
+            let b = std::mem::take(&mut self.groups[other as usize]);
+            let a = &mut self.groups[into as usize];
+            a.weight += b.weight;
+            a.outputs += b.outputs;
+            a.leaves += b.leaves;
+            a.inputs.extend(b.inputs);
+            a.nodes.extend(b.nodes);
+            self.merged[other as usize] = into;
+            open.retain(|group| *group != other);
+        }
+    }
+
+    /// The weight and number of arrays that a node would add to a group.
+    fn growth(&self, group: u32, wants: &Wants) -> (usize, usize) {
+        let known = &self.groups[group as usize].inputs;
+        let mut growth = (wants.weight, self.foreign(group, &wants.reads).filter(|o| !known.contains(o)).count());
+        for value in wants.again.iter().filter(|v| !known.contains(v)) {
+            let (cost, leaves) = self.cone[value.index()];
+            growth = (growth.0 + cost as usize, growth.1 + leaves as usize);
+        }
+        growth
+    }
+
+    fn accepts(&self, group: u32, wants: &Wants) -> bool {
         let entry = &self.groups[group as usize];
-        let acyclic = self.foreign(group, reads).all(|o| {
-            let other = self.of[o.index()];
+        // Without a common value two programs would share a kernel just because their shapes are equal today.
+        let connected = wants.reads.iter().any(|&o| self.group(o) == group)
+            || wants.reads.iter().chain(&wants.again).any(|o| entry.inputs.contains(o));
+        let acyclic = self.foreign(group, &wants.reads).all(|o| {
+            let other = self.group(o);
             other == NONE || self.groups[other as usize].level < entry.level
         });
-        let new_inputs = self.foreign(group, reads).filter(|o| !entry.inputs.contains(o)).count();
-        acyclic
+        let (weight, arrays) = self.growth(group, wants);
+        connected
+            && acyclic
             && entry.weight + weight <= MAX_WEIGHT
-            && entry.inputs.len() + new_inputs <= MAX_INPUTS
-            && entry.outputs + usize::from(is_result) <= MAX_OUTPUTS
+            && entry.inputs.len() + entry.leaves + arrays <= MAX_INPUTS
+            && entry.outputs + usize::from(wants.is_result) <= MAX_OUTPUTS
+    }
+
+    fn join(&mut self, group: u32, id: NodeId, value: Value, wants: &Wants) {
+        let (weight, _) = self.growth(group, wants);
+        let foreign: SmallVec<[Value; 3]> = self.foreign(group, &wants.reads).collect();
+        let entry = &mut self.groups[group as usize];
+        entry.weight += weight;
+        entry.outputs += usize::from(wants.is_result);
+        entry.inputs.extend(foreign);
+        for &again in &wants.again {
+            if entry.inputs.insert(again) {
+                entry.leaves += self.cone[again.index()].1 as usize;
+            }
+        }
+        entry.nodes.push(id);
+        self.of[value.index()] = group;
     }
 
     /// Whether a kernel of shape `space` computes a value of another group again rather than load it.
@@ -167,31 +278,32 @@ impl Groups {
         if shape == space {
             return false;
         }
-        let constant_in_rows = space.extents().last() != Some(&1) && matches!(shape.extents().last(), None | Some(&1));
-        let scalar = shape.extents().iter().all(|&e| e == 1);
-        let limit = if constant_in_rows || scalar { MAX_HOISTED } else { MAX_RECOMPUTED };
-        self.cost[value.index()] as usize <= limit
+        let one_per_row = space.extents().last() != Some(&1)
+            && shape.extents().last() == Some(&1)
+            && shape.extents().iter().any(|&e| e != 1);
+        let limit = if one_per_row { MAX_HOISTED } else { MAX_RECOMPUTED };
+        let (cost, leaves) = self.cone[value.index()];
+        cost as usize <= limit && leaves as usize <= MAX_INPUTS / 2
     }
 }
 
 /// One kernel that stores `stored` and what it needs for that; notes in `needed` what it loads.
 fn build(graph: &Graph<DType>, groups: &Groups, fuse: bool, stored: Vec<Value>, needed: &mut [bool]) -> FusedKernel {
-    let group = groups.of[stored[0].index()];
+    let group = groups.group(stored[0]);
     let space = graph.shape(stored[0]).clone();
     // Values computed in this kernel, found from the last to the first.
-    let mut heap: BinaryHeap<Value> = stored.iter().copied().collect();
+    let mut heap: BinaryHeap<(Value, bool)> = stored.iter().map(|&v| (v, false)).collect();
     let mut computed: Vec<Value> = Vec::new();
-    while let Some(value) = heap.pop() {
-        if computed.last() == Some(&value) {
+    // With each value goes whether what uses it is computed again: then so is the value.
+    while let Some((value, again)) = heap.pop() {
+        let of = groups.group(value);
+        if computed.last() == Some(&value) || of == NONE {
             continue;
         }
-        let of = groups.of[value.index()];
-        if of == NONE {
-            continue;
-        }
-        if of == group || (fuse && groups.recomputed(graph, value, &space)) {
+        let again = again || (of != group && fuse && groups.recomputed(graph, value, &space));
+        if of == group || again {
             computed.push(value);
-            heap.extend(graph.operands(graph.producer(value)));
+            heap.extend(graph.operands(graph.producer(value)).iter().map(|&o| (o, again)));
         } else {
             needed[value.index()] = true;
         }

@@ -86,8 +86,10 @@ fn coalesce(geometry: &mut Geometry, inputs: &[DType], outputs: &[DType]) {
             continue;
         }
         if let Some((outer_extent, outer)) = kept.last_mut() {
-            let joins = |l: &Layout| l.strides[axis].checked_mul(extent as isize) == Some(l.strides[*outer]);
-            if extent != 0 && layouts().all(joins) {
+            // Strides of empty arrays are those of extent 1.
+            let step = extent.max(1) as isize;
+            let joins = |l: &Layout| l.strides[axis].checked_mul(step) == Some(l.strides[*outer]);
+            if layouts().all(joins) {
                 (*outer_extent, *outer) = (outer_extent.saturating_mul(extent), axis);
                 continue;
             }

@@ -5,7 +5,7 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::{body, cast_body};
+use ndjit_ir::op::{shared_body, shared_cast_body};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Kind, Op, Result};
 
@@ -23,11 +23,11 @@ pub const RULES: &[Rule] = &[
     Rule { name: "involution", doc: "f(f(x)) = x for negative, logical_not, bitwise_invert", apply: involution },
     Rule {
         name: "idempotent-unary",
-        doc: "f(f(x)) = f(x) for abs, sign, floor, ceil, trunc, round",
+        doc: "f(f(x)) = f(x) for abs, floor, ceil, trunc, round",
         apply: idempotent_unary,
     },
     Rule { name: "idempotent-binary", doc: "f(x, x) = x for minimum, maximum, and, or", apply: idempotent_binary },
-    Rule { name: "abs-negative", doc: "abs(-x) = abs(x)", apply: abs_negative },
+    Rule { name: "abs-negative", doc: "abs(-x) = abs(x), unsigned integers excepted", apply: abs_negative },
     Rule { name: "add-negative", doc: "x + (-y) = x - y", apply: add_negative },
     Rule { name: "subtract-negative", doc: "x - (-y) = x + y", apply: subtract_negative },
     Rule { name: "where-same", doc: "where(c, x, x) = x if the shapes agree", apply: where_same },
@@ -155,6 +155,9 @@ fn idempotent_binary(_: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option
 
 fn abs_negative(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value> {
     let inner = (op == Op::Abs).then(|| unary(out, operands[0], Op::Negative))??;
+    if out.ty(inner).kind() == Kind::UInt {
+        return None; // -x wraps, and the absolute value keeps that
+    }
     let (dtype, shape) = (op.result_dtype(out.ty(inner)), out.shape(inner).clone());
     Some(make(out, op, &[inner], dtype, &shape))
 }
@@ -261,12 +264,12 @@ fn fold(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Result<Option<Val
     }
     let compute = out.ty(operands[op.arity().min(2) - 1]);
     let result = op.result_dtype(compute);
-    let bits = body(op, compute).eval(&inputs);
+    let bits = shared_body(op, compute).eval(&inputs);
     Ok(Some(out.literal(Slot::Value(Literal::from_repr(result, &bits)), result)))
 }
 
 fn fold_cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Result<Option<Value>> {
     let Some((literal, from)) = known(out, operand) else { return Ok(None) };
-    let bits = cast_body(from, dtype).eval(&literal.to_repr(from)?);
+    let bits = shared_cast_body(from, dtype).eval(&literal.to_repr(from)?);
     Ok(Some(out.literal(Slot::Value(Literal::from_repr(dtype, &bits)), dtype)))
 }

@@ -30,7 +30,7 @@ macro_rules! op_table {
                 "`-x`. Integers wrap; floats flip the sign, also of zero and NaN.";
             Abs abs(x) Join ALL Real Exact [idempotent]
                 "Absolute value. `MIN` of a signed integer gives itself. Of a complex number its modulus as a float, without needless overflow (at most 1 ULP).";
-            Sign sign(x) Join NUMERIC Same Exact [idempotent]
+            Sign sign(x) Join NUMERIC Same Exact []
                 "-1, 0 or 1 with the sign of `x`; both zeros give +0, NaN gives NaN. Of a complex number `x / |x|`, 0 at 0.";
             Square square(x) Number NUMERIC Same Exact []
                 "`x * x`. Integers wrap.";
