@@ -11,9 +11,9 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 //!
-//! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions](functions)
+//! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions]
 //!   and methods; see [`operators`] for what each operator means.
-//! - [`jit`] makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
+//! - [`jit`](fn@jit) makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
 //! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
 //! - Errors are values of type [`Error`] that know the place in your source; [`report`] shows the line.
 //!
