@@ -34,15 +34,18 @@ mod report;
 mod stats;
 mod trace;
 
+#[doc(inline)]
 pub use array::Array;
 pub use config::{Config, with_policy};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
+#[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
 pub use ndjit_ir::promotion::Policy;
 pub use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::Element;
+#[doc(inline)]
 pub use operand::{Scalar, strong, weak};
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};
