@@ -44,7 +44,7 @@ fn views_are_read_in_place() {
 
 #[test]
 fn permuted_axes_of_a_cube() {
-    let cube = ArrayD::from_shape_vec(vec![2, 3, 4], (0..24).collect::<Vec<i64>>()).unwrap();
+    let cube = ArrayD::from_shape_vec(vec![3, 3, 3], (0..27).collect::<Vec<i64>>()).unwrap();
     let f = jit(|x| x + 100);
     for axes in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let view = cube.view().permuted_axes(axes.to_vec());
@@ -57,6 +57,7 @@ fn permuted_axes_of_a_cube() {
     flipped.invert_axis(Axis(1));
     let z = f.call((flipped.clone(),)).unwrap();
     assert_eq!(z.to_vec::<i64>().unwrap(), flipped.iter().map(|x| x + 100).collect::<Vec<_>>());
+    assert_eq!(f.trace_count(), 6);
 }
 
 #[test]
