@@ -24,18 +24,12 @@ pub(crate) fn op_result(op: Op, policy: Policy, operands: &[Known<'_>], place: P
         if dtype != DType::Bool
             && let Some(literal) = operand.literal
         {
-            literal.to_repr(dtype).map_err(|e| {
-                let e = Error::new(e.code(), format!("{op}: {}", e.headline())).copy_rest(&e);
-                explained(e, op, operands, place)
-            })?;
+            literal.to_repr(dtype).map_err(|e| explained(e.of(op), op, operands, place))?;
         }
     }
     let shape = broadcast(op, operands, place)?;
     let dtype = policy.commit(resolved.result);
-    shape.bytes(dtype.bytes()).map_err(|e| {
-        let e = Error::new(e.code(), format!("{op}: {}", e.headline())).copy_rest(&e);
-        explained(e, op, operands, place)
-    })?;
+    shape.bytes(dtype.bytes()).map_err(|e| explained(e.of(op), op, operands, place))?;
     Ok((resolved.result, shape))
 }
 
@@ -80,22 +74,5 @@ fn explained(error: Error, op: Op, operands: &[Known<'_>], place: Place) -> Erro
     match error.help_text() {
         Some(help) => full.help(help),
         None => full,
-    }
-}
-
-/// Copies facts and help from another error.
-trait CopyRest {
-    fn copy_rest(self, from: &Error) -> Self;
-}
-
-impl CopyRest for Error {
-    fn copy_rest(mut self, from: &Error) -> Error {
-        for fact in from.facts() {
-            self = self.fact(fact);
-        }
-        match from.help_text() {
-            Some(help) => self.help(help),
-            None => self,
-        }
     }
 }

@@ -11,9 +11,9 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 //!
-//! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions](functions)
+//! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions]
 //!   and methods; see [`operators`] for what each operator means.
-//! - [`jit`] makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
+//! - [`jit`](fn@jit) makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
 //! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
 //! - Errors are values of type [`Error`] that know the place in your source; [`report`] shows the line.
 //!
@@ -34,15 +34,18 @@ mod report;
 mod stats;
 mod trace;
 
+#[doc(inline)]
 pub use array::Array;
 pub use config::{Config, with_policy};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
+#[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
 pub use ndjit_ir::promotion::Policy;
 pub use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::Element;
+#[doc(inline)]
 pub use operand::{Scalar, strong, weak};
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};

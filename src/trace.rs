@@ -73,7 +73,9 @@ pub(crate) fn record(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<E
     let Some(trace) = TRACES.with_borrow_mut(Vec::pop) else {
         return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost"));
     };
-    outcome.map_err(|payload| panicked(payload.as_ref()))?;
+    // A function may panic over an error it was given; that one says more.
+    let first = || trace.errors.first().cloned();
+    outcome.map_err(|payload| first().unwrap_or_else(|| panicked(payload.as_ref())))?;
     trace.finish(&outputs)
 }
 

@@ -187,3 +187,12 @@ fn the_panicking_door_prints_the_error() {
     let message = caught.downcast_ref::<String>().unwrap();
     assert!(message.starts_with("error[shape]: add: shapes [2] and [3] do not broadcast"), "{message}");
 }
+
+#[test]
+fn unwrapping_an_error_shows_it() {
+    let f = jit(|x: Expr| x + x.item::<f32>().unwrap());
+    let at = line!() - 1;
+    let error = f.call((&array(&[]),)).unwrap_err();
+    assert_eq!((error.code(), line(&error)), (ErrorCode::Traced, at));
+    assert_eq!(format!("{error:?}"), error.to_string());
+}

@@ -58,7 +58,7 @@ struct Inner {
 
 /// An error value: one pointer wide, cheap to pass on.
 ///
-/// Displays as
+/// Displays, also with `{:?}`, so that `main` may return it and `unwrap` shows it, as
 ///
 /// ```text
 /// error[shape]: add: shapes [2, 3] and [4] do not broadcast
@@ -67,7 +67,7 @@ struct Inner {
 ///   right: f32[4]
 ///   help: …
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
 /// Shorthand for results with this crate's error.
@@ -77,6 +77,13 @@ impl Error {
     /// A new error. `headline` is one line without a full stop, beginning with the op or stage it concerns.
     pub fn new(code: ErrorCode, headline: impl Into<String>) -> Error {
         Error(Box::new(Inner { code, headline: headline.into(), place: None, facts: Vec::new(), help: None }))
+    }
+
+    /// Puts the op or stage that met the error before its headline.
+    #[must_use]
+    pub fn of(mut self, what: impl fmt::Display) -> Error {
+        self.0.headline = format!("{what}: {}", self.0.headline);
+        self
     }
 
     /// Adds the place in the user's source, unless one is known already (the innermost wins).
@@ -141,6 +148,12 @@ impl fmt::Display for Error {
             write!(f, "\n  help: {help}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

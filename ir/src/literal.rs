@@ -114,17 +114,24 @@ impl Literal {
         if let Some((min, max)) = dtype.int_range() {
             error = error.fact(format_args!("{dtype} holds {min} to {max}"));
         }
-        let fits = |wider: &DType| {
-            wider.bytes() >= dtype.bytes()
-                && matches!(self.value, LiteralValue::Int(n) if int_bits(n, *wider).is_some())
-        };
         // Signed first: a wider unsigned dtype is rarely what was meant.
-        let signed = DType::ALL.into_iter().filter(|wider| wider.is_signed());
-        let integers = DType::ALL.into_iter().filter(|wider| wider.is_int());
-        match signed.chain(integers).find(fits) {
-            Some(wider) => {
-                error.help(format!("cast the other operand to a wider dtype, for example `.cast(DType::{wider:?})`"))
-            }
+        let signed = DType::ALL.into_iter().filter(|other| other.is_signed());
+        let integers = DType::ALL.into_iter().filter(|other| other.is_int());
+        let holds_it = |other: &DType| matches!(self.value, LiteralValue::Int(n) if int_bits(n, *other).is_some());
+        let mut fitting = signed.chain(integers).filter(holds_it);
+        let holds_both = |other: &DType| match (other.int_range(), dtype.int_range()) {
+            (Some((low, high)), Some((min, max))) => low <= min && max <= high,
+            _ => false,
+        };
+        if let Some(wider) = fitting.clone().find(holds_both) {
+            return error
+                .help(format!("cast the other operand to a wider dtype, for example `.cast(DType::{wider:?})`"));
+        }
+        match fitting.find(|other| other.bytes() >= dtype.bytes()) {
+            Some(other) => error.help(format!(
+                "no integer dtype holds it and all of {dtype}; if the other operand's elements are small, cast it: \
+                 `.cast(DType::{other:?})`"
+            )),
             None => error.help("no integer dtype holds it; write it as a float"),
         }
     }

@@ -104,7 +104,7 @@ fn integers_fit_or_are_refused() {
         Literal::weak(-1).to_repr(DType::U64).unwrap_err().to_string(),
         "error[literal]: literal -1 does not fit u64
   u64 holds 0 to 18446744073709551615
-  help: cast the other operand to a wider dtype, for example `.cast(DType::I64)`"
+  help: no integer dtype holds it and all of u64; if the other operand's elements are small, cast it: `.cast(DType::I64)`"
     );
     assert_eq!(
         Literal::weak(i128::MAX).to_repr(DType::U64).unwrap_err().help_text(),

@@ -1,6 +1,6 @@
 //! Memory for array elements: a run of initialised bytes, from the pool or taken over from a `Vec`.
 //!
-//! Invariant: every byte of a [`Buffer`] is initialised. Memory that is still to be written is a [`Writable`], which shows
+//! Invariant: every byte of a [`Buffer`] is initialised. Memory that is still to be written is a `Writable`, which shows
 //! no bytes and becomes a buffer only through an unsafe promise that all of them have been written.
 
 use crate::block::Block;

@@ -162,7 +162,7 @@ impl Array {
         let elements = ndjit_runtime::pod::read::<T>(self.buffer()?.as_bytes())?;
         match elements[..] {
             [element] => Ok(element),
-            _ => Err(Error::new(ErrorCode::Shape, "item: the array has not one element")
+            _ => Err(Error::new(ErrorCode::Shape, format!("item: the array has {} elements, not one", elements.len()))
                 .at(place)
                 .fact(format_args!("the array: {}{}", self.value_type(), self.shape()))
                 .help("`to_vec` reads all elements")),

@@ -213,7 +213,12 @@ pub(crate) fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut [Output<'_>])
     for array in &plan.hidden {
         arguments.push(Argument::Shared(array.buffer()?));
     }
-    plan.run(arguments, &scalars, outputs)
+    plan.run(arguments, &scalars, outputs).map_err(|error| {
+        if error.code() != ErrorCode::Literal {
+            return error;
+        }
+        scalars.iter().fold(error.of("call"), |error, (i, literal)| error.fact(format_args!("argument {i}: {literal}")))
+    })
 }
 
 /// Runs a plan on arguments it accepts, into destinations that [fit](fits).

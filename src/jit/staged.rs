@@ -78,7 +78,8 @@ pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
     if specs.len() != core.arity {
         return Err(Error::new(ErrorCode::Arity, "trace: not as many specs as parameters")
             .at(place)
-            .fact(format_args!("parameters: {}, specs: {}", core.arity, specs.len())));
+            .fact(format_args!("parameters: {}, specs: {}", core.arity, specs.len()))
+            .help("pass one for each parameter: `f.trace(&[spec(DType::F32, [3]), spec(DType::I8, [])])`"));
     }
     for spec in specs {
         spec.shape.bytes(Policy::default().commit(spec.ty).bytes()).map_err(|e| e.at(place))?;

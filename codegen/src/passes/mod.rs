@@ -1,4 +1,4 @@
-//! The passes, one file each, in the order they run. A pass is a function from one stage to the next; [`crate::lower`]
+//! The passes, one file each, in the order they run. A pass is a function from one stage to the next; [`crate::lower()`]
 //! lists them.
 
 pub mod commit;
