@@ -43,7 +43,8 @@ struct Trace {
     errors: Vec<Error>,
     hidden: Vec<(Array, Value)>,
     hidden_at: HashMap<usize, usize>,
-    children: HashMap<usize, u32>,
+    /// Child graphs by the address of their recording, which is held so that no other takes that address.
+    children: HashMap<usize, (u32, Arc<Recording>)>,
 }
 
 thread_local! {
@@ -134,13 +135,16 @@ pub(crate) fn call(
                 Err(error) => return Some(vec![trace.expr_of(Err(error))]),
             }
         }
+        if recording.graph.outputs().is_empty() {
+            return Some(Vec::new());
+        }
         let key = Arc::as_ptr(&recording) as usize;
         let number = match trace.children.get(&key) {
-            Some(&number) => number,
+            Some((number, _)) => *number,
             None => {
                 let number = trace.graph.child(Arc::new(recording.graph.clone()));
                 trace.places.add_child(Arc::new(recording.places.clone()));
-                trace.children.insert(key, number);
+                trace.children.insert(key, (number, Arc::clone(&recording)));
                 number
             }
         };

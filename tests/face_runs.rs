@@ -1,6 +1,7 @@
 //! Plans, threads, depth: what the face does beside naming things.
 
 use ndjit::*;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 #[test]
@@ -132,4 +133,56 @@ fn a_donated_array_gives_its_memory() {
     let x = Array::from([1.0f32]);
     let z = f.call((x.clone(),)).unwrap();
     assert_eq!((x.item::<f32>().unwrap(), z.item::<f32>().unwrap()), (1.0, 2.0));
+}
+
+#[test]
+fn functions_made_inside_a_traced_function_are_told_apart() {
+    // Each is dropped before the next is made, so that they may have the same address.
+    let f = jit(|x: Expr| {
+        let a = jit(|x| x + 1).inline((x,));
+        let b = jit(|x| x * 3).inline((x,));
+        let c = jit(|x| x - 7).inline((x,));
+        [a, b, c]
+    });
+    let [a, b, c] = f(&Array::from([5i32]));
+    let items = [a, b, c].map(|array| array.item::<i32>().unwrap());
+    assert_eq!(items, [6, 15, -2]);
+}
+
+#[test]
+fn a_function_without_results_is_called() {
+    let f = jit(|x: Expr| {
+        let none = jit(|_x| Vec::<Expr>::new()).inline((x,));
+        assert!(none.is_empty());
+        x + 1
+    });
+    assert_eq!(f(&Array::from([1u8])).item::<u8>().unwrap(), 2);
+}
+
+#[test]
+fn calls_from_workers_that_share_a_lazy_array() {
+    let w = Array::from(vec![2.0f32; 1 << 20]) * 1.5;
+    let f = jit(move |x: Expr| x * &w);
+    let xs: Vec<Array> = (0..8).map(|i| Array::from(vec![i as f32; 1 << 20])).collect();
+    let sums: Vec<f32> = xs.par_iter().map(|x| f.call((x,)).unwrap().to_vec::<f32>().unwrap()[7]).collect();
+    assert_eq!(sums, [0.0, 3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0]);
+}
+
+#[test]
+fn equal_shapes_and_empty_arrays_compile_nothing_new() {
+    let f = jit(|x: Expr, y: Expr| [x * 2, y * 3]);
+    let call = |n: usize, m: usize| {
+        f.call((&vec![1.0f32; n], &vec![1.0f32; m])).unwrap();
+        f.compile_count()
+    };
+    let first = call(3, 4);
+    // Two shapes that happen to be equal are no reason to compile.
+    assert_eq!([call(5, 5), call(100, 7), call(0, 2)], [first; 3]);
+    let g = jit(|x: Expr, k: Expr| x * k + 0.5);
+    let with = |n: usize, k: f64| {
+        g.call((&vec![1.0f32; n], k)).unwrap();
+        g.compile_count()
+    };
+    let first = with(2, 1.0);
+    assert_eq!([with(2, 2.0), with(9, -1.0), with(1 << 16, 1e9)], [first; 3]);
 }

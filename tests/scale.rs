@@ -32,7 +32,7 @@ fn a_lazy_chain_of_a_million_arrays() {
         let y = Array::from([1i32, 2]);
         let mut x = Array::from([0i32, 0]);
         for _ in 0..1_000_000 {
-            x = x + &y;
+            x += &y;
         }
         assert_eq!(x.to_vec::<i32>().expect("runs"), [1_000_000, 2_000_000]);
     });

@@ -62,7 +62,8 @@ impl Threads {
     fn count(&self) -> usize {
         match self {
             Threads::Serial => 1,
-            Threads::Global => rayon::current_num_threads(),
+            // The first call starts the pool, which panics where the system refuses threads.
+            Threads::Global => catch(|| Ok(rayon::current_num_threads())).unwrap_or(1),
             Threads::Pool(pool) => pool.current_num_threads(),
         }
     }

@@ -20,13 +20,14 @@ impl<T: Element, D: Dimension> From<::ndarray::Array<T, D>> for Array {
         if !array.is_standard_layout() {
             return Array::from(&array);
         }
-        let shape = Shape::new(array.shape());
+        let (shape, array_size) = (Shape::new(array.shape()), array.len());
         match array.into_raw_vec_and_offset() {
-            (elements, Some(0) | None) => Array::from_elements(shape, elements),
-            (elements, Some(offset)) => {
-                let size = shape.size().unwrap_or(0);
-                Array::from_elements(shape, elements[offset..offset + size].to_vec())
+            (mut elements, Some(0) | None) => {
+                // A slice of an owned array keeps the elements after it.
+                elements.truncate(array_size);
+                Array::from_elements(shape, elements)
             }
+            (elements, Some(offset)) => Array::from_elements(shape, elements[offset..offset + array_size].to_vec()),
         }
     }
 }

@@ -146,9 +146,6 @@ impl Core {
         hidden: Vec<Array>,
         lengths: Vec<usize>,
     ) -> Result<Plan> {
-        for array in &hidden {
-            array.eval()?;
-        }
         let mut plan = Plan::compile(lowered, types, &self.config, policy)?;
         self.count_kernels(&plan);
         plan.hidden = hidden;
