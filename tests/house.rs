@@ -163,4 +163,8 @@ fn the_architecture_page_names_what_exists() {
         }
     }
     assert!(checked > 15, "only {checked} paths checked");
+    for (pass, stage) in ndjit_codegen::lower::PASSES {
+        assert!(page.contains(&format!("*{pass}*")), "ARCHITECTURE.md does not name the pass {pass}");
+        assert!(page.contains(&format!("| {stage} |")), "ARCHITECTURE.md does not name the stage {stage}");
+    }
 }

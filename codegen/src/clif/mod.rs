@@ -5,6 +5,8 @@
 //! the order it is given and has no scheduler. Constants are loaded from a table at each use, which costs less than
 //! keeping them in registers. Nothing here knows how code becomes executable.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod abi;
 mod body;
 mod constants;

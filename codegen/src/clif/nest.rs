@@ -319,11 +319,14 @@ impl Nest<'_> {
     fn splats(&self, emitter: &mut Emitter<'_, '_>, once: &[Operand]) -> Vec<Operand> {
         let mut used = vec![false; self.body.types.len()];
         mark(&self.body.insts[self.hoisted..], &self.body.outputs, &mut used);
-        let operands = once.iter().enumerate().map(|(reg, operand)| match operand {
-            Operand::Lanes { regs, .. } if used[reg] => {
+        let operands = once.iter().enumerate().map(|(reg, operand)| {
+            if let Operand::Lanes { regs, .. } = operand
+                && used[reg]
+            {
                 Operand::Splat(emitter.splat(self.body.ty(Reg::from_index(reg)), regs[0]))
+            } else {
+                operand.clone()
             }
-            other => other.clone(),
         });
         operands.collect()
     }

@@ -11,26 +11,26 @@ use ndjit_ir::body::Prim;
 
 /// The comparison a primitive makes of floats.
 pub(super) fn float_condition(prim: Prim) -> Option<FloatCC> {
-    Some(match prim {
-        Prim::Feq => FloatCC::Equal,
-        Prim::Fne => FloatCC::NotEqual,
-        Prim::Flt => FloatCC::LessThan,
-        Prim::Fle => FloatCC::LessThanOrEqual,
-        _ => return None,
-    })
+    const CONDITIONS: [(Prim, FloatCC); 4] = [
+        (Prim::Feq, FloatCC::Equal),
+        (Prim::Fne, FloatCC::NotEqual),
+        (Prim::Flt, FloatCC::LessThan),
+        (Prim::Fle, FloatCC::LessThanOrEqual),
+    ];
+    CONDITIONS.iter().find(|(p, _)| *p == prim).map(|(_, condition)| *condition)
 }
 
 /// The comparison a primitive makes of integers.
 pub(super) fn int_condition(prim: Prim) -> Option<IntCC> {
-    Some(match prim {
-        Prim::Ieq => IntCC::Equal,
-        Prim::Ine => IntCC::NotEqual,
-        Prim::Slt => IntCC::SignedLessThan,
-        Prim::Sle => IntCC::SignedLessThanOrEqual,
-        Prim::Ult => IntCC::UnsignedLessThan,
-        Prim::Ule => IntCC::UnsignedLessThanOrEqual,
-        _ => return None,
-    })
+    const CONDITIONS: [(Prim, IntCC); 6] = [
+        (Prim::Ieq, IntCC::Equal),
+        (Prim::Ine, IntCC::NotEqual),
+        (Prim::Slt, IntCC::SignedLessThan),
+        (Prim::Sle, IntCC::SignedLessThanOrEqual),
+        (Prim::Ult, IntCC::UnsignedLessThan),
+        (Prim::Ule, IntCC::UnsignedLessThanOrEqual),
+    ];
+    CONDITIONS.iter().find(|(p, _)| *p == prim).map(|(_, condition)| *condition)
 }
 
 /// Emits `prim` on scalars. `from` is the type of the operands (of a select: of the chosen values), `to` of the result;
@@ -120,30 +120,25 @@ fn divide(b: &mut FunctionBuilder<'_>, prim: Prim, x: Value, y: Value) -> Value 
     let one = b.ins().iconst(ty, 1);
     let zero = b.ins().iconst(ty, 0);
     let by_zero = b.ins().icmp_imm_s(IntCC::Equal, y, 0);
-    match prim {
-        Prim::Udiv => {
-            let divisor = b.ins().select(by_zero, one, y);
-            let quotient = b.ins().udiv(x, divisor);
-            b.ins().select(by_zero, zero, quotient)
-        }
-        Prim::Urem => {
-            let divisor = b.ins().select(by_zero, one, y);
+    if matches!(prim, Prim::Udiv | Prim::Urem) {
+        let divisor = b.ins().select(by_zero, one, y);
+        if prim == Prim::Urem {
             // x rem 1 = 0 is what x rem 0 is to give.
-            b.ins().urem(x, divisor)
+            return b.ins().urem(x, divisor);
         }
-        _ => {
-            let minus_one = b.ins().icmp_imm_s(IntCC::Equal, y, -1);
-            let traps = b.ins().bor(by_zero, minus_one);
-            let divisor = b.ins().select(traps, one, y);
-            if prim == Prim::Srem {
-                return b.ins().srem(x, divisor);
-            }
-            let quotient = b.ins().sdiv(x, divisor);
-            let negated = b.ins().ineg(x);
-            let quotient = b.ins().select(minus_one, negated, quotient);
-            b.ins().select(by_zero, zero, quotient)
-        }
+        let quotient = b.ins().udiv(x, divisor);
+        return b.ins().select(by_zero, zero, quotient);
     }
+    let minus_one = b.ins().icmp_imm_s(IntCC::Equal, y, -1);
+    let traps = b.ins().bor(by_zero, minus_one);
+    let divisor = b.ins().select(traps, one, y);
+    if prim == Prim::Srem {
+        return b.ins().srem(x, divisor);
+    }
+    let quotient = b.ins().sdiv(x, divisor);
+    let negated = b.ins().ineg(x);
+    let quotient = b.ins().select(minus_one, negated, quotient);
+    b.ins().select(by_zero, zero, quotient)
 }
 
 fn shift(b: &mut FunctionBuilder<'_>, prim: Prim, ty: PrimType, x: Value, y: Value, constant: Option<u64>) -> Value {

@@ -67,6 +67,7 @@ impl Emitter<'_, '_> {
         let regs: Vec<Regs> = args.iter().map(|a| self.regs(a, from, mask)).collect();
         let x = &regs[0];
         let to_bits = lane_bits(to, bits);
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the others go register by register, where all are listed")]
         let out: Regs = match prim {
             Prim::Sext => self.widen(x, bits, to_bits, true),
             Prim::Zext => self.widen(x, bits, to_bits, false),
@@ -140,7 +141,31 @@ impl Emitter<'_, '_> {
             Prim::FromUint => self.b.ins().fcvt_from_uint(vector_type(to, to.bits()), x),
             Prim::ToSint => self.b.ins().fcvt_to_sint_sat(vector_type(to, to.bits()), x),
             Prim::ToUint => self.b.ins().fcvt_to_uint_sat(vector_type(to, to.bits()), x),
-            other => unreachable!("{other} on {from}: no form on whole registers"),
+            Prim::Feq
+            | Prim::Fne
+            | Prim::Flt
+            | Prim::Fle
+            | Prim::Ieq
+            | Prim::Ine
+            | Prim::Slt
+            | Prim::Sle
+            | Prim::Ult
+            | Prim::Ule
+            | Prim::Smulhi
+            | Prim::Umulhi
+            | Prim::Sdiv
+            | Prim::Udiv
+            | Prim::Srem
+            | Prim::Urem
+            | Prim::Shl
+            | Prim::Ushr
+            | Prim::Sshr
+            | Prim::Select
+            | Prim::Sext
+            | Prim::Zext
+            | Prim::Itrunc
+            | Prim::Fpromote
+            | Prim::Fdemote => unreachable!("{prim} on {from}: no form on whole registers, or emitted before"),
         }
     }
 
@@ -170,10 +195,14 @@ impl Emitter<'_, '_> {
             return regs.iter().map(|_| zero).collect();
         }
         let count = self.b.ins().iconst(types::I32, count.min(width - 1) as i64);
-        let shift = |&reg: &Value| match prim {
-            Prim::Shl => self.b.ins().ishl(reg, count),
-            Prim::Ushr => self.b.ins().ushr(reg, count),
-            _ => self.b.ins().sshr(reg, count),
+        let shift = |&reg: &Value| {
+            if prim == Prim::Shl {
+                self.b.ins().ishl(reg, count)
+            } else if prim == Prim::Ushr {
+                self.b.ins().ushr(reg, count)
+            } else {
+                self.b.ins().sshr(reg, count)
+            }
         };
         regs.iter().map(shift).collect()
     }

@@ -4,6 +4,8 @@
 //! open is done by functions from the repository's `shaders/`, which are added to a module when it calls them. This emitter
 //! covers 32-bit types and no memory narrower than a word; the rest is an error that names the gap.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod prim;
 
 use ndjit_ir::body::{Body, InstKind, Reg};

@@ -1,20 +1,10 @@
-//! Fuse: gathers elementwise nodes into kernels, each one loop nest with several inputs and outputs.
-//!
-//! A node joins the kernels of its shape with which it shares a value, as long as the kernel graph stays acyclic: every
-//! kernel has a level above those of the kernels it reads, so kernels of one level can be merged. A value of a smaller shape is computed again inside the kernel that broadcasts
-//! it when that is cheap or when it does not change along the innermost axis (the schedule computes it once per row);
-//! else it is stored. A value of the kernel's own shape is computed once and stored if another kernel reads it, so sharing
-//! never recomputes.
+//! Which nodes are computed together: groups of one shape that grow node by node, under limits, without cycles between them.
 
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, OpBody, Scalar, StmtKind};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
 use ndjit_ir::op::shared_body;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
-use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::collections::BinaryHeap;
-use std::sync::Arc;
 
 /// Primitives a kernel may hold: beyond this, register pressure and compile time grow faster than fusion saves.
 const MAX_WEIGHT: usize = 400;
@@ -27,45 +17,10 @@ const MAX_RECOMPUTED: usize = 16;
 /// Primitives that may be computed for each row, before the innermost loop, of a value that has one element a row.
 const MAX_HOISTED: usize = 200;
 
-/// Kernels in an order in which they can run. Every output of the graph is an output of a kernel.
-///
-/// # Errors
-/// `Verify` if the kernel graph had a cycle, or the graph has calls.
-pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
-    let groups = Groups::assign(graph, fuse)?;
-    let mut kernels: Vec<FusedKernel> = Vec::new();
-    let mut needed = vec![false; graph.value_count()];
-    for output in graph.outputs() {
-        needed[output.index()] = true;
-    }
-    // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only.
-    let mut last_first: Vec<&Group> = groups.groups.iter().rev().collect();
-    last_first.sort_by_key(|group| std::cmp::Reverse(group.level));
-    for group in last_first {
-        let mut stored: Vec<Value> =
-            group.nodes.iter().map(|&id| graph.node(id).first()).filter(|v| needed[v.index()]).collect();
-        stored.sort_unstable();
-        if !stored.is_empty() {
-            kernels.push(build(graph, &groups, fuse, stored, &mut needed));
-        }
-    }
-    // A parameter or literal that is a result of the program is copied.
-    let mut copied: FxHashSet<Value> = FxHashSet::default();
-    for &output in graph.outputs() {
-        let leaf = matches!(graph.node(graph.producer(output)).kind, NodeKind::Param(_) | NodeKind::Literal(_));
-        if leaf && copied.insert(output) {
-            kernels.push(build(graph, &groups, fuse, vec![output], &mut needed));
-        }
-    }
-    kernels.reverse();
-    share_bodies(&mut kernels);
-    order(kernels)
-}
-
 /// Nodes computed together.
 #[derive(Default)]
-struct Group {
-    level: u32,
+pub(super) struct Group {
+    pub(super) level: u32,
     /// Primitives, those of recomputed values included.
     weight: usize,
     /// Arrays read, and values computed again; literals are not counted.
@@ -73,12 +28,13 @@ struct Group {
     /// Arrays read by what is computed again, at most.
     leaves: usize,
     outputs: usize,
-    nodes: Vec<NodeId>,
+    pub(super) nodes: Vec<NodeId>,
 }
 
-struct Groups {
+/// Which group computes each value.
+pub(super) struct Groups {
     /// By creation; levels are not sorted. A group that was merged into another is empty.
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     /// For each group the one it was merged into, or itself.
     merged: Vec<u32>,
     /// The group of each value when it joined; none for parameters and literals.
@@ -87,7 +43,7 @@ struct Groups {
     cone: Vec<(u32, u32)>,
 }
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// Kernels of one shape that may still grow.
 const MAX_OPEN: usize = 8;
 
@@ -102,7 +58,7 @@ struct Wants {
 }
 
 impl Groups {
-    fn assign(graph: &Graph<DType>, fuse: bool) -> Result<Groups> {
+    pub(super) fn assign(graph: &Graph<DType>, fuse: bool) -> Result<Groups> {
         let values = graph.value_count();
         let mut this =
             Groups { groups: Vec::new(), merged: Vec::new(), of: vec![NONE; values], cone: vec![(0, 0); values] };
@@ -170,7 +126,7 @@ impl Groups {
     }
 
     /// The group of a value, followed through merges; none for parameters and literals.
-    fn group(&self, value: Value) -> u32 {
+    pub(super) fn group(&self, value: Value) -> u32 {
         let mut group = self.of[value.index()];
         while group != NONE && self.merged[group as usize] != group {
             group = self.merged[group as usize];
@@ -273,7 +229,7 @@ impl Groups {
     }
 
     /// Whether a kernel of shape `space` computes a value of another group again rather than load it.
-    fn recomputed(&self, graph: &Graph<DType>, value: Value, space: &Shape) -> bool {
+    pub(super) fn recomputed(&self, graph: &Graph<DType>, value: Value, space: &Shape) -> bool {
         let shape = graph.shape(value);
         if shape == space {
             return false;
@@ -285,130 +241,4 @@ impl Groups {
         let (cost, leaves) = self.cone[value.index()];
         cost as usize <= limit && leaves as usize <= MAX_INPUTS / 2
     }
-}
-
-/// One kernel that stores `stored` and what it needs for that; notes in `needed` what it loads.
-fn build(graph: &Graph<DType>, groups: &Groups, fuse: bool, stored: Vec<Value>, needed: &mut [bool]) -> FusedKernel {
-    let group = groups.group(stored[0]);
-    let space = graph.shape(stored[0]).clone();
-    // Values computed in this kernel, found from the last to the first.
-    let mut heap: BinaryHeap<(Value, bool)> = stored.iter().map(|&v| (v, false)).collect();
-    let mut computed: Vec<Value> = Vec::new();
-    // With each value goes whether what uses it is computed again: then so is the value.
-    while let Some((value, again)) = heap.pop() {
-        let of = groups.group(value);
-        if computed.last() == Some(&value) || of == NONE {
-            continue;
-        }
-        let again = again || (of != group && fuse && groups.recomputed(graph, value, &space));
-        if of == group || again {
-            computed.push(value);
-            heap.extend(graph.operands(graph.producer(value)).iter().map(|&o| (o, again)));
-        } else {
-            needed[value.index()] = true;
-        }
-    }
-    computed.reverse();
-    let mut builder = KernelBuilder {
-        graph,
-        scalars: FxHashMap::default(),
-        inputs: Vec::new(),
-        literals: Vec::new(),
-        body: OpBody::default(),
-    };
-    for value in computed {
-        builder.compute(value);
-    }
-    for &value in &stored {
-        let scalar = builder.scalar(value);
-        builder.body.outputs.push(scalar);
-    }
-    let KernelBuilder { inputs, literals, body, .. } = builder;
-    FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored }
-}
-
-struct KernelBuilder<'a> {
-    graph: &'a Graph<DType>,
-    scalars: FxHashMap<Value, Scalar>,
-    inputs: Vec<KernelInput>,
-    literals: Vec<SlotId>,
-    body: OpBody,
-}
-
-impl KernelBuilder<'_> {
-    fn compute(&mut self, value: Value) {
-        let id = self.graph.producer(value);
-        let args: Vec<Scalar> = self.graph.operands(id).iter().map(|&o| self.scalar(o)).collect();
-        let kind = match self.graph.node(id).kind {
-            NodeKind::Op(op, _) => StmtKind::Op(op),
-            NodeKind::Cast => StmtKind::Cast,
-            NodeKind::Param(_) | NodeKind::Literal(_) | NodeKind::Call(_) => {
-                unreachable!("only ops and casts belong to groups")
-            }
-        };
-        let scalar = self.body.push(kind, &args, self.graph.ty(value));
-        self.scalars.insert(value, scalar);
-    }
-
-    /// The scalar of a value: computed here before, or a literal, or loaded.
-    fn scalar(&mut self, value: Value) -> Scalar {
-        if let Some(&scalar) = self.scalars.get(&value) {
-            return scalar;
-        }
-        let dtype = self.graph.ty(value);
-        let kind = match self.graph.node(self.graph.producer(value)).kind {
-            NodeKind::Literal(slot) => self.literal(slot, dtype),
-            NodeKind::Param(_) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
-                self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone() });
-                self.body.inputs.push(dtype);
-                StmtKind::Load(self.inputs.len() as u32 - 1)
-            }
-        };
-        let scalar = self.body.push(kind, &[], dtype);
-        self.scalars.insert(value, scalar);
-        scalar
-    }
-
-    fn literal(&mut self, slot: SlotId, dtype: DType) -> StmtKind {
-        self.literals.push(slot);
-        self.body.literals.push(dtype);
-        StmtKind::Literal(self.literals.len() as u32 - 1)
-    }
-}
-
-/// Makes kernels that compute the same share one body: a long program repeats few of them.
-fn share_bodies(kernels: &mut [FusedKernel]) {
-    let mut known: FxHashSet<Arc<OpBody>> = FxHashSet::default();
-    for kernel in kernels {
-        match known.get(&kernel.body) {
-            Some(body) => kernel.body = Arc::clone(body),
-            None => {
-                known.insert(Arc::clone(&kernel.body));
-            }
-        }
-    }
-}
-
-/// Sorts kernels so that each runs after those it reads from.
-fn order(kernels: Vec<FusedKernel>) -> Result<Vec<FusedKernel>> {
-    let mut makers: FxHashMap<Value, NodeIndex> = FxHashMap::default();
-    let mut deps: DiGraph<(), ()> = DiGraph::with_capacity(kernels.len(), kernels.len());
-    for kernel in &kernels {
-        let index = deps.add_node(());
-        makers.extend(kernel.outputs.iter().map(|&v| (v, index)));
-    }
-    for (i, kernel) in kernels.iter().enumerate() {
-        let user = NodeIndex::new(i);
-        for input in &kernel.inputs {
-            if let Some(&maker) = makers.get(&input.value).filter(|&&maker| maker != user) {
-                deps.add_edge(maker, user, ());
-            }
-        }
-    }
-    let sorted = petgraph::algo::toposort(&deps, None).map_err(|cycle| {
-        let kernel = cycle.node_id().index();
-        Error::new(ErrorCode::Verify, format!("fuse: kernel {kernel} reads its own results"))
-    })?;
-    let mut slots: Vec<Option<FusedKernel>> = kernels.into_iter().map(Some).collect();
-    Ok(sorted.into_iter().filter_map(|i| slots[i.index()].take()).collect())
 }
