@@ -2,7 +2,7 @@
 //! and a blend with film grain, on u8, f16 and f32 pixels. Prints the dtypes and why, the number of kernels, the times, and
 //! that the unfused program gives the same bits. Writes `target/photo.png`.
 
-use ndjit::{Array, DType, Expr, Stage, jit};
+use ndjit::{Array, DType, Expr, Stage, jit, spec};
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
@@ -56,6 +56,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("The graph, with the type of every value (f* is a weak float: it takes the width of what it meets):\n");
     println!("{}", fused.explain(Stage::Graph));
+    println!("Dtypes and why (`*` marks a weak type; it is stored with 32 bits):");
+    let [pixel, texture, coordinate] = [DType::U8, DType::F16, DType::F32].map(|d| spec(d, [height, width]));
+    let weak = jit(|c| c / 255.0).trace(std::slice::from_ref(&pixel))?.results()[0].clone();
+    let half = jit(|g| g * 0.06).trace(std::slice::from_ref(&texture))?.results()[0].clone();
+    let shaded = jit(|v, d| v * d).trace(&[weak.clone(), coordinate])?.results()[0].clone();
+    let blended = jit(|v, g| v + g).trace(&[shaded.clone(), half.clone()])?.results()[0].clone();
+    println!("  pixel / 255.0     {weak}: true division makes u8 a float, and the literal names no width");
+    println!("  grain * 0.06      {half}: a weak literal takes the width of what it meets");
+    println!("  vivid * falloff   {shaded}: a weak float meets f32 coordinates");
+    println!("  shaded + grain    {blended}: f32 and f16 join in f32\n");
     let kernels = fused.kernels();
     println!("kernels:            {}", kernels.len());
     println!("machine code:       {} bytes", kernels.iter().map(|k| k.code_bytes).sum::<usize>());

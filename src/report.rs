@@ -23,8 +23,11 @@ pub fn report(error: &Error) -> String {
     };
     let number = place.line.to_string();
     let margin = " ".repeat(number.len());
-    let before: String =
-        line.chars().take(place.column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let before: String = line
+        .chars()
+        .take((place.column as usize).saturating_sub(1))
+        .map(|c| if c == '\t' { '\t' } else { ' ' })
+        .collect();
     let mut text = format!("error[{}]: {}\n", error.code(), error.headline());
     let _ = write!(text, "{margin} --> {place}\n {margin} |\n {number} | {}\n {margin} | {before}^", line.trim_end());
     for fact in error.facts() {

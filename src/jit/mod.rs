@@ -217,7 +217,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 
     /// The text of a stage, for the signature of the last call; empty before the first.
     pub fn explain(&self, stage: Stage) -> String {
-        self.core.plans.last().map_or_else(String::new, |plan| stage::text(&plan.lowered, stage))
+        self.core.plans.last().map_or_else(String::new, |plan| stage::text(&plan.lowered, stage, &self.core.config))
     }
 
     /// The kernels of the last call's signature, in the order they run; empty before the first call.

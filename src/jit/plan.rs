@@ -78,6 +78,8 @@ pub(crate) struct Plan {
     pub lengths: Vec<usize>,
     pub results: Vec<ResultType>,
     pub lowered: Arc<Lowered>,
+    /// How it was compiled.
+    pub config: Config,
     executable: Executable,
     last_use: AtomicU64,
 }
@@ -126,7 +128,7 @@ impl Plan {
             results.push(ResultType { ty, dtype, shape });
         }
         stats::PLANS.fetch_add(1, Relaxed);
-        crate::jit::stage::dump(&lowered);
+        crate::jit::stage::dump(&lowered, config);
         Ok(Plan {
             policy,
             arguments,
@@ -134,6 +136,7 @@ impl Plan {
             lengths: Vec::new(),
             results,
             lowered,
+            config: *config,
             executable,
             last_use: AtomicU64::new(0),
         })

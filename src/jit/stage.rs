@@ -1,5 +1,6 @@
 //! Looking into a program: the text of each stage of the pipeline.
 
+use crate::config::Config;
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_ir::kernel::FusedKernel;
@@ -48,7 +49,7 @@ impl FromStr for Stage {
 }
 
 /// The text of one stage.
-pub(crate) fn text(lowered: &Lowered, stage: Stage) -> String {
+pub(crate) fn text(lowered: &Lowered, stage: Stage, config: &Config) -> String {
     match stage {
         Stage::Graph => lowered.traced.display_with(&lowered.places).to_string(),
         Stage::Typed => lowered.typed.to_string(),
@@ -61,16 +62,16 @@ pub(crate) fn text(lowered: &Lowered, stage: Stage) -> String {
                 Err(error) => error.to_string(),
             }
         })),
-        Stage::Code => joined(lowered.scheduled.iter().map(|s| match code(&s.nest) {
+        Stage::Code => joined(lowered.scheduled.iter().map(|s| match code(&s.nest, config.vector) {
             Ok(text) => text,
             Err(error) => error.to_string(),
         })),
     }
 }
 
-fn code(nest: &LoopNest) -> ndjit_ir::Result<String> {
+fn code(nest: &LoopNest, vector: bool) -> ndjit_ir::Result<String> {
     let isa = clif::host_isa()?;
-    Ok(clif::emit(&clif::expand_for(nest, &*isa)?, &*isa, ClifOptions::default())?.to_string())
+    Ok(clif::emit(&clif::expand_for(nest, &*isa)?, &*isa, ClifOptions { vector })?.to_string())
 }
 
 /// One text per kernel, with an empty line between.
@@ -80,7 +81,7 @@ fn joined(texts: impl Iterator<Item = String>) -> String {
 }
 
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
-pub(crate) fn dump(lowered: &Lowered) {
+pub(crate) fn dump(lowered: &Lowered, config: &Config) {
     static STAGES: OnceLock<Vec<Stage>> = OnceLock::new();
     let stages = STAGES.get_or_init(|| {
         let names = std::env::var("NDJIT_DUMP").unwrap_or_default();
@@ -97,6 +98,6 @@ pub(crate) fn dump(lowered: &Lowered) {
         stages
     });
     for &stage in stages {
-        eprintln!("== {} ==\n{}", stage.name(), text(lowered, stage).trim_end());
+        eprintln!("== {} ==\n{}", stage.name(), text(lowered, stage, config).trim_end());
     }
 }

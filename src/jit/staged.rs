@@ -11,6 +11,7 @@ use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
 use ndjit_runtime::Output;
 use smallvec::SmallVec;
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -41,6 +42,12 @@ impl Spec {
     fn argument(&self) -> ArgumentType {
         let layout = if self.scalar { ArgumentLayout::Scalar } else { ArgumentLayout::Contiguous };
         ArgumentType { ty: self.ty, shape: self.shape.clone(), layout }
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.ty, self.shape)
     }
 }
 
@@ -121,7 +128,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
 impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
-        stage::text(&self.lowered, stage)
+        stage::text(&self.lowered, stage, &self.core.config)
     }
 
     /// The number of kernels.
@@ -142,7 +149,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
 impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
-        stage::text(&self.plan.lowered, stage)
+        stage::text(&self.plan.lowered, stage, &self.plan.config)
     }
 
     /// The number of kernels a call runs.

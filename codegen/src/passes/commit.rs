@@ -103,6 +103,8 @@ impl Commit<'_> {
                 // dtype of its kind.
                 let widest = match kind {
                     Kind::Bool => DType::Bool,
+                    // Of the known numbers only those above it do not fit i64.
+                    Kind::UInt | Kind::Int if self.exceeds_i64(slot) => DType::U64,
                     Kind::UInt | Kind::Int => DType::I64,
                     Kind::Float => DType::F64,
                     Kind::Complex => DType::C128,
@@ -110,6 +112,13 @@ impl Commit<'_> {
                 let wide = self.literal(slot, widest)?;
                 Ok(self.convert(wide, dtype))
             }
+        }
+    }
+
+    fn exceeds_i64(&self, slot: SlotId) -> bool {
+        match &self.graph.slots()[slot.index()] {
+            Slot::Value(literal) => literal.to_repr(DType::I64).is_err() && literal.to_repr(DType::U64).is_ok(),
+            Slot::Argument { .. } => false,
         }
     }
 
