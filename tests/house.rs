@@ -113,7 +113,7 @@ fn files_open_with_their_subject() {
 fn unsafe_stays_in_the_runtime() {
     for path in sources() {
         let file = name(&path);
-        let may = file.starts_with("runtime/") || file == "tests/house.rs" || file.contains("/tests/");
+        let may = file.starts_with("runtime/") || file == "tests/house.rs";
         let text = read(&path);
         let found = text.lines().find(|l| {
             let code = l.split("//").next().unwrap_or_default();
