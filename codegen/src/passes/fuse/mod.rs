@@ -1,7 +1,7 @@
 //! Fuse: gathers elementwise nodes into kernels, each one loop nest with several inputs and outputs.
 //!
 //! A node joins the kernels of its shape with which it shares a value, as long as the kernel graph stays acyclic: every
-//! kernel has a level above those of the kernels it reads, so kernels of one level can be merged ([`groups`]). A value of a
+//! kernel has a level above those of the kernels it reads, so kernels of one level can be merged. A value of a
 //! smaller shape is computed again inside the kernel that broadcasts it when that is cheap, or when it does not change along
 //! the innermost axis and so is computed once per row; else it is stored. A value of the kernel's own shape is computed once,
 //! and stored if another kernel reads it, so sharing never recomputes.
