@@ -10,6 +10,6 @@ pub mod lattice;
 pub mod op_types;
 pub mod policy;
 
-pub use lattice::{Joins, join};
+pub use lattice::{Audit, Claim, Finding, Joins, Lattice, LatticeError, NoLattice, join};
 pub use op_types::OpTypes;
 pub use policy::{Clash, Policy, Resolution, UnknownPolicy};
