@@ -6,8 +6,9 @@ use crate::dtype::Kind;
 use crate::value_type::ValueType;
 use std::fmt::Write;
 
-/// Distances in pixels.
-const LAYER_HEIGHT: f64 = 68.0;
+/// Distances in pixels. Layers are further apart in wide diagrams, so that no line is too flat.
+const LAYER_HEIGHT: f64 = 72.0;
+const FLATTEST: f64 = 1.0 / 12.0;
 const NODE_HEIGHT: f64 = 30.0;
 const MARGIN: f64 = 24.0;
 const TITLE_HEIGHT: f64 = 30.0;
@@ -29,8 +30,9 @@ impl Lattice {
         let top = plan.layer.iter().max().copied().unwrap_or(0);
         let title_width = text_width(self.name());
         let width = plan.width.max(title_width) + 2.0 * MARGIN;
-        let height = top as f64 * LAYER_HEIGHT + NODE_HEIGHT + 2.0 * MARGIN + TITLE_HEIGHT;
-        let page = Page { left: (width - plan.width) / 2.0, bottom: height - MARGIN - NODE_HEIGHT / 2.0 };
+        let layer_height = LAYER_HEIGHT.max(plan.width * FLATTEST);
+        let height = top as f64 * layer_height + NODE_HEIGHT + 2.0 * MARGIN + TITLE_HEIGHT;
+        let page = Page { left: (width - plan.width) / 2.0, bottom: height - MARGIN - NODE_HEIGHT / 2.0, layer_height };
         let mut svg = String::new();
         let mut put = |line: std::fmt::Arguments<'_>| {
             // Writing to a string cannot fail.
@@ -57,23 +59,28 @@ impl Lattice {
 struct Page {
     left: f64,
     bottom: f64,
+    layer_height: f64,
 }
 
 impl Page {
     fn at(&self, (x, layer): (f64, usize)) -> (f64, f64) {
-        (self.left + x, self.bottom - layer as f64 * LAYER_HEIGHT)
+        (self.left + x, self.bottom - layer as f64 * self.layer_height)
     }
 
-    /// A line from node to node, rounded where it bends: each bend is the control point of a curve between the midpoints of
-    /// the lines that meet there.
+    /// A line from the top of a node to the bottom of one above. Between layers it is straight, where it passes a layer it is
+    /// upright, so it touches no other node. Each corner is rounded: it is the control point of a curve between the midpoints of
+    /// the lines that meet in it.
     fn path(&self, route: &[(f64, usize)]) -> String {
-        let points: Vec<(f64, f64)> = route.iter().map(|&point| self.at(point)).collect();
+        let ends = route.iter().map(|&point| self.at(point));
+        let corners = ends.flat_map(|(x, y)| [(x, y + NODE_HEIGHT / 2.0), (x, y - NODE_HEIGHT / 2.0)]);
+        let mut points: Vec<(f64, f64)> = corners.skip(1).collect();
+        points.pop();
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
         let mut path = format!("M{:.0} {:.0}", first.0, first.1);
-        for bend in points.windows(3) {
-            let [(ax, ay), (bx, by), (cx, cy)] = [bend[0], bend[1], bend[2]];
-            let ([sx, sy], [ex, ey]) = ([(ax + bx) / 2.0, (ay + by) / 2.0], [(bx + cx) / 2.0, (by + cy) / 2.0]);
-            let _ = write!(path, " L{sx:.0} {sy:.0} Q{bx:.0} {by:.0} {ex:.0} {ey:.0}");
+        for corner in points.windows(3) {
+            let [a, b, c] = [corner[0], corner[1], corner[2]];
+            let (start, end) = (middle(a, b), middle(b, c));
+            let _ = write!(path, " L{:.0} {:.0} Q{:.0} {:.0} {:.0} {:.0}", start.0, start.1, b.0, b.1, end.0, end.1);
         }
         let _ = write!(path, " L{:.0} {:.0}", last.0, last.1);
         path
@@ -90,6 +97,10 @@ impl Page {
             r#"<rect x="{left:.0}" y="{top:.0}" width="{width:.0}" height="{NODE_HEIGHT:.0}" rx="{radius:.0}" fill="{fill}" stroke="{stroke}" stroke-width="1.5"{dashes}/><text x="{x:.0}" y="{base:.0}">{name}</text>"#
         )
     }
+}
+
+fn middle(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0)
 }
 
 /// Fill and border of a node.

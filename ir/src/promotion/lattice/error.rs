@@ -79,7 +79,7 @@ impl fmt::Display for LatticeError {
                 write!(f, "`{name}` is no lattice: ")?;
                 if let Some((a, b, minimal)) = pairs.first() {
                     let minimal = minimal.join(" and ");
-                    write!(f, "{a} and {b} have no least common upper bound, but the minimal ones {minimal}")?;
+                    write!(f, "{a} and {b} have no least common upper bound, for {minimal} are all minimal")?;
                 }
                 others(f, pairs.len())?;
                 f.write_str("; let one of these be below the others, or put a node between")

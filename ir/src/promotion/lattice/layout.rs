@@ -90,8 +90,7 @@ impl Layered {
         for pass in 0..ORDER_PASSES {
             let upwards = pass % 2 == 0;
             for step in 0..self.layers.len() {
-                let l = if upwards { step } else { self.layers.len() - 1 - step };
-                self.sort_layer(l, if upwards { &self.below } else { &self.above }.clone());
+                self.sort_layer(if upwards { step } else { self.layers.len() - 1 - step }, upwards);
             }
             self.swap_neighbours();
             let crossings = self.crossings();
@@ -102,27 +101,37 @@ impl Layered {
         self.layers = best.1;
     }
 
-    fn sort_layer(&mut self, l: usize, neighbours: Vec<Vec<usize>>) {
+    /// Sorts a layer by the mean position of the neighbours below, or above.
+    fn sort_layer(&mut self, l: usize, upwards: bool) {
         let position = self.positions();
+        let near = if upwards { &self.below } else { &self.above };
         let mean = |v: usize| {
-            let near = &neighbours[v];
-            let sum: usize = near.iter().map(|&n| position[n]).sum();
-            if near.is_empty() { position[v] as f64 } else { sum as f64 / near.len() as f64 }
+            let sum: usize = near[v].iter().map(|&n| position[n]).sum();
+            if near[v].is_empty() { position[v] as f64 } else { sum as f64 / near[v].len() as f64 }
         };
         self.layers[l].sort_by(|&a, &b| mean(a).total_cmp(&mean(b)));
     }
 
-    /// Swaps neighbours in a layer while that removes crossings.
+    /// Swaps neighbours in a layer where that removes crossings.
     fn swap_neighbours(&mut self) {
+        let position = self.positions();
         for l in 0..self.layers.len() {
             for i in 1..self.layers[l].len() {
-                let before = self.crossings();
-                self.layers[l].swap(i - 1, i);
-                if self.crossings() >= before {
+                let (u, v) = (self.layers[l][i - 1], self.layers[l][i]);
+                if self.crossings_of(&position, v, u) < self.crossings_of(&position, u, v) {
                     self.layers[l].swap(i - 1, i);
                 }
             }
         }
+    }
+
+    /// How often the lines of `left` cross those of `right`, its neighbour in the layer.
+    fn crossings_of(&self, position: &[usize], left: usize, right: usize) -> usize {
+        let between = |near: &[Vec<usize>]| -> usize {
+            let crossing = |&a: &usize| near[right].iter().filter(|&&b| position[a] > position[b]).count();
+            near[left].iter().map(crossing).sum()
+        };
+        between(&self.below) + between(&self.above)
     }
 
     /// Each vertex's position in its layer.
@@ -140,14 +149,9 @@ impl Layered {
         let position = self.positions();
         let mut crossings = 0;
         for layer in &self.layers {
-            let lines: Vec<(usize, usize)> =
-                layer.iter().flat_map(|&a| self.above[a].iter().map(move |&b| (a, b))).collect();
-            for (i, &(a, b)) in lines.iter().enumerate() {
-                let crosses = |&&(c, d): &&(usize, usize)| {
-                    (position[a] < position[c] && position[b] > position[d])
-                        || (position[a] > position[c] && position[b] < position[d])
-                };
-                crossings += lines[i + 1..].iter().filter(crosses).count();
+            let ends: Vec<usize> = layer.iter().flat_map(|&v| above_sorted(&self.above[v], &position)).collect();
+            for (i, end) in ends.iter().enumerate() {
+                crossings += ends[i + 1..].iter().filter(|&next| next < end).count();
             }
         }
         crossings
@@ -213,6 +217,13 @@ impl Layered {
             self.x[v] = start + offset;
         }
     }
+}
+
+/// The positions of a vertex's neighbours above, ascending: its own lines do not cross.
+fn above_sorted(above: &[usize], position: &[usize]) -> Vec<usize> {
+    let mut ends: Vec<usize> = above.iter().map(|&v| position[v]).collect();
+    ends.sort_unstable();
+    ends
 }
 
 /// The length of the longest chain below each node.
