@@ -62,7 +62,7 @@ impl fmt::Display for LatticeError {
             }
             NoLattice::DuplicateNode(node) => write!(f, "lattice `{name}` lists node `{node}` twice"),
             NoLattice::UnknownNode { edge: (lower, upper), node } => {
-                write!(f, "edge {lower} -> {upper} of lattice `{name}` names `{node}`, which is not among its nodes")
+                write!(f, "edge {lower} -> {upper} of lattice `{name}` names `{node}`, which is not listed as a node")
             }
             NoLattice::DuplicateEdge(lower, upper) => {
                 write!(f, "lattice `{name}` lists edge {lower} -> {upper} twice")
@@ -79,10 +79,13 @@ impl fmt::Display for LatticeError {
                 write!(f, "`{name}` is no lattice: ")?;
                 if let Some((a, b, minimal)) = pairs.first() {
                     let minimal = minimal.join(" and ");
-                    write!(f, "{a} and {b} have no least common upper bound, for {minimal} are all minimal")?;
+                    write!(
+                        f,
+                        "the minimal common upper bounds of {a} and {b} are {minimal}, none of them is the least"
+                    )?;
                 }
                 others(f, pairs.len())?;
-                f.write_str("; let one of these be below the others, or put a node between")
+                f.write_str("; add an edge between these bounds, or a node below them and above the pair")
             }
             NoLattice::NoBound(pairs) => {
                 write!(f, "`{name}` is only a partial lattice: ")?;
