@@ -253,3 +253,72 @@ fn connected_order(below: &[Vec<usize>], above: &[Vec<usize>]) -> Vec<usize> {
     }
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::named::{Claim, NAMED};
+    use super::super::value::Lattice;
+    use super::*;
+
+    fn of(lattice: &Lattice) -> (Vec<f64>, Vec<(usize, usize)>) {
+        (lattice.nodes().iter().map(|node| 40.0 + node.len() as f64).collect(), lattice.edge_indices().collect())
+    }
+
+    /// The subsets of a set of `n`, ordered by inclusion.
+    fn subsets(n: u32) -> (Vec<f64>, Vec<(usize, usize)>) {
+        let edges = (0..1 << n).flat_map(|set: usize| (0..n).map(move |bit| (set, set | 1 << bit)));
+        (vec![50.0; 1 << n], edges.filter(|(a, b)| a != b).collect())
+    }
+
+    /// A plan in which nodes keep apart, edges lead upwards and end at their nodes, and bends keep clear of nodes.
+    fn checked(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
+        let plan = layout(widths, edges);
+        let apart = |x: f64, width: f64, v: usize| (x - plan.x[v]).abs() >= (width + widths[v]) / 2.0 + GAP - 1e-6;
+        for a in 0..widths.len() {
+            assert!(plan.x[a] - widths[a] / 2.0 >= -1e-6 && plan.x[a] + widths[a] / 2.0 <= plan.width + 1e-6);
+            for b in 0..a {
+                assert!(plan.layer[a] != plan.layer[b] || apart(plan.x[a], widths[a], b), "{a} touches {b}");
+            }
+        }
+        for (route, &(lower, upper)) in plan.routes.iter().zip(edges) {
+            assert_eq!(route.first(), Some(&(plan.x[lower], plan.layer[lower])));
+            assert_eq!(route.last(), Some(&(plan.x[upper], plan.layer[upper])));
+            assert!(route.windows(2).all(|line| line[1].1 == line[0].1 + 1));
+            for &(x, layer) in &route[1..route.len() - 1] {
+                let clear = (0..widths.len()).all(|v| plan.layer[v] != layer || apart(x, 0.0, v));
+                assert!(clear, "the edge {lower} -> {upper} touches a node");
+            }
+        }
+        plan
+    }
+
+    /// How often two lines between the same layers cross.
+    fn crossings(plan: &Layout) -> usize {
+        let lines: Vec<_> = plan.routes.iter().flat_map(|route| route.windows(2)).collect();
+        let cross =
+            |a: &[(f64, usize)], b: &[(f64, usize)]| a[0].1 == b[0].1 && (a[0].0 - b[0].0) * (a[1].0 - b[1].0) < -1e-6;
+        lines.iter().enumerate().map(|(i, a)| lines[..i].iter().filter(|b| cross(a, b)).count()).sum()
+    }
+
+    #[test]
+    fn named_lattices_are_drawn_without_crossings() {
+        for named in NAMED.iter().filter(|named| named.claim != Claim::NoLattice) {
+            let (widths, edges) = of(&Lattice::named(named.name).unwrap());
+            assert_eq!(crossings(&checked(&widths, &edges)), 0, "{}", named.name);
+        }
+    }
+
+    #[test]
+    fn any_order_is_drawn_apart() {
+        for n in 0..=6 {
+            let (widths, edges) = subsets(n);
+            let plan = checked(&widths, &edges);
+            assert!((0..1_usize << n).all(|set| plan.layer[set] == set.count_ones() as usize));
+        }
+        // Edges over many layers, parts that nothing connects, and nodes without edges.
+        let edges: Vec<_> = (0..9).map(|v| (v, v + 1)).chain([(0, 9), (2, 7), (11, 12), (12, 13), (11, 9)]).collect();
+        let widths: Vec<f64> = (0..16).map(|v| 20.0 + 10.0 * f64::from(v)).collect();
+        checked(&widths, &edges);
+        assert_eq!(checked(&[], &[]).width, 0.0);
+    }
+}
