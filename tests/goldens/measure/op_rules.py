@@ -96,7 +96,7 @@ def numpy(name):
 def torch(name):
     th = importlib.import_module("torch")
     along = {op: lambda x, op=op: getattr(th, op)(x, 0) for op in ("cumsum", "cumprod", "logsumexp")}
-    other = along | dict(bitwise_invert="bitwise_not", gammaln="lgamma", max="amax", min="amin", median="median")
+    other = along | dict(bitwise_invert="bitwise_not", equal="eq", gammaln="lgamma", max="amax", min="amin", median="median")
     nary = {
         "cat": lambda *x: th.cat([th.atleast_1d(v) for v in x]),
         "stack": lambda *x: th.stack(x),
@@ -153,6 +153,30 @@ def array_api(name):
 LIBRARIES = dict(
     numpy2=numpy, numpy1=numpy, torch=torch, ivy_precise=ivy, ivy_imprecise=ivy, tensorflow=tensorflow, array_api=array_api
 )
+
+
+# What was read off the results and where the source says so; written to the files as `notes`.
+NUMPY_TREE = {"numpy2": "https://github.com/numpy/numpy/blob/v2.4.6/numpy/_core", "numpy1": "https://github.com/numpy/numpy/blob/v1.26.4/numpy/core"}
+NUMPY_NOTES = [
+    "result_type of many operands is no fold from the left: of all operands the one that comes last in nary.knowledge_order.order (NumPy's type numbers; f16 is 23, after c128) is promoted with each other operand, then these results with one another; {tree}/src/multiarray/common_dtype.c (PyArray_PromoteDTypeSequence) and {tree}/src/multiarray/dtypemeta.c (default_builtin_common_dtype)",
+    "concatenate, stack, clip and einsum take that dtype; so does select in NumPy 2, while in 1.26 it promotes the default last",
+]
+IVY_NOTES = [
+    "PreciseMode changes promote_types only: result_type, stack and hypot take NumPy's table in both modes; https://github.com/ivy-llc/ivy/blob/main/ivy/functional/ivy/data_type.py (promote_types_of_inputs) and .../backends/numpy/data_type.py (result_type)",
+    "result_type, concat and clip fold from the left; stack is np.stack; nary folds compare with ivy.add",
+]
+NOTES = {
+    "numpy2": NUMPY_NOTES + ["Python scalars are weak by kind: https://numpy.org/neps/nep-0050-scalar-promotion.html and {tree}/src/multiarray/abstractdtypes.c; as the first operand of clip they are not, it is made an array"],
+    "numpy1": NUMPY_NOTES + ["Python scalars are typed by their values: the cells hold for 1, 1.0, 1j only, see promotion/numpy1.json"],
+    "torch": [
+        "result_type folds from the left, operands with dimensions, without dimensions and Python numbers each by themselves; then a category gives way only to one of a higher kind: https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/TypeProperties.cpp (update_result_type_state, combine_categories)",
+        "integers become the default dtype (f32; torch.set_default_dtype changes it) in sqrt, exp and division; kernels on the CPU are missing for many dtypes, u16 u32 u64 above all: such a refusal says nothing of promotion",
+    ],
+    "ivy_precise": IVY_NOTES,
+    "ivy_imprecise": IVY_NOTES,
+    "tensorflow": ["functions take operands of one dtype; a Python number is converted to the tensor's dtype, as a first operand by the operators only"],
+    "array_api": ["clip gives the dtype of its first operand: https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.clip.html"],
+}  # fmt: skip
 
 
 # --- Cells ---
@@ -233,6 +257,7 @@ def measure(name):
         "version": library.version,
         "encoding": "cell 'f32' = an f32 result; '!k' = raises errors[k]; '-' = the library lacks an operand's dtype; a list = tuple result; 'python int' = no array came back",
         "method": "operands are 1-d arrays of ones (1 element, 3 for reductions; TensorFlow: 0-d), for i* f* c* the Python scalars 1, 1.0, 1j (reductions: lists); where a function refuses one Python scalar, the Python operator is asked; clip[a][b] = clip(a, b, b); where[a][b] = where(bool, a, b); where_cond[c] = where(c, f32, i8); defaults: the expression evaluated among the library's functions with f32, i8, bool_ arrays",
+        "notes": [note.replace("{tree}", NUMPY_TREE.get(name, "")) for note in NOTES[name]],
         "lacks": [ty for ty in TYPES if ty not in m.have],
         "types": TYPES,
         "unary": unary,
