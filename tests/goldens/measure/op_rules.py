@@ -12,9 +12,10 @@ writes `tests/goldens/ops/numpy2_result_dtypes.json`. One library to a virtual e
     array_api                   array-api-strict==2.6.1 numpy==2.4.6
 
 Operands are one-dimensional arrays of ones and, for `i*` `f*` `c*`, the Python scalars 1, 1.0 and 1j (lists of them in
-reductions). Nothing here knows a promotion rule but `knowledge_order`, which checks the rule stated for NumPy.
+reductions). Nothing here knows a promotion rule but `highest_kind_first`, which checks the rule stated for NumPy.
 """
 
+import functools
 import importlib
 import itertools
 import json
@@ -158,7 +159,7 @@ LIBRARIES = dict(
 # What was read off the results and where the source says so; written to the files as `notes`.
 NUMPY_TREE = {"numpy2": "https://github.com/numpy/numpy/blob/v2.4.6/numpy/_core", "numpy1": "https://github.com/numpy/numpy/blob/v1.26.4/numpy/core"}
 NUMPY_NOTES = [
-    "result_type of many operands is no fold from the left: of all operands the one that comes last in nary.knowledge_order.order (NumPy's type numbers; f16 is 23, after c128) is promoted with each other operand, then these results with one another; {tree}/src/multiarray/common_dtype.c (PyArray_PromoteDTypeSequence) and {tree}/src/multiarray/dtypemeta.c (default_builtin_common_dtype)",
+    "result_type of many operands promotes pairwise from the left, operands of the highest kind first (floats and complex, c*, f*, integers, i*, bool), so floats meet each integer and integers do not meet each other first; checked in nary.highest_kind_first. The source sorts by type number and promotes the last with each other one, which comes to the same: {tree}/src/multiarray/common_dtype.c (PyArray_PromoteDTypeSequence), {tree}/src/multiarray/dtypemeta.c (default_builtin_common_dtype)",
     "concatenate, stack, clip and einsum take that dtype; so does select in NumPy 2, while in 1.26 it promotes the default last",
 ]
 IVY_NOTES = [
@@ -322,34 +323,30 @@ def nary(m):
             "a_b_c_result_fold": differ[:40],
         }
     if m.library.title == "numpy":
-        found["knowledge_order"] = knowledge_order(m, pair)
+        found["highest_kind_first"] = highest_kind_first(m, pair)
     return found
 
 
-def knowledge_order(m, pair):
-    """Checks the rule read from NumPy's `PyArray_PromoteDTypeSequence`: the operand that comes last in `order` is promoted
-    with each of the others, and those results with one another. Python scalars take part as themselves."""
-    order = "bool i* i8 u8 i16 u16 i32 u32 i64 u64 f* c* f32 f64 c64 c128 f16".split()
+def highest_kind_first(m, pair):
+    """Checks the rule stated for NumPy: promoting pairwise from the left, operands of the highest kind first."""
+    kinds = {"bool": 0, "i*": 1, "u": 2, "i": 2, "f*": 3, "c*": 4, "f": 5, "c": 5}
+    kind = {ty: kinds.get(ty, kinds.get(ty[0])) for ty in m.have}
     weak = list(WEAK)
     if m.name == "numpy1":  # its Python scalars go by their values
-        order = [ty for ty in order if ty not in weak]
+        kind = {ty: rank for ty, rank in kind.items() if ty not in WEAK}
 
     def join(a, b):
         return max(a, b, key=weak.index) if a in WEAK and b in WEAK else pair[a, b]
 
     def rule(types):
-        main = max(types, key=order.index)
-        result = main
-        for ty in types:
-            result = join(result, join(main, ty))
+        result = functools.reduce(join, sorted(types, key=kind.get, reverse=True))
         return pair[result, result] if result in WEAK else result
 
     chance = random.Random(0)
-    longer = [chance.choices(order, k=chance.randint(4, 7)) for _ in range(20000)]
-    tuples = [*itertools.product(order, repeat=3), *longer]
-    result_type = m.library.nary["result_type"]
-    wrong = [t for t in tuples if m.describe(result_type(*(m.ones[ty] for ty in t))) != rule(t)]
-    return {"order": order, "tuples": len(tuples), "mismatches": len(wrong), "examples": wrong[:20]}
+    longer = [chance.choices(list(kind), k=chance.randint(4, 7)) for _ in range(20000)]
+    lists = [*itertools.product(kind, repeat=3), *longer]
+    wrong = [t for t in lists if m.describe(m.library.nary["result_type"](*(m.ones[ty] for ty in t))) != rule(t)]
+    return {"kinds": kind, "lists": len(lists), "mismatches": len(wrong), "examples": wrong[:20]}
 
 
 # --- Output ---
