@@ -356,7 +356,7 @@ def layout(value, indent=0):
     """JSON with one line for each row of a table."""
     flat = lambda v: not isinstance(v, (dict, list, tuple)) or (isinstance(v, (list, tuple)) and len(v) <= 3 and all(map(flat, v)))
     pad = " " * (indent + 1)
-    if isinstance(value, dict) and value:
+    if isinstance(value, dict) and (len(value) > 2 or not all(map(flat, value.values()))):
         lines = [f"{pad}{json.dumps(key)}: {layout(item, indent + 1)}" for key, item in value.items()]
         return "{\n" + ",\n".join(lines) + "\n" + " " * indent + "}"
     if isinstance(value, list) and not all(map(flat, value)):
