@@ -1,13 +1,16 @@
-//! How a function is traced, compiled and run, and the promotion policy of the current thread.
+//! How a function is traced, compiled and run, and the settings under which operations are made: for a scope, or globally.
 
-use ndjit_ir::promotion::Policy;
+use ndjit_ir::promotion::{Defaults, Policy};
+use ndjit_ir::{DType, Result};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 /// How a function is traced, compiled and run. Nothing here but the policy changes a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Config {
-    /// The promotion policy; `None` is the one of the calling thread (see [`with_policy`]).
+    /// The promotion policy; `None` is the one of the caller (see [`with_policy`]).
     pub policy: Option<Policy>,
     /// The largest number of threads a call uses; `None` is one per core.
     pub threads: Option<usize>,
@@ -24,8 +27,8 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(crate) fn options(&self) -> ndjit_codegen::Options {
-        ndjit_codegen::Options { fuse: self.fuse, ..ndjit_codegen::Options::default() }
+    pub(crate) fn options(&self, policy: Policy) -> ndjit_codegen::Options {
+        ndjit_codegen::Options { policy, fuse: self.fuse, ..ndjit_codegen::Options::default() }
     }
 
     pub(crate) fn run_options(&self) -> ndjit_runtime::RunOptions {
@@ -33,36 +36,131 @@ impl Config {
         ndjit_runtime::RunOptions { threads, vector, ..ndjit_runtime::RunOptions::default() }
     }
 
-    pub(crate) fn policy(&self) -> Policy {
-        self.policy.unwrap_or_else(current_policy)
+    /// The settings a function with this configuration is traced under when it is called now.
+    pub(crate) fn settings(&self) -> Settings {
+        let settings = settings();
+        Settings { policy: self.policy.unwrap_or(settings.policy), ..settings }
     }
 }
 
+/// Everything outside an operation that its types depend on. Part of every plan's key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Settings {
+    /// The promotion policy, with the default dtype of each kind.
+    pub policy: Policy,
+    /// The dtype of new arrays of which nothing else is known; `None` is the default float.
+    pub default_dtype: Option<DType>,
+}
+
+static GLOBAL: RwLock<Option<Settings>> = RwLock::new(None);
+/// Whether `GLOBAL` was ever set: reading it is spared if not.
+static GLOBAL_SET: AtomicBool = AtomicBool::new(false);
+
 thread_local! {
-    static POLICY: Cell<Policy> = const { Cell::new(Policy::Standard) };
+    static SCOPE: Cell<Option<Settings>> = const { Cell::new(None) };
 }
 
-/// The promotion policy of this thread.
-pub(crate) fn current_policy() -> Policy {
-    POLICY.get()
+/// The settings of this thread: those of the innermost scope, or the global ones.
+pub(crate) fn settings() -> Settings {
+    SCOPE.get().unwrap_or_else(global)
 }
 
-/// Runs `body` with another promotion policy for the operations this thread makes, on arrays and in traces begun inside.
+fn global() -> Settings {
+    if !GLOBAL_SET.load(Ordering::Acquire) {
+        return Settings::default();
+    }
+    GLOBAL.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
+}
+
+fn change_global(change: impl FnOnce(&mut Settings)) {
+    let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
+    change(global.get_or_insert_default());
+    GLOBAL_SET.store(true, Ordering::Release);
+}
+
+/// Runs `body` under these settings.
+pub(crate) fn with_settings<R>(settings: Settings, body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Settings>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            SCOPE.set(self.0);
+        }
+    }
+    let _restore = Restore(SCOPE.replace(Some(settings)));
+    body()
+}
+
+/// The promotion policy under which this thread makes operations: that of the innermost [`with_policy`], or the
+/// [global](set_policy) one.
+pub fn policy() -> Policy {
+    settings().policy
+}
+
+/// Runs `body` with another promotion policy for the operations this thread makes, on arrays and in traces. An operation keeps
+/// the policy it was made under. A function with a policy [of its own](crate::Jitted::with_policy) keeps that one wherever it
+/// is called.
 ///
 /// ```
-/// use ndjit::{Array, ErrorCode, Policy, with_policy};
+/// use ndjit::{Array, DType, ErrorCode, Policy, with_policy};
 ///
 /// let (x, y) = (Array::from([1.0f32]), Array::from([1i32]));
 /// let sum = with_policy(Policy::Strict, || &x + &y);
 /// assert_eq!(sum.eval().unwrap_err().code(), ErrorCode::Promotion);
 /// ```
 pub fn with_policy<R>(policy: Policy, body: impl FnOnce() -> R) -> R {
-    struct Restore(Policy);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            POLICY.set(self.0);
-        }
-    }
-    let _restore = Restore(POLICY.replace(policy));
-    body()
+    with_settings(Settings { policy, ..settings() }, body)
+}
+
+/// Sets the promotion policy of all threads, where no [`with_policy`] says otherwise. Functions are traced anew for it.
+pub fn set_policy(policy: Policy) {
+    change_global(|settings| settings.policy = policy);
+}
+
+/// The dtypes that weak integers, floats and complex numbers have where one must be chosen: those of the current policy.
+pub fn defaults() -> Defaults {
+    policy().defaults()
+}
+
+/// Runs `body` with other default dtypes for the kinds of numbers, under the same policy.
+///
+/// ```
+/// use ndjit::{DType, Defaults, weak, with_defaults, Array};
+///
+/// let x = with_defaults(Defaults { int: DType::I64, ..Defaults::BITS_32 }, || Array::scalar(weak(2)))?;
+/// assert_eq!((x.dtype(), x.is_weak()), (DType::I64, true));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// `Promotion` if a default is not of its kind; `body` is not run then.
+pub fn with_defaults<R>(defaults: Defaults, body: impl FnOnce() -> R) -> Result<R> {
+    Ok(with_policy(policy().with_defaults(defaults)?, body))
+}
+
+/// Sets the default dtypes of all threads, under the global policy.
+///
+/// # Errors
+/// `Promotion` if a default is not of its kind.
+pub fn set_defaults(defaults: Defaults) -> Result<()> {
+    defaults.check()?;
+    change_global(|settings| settings.policy = settings.policy.with_defaults(defaults).unwrap_or(settings.policy));
+    Ok(())
+}
+
+/// The dtype of a new array of which nothing else is known, such as `zeros(3)`: the one [set](with_default_dtype), or the
+/// default float.
+pub fn default_dtype() -> DType {
+    let settings = settings();
+    settings.default_dtype.unwrap_or(settings.policy.defaults().float)
+}
+
+/// Runs `body` with `dtype`, of any kind, for new arrays of which nothing else is known. `None` is the default float.
+pub fn with_default_dtype<R>(dtype: impl Into<Option<DType>>, body: impl FnOnce() -> R) -> R {
+    with_settings(Settings { default_dtype: dtype.into(), ..settings() }, body)
+}
+
+/// As [`with_default_dtype`], for all threads.
+pub fn set_default_dtype(dtype: impl Into<Option<DType>>) {
+    let dtype = dtype.into();
+    change_global(|settings| settings.default_dtype = dtype);
 }

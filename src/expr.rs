@@ -34,9 +34,10 @@ impl Expr {
         trace::known(self).map_or(ValueType::Strong(DType::Bool), |(ty, _)| ty)
     }
 
-    /// The dtype the value will have when stored; for a weak one the default of its kind.
+    /// The dtype the value is computed and stored in; for a weak one the default of its kind under the policy it was made
+    /// with. Bool for a poisoned one.
     pub fn dtype(self) -> DType {
-        ndjit_ir::promotion::Policy::default().commit(self.value_type())
+        trace::stored(self).unwrap_or(DType::Bool)
     }
 
     /// Whether the type is weak.

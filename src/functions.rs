@@ -50,6 +50,9 @@ macro_rules! types {
     (Inexact $($x:ident)+) => {
         "Types: operands meet in their common dtype; integers become floats, 64-bit ones `f64`, others and bool `f32`. "
     };
+    (Quotient $($x:ident)+) => {
+        "Types: operands meet in their common dtype; integers become floats, 64-bit ones `f64`, others and bool `f32` (other policies differ). "
+    };
     (Logical $($x:ident)+) => {
         "Types: operands of every dtype become bool: nonzero is true. "
     };

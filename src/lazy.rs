@@ -4,7 +4,7 @@
 //! of constants finds the plan of before.
 
 use crate::array::{Array, Node};
-use crate::config::{Config, current_policy};
+use crate::config::{self, Config, Settings};
 use crate::infer::{self, Known};
 use crate::jit::plan::{ArgumentType, Plan};
 use crate::operand::AnyOperand;
@@ -41,7 +41,7 @@ enum LazyOperand {
 
 /// Notes an operation on arrays and numbers.
 pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
-    let policy = current_policy();
+    let policy = config::policy();
     let scalar = Shape::scalar();
     let mut known: SmallVec<[Known<'_>; 3]> = SmallVec::new();
     let mut own: SmallVec<[LazyOperand; 2]> = SmallVec::new();
@@ -66,7 +66,9 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
         }
     }
     match infer::op_result(op, policy, &known, place) {
-        Ok((ty, shape)) => note(ty, shape, Recipe { step: Step::Op(op, policy), operands: own, place }),
+        Ok((ty, shape)) => {
+            note(ty, policy.commit(ty), shape, Recipe { step: Step::Op(op, policy), operands: own, place })
+        }
         Err(error) => Array::poisoned(error),
     }
 }
@@ -76,14 +78,15 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
     if let Some(error) = array.error() {
         return Array::poisoned(error.clone());
     }
+    let dtype = config::policy().width(dtype);
     if let Err(error) = array.shape().bytes(dtype.bytes()) {
         return Array::poisoned(error.at(place));
     }
     let operands = SmallVec::from_iter([LazyOperand::Array(array.clone())]);
-    note(ValueType::Strong(dtype), array.shape().clone(), Recipe { step: Step::Cast, operands, place })
+    note(dtype.into(), dtype, array.shape().clone(), Recipe { step: Step::Cast, operands, place })
 }
 
-fn note(ty: ValueType, shape: Shape, recipe: Recipe) -> Array {
+fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
     let mut waiting = 1usize;
     let mut before: SmallVec<[usize; 3]> = SmallVec::new();
     for operand in &recipe.operands {
@@ -100,7 +103,7 @@ fn note(ty: ValueType, shape: Shape, recipe: Recipe) -> Array {
         waiting = 1 + count_waiting(&recipe);
     }
     let state = OnceLock::new();
-    let array = Array(Arc::new(Node { ty, shape, state, recipe: Mutex::new(Some(recipe)), waiting }));
+    let array = Array(Arc::new(Node { ty, dtype, shape, state, recipe: Mutex::new(Some(recipe)), waiting }));
     if waiting > Array::NODE_LIMIT
         && let Err(error) = evaluate(&array)
     {
@@ -176,7 +179,8 @@ pub(crate) fn evaluate(array: &Array) -> Result<()> {
 /// One item of a program: what keys its plan.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Item {
-    Leaf(ValueType, Shape),
+    /// An array of this type, stored as this dtype.
+    Leaf(ValueType, DType, Shape),
     Argument(ndjit_ir::Weak),
     Value(Literal),
     Step(Step, SmallVec<[u32; 3]>, ValueType, Shape),
@@ -207,7 +211,8 @@ impl Program {
                 let recipe = lock(&array.0.recipe).clone();
                 let done = known.get(&array.identity()).copied().or_else(|| {
                     recipe.is_none().then(|| {
-                        let item = program.push(Item::Leaf(array.value_type(), array.shape().clone()), None);
+                        let item =
+                            program.push(Item::Leaf(array.value_type(), array.dtype(), array.shape().clone()), None);
                         known.insert(array.identity(), item);
                         program.leaves.push(array.clone());
                         item
@@ -266,9 +271,12 @@ impl Program {
         }
         stats::TRACES.fetch_add(1, Relaxed);
         let (graph, places) = self.graph();
-        let types: Vec<ArgumentType> =
-            self.leaves.iter().map(|leaf| ArgumentType::contiguous(leaf.value_type(), leaf.shape().clone())).collect();
-        let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), Policy::default())?);
+        let types: Vec<ArgumentType> = self
+            .leaves
+            .iter()
+            .map(|leaf| ArgumentType::contiguous(leaf.value_type(), leaf.dtype(), leaf.shape().clone()))
+            .collect();
+        let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), Settings::default())?);
         lock(&PLANS).get_or_insert_default().insert(self.items.clone(), Arc::clone(&plan));
         Ok(plan)
     }
@@ -277,8 +285,8 @@ impl Program {
         let (mut graph, mut places) = (Graph::new(), Places::default());
         let mut values = vec![Value(u32::MAX); self.items.len()];
         for (item, value) in self.items.iter().zip(&mut values) {
-            if let Item::Leaf(ty, shape) = item {
-                *value = graph.param(*ty, shape);
+            if let Item::Leaf(ty, dtype, shape) = item {
+                *value = graph.param_stored(*ty, *dtype, shape);
             }
         }
         for (i, item) in self.items.iter().enumerate() {

@@ -36,13 +36,16 @@ mod trace;
 
 #[doc(inline)]
 pub use array::Array;
-pub use config::{Config, with_policy};
+pub use config::{
+    Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
+    with_defaults, with_policy,
+};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
-pub use ndjit_ir::promotion::Policy;
+pub use ndjit_ir::promotion::{Defaults, Policy};
 pub use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::Element;
 #[doc(inline)]

@@ -4,7 +4,7 @@
 //! the trace. Arrays met while tracing become parameters after the function's own, one per array.
 
 use crate::array::Array;
-use crate::config::current_policy;
+use crate::config;
 use crate::expr::{Expr, Node};
 use crate::infer::{self, Known};
 use crate::operand::AnyOperand;
@@ -22,7 +22,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// A parameter of a function to trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Param {
-    Array(ValueType, Shape),
+    /// An array of this type, stored as this dtype.
+    Array(ValueType, DType, Shape),
     /// A number passed at each call.
     Scalar(Weak),
 }
@@ -94,6 +95,7 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
 /// Casts in the trace of this thread.
 pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
     in_trace(|trace| {
+        let dtype = config::policy().width(dtype);
         let value = trace.expr(x, "cast", place)?;
         let shape = trace.graph.shape_id(value);
         trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
@@ -112,7 +114,10 @@ pub(crate) fn call(
         let values: std::result::Result<Vec<Value>, u32> =
             operands.iter().map(|o| trace.value(o, "call", place)).collect();
         Some(values.map(|values| {
-            let param = |&v: &Value| Param::Array(trace.graph.ty(v), trace.graph.shape(v).clone());
+            let param = |&v: &Value| {
+                let graph = &trace.graph;
+                Param::Array(graph.ty(v), graph.stored(v, config::policy()), graph.shape(v).clone())
+            };
             let params: Vec<Param> = values.iter().map(param).collect();
             (values, params)
         }))
@@ -170,6 +175,17 @@ pub(crate) fn known(x: Expr) -> Option<(ValueType, Shape)> {
     })
 }
 
+/// The dtype that a value of this thread's trace is stored in; `None` if it is poisoned or of another trace.
+pub(crate) fn stored(x: Expr) -> Option<DType> {
+    TRACES.with_borrow(|traces| {
+        let trace = traces.last().filter(|t| t.id == x.trace)?;
+        match x.node {
+            Node::Value(value) => Some(trace.graph.stored(value, config::policy())),
+            Node::Poisoned(_) => None,
+        }
+    })
+}
+
 /// Makes the current trace fail with `error`.
 pub(crate) fn note_error(error: &Error) {
     let _ = in_trace(|trace| Err(trace.fail(error.clone())));
@@ -206,8 +222,8 @@ impl Trace {
         let mut values = vec![Value(0); params.len()];
         // Array parameters first: parameters are the first nodes.
         for (value, param) in values.iter_mut().zip(params) {
-            if let Param::Array(ty, shape) = param {
-                *value = self.graph.param(*ty, shape);
+            if let Param::Array(ty, stored, shape) = param {
+                *value = self.graph.param_stored(*ty, *stored, shape);
             }
         }
         for (index, param) in params.iter().enumerate() {
@@ -258,14 +274,14 @@ impl Trace {
         if let Some(error) = array.error() {
             return Err(self.fail(error.clone()));
         }
-        let value = self.graph.param(array.value_type(), array.shape());
+        let value = self.graph.param_stored(array.value_type(), array.dtype(), array.shape());
         self.hidden_at.insert(array.identity(), self.hidden.len());
         self.hidden.push((array.clone(), value));
         Ok(value)
     }
 
     fn op(&mut self, op: Op, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
-        let policy = current_policy();
+        let policy = config::policy();
         let graph = &self.graph;
         let known: SmallVec<[Known<'_>; 3]> = values
             .iter()
@@ -311,7 +327,7 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
             Slot::Value(literal) => Some(*literal),
             Slot::Argument { .. } => None,
         },
-        NodeKind::Param(_) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => None,
+        NodeKind::Param(..) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => None,
     }
 }
 
@@ -321,7 +337,8 @@ fn params_first(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>,
     let mut out_places = Places::default();
     let mut map = vec![Value(u32::MAX); graph.value_count()];
     for &param in graph.params() {
-        map[param.index()] = out.param(graph.ty(param), graph.shape(param));
+        let NodeKind::Param(_, stored) = graph.node(graph.producer(param)).kind else { continue };
+        map[param.index()] = out.param_stored(graph.ty(param), stored, graph.shape(param));
     }
     for (n, child) in graph.children().iter().enumerate() {
         out.child(Arc::clone(child));
@@ -329,7 +346,7 @@ fn params_first(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>,
     }
     for id in graph.node_ids() {
         let node = graph.node(id);
-        if matches!(node.kind, NodeKind::Param(_)) {
+        if matches!(node.kind, NodeKind::Param(..)) {
             continue;
         }
         let operands: SmallVec<[Value; 4]> = graph.operands(id).iter().map(|o| map[o.index()]).collect();

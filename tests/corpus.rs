@@ -13,9 +13,10 @@ fn program(text: &str, seed: u64) -> Program {
     let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut rng = Rng::new(seed);
     let policy = Policy::default();
-    let params = graph.params().iter().map(|&p| {
-        tensor(&mut rng, policy.commit(graph.ty(p)), graph.shape(p).clone()).unwrap_or_else(|e| panic!("{e}"))
-    });
+    let params = graph
+        .params()
+        .iter()
+        .map(|&p| tensor(&mut rng, graph.stored(p, policy), graph.shape(p).clone()).unwrap_or_else(|e| panic!("{e}")));
     let params = params.collect();
     let scalars = graph.slots().iter().filter_map(|slot| match slot {
         Slot::Value(_) => None,

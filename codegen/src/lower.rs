@@ -4,7 +4,7 @@ use crate::passes::{commit::commit, fuse::fuse, inline::inline, schedule::schedu
 use ndjit_ir::graph::{Graph, Places, SlotId, Value};
 use ndjit_ir::kernel::{FusedKernel, verify_kernels};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
-use ndjit_ir::{DType, Result, ValueType};
+use ndjit_ir::{DType, Policy, Result, ValueType};
 
 /// The passes, in the order they run: name, and the stage each makes.
 pub const PASSES: &[(&str, &str)] = &[
@@ -20,6 +20,8 @@ pub const PASSES: &[(&str, &str)] = &[
 /// What the pipeline may do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
+    /// The policy whose default dtypes weak literals have that are results.
+    pub policy: Policy,
     /// Put elementwise ops into common kernels; without it every op is a kernel of its own.
     pub fuse: bool,
     /// Run the simplify pass.
@@ -30,7 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { fuse: true, simplify: true, verify: cfg!(debug_assertions) }
+        Options { policy: Policy::default(), fuse: true, simplify: true, verify: cfg!(debug_assertions) }
     }
 }
 
@@ -77,7 +79,7 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
     let (mut traced, places) = inline(traced, places)?;
     traced.seal();
     check(traced.verify())?;
-    let mut typed = commit(&traced, &places)?;
+    let mut typed = commit(&traced, &places, options.policy)?;
     typed.seal();
     check(typed.verify())?;
     let mut simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };

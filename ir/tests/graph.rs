@@ -190,13 +190,13 @@ fn parser_errors_name_line_column_and_what_was_expected() {
         "\u{1F600}",
     ];
     let errors: Vec<String> = lines.into_iter().map(body).collect();
-    assert_snapshot!(errors.join("\n"), @r#"
+    assert_snapshot!(errors.join("\n"), @"
     graph text, line 2, column 8: expected an op, `literal`, `cast` or `call`, found `sine %0 : f32[3]`
     graph text, line 2, column 6: results are numbered in order: %2
     graph text, line 2, column 15: %2 is not defined above this line
     graph text, line 2, column 13: 99999999999 is too large
     graph text, line 2, column 15: add takes 2 operands, 1 given
-    graph text, line 2, column 12: unknown promotion policy `lax`; known are standard strict
+    graph text, line 2, column 12: unknown promotion policy `lax`; known are standard strict jax32 jax32_explicit jax2019
     graph text, line 2, column 14: expected `:`, found the end of the line
     graph text, line 2, column 17: expected a dtype, `i*`, `f*` or `c*`, then a shape, found `f33[3]`
     graph text, line 2, column 20: expected `[`, found the end of the line
@@ -220,7 +220,7 @@ fn parser_errors_name_line_column_and_what_was_expected() {
     graph text, line 2, column 12: %5 is not defined above this line
     graph text, line 2, column 3: expected a result, as in `%2 = …`, or `return`, found `}`
     graph text, line 2, column 3: expected a result, as in `%2 = …`, or `return`, found `😀`
-    "#);
+    ");
 }
 
 #[test]
@@ -409,7 +409,7 @@ fn the_verifier_names_broken_structure() {
         graph.add(NodeKind::Literal(SlotId(3)), &[], &[ty]);
         graph.add(NodeKind::Call(2), &[], &[ty]);
         graph.param(DType::F32, &Shape::from([3]));
-        graph.add(NodeKind::Param(9), &[], &[ty]);
+        graph.add(NodeKind::Param(9, DType::F32), &[], &[ty]);
         graph.set_outputs(vec![Value(99)]);
     });
     assert_snapshot!(facts.join("\n"), @r#"

@@ -2,8 +2,7 @@
 
 use super::Array;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::promotion::Policy;
-use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_runtime::element::bytes_of;
 use ndjit_runtime::{Buffer, Element};
 use std::sync::Arc;
@@ -22,13 +21,13 @@ impl Array {
                 .at(place)
                 .fact(format_args!("the shape has {size} elements, the data {}", elements.len())));
         }
-        Ok(Array::concrete(ValueType::Strong(T::DTYPE), shape, Arc::new(Buffer::from_vec(elements))))
+        Ok(Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements))))
     }
 
     /// Two axes, from rows of equal length, copied: `Array::from_rows(&[[1, 2], [3, 4]])`. Poisoned if memory is refused.
     pub fn from_rows<T: Element, const C: usize>(rows: &[[T; C]]) -> Array {
         match Buffer::from_bytes(bytes_of(rows.as_flattened())) {
-            Ok(buffer) => Array::concrete(ValueType::Strong(T::DTYPE), Shape::from([rows.len(), C]), Arc::new(buffer)),
+            Ok(buffer) => Array::concrete(T::DTYPE, T::DTYPE, Shape::from([rows.len(), C]), Arc::new(buffer)),
             Err(error) => Array::poisoned(error),
         }
     }
@@ -39,15 +38,15 @@ impl Array {
     }
 
     pub(crate) fn from_literal(literal: Literal) -> Result<Array> {
-        let dtype = Policy::default().commit(literal.ty());
+        let dtype = crate::config::policy().commit(literal.ty());
         let buffer = Arc::new(Buffer::from_bytes(&literal_bytes(&literal, dtype)?)?);
-        Ok(Array::concrete(literal.ty(), Shape::scalar(), buffer))
+        Ok(Array::concrete(literal.ty(), dtype, Shape::scalar(), buffer))
     }
 
     /// An array with a copy of row-major bytes.
     #[cfg(feature = "ndarray")]
     pub(crate) fn from_elements<T: Element>(shape: Shape, elements: Vec<T>) -> Array {
-        Array::concrete(ValueType::Strong(T::DTYPE), shape, Arc::new(Buffer::from_vec(elements)))
+        Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements)))
     }
 }
 
@@ -81,7 +80,7 @@ impl<T: Element> From<Vec<T>> for Array {
     /// One axis, without a copy.
     fn from(elements: Vec<T>) -> Array {
         let shape = Shape::from(elements.len());
-        Array::concrete(ValueType::Strong(T::DTYPE), shape, Arc::new(Buffer::from_vec(elements)))
+        Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements)))
     }
 }
 
@@ -89,7 +88,7 @@ impl<T: Element> From<&[T]> for Array {
     /// One axis, copied. Poisoned if memory is refused.
     fn from(elements: &[T]) -> Array {
         match Buffer::from_bytes(bytes_of(elements)) {
-            Ok(buffer) => Array::concrete(ValueType::Strong(T::DTYPE), Shape::from(elements.len()), Arc::new(buffer)),
+            Ok(buffer) => Array::concrete(T::DTYPE, T::DTYPE, Shape::from(elements.len()), Arc::new(buffer)),
             Err(error) => Array::poisoned(error),
         }
     }

@@ -12,7 +12,6 @@ mod ndarray;
 mod npy;
 
 use crate::lazy::{self, Recipe};
-use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::{Buffer, Element};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -31,6 +30,8 @@ pub struct Array(pub(crate) Arc<Node>);
 /// What an [`Array`] points to.
 pub(crate) struct Node {
     pub ty: ValueType,
+    /// The dtype of the elements: of a weak array one of its kind.
+    pub dtype: DType,
     pub shape: Shape,
     /// The elements, or why there are none.
     pub state: OnceLock<Result<Arc<Buffer>>>,
@@ -52,16 +53,24 @@ impl Array {
     /// The number of operations that may wait to be run. One more runs them.
     pub const NODE_LIMIT: usize = 1024;
 
-    /// An array of a buffer that holds exactly `shape` elements of the dtype `ty` commits to.
-    pub(crate) fn concrete(ty: ValueType, shape: Shape, buffer: Arc<Buffer>) -> Array {
-        Array(Arc::new(Node { ty, shape, state: OnceLock::from(Ok(buffer)), recipe: Mutex::new(None), waiting: 0 }))
+    /// An array of a buffer that holds exactly `shape` elements of `dtype`.
+    pub(crate) fn concrete(ty: impl Into<ValueType>, dtype: DType, shape: Shape, buffer: Arc<Buffer>) -> Array {
+        let ty = ty.into();
+        Array(Arc::new(Node {
+            ty,
+            dtype,
+            shape,
+            state: OnceLock::from(Ok(buffer)),
+            recipe: Mutex::new(None),
+            waiting: 0,
+        }))
     }
 
     /// An array that is an error.
     pub(crate) fn poisoned(error: Error) -> Array {
         let state = OnceLock::from(Err(error));
-        let (ty, shape) = (ValueType::Strong(DType::Bool), Shape::scalar());
-        Array(Arc::new(Node { ty, shape, state, recipe: Mutex::new(None), waiting: 0 }))
+        let (dtype, shape) = (DType::Bool, Shape::scalar());
+        Array(Arc::new(Node { ty: dtype.into(), dtype, shape, state, recipe: Mutex::new(None), waiting: 0 }))
     }
 
     /// The address that tells this array from others.
@@ -91,9 +100,9 @@ impl Array {
         &self.0.shape
     }
 
-    /// The dtype of the elements; of a weak array the default of its kind.
+    /// The dtype of the elements; of a weak array the default of its kind under the policy it was made with.
     pub fn dtype(&self) -> DType {
-        Policy::default().commit(self.0.ty)
+        self.0.dtype
     }
 
     /// The type: a dtype, or weak.

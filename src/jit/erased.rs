@@ -1,7 +1,7 @@
 //! A jitted function without its types: traces per signature, keeps plans, calls them.
 
 use crate::array::Array;
-use crate::config::{Config, with_policy};
+use crate::config::{Config, Settings, with_settings};
 use crate::expr::Expr;
 use crate::jit::input::{Arg, Data, Destination, Memory};
 use crate::jit::output::{Collected, Parts};
@@ -10,7 +10,6 @@ use crate::operand::AnyOperand;
 use crate::stats;
 use crate::trace::{self, Param, Recording};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_runtime::{Argument, Buffer, Kernel, Output};
 use smallvec::SmallVec;
@@ -38,7 +37,7 @@ pub struct Core {
 
 /// A child graph for calls with these parameters.
 struct Inlined {
-    policy: Policy,
+    settings: Settings,
     params: Vec<Param>,
     recording: Arc<Recording>,
     lengths: Vec<usize>,
@@ -66,12 +65,12 @@ impl Core {
     }
 
     /// Traces the function for parameters of these types.
-    pub(crate) fn trace(&self, policy: Policy, params: &[Param]) -> Result<TracedFunction> {
+    pub(crate) fn trace(&self, settings: Settings, params: &[Param]) -> Result<TracedFunction> {
         let _busy = Busy::enter(self)?;
         self.traces.fetch_add(1, Relaxed);
         stats::TRACES.fetch_add(1, Relaxed);
         let mut lengths = Vec::new();
-        let recording = with_policy(policy, || {
+        let recording = with_settings(settings, || {
             trace::record(params, |parameters, outputs| {
                 let collected = (self.function)(parameters);
                 *outputs = collected.exprs;
@@ -89,7 +88,7 @@ impl Core {
         let mut arrays = Vec::with_capacity(outputs.len());
         for (result, output) in plan.results.iter().zip(outputs) {
             let Output::Fresh(Some(buffer)) = output else { return Err(no_result()) };
-            arrays.push(Array::concrete(result.ty, result.shape.clone(), buffer));
+            arrays.push(Array::concrete(result.ty, result.dtype, result.shape.clone(), buffer));
         }
         Ok(Parts::new(arrays, plan.lengths.clone()))
     }
@@ -108,45 +107,45 @@ impl Core {
 
     /// The plan for these arguments: found, or made now.
     fn plan(&self, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
-        let policy = self.config.policy();
-        if let Some(plan) = self.plans.find(policy, args) {
+        let settings = self.config.settings();
+        if let Some(plan) = self.plans.find(settings, args) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
-        self.make_plan(policy, args)
+        self.make_plan(settings, args)
     }
 
     #[cold]
-    fn make_plan(&self, policy: Policy, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
+    fn make_plan(&self, settings: Settings, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
         Busy::check(self)?;
         let _making = lock(&self.making);
-        if let Some(plan) = self.plans.find(policy, args) {
+        if let Some(plan) = self.plans.find(settings, args) {
             return Ok(plan);
         }
         let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
         let params: Vec<Param> = types.iter().map(param).collect();
-        let traced = self.trace(policy, &params)?;
-        let plan = Arc::new(self.compile(policy, types, traced)?);
+        let traced = self.trace(settings, &params)?;
+        let plan = Arc::new(self.compile(settings, types, traced)?);
         self.plans.insert(Arc::clone(&plan));
         Ok(plan)
     }
 
-    fn compile(&self, policy: Policy, types: Vec<ArgumentType>, traced: TracedFunction) -> Result<Plan> {
+    fn compile(&self, settings: Settings, types: Vec<ArgumentType>, traced: TracedFunction) -> Result<Plan> {
         let Recording { graph, places, hidden } = traced.recording;
-        let lowered = Plan::lower(&graph, &places, &types, &hidden, &self.config)?;
-        self.compiled(policy, types, Arc::new(lowered), hidden, traced.lengths)
+        let lowered = Plan::lower(&graph, &places, &types, &hidden, &self.config, settings)?;
+        self.compiled(settings, types, Arc::new(lowered), hidden, traced.lengths)
     }
 
     /// Compiles a lowered program of this function.
     pub(crate) fn compiled(
         &self,
-        policy: Policy,
+        settings: Settings,
         types: Vec<ArgumentType>,
         lowered: Arc<ndjit_codegen::Lowered>,
         hidden: Vec<Array>,
         lengths: Vec<usize>,
     ) -> Result<Plan> {
-        let mut plan = Plan::compile(lowered, types, &self.config, policy)?;
+        let mut plan = Plan::compile(lowered, types, &self.config, settings)?;
         self.count_kernels(&plan);
         plan.hidden = hidden;
         plan.lengths = lengths;
@@ -167,18 +166,18 @@ impl Core {
 
     /// Calls the function in the trace of this thread: one node of that trace.
     pub(crate) fn inline(&self, operands: &[AnyOperand], place: Place) -> (Vec<Expr>, Vec<usize>) {
-        let policy = self.config.policy();
+        let settings = self.config.settings();
         let mut lengths = Vec::new();
         let exprs = trace::call(operands, place, |params| {
             let known = lock(&self.inlined)
                 .iter()
-                .find(|i| i.policy == policy && i.params == params)
+                .find(|i| i.settings == settings && i.params == params)
                 .map(|i| (Arc::clone(&i.recording), i.lengths.clone()));
             if let Some((recording, known)) = known {
                 lengths = known;
                 return Ok(recording);
             }
-            let traced = self.trace(policy, params)?;
+            let traced = self.trace(settings, params)?;
             let recording = Arc::new(traced.recording);
             lengths = traced.lengths;
             let mut inlined = lock(&self.inlined);
@@ -186,7 +185,7 @@ impl Core {
                 inlined.remove(0);
             }
             inlined.push(Inlined {
-                policy,
+                settings,
                 params: params.to_vec(),
                 recording: Arc::clone(&recording),
                 lengths: lengths.clone(),
@@ -265,13 +264,13 @@ pub(crate) fn argument_type(arg: &Arg<'_>) -> ArgumentType {
         (_, None) => ArgumentLayout::Contiguous,
         (_, Some(layout)) => ArgumentLayout::Strided(layout.clone()),
     };
-    ArgumentType { ty: arg.ty, shape: arg.shape.clone(), layout }
+    ArgumentType { ty: arg.ty, dtype: arg.dtype, shape: arg.shape.clone(), layout }
 }
 
 pub(crate) fn param(argument: &ArgumentType) -> Param {
     match (&argument.layout, argument.ty) {
         (ArgumentLayout::Scalar, ValueType::Weak(weak)) => Param::Scalar(weak),
-        _ => Param::Array(argument.ty, argument.shape.clone()),
+        _ => Param::Array(argument.ty, argument.dtype, argument.shape.clone()),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::array::literal_bytes;
 use crate::operand::Scalar;
+use ndjit_ir::graph::Type;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Result, Shape, ValueType};
@@ -16,6 +17,8 @@ use std::sync::Arc;
 /// One argument of a call.
 pub struct Arg<'a> {
     pub(crate) ty: ValueType,
+    /// The dtype of the elements; of a weak number without meaning.
+    pub(crate) dtype: DType,
     pub(crate) shape: Shape,
     /// `None` is row-major from the start.
     pub(crate) layout: Option<Layout>,
@@ -37,6 +40,7 @@ impl<'a> Arg<'a> {
     pub(crate) fn slice<T: Element>(elements: &'a [T]) -> Arg<'a> {
         Arg {
             ty: ValueType::Strong(T::DTYPE),
+            dtype: T::DTYPE,
             shape: Shape::new(&[elements.len()]),
             layout: None,
             data: Data::Borrowed(bytes_of(elements)),
@@ -48,7 +52,8 @@ impl<'a> Arg<'a> {
             ValueType::Weak(_) => Data::Scalar(literal),
             ValueType::Strong(dtype) => Data::Inline(literal_bytes(&literal, dtype)?),
         };
-        Ok(Arg { ty: literal.ty(), shape: Shape::scalar(), layout: None, data })
+        let ty = literal.ty();
+        Ok(Arg { ty, dtype: ty.stored(), shape: Shape::scalar(), layout: None, data })
     }
 
     /// The array for the runtime; `None` for a weak scalar.
@@ -90,14 +95,14 @@ pub trait Input<'a> {
 impl<'a> Input<'a> for &'a Array {
     fn arg(self) -> Result<Arg<'a>> {
         let data = Data::Shared(self.buffer()?);
-        Ok(Arg { ty: self.value_type(), shape: self.shape().clone(), layout: None, data })
+        Ok(Arg { ty: self.value_type(), dtype: self.dtype(), shape: self.shape().clone(), layout: None, data })
     }
 }
 
 impl<'a> Input<'a> for Array {
     fn arg(self) -> Result<Arg<'a>> {
-        let (ty, shape) = (self.value_type(), self.shape().clone());
-        Ok(Arg { ty, shape, layout: None, data: Data::Donated(self.into_buffer()?) })
+        let (ty, dtype, shape) = (self.value_type(), self.dtype(), self.shape().clone());
+        Ok(Arg { ty, dtype, shape, layout: None, data: Data::Donated(self.into_buffer()?) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Plans: a program lowered and compiled for one signature, and the bounded set of plans of one function.
 
 use crate::array::Array;
-use crate::config::Config;
+use crate::config::{Config, Settings};
 use crate::jit::input::{Arg, Data};
 use crate::stats;
 use ndjit_codegen::passes::schedule::contiguous;
@@ -9,7 +9,6 @@ use ndjit_codegen::{Lowered, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Result, Shape, ValueType};
 use ndjit_runtime::{Argument, Executable, Kernel, Output};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -19,6 +18,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArgumentType {
     pub ty: ValueType,
+    /// The dtype of the elements.
+    pub dtype: DType,
     pub shape: Shape,
     pub layout: ArgumentLayout,
 }
@@ -35,20 +36,21 @@ pub(crate) enum ArgumentLayout {
 }
 
 impl ArgumentType {
-    pub fn contiguous(ty: ValueType, shape: Shape) -> ArgumentType {
-        ArgumentType { ty, shape, layout: ArgumentLayout::Contiguous }
+    pub fn contiguous(ty: ValueType, dtype: DType, shape: Shape) -> ArgumentType {
+        ArgumentType { ty, dtype, shape, layout: ArgumentLayout::Contiguous }
     }
 
     fn memory(&self) -> Option<Result<Layout>> {
         match &self.layout {
             ArgumentLayout::Scalar => None,
-            ArgumentLayout::Contiguous => Some(contiguous(&self.shape, Policy::default().commit(self.ty))),
+            ArgumentLayout::Contiguous => Some(contiguous(&self.shape, self.dtype)),
             ArgumentLayout::Strided(layout) => Some(Ok(layout.clone())),
         }
     }
 
     fn accepts(&self, arg: &Arg<'_>) -> bool {
         self.ty == arg.ty
+            && (self.dtype == arg.dtype || self.layout == ArgumentLayout::Scalar)
             && self.shape == arg.shape
             && match (&self.layout, &arg.data, &arg.layout) {
                 (ArgumentLayout::Scalar, Data::Scalar(_), _) => true,
@@ -70,7 +72,7 @@ pub(crate) struct ResultType {
 
 /// A program lowered and compiled for one signature.
 pub(crate) struct Plan {
-    pub policy: Policy,
+    pub settings: Settings,
     pub arguments: Vec<ArgumentType>,
     /// Arrays the function captured: arguments after the caller's.
     pub hidden: Vec<Array>,
@@ -91,10 +93,10 @@ impl Plan {
         places: &Places,
         arguments: &[ArgumentType],
         config: &Config,
-        policy: Policy,
+        settings: Settings,
     ) -> Result<Plan> {
-        let lowered = Plan::lower(graph, places, arguments, &[], config)?;
-        Plan::compile(Arc::new(lowered), arguments.to_vec(), config, policy)
+        let lowered = Plan::lower(graph, places, arguments, &[], config, settings)?;
+        Plan::compile(Arc::new(lowered), arguments.to_vec(), config, settings)
     }
 
     /// Lowers a traced program; `hidden` are the captured arrays.
@@ -104,13 +106,14 @@ impl Plan {
         arguments: &[ArgumentType],
         hidden: &[Array],
         config: &Config,
+        settings: Settings,
     ) -> Result<Lowered> {
         let mut layouts: Vec<Layout> =
             arguments.iter().filter_map(ArgumentType::memory).collect::<Result<Vec<Layout>>>()?;
         for array in hidden {
             layouts.push(contiguous(array.shape(), array.dtype())?);
         }
-        lower(graph, places, &layouts, &config.options())
+        lower(graph, places, &layouts, &config.options(settings.policy))
     }
 
     /// Compiles a lowered program.
@@ -118,7 +121,7 @@ impl Plan {
         lowered: Arc<Lowered>,
         arguments: Vec<ArgumentType>,
         config: &Config,
-        policy: Policy,
+        settings: Settings,
     ) -> Result<Plan> {
         let executable = Executable::new(&lowered, &config.run_options())?;
         let mut results = Vec::new();
@@ -130,7 +133,7 @@ impl Plan {
         stats::PLANS.fetch_add(1, Relaxed);
         crate::jit::stage::dump(&lowered, config);
         Ok(Plan {
-            policy,
+            settings,
             arguments,
             hidden: Vec::new(),
             lengths: Vec::new(),
@@ -158,8 +161,8 @@ impl Plan {
     }
 
     /// Whether these arguments are what the plan was made for.
-    pub fn accepts(&self, policy: Policy, args: &[Arg<'_>]) -> bool {
-        self.policy == policy
+    pub fn accepts(&self, settings: Settings, args: &[Arg<'_>]) -> bool {
+        self.settings == settings
             && self.arguments.len() == args.len()
             && self.arguments.iter().zip(args).all(|(mine, arg)| mine.accepts(arg))
     }
@@ -181,15 +184,15 @@ impl Plans {
         Plans { plans: RwLock::new(Vec::new()), latest: AtomicUsize::new(0), clock: AtomicU64::new(0) }
     }
 
-    pub fn find(&self, policy: Policy, args: &[Arg<'_>]) -> Option<Arc<Plan>> {
+    pub fn find(&self, settings: Settings, args: &[Arg<'_>]) -> Option<Arc<Plan>> {
         let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
         let latest = self.latest.load(Relaxed);
         if let Some(plan) = plans.get(latest)
-            && plan.accepts(policy, args)
+            && plan.accepts(settings, args)
         {
             return Some(Arc::clone(plan));
         }
-        let at = plans.iter().position(|plan| plan.accepts(policy, args))?;
+        let at = plans.iter().position(|plan| plan.accepts(settings, args))?;
         plans[at].last_use.store(self.clock.fetch_add(1, Relaxed), Relaxed);
         self.latest.store(at, Relaxed);
         Some(Arc::clone(&plans[at]))

@@ -1,14 +1,14 @@
 //! Compilation step by step, and on types alone: trace, lower, compile.
 
 use crate::array::Array;
+use crate::config::{self, Settings};
 use crate::jit::erased::{self, Core, TracedFunction};
 use crate::jit::function::JitFn;
 use crate::jit::input::{Arg, Destination, Destinations, Inputs};
 use crate::jit::output::{Outputs, Parts};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan};
 use crate::jit::stage::{self, Stage};
-use ndjit_ir::promotion::Policy;
-use ndjit_ir::{Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
 use ndjit_runtime::Output;
 use smallvec::SmallVec;
 use std::fmt;
@@ -19,29 +19,31 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     pub(crate) ty: ValueType,
+    dtype: DType,
     pub(crate) shape: Shape,
     scalar: bool,
 }
 
 /// An array argument of a type (a [`DType`](crate::DType), or weak) and a shape: `spec(DType::F32, [2, 3])`.
 pub fn spec(ty: impl Into<ValueType>, shape: impl Into<Shape>) -> Spec {
-    Spec { ty: ty.into(), shape: shape.into(), scalar: false }
+    let ty = ty.into();
+    Spec { ty, dtype: config::policy().commit(ty), shape: shape.into(), scalar: false }
 }
 
 impl Spec {
     /// A bare number of this kind, passed at each call.
     pub fn number(kind: Weak) -> Spec {
-        Spec { ty: ValueType::Weak(kind), shape: Shape::scalar(), scalar: true }
+        Spec { scalar: true, ..spec(kind, Shape::scalar()) }
     }
 
     /// The spec of an array.
     pub fn of(array: &Array) -> Spec {
-        spec(array.value_type(), array.shape().clone())
+        Spec { dtype: array.dtype(), ..spec(array.value_type(), array.shape().clone()) }
     }
 
     fn argument(&self) -> ArgumentType {
         let layout = if self.scalar { ArgumentLayout::Scalar } else { ArgumentLayout::Contiguous };
-        ArgumentType { ty: self.ty, shape: self.shape.clone(), layout }
+        ArgumentType { ty: self.ty, dtype: self.dtype, shape: self.shape.clone(), layout }
     }
 }
 
@@ -54,7 +56,7 @@ impl fmt::Display for Spec {
 /// A function traced for one signature.
 pub struct Traced<M, const N: usize, F: JitFn<M, N>> {
     core: Arc<Core>,
-    policy: Policy,
+    settings: Settings,
     arguments: Vec<ArgumentType>,
     traced: TracedFunction,
     marker: PhantomData<fn() -> (M, F)>,
@@ -63,7 +65,7 @@ pub struct Traced<M, const N: usize, F: JitFn<M, N>> {
 /// A function lowered to loop nests for one signature; no machine code yet.
 pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
     core: Arc<Core>,
-    policy: Policy,
+    settings: Settings,
     arguments: Vec<ArgumentType>,
     lowered: Arc<ndjit_codegen::Lowered>,
     hidden: Vec<Array>,
@@ -89,20 +91,24 @@ pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
             .help("pass one for each parameter: `f.trace(&[spec(DType::F32, [3]), spec(DType::I8, [])])`"));
     }
     for spec in specs {
-        spec.shape.bytes(Policy::default().commit(spec.ty).bytes()).map_err(|e| e.at(place))?;
+        spec.shape.bytes(spec.dtype.bytes()).map_err(|e| e.at(place))?;
     }
-    let policy = core.config.policy();
+    let settings = core.config.settings();
     let arguments: Vec<ArgumentType> = specs.iter().map(Spec::argument).collect();
     let params: Vec<_> = arguments.iter().map(erased::param).collect();
-    let traced = core.trace(policy, &params).map_err(|e| e.at(place))?;
-    Ok(Traced { core: Arc::clone(core), policy, arguments, traced, marker: PhantomData })
+    let traced = core.trace(settings, &params).map_err(|e| e.at(place))?;
+    Ok(Traced { core: Arc::clone(core), settings, arguments, traced, marker: PhantomData })
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// Type and shape of each result.
     pub fn results(&self) -> Vec<Spec> {
         let graph = &self.traced.recording.graph;
-        graph.outputs().iter().map(|&o| spec(graph.ty(o), graph.shape(o).clone())).collect()
+        let result = |&o| {
+            let dtype = graph.stored(o, self.settings.policy);
+            Spec { dtype, ..spec(graph.ty(o), graph.shape(o).clone()) }
+        };
+        graph.outputs().iter().map(result).collect()
     }
 
     /// Runs the passes that do not depend on the machine.
@@ -111,11 +117,17 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist.
     pub fn lower(self) -> Result<Lowered<M, N, F>> {
         let recording = self.traced.recording;
-        let lowered =
-            Plan::lower(&recording.graph, &recording.places, &self.arguments, &recording.hidden, &self.core.config)?;
+        let lowered = Plan::lower(
+            &recording.graph,
+            &recording.places,
+            &self.arguments,
+            &recording.hidden,
+            &self.core.config,
+            self.settings,
+        )?;
         Ok(Lowered {
             core: self.core,
-            policy: self.policy,
+            settings: self.settings,
             arguments: self.arguments,
             lowered: Arc::new(lowered),
             hidden: recording.hidden,
@@ -141,7 +153,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Backend` if code generation fails.
     pub fn compile(self) -> Result<Compiled<M, N, F>> {
-        let plan = self.core.compiled(self.policy, self.arguments, self.lowered, self.hidden, self.lengths)?;
+        let plan = self.core.compiled(self.settings, self.arguments, self.lowered, self.hidden, self.lengths)?;
         Ok(Compiled { plan: Arc::new(plan), marker: PhantomData })
     }
 }
@@ -170,7 +182,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         let mut outputs: SmallVec<[Output<'_>; 4]> = self.plan.results.iter().map(|_| Output::Fresh(None)).collect();
         erased::run(&self.plan, &mut args, &mut outputs).map_err(|e| e.at(place))?;
         let arrays = self.plan.results.iter().zip(outputs).map(|(result, output)| match output {
-            Output::Fresh(Some(buffer)) => Array::concrete(result.ty, result.shape.clone(), buffer),
+            Output::Fresh(Some(buffer)) => Array::concrete(result.ty, result.dtype, result.shape.clone(), buffer),
             Output::Fresh(None) | Output::Into(_) => {
                 Array::poisoned(Error::new(ErrorCode::Verify, "call: the program gave no elements"))
             }
@@ -194,7 +206,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     }
 
     fn check(&self, args: &[Arg<'_>], place: Place) -> Result<()> {
-        if self.plan.accepts(self.plan.policy, args) {
+        if self.plan.accepts(self.plan.settings, args) {
             return Ok(());
         }
         let mut error = Error::new(ErrorCode::Argument, "call: the arguments are not what was compiled for").at(place);

@@ -63,12 +63,9 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
 
 fn lowered(graph: &Graph<ValueType>, fuse: bool, simplify: bool) -> Result<Lowered> {
     let policy = Policy::default();
-    let layouts: Vec<Layout> = graph
-        .params()
-        .iter()
-        .map(|&p| contiguous(graph.shape(p), policy.commit(graph.ty(p))))
-        .collect::<Result<_>>()?;
-    lower(graph, &Places::default(), &layouts, &Options { fuse, simplify, verify: true })
+    let layouts: Vec<Layout> =
+        graph.params().iter().map(|&p| contiguous(graph.shape(p), graph.stored(p, policy))).collect::<Result<_>>()?;
+    lower(graph, &Places::default(), &layouts, &Options { fuse, simplify, verify: true, ..Options::default() })
 }
 
 fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), Difference> {

@@ -3,7 +3,7 @@
 //! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the default
 //! dtype of its kind and is cast at each use. No decision looks at a value; an integer literal that does not fit is an error.
 
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
@@ -17,22 +17,20 @@ enum Committed {
     Literal(SlotId),
 }
 
-/// Resolves the dtypes of a graph without calls.
+/// Resolves the dtypes of a graph without calls. `policy` says in which dtype a weak literal is stored that is a result.
 ///
 /// # Errors
 /// `Literal` if an integer literal does not fit the dtype it is used in, with the place of the use; `Verify` if the graph has
 /// calls.
-pub fn commit(graph: &Graph<ValueType>, places: &Places) -> Result<Graph<DType>> {
+pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Result<Graph<DType>> {
     let mut commit = Commit { graph, out: Graph::with_slots(graph), map: Vec::with_capacity(graph.value_count()) };
     for id in graph.node_ids() {
         let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
         commit.map.push(value);
     }
-    let policy = Policy::default();
     let mut outputs = Vec::with_capacity(graph.outputs().len());
     for &output in graph.outputs() {
-        let dtype = policy.commit(graph.ty(output));
-        outputs.push(commit.coerce(output, dtype)?);
+        outputs.push(commit.coerce(output, graph.stored(output, policy))?);
     }
     commit.out.set_outputs(outputs);
     Ok(commit.out)
@@ -50,13 +48,13 @@ impl Commit<'_> {
         let node = graph.node(id);
         let (ty, shape) = (graph.ty(node.first()), graph.shape(node.first()));
         let value = match node.kind {
-            NodeKind::Param(_) => self.out.param(Policy::default().commit(ty), shape),
+            NodeKind::Param(_, stored) => self.out.param(stored, shape),
             NodeKind::Literal(slot) => match ty {
                 ValueType::Weak(_) => return Ok(Committed::Literal(slot)),
                 ValueType::Strong(dtype) => self.literal(slot, dtype)?,
             },
             NodeKind::Op(op, policy) => self.op(id, op, policy, shape)?,
-            NodeKind::Cast => self.cast(graph.operands(id)[0], Policy::default().commit(ty))?,
+            NodeKind::Cast => self.cast(graph.operands(id)[0], ty.stored())?,
             NodeKind::Call(_) => {
                 return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));
             }

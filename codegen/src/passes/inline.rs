@@ -57,8 +57,8 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
         let first = node.first();
         let operands: Vec<Value> = graph.operands(id).iter().map(|o| frame.map[o.index()]).collect();
         let value = match node.kind {
-            NodeKind::Param(_) if frame.call.is_some() => continue, // bound when the frame was made
-            NodeKind::Param(_) => out.param(graph.ty(first), graph.shape(first)),
+            NodeKind::Param(..) if frame.call.is_some() => continue, // bound when the frame was made
+            NodeKind::Param(_, stored) => out.param_stored(graph.ty(first), stored, graph.shape(first)),
             NodeKind::Literal(slot) => match frame.slots[slot.index()] {
                 Some(known) => out.slot_value(known, graph.ty(first)),
                 None => {

@@ -31,7 +31,7 @@ pub fn schedule(kernel: &FusedKernel, graph: &Graph<DType>, params: &[Layout]) -
     let mut inputs: Vec<Layout> = Vec::with_capacity(kernel.inputs.len());
     for (input, &dtype) in kernel.inputs.iter().zip(&kernel.body.inputs) {
         let layout = match graph.node(graph.producer(input.value)).kind {
-            NodeKind::Param(n) => params[n as usize].clone(),
+            NodeKind::Param(n, _) => params[n as usize].clone(),
             NodeKind::Literal(_) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
                 contiguous(&input.shape, dtype)?
             }

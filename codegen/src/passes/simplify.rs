@@ -44,14 +44,14 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
     for id in graph.node_ids() {
         let node = graph.node(id);
         let first = node.first();
-        let param = matches!(node.kind, NodeKind::Param(_));
+        let param = matches!(node.kind, NodeKind::Param(..));
         if !param && !node.results().any(|v| live[v.index()]) {
             continue;
         }
         let dtype = graph.ty(first);
         let mut operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
         map[first.index()] = match node.kind {
-            NodeKind::Param(_) => out.param(dtype, graph.shape(first)),
+            NodeKind::Param(..) => out.param(dtype, graph.shape(first)),
             NodeKind::Literal(slot) => out.slot_value(slot, dtype),
             NodeKind::Cast => match fold_cast(&mut out, operands[0], dtype)? {
                 Some(value) => value,
@@ -99,7 +99,7 @@ fn sweep(graph: &Graph<DType>) -> Graph<DType> {
         let node = graph.node(id);
         let first = node.first();
         map[first.index()] = match node.kind {
-            NodeKind::Param(_) => out.param(graph.ty(first), graph.shape(first)),
+            NodeKind::Param(..) => out.param(graph.ty(first), graph.shape(first)),
             _ if !node.results().any(|v| live[v.index()]) => continue,
             kind => {
                 let operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();

@@ -46,10 +46,22 @@ entity! {
 }
 
 /// The types a graph's values can have: [`ValueType`] before commit, [`DType`] after.
-pub trait Type: Copy + Eq + Hash + Display + Debug + 'static {}
+pub trait Type: Copy + Eq + Hash + Display + Debug + 'static {
+    /// The dtype a value of this type is stored in, unless something else is said: of a weak one the default policy's.
+    fn stored(self) -> DType;
+}
 
-impl Type for ValueType {}
-impl Type for DType {}
+impl Type for ValueType {
+    fn stored(self) -> DType {
+        Policy::default().commit(self)
+    }
+}
+
+impl Type for DType {
+    fn stored(self) -> DType {
+        self
+    }
+}
 
 /// What fills a literal slot.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,8 +90,9 @@ impl Slot {
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
-    /// The `n`th array parameter. Parameters are the first nodes.
-    Param(u32),
+    /// The `n`th array parameter, whose elements are stored as this dtype: a strong one's own, for a weak one a dtype of its
+    /// kind. Parameters are the first nodes.
+    Param(u32, DType),
     /// The value of a literal slot, a scalar. Two literals of equal value have two slots: what a program compiles to
     /// never depends on values.
     Literal(SlotId),
@@ -264,10 +277,15 @@ impl<T: Type> Graph<T> {
         id
     }
 
-    /// Adds the next parameter.
+    /// Adds the next parameter, stored as [usual](Type::stored) for its type.
     pub fn param(&mut self, ty: T, shape: &Shape) -> Value {
+        self.param_stored(ty, ty.stored(), shape)
+    }
+
+    /// Adds the next parameter, stored as `stored`.
+    pub fn param_stored(&mut self, ty: T, stored: DType, shape: &Shape) -> Value {
         let shape = self.intern(shape);
-        let value = self.add(NodeKind::Param(self.params.len() as u32), &[], &[(ty, shape)]);
+        let value = self.add(NodeKind::Param(self.params.len() as u32, stored), &[], &[(ty, shape)]);
         self.params.push(value);
         value
     }
@@ -323,6 +341,31 @@ impl<T: Type> Graph<T> {
             hasher.finish()
         });
         first
+    }
+}
+
+impl Graph<ValueType> {
+    /// The dtype a value is computed and stored in: a strong one's own; a weak one's the dtype its op computes in or its
+    /// parameter is stored in; for a literal the default of `policy`.
+    pub fn stored(&self, value: Value, policy: Policy) -> DType {
+        let (mut graph, mut value) = (self, value);
+        loop {
+            let ty = graph.ty(value);
+            let node = graph.node(graph.producer(value));
+            return match (ty, node.kind) {
+                (ValueType::Strong(dtype), _) => dtype,
+                (_, NodeKind::Param(_, stored)) => stored,
+                (_, NodeKind::Op(_, policy)) => policy.commit(ty),
+                (_, NodeKind::Literal(_) | NodeKind::Cast) => policy.commit(ty),
+                (_, NodeKind::Call(child)) => {
+                    // Parameters of children are stored as the operands they stand for.
+                    let result = value.index() - node.first.index();
+                    graph = &graph.children[child as usize];
+                    value = graph.outputs[result];
+                    continue;
+                }
+            };
+        }
     }
 }
 

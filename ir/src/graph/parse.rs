@@ -143,8 +143,15 @@ impl<T: Type> Parser<T> {
                 return Err(line.error(format_args!("parameters are numbered in order: %{next}")));
             }
             line.expect(":")?;
-            let (ty, shape) = self.result_type(line)?;
-            reading.graph.param(ty, &shape);
+            let ty = self.type_name(line)?;
+            let mut stored = ty.stored();
+            if line.eat(":") {
+                let name = line.peek_word();
+                stored = dtype(name).ok_or_else(|| line.expected("the dtype the parameter is stored in"))?;
+                line.skip(name);
+            }
+            let shape = shape(line)?;
+            reading.graph.param_stored(ty, stored, &shape);
             Ok(())
         })?;
         let mut depth = 0;
@@ -244,7 +251,7 @@ impl<T: Type> Parser<T> {
                 line.skip(word);
                 let mut policy = Policy::default();
                 if line.eat("[") {
-                    let name = line.peek_word();
+                    let name = line.peek_until("]");
                     policy = match name.parse() {
                         Ok(policy) => policy,
                         Err(unknown) => return Err(line.error(unknown)),
@@ -264,15 +271,23 @@ impl<T: Type> Parser<T> {
 
     /// `f32[8, 3]`.
     fn result_type(&self, line: &mut Line<'_>) -> Result<(T, Shape)> {
+        Ok((self.type_name(line)?, shape(line)?))
+    }
+
+    fn type_name(&self, line: &mut Line<'_>) -> Result<T> {
         let name = line.peek_word();
         let Some(ty) = (self.read_type)(name) else {
             return Err(line.expected(format_args!("{}, then a shape", self.type_names)));
         };
         line.skip(name);
-        line.expect("[")?;
-        let extents = line.list("]", |line| line.number_of::<usize>("an extent"))?;
-        Ok((ty, Shape::from(extents)))
+        Ok(ty)
     }
+}
+
+/// `[8, 3]`.
+fn shape(line: &mut Line<'_>) -> Result<Shape> {
+    line.expect("[")?;
+    Ok(Shape::from(line.list("]", |line| line.number_of::<usize>("an extent"))?))
 }
 
 impl<T: Type> Reading<T> {

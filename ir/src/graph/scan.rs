@@ -77,6 +77,12 @@ impl<'a> Line<'a> {
         &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]
     }
 
+    /// Everything up to `end`, or to the end of the line. Does not move past it.
+    pub(super) fn peek_until(&mut self, end: &str) -> &'a str {
+        let rest = self.rest();
+        &rest[..rest.find(end).unwrap_or(rest.len())]
+    }
+
     /// Moves past text that was peeked at.
     pub(super) fn skip(&mut self, text: &str) {
         self.at += text.len();

@@ -13,6 +13,8 @@
 //! }
 //! ```
 //!
+//! A weak parameter that is stored otherwise than usual says so: `%0: f*:f64[3]`.
+//!
 //! One line per node: results, operation, operands, types. A literal line repeats what its slot holds: a number, or
 //! `argument 2` for a number passed at each call, followed by the argument's weak type where the node's differs. Slots that
 //! no node uses have lines `slot #0 2`. Child graphs come before the graphs that call them; each is printed once, however
@@ -127,7 +129,7 @@ fn write_block<T: Type>(block: &Block<'_, T>, places: Option<&Places>, f: &mut F
             f.write_str(", ")?;
         }
         write!(f, "{param}: ")?;
-        write_type(graph, param, f)?;
+        write_param_type(graph, param, f)?;
     }
     f.write_str(")")?;
     for (i, number) in block.callees.iter().enumerate() {
@@ -136,7 +138,7 @@ fn write_block<T: Type>(block: &Block<'_, T>, places: Option<&Places>, f: &mut F
     f.write_str(" {\n")?;
     write_unused_slots(graph, f)?;
     for id in graph.node_ids() {
-        if matches!(graph.node(id).kind, NodeKind::Param(_)) {
+        if matches!(graph.node(id).kind, NodeKind::Param(..)) {
             continue;
         }
         write!(f, "  {}", NodeLine { graph, id, callees: Some(&block.callees) })?;
@@ -186,7 +188,7 @@ impl<T: Type> Display for NodeLine<'_, T> {
         f.write_str(if node.result_count() > 0 { " = " } else { "= " })?;
         let operands = self.graph.operands(self.id);
         match node.kind {
-            NodeKind::Param(n) => write!(f, "param {n}")?,
+            NodeKind::Param(n, _) => write!(f, "param {n}")?,
             NodeKind::Literal(slot) => {
                 write!(f, "literal {slot}")?;
                 match self.graph.slots.get(slot.index()) {
@@ -235,6 +237,15 @@ fn write_values(values: &[Value], f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {value}", if i > 0 { "," } else { "" })?;
     }
     Ok(())
+}
+
+/// The type of a parameter; where a weak one is stored otherwise than usual, as in `f*:f64[3]`.
+fn write_param_type<T: Type>(graph: &Graph<T>, param: Value, f: &mut Formatter<'_>) -> fmt::Result {
+    let (ty, shape) = (graph.ty(param), graph.shape(param));
+    match graph.node(graph.producer(param)).kind {
+        NodeKind::Param(_, stored) if stored != ty.stored() => write!(f, "{ty}:{stored}{shape}"),
+        _ => write!(f, "{ty}{shape}"),
+    }
 }
 
 fn write_type<T: Type>(graph: &Graph<T>, value: Value, f: &mut Formatter<'_>) -> fmt::Result {

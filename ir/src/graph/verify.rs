@@ -10,7 +10,7 @@
 //!
 //! Of traced graphs (`Graph<ValueType>`) besides
 //!
-//! - a literal has its slot's type;
+//! - a literal has its slot's type; a weak parameter is stored as a dtype of its kind;
 //! - an op's result type is what its policy makes of its operands' types;
 //! - a cast gives a dtype;
 //! - a call's child exists, takes what the call passes and gives what the call results in, at least one value; children are well-formed.
@@ -44,8 +44,7 @@ impl Graph<ValueType> {
         let mut seen: FxHashSet<*const Graph<ValueType>> = FxHashSet::default();
         let mut stack = vec![self];
         while let Some(graph) = stack.pop() {
-            let dtype = |ty: ValueType| Policy::default().commit(ty);
-            check(graph, dtype, traced_types, &mut problems);
+            check(graph, traced_types, &mut problems);
             stack.extend(graph.children.iter().filter(|child| seen.insert(Arc::as_ptr(child))).map(|child| &**child));
         }
         problems.verdict("graph")
@@ -59,25 +58,20 @@ impl Graph<DType> {
     /// `Verify`, one fact per problem: the node's line and what is wrong.
     pub fn verify(&self) -> Result<()> {
         let mut problems = Problems::default();
-        check(self, |dtype| dtype, typed_types, &mut problems);
+        check(self, typed_types, &mut problems);
         problems.verdict("typed graph")
     }
 }
 
 /// Checks what does not depend on the stage, then the types of each node that is sound so far.
-fn check<T: Type>(
-    graph: &Graph<T>,
-    dtype: impl Fn(T) -> DType,
-    types: fn(&Graph<T>, NodeId) -> Result<(), String>,
-    problems: &mut Problems,
-) {
+fn check<T: Type>(graph: &Graph<T>, types: fn(&Graph<T>, NodeId) -> Result<(), String>, problems: &mut Problems) {
     for id in graph.node_ids() {
         if problems.is_full() {
             return;
         }
         let checked = structure(graph, id).and_then(|()| types(graph, id)).and_then(|()| {
             let mut results = graph.node(id).results();
-            results.try_for_each(|value| match graph.shape(value).bytes(dtype(graph.ty(value)).bytes()) {
+            results.try_for_each(|value| match graph.shape(value).bytes(graph.ty(value).stored().bytes()) {
                 Ok(_) => Ok(()),
                 Err(error) => Err(error.headline().to_owned()),
             })
@@ -89,7 +83,7 @@ fn check<T: Type>(
             problems.note(format!("{what} {value} does not exist"));
         }
     }
-    if graph.node_ids().take(graph.params.len()).any(|id| !matches!(graph.node(id).kind, NodeKind::Param(_))) {
+    if graph.node_ids().take(graph.params.len()).any(|id| !matches!(graph.node(id).kind, NodeKind::Param(..))) {
         problems
             .note(format!("{} parameters are listed, not all of the first nodes are parameters", graph.params.len()));
     }
@@ -107,7 +101,7 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
         (true, n) => Err(format!("has {n} results instead of 1")),
     };
     match node.kind {
-        NodeKind::Param(n) => {
+        NodeKind::Param(n, _) => {
             counts(0)?;
             match graph.params.get(n as usize) {
                 Some(&value) if value == node.first && id.0 == n => Ok(()),
@@ -192,7 +186,10 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
             }
         }
         NodeKind::Cast if graph.ty(node.first).is_weak() => Err("a cast to a weak type".to_owned()),
-        NodeKind::Param(_) | NodeKind::Cast | NodeKind::Call(_) => Ok(()),
+        NodeKind::Param(_, stored) if !can_store(graph.ty(node.first), stored) => {
+            Err(format!("a parameter of type {} is not stored as {stored}", graph.ty(node.first)))
+        }
+        NodeKind::Param(..) | NodeKind::Cast | NodeKind::Call(_) => Ok(()),
     }
 }
 
@@ -226,7 +223,20 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
             }
         }
         NodeKind::Call(_) => Err("a call that was not inlined".to_owned()),
-        NodeKind::Param(_) | NodeKind::Cast => Ok(()),
+        NodeKind::Param(_, stored) if stored != result => {
+            Err(format!("a {result} parameter is not stored as {stored}"))
+        }
+        NodeKind::Param(..) | NodeKind::Cast => Ok(()),
+    }
+}
+
+/// Whether values of this type may be stored as `dtype`.
+fn can_store(ty: ValueType, dtype: DType) -> bool {
+    match ty {
+        ValueType::Strong(own) => own == dtype,
+        ValueType::Weak(Weak::Int) => dtype.is_int(),
+        ValueType::Weak(Weak::Float) => dtype.is_float(),
+        ValueType::Weak(Weak::Complex) => dtype.is_complex(),
     }
 }
 

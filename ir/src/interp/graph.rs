@@ -27,7 +27,7 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
         let value = node.first();
         let (dtype, operands) = (graph.ty(value), graph.operands(id));
         let function = match node.kind {
-            NodeKind::Param(n) => {
+            NodeKind::Param(n, _) => {
                 live.insert(value, params[n as usize].clone());
                 continue;
             }

@@ -37,7 +37,7 @@ impl FusedKernel {
 /// `Verify`, one fact per problem.
 pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<()> {
     let mut problems = Problems::default();
-    let is_param = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(_));
+    let is_param = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(..));
     let mut stored: FxHashSet<Value> = FxHashSet::default();
     for (n, kernel) in kernels.iter().enumerate() {
         if problems.is_full() {

@@ -7,7 +7,7 @@ use crate::graph::{Graph, NodeKind, Slot, Value};
 use crate::interp::Tensor;
 use crate::literal::{Literal, LiteralValue};
 use crate::op::{Op, Operands};
-use crate::promotion::Policy;
+use crate::promotion::{Defaults, Policy};
 use crate::shape::Shape;
 use crate::value_type::{ValueType, Weak};
 use rustc_hash::FxHashMap;
@@ -69,14 +69,16 @@ impl fmt::Display for Program {
 pub fn program(seed: u64, limits: &Limits) -> Result<Program> {
     let mut rng = Rng::new(seed);
     let base = base_shape(&mut rng, limits.elements);
-    let policy = if rng.one_in(6) { Policy::Strict } else { Policy::Standard };
+    let policy = if rng.one_in(3) { rng.pick(&Policy::ALL) } else { Policy::Standard };
+    let wide = policy.with_defaults(Defaults::BITS_64).unwrap_or(policy);
+    let policy = if rng.one_in(4) { wide } else { policy };
     let dtypes = limits.dtypes.iter().collect();
     let mut builder = Builder { rng, limits, dtypes, policy, base, ..Builder::empty(limits) };
     let count = builder.rng.below(limits.params + 1);
     for _ in 0..count.max(usize::from(limits.params > 0)) {
         let ty = builder.param_type();
         let shape = builder.shape();
-        builder.graph.param(ty, &shape);
+        builder.graph.param_stored(ty, policy.commit(ty), &shape);
     }
     for _ in 0..limits.nodes {
         builder.node(true);
@@ -86,7 +88,7 @@ pub fn program(seed: u64, limits: &Limits) -> Result<Program> {
     let params: Result<Vec<Tensor>> = graph
         .params()
         .iter()
-        .map(|&param| tensor(&mut rng, policy.commit(graph.ty(param)), graph.shape(param).clone()))
+        .map(|&param| tensor(&mut rng, graph.stored(param, policy), graph.shape(param).clone()))
         .collect();
     Ok(Program { params: params?, scalars, graph })
 }
@@ -200,8 +202,10 @@ impl<'a> Builder<'a> {
 
     /// A number of a kind whose default dtype the limits have: integers that `i32` holds, since they may be stored as such.
     fn number(&mut self) -> LiteralValue {
+        // A weak literal that is a result is stored under the default policy.
+        let stored = |&weak: &Weak| [self.policy, Policy::default()].map(|policy| policy.default_dtype(weak));
         let kinds: Vec<Weak> =
-            Weak::ALL.into_iter().filter(|&weak| self.dtypes.contains(&self.policy.default_dtype(weak))).collect();
+            Weak::ALL.into_iter().filter(|weak| stored(weak).iter().all(|dtype| self.dtypes.contains(dtype))).collect();
         let floats = [0.0, -0.0, 0.5, 1.0, 2.0, -1.5, 3.0, 1e-8, 1e10, 65520.0, 1e300, f64::INFINITY, f64::NAN];
         let integers = [0, 1, 2, 3, 5, 7, 8, 31, 100, 127, -1, -2, -128, 255, 256, 65536, i32::MAX, i32::MIN];
         match if kinds.is_empty() || self.rng.one_in(12) { None } else { Some(self.rng.pick(&kinds)) } {
@@ -294,7 +298,8 @@ impl<'a> Builder<'a> {
             ..Builder::empty(self.limits)
         };
         for &operand in &operands {
-            let param = child.graph.param(self.graph.ty(operand), self.graph.shape(operand));
+            let stored = self.graph.stored(operand, self.policy);
+            let param = child.graph.param_stored(self.graph.ty(operand), stored, self.graph.shape(operand));
             // A literal passed to a call has to fit where the child uses it.
             if let Some(&n) = self.integers.get(&operand) {
                 child.integers.insert(param, n);

@@ -84,7 +84,7 @@ fn copy<T: Type>(
 ) {
     let node = graph.node(id);
     let first = match node.kind {
-        NodeKind::Param(_) => out.param(graph.ty(node.first()), graph.shape(node.first())),
+        NodeKind::Param(_, stored) => out.param_stored(graph.ty(node.first()), stored, graph.shape(node.first())),
         NodeKind::Literal(_) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) if needed => {
             let operands: Vec<Value> = graph.operands(id).iter().map(|&operand| map[read(operand).index()]).collect();
             let results: Vec<_> = node.results().map(|v| (graph.ty(v), out.intern(graph.shape(v)))).collect();

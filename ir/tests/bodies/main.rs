@@ -6,5 +6,6 @@ mod float;
 mod half_floats;
 mod int;
 mod math;
+mod nan;
 mod structure;
 mod support;

@@ -68,7 +68,7 @@ impl Groups {
             let node = graph.node(id);
             let value = node.first();
             let weight = match node.kind {
-                NodeKind::Param(_) => {
+                NodeKind::Param(..) => {
                     this.cone[value.index()] = (0, 1);
                     continue;
                 }
@@ -115,7 +115,7 @@ impl Groups {
         for &operand in operands {
             match graph.node(graph.producer(operand)).kind {
                 NodeKind::Literal(_) => {}
-                NodeKind::Param(_) => wants.reads.push(operand),
+                NodeKind::Param(..) => wants.reads.push(operand),
                 NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
                     let again = fuse && self.recomputed(graph, operand, graph.shape(value));
                     if again { wants.again.push(operand) } else { wants.reads.push(operand) }

@@ -42,7 +42,7 @@ pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
     // A parameter or literal that is a result of the program is copied.
     let mut copied: FxHashSet<Value> = FxHashSet::default();
     for &output in graph.outputs() {
-        let leaf = matches!(graph.node(graph.producer(output)).kind, NodeKind::Param(_) | NodeKind::Literal(_));
+        let leaf = matches!(graph.node(graph.producer(output)).kind, NodeKind::Param(..) | NodeKind::Literal(_));
         if leaf && copied.insert(output) {
             kernels.push(build(graph, &groups, fuse, vec![output], &mut needed));
         }
@@ -107,7 +107,7 @@ impl KernelBuilder<'_> {
         let kind = match self.graph.node(id).kind {
             NodeKind::Op(op, _) => StmtKind::Op(op),
             NodeKind::Cast => StmtKind::Cast,
-            NodeKind::Param(_) | NodeKind::Literal(_) | NodeKind::Call(_) => {
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Call(_) => {
                 unreachable!("only ops and casts belong to groups")
             }
         };
@@ -123,7 +123,7 @@ impl KernelBuilder<'_> {
         let dtype = self.graph.ty(value);
         let kind = match self.graph.node(self.graph.producer(value)).kind {
             NodeKind::Literal(slot) => self.literal(slot, dtype),
-            NodeKind::Param(_) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
+            NodeKind::Param(..) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
                 self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone() });
                 self.body.inputs.push(dtype);
                 StmtKind::Load(self.inputs.len() as u32 - 1)

@@ -1,7 +1,7 @@
 //! Complex quotients and reciprocals, scaled by powers of two, products compensated by Kahan's method, infinities and zero
 //! divisors as in C99 Annex G.
 
-use super::util::{Format, copysign, is_finite, is_inf, is_nan, power_of_two, power_scale};
+use super::util::{Format, copysign, copysign_of_number, is_finite, is_inf, is_nan, power_of_two, power_scale};
 use crate::body::{BodyBuilder, Reg};
 
 type Pair = (Reg, Reg);
@@ -46,7 +46,7 @@ pub(super) fn reciprocal(b: &mut BodyBuilder, y: Pair) -> Vec<Reg> {
     let (re_inf, im_inf) = (is_inf(b, y.0), is_inf(b, y.1));
     let at_inf = b.or(re_inf, im_inf);
     let minus = b.fneg(y.1);
-    let (re_gone, im_gone) = (copysign(b, zero, y.0), copysign(b, zero, minus));
+    let (re_gone, im_gone) = (copysign_of_number(b, zero, y.0), copysign_of_number(b, zero, minus));
     vec![b.select(at_inf, re_gone, re), b.select(at_inf, im_gone, im)]
 }
 
@@ -128,7 +128,7 @@ fn boxed(b: &mut BodyBuilder, z: Pair) -> (Reg, Reg, Pair) {
     let (re_inf, im_inf) = (is_inf(b, z.0), is_inf(b, z.1));
     let (re_finite, im_finite) = (is_finite(b, z.0), is_finite(b, z.1));
     let (re, im) = (b.select(re_inf, one, zero), b.select(im_inf, one, zero));
-    let unit = (copysign(b, re, z.0), copysign(b, im, z.1));
+    let unit = (copysign_of_number(b, re, z.0), copysign_of_number(b, im, z.1));
     (b.or(re_inf, im_inf), b.and(re_finite, im_finite), unit)
 }
 

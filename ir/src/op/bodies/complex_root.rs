@@ -1,6 +1,6 @@
 //! Modulus, sign and square root of complex numbers, scaled by powers of two.
 
-use super::util::{Format, copysign, is_finite, is_inf, is_nan, power_scale};
+use super::util::{Format, copysign, copysign_of_number, is_finite, is_inf, is_nan, power_scale};
 use crate::body::{BodyBuilder, Reg};
 
 type Pair = (Reg, Reg);
@@ -112,7 +112,7 @@ fn sqrt_special(b: &mut BodyBuilder, re: Reg, im: Reg) -> Vec<Reg> {
     let (nan, inf, zero) = (b.float(ty, f64::NAN), b.float(ty, f64::INFINITY), b.float(ty, 0.0));
     let im_nan = is_nan(b, im);
     let signed_zero = copysign(b, zero, im);
-    let signed_inf = copysign(b, inf, im);
+    let signed_inf = copysign_of_number(b, inf, im);
     let right = (inf, b.select(im_nan, nan, signed_zero));
     let left = (b.select(im_nan, nan, zero), signed_inf);
     let re_inf = is_inf(b, re);

@@ -42,6 +42,12 @@ pub(super) fn copysign(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     b.bitcast(bits, f.ty)
 }
 
+/// `a` with the sign of `s`; plus if `s` is NaN, whose sign is not specified and so must not decide.
+pub(super) fn copysign_of_number(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
+    let (unordered, signed) = (is_nan(b, s), copysign(b, a, s));
+    b.select(unordered, a, signed)
+}
+
 /// The sign bit of a float, alone, as an integer.
 pub(super) fn sign_of(b: &mut BodyBuilder, a: Reg) -> Reg {
     let f = Format::of(b.ty(a));
