@@ -291,7 +291,7 @@ fn diagrams_are_svg_and_dot() {
       "f\"*" -> "c*";
     }
     "#);
-    insta::assert_snapshot!(python.to_svg(), @r#"
+    insta::assert_snapshot!(python.to_svg(), @r##"
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 167 252" width="167" height="252" font-family="sans-serif" font-size="14" text-anchor="middle">
     <rect width="100%" height="100%" fill="white"/>
     <text x="83" y="24" font-weight="bold">a&lt;b</text>
@@ -302,18 +302,18 @@ fn diagrams_are_svg_and_dot() {
     <rect x="25" y="54" width="46" height="30" rx="15" fill="#f5d9ec" stroke="#a23a83" stroke-width="1.5" stroke-dasharray="4 3"/><text x="48" y="74">c*</text>
     <rect x="97" y="198" width="46" height="30" rx="15" fill="#f6f6f6" stroke="#666" stroke-width="1.5"/><text x="120" y="218">x</text>
     </svg>
-    "#);
+    "##);
     // An edge over a layer bends around what stands there.
     let bent = Lattice::new("bent", [("a", &["b", "d"][..]), ("b", &["c"]), ("c", &["e"]), ("d", &["e"])]).unwrap();
     let svg = bent.to_svg();
     let paths: Vec<&str> = svg.lines().filter(|line| line.starts_with("<path")).collect();
-    insta::assert_snapshot!(paths.join("\n"), @r#"
+    insta::assert_snapshot!(paths.join("\n"), @r##"
     <path d="M83 270 L47 228" fill="none" stroke="#777" stroke-width="1.5"/>
     <path d="M83 270 L119 228" fill="none" stroke="#777" stroke-width="1.5"/>
     <path d="M47 198 L58 156" fill="none" stroke="#777" stroke-width="1.5"/>
     <path d="M119 198 L113 177 Q108 156 108 141 L108 141 Q108 126 95 105 L83 84" fill="none" stroke="#777" stroke-width="1.5"/>
     <path d="M58 126 L83 84" fill="none" stroke="#777" stroke-width="1.5"/>
-    "#);
+    "##);
     for named in NAMED.iter().filter(|named| named.claim != Claim::NoLattice) {
         let lattice = Lattice::named(named.name).unwrap();
         let svg = lattice.to_svg();

@@ -29,6 +29,7 @@ pub struct Finding {
 /// is wider than both inputs if it is wider than the one that has a width, or has a width and neither of them does. As a result
 /// a weak type counts as the widest of its kind: it can still become that.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Audit {
     /// What was audited.
     pub name: String,
@@ -215,7 +216,10 @@ impl Display for Audit {
         let triple = |[a, b, c]: &[ValueType; 3]| format!("({a} {b} {c})");
         let finding = |&Finding { left, right, result }: &Finding| format!("{left} ∨ {right} = {result}");
         line(f, "1 commutative", "pair", &self.non_commutative, pair)?;
-        line(f, "1 associative", "triple", &self.non_associative, triple)?;
+        let of_dtypes: Vec<[ValueType; 3]> =
+            self.non_associative_dtypes().map(|triple| triple.map(Into::into)).collect();
+        line(f, "1 associative over dtypes", "triple", &of_dtypes, triple)?;
+        line(f, "1 associative over all types", "triple", &self.non_associative, triple)?;
         line(f, "2 keeps components", "pair", &self.dropped_component, finding)?;
         line(f, "3 keeps magnitude", "pair", &self.lost_magnitude, finding)?;
         line(f, "4 keeps precision", "pair", &self.lost_precision, finding)?;

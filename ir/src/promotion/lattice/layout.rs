@@ -274,10 +274,10 @@ mod tests {
     fn checked(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
         let plan = layout(widths, edges);
         let apart = |x: f64, width: f64, v: usize| (x - plan.x[v]).abs() >= (width + widths[v]) / 2.0 + GAP - 1e-6;
-        for a in 0..widths.len() {
-            assert!(plan.x[a] - widths[a] / 2.0 >= -1e-6 && plan.x[a] + widths[a] / 2.0 <= plan.width + 1e-6);
+        for (a, &width) in widths.iter().enumerate() {
+            assert!(plan.x[a] - width / 2.0 >= -1e-6 && plan.x[a] + width / 2.0 <= plan.width + 1e-6);
             for b in 0..a {
-                assert!(plan.layer[a] != plan.layer[b] || apart(plan.x[a], widths[a], b), "{a} touches {b}");
+                assert!(plan.layer[a] != plan.layer[b] || apart(plan.x[a], width, b), "{a} touches {b}");
             }
         }
         for (route, &(lower, upper)) in plan.routes.iter().zip(edges) {
