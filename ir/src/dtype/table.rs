@@ -192,6 +192,17 @@ impl DType {
         }
     }
 
+    /// The unsigned integer dtype of the same width; of other kinds than integers the dtype itself.
+    pub const fn unsigned(self) -> DType {
+        match self {
+            DType::I8 => DType::U8,
+            DType::I16 => DType::U16,
+            DType::I32 => DType::U32,
+            DType::I64 => DType::U64,
+            other => other,
+        }
+    }
+
     /// The smallest and largest value of an integer dtype (bool: 0 and 1); `None` for the others.
     pub const fn int_range(self) -> Option<(i128, i128)> {
         let end = 1 << self.digits();

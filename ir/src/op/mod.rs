@@ -21,6 +21,8 @@ pub enum Operands {
     Number,
     /// The join; bool and integers become floats.
     Inexact,
+    /// The join; bool and integers become floats, as for true division (some systems use other floats there).
+    Quotient,
     /// Each operand becomes bool (nonzero is true).
     Logical,
     /// The first becomes bool; the join of the others.
@@ -126,7 +128,12 @@ impl Op {
     pub fn operand_dtype(self, index: usize, dtype: DType) -> DType {
         match self.row().rule {
             Operands::Choose if index == 0 => DType::Bool,
-            Operands::Join | Operands::Number | Operands::Inexact | Operands::Logical | Operands::Choose => dtype,
+            Operands::Join
+            | Operands::Number
+            | Operands::Inexact
+            | Operands::Quotient
+            | Operands::Logical
+            | Operands::Choose => dtype,
         }
     }
 

@@ -20,7 +20,7 @@ macro_rules! op_table {
                 "`x - y`. Integers wrap, floats round to nearest even.";
             Multiply multiply(x y) Join ALL Same Exact [commutative]
                 "`x * y`. Integers wrap, bool is logical and; complex products are computed as (ac - bd) + (ad + bc)i.";
-            Divide divide(x y) Inexact FLOAT|COMPLEX Same Exact []
+            Divide divide(x y) Quotient FLOAT|COMPLEX Same Exact []
                 "True division `x / y`, also of integers. Floats: `x / 0` is infinite, `0 / 0` NaN. Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly.";
             FloorDivide floor_divide(x y) Number REAL Same Ulp(1) []
                 "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: as NumPy's, exact where the quotient has fewer bits than a mantissa; `x // 0` is infinite or NaN.";

@@ -42,7 +42,7 @@ impl Policy {
         if !op.row().domain.contains(self.commit(compute)) {
             return Err(self.not_supported(op, operands, compute));
         }
-        Ok(OpTypes { compute, result: result_type(op, compute) })
+        Ok(OpTypes { compute, result: self.weak_result(result_type(op, compute)) })
     }
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
@@ -60,7 +60,10 @@ impl Policy {
     }
 
     fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
-        let error = operand_facts(Error::new(ErrorCode::Promotion, format!("{op}: {clash}")), op, operands);
+        let mut error = operand_facts(Error::new(ErrorCode::Promotion, format!("{op}: {clash}")), op, operands);
+        if let Some(reason) = clash.reason() {
+            error = error.fact(reason);
+        }
         match self.casts_to_write(op, operands) {
             Some(casts) => error.help(format!("cast explicitly: {casts}")),
             None => error,
@@ -149,6 +152,6 @@ fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {
 fn first_joined(op: Op) -> usize {
     match op.row().rule {
         Operands::Choose => 1,
-        Operands::Join | Operands::Number | Operands::Inexact | Operands::Logical => 0,
+        Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient | Operands::Logical => 0,
     }
 }

@@ -1,28 +1,69 @@
 //! Policies: the rules by which the types of an op's operands give the type it computes in.
 //!
-//! A policy sees the types of all operands at once and in order, because not every system in the field can be folded pair by
-//! pair. It is a small value that a node captures when it is made. It looks at types alone: no value ever changes a dtype.
+//! A policy is a [`System`] and the default dtypes. It sees the types of all operands at once and in order, because not every
+//! system in the field can be folded pair by pair. It is a small value that a node captures when it is made. It looks at
+//! types alone: no value ever changes a dtype.
 
-use super::lattice;
+use super::registry;
+use super::system::{Accumulate, BoolNumber, Defaults, Inexact, Order, Rules, System, Table, WeakResult};
+use super::systems;
 use crate::dtype::{DType, Kind};
+use crate::error::Result;
 use crate::op::Operands;
 use crate::value_type::{ValueType, Weak};
 use std::fmt;
 use std::str::FromStr;
 
-/// A promotion system. `Copy` and one byte, so that every node can hold the one it was made under.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Policy {
-    /// JAX's lattice: every pair of types has a join.
-    #[default]
-    Standard,
-    /// JAX's strict mode: operands have one dtype, and weak ones adapt within their kind or upwards. Everything else is an
-    /// error that names the cast to write.
-    Strict,
+/// A promotion system with its default dtypes. `Copy` and four bytes, so that every node can hold the one it was made under.
+///
+/// The constants are named after what they follow; [`Policy::doc`] says what each is and [`Policy::source`] where it is
+/// written down.
+///
+/// ```
+/// use ndjit_ir::{DType, Policy, ValueType, Weak};
+/// let (u8, i32) = (ValueType::from(DType::U8), ValueType::from(DType::I32));
+/// assert_eq!(Policy::Standard.join(u8, i32), Some(i32));
+/// assert_eq!(Policy::Strict.join(u8, i32), None);
+/// assert_eq!("standard".parse(), Ok(Policy::Standard));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Policy {
+    system: u8,
+    defaults: Defaults,
 }
 
-const _: () = assert!(size_of::<Policy>() == 1, "every node holds a policy");
+const _: () = assert!(size_of::<Policy>() == 4, "every node holds a policy");
+
+macro_rules! policies {
+    ($($name:ident $system:ident $doc:literal;)*) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Number { $($system),* }
+
+        /// The built-in systems, by number.
+        pub(super) static BUILT_IN: &[&System] = &[$(&systems::$system),*];
+        const DOCS: &[&str] = &[$($doc),*];
+
+        #[allow(non_upper_case_globals)]
+        impl Policy {
+            $(
+                #[doc = $doc]
+                pub const $name: Policy =
+                    Policy { system: Number::$system as u8, defaults: systems::$system.rules.defaults };
+            )*
+
+            /// The built-in policies, each with its own defaults.
+            pub const ALL: [Policy; DOCS.len()] = [$(Policy::$name),*];
+        }
+    };
+}
+
+policies! {
+    Standard STANDARD "JAX's lattice: every pair of types has a join. 64-bit types exist; defaults have 32 bits. The default policy.";
+    Strict STRICT "JAX's strict mode: operands have one dtype, and weak ones adapt within their kind or upwards. All else is an error.";
+    Jax32 JAX_32 "JAX with 64-bit types off: they become 32-bit ones wherever they appear.";
+    Jax32Explicit JAX_32_EXPLICIT "JAX with 64-bit types only where asked for: operands of 32 bits never widen to 64.";
+    Jax2019 JAX_2019 "JAX's table of 2019: `u64` with a signed integer gives `f64`; bare numbers have no place in it.";
+}
 
 /// What a policy made of an op's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,64 +77,146 @@ pub struct Resolution {
 pub struct Clash {
     /// The policy that refused.
     pub policy: Policy,
-    /// The common type of the operands before `operand`.
-    pub joined: ValueType,
-    /// The index of the first operand that does not go with those before it.
-    pub operand: usize,
-    /// That operand's type.
-    pub with: ValueType,
+    /// What it refused.
+    pub refusal: Refusal,
+}
+
+/// What a policy refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// To promote two types.
+    Pair {
+        /// The common type of the operands before.
+        joined: ValueType,
+        /// The first operand that does not go with those before it.
+        with: ValueType,
+    },
+    /// To turn this type into a float.
+    Inexact(ValueType),
+    /// To compute with bool as a number.
+    Number,
 }
 
 impl fmt::Display for Clash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} policy does not promote {} and {}", self.policy, self.joined, self.with)
+        let Clash { policy, refusal } = self;
+        match refusal {
+            Refusal::Pair { joined, with } => write!(f, "the {policy} policy does not promote {joined} and {with}"),
+            Refusal::Inexact(ty) => write!(f, "the {policy} policy does not turn {ty} into a float"),
+            Refusal::Number => write!(f, "the {policy} policy does not compute with bool as a number"),
+        }
     }
 }
 
 impl std::error::Error for Clash {}
 
-impl Policy {
-    /// All policies.
-    pub const ALL: [Policy; 2] = [Policy::Standard, Policy::Strict];
-
-    /// The name, as printed and parsed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Policy::Standard => "standard",
-            Policy::Strict => "strict",
+impl Clash {
+    /// Why the policy refuses, where more is to be said than that it does.
+    pub fn reason(&self) -> Option<&'static str> {
+        let system = self.policy.system();
+        match self.refusal {
+            Refusal::Pair { joined, with } => system.lack(joined).or_else(|| system.lack(with)),
+            Refusal::Inexact(ty) => system.lack(ty),
+            Refusal::Number => None,
         }
+    }
+}
+
+impl Policy {
+    /// A policy of your own, from its name (one word), joins and rules. An equal one made before is the same policy. It stays
+    /// for the life of the process.
+    ///
+    /// ```
+    /// use ndjit_ir::{DType, Policy, ValueType, promotion::Table};
+    /// // Nothing is promoted but bool.
+    /// let bool = ValueType::from(DType::Bool);
+    /// let joins = Table::from_fn(|a, b| match (a, b) {
+    ///     _ if a == b || b == bool => Some(a),
+    ///     _ if a == bool => Some(b),
+    ///     _ => None,
+    /// });
+    /// let policy = Policy::new("bool_only", joins, Policy::Standard.rules())?;
+    /// assert_eq!(policy.join(bool, DType::F16.into()), Some(DType::F16.into()));
+    /// assert_eq!(policy.join(DType::F32.into(), DType::F16.into()), None);
+    /// # Ok::<(), ndjit_ir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Promotion` if the name is not one word, if another policy has it, if a default is not of its kind, or if 128 policies
+    /// have been added.
+    pub fn new(name: &str, joins: Table, rules: Rules) -> Result<Policy> {
+        rules.defaults.check()?;
+        let (number, defaults) = (registry::add(name, joins, rules)?, rules.defaults);
+        Ok(Policy { system: number, defaults })
+    }
+
+    /// The policy's system.
+    pub fn system(self) -> &'static System {
+        registry::system(self.system)
+    }
+
+    /// The system's name.
+    pub fn name(self) -> &'static str {
+        self.system().name
+    }
+
+    /// What the policy is, in a sentence.
+    pub fn doc(self) -> &'static str {
+        DOCS.get(usize::from(self.system)).copied().unwrap_or("A policy added by its user.")
+    }
+
+    /// Where its rules are written down.
+    pub fn source(self) -> &'static str {
+        self.system().source
+    }
+
+    /// The rules beside the joins, with the policy's defaults.
+    pub fn rules(self) -> Rules {
+        Rules { defaults: self.defaults, ..self.system().rules }
+    }
+
+    /// The dtypes that weak types have where one must be chosen.
+    pub const fn defaults(self) -> Defaults {
+        self.defaults
+    }
+
+    /// The same policy with other defaults.
+    ///
+    /// # Errors
+    /// `Promotion` if a default is not of its kind.
+    pub fn with_defaults(self, defaults: Defaults) -> Result<Policy> {
+        defaults.check()?;
+        Ok(Policy { defaults, ..self })
     }
 
     /// The type an op with the operand rule `rule` computes in.
     ///
     /// `operands` are the types of all operands in order, the condition of a [`Choose`](Operands::Choose) included. No
     /// operands have no constraint: the result is then bool, the least type.
+    ///
+    /// # Errors
+    /// What the policy refuses.
     pub fn resolve(self, rule: Operands, operands: &[ValueType]) -> Result<Resolution, Clash> {
+        let rules = self.rules();
         let compute = match rule {
             Operands::Join => self.join_from(operands, 0)?,
-            Operands::Number => self.number(self.join_from(operands, 0)?),
-            Operands::Inexact => self.inexact(self.join_from(operands, 0)?),
+            Operands::Number => self.number(self.join_from(operands, 0)?)?,
+            Operands::Inexact => self.inexact(rules.inexact, self.join_from(operands, 0)?)?,
+            Operands::Quotient => self.inexact(rules.quotient, self.join_from(operands, 0)?)?,
             Operands::Logical => ValueType::Strong(DType::Bool),
             Operands::Choose => self.join_from(operands, 1)?,
         };
-        Ok(Resolution { compute })
+        Ok(Resolution { compute: self.weak_result(compute) })
     }
 
-    /// The join of two types; `None` where the policy defines none.
-    pub const fn join(self, a: ValueType, b: ValueType) -> Option<ValueType> {
-        match self {
-            Policy::Standard => Some(lattice::join(a, b)),
-            Policy::Strict => lattice::strict_join(a, b),
-        }
+    /// The type two operands meet in; `None` where the policy defines none.
+    pub fn join(self, left: ValueType, right: ValueType) -> Option<ValueType> {
+        Some(self.weak_result(self.system().joins.get(left, right)?))
     }
 
     /// The dtype that a weak type has where one must be chosen: in storage, or where nothing stronger was met.
     pub const fn default_dtype(self, weak: Weak) -> DType {
-        match (self, weak) {
-            (Policy::Standard | Policy::Strict, Weak::Int) => DType::I32,
-            (Policy::Standard | Policy::Strict, Weak::Float) => DType::F32,
-            (Policy::Standard | Policy::Strict, Weak::Complex) => DType::C64,
-        }
+        self.defaults.of(weak)
     }
 
     /// The dtype a value of this type is stored in and computed with.
@@ -104,40 +227,124 @@ impl Policy {
         }
     }
 
-    /// Bool becomes the default integer, strong as bool is.
-    const fn number(self, ty: ValueType) -> ValueType {
-        match ty {
-            ValueType::Strong(DType::Bool) => ValueType::Strong(self.default_dtype(Weak::Int)),
-            other => other,
+    /// The dtype the policy takes where `dtype` is asked for: another only with 64-bit types off.
+    pub fn width(self, dtype: DType) -> DType {
+        self.system().width(dtype)
+    }
+
+    /// The type of a sum or product of elements of type `ty`.
+    ///
+    /// # Errors
+    /// What the policy refuses.
+    pub fn accumulate(self, ty: ValueType) -> Result<ValueType, Clash> {
+        let default = self.defaults.int;
+        let dtype = match ty {
+            ValueType::Strong(dtype) => dtype,
+            ValueType::Weak(weak) => self.default_dtype(weak),
+        };
+        let widened = match (self.rules().accumulate, dtype.kind()) {
+            (_, Kind::Float | Kind::Complex) => dtype,
+            (Accumulate::Same, Kind::Bool) => return Err(Clash { policy: self, refusal: Refusal::Number }),
+            (Accumulate::Same, _) => dtype,
+            (Accumulate::Widen | Accumulate::DefaultInt, Kind::Bool) => default,
+            (_, Kind::UInt | Kind::Int) if dtype.bytes() >= default.bytes() => dtype,
+            (Accumulate::Widen, Kind::UInt) => default.unsigned(),
+            (Accumulate::Widen | Accumulate::DefaultInt, Kind::UInt | Kind::Int) => default,
+        };
+        Ok(ValueType::Strong(self.width(widened)))
+    }
+
+    /// The type of a mean of elements of type `ty`.
+    ///
+    /// # Errors
+    /// What the policy refuses.
+    pub fn mean(self, ty: ValueType) -> Result<ValueType, Clash> {
+        Ok(self.weak_result(self.inexact(self.rules().mean, ty)?))
+    }
+
+    pub(super) fn weak_result(self, ty: ValueType) -> ValueType {
+        match (self.system().rules.weak, ty) {
+            (WeakResult::Default, ValueType::Weak(weak)) => ValueType::Strong(self.default_dtype(weak)),
+            (WeakResult::Kept | WeakResult::Default, _) => ty,
         }
     }
 
-    /// Bool and integers become floats: 64-bit integers `f64`, others `f32`; weak integers weak floats.
-    const fn inexact(self, ty: ValueType) -> ValueType {
-        match ty {
-            ValueType::Weak(Weak::Int) => ValueType::Weak(Weak::Float),
-            ValueType::Weak(Weak::Float | Weak::Complex) => ty,
-            ValueType::Strong(dtype) => match dtype.kind() {
-                Kind::Bool | Kind::UInt | Kind::Int if dtype.bytes() == 8 => ValueType::Strong(DType::F64),
-                Kind::Bool | Kind::UInt | Kind::Int => ValueType::Strong(DType::F32),
-                Kind::Float | Kind::Complex => ty,
-            },
-        }
+    /// Bool becomes a number.
+    fn number(self, ty: ValueType) -> Result<ValueType, Clash> {
+        let dtype = match (ty, self.rules().number) {
+            (ValueType::Strong(DType::Bool), BoolNumber::Default) => self.defaults.int,
+            (ValueType::Strong(DType::Bool), BoolNumber::To(dtype)) => dtype,
+            (ValueType::Strong(DType::Bool), BoolNumber::Refused) => {
+                return Err(Clash { policy: self, refusal: Refusal::Number });
+            }
+            _ => return Ok(ty),
+        };
+        Ok(ValueType::Strong(dtype))
+    }
+
+    /// Bool and integers become floats.
+    fn inexact(self, rule: Inexact, ty: ValueType) -> Result<ValueType, Clash> {
+        let width = match ty {
+            _ if matches!(ty.kind(), Kind::Float | Kind::Complex) => return Ok(ty),
+            ValueType::Weak(_) => None,
+            ValueType::Strong(dtype) => Some(dtype.bytes()),
+        };
+        let dtype = match (rule, width) {
+            (Inexact::Refused, _) => return Err(Clash { policy: self, refusal: Refusal::Inexact(ty) }),
+            (_, None) => return Ok(ValueType::Weak(Weak::Float)),
+            (Inexact::Default, _) => self.defaults.float,
+            (Inexact::To(dtype), _) => dtype,
+            (Inexact::ByWidth, Some(8)) => DType::F64,
+            (Inexact::ByWidth, Some(_)) => DType::F32,
+            (Inexact::Smallest, Some(1)) => DType::F16,
+            (Inexact::Smallest, Some(2)) => DType::F32,
+            (Inexact::Smallest, Some(_)) => DType::F64,
+        };
+        Ok(ValueType::Strong(dtype))
     }
 
     fn join_from(self, operands: &[ValueType], first: usize) -> Result<ValueType, Clash> {
-        let Some(&start) = operands.get(first) else { return Ok(ValueType::Strong(DType::Bool)) };
-        let mut joined = start;
-        for (operand, &with) in operands.iter().enumerate().skip(first + 1) {
-            joined = self.join(joined, with).ok_or(Clash { policy: self, joined, operand, with })?;
+        let operands = operands.get(first..).unwrap_or_default();
+        match self.rules().order {
+            Order::Left => self.fold(operands.iter().copied()),
+            Order::StrongFirst => {
+                let strong = operands.iter().copied().filter(|ty| !ty.is_weak());
+                self.fold(strong.chain(operands.iter().copied().filter(|ty| ty.is_weak())))
+            }
         }
-        Ok(joined)
+    }
+
+    /// Joins from the left. One operand alone is joined with itself, so that a type the system has no place for is refused.
+    fn fold(self, mut operands: impl Iterator<Item = ValueType>) -> Result<ValueType, Clash> {
+        let joins = &self.system().joins;
+        let join = |joined, with| {
+            joins.get(joined, with).ok_or(Clash { policy: self, refusal: Refusal::Pair { joined, with } })
+        };
+        let Some(first) = operands.next() else { return Ok(ValueType::Strong(DType::Bool)) };
+        operands.try_fold(join(first, first)?, join)
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy::Standard
     }
 }
 
 impl fmt::Display for Policy {
+    /// The system's name, followed by the defaults where they are not the system's own: `numpy2`, `standard(i64,f64,c128)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        let Defaults { int, float, complex } = self.defaults;
+        if self.defaults == self.system().rules.defaults {
+            return f.pad(self.name());
+        }
+        f.pad(&format!("{}({int},{float},{complex})", self.name()))
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Policy({self})")
     }
 }
 
@@ -160,7 +367,24 @@ impl std::error::Error for UnknownPolicy {}
 impl FromStr for Policy {
     type Err = UnknownPolicy;
 
+    /// Reads what `Display` writes: a name, or a name and three default dtypes in parentheses.
     fn from_str(text: &str) -> Result<Policy, UnknownPolicy> {
-        Policy::ALL.into_iter().find(|policy| policy.name() == text).ok_or_else(|| UnknownPolicy(text.to_owned()))
+        let unknown = || UnknownPolicy(text.to_owned());
+        let (name, defaults) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+            Some((name, defaults)) => (name, Some(defaults)),
+            None => (text, None),
+        };
+        let system = registry::named(name).ok_or_else(unknown)?;
+        let defaults = match defaults {
+            None => registry::system(system).rules.defaults,
+            Some(defaults) => read_defaults(defaults).ok_or_else(unknown)?,
+        };
+        Ok(Policy { system, defaults })
     }
+}
+
+fn read_defaults(text: &str) -> Option<Defaults> {
+    let mut dtypes = text.split(',').map(|name| name.trim().parse::<DType>().ok());
+    let defaults = Defaults { int: dtypes.next()??, float: dtypes.next()??, complex: dtypes.next()?? };
+    (defaults.check().is_ok() && dtypes.next().is_none()).then_some(defaults)
 }

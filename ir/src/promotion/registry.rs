@@ -1,0 +1,67 @@
+//! The systems known to the process: the built-in ones, and those that users add.
+//!
+//! Nodes hold a policy as a few bytes, so a system added once stays. Adding an equal one again gives the same number; the
+//! number of different ones is bounded. A look-up takes no lock.
+
+use super::policy::BUILT_IN;
+use super::system::{Rules, System, Table};
+use crate::error::{Error, ErrorCode, Result};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// How many systems users can add.
+pub const USER_SYSTEMS: usize = 128;
+
+static USERS: [OnceLock<System>; USER_SYSTEMS] = [const { OnceLock::new() }; USER_SYSTEMS];
+static ADDING: Mutex<()> = Mutex::new(());
+
+/// The system with this number. Numbers come from [`add`] and the built-in ones alone.
+pub(super) fn system(number: u8) -> &'static System {
+    let number = usize::from(number);
+    match BUILT_IN.get(number) {
+        Some(system) => system,
+        None => USERS.get(number - BUILT_IN.len()).and_then(OnceLock::get).unwrap_or(BUILT_IN[0]),
+    }
+}
+
+/// The number of the system with this name.
+pub(super) fn named(name: &str) -> Option<u8> {
+    let users = USERS.iter().map_while(OnceLock::get);
+    let mut all = BUILT_IN.iter().copied().chain(users);
+    all.position(|system| system.name == name).map(|number| number as u8)
+}
+
+/// The number of the system with this name, joins and rules, which is added unless it is known.
+///
+/// # Errors
+/// `Promotion` if the name is not one word or another system has it, or if too many were added.
+pub(super) fn add(name: &str, joins: Table, rules: Rules) -> Result<u8> {
+    let is_word = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    if name.is_empty() || !is_word {
+        let headline = format!("policy: the name `{}` is not one word", name.escape_debug());
+        return Err(Error::new(ErrorCode::Promotion, headline)
+            .help("use letters, digits and `_`: graphs are printed and read with it"));
+    }
+    let _adding = ADDING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(number) = named(name) {
+        let known = system(number);
+        if known.joins == joins && known.rules == rules {
+            return Ok(number);
+        }
+        let headline = format!("policy: another policy is named `{name}`");
+        return Err(Error::new(ErrorCode::Promotion, headline).help("policies are told apart by name: choose another"));
+    }
+    let count = USERS.iter().map_while(OnceLock::get).count();
+    match USERS.get(count) {
+        // Nobody else adds while the lock is held, so the slot is free.
+        Some(slot) => {
+            let name = Box::leak(name.to_owned().into_boxed_str());
+            let _ = slot.set(System { name, source: "", joins, rules, lacks: &[] });
+            Ok((BUILT_IN.len() + count) as u8)
+        }
+        None => Err(Error::new(
+            ErrorCode::Promotion,
+            format!("policy: {USER_SYSTEMS} policies have been added, no more fit"),
+        )
+        .help("a policy stays for the life of the process: make each once and keep it")),
+    }
+}

@@ -1,0 +1,254 @@
+//! Promotion systems: what the rules of a policy are, as data.
+//!
+//! A [`System`] is a table of joins over the 18 value types and a handful of named [`Rules`]; the built-in ones are constants
+//! in [`systems`](super::systems), users add their own through [`Policy`](super::Policy). It knows no op, node or place.
+
+use crate::dtype::{DType, DTypeSet};
+use crate::error::{Error, ErrorCode, Result};
+use crate::value_type::{ValueType, Weak};
+
+/// The number of value types.
+const N: usize = ValueType::ALL.len();
+/// The entry of a pair without a common type.
+const UNDEFINED: u8 = u8::MAX;
+
+/// For each ordered pair of types the type both are promoted to, if the system defines one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    entries: [[u8; N]; N],
+}
+
+impl Table {
+    /// The table without any pair.
+    pub const EMPTY: Table = Table { entries: [[UNDEFINED; N]; N] };
+
+    /// The common type of `left` and `right`.
+    pub const fn get(&self, left: ValueType, right: ValueType) -> Option<ValueType> {
+        match self.entries[left.index()][right.index()] {
+            UNDEFINED => None,
+            entry => Some(ValueType::ALL[entry as usize]),
+        }
+    }
+
+    /// The table with the common type of one ordered pair set.
+    pub const fn with(mut self, left: ValueType, right: ValueType, join: Option<ValueType>) -> Table {
+        self.entries[left.index()][right.index()] = match join {
+            Some(ty) => ty.index() as u8,
+            None => UNDEFINED,
+        };
+        self
+    }
+
+    /// The table of a function of pairs.
+    pub fn from_fn(mut join: impl FnMut(ValueType, ValueType) -> Option<ValueType>) -> Table {
+        let mut table = Table::EMPTY;
+        for left in ValueType::ALL {
+            for right in ValueType::ALL {
+                table = table.with(left, right, join(left, right));
+            }
+        }
+        table
+    }
+}
+
+/// The table of a `const fn(ValueType, ValueType) -> Option<ValueType>`, made while compiling.
+macro_rules! tabulate {
+    ($join:path) => {{
+        let mut table = $crate::promotion::system::Table::EMPTY;
+        let mut i = 0;
+        while i < $crate::value_type::ValueType::ALL.len() {
+            let mut j = 0;
+            while j < $crate::value_type::ValueType::ALL.len() {
+                let (left, right) = ($crate::value_type::ValueType::ALL[i], $crate::value_type::ValueType::ALL[j]);
+                table = table.with(left, right, $join(left, right));
+                j += 1;
+            }
+            i += 1;
+        }
+        table
+    }};
+}
+pub(super) use tabulate;
+
+/// The dtypes that weak types have where one must be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Defaults {
+    /// Of weak integers.
+    pub int: DType,
+    /// Of weak floats.
+    pub float: DType,
+    /// Of weak complex numbers.
+    pub complex: DType,
+}
+
+impl Defaults {
+    /// `i32`, `f32`, `c64`.
+    pub const BITS_32: Defaults = Defaults { int: DType::I32, float: DType::F32, complex: DType::C64 };
+    /// `i64`, `f64`, `c128`.
+    pub const BITS_64: Defaults = Defaults { int: DType::I64, float: DType::F64, complex: DType::C128 };
+
+    /// Whether each default is of its kind.
+    ///
+    /// # Errors
+    /// `Promotion`, naming the one that is not.
+    pub fn check(self) -> Result<()> {
+        let kinds = [
+            ("integer", self.int, self.int.is_int(), DType::I64),
+            ("float", self.float, self.float.is_float(), DType::F64),
+            ("complex", self.complex, self.complex.is_complex(), DType::C128),
+        ];
+        match kinds.into_iter().find(|(_, _, fits, _)| !fits) {
+            None => Ok(()),
+            Some((kind, dtype, _, example)) => {
+                let headline = format!("defaults: {dtype} cannot be the default {kind} dtype");
+                Err(Error::new(ErrorCode::Promotion, headline)
+                    .help(format!("choose one of that kind, such as {example}")))
+            }
+        }
+    }
+
+    /// The default of a kind.
+    pub const fn of(self, weak: Weak) -> DType {
+        match weak {
+            Weak::Int => self.int,
+            Weak::Float => self.float,
+            Weak::Complex => self.complex,
+        }
+    }
+}
+
+/// The order in which the operands of an op with several meet. Where joins are associative and commutative all are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Pair by pair from the left.
+    Left,
+    /// The strong operands from the left, then the weak ones.
+    StrongFirst,
+}
+
+/// The dtype that bool and integers take in an inexact function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Inexact {
+    /// `f64` for 64-bit integers, `f32` for others; weak integers become weak floats.
+    ByWidth,
+    /// The smallest float that holds every value of the integer: `f16` for bool and 8 bits, `f32` for 16, `f64` for others.
+    Smallest,
+    /// The default float.
+    Default,
+    /// This dtype.
+    To(DType),
+    /// None: an error.
+    Refused,
+}
+
+/// The dtype that bool takes in arithmetic on numbers (floor division, remainder, square).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BoolNumber {
+    /// The default integer.
+    Default,
+    /// This dtype.
+    To(DType),
+    /// None: an error.
+    Refused,
+}
+
+/// What becomes of a weak result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WeakResult {
+    /// It stays weak.
+    Kept,
+    /// It takes the default dtype of its kind, strong.
+    Default,
+}
+
+/// The dtype of sums and products of integers and bool. Floats and complex numbers keep theirs everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Accumulate {
+    /// At least as wide as the default integer, with the operand's signedness; bool as signed.
+    Widen,
+    /// The default integer, but for a wider one.
+    DefaultInt,
+    /// The operand's; bool is an error.
+    Same,
+}
+
+/// Which dtypes the system takes as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// All.
+    Any,
+    /// 64-bit numbers become 32-bit ones, and 128-bit complex numbers 64-bit ones, wherever a dtype is asked for.
+    UpTo32,
+}
+
+/// A system's rules beside its joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// How more than two operands meet.
+    pub order: Order,
+    /// Integers in inexact functions.
+    pub inexact: Inexact,
+    /// Integers under true division.
+    pub quotient: Inexact,
+    /// Integers in a mean.
+    pub mean: Inexact,
+    /// Bool in arithmetic.
+    pub number: BoolNumber,
+    /// Sums and products of integers.
+    pub accumulate: Accumulate,
+    /// Weak results.
+    pub weak: WeakResult,
+    /// Widths taken as they are.
+    pub width: Width,
+    /// The default dtypes, unless others are set.
+    pub defaults: Defaults,
+}
+
+/// Types that a system has no place for, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// The dtypes.
+    pub dtypes: DTypeSet,
+    /// Whether weak types are among them.
+    pub weak: bool,
+    /// The reason, as a sentence without its full stop.
+    pub reason: &'static str,
+}
+
+/// One promotion system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct System {
+    /// The name, as printed and parsed: a word of letters, digits and `_`.
+    pub name: &'static str,
+    /// Where its rules are written down.
+    pub source: &'static str,
+    /// The common type of each pair.
+    pub joins: Table,
+    /// All other rules.
+    pub rules: Rules,
+    /// Types it has no place for.
+    pub lacks: &'static [Lack],
+}
+
+impl System {
+    /// Why a type has no place in the system, if that is known.
+    pub fn lack(&self, ty: ValueType) -> Option<&'static str> {
+        let lacks = |lack: &&Lack| match ty {
+            ValueType::Weak(_) => lack.weak,
+            ValueType::Strong(dtype) => lack.dtypes.contains(dtype),
+        };
+        self.lacks.iter().find(lacks).map(|lack| lack.reason)
+    }
+
+    /// The dtype the system takes where `dtype` is asked for.
+    pub const fn width(&self, dtype: DType) -> DType {
+        match (self.rules.width, dtype) {
+            (Width::Any, _) => dtype,
+            (Width::UpTo32, DType::U64) => DType::U32,
+            (Width::UpTo32, DType::I64) => DType::I32,
+            (Width::UpTo32, DType::F64) => DType::F32,
+            (Width::UpTo32, DType::C128) => DType::C64,
+            (Width::UpTo32, _) => dtype,
+        }
+    }
+}

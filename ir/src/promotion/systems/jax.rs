@@ -1,0 +1,113 @@
+//! JAX's systems: the lattice, its strict mode, 64-bit types off, and the table of 2019.
+//!
+//! Sources: <https://docs.jax.dev/en/latest/type_promotion.html>, JEP 9407, and for 64-bit types
+//! <https://docs.jax.dev/en/latest/default_dtypes.html>.
+
+use crate::dtype::{DType, DTypeSet};
+use crate::promotion::lattice::{join, strict_join};
+use crate::promotion::system::{
+    Accumulate, BoolNumber, Defaults, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
+};
+use crate::value_type::{ValueType, Weak};
+
+const RULES: Rules = Rules {
+    order: Order::Left,
+    inexact: Inexact::ByWidth,
+    quotient: Inexact::ByWidth,
+    mean: Inexact::ByWidth,
+    number: BoolNumber::Default,
+    accumulate: Accumulate::Widen,
+    weak: WeakResult::Kept,
+    width: Width::Any,
+    defaults: Defaults::BITS_32,
+};
+
+/// JAX's lattice with 32-bit defaults: the policy unless another is chosen.
+pub const STANDARD: System = System {
+    name: "standard",
+    source: "https://docs.jax.dev/en/latest/type_promotion.html",
+    joins: tabulate!(total),
+    rules: RULES,
+    lacks: &[],
+};
+
+/// `jax_numpy_dtype_promotion=strict`.
+pub const STRICT: System = System {
+    name: "strict",
+    source: "https://docs.jax.dev/en/latest/type_promotion.html#strict-dtype-promotion",
+    joins: tabulate!(strict_join),
+    rules: RULES,
+    lacks: &[],
+};
+
+/// JAX as it comes, with 64-bit types off.
+pub const JAX_32: System = System {
+    name: "jax32",
+    source: "https://docs.jax.dev/en/latest/default_dtypes.html",
+    joins: tabulate!(narrow_join),
+    rules: Rules {
+        inexact: Inexact::To(DType::F32),
+        quotient: Inexact::To(DType::F32),
+        mean: Inexact::To(DType::F32),
+        width: Width::UpTo32,
+        ..RULES
+    },
+    lacks: &[],
+};
+
+/// JAX with 64-bit types off but for those asked for (`jax_explicit_x64_dtypes=allow`).
+pub const JAX_32_EXPLICIT: System = System {
+    name: "jax32_explicit",
+    source: "https://docs.jax.dev/en/latest/default_dtypes.html",
+    joins: tabulate!(explicit_join),
+    rules: RULES,
+    lacks: &[],
+};
+
+/// The table of JAX's documentation of 2019.
+pub const JAX_2019: System = System {
+    name: "jax2019",
+    source: "https://github.com/jax-ml/jax/blob/jaxlib-v0.1.37/docs/type_promotion.rst",
+    joins: tabulate!(join_2019),
+    rules: Rules { weak: WeakResult::Default, ..RULES },
+    lacks: &[Lack { dtypes: DTypeSet::EMPTY, weak: true, reason: "the table of 2019 has no rows for bare numbers" }],
+};
+
+const fn total(a: ValueType, b: ValueType) -> Option<ValueType> {
+    Some(join(a, b))
+}
+
+/// The type with 64-bit widths off.
+const fn narrow(ty: ValueType) -> ValueType {
+    match ty {
+        ValueType::Strong(DType::U64) => ValueType::Strong(DType::U32),
+        ValueType::Strong(DType::I64) => ValueType::Strong(DType::I32),
+        ValueType::Strong(DType::F64) => ValueType::Strong(DType::F32),
+        ValueType::Strong(DType::C128) => ValueType::Strong(DType::C64),
+        other => other,
+    }
+}
+
+const fn is_wide(ty: ValueType) -> bool {
+    matches!(ty, ValueType::Strong(DType::U64 | DType::I64 | DType::F64 | DType::C128))
+}
+
+/// Operands and result are narrowed: `u32` with `i32`, which has no 32-bit bound, becomes `i32`.
+const fn narrow_join(a: ValueType, b: ValueType) -> Option<ValueType> {
+    Some(narrow(join(narrow(a), narrow(b))))
+}
+
+const fn explicit_join(a: ValueType, b: ValueType) -> Option<ValueType> {
+    let joined = join(a, b);
+    Some(if is_wide(a) || is_wide(b) { joined } else { narrow(joined) })
+}
+
+const fn join_2019(a: ValueType, b: ValueType) -> Option<ValueType> {
+    match (a, b) {
+        (ValueType::Weak(_), _) | (_, ValueType::Weak(_)) => None,
+        _ => Some(match join(a, b) {
+            ValueType::Weak(Weak::Float) => ValueType::Strong(DType::F64),
+            joined => joined,
+        }),
+    }
+}
