@@ -68,22 +68,91 @@ fn codes_that_count_bytes_are_refused() {
             }
         }
     }
-    insta::assert_snapshot!(refused.join("\n"), @"");
+    insta::assert_snapshot!(refused.join("\n"), @r"
+    b1: write `bool`
+    b2 unknown: long names such as `float32` are read too
+    b4 unknown: long names such as `float32` are read too
+    b8 unknown: long names such as `float32` are read too
+    b16 unknown: long names such as `float32` are read too
+    b32 unknown: long names such as `float32` are read too
+    u1: write `u8`
+    u2: write `u16`
+    u4: write `u32`
+    i1: write `i8`
+    i2: write `i16`
+    i4: write `i32`
+    f1 unknown: long names such as `float32` are read too
+    f2: write `f16`
+    f4: write `f32`
+    f8: write `f64`
+    c1 unknown: long names such as `float32` are read too
+    c2 unknown: long names such as `float32` are read too
+    c4: write `c64`
+    c8: write `c64` or `c128`
+    c16: write `c128`
+    c32 unknown: long names such as `float32` are read too
+    ");
 }
 
 #[test]
 fn what_is_no_name() {
     let error = |text: &str| text.parse::<DType>().unwrap_err();
-    insta::assert_snapshot!(error("float31"), @"");
-    insta::assert_snapshot!(error("f8"), @"");
-    insta::assert_snapshot!(error("c8"), @"");
-    insta::assert_snapshot!(error("c4"), @"");
-    insta::assert_snapshot!(error("int"), @"");
-    insta::assert_snapshot!(error("uint"), @"");
-    insta::assert_snapshot!(error("float"), @"");
-    insta::assert_snapshot!(error("complex"), @"");
-    insta::assert_snapshot!("i32*".parse::<ValueType>().unwrap_err(), @"");
-    for text in ["", " f32", "F32", "ƒ8", "<f4"] {
+    insta::assert_snapshot!(error("float31"), @r"
+    error[dtype]: unknown dtype `float31`
+      dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      help: long names such as `float32` are read too
+    ");
+    insta::assert_snapshot!(error("f8"), @r"
+    error[dtype]: dtype `f8` is ambiguous: its size may be in bytes or bits
+      in bytes, as in NumPy's codes: f64
+      in bits: no dtype
+      help: write `f64`
+    ");
+    insta::assert_snapshot!(error("c8"), @r"
+    error[dtype]: dtype `c8` is ambiguous: its size may be in bytes or bits
+      in bytes, as in NumPy's codes: c64
+      in bytes per part, as in JAX's first tables: c128
+      in bits: no dtype
+      help: write `c64` or `c128`
+    ");
+    insta::assert_snapshot!(error("c4"), @r"
+    error[dtype]: dtype `c4` is ambiguous: its size may be in bytes or bits
+      in bytes per part, as in JAX's first tables: c64
+      in bits: no dtype
+      help: write `c64`
+    ");
+    insta::assert_snapshot!(error("<f4"), @r"
+    error[dtype]: unknown dtype `<f4`
+      dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      help: write `f32`; descriptors of .npy files are read by `DType::from_npy`
+    ");
+    insta::assert_snapshot!(error("int"), @r"
+    error[dtype]: dtype `int` has no size
+      i64 in NumPy, i32 in PyTorch, the default integer in JAX
+      help: write `i32` or `i64`
+    ");
+    insta::assert_snapshot!(error("uint"), @r"
+    error[dtype]: dtype `uint` has no size
+      u64 in NumPy, the default unsigned integer in JAX
+      help: write `u32` or `u64`
+    ");
+    insta::assert_snapshot!(error("float"), @r"
+    error[dtype]: dtype `float` has no size
+      f64 in NumPy, f32 in PyTorch, the default float in JAX
+      help: write `f32` or `f64`
+    ");
+    insta::assert_snapshot!(error("complex"), @r"
+    error[dtype]: dtype `complex` has no size
+      c128 in NumPy, the default complex dtype in JAX
+      help: write `c64` or `c128`
+    ");
+    insta::assert_snapshot!("i32*".parse::<ValueType>().unwrap_err(), @r"
+    error[dtype]: unknown dtype `i32*`
+      dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      weak types: i* f* c*
+      help: long names such as `float32` are read too
+    ");
+    for text in ["", " f32", "F32", "ƒ8", ">f4"] {
         assert!(error(text).headline().starts_with("unknown dtype"), "{text}");
     }
 }
@@ -99,10 +168,23 @@ fn npy_descriptors() {
         }
     }
     let error = |text: &str| DType::from_npy(text).unwrap_err();
-    insta::assert_snapshot!(error(">f4"), @"");
-    insta::assert_snapshot!(error("f4"), @"");
-    insta::assert_snapshot!(error("<V2"), @"");
-    insta::assert_snapshot!(error("<U5"), @"");
+    insta::assert_snapshot!(error(">f4"), @r"
+    error[dtype]: `>f4` is big-endian
+      help: save `a.astype('<f4')`
+    ");
+    insta::assert_snapshot!(error("f4"), @r"
+    error[dtype]: `f4` does not name its byte order as .npy files do
+      help: write `<f4`
+    ");
+    insta::assert_snapshot!(error("<V2"), @r"
+    error[dtype]: `<V2` is raw bytes, as which NumPy saves bfloat16 without saying so
+      help: save `a.astype('<f4')`, which keeps every value, and convert with `.cast(DType::Bf16)` after reading
+    ");
+    insta::assert_snapshot!(error("<U5"), @r"
+    error[dtype]: `<U5` is no .npy descriptor of a dtype
+      descriptors: |b1 |u1 <u2 <u4 <u8 |i1 <i2 <i4 <i8 <f2 <f4 <f8 <c8 <c16
+      help: convert with `.astype` before saving; save each field of a structured array by itself
+    ");
     for text in ["", "<", "<f32", "|O", "<f16", "<c32", "ƒ", "<<f4"] {
         assert_eq!(error(text).code(), ErrorCode::DType, "{text}");
     }
@@ -151,7 +233,12 @@ fn classes_are_those_of_the_array_api_and_ivy() {
         );
         assert_eq!(isdtype(dtype, [DType::F32, DType::I8]), [DType::F32, DType::I8].contains(&dtype));
     }
-    insta::assert_snapshot!("integers".parse::<DTypeSet>().unwrap_err(), @"");
+    insta::assert_snapshot!("integers".parse::<DTypeSet>().unwrap_err(), @r"
+    error[dtype]: unknown dtype `integers`
+      dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      classes: `signed integer` `unsigned integer` `integral` `real floating` `complex floating` `numeric` `valid` `integer` `unsigned` `float` `complex`
+      help: long names such as `float32` are read too
+    ");
 }
 
 /// The limits of a format, from its bit patterns: `value` gives the value of one.
@@ -220,14 +307,34 @@ fn limits_are_numpys() {
 
 #[test]
 fn limits_of_the_wrong_kind() {
-    insta::assert_snapshot!(finfo(DType::I32).unwrap_err(), @"");
-    insta::assert_snapshot!(iinfo(DType::F32).unwrap_err(), @"");
-    insta::assert_snapshot!(iinfo(DType::C64).unwrap_err(), @"");
-    insta::assert_snapshot!(iinfo(DType::Bool).unwrap_err(), @"");
-    insta::assert_snapshot!(finfo(DType::Bool).unwrap_err(), @"");
+    insta::assert_snapshot!(finfo(DType::I32).unwrap_err(), @r"
+    error[dtype]: finfo: i32 is not a floating-point dtype
+      accepted: bf16 f16 f32 f64 c64 c128
+      help: limits of integers are `iinfo`'s
+    ");
+    insta::assert_snapshot!(iinfo(DType::F32).unwrap_err(), @r"
+    error[dtype]: iinfo: f32 is not an integer dtype
+      accepted: u8 u16 u32 u64 i8 i16 i32 i64
+      help: limits of floats are `finfo`'s
+    ");
+    insta::assert_snapshot!(iinfo(DType::C64).unwrap_err(), @r"
+    error[dtype]: iinfo: c64 is not an integer dtype
+      accepted: u8 u16 u32 u64 i8 i16 i32 i64
+      help: limits of floats are `finfo`'s
+    ");
+    insta::assert_snapshot!(iinfo(DType::Bool).unwrap_err(), @r"
+    error[dtype]: iinfo: bool is not an integer dtype
+      accepted: u8 u16 u32 u64 i8 i16 i32 i64
+      help: a bool is `false` or `true`; its limits as a number are 0 and 1
+    ");
+    insta::assert_snapshot!(finfo(DType::Bool).unwrap_err(), @r"
+    error[dtype]: finfo: bool is not a floating-point dtype
+      accepted: bf16 f16 f32 f64 c64 c128
+      help: a bool is `false` or `true`; its limits as a number are 0 and 1
+    ");
 }
 
-/// The values of `dtype` where conversions begin to fail, as pairs of the sum they stand for (`high + low` exactly).
+/// The integers of a dtype that are hardest to hold: they have the most digits and the widest range.
 fn edges(dtype: DType) -> Vec<i128> {
     let (min, max) = dtype.int_range().unwrap();
     [min, min + 1, 0, 1, max - 1, max].into()
@@ -285,7 +392,11 @@ fn casting_is_numpys() {
     println!("can_cast: {compared} cells compared, {} equal", compared - listed.len());
     assert_eq!(compared, 5 * 15 * 15);
     // ml_dtypes registers its casts pair by pair; these three go against the order of kinds that all others follow.
-    insta::assert_snapshot!(listed.join("\n"), @"");
+    insta::assert_snapshot!(listed.join("\n"), @r"
+    bf16 -> f16 same_kind: true here
+    c64 -> bf16 same_kind: false here
+    c128 -> bf16 same_kind: false here
+    ");
 }
 
 #[test]

@@ -68,27 +68,31 @@ fn numpy_code(row: &Row) -> Option<&'static str> {
 
 fn not_a_name(text: &str) -> Error {
     ambiguous_size(text).or_else(|| no_size(text)).unwrap_or_else(|| {
+        let help = match DType::from_npy(text) {
+            Ok(dtype) => format!("write `{dtype}`; descriptors of .npy files are read by `DType::from_npy`"),
+            Err(_) => "long names such as `float32` are read too".to_owned(),
+        };
         Error::new(ErrorCode::DType, format!("unknown dtype `{text}`"))
             .fact(format_args!("dtypes: {}", DTypeSet::ALL))
-            .help("write a short name or a long one: `f32` or `float32`")
+            .help(help)
     })
 }
 
-/// Refuses NumPy's codes, which count bytes, and the codes of complex dtypes in JAX's tables of 2020 and before, which count
-/// the bytes of one part: their `c8` is `c128`.
+/// Refuses NumPy's codes, which count bytes, and the codes of complex dtypes in JAX's first tables, which count the bytes
+/// of one part: their `c8` is `c128`.
 fn ambiguous_size(text: &str) -> Option<Error> {
     let numpy = ROWS.iter().find(|row| numpy_code(row) == Some(text));
     let jax = ROWS.iter().find(|row| row.kind == Kind::Complex && text == format!("c{}", row.bytes / 2));
-    let readings = [(numpy, "bytes, as in NumPy's codes"), (jax, "bytes per part, as in JAX's first tables")];
+    let readings = [(numpy, "in bytes, as in NumPy's codes"), (jax, "in bytes per part, as in JAX's first tables")];
     let mut error =
         Error::new(ErrorCode::DType, format!("dtype `{text}` is ambiguous: its size may be in bytes or bits"));
     let mut names = Vec::new();
     for (row, reading) in readings {
         let Some(row) = row else { continue };
-        error = error.fact(format_args!("{reading}: {row}", row = row.dtype));
-        names.push(format!("`{}` or `{}`", row.name, row.long));
+        error = error.fact(format_args!("{reading}: {}", row.name));
+        names.push(format!("`{}`", row.name));
     }
-    (!names.is_empty()).then(|| error.fact("bits: no dtype").help(format!("write {}", names.join(", or "))))
+    (!names.is_empty()).then(|| error.fact("in bits: no dtype").help(format!("write {}", names.join(" or "))))
 }
 
 /// Names that say a kind of numbers but no size, and what libraries take them for.
@@ -122,5 +126,5 @@ fn not_a_descriptor(text: &str) -> Error {
     let known: Vec<&str> = ROWS.iter().filter_map(|row| row.npy).collect();
     error("is no .npy descriptor of a dtype")
         .fact(format_args!("descriptors: {}", known.join(" ")))
-        .help("save `a.astype` of one of these; a structured array has one per field")
+        .help("convert with `.astype` before saving; save each field of a structured array by itself")
 }
