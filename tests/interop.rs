@@ -207,7 +207,9 @@ mod npy {
         ];
         for (i, bytes) in bad.iter().enumerate() {
             let error = refused("else", bytes);
-            assert_eq!(error.code(), ErrorCode::Io, "case {i}: {error}");
+            // Three have a descriptor that names no dtype to be read.
+            let code = if [3, 4, 5].contains(&i) { ErrorCode::DType } else { ErrorCode::Io };
+            assert_eq!(error.code(), code, "case {i}: {error}");
             assert!(
                 error.to_string().contains("read_npy: ") && error.to_string().contains("file: "),
                 "case {i}: {error}"
