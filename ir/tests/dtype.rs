@@ -254,7 +254,7 @@ fn from_patterns(dtype: DType, digits: u32, exponent_bits: u32, value: fn(u64) -
         exponent_bits,
         eps: value(one + 1) - 1.0,
         max: value(infinity - 1),
-        min: value(infinity - 1 | 1 << (exponent_bits + significand)),
+        min: value((infinity - 1) | (1 << (exponent_bits + significand))),
         smallest_normal: value(1 << significand),
         smallest_subnormal: value(1),
     }
