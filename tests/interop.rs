@@ -218,6 +218,16 @@ mod npy {
         let error = refused("else", &header("'<f4'", "(9223372036854775807, 9223372036854775807)"));
         assert_eq!(error.code(), ErrorCode::Size);
         insta::assert_snapshot!(text(&refused("else", &bad[3])));
+        insta::assert_snapshot!(text(&refused("else", &bad[0])), @r"
+        error[io]: read_npy: not a .npy file of numbers
+          file: data/interop_else.npy
+          help: `numpy.save` writes such files, of arrays that are not structured
+        ");
+        insta::assert_snapshot!(text(&refused("else", &bad[4])), @r"
+        error[dtype]: read_npy: f16 is not supported
+          file: data/interop_else.npy
+          help: save `a.astype('<f4')`
+        ");
         assert_eq!(Array::read_npy(path("absent")).unwrap_err().code(), ErrorCode::Io);
     }
 }
