@@ -26,7 +26,7 @@ macro_rules! codes {
 
 codes! {
     Shape "shape" "Shapes that do not broadcast, or data that does not fill its shape.";
-    DType "dtype" "An op does not take a dtype.";
+    DType "dtype" "A dtype that an op or a query does not take, or text that names none.";
     Promotion "promotion" "The policy defines no common type for the operands.";
     Literal "literal" "A literal does not fit the dtype it is used in.";
     Size "size" "A product of extents or a byte count is larger than the address space allows.";

@@ -19,6 +19,8 @@ pub mod place;
 mod problems;
 pub mod promotion;
 pub mod random;
+#[cfg(feature = "serde")]
+mod serde;
 pub mod shape;
 pub mod value_type;
 

@@ -1,7 +1,9 @@
 //! What a value's type is before commit: a dtype, or one of three weak points that have a kind but no width.
 
 use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
 use std::fmt;
+use std::str::FromStr;
 
 /// A weak type: a kind of numbers without a width. Bare Rust numbers have one; results of computing with weak values alone
 /// keep one. Booleans are always strong.
@@ -114,5 +116,20 @@ impl fmt::Display for Weak {
 impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+impl FromStr for ValueType {
+    type Err = Error;
+
+    /// Reads `i*`, `f*`, `c*`, or a dtype's short or long name.
+    ///
+    /// # Errors
+    /// As for [`DType`].
+    fn from_str(text: &str) -> Result<ValueType> {
+        match Weak::ALL.into_iter().find(|weak| weak.name() == text) {
+            Some(weak) => Ok(weak.into()),
+            None => text.parse().map(ValueType::Strong).map_err(|e: Error| e.fact("weak types: i* f* c*")),
+        }
     }
 }

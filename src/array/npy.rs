@@ -38,8 +38,8 @@ impl Array {
     /// write `f16`, as `<f2`; the crate that reads files here has no such element. NumPy has no `bf16`.)
     ///
     /// # Errors
-    /// `Io` if the file cannot be read, is truncated, or is not a `.npy` file of such a dtype; `Size` if it claims more
-    /// elements than memory can address; `Allocation` if memory is refused.
+    /// `Io` if the file cannot be read, is truncated, or is not a `.npy` file of numbers; `DType` if it is of another dtype;
+    /// `Size` if it claims more elements than memory can address; `Allocation` if memory is refused.
     #[track_caller]
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
         let place = Place::caller();
@@ -76,12 +76,7 @@ fn read(path: &Path) -> Result<Array> {
     let mut file = File::open(path).map_err(|e| failed(&e))?;
     let mut start = Vec::new();
     (&mut file).take(LONGEST_HEADER as u64).read_to_end(&mut start).map_err(|e| failed(&e))?;
-    let header = Header::parse(&start).ok_or_else(|| {
-        failed(&"not a .npy file of a dtype and order ndjit reads").fact(DTYPES).help(
-            "`numpy.save` writes such files; big-endian, structured, object, string and half-precision arrays need \
-             `.astype` before",
-        )
-    })?;
+    let header = Header::parse(&start)?;
     let promised = header.shape.bytes(header.dtype.bytes())?;
     let data = file.metadata().map_err(|e| failed(&e))?.len().saturating_sub(header.len as u64);
     if data < promised as u64 {
@@ -96,10 +91,10 @@ fn read(path: &Path) -> Result<Array> {
             .fact(format_args!("the header says {}{}", header.dtype, header.shape))
     })?;
     file.seek(SeekFrom::Start(0)).map_err(|e| failed(&e))?;
-    for_element!(header.dtype, elements(file), else Err(failed(&format_args!("{} is not supported", header.dtype))))
+    let refused = Err(Error::new(ErrorCode::DType, format!("read_npy: {} is not supported", header.dtype))
+        .help("save `a.astype('<f4')`"));
+    for_element!(header.dtype, elements(file), else refused)
 }
-
-const DTYPES: &str = "dtypes: |b1 |u1 <u2 <u4 <u8 |i1 <i2 <i4 <i8 <f4 <f8 <c8 <c16";
 
 /// More than a header of plain numbers in 64 dimensions needs.
 const LONGEST_HEADER: usize = 4096;
@@ -114,7 +109,17 @@ struct Header {
 }
 
 impl Header {
-    fn parse(start: &[u8]) -> Option<Header> {
+    fn parse(start: &[u8]) -> Result<Header> {
+        let (descriptor, shape, len) = Header::fields(start).ok_or_else(|| {
+            failed(&"not a .npy file of numbers")
+                .help("`numpy.save` writes such files, of arrays that are not structured")
+        })?;
+        let dtype = DType::from_npy(descriptor).map_err(|e| e.of("read_npy"))?;
+        Ok(Header { dtype, shape, len })
+    }
+
+    /// The type descriptor, the shape, and the bytes before the data.
+    fn fields(start: &[u8]) -> Option<(&str, Shape, usize)> {
         let after = start.strip_prefix(b"\x93NUMPY")?;
         let (before, len): (usize, usize) = match *after {
             [1, _, a, b, ..] => (10, usize::from(u16::from_le_bytes([a, b]))),
@@ -125,12 +130,11 @@ impl Header {
         if text.matches(['(', '[', '{']).count() > 2 {
             return None;
         }
-        let name = text.split_once("'descr'")?.1.split('\'').nth(1)?;
-        let dtype = DType::ALL.into_iter().find(|dtype| dtype.row().npy == Some(name) && *dtype != DType::F16)?;
+        let descriptor = text.split_once("'descr'")?.1.split('\'').nth(1)?;
         let extents = text.split_once("'shape'")?.1.split_once('(')?.1.split_once(')')?.0;
         let extents = extents.split(',').map(str::trim).filter(|e| !e.is_empty());
         let extents: Vec<usize> = extents.map(|e| e.parse().ok()).collect::<Option<_>>()?;
-        Some(Header { dtype, shape: Shape::new(&extents), len: before + len })
+        Some((descriptor, Shape::new(&extents), before + len))
     }
 }
 

@@ -345,3 +345,16 @@ fn immediate(bits: u64, ty: Type) -> i64 {
 }
 
 const _: () = assert!(size_of::<Cell>() == CELL as usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndjit_ir::DType;
+
+    #[test]
+    fn stored_words_are_named_as_in_clif() {
+        for word in DType::ALL.into_iter().flat_map(DType::storage) {
+            assert_eq!(scalar_type(*word).to_string(), word.name());
+        }
+    }
+}

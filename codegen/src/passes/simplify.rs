@@ -195,7 +195,7 @@ fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
     if matches!(out.node(id).kind, NodeKind::Cast) {
         let inner = out.operands(id)[0];
         let (a, b) = (out.ty(inner), out.ty(operand));
-        if holds(b, a) && same_after(a, b, dtype) {
+        if b.holds(a) && same_after(a, b, dtype) {
             source = inner;
         }
     }
@@ -206,42 +206,11 @@ fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
     out.add(NodeKind::Cast, &[source], &[(dtype, shape)])
 }
 
-/// Whether every value of `narrow` is a value of `wide`.
-pub fn holds(wide: DType, narrow: DType) -> bool {
-    if wide == narrow {
-        return true;
-    }
-    let precision = |d: DType| match d.real() {
-        DType::Bf16 => (8, 8),
-        DType::F16 => (11, 5),
-        DType::F32 => (24, 8),
-        _ => (53, 11),
-    };
-    match (narrow.kind(), wide.kind()) {
-        (Kind::Bool, _) => true,
-        (_, Kind::Bool) => false,
-        (Kind::UInt | Kind::Int, Kind::UInt | Kind::Int) => {
-            let (n, w) = (narrow.int_range().unwrap_or((0, 0)), wide.int_range().unwrap_or((0, 0)));
-            w.0 <= n.0 && n.1 <= w.1
-        }
-        (Kind::UInt | Kind::Int, Kind::Float | Kind::Complex) => {
-            let bits = 8 * narrow.bytes() as u32 - u32::from(narrow.is_signed());
-            // -2^bits and 2^bits - 1 must both be exact and in range (f16 reaches 65504).
-            bits <= precision(wide).0 && !(wide == DType::F16 && bits > 15)
-        }
-        (Kind::Float, Kind::Float | Kind::Complex) | (Kind::Complex, Kind::Complex) => {
-            let ((np, ne), (wp, we)) = (precision(narrow), precision(wide));
-            np <= wp && ne <= we
-        }
-        (Kind::Float | Kind::Complex, Kind::UInt | Kind::Int) | (Kind::Complex, Kind::Float) => false,
-    }
-}
-
 /// Whether casting values of `a` to `c` gives the same directly and through `b`, which holds them all. Integers wrap when
 /// cast to integers but saturate when they come as floats.
 fn same_after(a: DType, b: DType, c: DType) -> bool {
     let through_float = a.is_int() && !(b.is_int() || b == DType::Bool);
-    !(through_float && c.is_int() && !holds(c, a))
+    !(through_float && c.is_int() && !c.holds(a))
 }
 
 /// The value of a literal operand, if it is known at trace time.

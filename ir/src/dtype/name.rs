@@ -1,0 +1,130 @@
+//! Names of dtypes: short and long ones, read and written, and the descriptors of `.npy` files.
+//!
+//! Sizes in short names are in bits. NumPy's codes count bytes, so one text could mean two things; where it would, it is
+//! refused and the error says what to write. Texts that are a dtype's own short name (`i8`, `u8`, `f16`) are that dtype.
+
+use super::set::DTypeSet;
+use super::table::{DType, Kind, ROWS, Row};
+use crate::error::{Error, ErrorCode, Result};
+use std::fmt;
+use std::str::FromStr;
+
+impl fmt::Display for DType {
+    /// Writes the short name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for DType {
+    type Err = Error;
+
+    /// Reads a short (`f32`) or long (`float32`) name.
+    ///
+    /// ```
+    /// use ndjit_ir::DType;
+    ///
+    /// assert_eq!("float32".parse(), Ok(DType::F32));
+    /// assert_eq!("i8".parse(), Ok(DType::I8)); // 8 bits; NumPy's code `i8` counts bytes
+    /// assert!("f8".parse::<DType>().is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// `DType` if the name is not known; if its size may be in bytes or in bits, as in `c8`, `f4`, `u1`; or if it has no
+    /// size, as `float`.
+    fn from_str(text: &str) -> Result<DType> {
+        let row = ROWS.iter().find(|row| row.name == text || row.long == text);
+        row.map(|row| row.dtype).ok_or_else(|| not_a_name(text))
+    }
+}
+
+impl DType {
+    /// The dtype of a type descriptor in the header of a `.npy` file, such as `<f4` or `|u1`: a byte order (`<`, or `|` for
+    /// single bytes), a letter, and a size in bytes. See the
+    /// [format](https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
+    ///
+    /// The other direction is [`Row::npy`].
+    ///
+    /// ```
+    /// use ndjit_ir::DType;
+    ///
+    /// assert_eq!(DType::from_npy("<c8"), Ok(DType::C64));
+    /// assert!(DType::from_npy(">f4").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// `DType` for big-endian data, a descriptor without byte order, raw bytes (as which NumPy saves bfloat16), and whatever
+    /// else is no dtype.
+    pub fn from_npy(descriptor: &str) -> Result<DType> {
+        let row = ROWS.iter().find(|row| row.npy == Some(descriptor));
+        row.map(|row| row.dtype).ok_or_else(|| not_a_descriptor(descriptor))
+    }
+}
+
+/// The code and size of a row's descriptor, without byte order: NumPy's code for the dtype, `f4`.
+fn numpy_code(row: &Row) -> Option<&'static str> {
+    row.npy.map(|npy| npy.trim_start_matches(['<', '|']))
+}
+
+fn not_a_name(text: &str) -> Error {
+    ambiguous_size(text).or_else(|| no_size(text)).unwrap_or_else(|| {
+        let help = match DType::from_npy(text) {
+            Ok(dtype) => format!("write `{dtype}`; descriptors of .npy files are read by `DType::from_npy`"),
+            Err(_) => "long names such as `float32` are read too".to_owned(),
+        };
+        Error::new(ErrorCode::DType, format!("unknown dtype `{text}`"))
+            .fact(format_args!("dtypes: {}", DTypeSet::ALL))
+            .help(help)
+    })
+}
+
+/// Refuses NumPy's codes, which count bytes, and the codes of complex dtypes in JAX's first tables, which count the bytes
+/// of one part: their `c8` is `c128`.
+fn ambiguous_size(text: &str) -> Option<Error> {
+    let numpy = ROWS.iter().find(|row| numpy_code(row) == Some(text));
+    let jax = ROWS.iter().find(|row| row.kind == Kind::Complex && text == format!("c{}", row.bytes / 2));
+    let readings = [(numpy, "in bytes, as in NumPy's codes"), (jax, "in bytes per part, as in JAX's first tables")];
+    let mut error =
+        Error::new(ErrorCode::DType, format!("dtype `{text}` is ambiguous: its size may be in bytes or bits"));
+    let mut names = Vec::new();
+    for (row, reading) in readings {
+        let Some(row) = row else { continue };
+        error = error.fact(format_args!("{reading}: {}", row.name));
+        names.push(format!("`{}`", row.name));
+    }
+    (!names.is_empty()).then(|| error.fact("in bits: no dtype").help(format!("write {}", names.join(" or "))))
+}
+
+/// Names that say a kind of numbers but no size, and what libraries take them for.
+const NO_SIZE: [(&str, &str, &str); 4] = [
+    ("int", "i64 in NumPy, i32 in PyTorch, the default integer in JAX", "write `i32` or `i64`"),
+    ("uint", "u64 in NumPy, the default unsigned integer in JAX", "write `u32` or `u64`"),
+    ("float", "f64 in NumPy, f32 in PyTorch, the default float in JAX", "write `f32` or `f64`"),
+    ("complex", "c128 in NumPy, the default complex dtype in JAX", "write `c64` or `c128`"),
+];
+
+fn no_size(text: &str) -> Option<Error> {
+    let (_, readings, help) = NO_SIZE.into_iter().find(|(name, ..)| *name == text)?;
+    Some(Error::new(ErrorCode::DType, format!("dtype `{text}` has no size")).fact(readings).help(help))
+}
+
+fn not_a_descriptor(text: &str) -> Error {
+    let error = |what: &str| Error::new(ErrorCode::DType, format!("`{text}` {what}"));
+    let code = text.trim_start_matches(['<', '>', '|', '=']);
+    if let Some(npy) = ROWS.iter().find(|row| numpy_code(row) == Some(code)).and_then(|row| row.npy) {
+        return if text.starts_with('>') {
+            error("is big-endian").help(format!("save `a.astype('{npy}')`"))
+        } else {
+            error("does not name its byte order as .npy files do").help(format!("write `{npy}`"))
+        };
+    }
+    if code == "V2" {
+        return error("is raw bytes, as which NumPy saves bfloat16 without saying so").help(
+            "save `a.astype('<f4')`, which keeps every value, and convert with `.cast(DType::Bf16)` after reading",
+        );
+    }
+    let known: Vec<&str> = ROWS.iter().filter_map(|row| row.npy).collect();
+    error("is no .npy descriptor of a dtype")
+        .fact(format_args!("descriptors: {}", known.join(" ")))
+        .help("convert with `.astype` before saving; save each field of a structured array by itself")
+}
