@@ -4,9 +4,10 @@
 //! [JEP 9407](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html#combining-lattices). They are judged on types: by the
 //! numbers a format can hold, not by sampling values.
 
-use super::value::Lattice;
-use crate::dtype::{DType, Kind};
-use crate::value_type::{ValueType, Weak};
+use super::value::{Lattice, value_type};
+use crate::dtype::{DType, Kind, finfo};
+use crate::promotion::system::Defaults;
+use crate::value_type::ValueType;
 use std::fmt::{self, Display, Formatter};
 
 /// A pair of operands with its result: `left ∨ right = result`.
@@ -112,7 +113,7 @@ impl Audit {
         if strong.clone().any(|from| from.min < to.min || from.max > to.max) {
             self.lost_magnitude.push(finding);
         }
-        if strong.clone().any(|from| from.precision > to.precision || from.fraction && !to.fraction) {
+        if strong.clone().any(|from| from.digits > to.digits || from.fraction && !to.fraction) {
             self.lost_precision.push(finding);
         }
         let width = |ty: ValueType| strong_width(ty).unwrap_or(0);
@@ -142,8 +143,7 @@ impl Lattice {
             }
         }
         let mut audit = Audit::of(self.name(), &|a, b| table[a.index()][b.index()]);
-        let judged = |node: &&String| audit.types.iter().any(|ty| ty.name() == node.as_str());
-        audit.unjudged = self.nodes().iter().filter(|node| !judged(node)).cloned().collect();
+        audit.unjudged = self.nodes().iter().filter(|node| value_type(node).is_none()).cloned().collect();
         audit
     }
 }
@@ -153,8 +153,7 @@ impl Lattice {
 struct Format {
     min: f64,
     max: f64,
-    /// Bits between the first and the last that can be set, the sign not counted.
-    precision: u32,
+    digits: u32,
     /// Whether there are numbers between the integers.
     fraction: bool,
 }
@@ -162,18 +161,13 @@ struct Format {
 impl Format {
     /// The format of `dtype`, of its real part if it is complex.
     fn of(dtype: DType) -> Format {
-        let float = |max: f64, precision| Format { min: -max, max, precision, fraction: true };
-        match dtype.real() {
-            DType::Bf16 => float(half::bf16::MAX.to_f64(), half::bf16::MANTISSA_DIGITS),
-            DType::F16 => float(half::f16::MAX.to_f64(), half::f16::MANTISSA_DIGITS),
-            DType::F32 => float(f32::MAX.into(), f32::MANTISSA_DIGITS),
-            DType::F64 => float(f64::MAX, f64::MANTISSA_DIGITS),
-            integer => {
-                let (min, max) = integer.int_range().unwrap_or((0, 0));
-                let precision = i128::BITS - max.leading_zeros();
-                Format { min: min as f64, max: max as f64, precision, fraction: false }
-            }
-        }
+        let (min, max) = match (dtype.int_range(), finfo(dtype)) {
+            (Some((min, max)), _) => (min as f64, max as f64),
+            (None, Ok(info)) => (info.min, info.max),
+            // Every dtype has one of the two.
+            (None, Err(_)) => (f64::NEG_INFINITY, f64::INFINITY),
+        };
+        Format { min, max, digits: dtype.digits(), fraction: dtype.int_range().is_none() }
     }
 }
 
@@ -188,9 +182,7 @@ fn strong(ty: ValueType) -> Option<DType> {
 fn widest(ty: ValueType) -> DType {
     match ty {
         ValueType::Strong(dtype) => dtype,
-        ValueType::Weak(Weak::Int) => DType::I64,
-        ValueType::Weak(Weak::Float) => DType::F64,
-        ValueType::Weak(Weak::Complex) => DType::C128,
+        ValueType::Weak(weak) => Defaults::BITS_64.of(weak),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The Hasse diagram of a lattice as SVG: lower nodes below, a line to each immediate successor.
 
 use super::layout::{Layout, layout};
-use super::value::Lattice;
+use super::value::{Lattice, value_type};
 use crate::dtype::Kind;
 use crate::value_type::ValueType;
 use std::fmt::Write;
@@ -89,7 +89,7 @@ impl Page {
     fn node(&self, plan: &Layout, index: usize, name: &str, width: f64) -> String {
         let (x, y) = self.at((plan.x[index], plan.layer[index]));
         let (left, top, radius) = (x - width / 2.0, y - NODE_HEIGHT / 2.0, NODE_HEIGHT / 2.0);
-        let ty = ValueType::ALL.into_iter().find(|ty| ty.name() == name);
+        let ty = value_type(name);
         let (fill, stroke) = colours(ty.map(ValueType::kind));
         let dashes = if ty.is_some_and(ValueType::is_weak) { r#" stroke-dasharray="4 3""# } else { "" };
         let (base, name) = (y + 5.0, escape(name));

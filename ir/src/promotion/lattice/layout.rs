@@ -7,7 +7,7 @@
 
 /// The space between neighbours in a layer, from border to border.
 const GAP: f64 = 26.0;
-/// Passes over the layers. The diagrams of 64-node graphs stop changing before.
+/// Passes over the layers: enough to draw every named lattice without crossings.
 const ORDER_PASSES: usize = 24;
 const PLACE_PASSES: usize = 80;
 /// How much straighter than others the parts of an edge between two bends are kept.

@@ -155,8 +155,7 @@ impl Lattice {
     /// The join of two value types, where nodes of their names stand for them. `None` where the nodes have no join, or it is
     /// no value type.
     pub fn join_types(&self, a: ValueType, b: ValueType) -> Option<ValueType> {
-        let join = self.join(a.name(), b.name())?;
-        ValueType::ALL.into_iter().find(|ty| ty.name() == join)
+        value_type(self.join(a.name(), b.name())?)
     }
 
     /// Whether `a` may be promoted to `b`: they are the same node, or edges lead from `a` to `b`. False if a name is no node.
@@ -200,6 +199,11 @@ impl Lattice {
     fn all(&self) -> u64 {
         (0..self.nodes.len()).fold(0, |all, node| all | 1 << node)
     }
+}
+
+/// The value type whose name a node has.
+pub(super) fn value_type(node: &str) -> Option<ValueType> {
+    ValueType::ALL.into_iter().find(|ty| ty.name() == node)
 }
 
 /// All pairs `a < b` of numbers below `nodes`.
