@@ -59,5 +59,10 @@ pub use stats::{KernelStats, Stats, stats};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// The page's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/traps.md")]
+struct Traps;
+
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
