@@ -1,6 +1,7 @@
 //! The type and shape of an operation's result, or the error that the user reads. The one place both traced and lazy
 //! operations ask; the rules themselves are the policy's and the shape's.
 
+use ndjit_ir::explain::Origin;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
@@ -13,10 +14,23 @@ pub(crate) struct Known<'a> {
     pub literal: Option<Literal>,
 }
 
+/// Where each operand comes from, asked when an error is to be worded.
+pub(crate) type Origins<'a> = &'a dyn Fn(usize) -> Origin;
+
 /// Type and shape of `op`'s result.
-pub(crate) fn op_result(op: Op, policy: Policy, operands: &[Known<'_>], place: Place) -> Result<(ValueType, Shape)> {
+pub(crate) fn op_result(
+    op: Op,
+    policy: Policy,
+    operands: &[Known<'_>],
+    place: Place,
+    origins: Origins<'_>,
+) -> Result<(ValueType, Shape)> {
+    typed(op, policy, operands).map_err(|error| explained(error, op, operands, place, origins))
+}
+
+fn typed(op: Op, policy: Policy, operands: &[Known<'_>]) -> Result<(ValueType, Shape)> {
     let types: SmallVec<[ValueType; 3]> = operands.iter().map(|o| o.ty).collect();
-    let resolved = policy.resolve_op(op, &types).map_err(|e| explained(e, op, operands, place))?;
+    let resolved = policy.resolve_op(op, &types)?;
     let compute = policy.commit(resolved.compute);
     for (i, operand) in operands.iter().enumerate() {
         let dtype = op.operand_dtype(i, compute);
@@ -24,21 +38,21 @@ pub(crate) fn op_result(op: Op, policy: Policy, operands: &[Known<'_>], place: P
         if dtype != DType::Bool
             && let Some(literal) = operand.literal
         {
-            literal.to_repr(dtype).map_err(|e| explained(e.of(op), op, operands, place))?;
+            literal.to_repr(dtype).map_err(|e| e.of(op))?;
         }
     }
-    let shape = broadcast(op, operands, place)?;
+    let shape = broadcast(op, operands)?;
     let dtype = policy.commit(resolved.result);
-    shape.bytes(dtype.bytes()).map_err(|e| explained(e.of(op), op, operands, place))?;
+    shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
     Ok((resolved.result, shape))
 }
 
-fn broadcast(op: Op, operands: &[Known<'_>], place: Place) -> Result<Shape> {
+fn broadcast(op: Op, operands: &[Known<'_>]) -> Result<Shape> {
     let mut shape = Shape::scalar();
     for operand in operands {
         shape = shape.broadcast(operand.shape).ok_or_else(|| {
             let headline = format!("{op}: shapes {shape} and {} do not broadcast", operand.shape);
-            explained(Error::new(ErrorCode::Shape, headline).help(mismatch(&shape, operand.shape)), op, operands, place)
+            Error::new(ErrorCode::Shape, headline).help(mismatch(&shape, operand.shape))
         })?;
     }
     Ok(shape)
@@ -55,16 +69,17 @@ fn mismatch(a: &Shape, b: &Shape) -> String {
     "axes are matched from the last; extents must be equal or 1".to_owned()
 }
 
-/// The error with its place and every operand's type and shape as facts, before the facts it has.
-fn explained(error: Error, op: Op, operands: &[Known<'_>], place: Place) -> Error {
+/// The error with its place and every operand's type, shape and origin as facts, before the facts it has.
+fn explained(error: Error, op: Op, operands: &[Known<'_>], place: Place, origins: Origins<'_>) -> Error {
     let names = op.row().operands;
     let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
     let mut full = Error::new(error.code(), error.headline()).at(place);
-    for (name, operand) in names.iter().zip(operands) {
+    for (i, (name, operand)) in names.iter().zip(operands).enumerate() {
         let label = format!("{name}:");
+        let origin = origins(i).text(Some(place));
         full = match operand.literal {
-            Some(literal) => full.fact(format_args!("{label:width$} {} (literal {literal})", operand.ty)),
-            None => full.fact(format_args!("{label:width$} {}{}", operand.ty, operand.shape)),
+            Some(_) => full.fact(format_args!("{label:width$} {} ({origin})", operand.ty)),
+            None => full.fact(format_args!("{label:width$} {}{} {origin}", operand.ty, operand.shape)),
         };
     }
     let is_operand = |fact: &str| names.iter().any(|n| fact.strip_prefix(n).is_some_and(|rest| rest.starts_with(':')));

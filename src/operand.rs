@@ -80,9 +80,16 @@ impl Computed for Array {
     }
 }
 
-/// A number with a type: weak, or of a named dtype. Made by [`weak`] and [`strong`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scalar(pub(crate) Literal);
+/// A number with a type: weak, or of a named dtype. Made by [`weak`] and [`strong`]. Remembers the place it was made at, which
+/// explanations name; numbers made in different places are equal all the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar(pub(crate) Literal, pub(crate) Option<Place>);
+
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Scalar) -> bool {
+        self.0 == other.0
+    }
+}
 
 /// A number by its kind alone, as bare numbers are. Useful on the left of an operator, where only `i32`, `f64`, `bool` and
 /// complex numbers can stand bare.
@@ -94,8 +101,9 @@ pub struct Scalar(pub(crate) Literal);
 /// assert_eq!((weak(k) * &x).to_vec::<f64>()?, [3.0, 6.0]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
+#[track_caller]
 pub fn weak(number: impl Number) -> Scalar {
-    Scalar(number.literal())
+    Scalar(number.literal(), Some(Place::caller()))
 }
 
 /// A number of its own dtype, with the weight of an array's.
@@ -106,9 +114,10 @@ pub fn weak(number: impl Number) -> Scalar {
 /// assert_eq!((&x + strong(1i64)).dtype(), DType::I64);
 /// assert_eq!((&x + 1i64).dtype(), DType::I32);
 /// ```
+#[track_caller]
 pub fn strong<T: Element + Number>(number: T) -> Scalar {
     let literal = number.literal();
-    Scalar(Literal::strong(literal.value(), T::DTYPE).unwrap_or(literal))
+    Scalar(Literal::strong(literal.value(), T::DTYPE).unwrap_or(literal), Some(Place::caller()))
 }
 
 mod sealed {
@@ -132,7 +141,7 @@ macro_rules! numbers {
         }
         impl Operand for $t {
             fn operand(self) -> AnyOperand {
-                AnyOperand::Scalar(Scalar(Literal::from(self)))
+                AnyOperand::Scalar(Scalar(Literal::from(self), None))
             }
         }
         impl ArrayOperand for $t {}
