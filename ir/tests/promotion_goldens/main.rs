@@ -4,6 +4,8 @@
 //! Not under the usual harness, which hides what passing tests print.
 
 mod golden;
+mod op_differences;
+mod ops;
 mod report;
 mod tables;
 
@@ -17,6 +19,9 @@ fn main() -> ExitCode {
     let mut reports = Vec::new();
     for &(file, key, policy) in tables::TABLES {
         reports.push(tables::compare(file, key, policy));
+    }
+    for (library, section, policy) in ops::libraries() {
+        reports.push(ops::compare(library, section, policy));
     }
     for report in &reports {
         println!("{report}");

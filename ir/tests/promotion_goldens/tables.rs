@@ -146,7 +146,16 @@ pub const DIFFERENCES: &[Difference] = &[
         cells: |c| c.a.is_weak(),
         reason: "`1 + x` asks x first, as Python's operators do; the policy types the functions, whose first operand decides",
     },
-    Difference { tables: &[], cells: |_| false, reason: "" },
+    Difference {
+        tables: &["numpy1/promote_types_table", "numpy2/promote_types_table", "numpy2_ml_dtypes/promote_types_table"],
+        cells: |c| c.weak() && c.theirs.is_some_and(|ty| matches!(ty, "i64" | "f64" | "c128")),
+        reason: "`np.promote_types` takes dtypes, so a Python scalar counts as its default dtype there",
+    },
+    Difference {
+        tables: &["numpy2_ml_dtypes/promote_types_table"],
+        cells: |c| c.refused() && c.has(&[DType::Bf16]),
+        reason: "`np.promote_types` knows no common dtype for these; `np.add` finds a loop that takes both",
+    },
 ];
 
 /// PyTorch's categories.

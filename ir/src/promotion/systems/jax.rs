@@ -15,7 +15,7 @@ const RULES: Rules = Rules {
     inexact: Inexact::ByWidth,
     quotient: Inexact::ByWidth,
     mean: Inexact::ByWidth,
-    number: BoolNumber::Default,
+    number: BoolNumber::To(DType::I32),
     accumulate: Accumulate::Widen,
     weak: WeakResult::Kept,
     width: Width::Any,
