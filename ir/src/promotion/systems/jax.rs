@@ -15,7 +15,7 @@ const RULES: Rules = Rules {
     inexact: Inexact::ByWidth,
     quotient: Inexact::ByWidth,
     mean: Inexact::ByWidth,
-    number: BoolNumber::Default,
+    number: BoolNumber::To(DType::I32),
     accumulate: Accumulate::Widen,
     weak: WeakResult::Kept,
     width: Width::Any,
@@ -73,7 +73,8 @@ pub const JAX_2019: System = System {
     lacks: &[Lack { dtypes: DTypeSet::EMPTY, weak: true, reason: "the table of 2019 has no rows for bare numbers" }],
 };
 
-const fn total(a: ValueType, b: ValueType) -> Option<ValueType> {
+/// JAX's lattice: every pair has a join.
+pub(super) const fn total(a: ValueType, b: ValueType) -> Option<ValueType> {
     Some(join(a, b))
 }
 
