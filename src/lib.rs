@@ -23,6 +23,7 @@
 
 pub mod array;
 mod config;
+pub mod explain;
 mod expr;
 pub mod functions;
 mod infer;
@@ -31,6 +32,7 @@ mod lazy;
 pub mod operand;
 pub mod operators;
 mod report;
+mod source;
 mod stats;
 mod trace;
 
@@ -40,6 +42,7 @@ pub use config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
     with_defaults, with_policy,
 };
+pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;

@@ -81,7 +81,8 @@ fn precedence(operator: &str) -> u8 {
 /// The binary operators outside brackets, up to the end of the expression: position and text, and that end.
 fn operators(text: &str) -> (Vec<(usize, &str)>, usize) {
     const LONG: [&str; 19] = [
-        "<<=", ">>=", "<<", ">>", "&&", "||", "==", "!=", "<=", ">=", "->", "=>", "..", "+=", "-=", "*=", "/=", "%=", "^=",
+        "<<=", ">>=", "<<", ">>", "&&", "||", "==", "!=", "<=", ">=", "->", "=>", "..", "+=", "-=", "*=", "/=", "%=",
+        "^=",
     ];
     let mut found = Vec::new();
     let (mut at, mut depth, mut operand) = (0, 0usize, false);

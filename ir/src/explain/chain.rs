@@ -117,8 +117,7 @@ impl Explainer<'_> {
         let (op, names, rules, deciding) = match kind {
             NodeKind::Param(..) | NodeKind::Literal(_) => return None,
             NodeKind::Op(op, policy) => {
-                let (rules, deciding) =
-                    deduce(op, policy, &types).map(|d| (d.rules, d.deciding)).unwrap_or_default();
+                let (rules, deciding) = deduce(op, policy, &types).map(|d| (d.rules, d.deciding)).unwrap_or_default();
                 (Some(op), op.row().operands, rules, deciding)
             }
             NodeKind::Cast => (None, &["x"][..], vec![Rule::Cast(self.policy.commit(ty))], Default::default()),

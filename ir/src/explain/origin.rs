@@ -70,7 +70,13 @@ impl Explainer<'_> {
     }
 
     /// The operands of a node, with the names they have in the source or the given ones.
-    pub(super) fn terms(&self, node: NodeId, names: &[&str], snippet: Option<&[String]>, deciding: &[usize]) -> Vec<Term> {
+    pub(super) fn terms(
+        &self,
+        node: NodeId,
+        names: &[&str],
+        snippet: Option<&[String]>,
+        deciding: &[usize],
+    ) -> Vec<Term> {
         let operands = self.graph.operands(node);
         let written = snippet.filter(|written| written.len() == operands.len());
         let term = |(i, &operand): (usize, &Value)| Term {
