@@ -3,7 +3,7 @@
 //! An expression is found by its shape, without knowledge of types: from the place, as far as the operator's precedence or the
 //! call's parentheses reach, and not beyond the line. What cannot be told is left out; nothing but messages depends on it.
 
-use ndjit_ir::explain::Snippet;
+use ndjit_ir::explain::{Site, Snippet};
 use ndjit_ir::{Op, Place};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -30,21 +30,96 @@ impl Sources {
         lines.as_ref()?.get((place.line as usize).checked_sub(1)?).cloned()
     }
 
-    /// The expression of an op at a place; of a cast or a call if there is none.
-    pub fn snippet(&self, op: Option<Op>, place: Place) -> Option<Snippet> {
-        snippet(op, &self.line(place)?, (place.column as usize).checked_sub(1)?)
+    /// An operation as it is written.
+    pub fn snippet(&self, site: Site) -> Option<Snippet> {
+        snippet(site.op, site.nested, &self.line(site.place)?, (site.place.column as usize).checked_sub(1)?)
     }
 }
 
-/// The expression that begins at a character of a line.
-fn snippet(op: Option<Op>, line: &str, column: usize) -> Option<Snippet> {
-    let (before, _) = line.char_indices().nth(column).map(|(at, _)| line.split_at(at))?;
-    let text = &line[before.len()..];
-    match op.and_then(symbol) {
-        Some(symbol) if matches!(symbol, "!") || text.starts_with(symbol) => prefix(symbol, text),
-        Some(symbol) => infix(symbol, text).or_else(|| call(before, text)),
-        None => call(before, text),
+/// The expression of an op that begins at a character of a line: of several such the one with `nested` others inside.
+fn snippet(op: Option<Op>, nested: usize, line: &str, column: usize) -> Option<Snippet> {
+    let (before, text) = line.char_indices().nth(column).map(|(at, _)| line.split_at(at))?;
+    let mut ours = candidates(before, text);
+    ours.retain(|(form, _)| form.is(op));
+    let unsure = ours.len() > 1 && nested >= ours.len();
+    let at = nested.min(ours.len().checked_sub(1)?);
+    let (_, snippet) = ours.swap_remove(at);
+    Some(if unsure { Snippet { operands: Vec::new(), ..snippet } } else { snippet })
+}
+
+/// How an operation is spelled.
+enum Form<'a> {
+    Prefix(&'a str),
+    Infix(&'a str),
+    /// A function, by its path.
+    Function(&'a str),
+    Method,
+}
+
+impl Form<'_> {
+    fn is(&self, op: Option<Op>) -> bool {
+        let spelled = |operator: &str, arity| op.is_some_and(|op| op.arity() == arity && symbol(op) == Some(operator));
+        match *self {
+            Form::Prefix(operator) => spelled(operator, 1),
+            Form::Infix(operator) => spelled(operator.strip_suffix('=').unwrap_or(operator), 2),
+            // `where` is spelled `where_`.
+            Form::Function(path) => path
+                .rsplit(':')
+                .next()
+                .is_some_and(|name| op.is_some_and(|op| name.strip_suffix('_').unwrap_or(name) == op.name())),
+            // Methods have other names too; nothing else begins at the name of one.
+            Form::Method => true,
+        }
     }
+}
+
+/// The operations that begin at a text, the innermost first.
+fn candidates<'a>(before: &'a str, text: &'a str) -> Vec<(Form<'a>, Snippet)> {
+    if let Some(before) = before.strip_suffix('.') {
+        return method(before, text).into_iter().map(|snippet| (Form::Method, snippet)).collect();
+    }
+    // `((x + y) * z)`: what stands inside parentheses begins, for the compiler, with the outermost of them.
+    let mut levels = vec![text];
+    while let Some(inner) = levels.last().and_then(|text| text.strip_prefix('(')) {
+        levels.push(inner);
+    }
+    levels.iter().rev().flat_map(|text| level(text)).collect()
+}
+
+/// The operations that begin at a text, those inside its first parentheses aside.
+fn level(text: &str) -> Vec<(Form<'_>, Snippet)> {
+    let (operators, end) = operators(text);
+    let mut found = Vec::new();
+    let first = operators.first().map_or(end, |(at, _)| *at);
+    for symbol in ["-", "!"] {
+        if let Some(operand) = text[..first].strip_prefix(symbol) {
+            found.push((Form::Prefix(symbol), of(&text[..first], &[operand])));
+        }
+    }
+    if let Some((path, length, arguments)) = call(text)
+        && length <= first
+    {
+        found.push((Form::Function(path), of(&text[..length], &arguments)));
+    }
+    let mut loosest = u8::MAX;
+    for (i, &(at, operator)) in operators.iter().enumerate() {
+        let assigns = i == 0 && operator.len() > 1 && precedence(operator) == 0 && operator.ends_with('=');
+        let binds = precedence(operator);
+        if binds == 0 && !assigns {
+            break;
+        }
+        if binds > loosest {
+            continue;
+        }
+        loosest = binds;
+        let next = operators[i + 1..].iter().find(|(_, operator)| precedence(operator) <= binds && !assigns);
+        let end = next.map_or(end, |(at, _)| *at);
+        found.push((Form::Infix(operator), of(&text[..end], &[&text[..at], &text[at + operator.len()..end]])));
+        if assigns {
+            break;
+        }
+    }
+    found
 }
 
 /// The operator of an op.
@@ -97,6 +172,8 @@ fn operators(text: &str) -> (Vec<(usize, &str)>, usize) {
             ',' | ';' if depth == 0 => break,
             '/' if rest.starts_with("//") => break,
             ':' if rest.starts_with("::<") => step = rest.find('>').map_or(rest.len(), |end| end + 1),
+            // The sign of an exponent.
+            '+' | '-' if text[..at].ends_with(['e', 'E']) && number_before(&text[..at - 1]) => {}
             '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<' | '>' | '=' | '!' if depth == 0 && operand => {
                 step = LONG.iter().find(|long| rest.starts_with(**long)).map_or(1, |long| long.len());
                 found.push((at, &rest[..step]));
@@ -114,6 +191,12 @@ fn operators(text: &str) -> (Vec<(usize, &str)>, usize) {
     (found, at)
 }
 
+/// Whether the last word of a text is a number.
+fn number_before(text: &str) -> bool {
+    let word = text.rsplit(|c: char| !c.is_alphanumeric() && c != '.' && c != '_').next().unwrap_or_default();
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// The length of a string literal at the beginning of a text.
 fn quoted(text: &str) -> usize {
     let mut escaped = false;
@@ -126,65 +209,39 @@ fn quoted(text: &str) -> usize {
     text.len()
 }
 
-/// `x * k` of `x * k + 1`: as far as operators bind no less tightly than the last one of ours.
-fn infix(symbol: &str, text: &str) -> Option<Snippet> {
-    let (operators, end) = operators(text);
-    let assigns = |operator: &str| operator.strip_suffix('=') == Some(symbol);
-    if let Some(&(at, operator)) = operators.first()
-        && assigns(operator)
-    {
-        return Some(of(&text[..end], &[&text[..at], &text[at + operator.len()..end]]));
-    }
-    let ours = precedence(symbol);
-    let reach = operators.iter().position(|(_, operator)| precedence(operator) < ours).unwrap_or(operators.len());
-    let equal: Vec<usize> = (0..reach).filter(|&i| precedence(operators[i].1) == ours).collect();
-    let own: Vec<usize> = equal.iter().copied().filter(|&i| operators[i].1 == symbol).collect();
-    let last = *own.last()?;
-    // The next operator that does not bind more tightly ends our right operand.
-    let next = operators[last + 1..].iter().find(|(_, operator)| precedence(operator) <= ours);
-    let end = next.map_or(end, |(at, _)| *at);
-    let at = operators[last].0;
-    match own.len() {
-        1 => Some(of(&text[..end], &[&text[..at], &text[at + symbol.len()..end]])),
-        // Which of several equal operators it is cannot be told.
-        _ => Some(of(&text[..end], &[])),
-    }
-}
-
-/// `-x` of `-x + 1`.
-fn prefix(symbol: &str, text: &str) -> Option<Snippet> {
-    let operand = text.strip_prefix(symbol)?;
-    let (operators, end) = operators(operand);
-    let end = operators.first().map_or(end, |(at, _)| *at);
-    Some(of(&text[..symbol.len() + end], &[&operand[..end]]))
-}
-
-/// `x.maximum(y)` of a line and the place of `maximum`, or `maximum(x, y)`.
-fn call(before: &str, text: &str) -> Option<Snippet> {
+/// The path, length and arguments of a call at the beginning of a text.
+fn call(text: &str) -> Option<(&str, usize, Vec<&str>)> {
     let open = text.find('(')?;
-    let name = &text[..open];
-    if !name.chars().all(|c| c.is_alphanumeric() || "_:<>!".contains(c)) {
+    let path = &text[..open];
+    if path.is_empty() || !path.chars().all(|c| c.is_alphanumeric() || "_:<>".contains(c)) {
         return None;
     }
-    let mut operands: Vec<&str> = Vec::new();
+    let mut arguments: Vec<&str> = Vec::new();
     let mut from = open + 1;
     loop {
         let (_, length) = operators(&text[from..]);
-        operands.push(&text[from..from + length]);
+        arguments.push(&text[from..from + length]);
+        let stop = text[from + length..].chars().next()?;
         from += length + 1;
-        match text[..from.min(text.len())].chars().last()? {
+        match stop {
             ',' => {}
             ')' => break,
             _ => return None,
         }
     }
-    operands.retain(|operand| !operand.trim().is_empty());
-    let Some(receiver) = before.strip_suffix('.').map(receiver) else { return Some(of(&text[..from], &operands)) };
+    arguments.retain(|argument| !argument.trim().is_empty());
+    Some((path, from, arguments))
+}
+
+/// `x.maximum(y)` of the text before the dot and the text of `maximum`.
+fn method(before: &str, text: &str) -> Option<Snippet> {
+    let (_, length, mut operands) = call(text)?;
+    let receiver = receiver(before);
     if receiver.is_empty() {
-        return Some(of(&text[..from], &[]));
+        return Some(of(&text[..length], &[]));
     }
     operands.insert(0, receiver);
-    Some(of(&format!("{receiver}.{}", &text[..from]), &operands))
+    Some(of(&format!("{receiver}.{}", &text[..length]), &operands))
 }
 
 /// What stands before the dot of a method call: names, dots and bracketed parts.
@@ -214,9 +271,9 @@ mod tests {
     use ndjit_ir::Op;
 
     /// The expression at the mark `^`, and its operands.
-    fn at(op: Option<Op>, marked: &str) -> String {
+    fn at(op: Option<Op>, nested: usize, marked: &str) -> String {
         let column = marked.chars().position(|c| c == '^').unwrap_or(0);
-        match snippet(op, &marked.replacen('^', "", 1), column) {
+        match snippet(op, nested, &marked.replacen('^', "", 1), column) {
             Some(found) => format!("{} <{}>", found.text, found.operands.join("|")),
             None => "none".to_owned(),
         }
@@ -225,28 +282,70 @@ mod tests {
     #[test]
     fn expressions_reach_as_far_as_their_operator_binds() {
         let all = [
-            (Some(Op::Multiply), "let z = ^x * k + 1;"),
-            (Some(Op::Add), "let z = ^x * k + 1;"),
-            (Some(Op::Multiply), "jit(|x, y| x + ^y * 2)"),
-            (Some(Op::Add), "jit(|x, y| ^x + y * 2)"),
-            (Some(Op::Add), "^a + b + c"),
-            (Some(Op::Subtract), "^a - -b"),
-            (Some(Op::Multiply), "^(x + 1) * sin(y, z) / w"),
-            (Some(Op::Divide), "^(x + 1) * sin(y, z) / w"),
-            (Some(Op::Add), "^x += y * 2;"),
-            (Some(Op::Negative), "^-x * y"),
-            (Some(Op::BitwiseInvert), "(^!&x, 1)"),
-            (Some(Op::Negative), "^x.negative()"),
-            (Some(Op::Add), "^add(x, y) * 2"),
-            (Some(Op::BitwiseRightShift), "^x >> 2 & y"),
+            (Some(Op::Multiply), 0, "let z = ^x * k + 1;"),
+            (Some(Op::Add), 0, "let z = ^x * k + 1;"),
+            (Some(Op::Multiply), 0, "jit(|x, y| x + ^y * 2)"),
+            (Some(Op::Add), 0, "jit(|x, y| ^x + y * 2)"),
+            (Some(Op::Subtract), 0, "^a - -b"),
+            (Some(Op::Multiply), 0, "^(x + 1) * sin(y, z) / w"),
+            (Some(Op::Divide), 0, "^(x + 1) * sin(y, z) / w"),
+            (Some(Op::Add), 0, "^x += y * 2;"),
+            (Some(Op::Negative), 0, "^-x * y"),
+            (Some(Op::BitwiseInvert), 0, "(^!&x, 1)"),
+            (Some(Op::Add), 0, "^add(x, y) * 2"),
+            (Some(Op::Multiply), 0, "^add(x, y) * 2"),
+            (Some(Op::BitwiseRightShift), 0, "^x >> 2 & y"),
+            (Some(Op::BitwiseAnd), 0, "^x >> 2 & y"),
+            (Some(Op::Multiply), 0, "^x * 1e-3 - y"),
+            (Some(Op::Where), 0, "^ndjit::where_(c, f(y, \")\"), 2)"),
+        ];
+        let found: Vec<String> = all.iter().map(|(op, nested, marked)| at(*op, *nested, marked)).collect();
+        insta::assert_snapshot!(found.join("\n"), @"");
+    }
+
+    #[test]
+    fn nested_expressions_begin_at_one_place() {
+        let all = [
+            (Some(Op::Add), 0, "^a + b + c"),
+            (Some(Op::Add), 1, "^a + b + c"),
+            (Some(Op::Add), 0, "^((a + b) * c) + d;"),
+            (Some(Op::Multiply), 0, "^((a + b) * c) + d;"),
+            (Some(Op::Add), 1, "^((a + b) * c) + d;"),
+            // In a loop, which of the two it is cannot be told.
+            (Some(Op::Multiply), 2, "x = ^x * 2 * y"),
+            (Some(Op::Multiply), 64, "x = ^x * 2 + y"),
+        ];
+        let found: Vec<String> = all.iter().map(|(op, nested, marked)| at(*op, *nested, marked)).collect();
+        insta::assert_snapshot!(found.join("\n"), @"");
+    }
+
+    #[test]
+    fn methods_begin_at_their_names() {
+        let all = [
             (Some(Op::Maximum), "jit!(|x, y| x.sin().^maximum(y) + 1)"),
-            (Some(Op::Maximum), "^ndjit::maximum(x, f(y, 2))"),
+            (Some(Op::Negative), "x.^negative() - 1"),
+            (Some(Op::Greater), "a + f(b)[0].^gt(2)"),
             (Some(Op::Sin), "    .^sin()"),
             (None, "x.^cast(DType::F64) * y"),
+        ];
+        let found: Vec<String> = all.iter().map(|(op, marked)| at(*op, 0, marked)).collect();
+        insta::assert_snapshot!(found.join("\n"), @"");
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_left_out() {
+        for (op, marked) in [
             (Some(Op::Add), "^macro_made!"),
             (Some(Op::Add), ""),
-        ];
-        let found: Vec<String> = all.iter().map(|(op, marked)| at(*op, marked)).collect();
-        insta::assert_snapshot!(found.join("\n"), @"");
+            (Some(Op::Add), "^x * y"),
+            (Some(Op::Sin), "^helper(x)"),
+            (Some(Op::Sin), "^sin(x,"),
+            (None, "^x + y"),
+            (Some(Op::Multiply), "^é"),
+            (Some(Op::Add), "^(((("),
+            (Some(Op::Add), "^\""),
+        ] {
+            assert_eq!(at(op, 0, marked), "none", "{marked}");
+        }
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn value(
     value: Value,
 ) -> Result<Explanation> {
     let sources = Sources::default();
-    let read = |op, place| sources.snippet(op, place);
+    let read = |site| sources.snippet(site);
     if graph.children().is_empty() {
         return Ok(Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read).explain(value));
     }
@@ -80,7 +80,7 @@ pub(crate) fn first_widening(
 ) -> Option<Widening> {
     let (graph, places) = inline(graph, places).ok()?;
     let sources = Sources::default();
-    let read = |op, place| sources.snippet(op, place);
+    let read = |site| sources.snippet(site);
     Explainer::new(&graph, &places).inputs(inputs).policy(policy).source(&read).first_widening()
 }
 
@@ -111,7 +111,8 @@ pub(crate) fn check(lowered: &Lowered, inputs: &[Input], lint: Lint) -> Result<(
         .at(cause.and_then(|step| step.places.first().copied()));
     let error = explanation.to_string().lines().fold(error, |error, line| error.fact(line));
     let error = error.help(format!(
-        "cast what is wider to {from}, or the arrays to {to}; `.on_widening(Lint::Allow)` takes it as it is"
+        "where {to} is meant, cast the array before; else cast what is wider, or the result, to {from}; \
+         `.on_widening(Lint::Allow)` allows it"
     ));
     match lint {
         Lint::Deny => Err(error),

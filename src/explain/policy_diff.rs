@@ -2,6 +2,7 @@
 
 use crate::source::Sources;
 use crate::trace::Attempt;
+use ndjit_ir::explain::Explainer;
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Error, Op, Place, Result, ValueType};
@@ -49,6 +50,7 @@ pub struct DiffRow {
 struct Recorded {
     op: Option<Op>,
     what: &'static str,
+    written: Option<String>,
     place: Option<Place>,
     ty: (ValueType, DType),
 }
@@ -61,10 +63,11 @@ impl Recorded {
 
 impl PolicyDiff {
     pub(crate) fn new(attempts: Vec<(Policy, Attempt)>) -> Result<PolicyDiff> {
+        let sources = Sources::default();
         let mut columns = Vec::new();
         let mut recorded = Vec::new();
         for (policy, attempt) in attempts {
-            let operations = operations(&attempt, policy);
+            let operations = operations(&attempt, policy, &sources);
             columns.push(Column { policy, error: attempt.error, recorded: operations.len(), parted: None });
             recorded.push(operations);
         }
@@ -77,10 +80,9 @@ impl PolicyDiff {
             let ended = (column.error.is_none() && operations.len() < longest).then_some(operations.len());
             column.parted = other.or(ended);
         }
-        let sources = Sources::default();
         let row = |(i, of): (usize, &Recorded)| DiffRow {
             what: of.what,
-            written: of.place.and_then(|place| sources.snippet(of.op, place)).map(|snippet| snippet.text),
+            written: of.written.clone(),
             place: of.place,
             types: columns
                 .iter()
@@ -130,7 +132,7 @@ impl PolicyDiff {
 }
 
 /// The operations recorded before an error, those of called functions at their calls.
-fn operations(attempt: &Attempt, policy: Policy) -> Vec<Recorded> {
+fn operations(attempt: &Attempt, policy: Policy, sources: &Sources) -> Vec<Recorded> {
     struct Frame {
         graph: Arc<Graph<ValueType>>,
         places: Arc<Places>,
@@ -162,7 +164,9 @@ fn operations(attempt: &Attempt, policy: Policy) -> Vec<Recorded> {
             }
         };
         let ty = (graph.ty(node.first()), graph.stored(node.first(), policy));
-        recorded.push(Recorded { op, what, place: places.first(id), ty });
+        let read = |site| sources.snippet(site);
+        let written = Explainer::new(graph, places).source(&read).written(id).map(|snippet| snippet.text);
+        recorded.push(Recorded { op, what, written, place: places.first(id), ty });
     }
     recorded
 }

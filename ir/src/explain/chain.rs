@@ -114,17 +114,16 @@ impl Explainer<'_> {
         let id = graph.producer(value);
         let (kind, ty) = (graph.node(id).kind, graph.ty(value));
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();
-        let (op, names, rules, deciding) = match kind {
+        let (names, rules, deciding) = match kind {
             NodeKind::Param(..) | NodeKind::Literal(_) => return None,
             NodeKind::Op(op, policy) => {
                 let (rules, deciding) = deduce(op, policy, &types).map(|d| (d.rules, d.deciding)).unwrap_or_default();
-                (Some(op), op.row().operands, rules, deciding)
+                (op.row().operands, rules, deciding)
             }
-            NodeKind::Cast => (None, &["x"][..], vec![Rule::Cast(self.policy.commit(ty))], Default::default()),
-            NodeKind::Call(_) => (None, &[][..], vec![Rule::Call(ty)], Default::default()),
+            NodeKind::Cast => (&["x"][..], vec![Rule::Cast(self.policy.commit(ty))], Default::default()),
+            NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),
         };
-        let snippet = self.snippet(op, id);
-        let (written, parts) = match snippet {
+        let (written, parts) = match self.written(id) {
             Some(Snippet { text, operands }) => (Some(text), Some(operands)),
             None => (None, None),
         };

@@ -21,7 +21,7 @@ pub use origin::{Origin, Term};
 pub use rule::Rule;
 pub use widening::Widening;
 
-use crate::graph::{Graph, NodeId, Places};
+use crate::graph::{Graph, NodeId, NodeKind, Places};
 use crate::op::Op;
 use crate::place::Place;
 use crate::promotion::Policy;
@@ -47,8 +47,23 @@ pub struct Snippet {
     pub operands: Vec<String>,
 }
 
-/// Reads the source of an op, or of a cast or call, at a place. `None` where it cannot be read.
-pub type Source<'a> = &'a dyn Fn(Option<Op>, Place) -> Option<Snippet>;
+/// An operation in the user's source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The op; none for a cast or a call.
+    pub op: Option<Op>,
+    /// Where it begins.
+    pub place: Place,
+    /// How many operations of the same op, inside its first operand, begin at that place too: 1 for the outer sum of
+    /// `(x + y) * z + w`.
+    pub nested: usize,
+}
+
+/// Reads the source of an operation. `None` where it cannot be read.
+pub type Source<'a> = &'a dyn Fn(Site) -> Option<Snippet>;
+
+/// Deeper nesting at one place is that of a loop, and not counted.
+const NESTED: usize = 64;
 
 /// Answers questions about the dtypes of one traced graph.
 ///
@@ -78,7 +93,7 @@ pub struct Explainer<'a> {
 impl<'a> Explainer<'a> {
     /// Explains `graph`, whose array parameters are the first arguments, under the default policy, without source text.
     pub fn new(graph: &'a Graph<ValueType>, places: &'a Places) -> Explainer<'a> {
-        Explainer { graph, places, inputs: &[], policy: Policy::default(), source: &|_, _| None }
+        Explainer { graph, places, inputs: &[], policy: Policy::default(), source: &|_| None }
     }
 
     /// What the array parameters are, in order; those beyond are arguments of their own number.
@@ -99,7 +114,27 @@ impl<'a> Explainer<'a> {
         Explainer { source, ..self }
     }
 
-    fn snippet(&self, op: Option<Op>, node: NodeId) -> Option<Snippet> {
-        (self.source)(op, self.places.first(node)?)
+    /// A node as it is written in the source, where that can be read.
+    pub fn written(&self, node: NodeId) -> Option<Snippet> {
+        let place = self.places.first(node)?;
+        let op = self.op(node);
+        let mut nested = 0;
+        let mut at = node;
+        for _ in 0..NESTED {
+            let Some(&first) = self.graph.operands(at).first() else { break };
+            at = self.graph.producer(first);
+            if self.places.first(at) != Some(place) {
+                break;
+            }
+            nested += usize::from(self.op(at) == op);
+        }
+        (self.source)(Site { op, place, nested })
+    }
+
+    fn op(&self, node: NodeId) -> Option<Op> {
+        match self.graph.node(node).kind {
+            NodeKind::Op(op, _) => Some(op),
+            _ => None,
+        }
     }
 }

@@ -39,7 +39,8 @@ impl Explainer<'_> {
         let is_array = |&&value: &&Value| !matches!(graph.node(graph.producer(value)).kind, NodeKind::Literal(_));
         let arrays = graph.operands(id).iter().filter(is_array).map(|&value| graph.stored(value, self.policy));
         let width = |dtype: DType| dtype.real().bytes();
-        let from = arrays.filter(|dtype| *dtype != DType::Bool).max_by_key(|dtype| width(*dtype))?;
+        let numbers = arrays.filter(|dtype| *dtype != DType::Bool);
+        let from = numbers.reduce(|widest, dtype| if width(dtype) > width(widest) { dtype } else { widest })?;
         let to = graph.stored(graph.node(id).first(), self.policy);
         (width(to) > width(from)).then_some((from, to))
     }
