@@ -42,7 +42,22 @@ impl Policy {
         if !op.row().domain.contains(self.commit(compute)) {
             return Err(self.not_supported(op, operands, compute));
         }
-        Ok(OpTypes { compute, result: self.weak_result(result_type(op, compute)) })
+        Ok(OpTypes { compute, result: self.weak_result(self.result_type(op, compute)) })
+    }
+
+    /// The result's type from the computing one.
+    fn result_type(self, op: Op, compute: ValueType) -> ValueType {
+        let real = self.default_dtype(Weak::Complex).real();
+        match (op.row().result, compute) {
+            (ResultRule::Bool, _) => ValueType::Strong(DType::Bool),
+            // Computed in the default complex dtype, so a weak float may have another width (TensorFlow's f32 beside c128).
+            (ResultRule::Real, ValueType::Weak(Weak::Complex)) if real == self.default_dtype(Weak::Float) => {
+                ValueType::Weak(Weak::Float)
+            }
+            (ResultRule::Real, ValueType::Weak(Weak::Complex)) => ValueType::Strong(real),
+            (ResultRule::Real, ValueType::Strong(dtype)) => ValueType::Strong(dtype.real()),
+            (ResultRule::Real, ValueType::Weak(Weak::Int | Weak::Float)) | (ResultRule::Same, _) => compute,
+        }
     }
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
@@ -118,16 +133,6 @@ impl Policy {
         });
         let best = [all, all.filter(|dtype| dtype.is_complex()).map(DType::real), taken, integer];
         best.into_iter().flatten().chain(domain.iter())
-    }
-}
-
-/// The result's type from the computing one.
-fn result_type(op: Op, compute: ValueType) -> ValueType {
-    match (op.row().result, compute) {
-        (ResultRule::Bool, _) => ValueType::Strong(DType::Bool),
-        (ResultRule::Real, ValueType::Weak(Weak::Complex)) => ValueType::Weak(Weak::Float),
-        (ResultRule::Real, ValueType::Strong(dtype)) => ValueType::Strong(dtype.real()),
-        (ResultRule::Real, ValueType::Weak(Weak::Int | Weak::Float)) | (ResultRule::Same, _) => compute,
     }
 }
 
