@@ -114,7 +114,8 @@ impl Policy {
     }
 
     /// The dtypes to propose a cast to, best first: what the standard lattice gives, the real part's, what those operands
-    /// give that the op takes, integers for bools, integers of the same width for floats, anything the op takes.
+    /// give that the op takes, the default float for floats that the policy refuses, integers for bools, integers of the same
+    /// width for floats, the default float, anything the op takes.
     fn targets(self, op: Op, operands: &[ValueType]) -> impl Iterator<Item = DType> {
         let domain = op.row().domain;
         let join_of = |takes: &dyn Fn(ValueType) -> bool| {
@@ -131,7 +132,10 @@ impl Policy {
             DType::F64 | DType::C128 => DType::I64,
             _ => DType::I32,
         });
-        let best = [all, all.filter(|dtype| dtype.is_complex()).map(DType::real), taken, integer];
+        let float = Some(self.default_dtype(Weak::Float));
+        // Not every policy takes every float.
+        let kept = float.filter(|_| all.is_some_and(|dtype| dtype.is_float() || dtype.is_complex()));
+        let best = [all, all.filter(|dtype| dtype.is_complex()).map(DType::real), taken, kept, integer, float];
         best.into_iter().flatten().chain(domain.iter())
     }
 }

@@ -121,6 +121,7 @@ impl fmt::Display for Clash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Clash { policy, refusal } = self;
         match refusal {
+            Refusal::Pair { joined, with } if joined == with => write!(f, "the {policy} policy does not take {joined}"),
             Refusal::Pair { joined, with } => write!(f, "the {policy} policy does not promote {joined} and {with}"),
             Refusal::Inexact(ty) => write!(f, "the {policy} policy does not turn {ty} into a float"),
             Refusal::Number => write!(f, "the {policy} policy does not compute with bool as a number"),
