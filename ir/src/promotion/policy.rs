@@ -4,6 +4,7 @@
 //! system in the field can be folded pair by pair. It is a small value that a node captures when it is made. It looks at
 //! types alone: no value ever changes a dtype.
 
+use super::lattice::Lattice;
 use super::registry;
 use super::system::{Accumulate, BoolNumber, Defaults, Inexact, Order, Rules, System, Table, WeakResult};
 use super::systems;
@@ -169,6 +170,23 @@ impl Policy {
         rules.defaults.check()?;
         let (number, defaults) = (registry::add(name, joins, rules)?, rules.defaults);
         Ok(Policy { system: number, defaults })
+    }
+
+    /// A policy of your own whose joins are a lattice's, by the names of its nodes: dtypes (`f32`, `float32`), `i*`, `f*` and
+    /// `c*`. Types that are no nodes are refused.
+    ///
+    /// ```
+    /// use ndjit_ir::{DType, Policy, promotion::Lattice};
+    /// let lattice = Lattice::new("floats", [("bf16", ["f32"]), ("f16", ["f32"]), ("f32", ["f64"])])?;
+    /// let policy = Policy::from_lattice(&lattice, Policy::Standard.rules())?;
+    /// assert_eq!(policy.join(DType::Bf16.into(), DType::F16.into()), Some(DType::F32.into()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Policy::new`].
+    pub fn from_lattice(lattice: &Lattice, rules: Rules) -> Result<Policy> {
+        Policy::new(lattice.name(), Table::from_fn(|a, b| lattice.join_types(a, b)), rules)
     }
 
     /// The policy's system.
