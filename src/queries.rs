@@ -8,6 +8,7 @@ use crate::config;
 use crate::creation::{self, AsArray, Source};
 use crate::expr::Expr;
 use crate::operand::{Number, Scalar, each_number};
+use ndjit_ir::op::Operands;
 use ndjit_ir::{DType, Place, Result, ValueType, Weak};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -56,7 +57,8 @@ pub fn promote_types(left: impl HasType, right: impl HasType) -> Result<ValueTyp
 }
 
 /// The type that operands meet in: arrays, expressions, dtypes and numbers, in this order where order matters to the
-/// policy. Weak if all are; [`Policy::commit`](crate::Policy::commit) gives the dtype then.
+/// policy. Weak where weak operands decide, as a float beside integers does; [`Policy::commit`](crate::Policy::commit)
+/// gives the dtype then.
 ///
 /// ```
 /// use ndjit::{Array, DType, Weak, policy, result_type};
@@ -95,7 +97,8 @@ pub fn can_cast(from: impl HasType, to: DType) -> Result<bool> {
     Ok(config::policy().can_cast(from.type_of()?, to))
 }
 
-/// The operands as arrays of the type they meet in, each of its own shape. Weak if all are.
+/// The operands as arrays of the type they meet in, each of its own shape. Where that is weak, so are the arrays, and their
+/// elements are computed at once.
 ///
 /// ```
 /// use ndjit::{Array, DType, promote_arrays};
@@ -117,7 +120,7 @@ pub fn promote_arrays<const N: usize>(operands: impl AsArrays<N>) -> Result<[Arr
             Source::Array(array) => array.type_of()?,
         });
     }
-    let ty = policy.result_type(&types).map_err(|e| e.of("promote_arrays").at(place))?;
+    let ty = policy.common_type("promote_arrays", Operands::Join, &types).map_err(|e| e.at(place))?;
     let arrays = sources.map(|source| promoted(source, ty, policy.commit(ty), place));
     match arrays.iter().find_map(Array::error) {
         Some(error) => Err(error.clone()),
@@ -128,7 +131,9 @@ pub fn promote_arrays<const N: usize>(operands: impl AsArrays<N>) -> Result<[Arr
 /// An operand as an array of a type, stored as `dtype`.
 fn promoted(source: Source, ty: ValueType, dtype: DType, place: Place) -> Array {
     match (source, ty) {
-        (Source::Number(number), _) => creation::constant("promote_arrays", number, ty, dtype, place),
+        (Source::Number(number), _) => {
+            creation::constant(number, ty, dtype).unwrap_or_else(|e| Array::poisoned(e.of("promote_arrays").at(place)))
+        }
         (Source::Array(array), _) if array.value_type() == ty => array,
         (Source::Array(array), ValueType::Strong(dtype)) => crate::lazy::cast(&array, dtype, place),
         // Programs cast to dtypes only, so the elements are computed and then called weak.

@@ -17,7 +17,7 @@ fn types_of_all_sorts_of_operands() {
     assert_eq!(name(promote_types(&k, Weak::Complex)), "c*");
     assert_eq!(name(promote_types(ValueType::from(DType::F16), strong(2f64))), "f64");
     assert_eq!(name(result_type((&x, &k, 1000, DType::U8))), "i16");
-    assert_eq!(name(result_type((x.clone(), DType::Bool, 0.5))), "f32");
+    assert_eq!(name(result_type((x.clone(), DType::Bool, 0.5))), "f*");
     assert_eq!(name(result_type([DType::F16, DType::Bf16])), "f32");
     assert_eq!(name(result_type(vec![&x, &k])), "i8");
     assert_eq!(name(result_type(&[Weak::Int][..])), "i*");
@@ -59,6 +59,8 @@ fn promoted_arrays() {
     // Weak with weak stays weak.
     let [one, half] = promote_arrays((asarray(1), 0.5)).unwrap();
     assert_eq!([one.to_string(), half.to_string()], ["1. f*", "0.5 f*"]);
+    let [ints, half] = promote_arrays((&x, 0.5)).unwrap();
+    assert_eq!([ints.to_string(), half.to_string()], ["[  1. 255.] f*", "0.5 f*"]);
     let [one] = promote_arrays((1,)).unwrap();
     assert_eq!((one.dtype(), one.is_weak()), (DType::I32, true));
     let [t, f] = promote_arrays((true, &Array::from([false]))).unwrap();
@@ -101,4 +103,7 @@ fn weak_operands_compile_once() {
     // A float where an integer was: a new signature, the same machine code.
     assert_eq!(g.call((&x, 2.0)).unwrap().to_vec::<f32>().unwrap(), [1.0, 3.0, 5.0]);
     assert_eq!((g.trace_count(), g.compile_count()), (2, 1));
+    // As an array a weak float is stored otherwise than a weak integer, so its kernel has no conversion to do.
+    f(&x, &asarray(0.5));
+    assert_eq!((f.trace_count(), f.compile_count()), (made.0 + 1, made.1 + 1));
 }

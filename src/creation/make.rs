@@ -52,7 +52,7 @@ impl Type {
 /// The same number everywhere.
 pub(super) fn filled(what: &str, ty: Type, shape: Shape, fill: Literal, place: Place) -> Array {
     let made = ty.bytes_of(what, fill).and_then(|element| {
-        let mut elements = zeroed(ty.dtype, &shape)?;
+        let mut elements = zeroed(what, ty.dtype, &shape)?;
         if element.as_ref().iter().any(|&byte| byte != 0) {
             repeat(elements.as_bytes_mut(), element.as_ref());
         }
@@ -65,7 +65,7 @@ pub(super) fn filled(what: &str, ty: Type, shape: Shape, fill: Literal, place: P
 pub(super) fn diagonal(ty: Type, eye: Eye, place: Place) -> Array {
     let shape = Shape::from([eye.rows, eye.columns]);
     let made = ty.bytes_of("eye", Literal::weak(true)).and_then(|one| {
-        let mut elements = zeroed(ty.dtype, &shape)?;
+        let mut elements = zeroed("eye", ty.dtype, &shape)?;
         let one = one.as_ref();
         let rows = elements.as_bytes_mut().chunks_exact_mut(eye.columns.saturating_mul(one.len()).max(1));
         for (row, cells) in rows.enumerate() {
@@ -81,6 +81,13 @@ pub(super) fn diagonal(ty: Type, eye: Eye, place: Place) -> Array {
     made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
 }
 
+/// Checks that numbers a sequence is made from are of a kind the dtype holds. Integers may be out of its range, as the end and
+/// the step of a sequence in range are.
+pub(super) fn kinds(what: &str, ty: Type, numbers: impl IntoIterator<Item = Literal>) -> Result<()> {
+    let mut numbers = numbers.into_iter().filter(|number| !matches!(number.value(), LiteralValue::Int(_)));
+    numbers.try_for_each(|number| ty.bytes_of(what, number).map(drop))
+}
+
 /// The numbers of a sequence. Both ends fit the dtype, so all do.
 pub(super) fn progression(what: &str, ty: Type, terms: &Progression) -> Result<Array> {
     let number = |i| Literal::weak(terms.at(i));
@@ -88,7 +95,7 @@ pub(super) fn progression(what: &str, ty: Type, terms: &Progression) -> Result<A
         ty.bytes_of(what, number(end))?;
     }
     let shape = Shape::from(terms.len());
-    let mut elements = zeroed(ty.dtype, &shape)?;
+    let mut elements = zeroed(what, ty.dtype, &shape)?;
     for (i, element) in elements.as_bytes_mut().chunks_exact_mut(ty.dtype.bytes()).enumerate() {
         element.copy_from_slice(&literal_bytes(&number(i), ty.dtype)?);
     }
@@ -109,12 +116,13 @@ pub(super) fn inexact(what: &str, ty: Type) -> Result<Type> {
 }
 
 /// One number of this type as an array.
-pub(crate) fn constant(what: &str, number: Literal, ty: ValueType, dtype: DType, place: Place) -> Array {
-    filled(what, Type { ty, dtype, asked: false }, Shape::scalar(), number, place)
+pub(crate) fn constant(number: Literal, ty: ValueType, dtype: DType) -> Result<Array> {
+    let elements = Buffer::from_bytes(&literal_bytes(&number, dtype)?)?;
+    Ok(Array::concrete(ty, dtype, Shape::scalar(), Arc::new(elements)))
 }
 
-fn zeroed(dtype: DType, shape: &Shape) -> Result<Buffer> {
-    Buffer::zeroed(shape.bytes(dtype.bytes())?)
+fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
+    Buffer::zeroed(shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?)
 }
 
 /// Fills memory with copies of an element, each copy as long as all before it.

@@ -24,6 +24,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::progression::Progression;
 use ndjit_ir::{DType, Place, Shape, ValueType};
+use smallvec::SmallVec;
 
 /// Creation functions with a dtype: made by [`dtype`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -239,12 +240,16 @@ impl Typed {
     /// [`arange`] of this dtype.
     #[track_caller]
     pub fn arange(self, steps: impl Steps) -> Array {
-        let (given, place) = (steps.steps(), Place::caller());
-        let [start, stop, step] = given.map(|(number, _)| number.value());
-        let numbers = given.into_iter().filter(|(_, relevant)| *relevant).map(|(number, _)| number);
-        let types: Vec<ValueType> = numbers.map(|number| number.ty()).collect();
-        let made = Progression::arange(start, stop, step)
-            .and_then(|terms| make::progression("arange", self.of_numbers("arange", Operands::Join, &types)?, &terms));
+        let (steps, place) = (steps.steps(), Place::caller());
+        let given: SmallVec<[Literal; 3]> =
+            steps.iter().filter(|(_, given)| *given).map(|(number, _)| *number).collect();
+        let types: SmallVec<[ValueType; 3]> = given.iter().map(Literal::ty).collect();
+        let [start, stop, step] = steps.map(|(number, _)| number.value());
+        let made = Progression::arange(start, stop, step).and_then(|terms| {
+            let ty = self.of_numbers("arange", Operands::Join, &types)?;
+            make::kinds("arange", ty, given)?;
+            make::progression("arange", ty, &terms)
+        });
         made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
     }
 

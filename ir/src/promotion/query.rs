@@ -32,7 +32,9 @@ impl Policy {
     /// `Promotion` where the policy defines none; `Arity` for no operands.
     pub fn result_type(self, operands: &[ValueType]) -> Result<ValueType> {
         if operands.is_empty() {
-            return Err(Error::new(ErrorCode::Arity, "result_type: no operands, so no type"));
+            return Err(
+                Error::new(ErrorCode::Arity, "result_type: no operands, so no type").help("give at least one operand")
+            );
         }
         self.common_type("result_type", Operands::Join, operands)
     }
