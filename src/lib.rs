@@ -50,7 +50,7 @@ pub use functions::*;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
-pub use ndjit_ir::promotion::{Defaults, Policy};
+pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::Element;
 #[doc(inline)]
@@ -64,6 +64,11 @@ pub use stats::{KernelStats, Stats, stats};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The page's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/traps.md")]
+struct Traps;
 
 pub use half::{bf16, f16};
 pub use num_complex::Complex;

@@ -214,8 +214,17 @@ fn in_traces_they_are_constants() {
 }
 
 /// The files of `tests/goldens/ops/`, the section in them, and the policy that follows them.
-const POLICIES: &[(&str, Option<&str>, Policy)] =
-    &[("jax", Some("x64"), Policy::Standard), ("jax", Some("x32"), Policy::Jax32)];
+const POLICIES: &[(&str, Option<&str>, Policy)] = &[
+    ("jax", Some("x64"), Policy::Standard),
+    ("jax", Some("x32"), Policy::Jax32),
+    ("numpy2", None, Policy::NumPy2),
+    ("numpy1", None, Policy::NumPy1),
+    ("torch", None, Policy::Torch),
+    ("tensorflow", None, Policy::TensorFlow),
+    ("ivy_precise", None, Policy::IvyPrecise),
+    ("ivy_imprecise", None, Policy::IvyImprecise),
+    ("array_api", None, Policy::ArrayApi),
+];
 
 fn golden(name: &str, section: Option<&str>) -> BTreeMap<String, String> {
     let path = format!("{}/tests/goldens/ops/{name}_result_dtypes.json", env!("CARGO_MANIFEST_DIR"));

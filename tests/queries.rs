@@ -48,6 +48,31 @@ fn answers_are_those_of_the_policy() {
     assert!(!with_policy(Policy::Strict, || can_cast(DType::I8, DType::I16)).unwrap());
 }
 
+/// The standard's question, as the standard's reference answers it.
+#[test]
+fn can_cast_is_the_array_apis() {
+    let path = format!("{}/tests/goldens/ops/array_api_result_dtypes.json", env!("CARGO_MANIFEST_DIR"));
+    let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let lacks = file["lacks"].as_array().unwrap();
+    let (mut compared, mut different) = (0, Vec::new());
+    for (i, from) in DType::ALL.into_iter().enumerate() {
+        for (j, to) in DType::ALL.into_iter().enumerate() {
+            if lacks.iter().any(|lacking| *lacking == from.name() || *lacking == to.name()) {
+                continue;
+            }
+            compared += 1;
+            let want = file["can_cast"]["can_cast"][i][j].as_bool();
+            let got = with_policy(Policy::ArrayApi, || can_cast(from, to)).ok();
+            if got != want {
+                different.push(format!("{from} to {to}: {got:?} here, {want:?} there"));
+            }
+        }
+    }
+    println!("can_cast: {compared} cells compared, {} equal", compared - different.len());
+    assert_eq!(different.join("\n"), "");
+    assert_eq!(compared, 13 * 13);
+}
+
 #[test]
 fn promoted_arrays() {
     let (x, y) = (Array::from([1u8, 255]), Array::from([-1i8]));

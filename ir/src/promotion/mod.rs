@@ -15,8 +15,9 @@ mod query;
 mod registry;
 pub mod system;
 pub mod systems;
+mod text;
 
-pub use lattice::{Joins, join};
+pub use lattice::{Audit, Claim, Finding, Joins, Lattice, LatticeError, NoLattice, join};
 pub use op_types::OpTypes;
 pub use policy::{Clash, Policy, Refusal, Resolution, UnknownPolicy};
 pub use system::{Defaults, Rules, System, Table};

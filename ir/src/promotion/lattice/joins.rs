@@ -1,31 +1,14 @@
-//! Joins of small ordered sets, computed from their edges; the built-in sets over the 18 value types.
+//! The joins of all pairs as a table that `const fn`s compute, and the laws it keeps.
 //!
-//! A system is written down as immediate-successor edges `(lower, upper)` between node numbers. Everything else follows
-//! from them in `const fn`s: the upper bounds of each node as a bitmask, the join of each pair as the least element of the
-//! common upper bounds, and the laws. For the built-in systems the laws are asserted while this file compiles, so a wrong
-//! edge is a build error and a join at run time is one table look-up.
-//!
-//! Nodes are plain numbers here, so the same functions serve any system of up to 64 nodes.
+//! Nodes are plain numbers here, so the same functions serve any system of up to 64 nodes. The laws are properties of the table
+//! alone and are checked on it over all pairs and triples, whatever it was made from.
 
-use crate::dtype::DType::*;
-use crate::value_type::ValueType;
-use crate::value_type::Weak::*;
+use super::order::{self, Join, MAX_NODES};
 
 /// The entry of a join table for a pair without common upper bound.
 const NO_BOUND: u8 = u8::MAX;
 /// The entry of a join table for a pair with common upper bounds, none of them below all others.
 const AMBIGUOUS: u8 = u8::MAX - 1;
-
-/// The join of two nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Join {
-    /// The least common upper bound.
-    Node(u8),
-    /// The nodes have no common upper bound.
-    NoBound,
-    /// The nodes have common upper bounds, but no least one.
-    Ambiguous,
-}
 
 /// A law of joins that a system can break, with the nodes that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,14 +39,19 @@ impl<const N: usize> Joins<N> {
     /// # Panics
     /// If `N` is larger than 64 (while compiling, when used in a constant).
     pub const fn from_edges(edges: &[(u8, u8)]) -> Joins<N> {
-        assert!(N <= 64, "sets of nodes are 64-bit masks");
-        let upper = upper_bounds::<N>(edges);
+        assert!(N <= MAX_NODES, "sets of nodes are 64-bit masks");
+        let mut upper = [0; N];
+        order::close(&mut upper, edges);
         let mut table = [[NO_BOUND; N]; N];
         let mut a = 0;
         while a < N {
             let mut b = 0;
             while b < N {
-                table[a][b] = least(&upper, upper[a] & upper[b]);
+                table[a][b] = match order::join(&upper, a, b) {
+                    Join::Node(node) => node,
+                    Join::NoBound => NO_BOUND,
+                    Join::Ambiguous => AMBIGUOUS,
+                };
                 b += 1;
             }
             a += 1;
@@ -152,47 +140,6 @@ impl<const N: usize> Joins<N> {
     }
 }
 
-/// For each node the set of nodes not below it: itself and all that edges lead to.
-const fn upper_bounds<const N: usize>(edges: &[(u8, u8)]) -> [u64; N] {
-    let mut upper = [0; N];
-    let mut node = 0;
-    while node < N {
-        upper[node] = 1 << node;
-        node += 1;
-    }
-    // A path has at most N - 1 edges, so N rounds close the relation whatever the order of the edges.
-    let mut round = 0;
-    while round < N {
-        let mut e = 0;
-        while e < edges.len() {
-            let (lower, above) = (edges[e].0 as usize, edges[e].1 as usize);
-            if lower < N && above < N {
-                upper[lower] |= upper[above];
-            }
-            e += 1;
-        }
-        round += 1;
-    }
-    upper
-}
-
-/// The node of `set` that is below all of `set`, as a table entry.
-const fn least<const N: usize>(upper: &[u64; N], set: u64) -> u8 {
-    let mut found = if set == 0 { NO_BOUND } else { AMBIGUOUS };
-    let mut node = 0;
-    while node < N {
-        if set >> node & 1 == 1 && set & !upper[node] == 0 {
-            // Two least nodes are each above the other: a cycle.
-            if found != AMBIGUOUS {
-                return AMBIGUOUS;
-            }
-            found = node as u8;
-        }
-        node += 1;
-    }
-    found
-}
-
 const fn bad_edge(edges: &[(u8, u8)], nodes: usize) -> Option<(u8, u8)> {
     let mut e = 0;
     while e < edges.len() {
@@ -202,98 +149,6 @@ const fn bad_edge(edges: &[(u8, u8)], nodes: usize) -> Option<(u8, u8)> {
         e += 1;
     }
     None
-}
-
-/// Edges between value types as edges between their numbers.
-const fn numbered<const E: usize>(edges: [(ValueType, ValueType); E]) -> [(u8, u8); E] {
-    let mut out = [(0, 0); E];
-    let mut e = 0;
-    while e < E {
-        out[e] = (edges[e].0.index() as u8, edges[e].1.index() as u8);
-        e += 1;
-    }
-    out
-}
-
-macro_rules! edges {
-    ($($lower:expr => $($upper:expr),+;)*) => {
-        &numbered([$($(($lower, $upper)),+),*])
-    };
-}
-
-/// A strong node.
-const fn s(dtype: crate::dtype::DType) -> ValueType {
-    ValueType::Strong(dtype)
-}
-
-/// A weak node.
-const fn w(weak: crate::value_type::Weak) -> ValueType {
-    ValueType::Weak(weak)
-}
-
-/// JAX's lattice (`jax_numpy_dtype_promotion=standard`, 64-bit types on): each type and its immediate successors.
-pub const STANDARD_EDGES: &[(u8, u8)] = edges! {
-    s(Bool) => w(Int);
-    w(Int) => s(U8), s(I8);
-    s(U8) => s(U16), s(I16);
-    s(U16) => s(U32), s(I32);
-    s(U32) => s(U64), s(I64);
-    s(I8) => s(I16);
-    s(I16) => s(I32);
-    s(I32) => s(I64);
-    s(U64) => w(Float);
-    s(I64) => w(Float);
-    w(Float) => s(Bf16), s(F16), w(Complex);
-    s(Bf16) => s(F32);
-    s(F16) => s(F32);
-    s(F32) => s(F64), s(C64);
-    s(F64) => s(C128);
-    w(Complex) => s(C64);
-    s(C64) => s(C128);
-};
-
-/// JAX's strict mode: nothing is implicit but giving a weak type its width, so edges leave weak types only. A partial lattice.
-pub const STRICT_EDGES: &[(u8, u8)] = edges! {
-    w(Int) => s(U8), s(U16), s(U32), s(U64), s(I8), s(I16), s(I32), s(I64), w(Float);
-    w(Float) => s(Bf16), s(F16), s(F32), s(F64), w(Complex);
-    w(Complex) => s(C64), s(C128);
-};
-
-/// The joins of [`STANDARD_EDGES`].
-pub const STANDARD: Joins<18> = Joins::from_edges(STANDARD_EDGES);
-/// The joins of [`STRICT_EDGES`].
-pub const STRICT: Joins<18> = Joins::from_edges(STRICT_EDGES);
-
-const _: () = assert!(STANDARD.broken_law().is_none(), "the standard promotion graph is no lattice");
-const _: () = assert!(STANDARD.is_total(), "two types have no join in the standard promotion graph");
-const _: () = assert!(STRICT.broken_law().is_none(), "the strict promotion graph is no partial lattice");
-
-/// The join of two types in JAX's lattice: the type both can be promoted to that is below all other such types.
-/// Commutative, associative and idempotent; defined for every pair.
-pub const fn join(a: ValueType, b: ValueType) -> ValueType {
-    static TABLE: [[ValueType; 18]; 18] = {
-        let mut table = [[ValueType::Strong(Bool); 18]; 18];
-        let mut a = 0;
-        while a < 18 {
-            let mut b = 0;
-            while b < 18 {
-                table[a][b] = ValueType::ALL[STANDARD.table[a][b] as usize];
-                b += 1;
-            }
-            a += 1;
-        }
-        table
-    };
-    TABLE[a.index()][b.index()]
-}
-
-/// The join of two types in strict mode's partial lattice; `None` where it asks for an explicit cast.
-pub const fn strict_join(a: ValueType, b: ValueType) -> Option<ValueType> {
-    static JOINS: Joins<18> = STRICT;
-    match JOINS.join(a.index() as u8, b.index() as u8) {
-        Join::Node(node) => Some(ValueType::ALL[node as usize]),
-        Join::NoBound | Join::Ambiguous => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,240 @@
+//! [`Audit`]: which criteria of a promotion system a lattice or a table meets, with everything that breaks one listed.
+//!
+//! The criteria are the five of
+//! [JEP 9407](https://docs.jax.dev/en/latest/jep/9407-type-promotion.html#combining-lattices). They are judged on types: by the
+//! numbers a format can hold, not by sampling values.
+
+use super::value::{Lattice, value_type};
+use crate::dtype::{DType, Kind, finfo};
+use crate::promotion::system::Defaults;
+use crate::value_type::ValueType;
+use std::fmt::{self, Display, Formatter};
+
+/// A pair of operands with its result: `left ∨ right = result`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The left operand.
+    pub left: ValueType,
+    /// The right operand.
+    pub right: ValueType,
+    /// What they are promoted to.
+    pub result: ValueType,
+}
+
+/// How a promotion system meets the criteria of JEP 9407. Made by [`Lattice::audit`] and [`Audit::of`].
+///
+/// Where `a ∨ b` and `b ∨ a` agree, only the one whose left operand stands first in [`ValueType::ALL`] is listed, so the
+/// number of findings is the number of unordered pairs.
+///
+/// Weak types have no width of their own. As operands they adapt by design, so they lose nothing but components, and a result
+/// is wider than both inputs if it is wider than the one that has a width, or has a width and neither of them does. As a result
+/// a weak type counts as the widest of its kind: it can still become that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Audit {
+    /// What was audited.
+    pub name: String,
+    /// The types the system knows: those with some defined result.
+    pub types: Vec<ValueType>,
+    /// Nodes of a lattice that are no value types; nothing below is judged of them.
+    pub unjudged: Vec<String>,
+    /// Ordered pairs of known types without a result.
+    pub undefined: Vec<(ValueType, ValueType)>,
+    /// Criterion 1: pairs where the order of operands changes the result, undefined results included.
+    pub non_commutative: Vec<(ValueType, ValueType)>,
+    /// Criterion 1: ordered triples with `(a ∨ b) ∨ c ≠ a ∨ (b ∨ c)`, where an undefined result anywhere makes a side undefined.
+    pub non_associative: Vec<[ValueType; 3]>,
+    /// Criterion 2: results that cannot hold an operand's imaginary part.
+    pub dropped_component: Vec<Finding>,
+    /// Criterion 3: results in which an operand's largest or smallest finite number overflows.
+    pub lost_magnitude: Vec<Finding>,
+    /// Criterion 4: results in which some operand's numbers are rounded: fewer significant bits, or no fraction.
+    pub lost_precision: Vec<Finding>,
+    /// Criterion 5: results wider than both operands. A complex number is as wide as its real part.
+    pub wider: Vec<Finding>,
+}
+
+impl Audit {
+    /// Audits a table over the value types; `join` gives the result of its operands, `None` where it is undefined.
+    ///
+    /// ```
+    /// use ndjit_ir::promotion::{Audit, lattice::join};
+    ///
+    /// let audit = Audit::of("jax", &|a, b| Some(join(a, b)));
+    /// assert!(audit.non_associative.is_empty());
+    /// ```
+    pub fn of(name: &str, join: &dyn Fn(ValueType, ValueType) -> Option<ValueType>) -> Audit {
+        let defined = |a: ValueType| ValueType::ALL.into_iter().any(|b| join(a, b).or(join(b, a)).is_some());
+        let types: Vec<ValueType> = ValueType::ALL.into_iter().filter(|&ty| defined(ty)).collect();
+        let mut audit = Audit {
+            name: name.to_owned(),
+            types: types.clone(),
+            unjudged: Vec::new(),
+            undefined: Vec::new(),
+            non_commutative: Vec::new(),
+            non_associative: Vec::new(),
+            dropped_component: Vec::new(),
+            lost_magnitude: Vec::new(),
+            lost_precision: Vec::new(),
+            wider: Vec::new(),
+        };
+        for &left in &types {
+            for &right in &types {
+                let (there, back) = (join(left, right), join(right, left));
+                match there {
+                    None => audit.undefined.push((left, right)),
+                    Some(_) if left.index() > right.index() && there == back => {}
+                    Some(result) => audit.judge(Finding { left, right, result }),
+                }
+                if left.index() < right.index() && there != back {
+                    audit.non_commutative.push((left, right));
+                }
+                for &third in &types {
+                    let first = there.and_then(|joined| join(joined, third));
+                    let last = join(right, third).and_then(|joined| join(left, joined));
+                    if first != last {
+                        audit.non_associative.push([left, right, third]);
+                    }
+                }
+            }
+        }
+        audit
+    }
+
+    fn judge(&mut self, finding: Finding) {
+        let Finding { left, right, result } = finding;
+        let operands = [left, right];
+        let complex = |ty: ValueType| ty.kind() == Kind::Complex;
+        if operands.into_iter().any(complex) && !complex(result) {
+            self.dropped_component.push(finding);
+        }
+        let to = Format::of(widest(result));
+        let strong = operands.into_iter().filter_map(strong).map(Format::of);
+        if strong.clone().any(|from| from.min < to.min || from.max > to.max) {
+            self.lost_magnitude.push(finding);
+        }
+        if strong.clone().any(|from| from.digits > to.digits || from.fraction && !to.fraction) {
+            self.lost_precision.push(finding);
+        }
+        let width = |ty: ValueType| strong_width(ty).unwrap_or(0);
+        if width(result) > width(left).max(width(right)) {
+            self.wider.push(finding);
+        }
+    }
+
+    /// Whether the order and grouping of operands never matters, criterion 1.
+    pub fn is_lawful(&self) -> bool {
+        self.non_commutative.is_empty() && self.non_associative.is_empty()
+    }
+
+    /// The non-associative triples of dtypes alone, without weak types.
+    pub fn non_associative_dtypes(&self) -> impl Iterator<Item = [DType; 3]> {
+        self.non_associative.iter().filter_map(|&[a, b, c]| Some([strong(a)?, strong(b)?, strong(c)?]))
+    }
+}
+
+impl Lattice {
+    /// Audits the joins of the nodes that are named like value types (`u8`, `f*`); the others are listed as unjudged.
+    pub fn audit(&self) -> Audit {
+        let mut table = [[None; 18]; 18];
+        for a in ValueType::ALL {
+            for b in ValueType::ALL {
+                table[a.index()][b.index()] = self.join_types(a, b);
+            }
+        }
+        let mut audit = Audit::of(self.name(), &|a, b| table[a.index()][b.index()]);
+        audit.unjudged = self.nodes().iter().filter(|node| value_type(node).is_none()).cloned().collect();
+        audit
+    }
+}
+
+/// The numbers a real dtype can hold.
+#[derive(Clone, Copy)]
+struct Format {
+    min: f64,
+    max: f64,
+    digits: u32,
+    /// Whether there are numbers between the integers.
+    fraction: bool,
+}
+
+impl Format {
+    /// The format of `dtype`, of its real part if it is complex.
+    fn of(dtype: DType) -> Format {
+        let (min, max) = match (dtype.int_range(), finfo(dtype)) {
+            (Some((min, max)), _) => (min as f64, max as f64),
+            (None, Ok(info)) => (info.min, info.max),
+            // Every dtype has one of the two.
+            (None, Err(_)) => (f64::NEG_INFINITY, f64::INFINITY),
+        };
+        Format { min, max, digits: dtype.digits(), fraction: dtype.int_range().is_none() }
+    }
+}
+
+fn strong(ty: ValueType) -> Option<DType> {
+    match ty {
+        ValueType::Strong(dtype) => Some(dtype),
+        ValueType::Weak(_) => None,
+    }
+}
+
+/// The widest dtype that a type can still become.
+fn widest(ty: ValueType) -> DType {
+    match ty {
+        ValueType::Strong(dtype) => dtype,
+        ValueType::Weak(weak) => Defaults::BITS_64.of(weak),
+    }
+}
+
+/// Bytes of a dtype's real part.
+fn strong_width(ty: ValueType) -> Option<usize> {
+    strong(ty).map(|dtype| dtype.real().bytes())
+}
+
+/// The most findings printed of a criterion.
+const EXAMPLES: usize = 6;
+
+impl Display for Audit {
+    /// One line per criterion: how often it is broken, and the first places.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (types, pairs) = (self.types.len(), self.types.len() * self.types.len());
+        writeln!(
+            f,
+            "audit of {}: {types} types, {} of {pairs} pairs defined",
+            self.name,
+            pairs - self.undefined.len()
+        )?;
+        let pair = |(a, b): &(ValueType, ValueType)| format!("{a} ∨ {b}");
+        let triple = |[a, b, c]: &[ValueType; 3]| format!("({a} {b} {c})");
+        let finding = |&Finding { left, right, result }: &Finding| format!("{left} ∨ {right} = {result}");
+        line(f, "1 commutative", "pair", &self.non_commutative, pair)?;
+        let of_dtypes: Vec<[ValueType; 3]> =
+            self.non_associative_dtypes().map(|triple| triple.map(Into::into)).collect();
+        line(f, "1 associative over dtypes", "triple", &of_dtypes, triple)?;
+        line(f, "1 associative over all types", "triple", &self.non_associative, triple)?;
+        line(f, "2 keeps components", "pair", &self.dropped_component, finding)?;
+        line(f, "3 keeps magnitude", "pair", &self.lost_magnitude, finding)?;
+        line(f, "4 keeps precision", "pair", &self.lost_precision, finding)?;
+        line(f, "5 no wider than the inputs", "pair", &self.wider, finding)?;
+        if !self.unjudged.is_empty() {
+            writeln!(f, "not judged, being no value types: {}", self.unjudged.join(" "))?;
+        }
+        Ok(())
+    }
+}
+
+fn line<T>(
+    f: &mut Formatter<'_>,
+    criterion: &str,
+    unit: &str,
+    findings: &[T],
+    show: impl Fn(&T) -> String,
+) -> fmt::Result {
+    if findings.is_empty() {
+        return writeln!(f, "{criterion}: yes");
+    }
+    let plural = if findings.len() == 1 { "" } else { "s" };
+    let examples: Vec<String> = findings.iter().take(EXAMPLES).map(show).collect();
+    let more = if findings.len() > EXAMPLES { ", …" } else { "" };
+    writeln!(f, "{criterion}: not in {} {unit}{plural}: {}{more}", findings.len(), examples.join(", "))
+}

@@ -1,0 +1,129 @@
+//! The Hasse diagram of a lattice as SVG: lower nodes below, a line to each immediate successor.
+
+use super::layout::{Layout, layout};
+use super::value::{Lattice, value_type};
+use crate::dtype::Kind;
+use crate::value_type::ValueType;
+use std::fmt::Write;
+
+/// Distances in pixels. Layers are further apart in wide diagrams, so that no line is too flat.
+const LAYER_HEIGHT: f64 = 72.0;
+const FLATTEST: f64 = 1.0 / 12.0;
+const NODE_HEIGHT: f64 = 30.0;
+const MARGIN: f64 = 24.0;
+const TITLE_HEIGHT: f64 = 30.0;
+
+impl Lattice {
+    /// The Hasse diagram as an SVG document: a node is above all nodes that may be promoted to it, and lines that follow from
+    /// others are left out. Nodes named like value types are coloured by kind, weak ones with a dashed border.
+    ///
+    /// ```no_run
+    /// use ndjit_ir::promotion::Lattice;
+    ///
+    /// std::fs::write("jax.svg", Lattice::named("jax")?.to_svg())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_svg(&self) -> String {
+        let widths: Vec<f64> = self.nodes().iter().map(|node| node_width(node)).collect();
+        let edges: Vec<(usize, usize)> = self.edge_indices().collect();
+        let plan = layout(&widths, &edges);
+        let top = plan.layer.iter().max().copied().unwrap_or(0);
+        let title_width = text_width(self.name());
+        let width = plan.width.max(title_width) + 2.0 * MARGIN;
+        let layer_height = LAYER_HEIGHT.max(plan.width * FLATTEST);
+        let height = top as f64 * layer_height + NODE_HEIGHT + 2.0 * MARGIN + TITLE_HEIGHT;
+        let page = Page { left: (width - plan.width) / 2.0, bottom: height - MARGIN - NODE_HEIGHT / 2.0, layer_height };
+        let mut svg = String::new();
+        let mut put = |line: std::fmt::Arguments<'_>| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(svg, "{line}");
+        };
+        put(format_args!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" font-family="sans-serif" font-size="14" text-anchor="middle">"#
+        ));
+        put(format_args!(r#"<rect width="100%" height="100%" fill="white"/>"#));
+        let name = escape(self.name());
+        put(format_args!(r#"<text x="{:.0}" y="{MARGIN:.0}" font-weight="bold">{name}</text>"#, width / 2.0));
+        for route in &plan.routes {
+            put(format_args!(r##"<path d="{}" fill="none" stroke="#777" stroke-width="1.5"/>"##, page.path(route)));
+        }
+        for (index, node) in self.nodes().iter().enumerate() {
+            put(format_args!("{}", page.node(&plan, index, node, widths[index])));
+        }
+        put(format_args!("</svg>"));
+        svg
+    }
+}
+
+/// Where the plan lies on the page.
+struct Page {
+    left: f64,
+    bottom: f64,
+    layer_height: f64,
+}
+
+impl Page {
+    fn at(&self, (x, layer): (f64, usize)) -> (f64, f64) {
+        (self.left + x, self.bottom - layer as f64 * self.layer_height)
+    }
+
+    /// A line from the top of a node to the bottom of one above. Between layers it is straight, where it passes a layer it is
+    /// upright, so it touches no other node. Each corner is rounded: it is the control point of a curve between the midpoints of
+    /// the lines that meet in it.
+    fn path(&self, route: &[(f64, usize)]) -> String {
+        let ends = route.iter().map(|&point| self.at(point));
+        let corners = ends.flat_map(|(x, y)| [(x, y + NODE_HEIGHT / 2.0), (x, y - NODE_HEIGHT / 2.0)]);
+        let mut points: Vec<(f64, f64)> = corners.skip(1).collect();
+        points.pop();
+        let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
+        let mut path = format!("M{:.0} {:.0}", first.0, first.1);
+        for corner in points.windows(3) {
+            let [a, b, c] = [corner[0], corner[1], corner[2]];
+            let (start, end) = (middle(a, b), middle(b, c));
+            let _ = write!(path, " L{:.0} {:.0} Q{:.0} {:.0} {:.0} {:.0}", start.0, start.1, b.0, b.1, end.0, end.1);
+        }
+        let _ = write!(path, " L{:.0} {:.0}", last.0, last.1);
+        path
+    }
+
+    fn node(&self, plan: &Layout, index: usize, name: &str, width: f64) -> String {
+        let (x, y) = self.at((plan.x[index], plan.layer[index]));
+        let (left, top, radius) = (x - width / 2.0, y - NODE_HEIGHT / 2.0, NODE_HEIGHT / 2.0);
+        let ty = value_type(name);
+        let (fill, stroke) = colours(ty.map(ValueType::kind));
+        let dashes = if ty.is_some_and(ValueType::is_weak) { r#" stroke-dasharray="4 3""# } else { "" };
+        let (base, name) = (y + 5.0, escape(name));
+        format!(
+            r#"<rect x="{left:.0}" y="{top:.0}" width="{width:.0}" height="{NODE_HEIGHT:.0}" rx="{radius:.0}" fill="{fill}" stroke="{stroke}" stroke-width="1.5"{dashes}/><text x="{x:.0}" y="{base:.0}">{name}</text>"#
+        )
+    }
+}
+
+fn middle(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0)
+}
+
+/// Fill and border of a node.
+fn colours(kind: Option<Kind>) -> (&'static str, &'static str) {
+    match kind {
+        None => ("#f6f6f6", "#666"),
+        Some(Kind::Bool) => ("#e3e3e3", "#555"),
+        Some(Kind::UInt) => ("#d7e8fb", "#2c6cb0"),
+        Some(Kind::Int) => ("#d3efe9", "#1d7f6e"),
+        Some(Kind::Float) => ("#fdeacb", "#b8720b"),
+        Some(Kind::Complex) => ("#f5d9ec", "#a23a83"),
+    }
+}
+
+fn node_width(name: &str) -> f64 {
+    (text_width(name) + 22.0).max(46.0)
+}
+
+/// About the width of a text; fonts differ.
+fn text_width(text: &str) -> f64 {
+    8.5 * text.chars().count() as f64
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

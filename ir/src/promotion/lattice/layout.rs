@@ -1,0 +1,324 @@
+//! Where the nodes and edges of a Hasse diagram go: layers by height, few crossings, straight lines.
+//!
+//! The method of Sugiyama, Tagawa and Toda (1981). A node's layer is the length of the longest chain below it. An edge over
+//! several layers gets a bend in each layer between, so that it keeps clear of the nodes there. Layers are ordered by the means
+//! of their neighbours' positions, and positions are a least-squares fit to the neighbours that keeps order and distances.
+//! Nothing here knows what a node stands for.
+
+/// The space between neighbours in a layer, from border to border.
+const GAP: f64 = 26.0;
+/// Passes over the layers: enough to draw every named lattice without crossings.
+const ORDER_PASSES: usize = 24;
+const PLACE_PASSES: usize = 80;
+/// How much straighter than others the parts of an edge between two bends are kept.
+const BEND_WEIGHT: f64 = 6.0;
+
+/// A drawing plan.
+pub(super) struct Layout {
+    /// The centre of each node across its layer. The leftmost border is at 0.
+    pub x: Vec<f64>,
+    /// The layer of each node; 0 is the lowest.
+    pub layer: Vec<usize>,
+    /// For each edge the points `(x, layer)` it passes, from the lower node to the upper.
+    pub routes: Vec<Vec<(f64, usize)>>,
+    /// The rightmost border.
+    pub width: f64,
+}
+
+/// Places nodes of the given widths. `edges` are `(lower, upper)` without cycles.
+pub(super) fn layout(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
+    let mut graph = Layered::new(widths, edges);
+    graph.order();
+    graph.place();
+    let x = graph.x.get(..widths.len()).unwrap_or_default().to_vec();
+    let point = |&v: &usize| (graph.x[v], graph.layer[v]);
+    let routes = graph.chains.iter().map(|chain| chain.iter().map(point).collect()).collect();
+    let width = graph.vertices().map(|v| graph.x[v] + graph.width[v] / 2.0).fold(0.0, f64::max);
+    Layout { x, layer: graph.layer[..widths.len()].to_vec(), routes, width }
+}
+
+/// The graph with a vertex for every bend, after those of the nodes.
+struct Layered {
+    nodes: usize,
+    width: Vec<f64>,
+    layer: Vec<usize>,
+    /// The vertices one layer below and above each vertex that it has a line to.
+    below: Vec<Vec<usize>>,
+    above: Vec<Vec<usize>>,
+    /// The vertices of each edge, from the lower node to the upper.
+    chains: Vec<Vec<usize>>,
+    /// The vertices of each layer, from left to right.
+    layers: Vec<Vec<usize>>,
+    x: Vec<f64>,
+}
+
+impl Layered {
+    fn new(widths: &[f64], edges: &[(usize, usize)]) -> Layered {
+        let mut layer = heights(widths.len(), edges);
+        let mut width = widths.to_vec();
+        let mut chains = Vec::new();
+        for &(lower, upper) in edges {
+            let mut chain = vec![lower];
+            for between in layer[lower] + 1..layer[upper] {
+                chain.push(layer.len());
+                layer.push(between);
+                width.push(0.0);
+            }
+            chain.push(upper);
+            chains.push(chain);
+        }
+        let vertices = layer.len();
+        let (mut below, mut above) = (vec![Vec::new(); vertices], vec![Vec::new(); vertices]);
+        for line in chains.iter().flat_map(|chain| chain.windows(2)) {
+            above[line[0]].push(line[1]);
+            below[line[1]].push(line[0]);
+        }
+        let mut layers = vec![Vec::new(); layer.iter().max().map_or(0, |top| top + 1)];
+        for vertex in connected_order(&below, &above) {
+            layers[layer[vertex]].push(vertex);
+        }
+        Layered { nodes: widths.len(), width, layer, below, above, chains, layers, x: vec![0.0; vertices] }
+    }
+
+    fn vertices(&self) -> std::ops::Range<usize> {
+        0..self.layer.len()
+    }
+
+    /// Orders the layers so that few lines cross: sweeps by the mean position of neighbours, best order kept.
+    fn order(&mut self) {
+        let mut best = (self.crossings(), self.layers.clone());
+        for pass in 0..ORDER_PASSES {
+            let upwards = pass % 2 == 0;
+            for step in 0..self.layers.len() {
+                self.sort_layer(if upwards { step } else { self.layers.len() - 1 - step }, upwards);
+            }
+            self.swap_neighbours();
+            let crossings = self.crossings();
+            if crossings < best.0 {
+                best = (crossings, self.layers.clone());
+            }
+        }
+        self.layers = best.1;
+    }
+
+    /// Sorts a layer by the mean position of the neighbours below, or above.
+    fn sort_layer(&mut self, l: usize, upwards: bool) {
+        let position = self.positions();
+        let near = if upwards { &self.below } else { &self.above };
+        let mean = |v: usize| {
+            let sum: usize = near[v].iter().map(|&n| position[n]).sum();
+            if near[v].is_empty() { position[v] as f64 } else { sum as f64 / near[v].len() as f64 }
+        };
+        self.layers[l].sort_by(|&a, &b| mean(a).total_cmp(&mean(b)));
+    }
+
+    /// Swaps neighbours in a layer where that removes crossings.
+    fn swap_neighbours(&mut self) {
+        let position = self.positions();
+        for l in 0..self.layers.len() {
+            for i in 1..self.layers[l].len() {
+                let (u, v) = (self.layers[l][i - 1], self.layers[l][i]);
+                if self.crossings_of(&position, v, u) < self.crossings_of(&position, u, v) {
+                    self.layers[l].swap(i - 1, i);
+                }
+            }
+        }
+    }
+
+    /// How often the lines of `left` cross those of `right`, its neighbour in the layer.
+    fn crossings_of(&self, position: &[usize], left: usize, right: usize) -> usize {
+        let between = |near: &[Vec<usize>]| -> usize {
+            let crossing = |&a: &usize| near[right].iter().filter(|&&b| position[a] > position[b]).count();
+            near[left].iter().map(crossing).sum()
+        };
+        between(&self.below) + between(&self.above)
+    }
+
+    /// Each vertex's position in its layer.
+    fn positions(&self) -> Vec<usize> {
+        let mut position = vec![0; self.layer.len()];
+        for layer in &self.layers {
+            for (i, &vertex) in layer.iter().enumerate() {
+                position[vertex] = i;
+            }
+        }
+        position
+    }
+
+    fn crossings(&self) -> usize {
+        let position = self.positions();
+        let mut crossings = 0;
+        for layer in &self.layers {
+            let ends: Vec<usize> = layer.iter().flat_map(|&v| above_sorted(&self.above[v], &position)).collect();
+            for (i, end) in ends.iter().enumerate() {
+                crossings += ends[i + 1..].iter().filter(|&next| next < end).count();
+            }
+        }
+        crossings
+    }
+
+    /// Moves vertices towards their neighbours, layer by layer, up and down.
+    fn place(&mut self) {
+        for l in 0..self.layers.len() {
+            self.fit(l, |_, _| (0.0, 0.0));
+        }
+        for pass in 0..PLACE_PASSES {
+            for step in 0..self.layers.len() {
+                let l = if pass % 2 == 0 { step } else { self.layers.len() - 1 - step };
+                self.fit(l, |graph, v| graph.pull(v));
+            }
+        }
+        let left = self.vertices().map(|v| self.x[v] - self.width[v] / 2.0).fold(f64::INFINITY, f64::min);
+        self.x.iter_mut().for_each(|x| *x -= left);
+    }
+
+    /// Where the neighbours pull a vertex, and how strongly.
+    fn pull(&self, v: usize) -> (f64, f64) {
+        let bend = |v: usize| v >= self.nodes;
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for &n in self.below[v].iter().chain(&self.above[v]) {
+            let w = if bend(v) && bend(n) { BEND_WEIGHT } else { 1.0 };
+            sum += w * self.x[n];
+            weight += w;
+        }
+        if weight == 0.0 { (self.x[v], 0.0) } else { (sum / weight, weight) }
+    }
+
+    /// Places a layer as near to where its vertices are pulled as their order and distances allow: least squares, by pooling
+    /// neighbours that would come too close (isotonic regression).
+    fn fit(&mut self, l: usize, pull: impl Fn(&Layered, usize) -> (f64, f64)) {
+        /// Vertices that touch: how many, where the first wants to be, and with what weight.
+        struct Block {
+            len: usize,
+            start: f64,
+            weight: f64,
+        }
+        let layer = &self.layers[l];
+        // Distances from the first vertex if all touch: without them the order is all there is to keep.
+        let mut offsets = Vec::with_capacity(layer.len());
+        for (i, &v) in layer.iter().enumerate() {
+            let touching = |u: usize| offsets[i - 1] + (self.width[u] + self.width[v]) / 2.0 + GAP;
+            offsets.push(if i == 0 { 0.0 } else { touching(layer[i - 1]) });
+        }
+        let mut blocks: Vec<Block> = Vec::new();
+        for (&v, offset) in layer.iter().zip(&offsets) {
+            let (wish, weight) = pull(self, v);
+            // A vertex that nothing pulls stays where it is, but gives way.
+            let mut block = Block { len: 1, start: wish - offset, weight: weight.max(0.01) };
+            while let Some(left) = blocks.pop_if(|left| left.start > block.start) {
+                let weight = left.weight + block.weight;
+                let start = (left.start * left.weight + block.start * block.weight) / weight;
+                block = Block { len: left.len + block.len, start, weight };
+            }
+            blocks.push(block);
+        }
+        let starts = blocks.iter().flat_map(|block| std::iter::repeat_n(block.start, block.len));
+        for ((&v, offset), start) in layer.iter().zip(&offsets).zip(starts) {
+            self.x[v] = start + offset;
+        }
+    }
+}
+
+/// The positions of a vertex's neighbours above, ascending: its own lines do not cross.
+fn above_sorted(above: &[usize], position: &[usize]) -> Vec<usize> {
+    let mut ends: Vec<usize> = above.iter().map(|&v| position[v]).collect();
+    ends.sort_unstable();
+    ends
+}
+
+/// The length of the longest chain below each node.
+fn heights(nodes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
+    let mut heights = vec![0; nodes];
+    // A chain has fewer edges than there are nodes.
+    for _ in 0..nodes {
+        for &(lower, upper) in edges {
+            heights[upper] = heights[upper].max(heights[lower] + 1);
+        }
+    }
+    heights
+}
+
+/// All vertices, those connected to each other together: parts of the graph that have nothing in common lie side by side.
+fn connected_order(below: &[Vec<usize>], above: &[Vec<usize>]) -> Vec<usize> {
+    let mut order = Vec::with_capacity(below.len());
+    let mut seen = vec![false; below.len()];
+    for start in 0..below.len() {
+        let mut open = vec![start];
+        while let Some(vertex) = open.pop() {
+            if !std::mem::replace(&mut seen[vertex], true) {
+                order.push(vertex);
+                open.extend(below[vertex].iter().chain(&above[vertex]).rev().copied());
+            }
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::named::{Claim, NAMED};
+    use super::super::value::Lattice;
+    use super::*;
+
+    fn of(lattice: &Lattice) -> (Vec<f64>, Vec<(usize, usize)>) {
+        (lattice.nodes().iter().map(|node| 40.0 + node.len() as f64).collect(), lattice.edge_indices().collect())
+    }
+
+    /// The subsets of a set of `n`, ordered by inclusion.
+    fn subsets(n: u32) -> (Vec<f64>, Vec<(usize, usize)>) {
+        let edges = (0..1 << n).flat_map(|set: usize| (0..n).map(move |bit| (set, set | 1 << bit)));
+        (vec![50.0; 1 << n], edges.filter(|(a, b)| a != b).collect())
+    }
+
+    /// A plan in which nodes keep apart, edges lead upwards and end at their nodes, and bends keep clear of nodes.
+    fn checked(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
+        let plan = layout(widths, edges);
+        let apart = |x: f64, width: f64, v: usize| (x - plan.x[v]).abs() >= (width + widths[v]) / 2.0 + GAP - 1e-6;
+        for (a, &width) in widths.iter().enumerate() {
+            assert!(plan.x[a] - width / 2.0 >= -1e-6 && plan.x[a] + width / 2.0 <= plan.width + 1e-6);
+            for b in 0..a {
+                assert!(plan.layer[a] != plan.layer[b] || apart(plan.x[a], width, b), "{a} touches {b}");
+            }
+        }
+        for (route, &(lower, upper)) in plan.routes.iter().zip(edges) {
+            assert_eq!(route.first(), Some(&(plan.x[lower], plan.layer[lower])));
+            assert_eq!(route.last(), Some(&(plan.x[upper], plan.layer[upper])));
+            assert!(route.windows(2).all(|line| line[1].1 == line[0].1 + 1));
+            for &(x, layer) in &route[1..route.len() - 1] {
+                let clear = (0..widths.len()).all(|v| plan.layer[v] != layer || apart(x, 0.0, v));
+                assert!(clear, "the edge {lower} -> {upper} touches a node");
+            }
+        }
+        plan
+    }
+
+    /// How often two lines between the same layers cross.
+    fn crossings(plan: &Layout) -> usize {
+        let lines: Vec<_> = plan.routes.iter().flat_map(|route| route.windows(2)).collect();
+        let cross =
+            |a: &[(f64, usize)], b: &[(f64, usize)]| a[0].1 == b[0].1 && (a[0].0 - b[0].0) * (a[1].0 - b[1].0) < -1e-6;
+        lines.iter().enumerate().map(|(i, a)| lines[..i].iter().filter(|b| cross(a, b)).count()).sum()
+    }
+
+    #[test]
+    fn named_lattices_are_drawn_without_crossings() {
+        for named in NAMED.iter().filter(|named| named.claim != Claim::NoLattice) {
+            let (widths, edges) = of(&Lattice::named(named.name).unwrap());
+            assert_eq!(crossings(&checked(&widths, &edges)), 0, "{}", named.name);
+        }
+    }
+
+    #[test]
+    fn any_order_is_drawn_apart() {
+        for n in 0..=6 {
+            let (widths, edges) = subsets(n);
+            let plan = checked(&widths, &edges);
+            assert!((0..1_usize << n).all(|set| plan.layer[set] == set.count_ones() as usize));
+        }
+        // Edges over many layers, parts that nothing connects, and nodes without edges.
+        let edges: Vec<_> = (0..9).map(|v| (v, v + 1)).chain([(0, 9), (2, 7), (11, 12), (12, 13), (11, 9)]).collect();
+        let widths: Vec<f64> = (0..16).map(|v| 20.0 + 10.0 * f64::from(v)).collect();
+        checked(&widths, &edges);
+        assert_eq!(checked(&[], &[]).width, 0.0);
+    }
+}

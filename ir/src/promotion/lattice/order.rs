@@ -1,0 +1,70 @@
+//! The order that edges generate: upper bounds as bitmasks, minimal nodes of a set, the join of two nodes.
+//!
+//! Nodes are numbers below 64 and a set of them is a `u64`, so that the same `const fn`s serve the joins computed while this
+//! crate compiles ([`joins`](super::joins)) and the lattices users build ([`Lattice`](super::Lattice)). Nothing here knows names.
+
+/// The join of two nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Join {
+    /// The least common upper bound.
+    Node(u8),
+    /// The nodes have no common upper bound.
+    NoBound,
+    /// The nodes have common upper bounds, but no least one.
+    Ambiguous,
+}
+
+/// The largest number of nodes: one bit each.
+pub(super) const MAX_NODES: usize = 64;
+
+/// Fills `upper` with the upper bounds of each node: itself and all that edges `(lower, upper)` lead to. Edges that name a
+/// node beyond `upper` are passed over.
+pub(super) const fn close(upper: &mut [u64], edges: &[(u8, u8)]) {
+    let mut node = 0;
+    while node < upper.len() {
+        upper[node] = 1 << node;
+        node += 1;
+    }
+    // A path has fewer edges than there are nodes, so this many rounds close the relation whatever the order of the edges.
+    let mut round = 0;
+    while round < upper.len() {
+        let mut e = 0;
+        while e < edges.len() {
+            let (lower, above) = (edges[e].0 as usize, edges[e].1 as usize);
+            if lower < upper.len() && above < upper.len() {
+                upper[lower] |= upper[above];
+            }
+            e += 1;
+        }
+        round += 1;
+    }
+}
+
+/// The nodes of `set` that no other node of `set` is below. In a cycle each node is below the other: none is minimal.
+pub(super) const fn minimal(upper: &[u64], set: u64) -> u64 {
+    let mut minimal = set;
+    let mut node = 0;
+    while node < upper.len() {
+        if set >> node & 1 == 1 {
+            minimal &= !(upper[node] & !(1 << node));
+        }
+        node += 1;
+    }
+    minimal
+}
+
+/// The join of two nodes. A finite set with one minimal node has it as its least.
+pub(super) const fn join(upper: &[u64], a: usize, b: usize) -> Join {
+    let common = upper[a] & upper[b];
+    let minimal = minimal(upper, common);
+    match (common, minimal.count_ones()) {
+        (0, _) => Join::NoBound,
+        (_, 1) => Join::Node(minimal.trailing_zeros() as u8),
+        _ => Join::Ambiguous,
+    }
+}
+
+/// The numbers of the nodes of `set`, ascending.
+pub(super) fn members(set: u64) -> impl Iterator<Item = usize> {
+    (0..MAX_NODES).filter(move |&node| set >> node & 1 == 1)
+}

@@ -1,0 +1,63 @@
+//! The text forms of lattices: one line per node, which reads back, and DOT.
+//!
+//! ```text
+//! lattice python
+//! i* -> f*
+//! f* -> c*
+//! c*
+//! ```
+//!
+//! Every node has a line, so a misspelt successor is found.
+
+use super::error::{LatticeError, NoLattice};
+use super::value::Lattice;
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+impl Display for Lattice {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "lattice {}", self.name())?;
+        for node in self.nodes() {
+            f.write_str(node)?;
+            for (i, (_, upper)) in self.edges().filter(|(lower, _)| lower == node).enumerate() {
+                write!(f, "{}{upper}", if i == 0 { " -> " } else { " " })?;
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Lattice {
+    type Err = LatticeError;
+
+    /// Reads what `Display` writes. The first line may be missing; the name is `unnamed` then.
+    fn from_str(text: &str) -> Result<Lattice, LatticeError> {
+        let mut name = "unnamed";
+        let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+        for (number, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                [] => {}
+                ["lattice", named] if nodes.is_empty() => name = named,
+                [node] if node != "->" => nodes.push(node),
+                [node, "->", ref uppers @ ..] if !uppers.is_empty() => {
+                    nodes.push(node);
+                    edges.extend(uppers.iter().map(|upper| (node, *upper)));
+                }
+                _ => return Err(LatticeError { lattice: name.to_owned(), reason: NoLattice::Line(number + 1) }),
+            }
+        }
+        Lattice::with_nodes(name, &nodes, &edges)
+    }
+}
+
+impl Lattice {
+    /// The diagram in the DOT language, lower nodes below, for Graphviz and its kin.
+    pub fn to_dot(&self) -> String {
+        let quoted = |name: &str| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""));
+        let nodes: String = self.nodes().iter().map(|node| format!("  {};\n", quoted(node))).collect();
+        let edges: String = self.edges().map(|(a, b)| format!("  {} -> {};\n", quoted(a), quoted(b))).collect();
+        format!("digraph {} {{\n  rankdir=BT;\n{nodes}{edges}}}\n", quoted(self.name()))
+    }
+}
