@@ -345,7 +345,9 @@ impl Typed {
                 weak.max(ndjit_ir::Weak::Float.into())
             }
             (Some(weak), _) if types.iter().all(|ty| ty.is_weak()) => weak,
-            _ => policy.common_type(what, rule, types)?,
+            _ => policy.common_type(what, rule, types).map_err(|e| {
+                e.help(format!("give numbers of one dtype, or ask for one, as in `dtype(DType::F64).{what}(…)`"))
+            })?,
         };
         let dtype = policy.width(policy.commit(ty));
         Ok(Type { ty: dtype.into(), dtype, asked: false })
