@@ -5,7 +5,7 @@
 
 use crate::array::Array;
 use crate::config;
-use crate::creation::{self, AsArray, Source};
+use crate::creation::{AsArray, Source};
 use crate::expr::Expr;
 use crate::operand::{Number, Scalar, each_number};
 use ndjit_ir::op::Operands;
@@ -131,9 +131,8 @@ pub fn promote_arrays<const N: usize>(operands: impl AsArrays<N>) -> Result<[Arr
 /// An operand as an array of a type, stored as `dtype`.
 fn promoted(source: Source, ty: ValueType, dtype: DType, place: Place) -> Array {
     match (source, ty) {
-        (Source::Number(number), _) => {
-            creation::constant(number, ty, dtype).unwrap_or_else(|e| Array::poisoned(e.of("promote_arrays").at(place)))
-        }
+        (Source::Number(number), _) => Array::from_literal(&number, ty, dtype)
+            .unwrap_or_else(|e| Array::poisoned(e.of("promote_arrays").at(place))),
         (Source::Array(array), _) if array.value_type() == ty => array,
         (Source::Array(array), ValueType::Strong(dtype)) => crate::lazy::cast(&array, dtype, place),
         // Programs cast to dtypes only, so the elements are computed and then called weak.

@@ -23,7 +23,7 @@ fn types_of_all_sorts_of_operands() {
     assert_eq!(name(result_type([DType::F16, DType::Bf16])), "f32");
     assert_eq!(name(result_type(vec![&x, &k])), "i8");
     assert_eq!(name(result_type(&[Weak::Int][..])), "i*");
-    assert_eq!(name(result_type(&(1, 2.0, Complex::new(0.0, 1.0)))), "c*");
+    assert_eq!(name(result_type((1, 2.0, Complex::new(0.0, 1.0)))), "c*");
     let f = jit!(|x, y| {
         assert_eq!(result_type((x, y, DType::U8)).unwrap(), DType::I16.into());
         assert!(
@@ -47,6 +47,7 @@ fn answers_are_those_of_the_policy() {
             assert_eq!(can_cast(from, to), Ok(joins), "{from} {to}");
         }
     }
+    assert!(with_policy(Policy::Jax32, || can_cast(DType::I64, DType::I64)).unwrap());
     assert!(!with_policy(Policy::Strict, || can_cast(DType::I8, DType::I16)).unwrap());
 }
 
@@ -120,7 +121,7 @@ fn what_is_refused() {
       the table of 2019 has no rows for bare numbers
       help: cast to one dtype first, for example `.cast(DType::F32)`
     ");
-    insta::assert_snapshot!(text(&result_type(&[DType::F32; 0]).unwrap_err()), @r"
+    insta::assert_snapshot!(text(&result_type([DType::F32; 0]).unwrap_err()), @r"
     error[arity]: result_type: no operands, so no type
       help: give at least one operand
     ");

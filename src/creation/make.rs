@@ -115,12 +115,6 @@ pub(super) fn inexact(what: &str, ty: Type) -> Result<Type> {
         )))
 }
 
-/// One number of this type as an array.
-pub(crate) fn constant(number: Literal, ty: ValueType, dtype: DType) -> Result<Array> {
-    let elements = Buffer::from_bytes(&literal_bytes(&number, dtype)?)?;
-    Ok(Array::concrete(ty, dtype, Shape::scalar(), Arc::new(elements)))
-}
-
 fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
     Buffer::zeroed(shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?)
 }

@@ -14,7 +14,6 @@ mod argument;
 mod make;
 
 pub use argument::{AsArray, Eye, Interval, Source, Steps};
-pub(crate) use make::constant;
 
 use crate::array::Array;
 use crate::config;
@@ -23,10 +22,13 @@ use make::Type;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::progression::Progression;
-use ndjit_ir::{DType, Place, Shape, ValueType};
+use ndjit_ir::{DType, Place, Result, Shape, ValueType, Weak};
 use smallvec::SmallVec;
 
 /// Creation functions with a dtype: made by [`dtype`].
+///
+/// Reductions will take their dtype the same way. Which one they infer is a policy's to say already:
+/// [`Policy::accumulate`](crate::Policy::accumulate) for sums and products, [`Policy::mean`](crate::Policy::mean).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Typed(Option<DType>);
 
@@ -335,17 +337,20 @@ impl Typed {
 
     /// The dtype asked for, or that in which `what` computes on numbers of these types. Bare numbers are typed by kind alone,
     /// under every policy.
-    fn of_numbers(self, what: &str, rule: Operands, types: &[ValueType]) -> ndjit_ir::Result<Type> {
+    fn of_numbers(self, what: &str, rule: Operands, types: &[ValueType]) -> Result<Type> {
         if self.0.is_some() {
             return Ok(self.or_default());
         }
         let policy = config::policy();
-        let ty = match (types.iter().copied().filter(|ty| ty.is_weak()).max(), rule) {
-            (Some(weak), Operands::Quotient) if types.iter().all(|ty| ty.is_weak()) => {
-                weak.max(ndjit_ir::Weak::Float.into())
-            }
-            (Some(weak), _) if types.iter().all(|ty| ty.is_weak()) => weak,
-            _ => policy.common_type(what, rule, types).map_err(|e| {
+        let bare = |ty: &ValueType| match (ty, rule) {
+            (ValueType::Weak(weak), Operands::Quotient) => Some(Weak::Float.max(*weak)),
+            (ValueType::Weak(weak), _) => Some(*weak),
+            (ValueType::Strong(_), _) => None,
+        };
+        let kinds: Option<SmallVec<[Weak; 3]>> = types.iter().map(bare).collect();
+        let ty = match kinds.and_then(|kinds| kinds.into_iter().max()) {
+            Some(highest) => highest.into(),
+            None => policy.common_type(what, rule, types).map_err(|e| {
                 e.help(format!("give numbers of one dtype, or ask for one, as in `dtype(DType::F64).{what}(…)`"))
             })?,
         };

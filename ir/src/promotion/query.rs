@@ -50,7 +50,8 @@ impl Policy {
     /// assert!(!Policy::Strict.can_cast(DType::I8, DType::I64));
     /// ```
     pub fn can_cast(self, from: impl Into<ValueType>, to: DType) -> bool {
-        self.join(from.into(), to.into()) == Some(to.into())
+        let to = ValueType::from(self.width(to));
+        self.join(from.into(), to) == Some(to)
     }
 
     /// The type in which `what` computes on operands that meet by `rule`.
