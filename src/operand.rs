@@ -171,7 +171,10 @@ mod sealed {
 }
 
 /// A Rust number or bool, or a [`Scalar`].
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a number ndjit knows")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number ndjit knows",
+    note = "a dtype is given as in `dtype(DType::I8).zeros([3])`"
+)]
 pub trait Number: sealed::Sealed + Copy {
     #[doc(hidden)]
     fn literal(self) -> Literal;
