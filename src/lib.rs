@@ -23,6 +23,7 @@
 
 pub mod array;
 mod config;
+pub mod creation;
 pub mod explain;
 mod expr;
 pub mod functions;
@@ -31,6 +32,7 @@ pub mod jit;
 mod lazy;
 pub mod operand;
 pub mod operators;
+pub mod queries;
 mod report;
 mod source;
 mod stats;
@@ -42,18 +44,22 @@ pub use config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
     with_defaults, with_policy,
 };
+#[doc(inline)]
+pub use creation::{arange, asarray, dtype, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like};
 pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
-pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, can_cast, finfo, iinfo, isdtype};
+pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::Element;
 #[doc(inline)]
 pub use operand::{Scalar, strong, weak};
+#[doc(inline)]
+pub use queries::{can_cast, promote_arrays, promote_types, result_type};
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};
 

@@ -300,7 +300,24 @@ mod tests {
             (Some(Op::Where), 0, "^ndjit::where_(c, f(y, \")\"), 2)"),
         ];
         let found: Vec<String> = all.iter().map(|(op, nested, marked)| at(*op, *nested, marked)).collect();
-        insta::assert_snapshot!(found.join("\n"), @"");
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        x * k <x|k>
+        x * k + 1 <x * k|1>
+        y * 2 <y|2>
+        x + y * 2 <x|y * 2>
+        a - -b <a|-b>
+        (x + 1) * sin(y, z) <(x + 1)|sin(y, z)>
+        (x + 1) * sin(y, z) / w <(x + 1) * sin(y, z)|w>
+        x += y * 2 <x|y * 2>
+        -x <x>
+        !&x <&x>
+        add(x, y) <x|y>
+        add(x, y) * 2 <add(x, y)|2>
+        x >> 2 <x|2>
+        x >> 2 & y <x >> 2|y>
+        x * 1e-3 <x|1e-3>
+        ndjit::where_(c, f(y, ")"), 2) <c|f(y, ")")|2>
+        "#);
     }
 
     #[test]
@@ -316,7 +333,15 @@ mod tests {
             (Some(Op::Multiply), 64, "x = ^x * 2 + y"),
         ];
         let found: Vec<String> = all.iter().map(|(op, nested, marked)| at(*op, *nested, marked)).collect();
-        insta::assert_snapshot!(found.join("\n"), @"");
+        insta::assert_snapshot!(found.join("\n"), @r"
+        a + b <a|b>
+        a + b + c <a + b|c>
+        a + b <a|b>
+        (a + b) * c <(a + b)|c>
+        ((a + b) * c) + d <((a + b) * c)|d>
+        x * 2 * y <>
+        x * 2 <x|2>
+        ");
     }
 
     #[test]
@@ -329,7 +354,13 @@ mod tests {
             (None, "x.^cast(DType::F64) * y"),
         ];
         let found: Vec<String> = all.iter().map(|(op, marked)| at(*op, 0, marked)).collect();
-        insta::assert_snapshot!(found.join("\n"), @"");
+        insta::assert_snapshot!(found.join("\n"), @r"
+        x.sin().maximum(y) <x.sin()|y>
+        x.negative() <x>
+        f(b)[0].gt(2) <f(b)[0]|2>
+        sin() <>
+        x.cast(DType::F64) <x|DType::F64>
+        ");
     }
 
     #[test]

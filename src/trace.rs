@@ -196,39 +196,39 @@ pub(crate) fn call(
     results.unwrap_or_default()
 }
 
-/// Type and shape of a value of this thread's trace; `None` if it is poisoned or of another trace.
-pub(crate) fn known(x: Expr) -> Option<(ValueType, Shape)> {
-    TRACES.with_borrow(|traces| {
-        let trace = traces.last().filter(|t| t.id == x.trace)?;
-        match x.node {
-            Node::Value(value) => Some((trace.graph.ty(value), trace.graph.shape(value).clone())),
-            Node::Poisoned(_) => None,
-        }
-    })
-}
-
-/// The dtype that a value of this thread's trace is stored in; `None` if it is poisoned or of another trace.
-pub(crate) fn stored(x: Expr) -> Option<DType> {
-    TRACES.with_borrow(|traces| {
-        let trace = traces.last().filter(|t| t.id == x.trace)?;
-        match x.node {
-            Node::Value(value) => Some(trace.graph.stored(value, config::policy())),
-            Node::Poisoned(_) => None,
-        }
+/// Type, stored dtype and shape of a value of this thread's trace; `what` asks.
+///
+/// # Errors
+/// That of a poisoned value; `Traced` for one of another trace.
+pub(crate) fn describe(x: Expr, what: &str) -> Result<(ValueType, DType, Shape)> {
+    read(x, what, |Trace { graph, .. }, value| {
+        (graph.ty(value), graph.stored(value, config::policy()), graph.shape(value).clone())
     })
 }
 
 /// Why a value of this thread's trace has its dtype.
+///
+/// # Errors
+/// As [`describe`].
 pub(crate) fn explain(x: Expr, place: Place) -> Result<Explanation> {
+    let explain =
+        |trace: &Trace, value| explain::value(&trace.graph, &trace.places, &trace.inputs, config::policy(), value);
+    read(x, "explain_dtype", explain).map_err(|e| e.at(place))?
+}
+
+fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R) -> Result<R> {
     TRACES.with_borrow(|traces| {
-        let trace = traces.last().filter(|t| t.id == x.trace).ok_or_else(|| outside("explain_dtype").at(place))?;
+        let trace = traces.last().filter(|t| t.id == x.trace).ok_or_else(|| outside(what))?;
         match x.node {
-            Node::Value(value) => explain::value(&trace.graph, &trace.places, &trace.inputs, config::policy(), value),
-            Node::Poisoned(error) => {
-                Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside("explain_dtype").at(place)))
-            }
+            Node::Value(value) => Ok(ask(trace, value)),
+            Node::Poisoned(error) => Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside(what))),
         }
     })
+}
+
+/// An array as a value of this thread's trace.
+pub(crate) fn constant(array: &Array, place: Place) -> Expr {
+    in_trace(|trace| trace.capture(array, place))
 }
 
 /// Makes the current trace fail with `error`.

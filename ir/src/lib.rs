@@ -18,6 +18,7 @@ pub mod loops;
 pub mod op;
 pub mod place;
 mod problems;
+pub mod progression;
 pub mod promotion;
 pub mod random;
 #[cfg(feature = "serde")]

@@ -2,7 +2,6 @@
 
 use crate::dtype::DType;
 use crate::op::{Op, Operands, ResultRule};
-use crate::promotion::lattice::Audit;
 use crate::promotion::op_types::first_joined;
 use crate::promotion::{OpTypes, Policy};
 use crate::value_type::{ValueType, Weak};
@@ -28,7 +27,7 @@ pub enum Rule {
         result: ValueType,
         /// The policy that defines it.
         policy: Policy,
-        /// Whether the policy's common types are least upper bounds of a lattice.
+        /// Whether the policy's common types are least upper bounds of a (partial) lattice.
         lattice: bool,
     },
     /// Bool becomes a number.
@@ -107,7 +106,7 @@ pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<V
             operands: met.to_vec(),
             result: resolution.joined,
             policy,
-            lattice: is_lattice(policy),
+            lattice: policy.is_partial_lattice(),
         }),
     }
     if resolution.adapted != resolution.joined {
@@ -142,12 +141,6 @@ fn deciding(op: Op, policy: Policy, types: &[ValueType], compute: ValueType) -> 
         }
     }
     all
-}
-
-/// Whether the common types of a policy do not depend on the order and grouping of operands.
-fn is_lattice(policy: Policy) -> bool {
-    let joins = &policy.system().joins;
-    Audit::of(policy.name(), &|a, b| joins.get(a, b)).is_lawful()
 }
 
 impl fmt::Display for Rule {

@@ -126,6 +126,7 @@ impl fmt::Display for Clash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Clash { policy, refusal } = self;
         match refusal {
+            Refusal::Pair { joined, with } if joined == with => write!(f, "the {policy} policy does not take {joined}"),
             Refusal::Pair { joined, with } => write!(f, "the {policy} policy does not promote {joined} and {with}"),
             Refusal::Inexact(ty) => write!(f, "the {policy} policy does not turn {ty} into a float"),
             Refusal::Number => write!(f, "the {policy} policy does not compute with bool as a number"),
@@ -307,7 +308,8 @@ impl Policy {
         Ok(ValueType::Strong(self.width(dtype)))
     }
 
-    pub(super) fn weak_result(self, ty: ValueType) -> ValueType {
+    /// The type that a result has where weak types alone determine it: `ty`, or its default dtype where weak results are not kept.
+    pub fn weak_result(self, ty: ValueType) -> ValueType {
         match (self.system().rules.weak, ty) {
             (WeakResult::Default, ValueType::Weak(weak)) => ValueType::Strong(self.default_dtype(weak)),
             (WeakResult::Kept | WeakResult::Default, _) => ty,
