@@ -175,20 +175,17 @@ impl Display for PolicyDiff {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let first = self.first_difference();
         let label = |row: &DiffRow| {
-            let place = row.place.map_or_else(String::new, |place| format!("{place}  "));
-            match &row.written {
-                Some(written) => format!("{place}`{written}`"),
-                None => format!("{place}{}", row.what),
-            }
+            let written = row.written.as_ref().map_or_else(|| row.what.to_owned(), |written| format!("`{written}`"));
+            [row.place.map_or_else(String::new, |place| place.to_string()), written]
         };
-        let mut lines: Vec<Vec<String>> =
-            vec![std::iter::once(String::new()).chain(self.policies().map(|p| p.to_string())).collect()];
+        let policies = self.policies().map(|policy| policy.to_string());
+        let mut lines: Vec<Vec<String>> = vec![[String::new(), String::new()].into_iter().chain(policies).collect()];
         for (i, row) in self.rows.iter().enumerate() {
             let cells = (0..self.columns.len()).map(|column| self.cell(i, column));
-            lines.push(std::iter::once(label(row)).chain(cells).collect());
+            lines.push(label(row).into_iter().chain(cells).collect());
         }
         let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..=self.columns.len()).map(width).collect();
+        let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
         for (i, line) in lines.iter().enumerate() {
             let cells = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
             let mark = if i > 0 && first == Some(i - 1) { "  <- the dtypes part here" } else { "" };
