@@ -32,6 +32,7 @@ pub mod operand;
 pub mod operators;
 mod report;
 mod stats;
+mod support;
 mod trace;
 
 #[doc(inline)]
@@ -47,12 +48,17 @@ pub use functions::*;
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, can_cast, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{Defaults, Policy};
+pub use ndjit_ir::support::{
+    CastingModes, Device, Exclusion, Inferred, Mode, Restriction, Unsupported, devices, invalid_dtypes,
+    supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
+};
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::Element;
 #[doc(inline)]
 pub use operand::{Scalar, strong, weak};
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};
+pub use support::{casting, device, restrict_dtypes, set_casting, set_device, with_casting, with_device};
 
 /// The page's example.
 #[cfg(doctest)]

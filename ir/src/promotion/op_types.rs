@@ -149,7 +149,7 @@ fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {
 }
 
 /// The first operand that takes part in the join: all do, but for a condition.
-fn first_joined(op: Op) -> usize {
+pub(crate) fn first_joined(op: Op) -> usize {
     match op.row().rule {
         Operands::Choose => 1,
         Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient | Operands::Logical => 0,
