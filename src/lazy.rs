@@ -87,8 +87,10 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
     if let Some(error) = array.error() {
         return Array::poisoned(error.clone());
     }
-    let dtype = config::policy().width(dtype);
-    if let Err(error) = array.shape().bytes(dtype.bytes()) {
+    let settings = config::settings();
+    let dtype = settings.policy.width(dtype);
+    let allowed = settings.support.asked("cast", dtype);
+    if let Err(error) = allowed.and_then(|()| array.shape().bytes(dtype.bytes())) {
         return Array::poisoned(error.at(place));
     }
     let operands = SmallVec::from_iter([LazyOperand::Array(array.clone())]);

@@ -96,8 +96,10 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
 /// Casts in the trace of this thread.
 pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
     in_trace(|trace| {
-        let dtype = config::policy().width(dtype);
+        let settings = config::settings();
+        let dtype = settings.policy.width(dtype);
         let value = trace.expr(x, "cast", place)?;
+        settings.support.asked("cast", dtype).map_err(|e| trace.fail(e.at(place)))?;
         trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
         Ok(trace.cast(value, dtype, CastReason::Explicit, place))
     })

@@ -128,6 +128,9 @@ fn functions_keep_the_modes_of_their_call_and_their_own_win() {
 fn dtypes_a_device_lacks() {
     let x = Array::from([1u16]);
     assert_snapshot!(unplaced(error(&with_device(torch(), || &x + 1))), @"");
+    assert_snapshot!(unplaced(error(&with_device(torch(), || x.cast(DType::U32)))), @"");
+    let in_a_trace = jit(|x: Expr| x.cast(DType::U32));
+    assert!(with_device(torch(), || in_a_trace.call((&Array::from([1u8]),))).is_err());
     let x = Array::from([1u8, 255]);
     let y = with_device(torch(), || &x + 1);
     assert_eq!(y.to_vec::<u8>().unwrap(), [2, 0]);
@@ -160,8 +163,7 @@ fn declarations_of_scopes() {
 fn declarations_of_functions() {
     // Ivy's frontend `trace`: no halves, integers as i64.
     let no_halves = Restriction::unsupported([DType::F16, DType::Bf16]);
-    let f = jit(|x: Expr| if x.dtype().is_some_and(DType::is_int) { x.cast(DType::I64) } else { x })
-        .restrict_dtypes(no_halves);
+    let f = jit(|x: Expr| if x.dtype().is_int() { x.cast(DType::I64) } else { x }).restrict_dtypes(no_halves);
     assert_eq!(f.call((&Array::from([1i8]),)).unwrap().dtype(), DType::I64);
     assert_eq!(f.call((&Array::from([1.0f32]),)).unwrap().dtype(), DType::F32);
     assert!(f.call((2.0,)).is_ok());
@@ -198,7 +200,7 @@ fn results_are_those_of_casts_by_hand() {
     let (x, wide) = (halves(&[1.0, -2.5, 0.0]), Array::from([0.5f64, 3.0, -1.0]));
     let run = |x: &Array, wide: &Array, down: CastingModes| {
         let wide = with_casting(down, || wide + 0);
-        let f = jit(|x, y| (x * y + exp(x), minimum(x, y), x.less(y))).with_casting(CastingModes::UP);
+        let f = jit(|x: Expr, y| (x * y + exp(x), minimum(x, y), x.less(y))).with_casting(CastingModes::UP);
         let lazy = with_casting(CastingModes::UP, || (x * &wide + exp(x), minimum(x, &wide), x.less(&wide)));
         (f.call((x, &wide)).unwrap(), lazy)
     };

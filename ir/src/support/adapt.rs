@@ -15,6 +15,7 @@ use crate::promotion::Policy;
 use crate::promotion::op_types::{OpTypes, first_joined};
 use crate::value_type::ValueType;
 use smallvec::SmallVec;
+use std::fmt::Display;
 
 /// What is supported where an operation is made, and what happens to the rest. By default everything that ops compute in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,8 +42,8 @@ pub struct Adapted {
 
 /// Why an op cannot be done as it stands.
 enum Refused {
-    /// The policy refuses these types, or the op them.
-    Policy(SmallVec<[ValueType; 3]>),
+    /// The policy refuses it.
+    Policy(Error),
     /// This dtype is not supported.
     Dtype(DType),
 }
@@ -87,13 +88,16 @@ impl Support {
             Err(refused) => refused,
         };
         let error = match refused {
-            Refused::Policy(types) => match policy.resolve_op(op, &types) {
-                Err(error) => error,
-                Ok(types) => return Ok(Adapted { types, casts: SmallVec::new() }),
-            },
+            Refused::Policy(error) => error,
             Refused::Dtype(dtype) => match (self.lack(op, dtype), plain) {
                 (Lack::Unsupported(Unsupported::Domain(_)), Err(error)) => error,
-                (lack, _) => lack.error(&format!("{op}: "), dtype, self.computes(op)),
+                (lack, _) => match self.computes(op) {
+                    none if none.is_empty() => lack
+                        .error(op, dtype)
+                        .fact(format_args!("supported: nothing that {op} computes in"))
+                        .help("use another operation, or support a dtype that this one computes in"),
+                    supported => lack.error(op, dtype).fact(format_args!("supported: {supported}")),
+                },
             },
         };
         Err(self.ways_out(error, policy, op, operands))
@@ -113,14 +117,31 @@ impl Support {
             return Ok(Some(cast));
         }
         let error = Lack::Declared(restriction)
-            .error("call: ", dtype, supported)
-            .fact(format_args!("argument {index}: {dtype}"));
+            .error(format_args!("call: argument {index}"), dtype)
+            .fact(format_args!("supported: {supported}"));
         Err(match Mode::ALL.into_iter().find_map(|mode| candidate(CastingModes::from(mode))) {
             Some((to, mode)) => {
                 error.help(format!("pass the argument cast: `x.cast(DType::{to:?})`; or {}", scope(mode, to)))
             }
             None => error.help("pass an argument of a supported dtype"),
         })
+    }
+
+    /// Whether `dtype` may be asked for explicitly, as by a cast. Casting modes have no part in it: who asks for a dtype wants
+    /// no other.
+    ///
+    /// # Errors
+    /// `DType` if it is not supported.
+    pub fn asked(self, what: &str, dtype: DType) -> Result<()> {
+        let lack = match (self.restrictions.excluding(dtype), self.device) {
+            (Some(restriction), _) => Lack::Declared(restriction),
+            (None, Some(device)) if device.invalid(dtype).is_some() => {
+                Lack::Unsupported(Unsupported::Invalid(device, dtype))
+            }
+            (None, _) => return Ok(()),
+        };
+        let supported = self.values();
+        Err(lack.error(what, dtype).fact(format_args!("supported: {supported}")).help("ask for one that is supported"))
     }
 
     fn adapt(self, policy: Policy, op: Op, operands: &[ValueType], modes: CastingModes) -> Result<Adapted, Refused> {
@@ -138,7 +159,7 @@ impl Support {
         }
         let computing =
             |types: &[ValueType]| policy.resolve(rule, types).map(|resolved| policy.commit(resolved.compute));
-        let compute = computing(&types).map_err(|_| Refused::Policy(types.clone()))?;
+        let compute = computing(&types).map_err(|clash| Refused::Policy(policy.no_common_type(op, &types, clash)))?;
         let computes = self.computes(op);
         if !computes.contains(compute) {
             let (to, mode) = choose(modes, policy, compute, computes).ok_or(Refused::Dtype(compute))?;
@@ -159,7 +180,7 @@ impl Support {
         if casts.iter().all(Option::is_none) {
             casts.clear();
         }
-        let resolved = policy.resolve_op(op, &types).map_err(|_| Refused::Policy(types))?;
+        let resolved = policy.resolve_op(op, &types).map_err(Refused::Policy)?;
         Ok(Adapted { types: resolved, casts })
     }
 
@@ -207,9 +228,9 @@ enum Lack {
 }
 
 impl Lack {
-    fn error(self, what: &str, dtype: DType, supported: DTypeSet) -> Error {
-        let new = |headline: String| Error::new(ErrorCode::DType, format!("{what}{headline}"));
-        let error = match self {
+    fn error(self, what: impl Display, dtype: DType) -> Error {
+        let new = |headline: String| Error::new(ErrorCode::DType, format!("{what}: {headline}"));
+        match self {
             Lack::Declared(restriction) => {
                 new(format!("{dtype} is not supported here")).fact(format_args!("declared: {restriction}"))
             }
@@ -219,10 +240,10 @@ impl Lack {
                     Unsupported::Invalid(device, _) => format!("the device {device} has no {dtype}"),
                     Unsupported::Gap(device, ..) => format!("{dtype} is not supported on the device {device}"),
                 };
-                new(headline).fact(format_args!("because: {} ({})", why.reason(), why.link()))
+                let link = Some(why.link()).filter(|link| !link.is_empty()).map(|link| format!(" ({link})"));
+                new(headline).fact(format_args!("because: {}{}", why.reason(), link.unwrap_or_default()))
             }
-        };
-        if supported.is_empty() { error } else { error.fact(format_args!("supported: {supported}")) }
+        }
     }
 }
 
@@ -232,5 +253,5 @@ fn scope(mode: Mode, to: DType) -> String {
         Mode::Up => "UP",
         Mode::Down => "DOWN",
     };
-    format!("`with_casting(CastingModes::{name}, || …)` computes in {to}")
+    format!("`with_casting(CastingModes::{name}, || …)` casts to {to}")
 }
