@@ -89,7 +89,7 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
     }
     let settings = config::settings();
     let dtype = settings.policy.width(dtype);
-    let allowed = settings.support.asked("cast", dtype);
+    let allowed = settings.support.check_value("cast", dtype);
     if let Err(error) = allowed.and_then(|()| array.shape().bytes(dtype.bytes())) {
         return Array::poisoned(error.at(place));
     }

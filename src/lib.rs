@@ -23,6 +23,7 @@
 
 pub mod array;
 mod config;
+pub mod creation;
 mod expr;
 pub mod functions;
 mod infer;
@@ -30,6 +31,7 @@ pub mod jit;
 mod lazy;
 pub mod operand;
 pub mod operators;
+pub mod queries;
 mod report;
 mod stats;
 mod support;
@@ -41,13 +43,15 @@ pub use config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
     with_defaults, with_policy,
 };
+#[doc(inline)]
+pub use creation::{arange, asarray, dtype, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
-pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, can_cast, finfo, iinfo, isdtype};
-pub use ndjit_ir::promotion::{Defaults, Policy};
+pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
+pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::support::{
     CastingModes, Device, Exclusion, Inferred, Mode, Restriction, Unsupported, devices, invalid_dtypes,
     supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
@@ -56,6 +60,8 @@ pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, 
 pub use ndjit_runtime::Element;
 #[doc(inline)]
 pub use operand::{Scalar, strong, weak};
+#[doc(inline)]
+pub use queries::{can_cast, promote_arrays, promote_types, result_type};
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};
 pub use support::{casting, device, restrict_dtypes, set_casting, set_device, with_casting, with_device};

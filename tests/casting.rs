@@ -129,6 +129,7 @@ fn dtypes_a_device_lacks() {
     let x = Array::from([1u16]);
     assert_snapshot!(unplaced(error(&with_device(torch(), || &x + 1))), @"");
     assert_snapshot!(unplaced(error(&with_device(torch(), || x.cast(DType::U32)))), @"");
+    assert_snapshot!(unplaced(error(&with_device(torch(), || dtype(DType::U16).zeros(2)))), @"");
     let in_a_trace = jit(|x: Expr| x.cast(DType::U32));
     assert!(with_device(torch(), || in_a_trace.call((&Array::from([1u8]),))).is_err());
     let x = Array::from([1u8, 255]);

@@ -127,12 +127,12 @@ impl Support {
         })
     }
 
-    /// Whether `dtype` may be asked for explicitly, as by a cast. Casting modes have no part in it: who asks for a dtype wants
-    /// no other.
+    /// Whether values of this dtype may be made, as by a cast or a creation function. Casting modes have no part in it: who
+    /// asks for a dtype wants no other.
     ///
     /// # Errors
     /// `DType` if it is not supported.
-    pub fn asked(self, what: &str, dtype: DType) -> Result<()> {
+    pub fn check_value(self, what: &str, dtype: DType) -> Result<()> {
         let lack = match (self.restrictions.excluding(dtype), self.device) {
             (Some(restriction), _) => Lack::Declared(restriction),
             (None, Some(device)) if device.invalid(dtype).is_some() => {
