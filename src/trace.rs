@@ -108,17 +108,15 @@ pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
 /// The function's parameters as its declaration allows: themselves, cast by a casting mode, or an error.
 pub(crate) fn accept(parameters: &[Expr], restriction: Restriction) -> Vec<Expr> {
     let settings = config::settings();
+    let place = restriction.place();
     let accept = |(index, &x): (usize, &Expr)| {
-        let Some((ValueType::Strong(dtype), shape)) = known(x) else { return x };
-        let place = restriction.place();
         in_trace(|trace| {
             let value = trace.expr(x, "call", place)?;
+            let ValueType::Strong(dtype) = trace.graph.ty(value) else { return Ok(value) };
             let cast = settings.support.argument(settings.policy, restriction, index, dtype);
-            match cast.and_then(|cast| cast.map(|cast| shape.bytes(cast.0.bytes()).map(|_| cast)).transpose()) {
-                Ok(None) => Ok(value),
-                Ok(Some((dtype, mode))) => Ok(trace.cast(value, dtype, CastReason::Mode(mode), place)),
-                Err(error) => Err(trace.fail(error)),
-            }
+            let Some((dtype, mode)) = cast.map_err(|e| trace.fail(e))? else { return Ok(value) };
+            trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e))?;
+            Ok(trace.cast(value, dtype, CastReason::Mode(mode), place))
         })
     };
     parameters.iter().enumerate().map(accept).collect()

@@ -53,7 +53,14 @@ fn error(array: &Array) -> Error {
 #[test]
 fn exp_of_f16_where_the_device_does_not_do_it() {
     let x = halves(&[1.0]);
-    assert_snapshot!(unplaced(error(&with_device(torch(), || exp(&x)))), @"");
+    assert_snapshot!(unplaced(error(&with_device(torch(), || exp(&x)))), @r"
+    error[dtype]: exp: f16 is not supported on the device torch
+      at casting.rs
+      x: f16[1]
+      because: declared for expm1 by Ivy (https://docs.ivy.dev/overview/deep_dive/data_types.html)
+      supported: bf16 f32 f64
+      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+    ");
     let up = with_device(torch(), || with_casting(CastingModes::UP, || exp(&x)));
     assert_eq!(up.dtype(), DType::F32);
     assert_eq!(up.to_vec::<f32>().unwrap(), exp(x.cast(DType::F32)).to_vec::<f32>().unwrap());
@@ -61,16 +68,36 @@ fn exp_of_f16_where_the_device_does_not_do_it() {
     assert_eq!(all.to_vec::<f32>().unwrap(), up.to_vec::<f32>().unwrap());
     // No candidate is the usual error: f16 has no narrower float, and complex numbers keep their parts.
     let down = with_device(no_bf16(), || with_casting(CastingModes::DOWN, || exp(&x)));
-    assert_snapshot!(unplaced(error(&down)), @"");
+    assert_snapshot!(unplaced(error(&down)), @r"
+    error[dtype]: exp: f16 is not supported on the device no_bf16
+      at casting.rs
+      x: f16[1]
+      because: made up (https://example.org)
+      supported: f32 f64
+      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+    ");
     let complex = Array::from([Complex::new(1.0f32, 2.0)]);
     let complex = with_device(torch(), || with_casting(CastingModes::ALL, || exp(&complex)));
-    assert_snapshot!(unplaced(error(&complex)), @"");
+    assert_snapshot!(unplaced(error(&complex)), @r"
+    error[dtype]: exp: c64 is not supported
+      at casting.rs
+      x: c64[1]
+      accepted: bf16 f16 f32 f64
+      help: abs gives the modulus; a cast drops the imaginary part: `x.cast(DType::F32)`
+    ");
 }
 
 #[test]
 fn integer_ops_of_floats() {
     let x = halves(&[5.0, 2.7]);
-    assert_snapshot!(unplaced(error(&(&x ^ &x))), @"");
+    assert_snapshot!(unplaced(error(&(&x ^ &x))), @r"
+    error[dtype]: bitwise_xor: f16 is not supported
+      at casting.rs
+      x: f16[2]
+      y: f16[2]
+      accepted: bool u8 u16 u32 u64 i8 i16 i32 i64
+      help: a cast truncates: `x.cast(DType::I16)` and `y.cast(DType::I16)`; or `with_casting(CastingModes::CROSS, || …)` casts to i32
+    ");
     let cross = with_casting(CastingModes::CROSS, || &x ^ 1);
     assert_eq!((cross.dtype(), cross.to_vec::<i32>().unwrap()), (DType::I32, vec![4, 3]));
     for modes in [CastingModes::UP, CastingModes::DOWN] {
@@ -100,7 +127,14 @@ fn casts_stand_in_the_graph_with_their_mode() {
     let specs = [spec(DType::F16, [3]), spec(DType::F16, [3])];
     let traced = with_device(torch(), || with_casting(CastingModes::UP, || f.trace(&specs))).unwrap();
     let adapted = traced.lower().unwrap();
-    assert_snapshot!(unplaced(adapted.explain(Stage::Graph)), @"");
+    assert_snapshot!(unplaced(adapted.explain(Stage::Graph)), @r"
+    graph (%0: f16[3], %1: f16[3]) {
+      %2 = cast[up] %0 : f32[3]  ; casting.rs
+      %3 = exp %2 : f32[3]  ; casting.rs
+      %4 = multiply %3, %1 : f32[3]  ; casting.rs
+      return %4
+    }
+    ");
     // After commit nothing tells them from casts that were written, and kernels are the same.
     let written = jit(|x: Expr, y| exp(x.cast(DType::F32)) * y).trace(&specs).unwrap().lower().unwrap();
     for stage in [Stage::Typed, Stage::Simplified, Stage::Kernels, Stage::Loops, Stage::Code] {
@@ -127,9 +161,29 @@ fn functions_keep_the_modes_of_their_call_and_their_own_win() {
 #[test]
 fn dtypes_a_device_lacks() {
     let x = Array::from([1u16]);
-    assert_snapshot!(unplaced(error(&with_device(torch(), || &x + 1))), @"");
-    assert_snapshot!(unplaced(error(&with_device(torch(), || x.cast(DType::U32)))), @"");
-    assert_snapshot!(unplaced(error(&with_device(torch(), || dtype(DType::U16).zeros(2)))), @"");
+    assert_snapshot!(unplaced(error(&with_device(torch(), || &x + 1))), @r"
+    error[dtype]: add: the device torch has no u16
+      at casting.rs
+      x: u16[1]
+      y: i* (literal 1)
+      because: torch has no such types (https://docs.pytorch.org/docs/stable/tensors.html)
+      supported: bool u8 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      help: cast explicitly: `x.cast(DType::U8)`; or `with_casting(CastingModes::DOWN, || …)` casts to u8
+    ");
+    assert_snapshot!(unplaced(error(&with_device(torch(), || x.cast(DType::U32)))), @r"
+    error[dtype]: cast: the device torch has no u32
+      at casting.rs
+      because: torch has no such types (https://docs.pytorch.org/docs/stable/tensors.html)
+      supported: bool u8 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      help: ask for one that is supported
+    ");
+    assert_snapshot!(unplaced(error(&with_device(torch(), || dtype(DType::U16).zeros(2)))), @r"
+    error[dtype]: zeros: the device torch has no u16
+      at casting.rs
+      because: torch has no such types (https://docs.pytorch.org/docs/stable/tensors.html)
+      supported: bool u8 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      help: ask for one that is supported
+    ");
     let in_a_trace = jit(|x: Expr| x.cast(DType::U32));
     assert!(with_device(torch(), || in_a_trace.call((&Array::from([1u8]),))).is_err());
     let x = Array::from([1u8, 255]);
@@ -144,13 +198,29 @@ fn declarations_of_scopes() {
     let (x, wide) = (Array::from([1.0f32]), Array::from([1.0f64]));
     let (inside, refused) = restrict_dtypes(no_complex, || (&x + 1, &wide + 1));
     assert!(inside.eval().is_ok());
-    assert_snapshot!(unplaced(error(&refused)), @"");
+    assert_snapshot!(unplaced(error(&refused)), @r"
+    error[dtype]: add: f64 is not supported here
+      at casting.rs
+      x: f64[1]
+      y: i* (literal 1)
+      declared: unsupported f64 c64 c128, at casting.rs
+      supported: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32
+      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::DOWN, || …)` casts to f32
+    ");
     assert!((&wide + 1).eval().is_ok(), "the scope ended");
     // What an op computes in counts as well as its operands, and conditions do not.
     let ints = Restriction::supported(DTypeSet::INT).unwrap();
     let i = Array::from([4i32]);
     let (half, chosen) = restrict_dtypes(ints, || (&i / 2, where_(&x, &i, 0)));
-    assert_snapshot!(unplaced(error(&half)), @"");
+    assert_snapshot!(unplaced(error(&half)), @r"
+    error[dtype]: divide: f32 is not supported here
+      at casting.rs
+      x: i32[1]
+      y: i* (literal 2)
+      declared: supported u8 u16 u32 u64 i8 i16 i32 i64, at casting.rs
+      supported: nothing that divide computes in
+      help: use another operation, or support a dtype that this one computes in
+    ");
     assert_eq!(chosen.to_vec::<i32>().unwrap(), [4]);
     let down = restrict_dtypes(no_complex, || with_casting(CastingModes::DOWN, || &wide * &x));
     assert_eq!(down.dtype(), DType::F32);
@@ -168,13 +238,30 @@ fn declarations_of_functions() {
     assert_eq!(f.call((&Array::from([1i8]),)).unwrap().dtype(), DType::I64);
     assert_eq!(f.call((&Array::from([1.0f32]),)).unwrap().dtype(), DType::F32);
     assert!(f.call((2.0,)).is_ok());
-    assert_snapshot!(unplaced(f.call((&halves(&[1.0]),)).unwrap_err()), @"");
+    assert_snapshot!(unplaced(f.call((&halves(&[1.0]),)).unwrap_err()), @r"
+    error[dtype]: call: argument 0: f16 is not supported here
+      at casting.rs
+      declared: unsupported bf16 f16, at casting.rs
+      supported: bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 c64 c128
+      help: pass the argument cast: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+    ");
     let cast = f.with_casting(CastingModes::UP);
     assert_eq!(cast.call((&halves(&[1.5]),)).unwrap().to_vec::<f32>().unwrap(), [1.5]);
-    assert_snapshot!(unplaced(cast.explain(Stage::Graph)), @"");
+    assert_snapshot!(unplaced(cast.explain(Stage::Graph)), @r"
+    graph (%0: f16[1]) {
+      %1 = cast[up] %0 : f32[1]  ; casting.rs
+      return %1
+    }
+    ");
     let ints = Restriction::supported(DTypeSet::INT).unwrap();
     let refused = jit(|x| x + 1).restrict_dtypes(ints).call((&Array::from([Complex::new(1.0f32, 0.0)]),));
-    assert_snapshot!(unplaced(refused.unwrap_err()), @"");
+    assert_snapshot!(unplaced(refused.unwrap_err()), @r"
+    error[dtype]: call: argument 0: c64 is not supported here
+      at casting.rs
+      declared: supported u8 u16 u32 u64 i8 i16 i32 i64, at casting.rs
+      supported: u8 u16 u32 u64 i8 i16 i32 i64
+      help: pass an argument of a supported dtype
+    ");
 }
 
 #[test]
@@ -183,7 +270,15 @@ fn functions_infer_their_support() {
     let specs = [spec(DType::F32, [3]), Spec::number(Weak::Float)];
     let inferred = with_device(torch(), || f.trace(&specs)).unwrap().inferred_dtypes().unwrap();
     let lines: Vec<String> = inferred.unsupported.iter().map(unplaced).collect();
-    assert_snapshot!(format!("{}\n{}", inferred.supported, lines.join("\n")), @"");
+    assert_snapshot!(format!("{}\n{}", inferred.supported, lines.join("\n")), @r"
+    bool u8 i8 i16 i32 i64 bf16 f32 f64
+    u16: torch has no u16: torch has no such types
+    u32: torch has no u32: torch has no such types
+    u64: torch has no u64: torch has no such types
+    f16: torch does not do exp in f16: declared for expm1 by Ivy, at casting.rs
+    c64: exp: c64 is not supported, at casting.rs
+    c128: exp: c128 is not supported, at casting.rs
+    ");
     // A function of functions supports what both do.
     let (no_complex, ints) = (jit(|x| floor(x)), jit(|x| x ^ x));
     let both = jit(move |x| ints.inline((no_complex.inline((x,)),)));
