@@ -1,9 +1,10 @@
 //! The type and shape of an operation's result, or the error that the user reads. The one place both traced and lazy
 //! operations ask; the rules themselves are the policy's and the shape's.
 
+use crate::config::Settings;
 use ndjit_ir::explain::Origin;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::promotion::Policy;
+use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
 
@@ -17,22 +18,36 @@ pub(crate) struct Known<'a> {
 /// Where each operand comes from, asked when an error is to be worded.
 pub(crate) type Origins<'a> = &'a dyn Fn(usize) -> Origin;
 
-/// Type and shape of `op`'s result.
+/// How an operation is done.
+pub(crate) struct Inferred {
+    pub ty: ValueType,
+    pub shape: Shape,
+    /// For each operand the cast that a casting mode inserts before; empty if there are none.
+    pub casts: SmallVec<[OperandCast; 3]>,
+}
+
+/// Type and shape of `op`'s result, and the casts before it.
 pub(crate) fn op_result(
     op: Op,
-    policy: Policy,
+    settings: Settings,
     operands: &[Known<'_>],
     place: Place,
     origins: Origins<'_>,
-) -> Result<(ValueType, Shape)> {
-    typed(op, policy, operands).map_err(|error| explained(error, op, operands, place, origins))
+) -> Result<Inferred> {
+    inferred(op, settings, operands).map_err(|error| explained(error, op, operands, place, origins))
 }
 
-fn typed(op: Op, policy: Policy, operands: &[Known<'_>]) -> Result<(ValueType, Shape)> {
+fn inferred(op: Op, settings: Settings, operands: &[Known<'_>]) -> Result<Inferred> {
+    let policy = settings.policy;
     let types: SmallVec<[ValueType; 3]> = operands.iter().map(|o| o.ty).collect();
-    let resolved = policy.resolve_op(op, &types)?;
+    let adapted = settings.support.resolve_op(policy, op, &types)?;
+    let (resolved, casts) = (adapted.types, adapted.casts);
     let compute = policy.commit(resolved.compute);
     for (i, operand) in operands.iter().enumerate() {
+        if let Some(&Some((dtype, _))) = casts.get(i) {
+            operand.shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
+            continue;
+        }
         let dtype = op.operand_dtype(i, compute);
         // Numbers become truth values by comparison with zero, not by rounding.
         if dtype != DType::Bool
@@ -44,7 +59,7 @@ fn typed(op: Op, policy: Policy, operands: &[Known<'_>]) -> Result<(ValueType, S
     let shape = broadcast(op, operands)?;
     let dtype = policy.commit(resolved.result);
     shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
-    Ok((resolved.result, shape))
+    Ok(Inferred { ty: resolved.result, shape, casts })
 }
 
 fn broadcast(op: Op, operands: &[Known<'_>]) -> Result<Shape> {

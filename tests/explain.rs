@@ -1,13 +1,16 @@
 //! Why a value has its dtype, as users read it: explanations, inserted casts, the widening lint, policy diffs. Snapshots of every
 //! printed form; the places are those of this file.
 
-use ndjit::{Array, DType, ErrorCode, Expr, Lint, Policy, Stage, dtype, jit, spec, strong, weak, where_, with_policy};
+use ndjit::{
+    Array, CastingModes, DType, ErrorCode, Expr, Lint, Policy, Stage, dtype, jit, spec, strong, weak, where_,
+    with_casting, with_policy,
+};
 use std::fmt::Display;
 use std::process::Command;
 
 /// The text with the file as named on Unix.
 fn text(printed: impl Display) -> String {
-    printed.to_string().replace(file!(), "tests/explain.rs")
+    printed.to_string().replace('\\', "/")
 }
 
 fn f32s() -> Array {
@@ -122,7 +125,7 @@ fn operations_written_twice_and_long_chains() {
     insta::assert_snapshot!(text(f.trace(&specs).unwrap().explain_dtype(1).unwrap()));
     let f = jit(|mut x: Expr| {
         for _ in 0..10_000 {
-            x = x * 2;
+            x *= 2;
         }
         x
     });
@@ -133,7 +136,7 @@ fn operations_written_twice_and_long_chains() {
     // Both operands are one value: a tree of 2^64 leaves, a chain of 64 steps.
     let f = jit(|mut x: Expr| {
         for _ in 0..64 {
-            x = x + x;
+            x += x;
         }
         x
     });
@@ -152,6 +155,15 @@ fn casts_say_who_asked_for_them() {
     insta::assert_snapshot!(casts.join("\n"));
     let lowered = f.trace(&[spec(DType::F32, [3]), spec(DType::I8, [3])]).unwrap().lower().unwrap();
     assert_eq!(lowered.casts(), f.casts());
+}
+
+#[test]
+fn casting_modes_are_reasons() {
+    let f = jit(|x| (x ^ 1) + 2);
+    let cross = with_casting(CastingModes::CROSS, || f.trace(&[spec(DType::F32, [3])])).unwrap();
+    insta::assert_snapshot!(text(cross.explain_dtype(0).unwrap()));
+    let casts: Vec<String> = cross.lower().unwrap().casts().iter().map(text).collect();
+    insta::assert_snapshot!(casts.join("\n"));
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub(crate) fn first_widening(
 /// Every cast of a program's typed graph.
 pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
     let typed = &lowered.typed;
-    let casts = typed.node_ids().filter(|&id| matches!(typed.node(id).kind, NodeKind::Cast));
+    let casts = typed.node_ids().filter(|&id| matches!(typed.node(id).kind, NodeKind::Cast(_)));
     let inserted = casts.map(|id| InsertedCast {
         from: typed.ty(typed.operands(id)[0]),
         to: typed.ty(typed.node(id).first()),

@@ -154,7 +154,7 @@ fn operations(attempt: &Attempt, policy: Policy, sources: &Sources) -> Vec<Recor
         let (op, what) = match node.kind {
             NodeKind::Param(..) | NodeKind::Literal(_) => continue,
             NodeKind::Op(op, _) => (Some(op), op.name()),
-            NodeKind::Cast => (None, "cast"),
+            NodeKind::Cast(_) => (None, "cast"),
             NodeKind::Call(n) => {
                 if let Some(child) = graph.children().get(n as usize).cloned() {
                     let places = places.child(n);

@@ -7,6 +7,7 @@ use ndjit_ir::explain::{Conversions, Reason};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
+use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
 
 /// What a traced value became.
@@ -62,7 +63,7 @@ impl Commit<'_> {
                 ValueType::Strong(dtype) => self.literal(slot, dtype)?,
             },
             NodeKind::Op(op, policy) => self.op(id, op, policy, shape)?,
-            NodeKind::Cast => self.cast(graph.operands(id)[0], ty.stored(), Reason::Cast(id))?,
+            NodeKind::Cast(_) => self.cast(graph.operands(id)[0], ty.stored(), Reason::Cast(id))?,
             NodeKind::Call(_) => {
                 return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));
             }
@@ -134,7 +135,7 @@ impl Commit<'_> {
             return value;
         }
         let shape = self.out.shape_id(value);
-        let cast = self.out.add(NodeKind::Cast, &[value], &[(dtype, shape)]);
+        let cast = self.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)]);
         self.conversions.note(self.out.producer(cast), reason);
         cast
     }

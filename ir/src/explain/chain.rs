@@ -8,8 +8,10 @@ use crate::graph::{NodeKind, Value};
 use crate::literal::Literal;
 use crate::place::Place;
 use crate::promotion::Policy;
+use crate::support::CastReason;
 use crate::value_type::ValueType;
 use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
 /// One operation that had a part in a value's dtype.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +99,7 @@ impl Explainer<'_> {
         let default_of = match graph.node(graph.producer(value)).kind {
             NodeKind::Op(_, policy) => Some(policy),
             NodeKind::Literal(_) => Some(self.policy),
-            NodeKind::Param(..) | NodeKind::Cast | NodeKind::Call(_) => None,
+            NodeKind::Param(..) | NodeKind::Cast(_) | NodeKind::Call(_) => None,
         };
         Explanation {
             ty,
@@ -120,7 +122,11 @@ impl Explainer<'_> {
                 let (rules, deciding) = deduce(op, policy, &types).map(|d| (d.rules, d.deciding)).unwrap_or_default();
                 (op.row().operands, rules, deciding)
             }
-            NodeKind::Cast => (&["x"][..], vec![Rule::Cast(self.policy.commit(ty))], Default::default()),
+            NodeKind::Cast(reason) => {
+                // A cast that was written does not depend on what it casts.
+                let deciding = if reason == CastReason::Explicit { SmallVec::new() } else { smallvec![0] };
+                (&["x"][..], vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
+            }
             NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),
         };
         let (written, parts) = match self.written(id) {

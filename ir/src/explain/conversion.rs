@@ -91,7 +91,13 @@ impl Display for InWords<'_> {
                 Ok(())
             }
             Reason::Cast(node) => {
-                f.write_str(what(graph.node(node).kind))?;
+                let kind = graph.node(node).kind;
+                f.write_str(what(kind))?;
+                if let NodeKind::Cast(reason) = kind
+                    && let Some(name) = reason.name()
+                {
+                    write!(f, "[{name}]")?;
+                }
                 text::write_places(&at(node), f)
             }
             Reason::Result(index) => {

@@ -134,7 +134,7 @@ impl<'a> Explainer<'a> {
     fn op(&self, node: NodeId) -> Option<Op> {
         match self.graph.node(node).kind {
             NodeKind::Op(op, _) => Some(op),
-            _ => None,
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Call(_) => None,
         }
     }
 }

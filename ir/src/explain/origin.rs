@@ -100,7 +100,7 @@ pub(super) fn what(kind: NodeKind) -> &'static str {
         NodeKind::Param(..) => "argument",
         NodeKind::Literal(_) => "literal",
         NodeKind::Op(op, _) => op.name(),
-        NodeKind::Cast => "cast",
+        NodeKind::Cast(_) => "cast",
         NodeKind::Call(_) => "call",
     }
 }

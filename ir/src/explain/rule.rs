@@ -4,6 +4,7 @@ use crate::dtype::DType;
 use crate::op::{Op, Operands, ResultRule};
 use crate::promotion::op_types::first_joined;
 use crate::promotion::{OpTypes, Policy};
+use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use smallvec::SmallVec;
 use std::fmt;
@@ -62,8 +63,13 @@ pub enum Rule {
         /// Its real part's.
         to: ValueType,
     },
-    /// The user cast to this dtype.
-    Cast(DType),
+    /// A cast.
+    Cast {
+        /// The dtype cast to.
+        to: DType,
+        /// Whether the user wrote it or a casting mode inserted it.
+        reason: CastReason,
+    },
     /// The called function gives this type.
     Call(ValueType),
 }
@@ -164,7 +170,9 @@ impl fmt::Display for Rule {
             Rule::Truth => f.write_str("operands become bool"),
             Rule::GivesBool(op) => write!(f, "{op} gives bool"),
             Rule::Real { from, to } => write!(f, "{to} is the real part of {from}"),
-            Rule::Cast(dtype) => write!(f, "cast to {dtype}"),
+            Rule::Cast { to, reason: CastReason::Explicit } => write!(f, "cast to {to}"),
+            Rule::Cast { to, reason: CastReason::Mode(mode) } => write!(f, "casting mode {} gives {to}", mode.name()),
+            Rule::Cast { to, reason: CastReason::Back } => write!(f, "cast back to {to}"),
             Rule::Call(ty) => write!(f, "the called function gives {ty}"),
         }
     }

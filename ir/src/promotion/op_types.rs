@@ -74,7 +74,7 @@ impl Policy {
         })
     }
 
-    fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
+    pub(crate) fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
         let mut error = operand_facts(Error::new(ErrorCode::Promotion, format!("{op}: {clash}")), op, operands);
         if let Some(reason) = clash.reason() {
             error = error.fact(reason);
