@@ -61,6 +61,11 @@ impl DTypeSet {
         ("complex", DTypeSet::COMPLEX),
     ];
 
+    /// The set of one dtype.
+    pub const fn of(dtype: DType) -> DTypeSet {
+        DTypeSet(1 << dtype as u16)
+    }
+
     /// The dtypes of one kind.
     pub const fn of_kind(kind: Kind) -> DTypeSet {
         let mut bits = 0;

@@ -64,6 +64,26 @@ policies! {
     Jax32 JAX_32 "JAX with 64-bit types off: they become 32-bit ones wherever they appear.";
     Jax32Explicit JAX_32_EXPLICIT "JAX with 64-bit types only where asked for: operands of 32 bits never widen to 64.";
     Jax2019 JAX_2019 "JAX's table of 2019: `u64` with a signed integer gives `f64`; bare numbers have no place in it.";
+    NumPy2 NUMPY_2 "NumPy 2: the smallest type that both cast to safely; bare numbers are weak, results never. No bf16.";
+    NumPy2MlDtypes NUMPY_2_ML_DTYPES "NumPy 2 with the bf16 of ml_dtypes.";
+    NumPy1 NUMPY_1 "NumPy 1, without what depended on values: bare numbers count as small ones.";
+    Torch TORCH "PyTorch: category first, then width; of `u16`, `u32`, `u64` little is defined.";
+    TensorFlow TENSORFLOW "TensorFlow's functions: one dtype; the first operand decides which a bare number takes.";
+    TensorFlowNumpyAll TENSORFLOW_NP_ALL "TensorFlow's NumPy behaviour, mode `all`: JAX's lattice.";
+    TensorFlowNumpySafe TENSORFLOW_NP_SAFE "TensorFlow's NumPy behaviour, mode `safe`: neither wider nor less precise.";
+    TensorFlowNumpyLegacy TENSORFLOW_NP_LEGACY "TensorFlow's NumPy behaviour, mode `legacy`: NumPy's rule with 32-bit defaults.";
+    IvyPrecise IVY_PRECISE "Ivy in precise mode: no integer loses precision in a float.";
+    IvyImprecise IVY_IMPRECISE "Ivy in imprecise mode: no float widens because of an integer.";
+    ArrayApi ARRAY_API "The Array API standard: what it leaves undefined is an error.";
+    Lax LAX "JAX's `lax`: no promotion.";
+}
+
+#[allow(non_upper_case_globals)]
+impl Policy {
+    /// Another name of [`Policy::Standard`].
+    pub const Jax: Policy = Policy::Standard;
+    /// Another name of [`Policy::Strict`].
+    pub const JaxStrict: Policy = Policy::Strict;
 }
 
 /// What a policy made of an op's operands.
@@ -239,10 +259,7 @@ impl Policy {
 
     /// The dtype a value of this type is stored in and computed with.
     pub const fn commit(self, ty: ValueType) -> DType {
-        match ty {
-            ValueType::Strong(dtype) => dtype,
-            ValueType::Weak(weak) => self.default_dtype(weak),
-        }
+        self.defaults.commit(ty)
     }
 
     /// The dtype the policy takes where `dtype` is asked for: another only with 64-bit types off.
@@ -256,18 +273,17 @@ impl Policy {
     /// What the policy refuses.
     pub fn accumulate(self, ty: ValueType) -> Result<ValueType, Clash> {
         let default = self.defaults.int;
-        let dtype = match ty {
-            ValueType::Strong(dtype) => dtype,
-            ValueType::Weak(weak) => self.default_dtype(weak),
-        };
+        let dtype = self.commit(ty);
         let widened = match (self.rules().accumulate, dtype.kind()) {
             (_, Kind::Float | Kind::Complex) => dtype,
-            (Accumulate::Same, Kind::Bool) => return Err(Clash { policy: self, refusal: Refusal::Number }),
+            (Accumulate::Same | Accumulate::WidenIntegers, Kind::Bool) => {
+                return Err(Clash { policy: self, refusal: Refusal::Number });
+            }
             (Accumulate::Same, _) => dtype,
             (Accumulate::Widen | Accumulate::DefaultInt, Kind::Bool) => default,
             (_, Kind::UInt | Kind::Int) if dtype.bytes() >= default.bytes() => dtype,
-            (Accumulate::Widen, Kind::UInt) => default.unsigned(),
-            (Accumulate::Widen | Accumulate::DefaultInt, Kind::UInt | Kind::Int) => default,
+            (Accumulate::Widen | Accumulate::WidenIntegers, Kind::UInt) => default.unsigned(),
+            (Accumulate::Widen | Accumulate::WidenIntegers | Accumulate::DefaultInt, Kind::UInt | Kind::Int) => default,
         };
         Ok(ValueType::Strong(self.width(widened)))
     }
@@ -309,11 +325,14 @@ impl Policy {
         };
         let dtype = match (rule, width) {
             (Inexact::Refused, _) => return Err(Clash { policy: self, refusal: Refusal::Inexact(ty) }),
+            (Inexact::Kept, _) => return Ok(ty),
             (_, None) => return Ok(ValueType::Weak(Weak::Float)),
             (Inexact::Default, _) => self.defaults.float,
             (Inexact::To(dtype), _) => dtype,
             (Inexact::ByWidth, Some(8)) => DType::F64,
             (Inexact::ByWidth, Some(_)) => DType::F32,
+            (Inexact::SmallestFromF32, Some(1 | 2)) => DType::F32,
+            (Inexact::SmallestFromF32, Some(_)) => DType::F64,
             (Inexact::Smallest, Some(1)) => DType::F16,
             (Inexact::Smallest, Some(2)) => DType::F32,
             (Inexact::Smallest, Some(_)) => DType::F64,
@@ -329,6 +348,10 @@ impl Policy {
                 let strong = operands.iter().copied().filter(|ty| !ty.is_weak());
                 self.fold(strong.chain(operands.iter().copied().filter(|ty| ty.is_weak())))
             }
+            Order::KindFirst => {
+                let of_rank = |rank| operands.iter().copied().filter(move |ty| kind_rank(*ty) == rank);
+                self.fold((0..=5).flat_map(of_rank))
+            }
         }
     }
 
@@ -340,6 +363,18 @@ impl Policy {
         };
         let Some(first) = operands.next() else { return Ok(ValueType::Strong(DType::Bool)) };
         operands.try_fold(join(first, first)?, join)
+    }
+}
+
+/// The place of a type in [`Order::KindFirst`].
+fn kind_rank(ty: ValueType) -> u8 {
+    match (ty, ty.kind()) {
+        (ValueType::Strong(_), Kind::Float | Kind::Complex) => 0,
+        (ValueType::Weak(_), Kind::Complex) => 1,
+        (ValueType::Weak(_), Kind::Float) => 2,
+        (ValueType::Strong(_), Kind::UInt | Kind::Int) => 3,
+        (ValueType::Weak(_), _) => 4,
+        (ValueType::Strong(_), Kind::Bool) => 5,
     }
 }
 
@@ -385,7 +420,8 @@ impl std::error::Error for UnknownPolicy {}
 impl FromStr for Policy {
     type Err = UnknownPolicy;
 
-    /// Reads what `Display` writes: a name, or a name and three default dtypes in parentheses.
+    /// Reads what `Display` writes: a name, or a name and three default dtypes in parentheses. `jax` and `jax_strict` are read
+    /// as `standard` and `strict`.
     fn from_str(text: &str) -> Result<Policy, UnknownPolicy> {
         let unknown = || UnknownPolicy(text.to_owned());
         let (name, defaults) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {

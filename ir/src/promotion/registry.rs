@@ -12,6 +12,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub const USER_SYSTEMS: usize = 128;
 
 static USERS: [OnceLock<System>; USER_SYSTEMS] = [const { OnceLock::new() }; USER_SYSTEMS];
+/// Other names of built-in systems.
+const ALIASES: [(&str, &str); 2] = [("jax", "standard"), ("jax_strict", "strict")];
+
 static ADDING: Mutex<()> = Mutex::new(());
 
 /// The system with this number. Numbers come from [`add`] and the built-in ones alone.
@@ -23,8 +26,9 @@ pub(super) fn system(number: u8) -> &'static System {
     }
 }
 
-/// The number of the system with this name.
+/// The number of the system with this name or alias.
 pub(super) fn named(name: &str) -> Option<u8> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     let users = USERS.iter().map_while(OnceLock::get);
     let mut all = BUILT_IN.iter().copied().chain(users);
     all.position(|system| system.name == name).map(|number| number as u8)

@@ -107,6 +107,14 @@ impl Defaults {
         }
     }
 
+    /// The dtype of a type: its own, or the default of a weak one.
+    pub const fn commit(self, ty: ValueType) -> DType {
+        match ty {
+            ValueType::Strong(dtype) => dtype,
+            ValueType::Weak(weak) => self.of(weak),
+        }
+    }
+
     /// The default of a kind.
     pub const fn of(self, weak: Weak) -> DType {
         match weak {
@@ -124,6 +132,9 @@ pub enum Order {
     Left,
     /// The strong operands from the left, then the weak ones.
     StrongFirst,
+    /// Those of the highest kind first: floats and complex numbers, `c*`, `f*`, integers, `i*`, bool; each from the left. So a
+    /// float meets each integer, and integers of both signs do not meet in a wider one before.
+    KindFirst,
 }
 
 /// The dtype that bool and integers take in an inexact function.
@@ -133,10 +144,14 @@ pub enum Inexact {
     ByWidth,
     /// The smallest float that holds every value of the integer: `f16` for bool and 8 bits, `f32` for 16, `f64` for others.
     Smallest,
+    /// `f32` for bool and up to 16 bits, `f64` for wider ones.
+    SmallestFromF32,
     /// The default float.
     Default,
     /// This dtype.
     To(DType),
+    /// Their own: they stay integers.
+    Kept,
     /// None: an error.
     Refused,
 }
@@ -166,6 +181,8 @@ pub enum WeakResult {
 pub enum Accumulate {
     /// At least as wide as the default integer, with the operand's signedness; bool as signed.
     Widen,
+    /// The same, but bool is an error.
+    WidenIntegers,
     /// The default integer, but for a wider one.
     DefaultInt,
     /// The operand's; bool is an error.

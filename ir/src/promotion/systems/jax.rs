@@ -73,7 +73,8 @@ pub const JAX_2019: System = System {
     lacks: &[Lack { dtypes: DTypeSet::EMPTY, weak: true, reason: "the table of 2019 has no rows for bare numbers" }],
 };
 
-const fn total(a: ValueType, b: ValueType) -> Option<ValueType> {
+/// JAX's lattice: every pair has a join.
+pub(super) const fn total(a: ValueType, b: ValueType) -> Option<ValueType> {
     Some(join(a, b))
 }
 

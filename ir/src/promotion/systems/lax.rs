@@ -1,0 +1,37 @@
+//! The system of JAX's `lax`: no promotion.
+//!
+//! Source: <https://docs.jax.dev/en/latest/jax.lax.html>.
+
+use crate::promotion::system::{
+    Accumulate, BoolNumber, Defaults, Inexact, Order, Rules, System, WeakResult, Width, tabulate,
+};
+use crate::value_type::ValueType;
+
+/// `jax.lax` with 64-bit types on: operands have one dtype, bare numbers the 64-bit one of their kind.
+pub const LAX: System = System {
+    name: "lax",
+    source: "https://docs.jax.dev/en/latest/jax.lax.html",
+    joins: tabulate!(equal),
+    rules: Rules {
+        order: Order::Left,
+        inexact: Inexact::Refused,
+        quotient: Inexact::Refused,
+        mean: Inexact::Refused,
+        number: BoolNumber::Refused,
+        accumulate: Accumulate::Same,
+        weak: WeakResult::Kept,
+        width: Width::Any,
+        defaults: Defaults::BITS_64,
+    },
+    lacks: &[],
+};
+
+/// Equal dtypes only, a bare number's being its default.
+const fn equal(a: ValueType, b: ValueType) -> Option<ValueType> {
+    let dtypes = (Defaults::BITS_64.commit(a), Defaults::BITS_64.commit(b));
+    match (a, b) {
+        _ if dtypes.0 as u8 != dtypes.1 as u8 => None,
+        (ValueType::Weak(_), _) => Some(b),
+        _ => Some(a),
+    }
+}

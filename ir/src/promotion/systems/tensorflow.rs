@@ -1,0 +1,146 @@
+//! TensorFlow's systems: plain, and the three modes of its NumPy behaviour.
+//!
+//! Sources: <https://www.tensorflow.org/guide/tf_numpy_type_promotion> and, for what its functions accept,
+//! <https://www.tensorflow.org/api_docs/python/tf/math/add>.
+
+use super::jax::total;
+use super::numpy::smallest_safe;
+use crate::dtype::DTypeSet;
+use crate::dtype::{DType, Kind};
+use crate::promotion::lattice;
+use crate::promotion::system::{
+    Accumulate, BoolNumber, Defaults, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
+};
+use crate::value_type::ValueType::{self, Strong};
+use crate::value_type::Weak;
+
+/// A Python complex number is `c128` where a float is `f32`.
+const DEFAULTS: Defaults = Defaults { int: DType::I32, float: DType::F32, complex: DType::C128 };
+
+const RULES: Rules = Rules {
+    order: Order::Left,
+    inexact: Inexact::Refused,
+    quotient: Inexact::SmallestFromF32,
+    mean: Inexact::Kept,
+    number: BoolNumber::Refused,
+    accumulate: Accumulate::Same,
+    weak: WeakResult::Default,
+    width: Width::Any,
+    defaults: DEFAULTS,
+};
+
+/// TensorFlow's functions, such as `tf.add`. Not symmetric: the first operand decides.
+pub const TENSORFLOW: System = System {
+    name: "tensorflow",
+    source: "https://www.tensorflow.org/api_docs/python/tf/math/add",
+    joins: tabulate!(first_decides),
+    rules: RULES,
+    lacks: &[],
+};
+
+/// NumPy behaviour, `dtype_conversion_mode="all"`: JAX's lattice.
+pub const TENSORFLOW_NP_ALL: System = System {
+    name: "tensorflow_np_all",
+    source: "https://www.tensorflow.org/guide/tf_numpy_type_promotion#all_mode",
+    joins: tabulate!(total),
+    rules: Rules { weak: WeakResult::Kept, ..RULES },
+    lacks: &[],
+};
+
+/// NumPy behaviour, `dtype_conversion_mode="safe"`.
+pub const TENSORFLOW_NP_SAFE: System = System {
+    name: "tensorflow_np_safe",
+    source: "https://www.tensorflow.org/guide/tf_numpy_type_promotion#safe_mode",
+    joins: tabulate!(safe),
+    rules: Rules { weak: WeakResult::Kept, ..RULES },
+    lacks: &[],
+};
+
+/// NumPy behaviour, `dtype_conversion_mode="legacy"`.
+pub const TENSORFLOW_NP_LEGACY: System = System {
+    name: "tensorflow_np_legacy",
+    source: "https://www.tensorflow.org/guide/tf_numpy_type_promotion#setup",
+    joins: tabulate!(legacy),
+    rules: RULES,
+    lacks: &[Lack {
+        dtypes: DTypeSet::of(DType::Bf16),
+        weak: false,
+        reason: "the legacy mode promotes bf16 with 8-bit integers and wider floats only",
+    }],
+};
+
+/// The first operand, a bare number as its default dtype, decides; a second one must have that dtype, or be a bare number of
+/// its kind or a lower one.
+const fn first_decides(a: ValueType, b: ValueType) -> Option<ValueType> {
+    let first = DEFAULTS.commit(a);
+    match b {
+        Strong(second) if first as u8 == second as u8 => Some(b),
+        ValueType::Weak(weak) if takes(first.kind(), weak) => Some(a),
+        _ => None,
+    }
+}
+
+/// Whether a dtype of kind `kind` takes the bare number.
+const fn takes(kind: Kind, weak: Weak) -> bool {
+    match weak {
+        Weak::Int => !matches!(kind, Kind::Bool),
+        Weak::Float => matches!(kind, Kind::Float | Kind::Complex),
+        Weak::Complex => matches!(kind, Kind::Complex),
+    }
+}
+
+/// The lattice's join where it neither has more bits than both operands nor loses anything of them.
+const fn safe(a: ValueType, b: ValueType) -> Option<ValueType> {
+    let joined = lattice::join(a, b);
+    match (joined, a, b) {
+        // An integer would make the bare float a weak f64, wider than both.
+        (ValueType::Weak(Weak::Float), Strong(dtype), _) | (ValueType::Weak(Weak::Float), _, Strong(dtype))
+            if dtype.is_int() =>
+        {
+            None
+        }
+        _ if is_operand(joined, a, b) && keeps(joined, a) && keeps(joined, b) => Some(joined),
+        _ => None,
+    }
+}
+
+/// Whether `joined` is the dtype of one of the operands.
+const fn is_operand(joined: ValueType, a: ValueType, b: ValueType) -> bool {
+    let dtype = DEFAULTS.commit(joined) as u8;
+    dtype == DEFAULTS.commit(a) as u8 || dtype == DEFAULTS.commit(b) as u8
+}
+
+/// Whether an operand loses nothing. Bare numbers are exempt.
+const fn keeps(joined: ValueType, operand: ValueType) -> bool {
+    match operand {
+        Strong(dtype) => DEFAULTS.commit(joined).holds(dtype),
+        ValueType::Weak(_) => true,
+    }
+}
+
+/// NumPy's rule, with the dtypes that NumPy gives bare numbers: 64 bits beside a bool or an integer, though alone they have
+/// TensorFlow's. Pairs of bare numbers are those of plain TensorFlow.
+const fn legacy(a: ValueType, b: ValueType) -> Option<ValueType> {
+    match (a, b) {
+        (ValueType::Weak(_), ValueType::Weak(_)) => first_decides(a, b),
+        (Strong(DType::Bf16), other) | (other, Strong(DType::Bf16)) => legacy_bf16(other),
+        (Strong(a), Strong(b)) => Some(Strong(smallest_safe(a, b))),
+        _ => Some(match lattice::join(a, b) {
+            ValueType::Weak(weak) => Strong(Defaults::BITS_64.of(weak)),
+            joined => joined,
+        }),
+    }
+}
+
+/// bf16 with another type: NumPy has none, so `np.result_type` fails where the other does not hold it or is held by it.
+const fn legacy_bf16(other: ValueType) -> Option<ValueType> {
+    let bf16 = DType::Bf16;
+    match other {
+        Strong(dtype) if dtype.holds(bf16) => Some(other),
+        Strong(dtype) if bf16.holds(dtype) => Some(Strong(bf16)),
+        Strong(_) => None,
+        // A Python float is NumPy's f64 there, which holds bf16, a Python int small enough for it.
+        ValueType::Weak(Weak::Float) => Some(Strong(DType::F64)),
+        ValueType::Weak(_) => Some(lattice::join(Strong(bf16), other)),
+    }
+}
