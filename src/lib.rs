@@ -46,7 +46,7 @@ pub use functions::*;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, can_cast, finfo, iinfo, isdtype};
-pub use ndjit_ir::promotion::{Defaults, Policy};
+pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::Element;
 #[doc(inline)]

@@ -13,6 +13,7 @@ pub mod policy;
 mod registry;
 pub mod system;
 pub mod systems;
+mod text;
 
 pub use lattice::{Audit, Claim, Finding, Joins, Lattice, LatticeError, NoLattice, join};
 pub use op_types::OpTypes;
