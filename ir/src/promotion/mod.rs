@@ -3,11 +3,13 @@
 //! [`lattice`] holds graphs of immediate successors and computes joins from them, at compile time for the built-in ones.
 //! [`system`] says what a promotion system is, as data, and [`systems`] has those of the field. [`policy`] is what a node
 //! captures, a system and default dtypes: it turns the types of ordered operands into the type the op computes in.
-//! [`op_types`] adds what the op's table row says (arity, domain, result) and words the errors.
+//! [`Policy::is_lattice`] and its like say which laws its joins obey. [`op_types`] adds what the op's table row says (arity,
+//! domain, result) and words the errors.
 //!
 //! Only types are looked at, never values; and nothing here knows of graphs, shapes or source places.
 
 pub mod lattice;
+mod laws;
 pub mod op_types;
 pub mod policy;
 mod registry;

@@ -42,7 +42,22 @@ impl Policy {
         if !op.row().domain.contains(self.commit(compute)) {
             return Err(self.not_supported(op, operands, compute));
         }
-        Ok(OpTypes { compute, result: self.weak_result(result_type(op, compute)) })
+        Ok(OpTypes { compute, result: self.weak_result(self.result_type(op, compute)) })
+    }
+
+    /// The result's type from the computing one.
+    fn result_type(self, op: Op, compute: ValueType) -> ValueType {
+        let real = self.default_dtype(Weak::Complex).real();
+        match (op.row().result, compute) {
+            (ResultRule::Bool, _) => ValueType::Strong(DType::Bool),
+            // Computed in the default complex dtype, so a weak float may have another width (TensorFlow's f32 beside c128).
+            (ResultRule::Real, ValueType::Weak(Weak::Complex)) if real == self.default_dtype(Weak::Float) => {
+                ValueType::Weak(Weak::Float)
+            }
+            (ResultRule::Real, ValueType::Weak(Weak::Complex)) => ValueType::Strong(real),
+            (ResultRule::Real, ValueType::Strong(dtype)) => ValueType::Strong(dtype.real()),
+            (ResultRule::Real, ValueType::Weak(Weak::Int | Weak::Float)) | (ResultRule::Same, _) => compute,
+        }
     }
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
@@ -99,7 +114,8 @@ impl Policy {
     }
 
     /// The dtypes to propose a cast to, best first: what the standard lattice gives, the real part's, what those operands
-    /// give that the op takes, integers for bools, integers of the same width for floats, anything the op takes.
+    /// give that the op takes, the default float for floats that the policy refuses, integers for bools, integers of the same
+    /// width for floats, the default float, anything the op takes.
     fn targets(self, op: Op, operands: &[ValueType]) -> impl Iterator<Item = DType> {
         let domain = op.row().domain;
         let join_of = |takes: &dyn Fn(ValueType) -> bool| {
@@ -116,18 +132,11 @@ impl Policy {
             DType::F64 | DType::C128 => DType::I64,
             _ => DType::I32,
         });
-        let best = [all, all.filter(|dtype| dtype.is_complex()).map(DType::real), taken, integer];
+        let float = Some(self.default_dtype(Weak::Float));
+        // Not every policy takes every float.
+        let kept = float.filter(|_| all.is_some_and(|dtype| dtype.is_float() || dtype.is_complex()));
+        let best = [all, all.filter(|dtype| dtype.is_complex()).map(DType::real), taken, kept, integer, float];
         best.into_iter().flatten().chain(domain.iter())
-    }
-}
-
-/// The result's type from the computing one.
-fn result_type(op: Op, compute: ValueType) -> ValueType {
-    match (op.row().result, compute) {
-        (ResultRule::Bool, _) => ValueType::Strong(DType::Bool),
-        (ResultRule::Real, ValueType::Weak(Weak::Complex)) => ValueType::Weak(Weak::Float),
-        (ResultRule::Real, ValueType::Strong(dtype)) => ValueType::Strong(dtype.real()),
-        (ResultRule::Real, ValueType::Weak(Weak::Int | Weak::Float)) | (ResultRule::Same, _) => compute,
     }
 }
 

@@ -122,6 +122,7 @@ impl fmt::Display for Clash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Clash { policy, refusal } = self;
         match refusal {
+            Refusal::Pair { joined, with } if joined == with => write!(f, "the {policy} policy does not take {joined}"),
             Refusal::Pair { joined, with } => write!(f, "the {policy} policy does not promote {joined} and {with}"),
             Refusal::Inexact(ty) => write!(f, "the {policy} policy does not turn {ty} into a float"),
             Refusal::Number => write!(f, "the {policy} policy does not compute with bool as a number"),
@@ -281,6 +282,7 @@ impl Policy {
             }
             (Accumulate::Same, _) => dtype,
             (Accumulate::Widen | Accumulate::DefaultInt, Kind::Bool) => default,
+            (Accumulate::DefaultInt, _) if dtype.bytes() <= default.bytes() => default,
             (_, Kind::UInt | Kind::Int) if dtype.bytes() >= default.bytes() => dtype,
             (Accumulate::Widen | Accumulate::WidenIntegers, Kind::UInt) => default.unsigned(),
             (Accumulate::Widen | Accumulate::WidenIntegers | Accumulate::DefaultInt, Kind::UInt | Kind::Int) => default,
@@ -288,12 +290,13 @@ impl Policy {
         Ok(ValueType::Strong(self.width(widened)))
     }
 
-    /// The type of a mean of elements of type `ty`.
+    /// The type of a mean of elements of type `ty`, strong as that of a sum.
     ///
     /// # Errors
     /// What the policy refuses.
     pub fn mean(self, ty: ValueType) -> Result<ValueType, Clash> {
-        Ok(self.weak_result(self.inexact(self.rules().mean, ty)?))
+        let dtype = self.commit(self.inexact(self.rules().mean, ty)?);
+        Ok(ValueType::Strong(self.width(dtype)))
     }
 
     pub(super) fn weak_result(self, ty: ValueType) -> ValueType {
@@ -316,9 +319,9 @@ impl Policy {
         Ok(ValueType::Strong(dtype))
     }
 
-    /// Bool and integers become floats.
+    /// Bool and integers become floats. Where no result is weak, a weak integer counts as the default integer.
     fn inexact(self, rule: Inexact, ty: ValueType) -> Result<ValueType, Clash> {
-        let width = match ty {
+        let width = match self.weak_result(ty) {
             _ if matches!(ty.kind(), Kind::Float | Kind::Complex) => return Ok(ty),
             ValueType::Weak(_) => None,
             ValueType::Strong(dtype) => Some(dtype.bytes()),

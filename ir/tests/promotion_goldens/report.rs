@@ -13,11 +13,21 @@ pub struct Report {
     /// Cells per reason.
     pub listed: BTreeMap<&'static str, usize>,
     pub unexplained: Vec<String>,
+    /// Functions that the library lacks.
+    pub absent: Vec<&'static str>,
 }
 
 impl Report {
     pub fn new(name: String, policy: Policy) -> Report {
-        Report { name, policy, compared: 0, equal: 0, listed: BTreeMap::new(), unexplained: Vec::new() }
+        Report {
+            name,
+            policy,
+            compared: 0,
+            equal: 0,
+            listed: BTreeMap::new(),
+            unexplained: Vec::new(),
+            absent: Vec::new(),
+        }
     }
 
     /// Counts a cell.

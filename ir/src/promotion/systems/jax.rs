@@ -15,7 +15,7 @@ const RULES: Rules = Rules {
     inexact: Inexact::ByWidth,
     quotient: Inexact::ByWidth,
     mean: Inexact::ByWidth,
-    number: BoolNumber::Default,
+    number: BoolNumber::To(DType::I32),
     accumulate: Accumulate::Widen,
     weak: WeakResult::Kept,
     width: Width::Any,
@@ -67,7 +67,7 @@ pub const JAX_32_EXPLICIT: System = System {
 /// The table of JAX's documentation of 2019.
 pub const JAX_2019: System = System {
     name: "jax2019",
-    source: "https://github.com/jax-ml/jax/blob/jaxlib-v0.1.37/docs/type_promotion.rst",
+    source: "https://github.com/jax-ml/jax/blob/d958f3007d/docs/type_promotion.rst",
     joins: tabulate!(join_2019),
     rules: Rules { weak: WeakResult::Default, ..RULES },
     lacks: &[Lack { dtypes: DTypeSet::EMPTY, weak: true, reason: "the table of 2019 has no rows for bare numbers" }],

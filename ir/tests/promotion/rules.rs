@@ -1,0 +1,64 @@
+//! Rules beside joins: weak types, names, other defaults.
+
+use ndjit_ir::op::ResultRule;
+use ndjit_ir::promotion::Defaults;
+use ndjit_ir::promotion::lattice::join;
+use ndjit_ir::{DType, Op, Policy, ValueType, Weak};
+
+/// Joins are usable while compiling.
+const U64_AND_I64: ValueType = join(ValueType::Strong(DType::U64), ValueType::Strong(DType::I64));
+
+#[test]
+fn weak_types_stay_weak_and_take_32_bits() {
+    let types = |op: Op, operands: &[ValueType]| Policy::Standard.resolve_op(op, operands).unwrap();
+    let (i, f, c) = (Weak::Int.into(), Weak::Float.into(), Weak::Complex.into());
+    assert_eq!(U64_AND_I64, f);
+    assert_eq!(types(Op::Divide, &[i, i]).result, f);
+    assert_eq!((types(Op::Abs, &[c]).compute, types(Op::Abs, &[c]).result), (c, f));
+    assert_eq!([i, f, c].map(|ty| Policy::Standard.commit(ty)), [DType::I32, DType::F32, DType::C64]);
+    for op in Op::ALL.into_iter().filter(|op| op.row().result == ResultRule::Bool) {
+        assert_eq!(types(op, &vec![f; op.arity()]).result, DType::Bool.into());
+    }
+}
+
+#[test]
+fn policies_read_back() {
+    for policy in Policy::ALL {
+        assert_eq!(policy.to_string().parse(), Ok(policy));
+    }
+    assert_eq!(Policy::default(), Policy::Standard);
+    let unknown = "numpy".parse::<Policy>().unwrap_err();
+    assert!(unknown.to_string().starts_with("unknown promotion policy `numpy`; known are standard strict"));
+}
+
+#[test]
+fn other_names_of_policies_are_read() {
+    assert_eq!((Policy::Jax, Policy::JaxStrict), (Policy::Standard, Policy::Strict));
+    assert_eq!(("jax".parse(), "jax_strict".parse()), (Ok(Policy::Jax), Ok(Policy::JaxStrict)));
+    assert_eq!(Policy::Jax.to_string(), "standard");
+    assert!(Policy::new("jax", Policy::NumPy2.system().joins, Policy::NumPy2.rules()).is_err());
+}
+
+#[test]
+fn set_defaults_reach_weak_results_under_every_policy() {
+    let defaults = Defaults { int: DType::I16, float: DType::F16, complex: DType::C64 };
+    for policy in [Policy::NumPy2, Policy::NumPy1, Policy::Torch, Policy::IvyPrecise, Policy::IvyImprecise] {
+        let policy = policy.with_defaults(defaults).unwrap();
+        let add = |weak: Weak| policy.resolve_op(Op::Add, &[DType::Bool.into(), weak.into()]).unwrap().result;
+        assert_eq!(Weak::ALL.map(add), [DType::I16, DType::F16, DType::C64].map(ValueType::from), "{policy}");
+    }
+    // Ivy makes a float beside an integer a double whatever the default float is; NumPy does not.
+    let mixed = |policy: Policy| {
+        let policy = policy.with_defaults(defaults).unwrap();
+        policy.resolve_op(Op::Add, &[DType::U8.into(), Weak::Float.into()]).unwrap().result
+    };
+    assert_eq!(mixed(Policy::IvyPrecise), DType::F64.into());
+    assert_eq!(mixed(Policy::NumPy2), DType::F16.into());
+}
+
+#[test]
+fn the_modulus_of_a_weak_complex_is_that_of_its_dtype() {
+    // A weak float would be f32 here, and the modulus of the default c128 is not.
+    let types = Policy::TensorFlowNumpyAll.resolve_op(Op::Abs, &[Weak::Complex.into()]).unwrap();
+    assert_eq!((types.compute, types.result), (Weak::Complex.into(), DType::F64.into()));
+}

@@ -1,0 +1,91 @@
+//! `docs/policies.md`: written from the same tables that are compared, so it cannot drift.
+
+use crate::report::Report;
+use ndjit_ir::{Policy, ValueType};
+use std::fmt::Write as _;
+
+const INTRO: &str = "\
+# Policies and the libraries they follow
+
+Each policy is named after what it follows, and reproduces that library's promotion in every cell of the tables in
+`tests/goldens/`, which were measured from the live libraries; what differs on purpose is listed below with its reason. This page is
+written by the test that compares them (`ir/tests/promotion_goldens/`): `NDJIT_WRITE_DOCS=1 cargo test -p ndjit-ir --test
+promotion_goldens` writes it again.
+
+## The policies
+
+A *lattice* promotes alike in every order and grouping of operands. A *partial lattice* does so where it is defined. Of the others
+the page counts the pairs whose order matters, and the triples of dtypes whose brackets do; `Policy::asymmetric()` and
+`Policy::non_associative()` list them.
+
+";
+
+const NOT_FOLLOWED: &str = "\
+## Rules that no policy follows
+
+- PyTorch lets a tensor without dimensions widen within its category only. Here a rank never decides a dtype. `torch/zero_dim_table`
+  above counts the cells.
+- NumPy 1 looked at the values of Python scalars and 0-d arrays (`u8 + 256` was `u16`). Here a value never decides a dtype; `numpy1`
+  treats each number as a small one.
+- `asarray(2**63)` is unsigned in NumPy, Ivy and the Array API, and `constant(2**31)` is `i64` in TensorFlow, by value. Here an
+  integer takes the default dtype, and one that does not fit is an error.
+";
+
+/// The page.
+pub fn page(reports: &[Report]) -> String {
+    let mut page = INTRO.to_owned();
+    page += "| policy | what it is | joins | source |\n| --- | --- | --- | --- |\n";
+    for policy in Policy::ALL {
+        let _ = writeln!(page, "| `{policy}` | {} | {} | <{}> |", policy.doc(), laws(policy), policy.source());
+    }
+    page += "\n## What was compared\n\n| golden table | policy | cells | equal | listed differences |\n| --- | --- | --- | --- | --- |\n";
+    for Report { name, policy, compared, equal, .. } in reports {
+        let listed = compared - equal;
+        let _ = writeln!(page, "| {name} | `{policy}` | {compared} | {equal} | {listed} |");
+    }
+    page += "\n## Differences on purpose\n\nThe number of cells, then the reason.\n";
+    for report in reports.iter().filter(|report| !report.listed.is_empty()) {
+        let _ = writeln!(page, "\n{}:\n", report.name);
+        for (reason, cells) in &report.listed {
+            let _ = writeln!(page, "- {cells}: {reason}.");
+        }
+        if !report.absent.is_empty() {
+            let _ = writeln!(page, "- Not measured, for want of such a function: {}.", report.absent.join(" "));
+        }
+    }
+    page += "\n";
+    page + NOT_FOLLOWED
+}
+
+/// What a policy says of its joins, in words.
+fn laws(policy: Policy) -> String {
+    if policy.is_lattice() {
+        return "a lattice".to_owned();
+    }
+    if policy.is_partial_lattice() {
+        return format!("a partial lattice, {} of 324 pairs undefined", policy.undefined().len());
+    }
+    let triples = policy.non_associative();
+    let narrowed: Vec<&str> = policy.non_idempotent().into_iter().map(ValueType::name).collect();
+    if triples.is_empty() && !narrowed.is_empty() {
+        return format!("a lattice without {}, which become others", narrowed.join(" "));
+    }
+    let strong: Vec<&[ValueType; 3]> = triples.iter().filter(|triple| !triple.iter().any(|ty| ty.is_weak())).collect();
+    let example = strong.first().copied().or(triples.first()).map(|[a, b, c]| format!(" such as ({a}, {b}, {c})"));
+    let asymmetric = match policy.asymmetric().len() {
+        0 => String::new(),
+        pairs => format!("{pairs} pairs depend on their order, "),
+    };
+    let with = if strong.is_empty() { triples.len() } else { strong.len() };
+    let what = if strong.is_empty() { "triples with weak types" } else { "triples of dtypes" };
+    format!("no lattice: {asymmetric}{with} {what}{}", example.unwrap_or_default())
+}
+
+/// Whether the page on disk is the one given, which is written there if asked for.
+pub fn is_current(page: &str) -> bool {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/policies.md");
+    if std::env::var_os("NDJIT_WRITE_DOCS").is_some() {
+        std::fs::write(path, page).unwrap_or_else(|e| panic!("{path}: {e}"));
+    }
+    std::fs::read_to_string(path).is_ok_and(|text| text == page)
+}
