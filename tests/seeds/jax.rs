@@ -3,8 +3,7 @@
 
 use crate::support::{Cell, graph, pairs, table, triples};
 use insta::assert_snapshot;
-use ndjit::promotion::Lattice;
-use ndjit::{DType, Policy, ValueType, Weak};
+use ndjit::{DType, Lattice, Policy, ValueType, Weak};
 use ndjit_ir::Kind;
 
 /// The page's names of [`ValueType::ALL`], in their order; sizes are in bytes.

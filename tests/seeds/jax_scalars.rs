@@ -64,7 +64,8 @@ fn int32_2_times_arange_5_i8() {
 // most cases be thought of as having promotion behavior equivalent to that of Python scalars"
 #[test]
 fn weak_values_promote_like_bare_numbers() {
-    let numbers: [(Scalar, fn(&Array) -> Array); 3] = [
+    type PlusLiteral = fn(&Array) -> Array;
+    let numbers: [(Scalar, PlusLiteral); 3] = [
         (weak(2), |x| x + 2),
         (weak(2.5), |x| x + 2.5),
         (weak(Complex::new(0.0, 1.0)), |x| x + Complex::new(0.0, 1.0)),

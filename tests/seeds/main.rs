@@ -16,3 +16,7 @@ mod jax;
 mod jax_2019;
 mod jax_scalars;
 mod jax_strict;
+mod jep;
+mod jep_adopted;
+mod jep_mixed;
+mod jep_options;

@@ -1,12 +1,8 @@
 //! What the examples share: types by a page's names, tables as a page prints them, one expression run traced and on arrays.
 
-use ndjit::{Array, Element, Error, Policy, Result, ValueType};
+use ndjit::{Array, Audit, Element, Error, Lattice, Policy, Result, ValueType};
+use std::collections::BTreeSet;
 use std::fmt::Debug;
-
-/// The type called `name` in ndjit: `u8`, `f*`.
-pub fn ty(name: &str) -> ValueType {
-    name.parse().unwrap_or_else(|e| panic!("{name}: {e}"))
-}
 
 /// All ordered pairs of types.
 pub fn pairs() -> impl Iterator<Item = (ValueType, ValueType)> {
@@ -60,6 +56,34 @@ pub fn assert_table(policy: Policy, cells: &[Cell], but: impl Fn(&Cell) -> bool)
 pub fn graph(dict: &str) -> Vec<(&str, Vec<&str>)> {
     let rows = dict.split(']').map(|row| row.split('\'').skip(1).step_by(2).collect::<Vec<&str>>());
     rows.filter(|names| !names.is_empty()).map(|names| (names[0], names[1..].to_vec())).collect()
+}
+
+/// The lattice of a page's graph, which must be the one that ndjit has under `name`: the same nodes in the same order.
+#[track_caller]
+pub fn page_lattice(name: &str, dict: &str) -> Lattice {
+    let (page, named) = (Lattice::new(name, graph(dict)).unwrap(), Lattice::named(name).unwrap());
+    let sorted = |lattice: &Lattice| lattice.nodes().iter().cloned().collect::<BTreeSet<String>>();
+    assert_eq!(sorted(&page), sorted(&named));
+    for (a, b) in node_pairs(&page) {
+        assert_eq!(page.le(a, b), named.le(a, b), "{a} to {b}");
+    }
+    page
+}
+
+/// All ordered pairs of a lattice's nodes.
+pub fn node_pairs(lattice: &Lattice) -> impl Iterator<Item = (&str, &str)> {
+    let nodes = || lattice.nodes().iter().map(String::as_str);
+    nodes().flat_map(move |a| nodes().map(move |b| (a, b)))
+}
+
+/// How many ordered pairs of nodes have no join.
+pub fn undefined(lattice: &Lattice) -> usize {
+    2 * lattice.undefined_pairs().len()
+}
+
+/// The audit of a policy's joins.
+pub fn audit(policy: Policy) -> Audit {
+    Audit::of(policy.name(), &|a, b| policy.join(a, b))
 }
 
 /// An expression of arrays on these arrays, first as it stands, then traced, compiled and called: both must give the same
