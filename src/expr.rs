@@ -31,13 +31,13 @@ pub(crate) enum Node {
 impl Expr {
     /// Type of the value: a dtype, or weak. Bool for a poisoned one.
     pub fn value_type(self) -> ValueType {
-        trace::known(self).map_or(ValueType::Strong(DType::Bool), |(ty, _)| ty)
+        trace::describe(self, "value_type").map_or(ValueType::Strong(DType::Bool), |(ty, ..)| ty)
     }
 
     /// The dtype the value is computed and stored in; for a weak one the default of its kind under the policy it was made
     /// with. Bool for a poisoned one.
     pub fn dtype(self) -> DType {
-        trace::stored(self).unwrap_or(DType::Bool)
+        trace::describe(self, "dtype").map_or(DType::Bool, |(_, dtype, _)| dtype)
     }
 
     /// Whether the type is weak.
@@ -48,7 +48,7 @@ impl Expr {
     /// The shape. A traced function may look at it: each shape is traced anew, and none is compiled anew. That of a scalar
     /// for a poisoned value.
     pub fn shape(self) -> Shape {
-        trace::known(self).map_or_else(Shape::scalar, |(_, shape)| shape)
+        trace::describe(self, "shape").map_or_else(|_| Shape::scalar(), |(.., shape)| shape)
     }
 
     /// Elements exist only when the function runs, so this is always an error: return the value and read it outside.
@@ -81,10 +81,10 @@ impl Expr {
 
 impl fmt::Debug for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (trace::known(*self), self.node) {
-            (Some((ty, shape)), Node::Value(value)) => write!(f, "Expr({value}: {ty}{shape})"),
+        match (trace::describe(*self, "print"), self.node) {
+            (Ok((ty, _, shape)), Node::Value(value)) => write!(f, "Expr({value}: {ty}{shape})"),
             (_, Node::Poisoned(_)) => f.write_str("Expr(poisoned)"),
-            (None, Node::Value(_)) => f.write_str("Expr(outside its trace)"),
+            (Err(_), Node::Value(_)) => f.write_str("Expr(outside its trace)"),
         }
     }
 }

@@ -23,6 +23,7 @@
 
 pub mod array;
 mod config;
+pub mod creation;
 mod expr;
 pub mod functions;
 mod infer;
@@ -30,6 +31,7 @@ pub mod jit;
 mod lazy;
 pub mod operand;
 pub mod operators;
+pub mod queries;
 mod report;
 mod stats;
 mod trace;
@@ -40,17 +42,21 @@ pub use config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
     with_defaults, with_policy,
 };
+#[doc(inline)]
+pub use creation::{arange, asarray, dtype, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
-pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, can_cast, finfo, iinfo, isdtype};
+pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::Element;
 #[doc(inline)]
 pub use operand::{Scalar, strong, weak};
+#[doc(inline)]
+pub use queries::{can_cast, promote_arrays, promote_types, result_type};
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};
 

@@ -4,11 +4,11 @@
 
 use crate::array::Array;
 use crate::expr::Expr;
-use half::{bf16, f16};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{Op, Place};
+use ndjit_ir::{DType, Op, Place, Result, Shape, ValueType};
 use ndjit_runtime::Element;
 use num_complex::Complex;
+use std::fmt;
 
 /// An operand of any sort.
 #[derive(Clone)]
@@ -66,11 +66,19 @@ pub trait Computed: Sized {
     /// Applies `op`; a failure is kept in the result.
     #[doc(hidden)]
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Self;
+
+    /// An array as it stands; in a trace a constant of it.
+    #[doc(hidden)]
+    fn constant(array: Array) -> Self;
 }
 
 impl Computed for Expr {
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
         crate::trace::apply(op, operands, place)
+    }
+
+    fn constant(array: Array) -> Expr {
+        crate::trace::constant(&array)
     }
 }
 
@@ -78,14 +86,61 @@ impl Computed for Array {
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Array {
         crate::lazy::apply(op, operands, place)
     }
+
+    fn constant(array: Array) -> Array {
+        array
+    }
+}
+
+impl AnyOperand {
+    /// Type, dtype of the elements, and shape; the error if what gave the operand failed. `what` asks.
+    pub(crate) fn describe(&self, what: &str) -> Result<(ValueType, DType, Shape)> {
+        match self {
+            AnyOperand::Expr(x) => crate::trace::describe(*x, what),
+            AnyOperand::Array(array) => match array.error() {
+                Some(error) => Err(error.clone()),
+                None => Ok((array.value_type(), array.dtype(), array.shape().clone())),
+            },
+            AnyOperand::Scalar(number) => {
+                let ty = number.value_type();
+                Ok((ty, crate::config::policy().commit(ty), Shape::scalar()))
+            }
+        }
+    }
 }
 
 /// A number with a type: weak, or of a named dtype. Made by [`weak`] and [`strong`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Scalar(pub(crate) Literal);
 
+impl Scalar {
+    /// The type: a dtype, or weak.
+    pub fn value_type(self) -> ValueType {
+        self.0.ty()
+    }
+
+    /// Whether the type is weak: the number takes the dtype of what it meets.
+    pub fn is_weak(self) -> bool {
+        self.value_type().is_weak()
+    }
+}
+
+impl fmt::Display for Scalar {
+    /// The number; a weak type is marked, as for arrays: `2 i*`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.value())?;
+        if self.is_weak() { write!(f, " {}", self.value_type()) } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scalar({} {})", self.0.value(), self.value_type())
+    }
+}
+
 /// A number by its kind alone, as bare numbers are. Useful on the left of an operator, where only `i32`, `f64`, `bool` and
-/// complex numbers can stand bare.
+/// complex numbers can stand bare. Of a strong scalar the weak one.
 ///
 /// ```
 /// # use ndjit::{Array, weak};
@@ -95,7 +150,7 @@ pub struct Scalar(pub(crate) Literal);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 pub fn weak(number: impl Number) -> Scalar {
-    Scalar(number.literal())
+    Scalar(Literal::weak(number.literal().value()))
 }
 
 /// A number of its own dtype, with the weight of an array's.
@@ -115,8 +170,11 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust number or bool.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a number ndjit knows")]
+/// A Rust number or bool, or a [`Scalar`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number ndjit knows",
+    note = "a dtype is given as in `dtype(DType::I8).zeros([3])`"
+)]
 pub trait Number: sealed::Sealed + Copy {
     #[doc(hidden)]
     fn literal(self) -> Literal;
@@ -139,7 +197,25 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize bf16 f16 f32 f64 Complex<f32> Complex<f64> }
+/// Invokes a macro with the types of bare numbers.
+macro_rules! each_number {
+    ($macro:ident) => {
+        $macro! {
+            bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize half::bf16 half::f16 f32 f64
+            num_complex::Complex<f32> num_complex::Complex<f64>
+        }
+    };
+}
+pub(crate) use each_number;
+
+each_number!(numbers);
+
+impl sealed::Sealed for Scalar {}
+impl Number for Scalar {
+    fn literal(self) -> Literal {
+        self.0
+    }
+}
 
 macro_rules! operands {
     ($($t:ty, $x:ident => $value:expr, $out:ty;)*) => {$(

@@ -164,26 +164,26 @@ pub(crate) fn call(
     results.unwrap_or_default()
 }
 
-/// Type and shape of a value of this thread's trace; `None` if it is poisoned or of another trace.
-pub(crate) fn known(x: Expr) -> Option<(ValueType, Shape)> {
+/// Type, stored dtype and shape of a value of this thread's trace; `what` asks.
+///
+/// # Errors
+/// That of a poisoned value; `Traced` for one of another trace.
+pub(crate) fn describe(x: Expr, what: &str) -> Result<(ValueType, DType, Shape)> {
     TRACES.with_borrow(|traces| {
-        let trace = traces.last().filter(|t| t.id == x.trace)?;
+        let trace = traces.last().filter(|t| t.id == x.trace).ok_or_else(|| outside(what))?;
         match x.node {
-            Node::Value(value) => Some((trace.graph.ty(value), trace.graph.shape(value).clone())),
-            Node::Poisoned(_) => None,
+            Node::Value(value) => {
+                let graph = &trace.graph;
+                Ok((graph.ty(value), graph.stored(value, config::policy()), graph.shape(value).clone()))
+            }
+            Node::Poisoned(error) => Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside(what))),
         }
     })
 }
 
-/// The dtype that a value of this thread's trace is stored in; `None` if it is poisoned or of another trace.
-pub(crate) fn stored(x: Expr) -> Option<DType> {
-    TRACES.with_borrow(|traces| {
-        let trace = traces.last().filter(|t| t.id == x.trace)?;
-        match x.node {
-            Node::Value(value) => Some(trace.graph.stored(value, config::policy())),
-            Node::Poisoned(_) => None,
-        }
-    })
+/// An array as a value of this thread's trace.
+pub(crate) fn constant(array: &Array) -> Expr {
+    in_trace(|trace| trace.capture(array))
 }
 
 /// Makes the current trace fail with `error`.

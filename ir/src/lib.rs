@@ -17,6 +17,7 @@ pub mod loops;
 pub mod op;
 pub mod place;
 mod problems;
+pub mod progression;
 pub mod promotion;
 pub mod random;
 #[cfg(feature = "serde")]

@@ -138,7 +138,7 @@ impl Literal {
 
     fn wrong_kind(&self, dtype: DType) -> Error {
         Error::new(ErrorCode::Literal, format!("literal {} is no {dtype}", self.value))
-            .fact(format_args!("a {} literal becomes {dtype} by an explicit cast only", self.value.kind_name()))
+            .fact(format_args!("{} literal becomes {dtype} by an explicit cast only", self.value.kind_name()))
             .help(format!("write the literal as {dtype}, or add `.cast(DType::{dtype:?})`"))
     }
 }
@@ -215,10 +215,10 @@ impl LiteralValue {
 
     fn kind_name(self) -> &'static str {
         match self {
-            LiteralValue::Bool(_) => "bool",
-            LiteralValue::Int(_) => "integer",
-            LiteralValue::Float(_) => "float",
-            LiteralValue::Complex(..) => "complex",
+            LiteralValue::Bool(_) => "a bool",
+            LiteralValue::Int(_) => "an integer",
+            LiteralValue::Float(_) => "a float",
+            LiteralValue::Complex(..) => "a complex",
         }
     }
 

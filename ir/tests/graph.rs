@@ -164,7 +164,7 @@ fn parser_errors_name_line_column_and_what_was_expected() {
         "%2 = sin %2 : f32[3]",
         "%2 = sin %99999999999 : f32[3]",
         "%2 = add %0 : f32[3]",
-        "%2 = add[lax] %0, %1 : f32[3]",
+        "%2 = add[pax] %0, %1 : f32[3]",
         "%2 = sin %0",
         "%2 = sin %0 : f33[3]",
         "%2 = sin %0 : f32",
@@ -196,7 +196,7 @@ fn parser_errors_name_line_column_and_what_was_expected() {
     graph text, line 2, column 15: %2 is not defined above this line
     graph text, line 2, column 13: 99999999999 is too large
     graph text, line 2, column 15: add takes 2 operands, 1 given
-    graph text, line 2, column 12: unknown promotion policy `lax`; known are standard strict jax32 jax32_explicit jax2019
+    graph text, line 2, column 12: unknown promotion policy `pax`; known are standard strict jax32 jax32_explicit jax2019 numpy2 numpy2_ml_dtypes numpy1 torch tensorflow tensorflow_np_all tensorflow_np_safe tensorflow_np_legacy ivy_precise ivy_imprecise array_api lax
     graph text, line 2, column 14: expected `:`, found the end of the line
     graph text, line 2, column 17: expected a dtype, `i*`, `f*` or `c*`, then a shape, found `f33[3]`
     graph text, line 2, column 20: expected `[`, found the end of the line

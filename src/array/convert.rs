@@ -2,7 +2,7 @@
 
 use super::Array;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::element::bytes_of;
 use ndjit_runtime::{Buffer, Element};
 use std::sync::Arc;
@@ -34,13 +34,15 @@ impl Array {
 
     /// A scalar of the number's own dtype. Of `weak(2)` a weak one.
     pub fn scalar(number: impl Into<crate::Scalar>) -> Array {
-        Array::from_literal(number.into().0).unwrap_or_else(Array::poisoned)
+        let literal = number.into().0;
+        let dtype = crate::config::policy().commit(literal.ty());
+        Array::from_literal(&literal, literal.ty(), dtype).unwrap_or_else(Array::poisoned)
     }
 
-    pub(crate) fn from_literal(literal: Literal) -> Result<Array> {
-        let dtype = crate::config::policy().commit(literal.ty());
-        let buffer = Arc::new(Buffer::from_bytes(&literal_bytes(&literal, dtype)?)?);
-        Ok(Array::concrete(literal.ty(), dtype, Shape::scalar(), buffer))
+    /// A scalar of a type, stored as `dtype`.
+    pub(crate) fn from_literal(literal: &Literal, ty: ValueType, dtype: DType) -> Result<Array> {
+        let buffer = Buffer::from_bytes(&literal_bytes(literal, dtype)?)?;
+        Ok(Array::concrete(ty, dtype, Shape::scalar(), Arc::new(buffer)))
     }
 
     /// An array with a copy of row-major bytes.

@@ -30,11 +30,16 @@ impl fmt::Display for Array {
 impl fmt::Debug for Array {
     /// Type, shape and state in one line, without computing anything.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.state.get() {
-            Some(Ok(_)) => write!(f, "Array({}{})", self.value_type(), self.shape()),
-            Some(Err(error)) => write!(f, "Array(error[{}]: {})", error.code(), error.headline()),
-            None => write!(f, "Array({}{}, not yet computed)", self.value_type(), self.shape()),
+        let state = match self.0.state.get() {
+            Some(Ok(_)) => "",
+            Some(Err(error)) => return write!(f, "Array(error[{}]: {})", error.code(), error.headline()),
+            None => ", not yet computed",
+        };
+        write!(f, "Array({}{}", self.value_type(), self.shape())?;
+        if self.is_weak() {
+            write!(f, " stored as {}", self.dtype())?;
         }
+        write!(f, "{state})")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::array::literal_bytes;
-use crate::operand::Scalar;
+use crate::operand::{Scalar, each_number};
 use ndjit_ir::graph::Type;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
@@ -10,7 +10,6 @@ use ndjit_ir::{DType, Result, Shape, ValueType};
 use ndjit_runtime::element::bytes_of;
 use ndjit_runtime::pod::bytes_of_mut;
 use ndjit_runtime::{Argument, Buffer, Element};
-use num_complex::Complex;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -156,7 +155,7 @@ macro_rules! number_inputs {
     )*};
 }
 
-number_inputs! { bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize half::bf16 half::f16 f32 f64 Complex<f32> Complex<f64> }
+each_number!(number_inputs);
 
 /// Exactly `N` arguments: a tuple of [`Input`]s; one argument is `(&x,)`.
 #[diagnostic::on_unimplemented(

@@ -1,7 +1,7 @@
 //! Which conversions a mode of casting allows, by NumPy's rules.
 //!
-//! These look at the two dtypes alone. The Array API's `can_cast` asks whether promotion would convert so, which is a
-//! policy's to say.
+//! These look at the two dtypes alone. The Array API's `can_cast` asks whether promotion would convert so:
+//! [`Policy::can_cast`](crate::Policy::can_cast).
 
 use super::table::DType;
 use std::fmt;
@@ -38,33 +38,35 @@ impl Casting {
             Casting::Unsafe => "unsafe",
         }
     }
+
+    /// Whether this mode lets values of `from` be converted to `to`: NumPy's
+    /// [`can_cast`](https://numpy.org/doc/stable/reference/generated/numpy.can_cast.html), which agrees on every pair of dtypes it
+    /// has itself. `bf16` is a float like any other here; in the ml_dtypes package `bf16` does not become `f16` under
+    /// `same_kind`, and complex numbers become `bf16`.
+    ///
+    /// ```
+    /// use ndjit_ir::DType;
+    /// use ndjit_ir::dtype::Casting;
+    ///
+    /// assert!(Casting::Safe.allows(DType::I16, DType::F32));
+    /// assert!(!Casting::Safe.allows(DType::I32, DType::F32));
+    /// assert!(Casting::SameKind.allows(DType::F64, DType::F32));
+    /// assert!(!Casting::SameKind.allows(DType::F64, DType::I64));
+    /// ```
+    pub const fn allows(self, from: DType, to: DType) -> bool {
+        match self {
+            Casting::No => from as u8 == to as u8,
+            Casting::Safe => {
+                to.holds(from) || from.is_int() && from.bits() == 64 && matches!(to, DType::F64 | DType::C128)
+            }
+            Casting::SameKind => from.kind() as u8 <= to.kind() as u8,
+            Casting::Unsafe => true,
+        }
+    }
 }
 
 impl fmt::Display for Casting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-/// Whether values of `from` may be converted to `to` under a mode of casting: NumPy's
-/// [`can_cast`](https://numpy.org/doc/stable/reference/generated/numpy.can_cast.html), which agrees on every pair of dtypes it
-/// has itself. `bf16` is a float like any other here; in the ml_dtypes package `bf16` does not become `f16` under
-/// `same_kind`, and complex numbers become `bf16`.
-///
-/// ```
-/// use ndjit_ir::DType;
-/// use ndjit_ir::dtype::{Casting, can_cast};
-///
-/// assert!(can_cast(DType::I16, DType::F32, Casting::Safe));
-/// assert!(!can_cast(DType::I32, DType::F32, Casting::Safe));
-/// assert!(can_cast(DType::F64, DType::F32, Casting::SameKind));
-/// assert!(!can_cast(DType::F64, DType::I64, Casting::SameKind));
-/// ```
-pub const fn can_cast(from: DType, to: DType, casting: Casting) -> bool {
-    match casting {
-        Casting::No => from as u8 == to as u8,
-        Casting::Safe => to.holds(from) || from.is_int() && from.bits() == 64 && matches!(to, DType::F64 | DType::C128),
-        Casting::SameKind => from.kind() as u8 <= to.kind() as u8,
-        Casting::Unsafe => true,
     }
 }

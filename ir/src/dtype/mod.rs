@@ -11,7 +11,7 @@ pub mod prim_type;
 pub mod set;
 pub mod table;
 
-pub use cast::{Casting, can_cast};
+pub use cast::Casting;
 pub use limits::{FloatInfo, IntInfo, finfo, iinfo};
 pub use prim_type::PrimType;
 pub use set::{DTypeSet, isdtype};

@@ -42,11 +42,11 @@ impl Policy {
         if !op.row().domain.contains(self.commit(compute)) {
             return Err(self.not_supported(op, operands, compute));
         }
-        Ok(OpTypes { compute, result: self.weak_result(self.result_type(op, compute)) })
+        Ok(OpTypes { compute, result: self.weak_result(self.result_of(op, compute)) })
     }
 
     /// The result's type from the computing one.
-    fn result_type(self, op: Op, compute: ValueType) -> ValueType {
+    fn result_of(self, op: Op, compute: ValueType) -> ValueType {
         let real = self.default_dtype(Weak::Complex).real();
         match (op.row().result, compute) {
             (ResultRule::Bool, _) => ValueType::Strong(DType::Bool),

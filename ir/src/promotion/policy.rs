@@ -299,7 +299,8 @@ impl Policy {
         Ok(ValueType::Strong(self.width(dtype)))
     }
 
-    pub(super) fn weak_result(self, ty: ValueType) -> ValueType {
+    /// The type that a result has where weak types alone determine it: `ty`, or its default dtype where weak results are not kept.
+    pub fn weak_result(self, ty: ValueType) -> ValueType {
         match (self.system().rules.weak, ty) {
             (WeakResult::Default, ValueType::Weak(weak)) => ValueType::Strong(self.default_dtype(weak)),
             (WeakResult::Kept | WeakResult::Default, _) => ty,

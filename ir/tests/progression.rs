@@ -1,0 +1,105 @@
+//! `arange` and `linspace`: lengths, exact integers, the documented formulas, and what they refuse.
+
+use ndjit_ir::progression::Progression;
+use ndjit_ir::{ErrorCode, LiteralValue};
+
+fn arange(start: impl Into<LiteralValue>, stop: impl Into<LiteralValue>, step: impl Into<LiteralValue>) -> Vec<String> {
+    let terms = Progression::arange(start.into(), stop.into(), step.into()).unwrap();
+    (0..terms.len()).map(|i| terms.at(i).to_string()).collect()
+}
+
+fn floats(terms: &Progression) -> Vec<f64> {
+    let float = |value| match value {
+        LiteralValue::Float(x) => x,
+        LiteralValue::Int(n) => n as f64,
+        other => panic!("{other}"),
+    };
+    (0..terms.len()).map(|i| float(terms.at(i))).collect()
+}
+
+#[test]
+fn integers_are_exact() {
+    assert_eq!(arange(0, 5, 2), ["0", "2", "4"]);
+    assert_eq!(arange(0, 6, 2), ["0", "2", "4"]);
+    assert_eq!(arange(5, 0, -2), ["5", "3", "1"]);
+    assert_eq!(arange(0, -3, 1), Vec::<String>::new());
+    assert_eq!(arange(3, 3, 1), Vec::<String>::new());
+    let near = u64::MAX - 3;
+    assert_eq!(arange(near, u64::MAX, 2), [near.to_string(), (near + 2).to_string()]);
+    assert_eq!(arange(i64::MIN, u64::MAX, u64::MAX).len(), 2);
+    for (start, stop) in [(-7i32, 9i32), (4, -4), (0, 1)] {
+        for step in (-9i32..=9).filter(|&step| step != 0) {
+            let want: Vec<String> = match step > 0 {
+                true => (start..stop).step_by(step as usize).map(|n| n.to_string()).collect(),
+                false => (-start..-stop).step_by(-step as usize).map(|n| (-n).to_string()).collect(),
+            };
+            assert_eq!(arange(start, stop, step), want, "{start} {stop} {step}");
+        }
+    }
+}
+
+/// Lengths that NumPy 2.4 and JAX give, the well-known surplus element of rounded steps included.
+#[test]
+fn floats_follow_the_formula() {
+    assert_eq!(arange(0, 1, 0.25), ["0.0", "0.25", "0.5", "0.75"]);
+    assert_eq!(arange(0.0, 1.0, 0.1).len(), 10);
+    assert_eq!(arange(1.0, 1.3, 0.1), ["1.0", "1.1", "1.2", "1.3"]);
+    assert_eq!(arange(0.5, 3, 1), ["0.5", "1.5", "2.5"]);
+    assert_eq!(arange(-0.0, 1, 1), ["-0.0"]);
+    assert_eq!(arange(1, 0.0, -0.5), ["1.0", "0.5"]);
+    assert_eq!(arange(0, f64::NEG_INFINITY, 1).len(), 0);
+}
+
+#[test]
+fn lengths_that_are_none() {
+    let refused = |start: f64, stop: f64, step: f64| {
+        Progression::arange(start.into(), stop.into(), step.into()).unwrap_err().code() == ErrorCode::Size
+    };
+    assert!(refused(0.0, 1.0, 0.0) && refused(0.0, 0.0, -0.0));
+    assert!(refused(f64::NAN, 1.0, 1.0) && refused(0.0, f64::NAN, 1.0) && refused(0.0, 1.0, f64::NAN));
+    assert!(refused(0.0, f64::INFINITY, 1.0) && refused(0.0, 1.0, 1e-300) && refused(-1e308, 1e308, 1.0));
+    let int =
+        |start: i128, stop: i128, step: i128| Progression::arange(start.into(), stop.into(), step.into()).is_err();
+    assert!(int(0, 1, 0) && int(i128::MIN, i128::MAX, 1) && int(0, i128::MAX, 1) && int(0, i128::MIN, -1));
+}
+
+#[test]
+fn linspace_is_monotone_and_has_exact_ends() {
+    let ends = [0.0, -0.0, 1.0, 0.1, -0.3, 1.0 + f64::EPSILON, 1e-320, f64::MIN_POSITIVE, 1e16, f64::MAX, -f64::MAX];
+    let mut compared = 0;
+    for start in ends {
+        for stop in ends {
+            for len in [0, 1, 2, 3, 7, 10, 50, 1000] {
+                let (closed, open) = (
+                    floats(&Progression::linspace(start.into(), stop.into(), len, true)),
+                    floats(&Progression::linspace(start.into(), stop.into(), len, false)),
+                );
+                assert_eq!((closed.len(), open.len()), (len, len));
+                for terms in [&closed, &open] {
+                    let rising = terms.is_sorted();
+                    let falling = terms.iter().rev().is_sorted();
+                    assert!(if start <= stop { rising } else { falling }, "{start} {stop} {len}: {terms:?}");
+                    assert!(terms.iter().all(|x| x.is_finite()));
+                    assert_eq!(terms.first().map(|x| x.to_bits()), (len > 0).then_some(start.to_bits()));
+                    compared += 1;
+                }
+                let last = if len == 1 { start } else { stop };
+                assert_eq!(closed.last().map(|x| x.to_bits()), (len > 0).then_some(last.to_bits()));
+                let narrow: Vec<f32> = closed.iter().map(|&x| x as f32).collect();
+                assert!(narrow.is_sorted() || narrow.iter().rev().is_sorted(), "{start} {stop} {len}: {narrow:?}");
+            }
+        }
+    }
+    assert_eq!(compared, 11 * 11 * 8 * 2);
+}
+
+#[test]
+fn linspace_values() {
+    let closed = Progression::linspace(0.into(), 1.into(), 5, true);
+    assert_eq!(floats(&closed), [0.0, 0.25, 0.5, 0.75, 1.0]);
+    let open = Progression::linspace(0.into(), 1.into(), 4, false);
+    assert_eq!(floats(&open), [0.0, 0.25, 0.5, 0.75]);
+    assert_eq!(Progression::linspace(u64::MAX.into(), 0.into(), 2, true).at(0), LiteralValue::Int(u64::MAX.into()));
+    let z = Progression::linspace(0.into(), LiteralValue::Complex(2.0, -2.0), 3, true);
+    assert_eq!([z.at(0), z.at(1), z.at(2)].map(|z| z.to_string()), ["0", "(1.0-1.0i)", "(2.0-2.0i)"]);
+}
