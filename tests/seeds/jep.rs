@@ -6,7 +6,9 @@ use crate::support::{audit, both, gives, graph, node_pairs, page_lattice, text, 
 use insta::assert_snapshot;
 use ndjit::promotion::lattice::NAMED;
 use ndjit::promotion::{Claim, NoLattice};
-use ndjit::{Array, DType, ErrorCode, Lattice, Policy, Stage, ValueType, Weak, f16, jit, strong, weak, with_policy};
+use ndjit::{
+    Array, DType, ErrorCode, Lattice, Policy, Stage, ValueType, Weak, dtype, f16, jit, strong, weak, with_policy,
+};
 use ndjit_ir::op::Operands;
 
 const NUMPY: [Policy; 2] = [Policy::NumPy1, Policy::NumPy2];
@@ -272,7 +274,7 @@ const NO_BARE_NUMBER: [Policy; 2] = [Policy::Jax2019, Policy::Lax];
 #[test]
 fn np_zeros_int8_plus_1() {
     for policy in Policy::ALL {
-        let sum = both!(|x| with_policy(policy, move || x + 1), [0i8]);
+        let sum = both!(|x| with_policy(policy, move || x + 1), dtype(DType::I8).zeros(1));
         if NO_BARE_NUMBER.contains(&policy) {
             assert_eq!(sum.unwrap_err().code(), ErrorCode::Promotion, "{policy}");
         } else {
@@ -286,7 +288,7 @@ fn np_zeros_int8_plus_1() {
 #[test]
 fn np_zeros_int8_plus_1000() {
     for policy in Policy::ALL.into_iter().filter(|policy| !NO_BARE_NUMBER.contains(policy)) {
-        let sum = both!(|x| with_policy(policy, move || x + 1000), [0i8]);
+        let sum = both!(|x| with_policy(policy, move || x + 1000), dtype(DType::I8).zeros(1));
         assert_eq!(sum.unwrap_err().code(), ErrorCode::Literal, "{policy}");
     }
     assert_snapshot!(text(both!(|x| x + 1000, [0i8]).unwrap_err()), @"
@@ -345,7 +347,7 @@ fn a_scalar_point_per_category() {
 fn arange_plus_2_keeps_every_signed_width() {
     for policy in [Policy::Standard, Policy::NumPy1, Policy::NumPy2, Policy::Torch, Policy::IvyPrecise] {
         for dtype in DType::ALL_SIGNED {
-            let x = Array::from_iter(0..10i64).cast(dtype);
+            let x = ndjit::dtype(dtype).arange(10);
             let sum = both!(|x| with_policy(policy, move || x + 2), x).unwrap();
             assert_eq!(sum.value_type(), dtype.into());
             gives(Ok(sum.cast(DType::I64)), DType::I64, &[2i64, 3, 4, 5, 6, 7, 8, 9, 10, 11]);

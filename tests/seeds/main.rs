@@ -12,6 +12,8 @@
 mod count;
 mod support;
 
+mod ivy_promotion;
+mod ivy_types;
 mod jax;
 mod jax_2019;
 mod jax_scalars;
