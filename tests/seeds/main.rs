@@ -12,6 +12,8 @@
 mod count;
 mod support;
 
+mod ivy_defaults;
+mod ivy_docs;
 mod ivy_promotion;
 mod ivy_types;
 mod jax;
