@@ -1,17 +1,22 @@
 //! How a function is traced, compiled and run, and the settings under which operations are made: for a scope, or globally.
 
 use ndjit_ir::promotion::{Defaults, Policy};
+use ndjit_ir::support::{CastingModes, Restriction, Support};
 use ndjit_ir::{DType, Result};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-/// How a function is traced, compiled and run. Nothing here but the policy changes a result.
+/// How a function is traced, compiled and run. Nothing here but the policy, casting modes and a restriction changes a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Config {
     /// The promotion policy; `None` is the one of the caller (see [`with_policy`]).
     pub policy: Option<Policy>,
+    /// The casting modes; `None` is those of the caller (see [`with_casting`](crate::with_casting)).
+    pub casting: Option<CastingModes>,
+    /// The dtypes that array arguments may have; `None` is all.
+    pub restriction: Option<Restriction>,
     /// The largest number of threads a call uses; `None` is one per core.
     pub threads: Option<usize>,
     /// Whether elementwise ops share kernels.
@@ -22,7 +27,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { policy: None, threads: None, fuse: true, vector: true }
+        Config { policy: None, casting: None, restriction: None, threads: None, fuse: true, vector: true }
     }
 }
 
@@ -39,7 +44,9 @@ impl Config {
     /// The settings a function with this configuration is traced under when it is called now.
     pub(crate) fn settings(&self) -> Settings {
         let settings = settings();
-        Settings { policy: self.policy.unwrap_or(settings.policy), ..settings }
+        let casting = self.casting.unwrap_or(settings.support.casting);
+        let support = Support { casting, ..settings.support };
+        Settings { policy: self.policy.unwrap_or(settings.policy), support, ..settings }
     }
 }
 
@@ -50,6 +57,8 @@ pub(crate) struct Settings {
     pub policy: Policy,
     /// The dtype of new arrays of which nothing else is known; `None` is the default float.
     pub default_dtype: Option<DType>,
+    /// What is supported, and what happens to the rest.
+    pub support: Support,
 }
 
 static GLOBAL: RwLock<Option<Settings>> = RwLock::new(None);
@@ -72,7 +81,7 @@ fn global() -> Settings {
     GLOBAL.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
 }
 
-fn change_global(change: impl FnOnce(&mut Settings)) {
+pub(crate) fn change_global(change: impl FnOnce(&mut Settings)) {
     let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
     change(global.get_or_insert_default());
     GLOBAL_SET.store(true, Ordering::Release);

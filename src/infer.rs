@@ -1,8 +1,9 @@
 //! The type and shape of an operation's result, or the error that the user reads. The one place both traced and lazy
 //! operations ask; the rules themselves are the policy's and the shape's.
 
+use crate::config::Settings;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::promotion::Policy;
+use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
 
@@ -13,12 +14,26 @@ pub(crate) struct Known<'a> {
     pub literal: Option<Literal>,
 }
 
-/// Type and shape of `op`'s result.
-pub(crate) fn op_result(op: Op, policy: Policy, operands: &[Known<'_>], place: Place) -> Result<(ValueType, Shape)> {
+/// How an operation is done.
+pub(crate) struct Inferred {
+    pub ty: ValueType,
+    pub shape: Shape,
+    /// For each operand the cast that a casting mode inserts before; empty if there are none.
+    pub casts: SmallVec<[OperandCast; 3]>,
+}
+
+/// Type and shape of `op`'s result, and the casts before it.
+pub(crate) fn op_result(op: Op, settings: Settings, operands: &[Known<'_>], place: Place) -> Result<Inferred> {
+    let policy = settings.policy;
     let types: SmallVec<[ValueType; 3]> = operands.iter().map(|o| o.ty).collect();
-    let resolved = policy.resolve_op(op, &types).map_err(|e| explained(e, op, operands, place))?;
+    let adapted = settings.support.resolve_op(policy, op, &types).map_err(|e| explained(e, op, operands, place))?;
+    let (resolved, casts) = (adapted.types, adapted.casts);
     let compute = policy.commit(resolved.compute);
     for (i, operand) in operands.iter().enumerate() {
+        if let Some(&Some((dtype, _))) = casts.get(i) {
+            operand.shape.bytes(dtype.bytes()).map_err(|e| explained(e.of(op), op, operands, place))?;
+            continue;
+        }
         let dtype = op.operand_dtype(i, compute);
         // Numbers become truth values by comparison with zero, not by rounding.
         if dtype != DType::Bool
@@ -30,7 +45,7 @@ pub(crate) fn op_result(op: Op, policy: Policy, operands: &[Known<'_>], place: P
     let shape = broadcast(op, operands, place)?;
     let dtype = policy.commit(resolved.result);
     shape.bytes(dtype.bytes()).map_err(|e| explained(e.of(op), op, operands, place))?;
-    Ok((resolved.result, shape))
+    Ok(Inferred { ty: resolved.result, shape, casts })
 }
 
 fn broadcast(op: Op, operands: &[Known<'_>], place: Place) -> Result<Shape> {

@@ -5,13 +5,14 @@
 
 use crate::array::{Array, Node};
 use crate::config::{self, Config, Settings};
-use crate::infer::{self, Known};
+use crate::infer::{self, Inferred, Known};
 use crate::jit::plan::{ArgumentType, Plan};
 use crate::operand::AnyOperand;
 use crate::stats;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
+use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use ndjit_runtime::{Argument, Output};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,7 +31,7 @@ pub(crate) struct Recipe {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Step {
     Op(Op, Policy),
-    Cast,
+    Cast(CastReason),
 }
 
 #[derive(Clone)]
@@ -41,7 +42,8 @@ enum LazyOperand {
 
 /// Notes an operation on arrays and numbers.
 pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
-    let policy = config::policy();
+    let settings = config::settings();
+    let policy = settings.policy;
     let scalar = Shape::scalar();
     let mut known: SmallVec<[Known<'_>; 3]> = SmallVec::new();
     let mut own: SmallVec<[LazyOperand; 2]> = SmallVec::new();
@@ -65,8 +67,15 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
             }
         }
     }
-    match infer::op_result(op, policy, &known, place) {
-        Ok((ty, shape)) => {
+    match infer::op_result(op, settings, &known, place) {
+        Ok(Inferred { ty, shape, casts }) => {
+            for ((operand, known), cast) in own.iter_mut().zip(&known).zip(casts) {
+                if let Some((dtype, mode)) = cast {
+                    let step = Step::Cast(CastReason::Mode(mode));
+                    let recipe = Recipe { step, operands: SmallVec::from_iter([operand.clone()]), place };
+                    *operand = LazyOperand::Array(note(dtype.into(), dtype, known.shape.clone(), recipe));
+                }
+            }
             note(ty, policy.commit(ty), shape, Recipe { step: Step::Op(op, policy), operands: own, place })
         }
         Err(error) => Array::poisoned(error),
@@ -78,12 +87,14 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
     if let Some(error) = array.error() {
         return Array::poisoned(error.clone());
     }
-    let dtype = config::policy().width(dtype);
-    if let Err(error) = array.shape().bytes(dtype.bytes()) {
+    let settings = config::settings();
+    let dtype = settings.policy.width(dtype);
+    let allowed = settings.support.check_value("cast", dtype);
+    if let Err(error) = allowed.and_then(|()| array.shape().bytes(dtype.bytes())) {
         return Array::poisoned(error.at(place));
     }
     let operands = SmallVec::from_iter([LazyOperand::Array(array.clone())]);
-    note(dtype.into(), dtype, array.shape().clone(), Recipe { step: Step::Cast, operands, place })
+    note(dtype.into(), dtype, array.shape().clone(), Recipe { step: Step::Cast(CastReason::Explicit), operands, place })
 }
 
 fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
@@ -297,7 +308,7 @@ impl Program {
                 Item::Step(step, operands, ty, shape) => {
                     let kind = match *step {
                         Step::Op(op, policy) => NodeKind::Op(op, policy),
-                        Step::Cast => NodeKind::Cast,
+                        Step::Cast(reason) => NodeKind::Cast(reason),
                     };
                     let operands: SmallVec<[Value; 3]> = operands.iter().map(|&o| values[o as usize]).collect();
                     let shape = graph.intern(shape);

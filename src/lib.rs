@@ -34,6 +34,7 @@ pub mod operators;
 pub mod queries;
 mod report;
 mod stats;
+mod support;
 mod trace;
 
 #[doc(inline)]
@@ -51,6 +52,10 @@ pub use functions::*;
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
+pub use ndjit_ir::support::{
+    CastingModes, Device, Exclusion, Inferred, Mode, Restriction, Unsupported, devices, invalid_dtypes,
+    supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
+};
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::Element;
 #[doc(inline)]
@@ -59,6 +64,7 @@ pub use operand::{Scalar, strong, weak};
 pub use queries::{can_cast, promote_arrays, promote_types, result_type};
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};
+pub use support::{casting, device, restrict_dtypes, set_casting, set_device, with_casting, with_device};
 
 /// The page's example.
 #[cfg(doctest)]

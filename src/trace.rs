@@ -6,10 +6,11 @@
 use crate::array::Array;
 use crate::config;
 use crate::expr::{Expr, Node};
-use crate::infer::{self, Known};
+use crate::infer::{self, Inferred, Known};
 use crate::operand::AnyOperand;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
+use ndjit_ir::support::{CastReason, Restriction};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -95,12 +96,30 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
 /// Casts in the trace of this thread.
 pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
     in_trace(|trace| {
-        let dtype = config::policy().width(dtype);
+        let settings = config::settings();
+        let dtype = settings.policy.width(dtype);
         let value = trace.expr(x, "cast", place)?;
-        let shape = trace.graph.shape_id(value);
+        settings.support.check_value("cast", dtype).map_err(|e| trace.fail(e.at(place)))?;
         trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
-        Ok(trace.add(NodeKind::Cast, &[value], &[(ValueType::Strong(dtype), shape)], place))
+        Ok(trace.cast(value, dtype, CastReason::Explicit, place))
     })
+}
+
+/// The function's parameters as its declaration allows: themselves, cast by a casting mode, or an error.
+pub(crate) fn accept(parameters: &[Expr], restriction: Restriction) -> Vec<Expr> {
+    let settings = config::settings();
+    let place = restriction.place();
+    let accept = |(index, &x): (usize, &Expr)| {
+        in_trace(|trace| {
+            let value = trace.expr(x, "call", place)?;
+            let ValueType::Strong(dtype) = trace.graph.ty(value) else { return Ok(value) };
+            let cast = settings.support.argument(settings.policy, restriction, index, dtype);
+            let Some((dtype, mode)) = cast.map_err(|e| trace.fail(e))? else { return Ok(value) };
+            trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e))?;
+            Ok(trace.cast(value, dtype, CastReason::Mode(mode), place))
+        })
+    };
+    parameters.iter().enumerate().map(accept).collect()
 }
 
 /// Calls a traced function in the trace of this thread; its results in order.
@@ -246,6 +265,11 @@ impl Trace {
         value
     }
 
+    fn cast(&mut self, value: Value, dtype: DType, reason: CastReason, place: Place) -> Value {
+        let shape = self.graph.shape_id(value);
+        self.add(NodeKind::Cast(reason), &[value], &[(ValueType::Strong(dtype), shape)], place)
+    }
+
     fn value(&mut self, operand: &AnyOperand, what: &str, place: Place) -> std::result::Result<Value, u32> {
         match operand {
             AnyOperand::Expr(x) => self.expr(*x, what, place),
@@ -281,18 +305,24 @@ impl Trace {
     }
 
     fn op(&mut self, op: Op, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
-        let policy = config::policy();
+        let settings = config::settings();
         let graph = &self.graph;
         let known: SmallVec<[Known<'_>; 3]> = values
             .iter()
             .map(|&v| Known { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) })
             .collect();
-        let result = infer::op_result(op, policy, &known, place);
+        let result = infer::op_result(op, settings, &known, place);
         drop(known);
         match result {
-            Ok((ty, shape)) => {
+            Ok(Inferred { ty, shape, casts }) => {
+                let mut values: SmallVec<[Value; 3]> = values.into();
+                for (value, cast) in values.iter_mut().zip(casts) {
+                    if let Some((dtype, mode)) = cast {
+                        *value = self.cast(*value, dtype, CastReason::Mode(mode), place);
+                    }
+                }
                 let shape = self.graph.intern(&shape);
-                Ok(self.add(NodeKind::Op(op, policy), values, &[(ty, shape)], place))
+                Ok(self.add(NodeKind::Op(op, settings.policy), &values, &[(ty, shape)], place))
             }
             Err(error) => Err(self.fail(error)),
         }
@@ -327,7 +357,7 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
             Slot::Value(literal) => Some(*literal),
             Slot::Argument { .. } => None,
         },
-        NodeKind::Param(..) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => None,
+        NodeKind::Param(..) | NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Call(_) => None,
     }
 }
 

@@ -23,6 +23,7 @@ pub mod random;
 #[cfg(feature = "serde")]
 mod serde;
 pub mod shape;
+pub mod support;
 pub mod value_type;
 
 pub use dtype::{DType, DTypeSet, Kind, PrimType};

@@ -2,6 +2,7 @@
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
+use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, Literal, Op, Place, Policy, Shape, ValueType, Weak};
 use std::sync::Arc;
 
@@ -405,7 +406,7 @@ fn the_verifier_names_broken_structure() {
         let ty = f32s(graph);
         graph.add(add, &[x], &[ty]);
         graph.add(add, &[x, x], &[ty, ty]);
-        graph.add(NodeKind::Cast, &[], &[ty]);
+        graph.add(NodeKind::Cast(CastReason::Explicit), &[], &[ty]);
         graph.add(NodeKind::Literal(SlotId(3)), &[], &[ty]);
         graph.add(NodeKind::Call(2), &[], &[ty]);
         graph.param(DType::F32, &Shape::from([3]));
@@ -432,9 +433,9 @@ fn many_problems_are_cut_off() {
     let mut value = graph.param(DType::F32, &Shape::scalar());
     let shape = graph.intern(&Shape::from([2]));
     for _ in 0..1000 {
-        value = graph.add(NodeKind::Cast, &[value], &[(DType::F32, shape)]);
+        value = graph.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(DType::F32, shape)]);
         let shape = graph.intern(&Shape::scalar());
-        value = graph.add(NodeKind::Cast, &[value], &[(DType::F32, shape)]);
+        value = graph.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(DType::F32, shape)]);
     }
     let error = graph.verify().unwrap_err();
     assert_eq!(error.headline(), "typed graph: 20 or more broken invariants");

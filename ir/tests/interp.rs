@@ -5,6 +5,7 @@ use ndjit_ir::interp::{Memory, Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::kernel::{OpBody, StmtKind};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
 use ndjit_ir::op::{body, cast_body, load_body, store_body};
+use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, Literal, Op, Policy, PrimType, Shape};
 
 fn typed(text: &str) -> Graph<DType> {
@@ -110,7 +111,7 @@ fn every_op_and_cast_evaluates() {
             let mut graph = Graph::new();
             let shape = graph.intern(&Shape::from([1]));
             let x = graph.param(from, &Shape::from([1]));
-            let y = graph.add(NodeKind::Cast, &[x], &[(to, shape)]);
+            let y = graph.add(NodeKind::Cast(CastReason::Explicit), &[x], &[(to, shape)]);
             graph.set_outputs(vec![y]);
             let one = |dtype: DType| {
                 let words = Literal::weak(true).to_repr(dtype).unwrap();

@@ -75,7 +75,7 @@ fn programs_cover_everything() {
                     *ops.entry((op, compute)).or_default() += 1;
                     seen.insert(format!("policy {policy}"));
                 }
-                NodeKind::Cast => drop(seen.insert("cast".to_owned())),
+                NodeKind::Cast(_) => drop(seen.insert("cast".to_owned())),
                 NodeKind::Call(_) => drop(seen.insert(format!("call of {}", graph.node(id).result_count()))),
                 NodeKind::Literal(slot) => drop(seen.insert(match &graph.slots()[slot.index()] {
                     Slot::Value(literal) if literal.ty().is_weak() => "weak literal".to_owned(),

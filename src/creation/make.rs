@@ -2,6 +2,7 @@
 
 use super::argument::Eye;
 use crate::array::{Array, literal_bytes};
+use crate::config;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::progression::Progression;
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, LiteralValue, Place, Result, Shape, ValueType};
@@ -116,6 +117,7 @@ pub(super) fn inexact(what: &str, ty: Type) -> Result<Type> {
 }
 
 fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
+    config::settings().support.check_value(what, dtype)?;
     Buffer::zeroed(shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?)
 }
 

@@ -72,7 +72,8 @@ impl Core {
         let mut lengths = Vec::new();
         let recording = with_settings(settings, || {
             trace::record(params, |parameters, outputs| {
-                let collected = (self.function)(parameters);
+                let accepted = self.config.restriction.map(|declared| trace::accept(parameters, declared));
+                let collected = (self.function)(accepted.as_deref().unwrap_or(parameters));
                 *outputs = collected.exprs;
                 lengths = collected.lengths;
             })

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::expr::Expr;
 use crate::stats::KernelStats;
 use ndjit_ir::promotion::Policy;
+use ndjit_ir::support::{CastingModes, Restriction};
 use ndjit_ir::{Place, Result};
 use ndjit_runtime::Kernel;
 use smallvec::SmallVec;
@@ -128,6 +129,29 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The same function under a promotion policy of its own. Begins without plans, as all changes of configuration do.
     pub fn with_policy(self, policy: Policy) -> Jitted<M, N, F> {
         self.configured(|c| c.policy = Some(policy))
+    }
+
+    /// The same function with casting modes of its own: see [`with_casting`](crate::with_casting).
+    pub fn with_casting(self, modes: CastingModes) -> Jitted<M, N, F> {
+        self.configured(|c| c.casting = Some(modes))
+    }
+
+    /// The same function with a declaration of the dtypes that its array arguments may have. Others are an error, or are cast
+    /// by a [casting mode](crate::with_casting) before the function sees them. Bare numbers and weak arrays are taken as ever,
+    /// and what the function computes in is its own affair; for that see the scope
+    /// [`restrict_dtypes`](crate::restrict_dtypes).
+    ///
+    /// ```
+    /// use ndjit::{Array, CastingModes, DType, Restriction, f16, jit};
+    ///
+    /// let f = jit(|x| x + 1).restrict_dtypes(Restriction::unsupported([DType::F16, DType::Bf16]));
+    /// let x = Array::from([f16::from_f32(1.0)]);
+    /// assert!(f.call((&x,)).is_err());
+    /// assert_eq!(f.with_casting(CastingModes::UP).call((&x,))?.dtype(), DType::F32);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn restrict_dtypes(self, restriction: Restriction) -> Jitted<M, N, F> {
+        self.configured(|c| c.restriction = Some(restriction))
     }
 
     /// The same function on at most this many threads.

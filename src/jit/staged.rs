@@ -8,7 +8,10 @@ use crate::jit::input::{Arg, Destination, Destinations, Inputs};
 use crate::jit::output::{Outputs, Parts};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan};
 use crate::jit::stage::{self, Stage};
-use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
+use ndjit_codegen::passes::inline::inline;
+use ndjit_ir::support::Inferred;
+use ndjit_ir::support::walk::infer;
+use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
 use ndjit_runtime::Output;
 use smallvec::SmallVec;
 use std::fmt;
@@ -109,6 +112,37 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
             Spec { dtype, ..spec(graph.ty(o), graph.shape(o).clone()) }
         };
         graph.outputs().iter().map(result).collect()
+    }
+
+    /// The dtypes that the function's array arguments may have, all at once: those that every op in it takes, on the
+    /// [device](crate::with_device) and under the declarations it was traced with. The policies are those of the trace; casting
+    /// modes are not counted, nor is the range of literals. Types after an explicit cast do not depend on the arguments.
+    ///
+    /// ```
+    /// use ndjit::{DType, DTypeSet, floor, exp, jit, spec};
+    ///
+    /// let f = jit(|x| floor(exp(x)));
+    /// let inferred = f.trace(&[spec(DType::F32, [3])])?.inferred_dtypes()?;
+    /// assert_eq!(inferred.supported, DTypeSet::BOOL | DTypeSet::REAL);
+    /// assert!(inferred.unsupported[0].to_string().starts_with("c64: exp: c64 is not supported, at "));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Verify` if the trace is not well-formed: a bug in ndjit.
+    pub fn inferred_dtypes(&self) -> Result<Inferred> {
+        let recording = &self.traced.recording;
+        let (graph, places) = inline(&recording.graph, &recording.places)?;
+        let arrays = self.arguments.iter().filter(|a| a.layout != ArgumentLayout::Scalar).count();
+        infer(&graph, &places, arrays, self.settings.support, self.core.config.restriction)
+    }
+
+    /// The dtypes that the function's array arguments may have: [`inferred_dtypes`](Traced::inferred_dtypes) without reasons.
+    ///
+    /// # Errors
+    /// `Verify` if the trace is not well-formed: a bug in ndjit.
+    pub fn supported_dtypes(&self) -> Result<DTypeSet> {
+        Ok(self.inferred_dtypes()?.supported)
     }
 
     /// Runs the passes that do not depend on the machine.

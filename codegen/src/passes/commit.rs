@@ -6,6 +6,7 @@
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
+use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
 
 /// What a traced value became.
@@ -54,7 +55,7 @@ impl Commit<'_> {
                 ValueType::Strong(dtype) => self.literal(slot, dtype)?,
             },
             NodeKind::Op(op, policy) => self.op(id, op, policy, shape)?,
-            NodeKind::Cast => self.cast(graph.operands(id)[0], ty.stored())?,
+            NodeKind::Cast(_) => self.cast(graph.operands(id)[0], ty.stored())?,
             NodeKind::Call(_) => {
                 return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));
             }
@@ -126,7 +127,7 @@ impl Commit<'_> {
             return value;
         }
         let shape = self.out.shape_id(value);
-        self.out.add(NodeKind::Cast, &[value], &[(dtype, shape)])
+        self.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)])
     }
 
     /// The value of a slot as `dtype`; checks that it fits if it is known.

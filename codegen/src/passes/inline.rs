@@ -66,7 +66,7 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
                     out.literal(graph.slots()[slot.index()].clone(), graph.ty(first))
                 }
             },
-            NodeKind::Op(..) | NodeKind::Cast => {
+            NodeKind::Op(..) | NodeKind::Cast(_) => {
                 let shape = out.intern(graph.shape(first));
                 out.add(node.kind, &operands, &[(graph.ty(first), shape)])
             }

@@ -32,7 +32,7 @@ pub fn schedule(kernel: &FusedKernel, graph: &Graph<DType>, params: &[Layout]) -
     for (input, &dtype) in kernel.inputs.iter().zip(&kernel.body.inputs) {
         let layout = match graph.node(graph.producer(input.value)).kind {
             NodeKind::Param(n, _) => params[n as usize].clone(),
-            NodeKind::Literal(_) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
+            NodeKind::Literal(_) | NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Call(_) => {
                 contiguous(&input.shape, dtype)?
             }
         };

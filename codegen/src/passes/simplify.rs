@@ -7,6 +7,7 @@ use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::{shared_body, shared_cast_body};
 use ndjit_ir::promotion::Policy;
+use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Kind, Op, Result};
 
 /// A rewrite rule: given an op and its operands in the new graph, an equal value, or `None` where it does not apply.
@@ -53,7 +54,7 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
         map[first.index()] = match node.kind {
             NodeKind::Param(..) => out.param(dtype, graph.shape(first)),
             NodeKind::Literal(slot) => out.slot_value(slot, dtype),
-            NodeKind::Cast => match fold_cast(&mut out, operands[0], dtype)? {
+            NodeKind::Cast(_) => match fold_cast(&mut out, operands[0], dtype)? {
                 Some(value) => value,
                 None => cast(&mut out, operands[0], dtype),
             },
@@ -192,7 +193,7 @@ fn where_same(_: &mut Graph<DType>, op: Op, operands: &[Value]) -> Option<Value>
 fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
     let mut source = operand;
     let id = out.producer(operand);
-    if matches!(out.node(id).kind, NodeKind::Cast) {
+    if matches!(out.node(id).kind, NodeKind::Cast(_)) {
         let inner = out.operands(id)[0];
         let (a, b) = (out.ty(inner), out.ty(operand));
         if b.holds(a) && same_after(a, b, dtype) {
@@ -203,7 +204,7 @@ fn cast(out: &mut Graph<DType>, operand: Value, dtype: DType) -> Value {
         return source;
     }
     let shape = out.shape_id(source);
-    out.add(NodeKind::Cast, &[source], &[(dtype, shape)])
+    out.add(NodeKind::Cast(CastReason::Explicit), &[source], &[(dtype, shape)])
 }
 
 /// Whether casting values of `a` to `c` gives the same directly and through `b`, which holds them all. Integers wrap when

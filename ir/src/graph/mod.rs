@@ -18,6 +18,7 @@ use crate::literal::Literal;
 use crate::op::Op;
 use crate::promotion::Policy;
 use crate::shape::Shape;
+use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -98,8 +99,8 @@ pub enum NodeKind {
     Literal(SlotId),
     /// An elementwise op on broadcast operands, resolved under a policy (after commit: always the default one).
     Op(Op, Policy),
-    /// Conversion to the result's dtype.
-    Cast,
+    /// Conversion to the result's dtype, and why it is there (after commit: always explicit).
+    Cast(CastReason),
     /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
     Call(u32),
 }
@@ -356,7 +357,7 @@ impl Graph<ValueType> {
                 (ValueType::Strong(dtype), _) => dtype,
                 (_, NodeKind::Param(_, stored)) => stored,
                 (_, NodeKind::Op(_, policy)) => policy.commit(ty),
-                (_, NodeKind::Literal(_) | NodeKind::Cast) => policy.commit(ty),
+                (_, NodeKind::Literal(_) | NodeKind::Cast(_)) => policy.commit(ty),
                 (_, NodeKind::Call(child)) => {
                     // Parameters of children are stored as the operands they stand for.
                     let result = value.index() - node.first.index();

@@ -9,11 +9,12 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::literal::Literal;
 use crate::op::Op;
-use crate::promotion::Policy;
 use crate::shape::Shape;
+use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -232,7 +233,8 @@ impl<T: Type> Parser<T> {
             }
             "cast" => {
                 line.skip(word);
-                Ok((NodeKind::Cast, SmallVec::from_slice(&[reading.value(line)?])))
+                let reason = bracketed(line)?.unwrap_or(CastReason::Explicit);
+                Ok((NodeKind::Cast(reason), SmallVec::from_slice(&[reading.value(line)?])))
             }
             "call" => {
                 line.skip(word);
@@ -249,16 +251,7 @@ impl<T: Type> Parser<T> {
                     return Err(line.expected("an op, `literal`, `cast` or `call`"));
                 };
                 line.skip(word);
-                let mut policy = Policy::default();
-                if line.eat("[") {
-                    let name = line.peek_until("]");
-                    policy = match name.parse() {
-                        Ok(policy) => policy,
-                        Err(unknown) => return Err(line.error(unknown)),
-                    };
-                    line.skip(name);
-                    line.expect("]")?;
-                }
+                let policy = bracketed(line)?.unwrap_or_default();
                 let operands = line.items(|line| reading.value(line))?;
                 if operands.len() != op.arity() {
                     let (takes, given) = (op.arity(), operands.len());
@@ -282,6 +275,18 @@ impl<T: Type> Parser<T> {
         line.skip(name);
         Ok(ty)
     }
+}
+
+/// `[up]`, `[strict]`: what stands in brackets after an operation's name, if anything does.
+fn bracketed<T: FromStr<Err: Display>>(line: &mut Line<'_>) -> Result<Option<T>> {
+    if !line.eat("[") {
+        return Ok(None);
+    }
+    let name = line.peek_until("]");
+    let value = name.parse().map_err(|unknown| line.error(unknown))?;
+    line.skip(name);
+    line.expect("]")?;
+    Ok(Some(value))
 }
 
 /// `[8, 3]`.

@@ -13,6 +13,8 @@
 //! }
 //! ```
 //!
+//! A cast that was not written says why it is there: `%2 = cast[up] %1 : f32[3]`.
+//!
 //! A weak parameter that is stored otherwise than usual says so: `%0: f*:f64[3]`.
 //!
 //! One line per node: results, operation, operands, types. A literal line repeats what its slot holds: a number, or
@@ -209,8 +211,11 @@ impl<T: Type> Display for NodeLine<'_, T> {
                 }
                 write_values(operands, f)?;
             }
-            NodeKind::Cast => {
+            NodeKind::Cast(reason) => {
                 f.write_str("cast")?;
+                if let Some(name) = reason.name() {
+                    write!(f, "[{name}]")?;
+                }
                 write_values(operands, f)?;
             }
             NodeKind::Call(child) => {

@@ -20,7 +20,7 @@
 //! - a literal has a dtype that its slot's value fits (for an argument: that any value of its kind fits but for its range);
 //! - the operands of an op have the dtypes it computes in, so every conversion is a cast; the op takes that dtype; the result
 //!   has the dtype the op gives;
-//! - an op has the default policy, and there are no calls: policies are resolved and calls inlined before.
+//! - an op has the default policy, a cast no reason, and there are no calls: policies are resolved and calls inlined before.
 //!
 //! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
 
@@ -30,6 +30,7 @@ use crate::error::Result;
 use crate::problems::Problems;
 use crate::promotion::Policy;
 use crate::shape::Shape;
+use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -124,7 +125,7 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
             }
             same_shape(graph, node.first, &shape)
         }
-        NodeKind::Cast => {
+        NodeKind::Cast(_) => {
             counts(1)?;
             same_shape(graph, node.first, graph.shape(operands[0]))
         }
@@ -185,11 +186,11 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
                 Err(error) => Err(error.headline().to_owned()),
             }
         }
-        NodeKind::Cast if graph.ty(node.first).is_weak() => Err("a cast to a weak type".to_owned()),
+        NodeKind::Cast(_) if graph.ty(node.first).is_weak() => Err("a cast to a weak type".to_owned()),
         NodeKind::Param(_, stored) if !can_store(graph.ty(node.first), stored) => {
             Err(format!("a parameter of type {} is not stored as {stored}", graph.ty(node.first)))
         }
-        NodeKind::Param(..) | NodeKind::Cast | NodeKind::Call(_) => Ok(()),
+        NodeKind::Param(..) | NodeKind::Cast(_) | NodeKind::Call(_) => Ok(()),
     }
 }
 
@@ -226,7 +227,8 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
         NodeKind::Param(_, stored) if stored != result => {
             Err(format!("a {result} parameter is not stored as {stored}"))
         }
-        NodeKind::Param(..) | NodeKind::Cast => Ok(()),
+        NodeKind::Cast(reason) if reason != CastReason::Explicit => Err("the reason of a cast is kept".to_owned()),
+        NodeKind::Param(..) | NodeKind::Cast(_) => Ok(()),
     }
 }
 

@@ -37,7 +37,7 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
                 continue;
             }
             NodeKind::Op(op, _) => Function::Op(op, graph.compute_dtype(id, op)),
-            NodeKind::Cast => Function::Cast(graph.ty(operands[0]), dtype),
+            NodeKind::Cast(_) => Function::Cast(graph.ty(operands[0]), dtype),
             NodeKind::Call(_) => return Err(Error::new(ErrorCode::Verify, "interpreter: a call that was not inlined")),
         };
         let arguments: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();

@@ -74,7 +74,7 @@ impl Policy {
         })
     }
 
-    fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
+    pub(crate) fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
         let mut error = operand_facts(Error::new(ErrorCode::Promotion, format!("{op}: {clash}")), op, operands);
         if let Some(reason) = clash.reason() {
             error = error.fact(reason);
@@ -158,7 +158,7 @@ fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {
 }
 
 /// The first operand that takes part in the join: all do, but for a condition.
-fn first_joined(op: Op) -> usize {
+pub(crate) fn first_joined(op: Op) -> usize {
     match op.row().rule {
         Operands::Choose => 1,
         Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient | Operands::Logical => 0,

@@ -9,6 +9,7 @@ use crate::literal::{Literal, LiteralValue};
 use crate::op::{Op, Operands};
 use crate::promotion::{Defaults, Policy};
 use crate::shape::Shape;
+use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -282,7 +283,7 @@ impl<'a> Builder<'a> {
 
     fn cast(&mut self, value: Value, dtype: DType) -> Value {
         let shape = self.graph.shape_id(value);
-        self.graph.add(NodeKind::Cast, &[value], &[(dtype.into(), shape)])
+        self.graph.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype.into(), shape)])
     }
 
     /// A call of a small random graph whose parameters have the operands' types.

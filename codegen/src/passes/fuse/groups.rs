@@ -74,7 +74,7 @@ impl Groups {
                 }
                 NodeKind::Literal(_) => continue,
                 NodeKind::Op(op, _) => shared_body(op, graph.compute_dtype(id, op)).insts.len().max(1),
-                NodeKind::Cast => 4,
+                NodeKind::Cast(_) => 4,
                 NodeKind::Call(_) => {
                     return Err(Error::new(ErrorCode::Verify, "fuse: the graph has calls; inline runs before"));
                 }
@@ -116,7 +116,7 @@ impl Groups {
             match graph.node(graph.producer(operand)).kind {
                 NodeKind::Literal(_) => {}
                 NodeKind::Param(..) => wants.reads.push(operand),
-                NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
+                NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Call(_) => {
                     let again = fuse && self.recomputed(graph, operand, graph.shape(value));
                     if again { wants.again.push(operand) } else { wants.reads.push(operand) }
                 }

@@ -106,7 +106,7 @@ impl KernelBuilder<'_> {
         let args: Vec<Scalar> = self.graph.operands(id).iter().map(|&o| self.scalar(o)).collect();
         let kind = match self.graph.node(id).kind {
             NodeKind::Op(op, _) => StmtKind::Op(op),
-            NodeKind::Cast => StmtKind::Cast,
+            NodeKind::Cast(_) => StmtKind::Cast,
             NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Call(_) => {
                 unreachable!("only ops and casts belong to groups")
             }
@@ -123,7 +123,7 @@ impl KernelBuilder<'_> {
         let dtype = self.graph.ty(value);
         let kind = match self.graph.node(self.graph.producer(value)).kind {
             NodeKind::Literal(slot) => self.literal(slot, dtype),
-            NodeKind::Param(..) | NodeKind::Op(..) | NodeKind::Cast | NodeKind::Call(_) => {
+            NodeKind::Param(..) | NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Call(_) => {
                 self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone() });
                 self.body.inputs.push(dtype);
                 StmtKind::Load(self.inputs.len() as u32 - 1)

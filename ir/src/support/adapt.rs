@@ -1,0 +1,257 @@
+//! One use of an op where not every dtype is supported: the casts that the casting modes insert, or the error.
+//!
+//! Operands are promoted first, and what the op computes in is what must be supported. (Ivy looks at each argument before
+//! promotion.) Operands must be valid and allowed as well, each for itself. Bare numbers and weak arrays are cast only where
+//! nothing else makes the op compute in the chosen dtype; a condition never is.
+
+use super::device::Device;
+use super::modes::{CastingModes, Mode};
+use super::query::{Unsupported, supported_dtypes, unsupported, valid_dtypes};
+use super::restriction::{Restriction, Restrictions};
+use crate::dtype::{DType, DTypeSet};
+use crate::error::{Error, ErrorCode, Result};
+use crate::op::Op;
+use crate::promotion::Policy;
+use crate::promotion::op_types::{OpTypes, first_joined};
+use crate::value_type::ValueType;
+use smallvec::SmallVec;
+use std::fmt::Display;
+
+/// What is supported where an operation is made, and what happens to the rest. By default everything that ops compute in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Support {
+    /// The device; where none is chosen, every dtype is valid.
+    pub device: Option<Device>,
+    /// What the user declared.
+    pub restrictions: Restrictions,
+    /// What is done about dtypes that are not supported.
+    pub casting: CastingModes,
+}
+
+/// The dtype an operand is cast to and the mode that chose it.
+pub type OperandCast = Option<(DType, Mode)>;
+
+/// How an op is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adapted {
+    /// The op's types after the casts.
+    pub types: OpTypes,
+    /// For each operand the cast before the op; empty if there are none.
+    pub casts: SmallVec<[OperandCast; 3]>,
+}
+
+/// Why an op cannot be done as it stands.
+enum Refused {
+    /// The policy refuses it.
+    Policy(Error),
+    /// This dtype is not supported.
+    Dtype(DType),
+}
+
+impl Support {
+    /// The dtypes that values may have.
+    pub fn values(self) -> DTypeSet {
+        valid_dtypes(self.device, self.restrictions.dtypes())
+    }
+
+    /// The dtypes that an op may compute in.
+    pub fn computes(self, op: Op) -> DTypeSet {
+        supported_dtypes(op, self.device).intersection(self.restrictions.dtypes())
+    }
+
+    /// The types of `op` on operands of the given types under a policy, and the casts that make it supported.
+    ///
+    /// ```
+    /// use ndjit_ir::support::{CastingModes, Mode, Support};
+    /// use ndjit_ir::{DType, Op, Policy};
+    ///
+    /// let halves = [DType::F16.into(), DType::F16.into()];
+    /// let support = Support { casting: CastingModes::CROSS, ..Support::default() };
+    /// let adapted = support.resolve_op(Policy::Standard, Op::BitwiseXor, &halves)?;
+    /// assert_eq!(adapted.casts[0], Some((DType::I32, Mode::Cross)));
+    /// assert_eq!(adapted.types.result, DType::I32.into());
+    /// # Ok::<(), ndjit_ir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Policy::resolve_op`]; `DType` where a dtype is not supported and no mode finds another.
+    pub fn resolve_op(self, policy: Policy, op: Op, operands: &[ValueType]) -> Result<Adapted> {
+        let plain = policy.resolve_op(op, operands);
+        let unlimited = self.device.is_none() && self.restrictions == Restrictions::NONE;
+        match plain {
+            Ok(types) if unlimited => return Ok(Adapted { types, casts: SmallVec::new() }),
+            Err(error) if operands.len() != op.arity() => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
+        let refused = match self.adapt(policy, op, operands, self.casting) {
+            Ok(adapted) => return Ok(adapted),
+            Err(refused) => refused,
+        };
+        let error = match refused {
+            Refused::Policy(error) => error,
+            Refused::Dtype(dtype) => match (self.lack(op, dtype), plain) {
+                (Lack::Unsupported(Unsupported::Domain(_)), Err(error)) => error,
+                (lack, _) => match self.computes(op) {
+                    none if none.is_empty() => lack
+                        .error(op, dtype)
+                        .fact(format_args!("supported: nothing that {op} computes in"))
+                        .help("use another operation, or support a dtype that this one computes in"),
+                    supported => lack.error(op, dtype).fact(format_args!("supported: {supported}")),
+                },
+            },
+        };
+        Err(self.ways_out(error, policy, op, operands))
+    }
+
+    /// Whether an argument of this dtype may be passed to a function with a declaration, and the cast that makes it so.
+    ///
+    /// # Errors
+    /// `DType` if it is not supported and no mode finds another.
+    pub fn argument(self, policy: Policy, restriction: Restriction, index: usize, dtype: DType) -> Result<OperandCast> {
+        let supported = restriction.dtypes().intersection(self.values());
+        if restriction.dtypes().contains(dtype) {
+            return Ok(None);
+        }
+        let candidate = |modes| choose(modes, policy, dtype, supported);
+        if let Some(cast) = candidate(self.casting) {
+            return Ok(Some(cast));
+        }
+        let error = Lack::Declared(restriction)
+            .error(format_args!("call: argument {index}"), dtype)
+            .fact(format_args!("supported: {supported}"));
+        Err(match Mode::ALL.into_iter().find_map(|mode| candidate(CastingModes::from(mode))) {
+            Some((to, mode)) => {
+                error.help(format!("pass the argument cast: `x.cast(DType::{to:?})`; or {}", scope(mode, to)))
+            }
+            None => error.help("pass an argument of a supported dtype"),
+        })
+    }
+
+    /// Whether values of this dtype may be made, as by a cast or a creation function. Casting modes have no part in it: who
+    /// asks for a dtype wants no other.
+    ///
+    /// # Errors
+    /// `DType` if it is not supported.
+    pub fn check_value(self, what: &str, dtype: DType) -> Result<()> {
+        let lack = match (self.restrictions.excluding(dtype), self.device) {
+            (Some(restriction), _) => Lack::Declared(restriction),
+            (None, Some(device)) if device.invalid(dtype).is_some() => {
+                Lack::Unsupported(Unsupported::Invalid(device, dtype))
+            }
+            (None, _) => return Ok(()),
+        };
+        let supported = self.values();
+        Err(lack.error(what, dtype).fact(format_args!("supported: {supported}")).help("ask for one that is supported"))
+    }
+
+    fn adapt(self, policy: Policy, op: Op, operands: &[ValueType], modes: CastingModes) -> Result<Adapted, Refused> {
+        let (first, rule) = (first_joined(op), op.row().rule);
+        let mut types: SmallVec<[ValueType; 3]> = operands.into();
+        let mut casts: SmallVec<[OperandCast; 3]> = SmallVec::from_elem(None, operands.len());
+        let values = self.values();
+        for (ty, cast) in types.iter_mut().zip(&mut casts).skip(first) {
+            if let ValueType::Strong(dtype) = *ty
+                && !values.contains(dtype)
+            {
+                let chosen = choose(modes, policy, dtype, values).ok_or(Refused::Dtype(dtype))?;
+                (*ty, *cast) = (chosen.0.into(), Some(chosen));
+            }
+        }
+        let computing =
+            |types: &[ValueType]| policy.resolve(rule, types).map(|resolved| policy.commit(resolved.compute));
+        let compute = computing(&types).map_err(|clash| Refused::Policy(policy.no_common_type(op, &types, clash)))?;
+        let computes = self.computes(op);
+        if !computes.contains(compute) {
+            let (to, mode) = choose(modes, policy, compute, computes).ok_or(Refused::Dtype(compute))?;
+            for weak_too in [false, true] {
+                for (ty, cast) in types.iter_mut().zip(&mut casts).skip(first) {
+                    if (weak_too || !ty.is_weak()) && *ty != ValueType::Strong(to) {
+                        (*ty, *cast) = (to.into(), Some((to, mode)));
+                    }
+                }
+                if computing(&types) == Ok(to) {
+                    break;
+                }
+            }
+            if computing(&types) != Ok(to) {
+                return Err(Refused::Dtype(compute));
+            }
+        }
+        if casts.iter().all(Option::is_none) {
+            casts.clear();
+        }
+        let resolved = policy.resolve_op(op, &types).map_err(Refused::Policy)?;
+        Ok(Adapted { types: resolved, casts })
+    }
+
+    fn lack(self, op: Op, dtype: DType) -> Lack {
+        match self.restrictions.excluding(dtype) {
+            Some(restriction) => Lack::Declared(restriction),
+            None => Lack::Unsupported(unsupported(op, dtype, self.device).unwrap_or(Unsupported::Domain(op))),
+        }
+    }
+
+    /// The error with the casts that would help, and the mode that would insert them.
+    fn ways_out(self, error: Error, policy: Policy, op: Op, operands: &[ValueType]) -> Error {
+        let helps = |mode: Mode| Some((mode, self.adapt(policy, op, operands, mode.into()).ok()?));
+        let Some((mode, adapted)) = Mode::ALL.into_iter().find_map(helps) else {
+            return match error.help_text() {
+                Some(_) => error,
+                None => error.help("cast to a dtype that is supported"),
+            };
+        };
+        let or = scope(mode, policy.commit(adapted.types.compute));
+        let written = match error.help_text() {
+            Some(help) => help.to_owned(),
+            None => {
+                let named = op.row().operands.iter().zip(&adapted.casts);
+                let casts: Vec<String> = named
+                    .filter_map(|(name, cast)| cast.map(|(to, _)| format!("`{name}.cast(DType::{to:?})`")))
+                    .collect();
+                format!("cast explicitly: {}", casts.join(" and "))
+            }
+        };
+        error.help(format!("{written}; or {or}"))
+    }
+}
+
+/// The dtype the modes take in place of one that is not in `supported`; never one that the policy does without.
+fn choose(modes: CastingModes, policy: Policy, dtype: DType, supported: DTypeSet) -> OperandCast {
+    let kept = supported.iter().filter(|&dtype| policy.width(dtype) == dtype).collect();
+    modes.candidate(dtype, kept, policy.defaults())
+}
+
+/// What excludes a dtype.
+enum Lack {
+    Declared(Restriction),
+    Unsupported(Unsupported),
+}
+
+impl Lack {
+    fn error(self, what: impl Display, dtype: DType) -> Error {
+        let new = |headline: String| Error::new(ErrorCode::DType, format!("{what}: {headline}"));
+        match self {
+            Lack::Declared(restriction) => {
+                new(format!("{dtype} is not supported here")).fact(format_args!("declared: {restriction}"))
+            }
+            Lack::Unsupported(why) => {
+                let headline = match why {
+                    Unsupported::Domain(_) => format!("{dtype} is not supported"),
+                    Unsupported::Invalid(device, _) => format!("the device {device} has no {dtype}"),
+                    Unsupported::Gap(device, ..) => format!("{dtype} is not supported on the device {device}"),
+                };
+                let link = Some(why.link()).filter(|link| !link.is_empty()).map(|link| format!(" ({link})"));
+                new(headline).fact(format_args!("because: {}{}", why.reason(), link.unwrap_or_default()))
+            }
+        }
+    }
+}
+
+fn scope(mode: Mode, to: DType) -> String {
+    let name = match mode {
+        Mode::Cross => "CROSS",
+        Mode::Up => "UP",
+        Mode::Down => "DOWN",
+    };
+    format!("`with_casting(CastingModes::{name}, || …)` casts to {to}")
+}

@@ -1,0 +1,207 @@
+//! Casting modes: the dtype that is taken in place of an unsupported one, and the reasons a graph keeps for its casts.
+//!
+//! The rules are [Ivy's](https://docs.ivy.dev/overview/deep_dive/data_types.html#casting-modes), with these differences:
+//! - modes are independent: each one that is on is tried, in the order cross, up, down. (Ivy tries all of them only if all are
+//!   on; with two of them it uses one.)
+//! - `bf16` and `f16` are not ordered: neither goes to the other. (Ivy's order is `bf16 < f16`, so that up loses range.)
+//! - cross looks at the kind of the dtype it replaces, and its result is supported; a complex number never loses a part. (Ivy
+//!   looks at the unsupported dtypes alone, so that complex numbers become integers.)
+
+use crate::dtype::{DType, DTypeSet, Kind};
+use crate::promotion::Defaults;
+use std::fmt;
+use std::ops::BitOr;
+use std::str::FromStr;
+
+/// One casting mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// From integers to the default float where no integer is supported, from floats to the default integer where no float is,
+    /// and from bool to the default integer, or else the default float.
+    Cross,
+    /// To the next wider supported dtype of the same kind.
+    Up,
+    /// To the next narrower supported dtype of the same kind.
+    Down,
+}
+
+impl Mode {
+    /// All modes, in the order they are tried.
+    pub const ALL: [Mode; 3] = [Mode::Cross, Mode::Up, Mode::Down];
+
+    /// Name in IR text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Cross => "cross",
+            Mode::Up => "up",
+            Mode::Down => "down",
+        }
+    }
+
+    /// The dtype this mode takes in place of `dtype`, which is not in `supported`.
+    fn candidate(self, dtype: DType, supported: DTypeSet, defaults: Defaults) -> Option<DType> {
+        match self {
+            Mode::Cross => crosses(dtype, supported, defaults),
+            Mode::Up => wider(dtype).find(|&to| supported.contains(to)),
+            Mode::Down => narrower(dtype).find(|&to| supported.contains(to)),
+        }
+    }
+}
+
+/// The dtypes of the same kind with more bits, narrowest first: `f32 f64` for both `bf16` and `f16`.
+pub fn wider(dtype: DType) -> impl Iterator<Item = DType> {
+    DType::ALL.into_iter().filter(move |to| to.kind() == dtype.kind() && to.bytes() > dtype.bytes())
+}
+
+/// The dtypes of the same kind with fewer bits, widest first; `f16`, which is more precise, before `bf16`.
+pub fn narrower(dtype: DType) -> impl Iterator<Item = DType> {
+    DType::ALL.into_iter().rev().filter(move |to| to.kind() == dtype.kind() && to.bytes() < dtype.bytes())
+}
+
+fn crosses(dtype: DType, supported: DTypeSet, defaults: Defaults) -> Option<DType> {
+    let none_of = |class: DTypeSet| supported.intersection(class).is_empty();
+    let to = |dtype: DType| Some(dtype).filter(|&dtype| supported.contains(dtype));
+    match dtype.kind() {
+        Kind::UInt | Kind::Int if none_of(DTypeSet::INT) => to(defaults.float),
+        Kind::Float if none_of(DTypeSet::FLOAT) => to(defaults.int),
+        Kind::Bool => to(defaults.int).or(to(defaults.float)),
+        Kind::UInt | Kind::Int | Kind::Float | Kind::Complex => None,
+    }
+}
+
+/// The casting modes that are on. The default, [`ERROR`](CastingModes::ERROR), is none: what is not supported is an error.
+///
+/// ```
+/// use ndjit_ir::support::{CastingModes, Mode};
+/// use ndjit_ir::{DType, DTypeSet, Policy};
+///
+/// let (supported, defaults) = (DTypeSet::FLOAT.difference(DType::F16.into()), Policy::Standard.defaults());
+/// let modes = CastingModes::UP | CastingModes::CROSS;
+/// assert_eq!(modes.candidate(DType::F16, supported, defaults), Some((DType::F32, Mode::Up)));
+/// assert_eq!(modes.to_string(), "cross+up");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CastingModes {
+    cross: bool,
+    up: bool,
+    down: bool,
+}
+
+impl CastingModes {
+    /// No mode.
+    pub const ERROR: CastingModes = CastingModes { cross: false, up: false, down: false };
+    /// [`Mode::Cross`] alone.
+    pub const CROSS: CastingModes = CastingModes { cross: true, ..CastingModes::ERROR };
+    /// [`Mode::Up`] alone.
+    pub const UP: CastingModes = CastingModes { up: true, ..CastingModes::ERROR };
+    /// [`Mode::Down`] alone.
+    pub const DOWN: CastingModes = CastingModes { down: true, ..CastingModes::ERROR };
+    /// All modes.
+    pub const ALL: CastingModes = CastingModes { cross: true, up: true, down: true };
+
+    /// Whether a mode is on.
+    pub const fn has(self, mode: Mode) -> bool {
+        match mode {
+            Mode::Cross => self.cross,
+            Mode::Up => self.up,
+            Mode::Down => self.down,
+        }
+    }
+
+    /// The same modes with one of them switched on or off.
+    #[must_use]
+    pub const fn with(self, mode: Mode, on: bool) -> CastingModes {
+        match mode {
+            Mode::Cross => CastingModes { cross: on, ..self },
+            Mode::Up => CastingModes { up: on, ..self },
+            Mode::Down => CastingModes { down: on, ..self },
+        }
+    }
+
+    /// The dtype to take in place of `dtype`, and the mode that chose it: the first answer of the modes that are on, in the
+    /// order cross, up, down. `None` if `dtype` is supported or no mode finds another.
+    pub fn candidate(self, dtype: DType, supported: DTypeSet, defaults: Defaults) -> Option<(DType, Mode)> {
+        if supported.contains(dtype) {
+            return None;
+        }
+        let mut modes = Mode::ALL.into_iter().filter(|&mode| self.has(mode));
+        modes.find_map(|mode| mode.candidate(dtype, supported, defaults).map(|to| (to, mode)))
+    }
+}
+
+impl From<Mode> for CastingModes {
+    fn from(mode: Mode) -> CastingModes {
+        CastingModes::ERROR.with(mode, true)
+    }
+}
+
+impl BitOr for CastingModes {
+    type Output = CastingModes;
+
+    fn bitor(self, other: CastingModes) -> CastingModes {
+        CastingModes { cross: self.cross | other.cross, up: self.up | other.up, down: self.down | other.down }
+    }
+}
+
+impl fmt::Display for CastingModes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Mode::ALL.into_iter().filter(|&m| self.has(m)).map(Mode::name).collect();
+        f.pad(&if names.is_empty() { "error".to_owned() } else { names.join("+") })
+    }
+}
+
+/// Why a traced graph casts. Typed graphs know explicit casts only: what a program compiles to does not depend on reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CastReason {
+    /// It was written.
+    Explicit,
+    /// A casting mode inserted it.
+    Mode(Mode),
+    /// The result of an op that a mode made compute in another dtype, [cast back](cast_back) to the one that was asked for.
+    Back,
+}
+
+impl CastReason {
+    /// All reasons.
+    pub const ALL: [CastReason; 5] = [
+        CastReason::Explicit,
+        CastReason::Mode(Mode::Cross),
+        CastReason::Mode(Mode::Up),
+        CastReason::Mode(Mode::Down),
+        CastReason::Back,
+    ];
+
+    /// What stands in brackets after `cast` in IR text; nothing for explicit casts.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            CastReason::Explicit => None,
+            CastReason::Mode(mode) => Some(mode.name()),
+            CastReason::Back => Some("back"),
+        }
+    }
+}
+
+impl FromStr for CastReason {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<CastReason, String> {
+        CastReason::ALL.into_iter().find(|reason| reason.name() == Some(text)).ok_or_else(|| {
+            let known: Vec<&str> = CastReason::ALL.into_iter().filter_map(CastReason::name).collect();
+            format!("unknown reason of a cast `{text}`; known are {}", known.join(" "))
+        })
+    }
+}
+
+/// The dtype that the result of an adapted operation is cast back to, if it is: as
+/// [Ivy](https://docs.ivy.dev/overview/deep_dive/data_types.html#casting-modes) does,
+///
+/// | result | cast back |
+/// |---|---|
+/// | for which a dtype was asked (`dtype` of a sum, a creation function) | to that dtype |
+/// | a predicate's, which is bool in any case | no |
+/// | any other: the operation's own for the dtype it computed in | no |
+///
+/// `asked` is the dtype asked for, `result` the one the operation gives.
+pub fn cast_back(asked: Option<DType>, result: DType) -> Option<DType> {
+    asked.filter(|&asked| asked != result)
+}

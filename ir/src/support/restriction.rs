@@ -1,0 +1,121 @@
+//! What users declare of their own functions and scopes: the dtypes they take.
+//!
+//! A declaration names either the supported dtypes or the unsupported ones, as
+//! [Ivy's](https://docs.ivy.dev/overview/deep_dive/data_types.html#supported-and-unsupported-data-types) decorators do; that it
+//! cannot name both is in its type. Declarations around each other all hold.
+
+use crate::dtype::{DType, DTypeSet};
+use crate::error::{Error, ErrorCode, Result};
+use crate::place::Place;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// A declaration of the dtypes that a function or a scope takes, and where it was made.
+///
+/// ```
+/// use ndjit_ir::support::Restriction;
+/// use ndjit_ir::{DType, DTypeSet};
+///
+/// let no_halves = Restriction::unsupported([DType::F16, DType::Bf16]);
+/// assert!(!no_halves.dtypes().contains(DType::F16));
+/// assert!(Restriction::supported(DTypeSet::EMPTY).is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Restriction {
+    dtypes: DTypeSet,
+    /// Whether the supported dtypes were named.
+    named_supported: bool,
+    place: Place,
+}
+
+impl Restriction {
+    /// Only these dtypes are supported: classes and dtypes, joined by `|`.
+    ///
+    /// # Errors
+    /// `DType` if there are none.
+    #[track_caller]
+    pub fn supported(dtypes: impl Into<DTypeSet>) -> Result<Restriction> {
+        let (dtypes, place) = (dtypes.into(), Place::caller());
+        if dtypes.is_empty() {
+            return Err(Error::new(ErrorCode::DType, "restrict_dtypes: no dtype is supported")
+                .at(place)
+                .help("name at least one dtype, or those that are unsupported: `Restriction::unsupported(…)`"));
+        }
+        Ok(Restriction { dtypes, named_supported: true, place })
+    }
+
+    /// All dtypes but these are supported. None need be named.
+    #[track_caller]
+    pub fn unsupported(dtypes: impl Into<DTypeSet>) -> Restriction {
+        let dtypes = DTypeSet::ALL.difference(dtypes.into());
+        Restriction { dtypes, named_supported: false, place: Place::caller() }
+    }
+
+    /// The supported dtypes.
+    pub fn dtypes(self) -> DTypeSet {
+        self.dtypes
+    }
+
+    /// Where it was declared.
+    pub fn place(self) -> Place {
+        self.place
+    }
+}
+
+impl fmt::Display for Restriction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.named_supported {
+            true => write!(f, "supported {}", self.dtypes)?,
+            false => write!(f, "unsupported {}", DTypeSet::ALL.difference(self.dtypes))?,
+        }
+        write!(f, ", at {}", self.place)
+    }
+}
+
+/// The declarations around a place, innermost last. A declaration that excludes nothing more is not kept, so that there are
+/// never more than dtypes; those that are kept stay for the life of the process, each chain of them once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Restrictions(Option<&'static Chain>);
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Chain {
+    restriction: Restriction,
+    /// Supported by all.
+    dtypes: DTypeSet,
+    outer: Restrictions,
+}
+
+static CHAINS: Mutex<Vec<&'static Chain>> = Mutex::new(Vec::new());
+
+impl Restrictions {
+    /// No declaration.
+    pub const NONE: Restrictions = Restrictions(None);
+
+    /// These declarations and one more, inside them.
+    #[must_use]
+    pub fn with(self, restriction: Restriction) -> Restrictions {
+        let dtypes = self.dtypes().intersection(restriction.dtypes);
+        if dtypes == self.dtypes() {
+            return self;
+        }
+        let chain = Chain { restriction, dtypes, outer: self };
+        let mut chains = CHAINS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = chains.iter().find(|known| ***known == chain) {
+            return Restrictions(Some(known));
+        }
+        let chain = &*Box::leak(Box::new(chain));
+        chains.push(chain);
+        Restrictions(Some(chain))
+    }
+
+    /// The dtypes that all of them support.
+    pub fn dtypes(self) -> DTypeSet {
+        self.0.map_or(DTypeSet::ALL, |chain| chain.dtypes)
+    }
+
+    /// The outermost declaration that excludes `dtype`.
+    pub fn excluding(self, dtype: DType) -> Option<Restriction> {
+        let chains = std::iter::successors(self.0, |chain| chain.outer.0);
+        chains.map(|chain| chain.restriction).filter(|r| !r.dtypes.contains(dtype)).last()
+    }
+}

@@ -1,0 +1,5 @@
+//! Support of dtypes: devices, declarations, the casting modes against Ivy's worked table, adapted ops, casts in text.
+
+mod casting;
+mod devices;
+mod graphs;

@@ -1,0 +1,81 @@
+//! What is supported where operations are made, for a scope or globally: the device, declarations, and casting modes. What
+//! these mean stands in `ndjit_ir::support`; an operation keeps what it was made under.
+
+use crate::config::{Settings, change_global, settings, with_settings};
+use ndjit_ir::support::{CastingModes, Device, Restriction, Support};
+
+/// The casting modes under which this thread makes operations: those of the innermost [`with_casting`], or the
+/// [global](set_casting) ones. The default is [`CastingModes::ERROR`].
+pub fn casting() -> CastingModes {
+    settings().support.casting
+}
+
+/// Runs `body` with these casting modes: where an op, the [device](with_device) or a [declaration](restrict_dtypes) does not
+/// take a dtype, operands are cast to one that is taken, instead of an error. Each cast stands in the traced graph with its
+/// mode. Casts may lose precision, or take more memory.
+///
+/// ```
+/// use ndjit::{Array, CastingModes, DType, f16, with_casting};
+///
+/// let x = Array::from([f16::from_f32(5.5)]);
+/// assert!((&x ^ &x).eval().is_err());
+/// let y = with_casting(CastingModes::CROSS, || &x ^ 1);
+/// assert_eq!((y.dtype(), y.to_vec::<i32>()?), (DType::I32, vec![4]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn with_casting<R>(modes: CastingModes, body: impl FnOnce() -> R) -> R {
+    with_support(|support| support.casting = modes, body)
+}
+
+/// As [`with_casting`], for all threads. Functions are traced anew for it.
+pub fn set_casting(modes: CastingModes) {
+    change_global(|settings| settings.support.casting = modes);
+}
+
+/// The device whose dtypes count for operations of this thread, if one is chosen. Where none is, all dtypes are valid.
+pub fn device() -> Option<Device> {
+    settings().support.device
+}
+
+/// Runs `body` for a device: what it does not take is an error, or is cast by a [mode](with_casting). Where operations run is
+/// not changed.
+///
+/// ```
+/// use ndjit::{Array, DType, Device, ErrorCode, Op, exp, f16, with_device};
+///
+/// let device = Device::describe("halfless").unsupported([Op::Exp], DType::F16, "not written yet", "").register()?;
+/// let x = Array::from([f16::from_f32(1.0)]);
+/// let y = with_device(device, || exp(&x));
+/// assert_eq!(y.eval().unwrap_err().code(), ErrorCode::DType);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn with_device<R>(device: impl Into<Option<Device>>, body: impl FnOnce() -> R) -> R {
+    with_support(|support| support.device = device.into(), body)
+}
+
+/// As [`with_device`], for all threads. Functions are traced anew for it.
+pub fn set_device(device: impl Into<Option<Device>>) {
+    let device = device.into();
+    change_global(|settings| settings.support.device = device);
+}
+
+/// Runs `body` with a declaration: every operand of the operations in it, and every dtype they compute in, must be supported.
+/// It holds besides those around it. Conditions of [`where_`](crate::where_), bare numbers and weak arrays are taken as ever.
+///
+/// ```
+/// use ndjit::{Array, DTypeSet, ErrorCode, Restriction, restrict_dtypes};
+///
+/// let x = Array::from([1.0f64]);
+/// let y = restrict_dtypes(Restriction::supported(DTypeSet::INT)?, || &x + 1);
+/// assert_eq!(y.eval().unwrap_err().code(), ErrorCode::DType);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn restrict_dtypes<R>(restriction: Restriction, body: impl FnOnce() -> R) -> R {
+    with_support(|support| support.restrictions = support.restrictions.with(restriction), body)
+}
+
+fn with_support<R>(change: impl FnOnce(&mut Support), body: impl FnOnce() -> R) -> R {
+    let mut settings: Settings = settings();
+    change(&mut settings.support);
+    with_settings(settings, body)
+}

@@ -1,0 +1,310 @@
+//! Devices, declarations and casting modes as users meet them: errors, what is cast, what stands in the graph, results.
+
+use insta::assert_snapshot;
+use ndjit::*;
+
+/// Text with the file's name only, as paths differ between machines.
+fn text(of: impl ToString) -> String {
+    of.to_string().replace(file!(), "casting.rs")
+}
+
+/// The same without lines: the errors of a scope name the scope's place too.
+fn unplaced(of: impl ToString) -> String {
+    let parts: Vec<String> = text(of).split("casting.rs:").map(str::to_owned).collect();
+    let rest = parts[1..].iter().map(|p| p.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':'));
+    parts[..1].iter().map(String::as_str).chain(rest).collect::<Vec<_>>().join("casting.rs")
+}
+
+fn halves(values: &[f32]) -> Array {
+    Array::from(values.iter().map(|&v| f16::from_f32(v)).collect::<Vec<_>>())
+}
+
+/// As torch in Ivy's examples: `exp` stands for `expm1`.
+fn torch() -> Device {
+    Device::describe("torch")
+        .invalid(
+            [DType::U16, DType::U32, DType::U64],
+            "torch has no such types",
+            "https://docs.pytorch.org/docs/stable/tensors.html",
+        )
+        .unsupported(
+            [Op::Exp],
+            DTypeSet::COMPLEX | DType::F16,
+            "declared for expm1 by Ivy",
+            "https://docs.ivy.dev/overview/deep_dive/data_types.html",
+        )
+        .register()
+        .unwrap()
+}
+
+/// `torch` without bf16 as well.
+fn no_bf16() -> Device {
+    Device::describe("no_bf16")
+        .invalid(DType::Bf16, "made up", "https://example.org")
+        .unsupported([Op::Exp], DType::F16, "made up", "https://example.org")
+        .register()
+        .unwrap()
+}
+
+fn error(array: &Array) -> Error {
+    array.eval().unwrap_err().clone()
+}
+
+#[test]
+fn exp_of_f16_where_the_device_does_not_do_it() {
+    let x = halves(&[1.0]);
+    assert_snapshot!(unplaced(error(&with_device(torch(), || exp(&x)))), @r"
+    error[dtype]: exp: f16 is not supported on the device torch
+      at casting.rs
+      x: f16[1]
+      because: declared for expm1 by Ivy (https://docs.ivy.dev/overview/deep_dive/data_types.html)
+      supported: bf16 f32 f64
+      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+    ");
+    let up = with_device(torch(), || with_casting(CastingModes::UP, || exp(&x)));
+    assert_eq!(up.dtype(), DType::F32);
+    assert_eq!(up.to_vec::<f32>().unwrap(), exp(x.cast(DType::F32)).to_vec::<f32>().unwrap());
+    let all = with_device(torch(), || with_casting(CastingModes::ALL, || exp(&x)));
+    assert_eq!(all.to_vec::<f32>().unwrap(), up.to_vec::<f32>().unwrap());
+    // No candidate is the usual error: f16 has no narrower float, and complex numbers keep their parts.
+    let down = with_device(no_bf16(), || with_casting(CastingModes::DOWN, || exp(&x)));
+    assert_snapshot!(unplaced(error(&down)), @r"
+    error[dtype]: exp: f16 is not supported on the device no_bf16
+      at casting.rs
+      x: f16[1]
+      because: made up (https://example.org)
+      supported: f32 f64
+      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+    ");
+    let complex = Array::from([Complex::new(1.0f32, 2.0)]);
+    let complex = with_device(torch(), || with_casting(CastingModes::ALL, || exp(&complex)));
+    assert_snapshot!(unplaced(error(&complex)), @r"
+    error[dtype]: exp: c64 is not supported
+      at casting.rs
+      x: c64[1]
+      accepted: bf16 f16 f32 f64
+      help: abs gives the modulus; a cast drops the imaginary part: `x.cast(DType::F32)`
+    ");
+}
+
+#[test]
+fn integer_ops_of_floats() {
+    let x = halves(&[5.0, 2.7]);
+    assert_snapshot!(unplaced(error(&(&x ^ &x))), @r"
+    error[dtype]: bitwise_xor: f16 is not supported
+      at casting.rs
+      x: f16[2]
+      y: f16[2]
+      accepted: bool u8 u16 u32 u64 i8 i16 i32 i64
+      help: a cast truncates: `x.cast(DType::I16)` and `y.cast(DType::I16)`; or `with_casting(CastingModes::CROSS, || …)` casts to i32
+    ");
+    let cross = with_casting(CastingModes::CROSS, || &x ^ 1);
+    assert_eq!((cross.dtype(), cross.to_vec::<i32>().unwrap()), (DType::I32, vec![4, 3]));
+    for modes in [CastingModes::UP, CastingModes::DOWN] {
+        assert_eq!(error(&with_casting(modes, || &x ^ &x)).code(), ErrorCode::DType);
+    }
+    let wide = Defaults { int: DType::I64, ..Defaults::BITS_32 };
+    let wide = with_defaults(wide, || with_casting(CastingModes::CROSS, || &x ^ &x)).unwrap();
+    assert_eq!(wide.to_vec::<i64>().unwrap(), [0, 0]);
+    // One operand is enough: operands are promoted first.
+    let mixed = with_casting(CastingModes::CROSS, || &x ^ Array::from([1i32, 1]));
+    assert_eq!(mixed.to_vec::<i32>().unwrap(), [4, 3]);
+    // Numbers are cast where nothing else helps.
+    let number = with_casting(CastingModes::CROSS, || &x ^ 1.5);
+    assert_eq!(number.to_vec::<i32>().unwrap(), [4, 3]);
+}
+
+#[test]
+fn cosines_of_integers_need_no_cast() {
+    let x = Array::from([0i32, 1]);
+    assert_eq!(cos(&x).to_vec::<f32>().unwrap(), [1.0, 0.540_302_3]);
+    assert_eq!(supported_dtypes(Op::Cos, None), DTypeSet::FLOAT);
+}
+
+#[test]
+fn casts_stand_in_the_graph_with_their_mode() {
+    let f = jit(|x, y| exp(x) * y);
+    let specs = [spec(DType::F16, [3]), spec(DType::F16, [3])];
+    let traced = with_device(torch(), || with_casting(CastingModes::UP, || f.trace(&specs))).unwrap();
+    let adapted = traced.lower().unwrap();
+    assert_snapshot!(unplaced(adapted.explain(Stage::Graph)), @r"
+    graph (%0: f16[3], %1: f16[3]) {
+      %2 = cast[up] %0 : f32[3]  ; casting.rs
+      %3 = exp %2 : f32[3]  ; casting.rs
+      %4 = multiply %3, %1 : f32[3]  ; casting.rs
+      return %4
+    }
+    ");
+    // After commit nothing tells them from casts that were written, and kernels are the same.
+    let written = jit(|x: Expr, y| exp(x.cast(DType::F32)) * y).trace(&specs).unwrap().lower().unwrap();
+    for stage in [Stage::Typed, Stage::Simplified, Stage::Kernels, Stage::Loops, Stage::Code] {
+        assert_eq!(adapted.explain(stage), written.explain(stage));
+    }
+}
+
+#[test]
+fn functions_keep_the_modes_of_their_call_and_their_own_win() {
+    let x = halves(&[1.0, 3.0]);
+    let f = jit(|x| x ^ 1);
+    assert!(f.call((&x,)).is_err());
+    let y = with_casting(CastingModes::CROSS, || f.call((&x,))).unwrap();
+    assert_eq!(y.to_vec::<i32>().unwrap(), [0, 2]);
+    assert!(f.call((&x,)).is_err(), "the plan of another mode is not taken");
+    let own = jit(|x| x ^ 1).with_casting(CastingModes::CROSS);
+    assert_eq!(own.call((&x,)).unwrap().to_vec::<i32>().unwrap(), [0, 2]);
+    let strict = jit(|x| x ^ 1).with_casting(CastingModes::ERROR);
+    assert!(with_casting(CastingModes::CROSS, || strict.call((&x,))).is_err());
+    let inlined = jit(move |x| own.inline((x + 1,)));
+    assert_eq!(inlined.call((&x,)).unwrap().to_vec::<i32>().unwrap(), [3, 5]);
+}
+
+#[test]
+fn dtypes_a_device_lacks() {
+    let x = Array::from([1u16]);
+    assert_snapshot!(unplaced(error(&with_device(torch(), || &x + 1))), @r"
+    error[dtype]: add: the device torch has no u16
+      at casting.rs
+      x: u16[1]
+      y: i* (literal 1)
+      because: torch has no such types (https://docs.pytorch.org/docs/stable/tensors.html)
+      supported: bool u8 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      help: cast explicitly: `x.cast(DType::U8)`; or `with_casting(CastingModes::DOWN, || …)` casts to u8
+    ");
+    assert_snapshot!(unplaced(error(&with_device(torch(), || x.cast(DType::U32)))), @r"
+    error[dtype]: cast: the device torch has no u32
+      at casting.rs
+      because: torch has no such types (https://docs.pytorch.org/docs/stable/tensors.html)
+      supported: bool u8 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      help: ask for one that is supported
+    ");
+    assert_snapshot!(unplaced(error(&with_device(torch(), || dtype(DType::U16).zeros(2)))), @r"
+    error[dtype]: zeros: the device torch has no u16
+      at casting.rs
+      because: torch has no such types (https://docs.pytorch.org/docs/stable/tensors.html)
+      supported: bool u8 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      help: ask for one that is supported
+    ");
+    let in_a_trace = jit(|x: Expr| x.cast(DType::U32));
+    assert!(with_device(torch(), || in_a_trace.call((&Array::from([1u8]),))).is_err());
+    let x = Array::from([1u8, 255]);
+    let y = with_device(torch(), || &x + 1);
+    assert_eq!(y.to_vec::<u8>().unwrap(), [2, 0]);
+    assert_eq!((device(), casting()), (None, CastingModes::ERROR));
+}
+
+#[test]
+fn declarations_of_scopes() {
+    let no_complex = Restriction::unsupported(DTypeSet::COMPLEX | DType::F64);
+    let (x, wide) = (Array::from([1.0f32]), Array::from([1.0f64]));
+    let (inside, refused) = restrict_dtypes(no_complex, || (&x + 1, &wide + 1));
+    assert!(inside.eval().is_ok());
+    assert_snapshot!(unplaced(error(&refused)), @r"
+    error[dtype]: add: f64 is not supported here
+      at casting.rs
+      x: f64[1]
+      y: i* (literal 1)
+      declared: unsupported f64 c64 c128, at casting.rs
+      supported: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32
+      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::DOWN, || …)` casts to f32
+    ");
+    assert!((&wide + 1).eval().is_ok(), "the scope ended");
+    // What an op computes in counts as well as its operands, and conditions do not.
+    let ints = Restriction::supported(DTypeSet::INT).unwrap();
+    let i = Array::from([4i32]);
+    let (half, chosen) = restrict_dtypes(ints, || (&i / 2, where_(&x, &i, 0)));
+    assert_snapshot!(unplaced(error(&half)), @r"
+    error[dtype]: divide: f32 is not supported here
+      at casting.rs
+      x: i32[1]
+      y: i* (literal 2)
+      declared: supported u8 u16 u32 u64 i8 i16 i32 i64, at casting.rs
+      supported: nothing that divide computes in
+      help: use another operation, or support a dtype that this one computes in
+    ");
+    assert_eq!(chosen.to_vec::<i32>().unwrap(), [4]);
+    let down = restrict_dtypes(no_complex, || with_casting(CastingModes::DOWN, || &wide * &x));
+    assert_eq!(down.dtype(), DType::F32);
+    // Functions called in the scope are under it.
+    let f = jit(|x| x + 1);
+    assert!(f.call((&wide,)).is_ok());
+    assert!(restrict_dtypes(no_complex, || f.call((&wide,))).is_err());
+}
+
+#[test]
+fn declarations_of_functions() {
+    // Ivy's frontend `trace`: no halves, integers as i64.
+    let no_halves = Restriction::unsupported([DType::F16, DType::Bf16]);
+    let f = jit(|x: Expr| if x.dtype().is_int() { x.cast(DType::I64) } else { x }).restrict_dtypes(no_halves);
+    assert_eq!(f.call((&Array::from([1i8]),)).unwrap().dtype(), DType::I64);
+    assert_eq!(f.call((&Array::from([1.0f32]),)).unwrap().dtype(), DType::F32);
+    assert!(f.call((2.0,)).is_ok());
+    assert_snapshot!(unplaced(f.call((&halves(&[1.0]),)).unwrap_err()), @r"
+    error[dtype]: call: argument 0: f16 is not supported here
+      at casting.rs
+      declared: unsupported bf16 f16, at casting.rs
+      supported: bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 c64 c128
+      help: pass the argument cast: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+    ");
+    let cast = f.with_casting(CastingModes::UP);
+    assert_eq!(cast.call((&halves(&[1.5]),)).unwrap().to_vec::<f32>().unwrap(), [1.5]);
+    assert_snapshot!(unplaced(cast.explain(Stage::Graph)), @r"
+    graph (%0: f16[1]) {
+      %1 = cast[up] %0 : f32[1]  ; casting.rs
+      return %1
+    }
+    ");
+    let ints = Restriction::supported(DTypeSet::INT).unwrap();
+    let refused = jit(|x| x + 1).restrict_dtypes(ints).call((&Array::from([Complex::new(1.0f32, 0.0)]),));
+    assert_snapshot!(unplaced(refused.unwrap_err()), @r"
+    error[dtype]: call: argument 0: c64 is not supported here
+      at casting.rs
+      declared: supported u8 u16 u32 u64 i8 i16 i32 i64, at casting.rs
+      supported: u8 u16 u32 u64 i8 i16 i32 i64
+      help: pass an argument of a supported dtype
+    ");
+}
+
+#[test]
+fn functions_infer_their_support() {
+    let f = jit(|x, k| exp(x) * floor(k));
+    let specs = [spec(DType::F32, [3]), Spec::number(Weak::Float)];
+    let inferred = with_device(torch(), || f.trace(&specs)).unwrap().inferred_dtypes().unwrap();
+    let lines: Vec<String> = inferred.unsupported.iter().map(unplaced).collect();
+    assert_snapshot!(format!("{}\n{}", inferred.supported, lines.join("\n")), @r"
+    bool u8 i8 i16 i32 i64 bf16 f32 f64
+    u16: torch has no u16: torch has no such types
+    u32: torch has no u32: torch has no such types
+    u64: torch has no u64: torch has no such types
+    f16: torch does not do exp in f16: declared for expm1 by Ivy, at casting.rs
+    c64: exp: c64 is not supported, at casting.rs
+    c128: exp: c128 is not supported, at casting.rs
+    ");
+    // A function of functions supports what both do.
+    let (no_complex, ints) = (jit(|x| floor(x)), jit(|x| x ^ x));
+    let both = jit(move |x| ints.inline((no_complex.inline((x,)),)));
+    let supported = both.trace(&[spec(DType::I32, [3])]).unwrap().supported_dtypes().unwrap();
+    assert_eq!(supported, DTypeSet::BOOL | DTypeSet::INT);
+}
+
+/// Casts by modes give what casts written by hand do, lazily and compiled, for every op that a mode helps.
+#[test]
+fn results_are_those_of_casts_by_hand() {
+    let device = Device::describe("singles")
+        .unsupported(Op::ALL, [DType::F16, DType::Bf16, DType::F64], "made up", "https://example.org")
+        .register()
+        .unwrap();
+    let (x, wide) = (halves(&[1.0, -2.5, 0.0]), Array::from([0.5f64, 3.0, -1.0]));
+    let run = |x: &Array, wide: &Array, down: CastingModes| {
+        let wide = with_casting(down, || wide + 0);
+        let f = jit(|x: Expr, y| (x * y + exp(x), minimum(x, y), x.less(y))).with_casting(CastingModes::UP);
+        let lazy = with_casting(CastingModes::UP, || (x * &wide + exp(x), minimum(x, &wide), x.less(&wide)));
+        (f.call((x, &wide)).unwrap(), lazy)
+    };
+    let (compiled, lazy) = with_device(device, || run(&x, &wide, CastingModes::DOWN));
+    let (by_hand, _) = run(&x.cast(DType::F32), &wide.cast(DType::F32), CastingModes::ERROR);
+    for (a, b) in [(&compiled.0, &by_hand.0), (&lazy.0, &by_hand.0), (&compiled.1, &by_hand.1), (&lazy.1, &by_hand.1)] {
+        assert_eq!(a.to_vec::<f32>().unwrap(), b.to_vec::<f32>().unwrap());
+    }
+    assert_eq!(compiled.2.to_vec::<bool>().unwrap(), by_hand.2.to_vec::<bool>().unwrap());
+    assert_eq!(lazy.2.to_vec::<bool>().unwrap(), by_hand.2.to_vec::<bool>().unwrap());
+}
