@@ -7,6 +7,18 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
+/// What becomes of something that is legal, but often not meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Lint {
+    /// Nothing.
+    #[default]
+    Allow,
+    /// It is printed to standard error, once per plan.
+    Warn,
+    /// It is an error.
+    Deny,
+}
+
 /// How a function is traced, compiled and run. Nothing here but the policy, casting modes and a restriction changes a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -23,11 +35,21 @@ pub struct Config {
     pub fuse: bool,
     /// Whether kernels use vector instructions.
     pub vector: bool,
+    /// What becomes of an operation whose result is [wider](crate::Widening) than its arrays.
+    pub on_widening: Lint,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { policy: None, casting: None, restriction: None, threads: None, fuse: true, vector: true }
+        Config {
+            policy: None,
+            casting: None,
+            restriction: None,
+            threads: None,
+            fuse: true,
+            vector: true,
+            on_widening: Lint::Allow,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`Expr`]: a value of the function being traced. A pair of numbers; what it stands for is in the trace of this thread.
 
+use crate::explain::Explanation;
 use crate::trace;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::Element;
@@ -67,6 +68,15 @@ impl Expr {
     #[track_caller]
     pub fn item<T: Element>(self) -> Result<T> {
         Err(self.not_data("item", Place::caller()))
+    }
+
+    /// Why the value has its dtype: the chain of operations back to the arguments and numbers that decided it.
+    ///
+    /// # Errors
+    /// The error, if the value is poisoned; `Traced` outside its trace.
+    #[track_caller]
+    pub fn explain_dtype(self) -> Result<Explanation> {
+        trace::explain(self, Place::caller())
     }
 
     fn not_data(self, what: &str, place: Place) -> Error {

@@ -2,6 +2,7 @@
 //! operations ask; the rules themselves are the policy's and the shape's.
 
 use crate::config::Settings;
+use ndjit_ir::explain::Origin;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
@@ -14,6 +15,9 @@ pub(crate) struct Known<'a> {
     pub literal: Option<Literal>,
 }
 
+/// Where each operand comes from, asked when an error is to be worded.
+pub(crate) type Origins<'a> = &'a dyn Fn(usize) -> Origin;
+
 /// How an operation is done.
 pub(crate) struct Inferred {
     pub ty: ValueType,
@@ -23,15 +27,25 @@ pub(crate) struct Inferred {
 }
 
 /// Type and shape of `op`'s result, and the casts before it.
-pub(crate) fn op_result(op: Op, settings: Settings, operands: &[Known<'_>], place: Place) -> Result<Inferred> {
+pub(crate) fn op_result(
+    op: Op,
+    settings: Settings,
+    operands: &[Known<'_>],
+    place: Place,
+    origins: Origins<'_>,
+) -> Result<Inferred> {
+    inferred(op, settings, operands).map_err(|error| explained(error, op, operands, place, origins))
+}
+
+fn inferred(op: Op, settings: Settings, operands: &[Known<'_>]) -> Result<Inferred> {
     let policy = settings.policy;
     let types: SmallVec<[ValueType; 3]> = operands.iter().map(|o| o.ty).collect();
-    let adapted = settings.support.resolve_op(policy, op, &types).map_err(|e| explained(e, op, operands, place))?;
+    let adapted = settings.support.resolve_op(policy, op, &types)?;
     let (resolved, casts) = (adapted.types, adapted.casts);
     let compute = policy.commit(resolved.compute);
     for (i, operand) in operands.iter().enumerate() {
         if let Some(&Some((dtype, _))) = casts.get(i) {
-            operand.shape.bytes(dtype.bytes()).map_err(|e| explained(e.of(op), op, operands, place))?;
+            operand.shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
             continue;
         }
         let dtype = op.operand_dtype(i, compute);
@@ -39,21 +53,21 @@ pub(crate) fn op_result(op: Op, settings: Settings, operands: &[Known<'_>], plac
         if dtype != DType::Bool
             && let Some(literal) = operand.literal
         {
-            literal.to_repr(dtype).map_err(|e| explained(e.of(op), op, operands, place))?;
+            literal.to_repr(dtype).map_err(|e| e.of(op))?;
         }
     }
-    let shape = broadcast(op, operands, place)?;
+    let shape = broadcast(op, operands)?;
     let dtype = policy.commit(resolved.result);
-    shape.bytes(dtype.bytes()).map_err(|e| explained(e.of(op), op, operands, place))?;
+    shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
     Ok(Inferred { ty: resolved.result, shape, casts })
 }
 
-fn broadcast(op: Op, operands: &[Known<'_>], place: Place) -> Result<Shape> {
+fn broadcast(op: Op, operands: &[Known<'_>]) -> Result<Shape> {
     let mut shape = Shape::scalar();
     for operand in operands {
         shape = shape.broadcast(operand.shape).ok_or_else(|| {
             let headline = format!("{op}: shapes {shape} and {} do not broadcast", operand.shape);
-            explained(Error::new(ErrorCode::Shape, headline).help(mismatch(&shape, operand.shape)), op, operands, place)
+            Error::new(ErrorCode::Shape, headline).help(mismatch(&shape, operand.shape))
         })?;
     }
     Ok(shape)
@@ -70,16 +84,17 @@ fn mismatch(a: &Shape, b: &Shape) -> String {
     "axes are matched from the last; extents must be equal or 1".to_owned()
 }
 
-/// The error with its place and every operand's type and shape as facts, before the facts it has.
-fn explained(error: Error, op: Op, operands: &[Known<'_>], place: Place) -> Error {
+/// The error with its place and every operand's type, shape and origin as facts, before the facts it has.
+fn explained(error: Error, op: Op, operands: &[Known<'_>], place: Place, origins: Origins<'_>) -> Error {
     let names = op.row().operands;
     let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
     let mut full = Error::new(error.code(), error.headline()).at(place);
-    for (name, operand) in names.iter().zip(operands) {
+    for (i, (name, operand)) in names.iter().zip(operands).enumerate() {
         let label = format!("{name}:");
+        let origin = origins(i).text(Some(place));
         full = match operand.literal {
-            Some(literal) => full.fact(format_args!("{label:width$} {} (literal {literal})", operand.ty)),
-            None => full.fact(format_args!("{label:width$} {}{}", operand.ty, operand.shape)),
+            Some(_) => full.fact(format_args!("{label:width$} {} ({origin})", operand.ty)),
+            None => full.fact(format_args!("{label:width$} {}{} {origin}", operand.ty, operand.shape)),
         };
     }
     let is_operand = |fact: &str| names.iter().any(|n| fact.strip_prefix(n).is_some_and(|rest| rest.starts_with(':')));

@@ -5,10 +5,12 @@
 
 use crate::array::{Array, Node};
 use crate::config::{self, Config, Settings};
+use crate::explain;
 use crate::infer::{self, Inferred, Known};
 use crate::jit::plan::{ArgumentType, Plan};
-use crate::operand::AnyOperand;
+use crate::operand::{AnyOperand, Scalar};
 use crate::stats;
+use ndjit_ir::explain::{Explanation, Input, Origin};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
@@ -37,7 +39,7 @@ enum Step {
 #[derive(Clone)]
 enum LazyOperand {
     Array(Array),
-    Literal(Literal),
+    Literal(Scalar),
 }
 
 /// Notes an operation on arrays and numbers.
@@ -58,7 +60,7 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
             }
             AnyOperand::Scalar(number) => {
                 known.push(Known { ty: number.0.ty(), shape: &scalar, literal: Some(number.0) });
-                own.push(LazyOperand::Literal(number.0));
+                own.push(LazyOperand::Literal(*number));
             }
             AnyOperand::Expr(_) => {
                 return Array::poisoned(
@@ -67,7 +69,7 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
             }
         }
     }
-    match infer::op_result(op, settings, &known, place) {
+    match infer::op_result(op, settings, &known, place, &|i| origin(&own[i])) {
         Ok(Inferred { ty, shape, casts }) => {
             for ((operand, known), cast) in own.iter_mut().zip(&known).zip(casts) {
                 if let Some((dtype, mode)) = cast {
@@ -79,6 +81,38 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
             note(ty, policy.commit(ty), shape, Recipe { step: Step::Op(op, policy), operands: own, place })
         }
         Err(error) => Array::poisoned(error),
+    }
+}
+
+/// Where an operand comes from.
+fn origin(operand: &LazyOperand) -> Origin {
+    let array = match operand {
+        LazyOperand::Literal(number) => return Origin::Literal(number.0, number.1),
+        LazyOperand::Array(array) => array,
+    };
+    match &*lock(&array.0.recipe) {
+        None => Origin::Data,
+        Some(Recipe { step, place, .. }) => {
+            let what = match step {
+                Step::Op(op, _) => op.name(),
+                Step::Cast(_) => "cast",
+            };
+            Origin::Computed { value: None, what, place: Some(*place) }
+        }
+    }
+}
+
+/// Why an array has its dtype: the operations that wait are its steps.
+pub(crate) fn explain(array: &Array) -> Result<Explanation> {
+    if let Some(error) = array.error() {
+        return Err(error.clone());
+    }
+    let program = Program::collect(array);
+    let (graph, places) = program.graph(Numbers::Known);
+    let inputs = vec![Input::Data; graph.params().len()];
+    match graph.outputs().first() {
+        Some(&value) => explain::value(&graph, &places, &inputs, config::policy(), value),
+        None => Ok(Explanation::given(array.value_type(), array.dtype(), Origin::Data)),
     }
 }
 
@@ -197,6 +231,14 @@ enum Item {
     Step(Step, SmallVec<[u32; 3]>, ValueType, Shape),
 }
 
+/// How a graph holds the weak numbers of its program.
+enum Numbers {
+    /// As arguments: one plan serves all numbers.
+    Passed,
+    /// By their values.
+    Known,
+}
+
 /// What waits below an array, operands before users.
 struct Program {
     items: Vec<Item>,
@@ -239,14 +281,15 @@ impl Program {
             let Some(frame) = stack.last_mut() else { return program };
             match frame.recipe.operands.get(frame.operands.len()) {
                 Some(LazyOperand::Array(array)) => enter = Some(array.clone()),
-                Some(&LazyOperand::Literal(literal)) => {
+                Some(&LazyOperand::Literal(Scalar(literal, place))) => {
+                    let place = place.or(Some(frame.recipe.place));
                     let item = match literal.ty() {
                         ValueType::Weak(weak) => {
-                            let item = program.push(Item::Argument(weak), None);
+                            let item = program.push(Item::Argument(weak), place);
                             program.scalars.push((item as usize, literal));
                             item
                         }
-                        ValueType::Strong(_) => program.push(Item::Value(literal), None),
+                        ValueType::Strong(_) => program.push(Item::Value(literal), place),
                     };
                     if let Some(frame) = stack.last_mut() {
                         frame.operands.push(item);
@@ -281,7 +324,7 @@ impl Program {
             return Ok(plan);
         }
         stats::TRACES.fetch_add(1, Relaxed);
-        let (graph, places) = self.graph();
+        let (graph, places) = self.graph(Numbers::Passed);
         let types: Vec<ArgumentType> = self
             .leaves
             .iter()
@@ -292,7 +335,11 @@ impl Program {
         Ok(plan)
     }
 
-    fn graph(&self) -> (Graph<ValueType>, Places) {
+    fn graph(&self, numbers: Numbers) -> (Graph<ValueType>, Places) {
+        let known: FxHashMap<usize, Literal> = match numbers {
+            Numbers::Passed => FxHashMap::default(),
+            Numbers::Known => self.scalars.iter().copied().collect(),
+        };
         let (mut graph, mut places) = (Graph::new(), Places::default());
         let mut values = vec![Value(u32::MAX); self.items.len()];
         for (item, value) in self.items.iter().zip(&mut values) {
@@ -303,7 +350,10 @@ impl Program {
         for (i, item) in self.items.iter().enumerate() {
             values[i] = match item {
                 Item::Leaf(..) => continue,
-                &Item::Argument(ty) => graph.literal(Slot::Argument { index: i, ty }, ValueType::Weak(ty)),
+                &Item::Argument(ty) => {
+                    let slot = known.get(&i).map_or(Slot::Argument { index: i, ty }, |literal| Slot::Value(*literal));
+                    graph.literal(slot, ValueType::Weak(ty))
+                }
                 Item::Value(literal) => graph.literal(Slot::Value(*literal), literal.ty()),
                 Item::Step(step, operands, ty, shape) => {
                     let kind = match *step {

@@ -24,6 +24,7 @@
 pub mod array;
 mod config;
 pub mod creation;
+pub mod explain;
 mod expr;
 pub mod functions;
 mod infer;
@@ -33,6 +34,7 @@ pub mod operand;
 pub mod operators;
 pub mod queries;
 mod report;
+mod source;
 mod stats;
 mod support;
 mod trace;
@@ -45,6 +47,7 @@ pub use config::{
 };
 #[doc(inline)]
 pub use creation::{arange, asarray, dtype, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like};
+pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;

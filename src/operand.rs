@@ -69,7 +69,7 @@ pub trait Computed: Sized {
 
     /// An array as it stands; in a trace a constant of it.
     #[doc(hidden)]
-    fn constant(array: Array) -> Self;
+    fn constant(array: Array, place: Place) -> Self;
 }
 
 impl Computed for Expr {
@@ -77,8 +77,8 @@ impl Computed for Expr {
         crate::trace::apply(op, operands, place)
     }
 
-    fn constant(array: Array) -> Expr {
-        crate::trace::constant(&array)
+    fn constant(array: Array, place: Place) -> Expr {
+        crate::trace::constant(&array, place)
     }
 }
 
@@ -87,7 +87,7 @@ impl Computed for Array {
         crate::lazy::apply(op, operands, place)
     }
 
-    fn constant(array: Array) -> Array {
+    fn constant(array: Array, _place: Place) -> Array {
         array
     }
 }
@@ -109,9 +109,16 @@ impl AnyOperand {
     }
 }
 
-/// A number with a type: weak, or of a named dtype. Made by [`weak`] and [`strong`].
-#[derive(Clone, Copy, PartialEq)]
-pub struct Scalar(pub(crate) Literal);
+/// A number with a type: weak, or of a named dtype. Made by [`weak`] and [`strong`]. Remembers the place it was made at, which
+/// explanations name; numbers made in different places are equal all the same.
+#[derive(Clone, Copy)]
+pub struct Scalar(pub(crate) Literal, pub(crate) Option<Place>);
+
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Scalar) -> bool {
+        self.0 == other.0
+    }
+}
 
 impl Scalar {
     /// The type: a dtype, or weak.
@@ -149,8 +156,9 @@ impl fmt::Debug for Scalar {
 /// assert_eq!((weak(k) * &x).to_vec::<f64>()?, [3.0, 6.0]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
+#[track_caller]
 pub fn weak(number: impl Number) -> Scalar {
-    Scalar(Literal::weak(number.literal().value()))
+    Scalar(Literal::weak(number.literal().value()), Some(Place::caller()))
 }
 
 /// A number of its own dtype, with the weight of an array's.
@@ -161,9 +169,10 @@ pub fn weak(number: impl Number) -> Scalar {
 /// assert_eq!((&x + strong(1i64)).dtype(), DType::I64);
 /// assert_eq!((&x + 1i64).dtype(), DType::I32);
 /// ```
+#[track_caller]
 pub fn strong<T: Element + Number>(number: T) -> Scalar {
     let literal = number.literal();
-    Scalar(Literal::strong(literal.value(), T::DTYPE).unwrap_or(literal))
+    Scalar(Literal::strong(literal.value(), T::DTYPE).unwrap_or(literal), Some(Place::caller()))
 }
 
 mod sealed {
@@ -190,7 +199,7 @@ macro_rules! numbers {
         }
         impl Operand for $t {
             fn operand(self) -> AnyOperand {
-                AnyOperand::Scalar(Scalar(Literal::from(self)))
+                AnyOperand::Scalar(Scalar(Literal::from(self), None))
             }
         }
         impl ArrayOperand for $t {}

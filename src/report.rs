@@ -1,8 +1,8 @@
 //! Errors as people want to read them: with the line of source they are about.
 
+use crate::source;
 use ndjit_ir::Error;
 use std::fmt::Write;
-use std::fs;
 
 /// The error with its line of source and a caret below it, where the file can be read. This is what the doors that panic
 /// print.
@@ -18,7 +18,7 @@ use std::fs;
 ///   help: …
 /// ```
 pub fn report(error: &Error) -> String {
-    let Some((place, line)) = error.place().and_then(|p| Some((p, source_line(p.file, p.line)?))) else {
+    let Some((place, line)) = error.place().and_then(|p| Some((p, source::line(p)?))) else {
         return error.to_string();
     };
     let number = place.line.to_string();
@@ -37,9 +37,4 @@ pub fn report(error: &Error) -> String {
         let _ = write!(text, "\n  help: {help}");
     }
     text
-}
-
-fn source_line(file: &str, line: u32) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
-    text.lines().nth((line as usize).checked_sub(1)?).map(str::to_owned)
 }

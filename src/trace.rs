@@ -5,9 +5,11 @@
 
 use crate::array::Array;
 use crate::config;
+use crate::explain;
 use crate::expr::{Expr, Node};
 use crate::infer::{self, Inferred, Known};
 use crate::operand::AnyOperand;
+use ndjit_ir::explain::{Explainer, Explanation, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::{CastReason, Restriction};
@@ -43,6 +45,10 @@ struct Trace {
     graph: Graph<ValueType>,
     places: Places,
     errors: Vec<Error>,
+    /// What the array parameters are.
+    inputs: Vec<Input>,
+    /// How many nodes there were when the first error was made.
+    before_error: Option<usize>,
     hidden: Vec<(Array, Value)>,
     hidden_at: HashMap<usize, usize>,
     /// Child graphs by the address of their recording, which is held so that no other takes that address.
@@ -58,6 +64,30 @@ thread_local! {
 /// # Errors
 /// The first error an operation made; `Traced` if a result is not of this trace; `Panic` if the function panicked.
 pub(crate) fn record(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Result<Recording> {
+    let (trace, outputs) = run(params, function)?;
+    trace.finish(&outputs?)
+}
+
+/// What was recorded of a function that may have failed.
+pub(crate) struct Attempt {
+    pub graph: Graph<ValueType>,
+    pub places: Places,
+    /// How many of the graph's nodes were made before the error.
+    pub nodes: usize,
+    pub error: Option<Error>,
+}
+
+/// As [`record`], but keeps what was recorded before an error.
+pub(crate) fn attempt(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Result<Attempt> {
+    let (trace, outputs) = run(params, function)?;
+    let (graph, places) = (trace.graph.clone(), trace.places.clone());
+    let nodes = trace.before_error.unwrap_or(graph.node_count());
+    let error = outputs.and_then(|outputs| trace.finish(&outputs)).err();
+    Ok(Attempt { graph, places, nodes, error })
+}
+
+/// Runs a function in a trace of its own. Its results, or the error it ended with.
+fn run(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Result<(Trace, Result<Vec<Expr>>)> {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut trace = Trace {
@@ -65,6 +95,8 @@ pub(crate) fn record(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<E
         graph: Graph::new(),
         places: Places::default(),
         errors: Vec::new(),
+        inputs: explain::inputs(params.iter().map(|param| matches!(param, Param::Array(..))), 0),
+        before_error: None,
         hidden: Vec::new(),
         hidden_at: HashMap::new(),
         children: HashMap::new(),
@@ -78,8 +110,8 @@ pub(crate) fn record(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<E
     };
     // A function may panic over an error it was given; that one says more.
     let first = || trace.errors.first().cloned();
-    outcome.map_err(|payload| first().unwrap_or_else(|| panicked(payload.as_ref())))?;
-    trace.finish(&outputs)
+    let outcome = outcome.map_err(|payload| first().unwrap_or_else(|| panicked(payload.as_ref())));
+    Ok((trace, outcome.map(|()| outputs)))
 }
 
 /// Applies `op` in the trace of this thread.
@@ -154,7 +186,7 @@ pub(crate) fn call(
     let results = TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut()?;
         for array in &recording.hidden {
-            match trace.capture(array) {
+            match trace.capture(array, place) {
                 Ok(value) => values.push(value),
                 Err(error) => return Some(vec![trace.expr_of(Err(error))]),
             }
@@ -188,21 +220,34 @@ pub(crate) fn call(
 /// # Errors
 /// That of a poisoned value; `Traced` for one of another trace.
 pub(crate) fn describe(x: Expr, what: &str) -> Result<(ValueType, DType, Shape)> {
+    read(x, what, |Trace { graph, .. }, value| {
+        (graph.ty(value), graph.stored(value, config::policy()), graph.shape(value).clone())
+    })
+}
+
+/// Why a value of this thread's trace has its dtype.
+///
+/// # Errors
+/// As [`describe`].
+pub(crate) fn explain(x: Expr, place: Place) -> Result<Explanation> {
+    let explain =
+        |trace: &Trace, value| explain::value(&trace.graph, &trace.places, &trace.inputs, config::policy(), value);
+    read(x, "explain_dtype", explain).map_err(|e| e.at(place))?
+}
+
+fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R) -> Result<R> {
     TRACES.with_borrow(|traces| {
         let trace = traces.last().filter(|t| t.id == x.trace).ok_or_else(|| outside(what))?;
         match x.node {
-            Node::Value(value) => {
-                let graph = &trace.graph;
-                Ok((graph.ty(value), graph.stored(value, config::policy()), graph.shape(value).clone()))
-            }
+            Node::Value(value) => Ok(ask(trace, value)),
             Node::Poisoned(error) => Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside(what))),
         }
     })
 }
 
 /// An array as a value of this thread's trace.
-pub(crate) fn constant(array: &Array) -> Expr {
-    in_trace(|trace| trace.capture(array))
+pub(crate) fn constant(array: &Array, place: Place) -> Expr {
+    in_trace(|trace| trace.capture(array, place))
 }
 
 /// Makes the current trace fail with `error`.
@@ -233,6 +278,7 @@ impl Trace {
     }
 
     fn fail(&mut self, error: Error) -> u32 {
+        self.before_error.get_or_insert(self.graph.node_count());
         self.errors.push(error);
         self.errors.len() as u32 - 1
     }
@@ -273,11 +319,11 @@ impl Trace {
     fn value(&mut self, operand: &AnyOperand, what: &str, place: Place) -> std::result::Result<Value, u32> {
         match operand {
             AnyOperand::Expr(x) => self.expr(*x, what, place),
-            AnyOperand::Array(array) => self.capture(array),
+            AnyOperand::Array(array) => self.capture(array, place),
             AnyOperand::Scalar(scalar) => {
                 let literal = scalar.0;
                 let value = self.graph.literal(Slot::Value(literal), literal.ty());
-                self.places.note(self.graph.producer(value), place);
+                self.places.note(self.graph.producer(value), scalar.1.unwrap_or(place));
                 Ok(value)
             }
         }
@@ -291,7 +337,7 @@ impl Trace {
         }
     }
 
-    fn capture(&mut self, array: &Array) -> std::result::Result<Value, u32> {
+    fn capture(&mut self, array: &Array, place: Place) -> std::result::Result<Value, u32> {
         if let Some(&at) = self.hidden_at.get(&array.identity()) {
             return Ok(self.hidden[at].1);
         }
@@ -299,6 +345,8 @@ impl Trace {
             return Err(self.fail(error.clone()));
         }
         let value = self.graph.param_stored(array.value_type(), array.dtype(), array.shape());
+        self.places.note(self.graph.producer(value), place);
+        self.inputs.push(Input::Captured);
         self.hidden_at.insert(array.identity(), self.hidden.len());
         self.hidden.push((array.clone(), value));
         Ok(value)
@@ -311,7 +359,8 @@ impl Trace {
             .iter()
             .map(|&v| Known { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) })
             .collect();
-        let result = infer::op_result(op, settings, &known, place);
+        let explainer = Explainer::new(graph, &self.places).inputs(&self.inputs);
+        let result = infer::op_result(op, settings, &known, place, &|i| explainer.origin(values[i]));
         drop(known);
         match result {
             Ok(Inferred { ty, shape, casts }) => {
@@ -368,7 +417,11 @@ fn params_first(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>,
     let mut map = vec![Value(u32::MAX); graph.value_count()];
     for &param in graph.params() {
         let NodeKind::Param(_, stored) = graph.node(graph.producer(param)).kind else { continue };
-        map[param.index()] = out.param_stored(graph.ty(param), stored, graph.shape(param));
+        let value = out.param_stored(graph.ty(param), stored, graph.shape(param));
+        for place in places.all(graph.producer(param)) {
+            out_places.note(out.producer(value), place);
+        }
+        map[param.index()] = value;
     }
     for (n, child) in graph.children().iter().enumerate() {
         out.child(Arc::clone(child));

@@ -1,7 +1,8 @@
 //! The pipeline: one visible list of named passes from traced graph to loop nests, with a verifier after each.
 
 use crate::passes::{commit::commit, fuse::fuse, inline::inline, schedule::schedule, simplify::simplify};
-use ndjit_ir::graph::{Graph, Places, SlotId, Value};
+use ndjit_ir::explain::{Conversions, Explainer};
+use ndjit_ir::graph::{Graph, NodeId, Places, SlotId, Value};
 use ndjit_ir::kernel::{FusedKernel, verify_kernels};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{DType, Policy, Result, ValueType};
@@ -60,12 +61,29 @@ pub struct Lowered {
     pub places: Places,
     /// After commit: every dtype resolved, every cast explicit.
     pub typed: Graph<DType>,
+    /// What asked for each cast and weak number of `typed`.
+    pub conversions: Conversions,
+    /// The policy whose default dtypes weak literals have that are results.
+    pub policy: Policy,
     /// After the rewrite rules. Same parameters as `traced`; its outputs are the program's results, in order.
     pub simplified: Graph<DType>,
     /// After fusion, in an order in which they can run. Every output of `simplified` is an output of some kernel.
     pub kernels: Vec<FusedKernel>,
     /// After scheduling, parallel to `kernels`.
     pub scheduled: Vec<Scheduled>,
+}
+
+impl Lowered {
+    /// What asked for a node of the typed graph, in words; nothing for nodes that are no casts and no weak numbers.
+    pub fn reasons(&self, typed: NodeId) -> impl Iterator<Item = String> {
+        let explainer = Explainer::new(&self.traced, &self.places).policy(self.policy);
+        self.conversions.of(typed).iter().map(move |&reason| explainer.reason(reason).to_string())
+    }
+
+    /// The text of the typed graph, each cast and weak number with what asked for it.
+    pub fn typed_text(&self) -> String {
+        self.typed.display_noted(|id| self.reasons(id).collect::<Vec<String>>().join(" | ")).to_string()
+    }
 }
 
 /// Runs the pipeline. `layouts` gives the layout of each parameter's elements in memory.
@@ -79,7 +97,7 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
     let (mut traced, places) = inline(traced, places)?;
     traced.seal();
     check(traced.verify())?;
-    let mut typed = commit(&traced, &places, options.policy)?;
+    let (mut typed, conversions) = commit(&traced, &places, options.policy)?;
     typed.seal();
     check(typed.verify())?;
     let mut simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
@@ -89,5 +107,6 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
     check(verify_kernels(&kernels, &simplified))?;
     let scheduled = kernels.iter().map(|k| schedule(k, &simplified, layouts)).collect::<Result<Vec<Scheduled>>>()?;
     scheduled.iter().try_for_each(|s| check(s.nest.verify()))?;
-    Ok(Lowered { traced, places, typed, simplified, kernels, scheduled })
+    let policy = options.policy;
+    Ok(Lowered { traced, places, typed, conversions, policy, simplified, kernels, scheduled })
 }

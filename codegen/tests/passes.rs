@@ -11,7 +11,7 @@ fn parse(text: &str) -> Graph<ValueType> {
 
 fn typed(text: &str) -> Graph<DType> {
     let (graph, places) = inline(&parse(text), &Places::default()).unwrap();
-    commit(&graph, &places, Policy::default()).unwrap()
+    commit(&graph, &places, Policy::default()).unwrap().0
 }
 
 fn simplified(text: &str) -> String {

@@ -8,6 +8,7 @@
 pub mod body;
 pub mod dtype;
 pub mod error;
+pub mod explain;
 pub mod graph;
 mod id;
 pub mod interp;

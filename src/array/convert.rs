@@ -74,7 +74,7 @@ pub(crate) fn literal_bytes(literal: &Literal, dtype: DType) -> Result<smallvec:
 impl<T: Element + crate::operand::Number> From<T> for crate::Scalar {
     /// The number of its own dtype, as [`strong`](crate::strong) makes it.
     fn from(number: T) -> crate::Scalar {
-        crate::strong(number)
+        crate::Scalar(crate::strong(number).0, None)
     }
 }
 

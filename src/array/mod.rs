@@ -11,6 +11,7 @@ mod ndarray;
 #[cfg(feature = "npy")]
 mod npy;
 
+use crate::explain::Explanation;
 use crate::lazy::{self, Recipe};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::{Buffer, Element};
@@ -123,6 +124,24 @@ impl Array {
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Why the array has its dtype: the operations that wait, back to the arrays and numbers that decided it. Operations that
+    /// have run are forgotten; of an array that holds its elements nothing more is known than that it does.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from([1u8, 2]);
+    /// assert!((&x / 2).explain_dtype()?.to_string().ends_with("join u8 ∨ i* = u8; u8 becomes the float f32"));
+    /// assert_eq!(x.explain_dtype()?.to_string(), "u8 held as data");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The error, if the operation that made this array failed.
+    pub fn explain_dtype(&self) -> Result<Explanation> {
+        lazy::explain(self)
     }
 
     /// Runs what waits. Reading does so too.

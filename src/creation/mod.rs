@@ -306,7 +306,7 @@ impl Typed {
             Ok((ty, dtype, shape)) => make::filled(what, self.or_type(ty, dtype), shape, fill, place),
             Err(error) => Array::poisoned(error.at(place)),
         };
-        X::Out::constant(made)
+        X::Out::constant(made, place)
     }
 
     /// The dtype asked for, or the default.

@@ -15,7 +15,8 @@ pub use output::{Collected, Outputs, Parts, field_arrays};
 pub use stage::Stage;
 pub use staged::{Compiled, Lowered, Spec, Traced, spec};
 
-use crate::config::Config;
+use crate::config::{Config, Lint};
+use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
 use crate::expr::Expr;
 use crate::stats::KernelStats;
 use ndjit_ir::promotion::Policy;
@@ -169,6 +170,20 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.vector = vector)
     }
 
+    /// What becomes of an operation whose result is [wider](crate::Widening) than the arrays it is computed from, as `f64` from
+    /// an `f32` array and a strong `f64` number. Looked for when a signature is compiled; functions inlined here are looked into.
+    ///
+    /// ```
+    /// use ndjit::{Array, Lint, jit, strong};
+    ///
+    /// let f = jit(|x| x * strong(2.5)).on_widening(Lint::Deny);
+    /// let error = f.call((&Array::from([1.0f32]),)).unwrap_err();
+    /// assert_eq!(error.headline(), "multiply: f32 in, f64 out");
+    /// ```
+    pub fn on_widening(self, lint: Lint) -> Jitted<M, N, F> {
+        self.configured(|c| c.on_widening = lint)
+    }
+
     /// The configuration.
     pub fn config(&self) -> Config {
         self.core.config
@@ -242,6 +257,53 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The text of a stage, for the signature of the last call; empty before the first.
     pub fn explain(&self, stage: Stage) -> String {
         self.core.plans.last().map_or_else(String::new, |plan| stage::text(&plan.lowered, stage, &self.core.config))
+    }
+
+    /// Why a result of the last call has its dtype; `None` before the first call, and if there are fewer results.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// f.call((&Array::from([1u32]), &Array::from([1i32])))?;
+    /// let why = f.explain_dtype(0).unwrap();
+    /// assert_eq!(why.cause().unwrap().rules[0].to_string(), "join u32 ∨ i32 = i64");
+    /// println!("{why}");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
+        self.core.plans.last()?.explain_dtype(result)
+    }
+
+    /// The first operation of the last call that [widened](Widening) a dtype.
+    pub fn first_widening(&self) -> Option<Widening> {
+        self.core.plans.last()?.first_widening()
+    }
+
+    /// The casts of the last call's program, each with what asked for it; none before the first call.
+    pub fn casts(&self) -> Vec<InsertedCast> {
+        self.core.plans.last().map_or_else(Vec::new, |plan| explain::casts(&plan.lowered))
+    }
+
+    /// Traces the function for arguments of these types under each policy, its own left aside, and sets the dtypes side by
+    /// side: one row per operation, one column per policy. Functions inlined here that have a policy of their own keep it.
+    ///
+    /// ```
+    /// use ndjit::{DType, Policy, jit, spec};
+    ///
+    /// let f = jit(|x, y| x * 2 + y);
+    /// let diff = f.policy_diff(&[spec(DType::U32, [3]), spec(DType::I32, [3])], &[Policy::Standard, Policy::Strict])?;
+    /// assert_eq!(diff.rows().len(), 2);
+    /// assert_eq!(diff.first_difference(), Some(1));
+    /// println!("{diff}");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Arity` for another number of specs than parameters. What a policy refuses is no error, but part of the table.
+    #[track_caller]
+    pub fn policy_diff(&self, specs: &[Spec], policies: &[Policy]) -> Result<PolicyDiff> {
+        staged::policy_diff(&self.core, specs, policies, Place::caller())
     }
 
     /// The kernels of the last call's signature, in the order they run; empty before the first call.

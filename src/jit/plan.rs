@@ -2,10 +2,12 @@
 
 use crate::array::Array;
 use crate::config::{Config, Settings};
+use crate::explain;
 use crate::jit::input::{Arg, Data};
 use crate::stats;
 use ndjit_codegen::passes::schedule::contiguous;
 use ndjit_codegen::{Lowered, lower};
+use ndjit_ir::explain::{Explanation, Input, Widening};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
@@ -62,6 +64,11 @@ impl ArgumentType {
     }
 }
 
+/// What the array parameters of a traced function are; `hidden` of them it captured.
+pub(crate) fn inputs(arguments: &[ArgumentType], hidden: usize) -> Vec<Input> {
+    explain::inputs(arguments.iter().map(|argument| argument.layout != ArgumentLayout::Scalar), hidden)
+}
+
 /// A result of a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct ResultType {
@@ -113,7 +120,9 @@ impl Plan {
         for array in hidden {
             layouts.push(contiguous(array.shape(), array.dtype())?);
         }
-        lower(graph, places, &layouts, &config.options(settings.policy))
+        let lowered = lower(graph, places, &layouts, &config.options(settings.policy))?;
+        explain::check(&lowered, &inputs(arguments, hidden.len()), config.on_widening)?;
+        Ok(lowered)
     }
 
     /// Compiles a lowered program.
@@ -153,6 +162,19 @@ impl Plan {
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
         self.executable.run(arguments, scalars, outputs)
+    }
+
+    /// Why a result has its dtype.
+    pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
+        let value = *self.lowered.traced.outputs().get(result)?;
+        let inputs = inputs(&self.arguments, self.hidden.len());
+        explain::value(&self.lowered.traced, &self.lowered.places, &inputs, self.settings.policy, value).ok()
+    }
+
+    /// The first operation that widened a dtype.
+    pub fn first_widening(&self) -> Option<Widening> {
+        let inputs = inputs(&self.arguments, self.hidden.len());
+        explain::first_widening(&self.lowered.traced, &self.lowered.places, &inputs, self.settings.policy)
     }
 
     /// The kernels a call runs.

@@ -29,7 +29,7 @@ macro_rules! stages {
 
 stages! {
     Graph "graph" "The graph as traced, with weak types and the places of nodes.";
-    Typed "typed" "Every dtype resolved, every cast explicit.";
+    Typed "typed" "Every dtype resolved, every cast explicit, with what asked for it.";
     Simplified "simplified" "After the rewrite rules.";
     Kernels "kernels" "What is computed in one loop nest.";
     Loops "loops" "The loop nests over ops.";
@@ -52,7 +52,7 @@ impl FromStr for Stage {
 pub(crate) fn text(lowered: &Lowered, stage: Stage, config: &Config) -> String {
     match stage {
         Stage::Graph => lowered.traced.display_with(&lowered.places).to_string(),
-        Stage::Typed => lowered.typed.to_string(),
+        Stage::Typed => lowered.typed_text(),
         Stage::Simplified => lowered.simplified.to_string(),
         Stage::Kernels => joined(lowered.kernels.iter().map(FusedKernel::to_string)),
         Stage::Loops => joined(lowered.scheduled.iter().map(|s| format!("{}\n{}", s.nest, s.geometry))),

@@ -2,13 +2,17 @@
 
 use crate::array::Array;
 use crate::config::{self, Settings};
+use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
 use crate::jit::erased::{self, Core, TracedFunction};
 use crate::jit::function::JitFn;
 use crate::jit::input::{Arg, Destination, Destinations, Inputs};
 use crate::jit::output::{Outputs, Parts};
-use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan};
+use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::stage::{self, Stage};
+use crate::trace::Recording;
 use ndjit_codegen::passes::inline::inline;
+use ndjit_ir::explain::Input;
+use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
 use ndjit_ir::support::walk::infer;
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
@@ -82,11 +86,8 @@ pub struct Compiled<M, const N: usize, F: JitFn<M, N>> {
     marker: PhantomData<fn() -> (M, F)>,
 }
 
-pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
-    core: &Arc<Core>,
-    specs: &[Spec],
-    place: Place,
-) -> Result<Traced<M, N, F>> {
+/// The arguments that specs stand for.
+fn arguments(core: &Core, specs: &[Spec], place: Place) -> Result<Vec<ArgumentType>> {
     if specs.len() != core.arity {
         return Err(Error::new(ErrorCode::Arity, "trace: not as many specs as parameters")
             .at(place)
@@ -96,11 +97,26 @@ pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
     for spec in specs {
         spec.shape.bytes(spec.dtype.bytes()).map_err(|e| e.at(place))?;
     }
+    Ok(specs.iter().map(Spec::argument).collect())
+}
+
+pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
+    core: &Arc<Core>,
+    specs: &[Spec],
+    place: Place,
+) -> Result<Traced<M, N, F>> {
+    let arguments = arguments(core, specs, place)?;
     let settings = core.config.settings();
-    let arguments: Vec<ArgumentType> = specs.iter().map(Spec::argument).collect();
     let params: Vec<_> = arguments.iter().map(erased::param).collect();
     let traced = core.trace(settings, &params).map_err(|e| e.at(place))?;
     Ok(Traced { core: Arc::clone(core), settings, arguments, traced, marker: PhantomData })
+}
+
+pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], place: Place) -> Result<PolicyDiff> {
+    let params: Vec<_> = arguments(core, specs, place)?.iter().map(erased::param).collect();
+    let settings = core.config.settings();
+    let attempt = |&policy: &Policy| core.attempt(Settings { policy, ..settings }, &params).map(|made| (policy, made));
+    PolicyDiff::new(policies.iter().map(attempt).collect::<Result<Vec<_>>>()?)
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
@@ -112,6 +128,23 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
             Spec { dtype, ..spec(graph.ty(o), graph.shape(o).clone()) }
         };
         graph.outputs().iter().map(result).collect()
+    }
+
+    /// Why a result has its dtype; `None` if there are fewer results.
+    pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
+        let Recording { graph, places, .. } = &self.traced.recording;
+        let value = *graph.outputs().get(result)?;
+        explain::value(graph, places, &self.inputs(), self.settings.policy, value).ok()
+    }
+
+    /// The first operation that [widened](Widening) a dtype.
+    pub fn first_widening(&self) -> Option<Widening> {
+        let Recording { graph, places, .. } = &self.traced.recording;
+        explain::first_widening(graph, places, &self.inputs(), self.settings.policy)
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        plan::inputs(&self.arguments, self.traced.recording.hidden.len())
     }
 
     /// The dtypes that the function's array arguments may have, all at once: those that every op in it takes, on the
@@ -175,6 +208,11 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
         stage::text(&self.lowered, stage, &self.core.config)
+    }
+
+    /// The casts of the typed program, each with what asked for it.
+    pub fn casts(&self) -> Vec<InsertedCast> {
+        explain::casts(&self.lowered)
     }
 
     /// The number of kernels.

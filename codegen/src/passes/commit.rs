@@ -3,6 +3,7 @@
 //! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the default
 //! dtype of its kind and is cast at each use. No decision looks at a value; an integer literal that does not fit is an error.
 
+use ndjit_ir::explain::{Conversions, Reason};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
@@ -18,29 +19,36 @@ enum Committed {
     Literal(SlotId),
 }
 
-/// Resolves the dtypes of a graph without calls. `policy` says in which dtype a weak literal is stored that is a result.
+/// Resolves the dtypes of a graph without calls. `policy` says in which dtype a weak literal is stored that is a result. Beside
+/// the typed graph stands what asked for each of its casts and weak numbers.
 ///
 /// # Errors
 /// `Literal` if an integer literal does not fit the dtype it is used in, with the place of the use; `Verify` if the graph has
 /// calls.
-pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Result<Graph<DType>> {
-    let mut commit = Commit { graph, out: Graph::with_slots(graph), map: Vec::with_capacity(graph.value_count()) };
+pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Result<(Graph<DType>, Conversions)> {
+    let mut commit = Commit {
+        graph,
+        out: Graph::with_slots(graph),
+        map: Vec::with_capacity(graph.value_count()),
+        conversions: Conversions::default(),
+    };
     for id in graph.node_ids() {
         let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
         commit.map.push(value);
     }
     let mut outputs = Vec::with_capacity(graph.outputs().len());
-    for &output in graph.outputs() {
-        outputs.push(commit.coerce(output, graph.stored(output, policy))?);
+    for (i, &output) in graph.outputs().iter().enumerate() {
+        outputs.push(commit.coerce(output, graph.stored(output, policy), Reason::Result(i))?);
     }
     commit.out.set_outputs(outputs);
-    Ok(commit.out)
+    Ok((commit.out, commit.conversions))
 }
 
 struct Commit<'a> {
     graph: &'a Graph<ValueType>,
     out: Graph<DType>,
     map: Vec<Committed>,
+    conversions: Conversions,
 }
 
 impl Commit<'_> {
@@ -55,7 +63,7 @@ impl Commit<'_> {
                 ValueType::Strong(dtype) => self.literal(slot, dtype)?,
             },
             NodeKind::Op(op, policy) => self.op(id, op, policy, shape)?,
-            NodeKind::Cast(_) => self.cast(graph.operands(id)[0], ty.stored())?,
+            NodeKind::Cast(_) => self.cast(graph.operands(id)[0], ty.stored(), Reason::Cast(id))?,
             NodeKind::Call(_) => {
                 return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));
             }
@@ -70,7 +78,7 @@ impl Commit<'_> {
         let mut values = Vec::with_capacity(operands.len());
         for (i, &operand) in operands.iter().enumerate() {
             let dtype = op.operand_dtype(i, compute);
-            values.push(self.coerce(operand, dtype).map_err(|e| {
+            values.push(self.coerce(operand, dtype, Reason::Operand(id, i)).map_err(|e| {
                 let names: Vec<&str> = types.iter().map(|t| t.name()).collect();
                 e.fact(format_args!("in {op} of {}, computed in {compute}", names.join(" and ")))
             })?);
@@ -80,23 +88,23 @@ impl Commit<'_> {
     }
 
     /// A traced value as `dtype`, for a use that wants that dtype.
-    fn coerce(&mut self, value: Value, dtype: DType) -> Result<Value> {
+    fn coerce(&mut self, value: Value, dtype: DType, reason: Reason) -> Result<Value> {
         match self.map[value.index()] {
-            Committed::Value(value) => Ok(self.convert(value, dtype)),
+            Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
             // Truth values are not rounded from numbers: they are computed, as for arrays.
-            Committed::Literal(_) if dtype == DType::Bool => self.cast(value, dtype),
-            Committed::Literal(slot) => self.literal(slot, dtype),
+            Committed::Literal(_) if dtype == DType::Bool => self.cast(value, dtype, reason),
+            Committed::Literal(slot) => self.weak_literal(slot, dtype, reason),
         }
     }
 
     /// A traced value explicitly cast to `dtype`.
-    fn cast(&mut self, value: Value, dtype: DType) -> Result<Value> {
+    fn cast(&mut self, value: Value, dtype: DType, reason: Reason) -> Result<Value> {
         match self.map[value.index()] {
-            Committed::Value(value) => Ok(self.convert(value, dtype)),
+            Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
             Committed::Literal(slot) => {
                 let kind = self.graph.slots()[slot.index()].ty().kind();
                 if dtype.is_complex() || dtype.is_float() && kind != Kind::Complex {
-                    return self.literal(slot, dtype);
+                    return self.weak_literal(slot, dtype, reason);
                 }
                 // An explicit cast to a lesser kind converts the exact value as a cast of an array would: from the widest
                 // dtype of its kind.
@@ -108,8 +116,8 @@ impl Commit<'_> {
                     Kind::Float => DType::F64,
                     Kind::Complex => DType::C128,
                 };
-                let wide = self.literal(slot, widest)?;
-                Ok(self.convert(wide, dtype))
+                let wide = self.weak_literal(slot, widest, reason)?;
+                Ok(self.convert(wide, dtype, reason))
             }
         }
     }
@@ -122,12 +130,20 @@ impl Commit<'_> {
     }
 
     /// A value of the typed graph as `dtype`.
-    fn convert(&mut self, value: Value, dtype: DType) -> Value {
+    fn convert(&mut self, value: Value, dtype: DType, reason: Reason) -> Value {
         if self.out.ty(value) == dtype {
             return value;
         }
         let shape = self.out.shape_id(value);
-        self.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)])
+        let cast = self.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)]);
+        self.conversions.note(self.out.producer(cast), reason);
+        cast
+    }
+
+    fn weak_literal(&mut self, slot: SlotId, dtype: DType, reason: Reason) -> Result<Value> {
+        let literal = self.literal(slot, dtype)?;
+        self.conversions.note(self.out.producer(literal), reason);
+        Ok(literal)
     }
 
     /// The value of a slot as `dtype`; checks that it fits if it is known.

@@ -38,7 +38,13 @@ impl<T: Type> Graph<T> {
     /// The text with a comment after each node line: the places the node was written at. Parameters and the nodes of child
     /// graphs have none.
     pub fn display_with<'a>(&'a self, places: &'a Places) -> impl Display + 'a {
-        WithPlaces { graph: self, places }
+        self.display_noted(move |id| places.all(id).map(|place| place.to_string()).collect::<Vec<_>>().join(", "))
+    }
+
+    /// The text with a comment of your own after each node line, where it is not empty. Parameters and the nodes of child
+    /// graphs have none.
+    pub fn display_noted<'a>(&'a self, note: impl Fn(NodeId) -> String + 'a) -> impl Display + 'a {
+        Noted { graph: self, note: Box::new(note) }
     }
 
     /// One node's line, without indentation. Calls name the callee by its position among this graph's children.
@@ -47,18 +53,21 @@ impl<T: Type> Graph<T> {
     }
 }
 
-struct WithPlaces<'a, T: Type> {
+/// What is said of a node in a comment.
+type Note<'a> = dyn Fn(NodeId) -> String + 'a;
+
+struct Noted<'a, T: Type> {
     graph: &'a Graph<T>,
-    places: &'a Places,
+    note: Box<Note<'a>>,
 }
 
-impl<T: Type> Display for WithPlaces<'_, T> {
+impl<T: Type> Display for Noted<'_, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write_program(self.graph, Some(self.places), f)
+        write_program(self.graph, Some(&*self.note), f)
     }
 }
 
-fn write_program<T: Type>(graph: &Graph<T>, places: Option<&Places>, f: &mut Formatter<'_>) -> fmt::Result {
+fn write_program<T: Type>(graph: &Graph<T>, note: Option<&Note<'_>>, f: &mut Formatter<'_>) -> fmt::Result {
     let blocks = blocks(graph);
     for (number, block) in blocks.iter().enumerate() {
         if number + 1 < blocks.len() {
@@ -67,7 +76,7 @@ fn write_program<T: Type>(graph: &Graph<T>, places: Option<&Places>, f: &mut For
             f.write_str("\n")?;
         } else {
             f.write_str("graph ")?;
-            write_block(block, places, f)?;
+            write_block(block, note, f)?;
         }
     }
     Ok(())
@@ -123,7 +132,7 @@ fn blocks<T: Type>(root: &Graph<T>) -> Vec<Block<'_, T>> {
     blocks
 }
 
-fn write_block<T: Type>(block: &Block<'_, T>, places: Option<&Places>, f: &mut Formatter<'_>) -> fmt::Result {
+fn write_block<T: Type>(block: &Block<'_, T>, note: Option<&Note<'_>>, f: &mut Formatter<'_>) -> fmt::Result {
     let graph = block.graph;
     f.write_str("(")?;
     for (i, &param) in graph.params.iter().enumerate() {
@@ -144,10 +153,8 @@ fn write_block<T: Type>(block: &Block<'_, T>, places: Option<&Places>, f: &mut F
             continue;
         }
         write!(f, "  {}", NodeLine { graph, id, callees: Some(&block.callees) })?;
-        if let Some(places) = places {
-            for (i, place) in places.all(id).enumerate() {
-                write!(f, "{}{place}", if i == 0 { "  ; " } else { ", " })?;
-            }
+        if let Some(note) = note.map(|note| note(id)).filter(|note| !note.is_empty()) {
+            write!(f, "  ; {note}")?;
         }
         f.write_str("\n")?;
     }

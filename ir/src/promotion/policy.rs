@@ -89,6 +89,10 @@ impl Policy {
 /// What a policy made of an op's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolution {
+    /// The type the operands met in.
+    pub joined: ValueType,
+    /// What the op's own rule made of that: bool as a number, an integer as a float.
+    pub adapted: ValueType,
     /// The type the op computes in. Weak if only weak types met (or if the join is weak, as of `u64` and `i64`).
     pub compute: ValueType,
 }
@@ -237,15 +241,20 @@ impl Policy {
     /// What the policy refuses.
     pub fn resolve(self, rule: Operands, operands: &[ValueType]) -> Result<Resolution, Clash> {
         let rules = self.rules();
-        let compute = match rule {
-            Operands::Join => self.join_from(operands, 0)?,
-            Operands::Number => self.number(self.join_from(operands, 0)?)?,
-            Operands::Inexact => self.inexact(rules.inexact, self.join_from(operands, 0)?)?,
-            Operands::Quotient => self.inexact(rules.quotient, self.join_from(operands, 0)?)?,
+        let joined = match rule {
+            Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient => {
+                self.join_from(operands, 0)?
+            }
             Operands::Logical => ValueType::Strong(DType::Bool),
             Operands::Choose => self.join_from(operands, 1)?,
         };
-        Ok(Resolution { compute: self.weak_result(compute) })
+        let adapted = match rule {
+            Operands::Number => self.number(joined)?,
+            Operands::Inexact => self.inexact(rules.inexact, joined)?,
+            Operands::Quotient => self.inexact(rules.quotient, joined)?,
+            Operands::Join | Operands::Logical | Operands::Choose => joined,
+        };
+        Ok(Resolution { joined, adapted, compute: self.weak_result(adapted) })
     }
 
     /// The type two operands meet in; `None` where the policy defines none.

@@ -1,0 +1,114 @@
+//! Which uses asked for the casts and numbers of a typed graph.
+
+use super::origin::what;
+use super::rule::{Rule, computing};
+use super::{Explainer, text};
+use crate::graph::{NodeId, NodeKind, Value};
+use crate::op::Op;
+use crate::place::Place;
+use crate::promotion::op_types::first_joined;
+use crate::promotion::{OpTypes, Policy};
+use crate::value_type::ValueType;
+use rustc_hash::FxHashMap;
+use std::fmt::{self, Display, Formatter};
+
+/// What asked for a cast, or for a number in a dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// An op's operand at this position; the node is of the traced graph.
+    Operand(NodeId, usize),
+    /// A cast node of the traced graph: the user's.
+    Cast(NodeId),
+    /// A result of the program, at this position.
+    Result(usize),
+}
+
+/// For each cast and each number of a typed graph the [`Reason`]s it is there, in the order of the traced graph: several where
+/// several uses share it. A side table, as [`Places`](crate::graph::Places) is.
+#[derive(Clone, Debug, Default)]
+pub struct Conversions {
+    reasons: FxHashMap<NodeId, Vec<Reason>>,
+}
+
+impl Conversions {
+    /// Notes a reason for a node of the typed graph.
+    pub fn note(&mut self, typed: NodeId, reason: Reason) {
+        let reasons = self.reasons.entry(typed).or_default();
+        // Reasons come in order: an equal one is the last.
+        if reasons.last() != Some(&reason) {
+            reasons.push(reason);
+        }
+    }
+
+    /// The reasons for a node of the typed graph.
+    pub fn of(&self, typed: NodeId) -> &[Reason] {
+        self.reasons.get(&typed).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Explainer<'_> {
+    /// A reason in words: `operand y of add at src/main.rs:10:24: join f32 ∨ i8 = f32`.
+    pub fn reason(&self, reason: Reason) -> impl Display + '_ {
+        InWords { explainer: self, reason }
+    }
+}
+
+/// The rules that give the dtype `op` computes in.
+fn committed(op: Op, policy: Policy, types: &[ValueType]) -> Vec<Rule> {
+    let mut rules = computing(op, policy, types).unwrap_or_default();
+    if let Ok(OpTypes { compute: ValueType::Weak(weak), .. }) = policy.resolve_op(op, types) {
+        rules.push(Rule::Default { weak, to: policy.default_dtype(weak).into(), policy });
+    }
+    rules
+}
+
+struct InWords<'a> {
+    explainer: &'a Explainer<'a>,
+    reason: Reason,
+}
+
+impl Display for InWords<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Explainer { graph, places, policy, .. } = *self.explainer;
+        let at = |node: NodeId| places.all(node).collect::<Vec<Place>>();
+        match self.reason {
+            Reason::Operand(node, index) => {
+                let operands: &[Value] = graph.operands(node);
+                let types: Vec<ValueType> = operands.iter().map(|&o| graph.ty(o)).collect();
+                let NodeKind::Op(op, policy) = graph.node(node).kind else { return Ok(()) };
+                let name = op.row().operands.get(index).copied().unwrap_or("?");
+                write!(f, "operand {name} of {op}")?;
+                text::write_places(&at(node), f)?;
+                // A condition becomes bool by itself.
+                let rules = match index < first_joined(op) {
+                    true => vec![Rule::Truth],
+                    false => committed(op, policy, &types),
+                };
+                for (i, rule) in rules.iter().enumerate() {
+                    write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
+                }
+                Ok(())
+            }
+            Reason::Cast(node) => {
+                let kind = graph.node(node).kind;
+                f.write_str(what(kind))?;
+                if let NodeKind::Cast(reason) = kind
+                    && let Some(name) = reason.name()
+                {
+                    write!(f, "[{name}]")?;
+                }
+                text::write_places(&at(node), f)
+            }
+            Reason::Result(index) => {
+                write!(f, "result {index}")?;
+                match graph.outputs().get(index).map(|&value| graph.ty(value)) {
+                    Some(ty @ ValueType::Weak(weak)) => {
+                        write!(f, ": {}", Rule::Default { weak, to: policy.commit(ty).into(), policy })
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}

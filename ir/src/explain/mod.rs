@@ -1,0 +1,140 @@
+//! Explanations: why a value has its dtype, from a traced graph and the places its nodes were written at.
+//!
+//! Nothing here is recorded while tracing. A node holds its policy, its operands and their types; [`Places`] says where it was
+//! written; so every step can be worked out again, by the policy itself. [`Explanation`] is the chain from a value to the
+//! arguments and numbers that decided its dtype, [`Widening`] the first node that needs more bytes than its arrays,
+//! [`Conversions`] says for each cast and number of a typed graph which use asked for it.
+//!
+//! The text of the user's source is not read here: who can, gives it as [`Snippet`]s. Calls are terms of a chain, not looked
+//! into: inline a graph first.
+
+mod chain;
+mod conversion;
+mod origin;
+mod rule;
+mod text;
+mod widening;
+
+pub use chain::{Explanation, Step};
+pub use conversion::{Conversions, Reason};
+pub use origin::{Origin, Term};
+pub use rule::Rule;
+pub use widening::Widening;
+
+use crate::graph::{Graph, NodeId, NodeKind, Places};
+use crate::op::Op;
+use crate::place::Place;
+use crate::promotion::Policy;
+use crate::value_type::ValueType;
+
+/// What an array parameter of a traced graph is to its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The argument at this position.
+    Argument(usize),
+    /// An array that the function used without being passed it.
+    Captured,
+    /// An array of a program without arguments.
+    Data,
+}
+
+/// A piece of the user's source: an operation as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snippet {
+    /// The whole expression, `x * k`.
+    pub text: String,
+    /// Its operands, `x` and `k`; none where they cannot be told apart.
+    pub operands: Vec<String>,
+}
+
+/// An operation in the user's source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The op; none for a cast or a call.
+    pub op: Option<Op>,
+    /// Where it begins.
+    pub place: Place,
+    /// How many operations of the same op, inside its first operand, begin at that place too: 1 for the outer sum of
+    /// `(x + y) * z + w`.
+    pub nested: usize,
+}
+
+/// Reads the source of an operation. `None` where it cannot be read.
+pub type Source<'a> = &'a dyn Fn(Site) -> Option<Snippet>;
+
+/// Deeper nesting at one place is that of a loop, and not counted.
+const NESTED: usize = 64;
+
+/// Answers questions about the dtypes of one traced graph.
+///
+/// ```
+/// use ndjit_ir::explain::Explainer;
+/// use ndjit_ir::graph::{Graph, Places};
+/// use ndjit_ir::ValueType;
+///
+/// let text = "graph (%0: u32[3], %1: i32[3]) {\n  %2 = add %0, %1 : i64[3]\n  return %2\n}";
+/// let graph: Graph<ValueType> = text.parse()?;
+/// let explanation = Explainer::new(&graph, &Places::default()).explain(graph.outputs()[0]);
+/// assert_eq!(
+///     explanation.to_string(),
+///     "i64 because add: x u32 from argument 0, y i32 from argument 1; join u32 ∨ i32 = i64"
+/// );
+/// # Ok::<(), ndjit_ir::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Explainer<'a> {
+    graph: &'a Graph<ValueType>,
+    places: &'a Places,
+    inputs: &'a [Input],
+    policy: Policy,
+    source: Source<'a>,
+}
+
+impl<'a> Explainer<'a> {
+    /// Explains `graph`, whose array parameters are the first arguments, under the default policy, without source text.
+    pub fn new(graph: &'a Graph<ValueType>, places: &'a Places) -> Explainer<'a> {
+        Explainer { graph, places, inputs: &[], policy: Policy::default(), source: &|_| None }
+    }
+
+    /// What the array parameters are, in order; those beyond are arguments of their own number.
+    #[must_use]
+    pub fn inputs(self, inputs: &'a [Input]) -> Explainer<'a> {
+        Explainer { inputs, ..self }
+    }
+
+    /// The policy whose default dtypes numbers have that meet nothing.
+    #[must_use]
+    pub fn policy(self, policy: Policy) -> Explainer<'a> {
+        Explainer { policy, ..self }
+    }
+
+    /// How to read the source.
+    #[must_use]
+    pub fn source(self, source: Source<'a>) -> Explainer<'a> {
+        Explainer { source, ..self }
+    }
+
+    /// A node as it is written in the source, where that can be read.
+    pub fn written(&self, node: NodeId) -> Option<Snippet> {
+        let place = self.places.first(node)?;
+        let op = self.op(node);
+        let mut nested = 0;
+        let mut at = node;
+        for _ in 0..NESTED {
+            let Some(&first) = self.graph.operands(at).first() else { break };
+            at = self.graph.producer(first);
+            if self.places.first(at) != Some(place) {
+                break;
+            }
+            nested += usize::from(self.op(at) == op);
+        }
+        (self.source)(Site { op, place, nested })
+    }
+
+    fn op(&self, node: NodeId) -> Option<Op> {
+        match self.graph.node(node).kind {
+            NodeKind::Op(op, _) => Some(op),
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Call(_) => None,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The rules by which one op got its type, worked out again from its operands' types and the policy it was made under.
+
+use crate::dtype::DType;
+use crate::op::{Op, Operands, ResultRule};
+use crate::promotion::op_types::first_joined;
+use crate::promotion::{OpTypes, Policy};
+use crate::support::CastReason;
+use crate::value_type::{ValueType, Weak};
+use smallvec::SmallVec;
+use std::fmt;
+
+/// One rule, applied to the types of one node. A node's rules are applied in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// All operands have this type already.
+    Same {
+        /// Their type.
+        ty: ValueType,
+        /// How many operands there are.
+        operands: usize,
+    },
+    /// The operands meet in a common type.
+    Join {
+        /// Their types, in order.
+        operands: Vec<ValueType>,
+        /// The common type.
+        result: ValueType,
+        /// The policy that defines it.
+        policy: Policy,
+        /// Whether the policy's common types are least upper bounds of a (partial) lattice.
+        lattice: bool,
+    },
+    /// Bool becomes a number.
+    Number {
+        /// The number's dtype.
+        to: ValueType,
+    },
+    /// An integer becomes a float.
+    Inexact {
+        /// The integer's type, or bool.
+        from: ValueType,
+        /// The float's.
+        to: ValueType,
+    },
+    /// A weak result takes the default dtype of its kind.
+    Default {
+        /// Its kind.
+        weak: Weak,
+        /// The default.
+        to: ValueType,
+        /// The policy whose default it is.
+        policy: Policy,
+    },
+    /// Every operand becomes a truth value, and so is the result.
+    Truth,
+    /// The op gives truth values, whatever its operands are.
+    GivesBool(Op),
+    /// The op gives the real part's dtype.
+    Real {
+        /// The complex type.
+        from: ValueType,
+        /// Its real part's.
+        to: ValueType,
+    },
+    /// A cast.
+    Cast {
+        /// The dtype cast to.
+        to: DType,
+        /// Whether the user wrote it or a casting mode inserted it.
+        reason: CastReason,
+    },
+    /// The called function gives this type.
+    Call(ValueType),
+}
+
+/// How an op got its type.
+pub(super) struct Deduction {
+    pub rules: Vec<Rule>,
+    /// The fewest operands that give the type without the others; none if it does not depend on operands.
+    pub deciding: SmallVec<[usize; 3]>,
+}
+
+/// How `op` gets its type from operands of these types. `None` if the policy refuses them, which no verified graph has.
+pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Deduction> {
+    let OpTypes { compute, result } = policy.resolve_op(op, types).ok()?;
+    let mut rules = computing(op, policy, types)?;
+    match op.row().result {
+        ResultRule::Bool => {
+            return Some(Deduction { rules: vec![Rule::GivesBool(op)], deciding: SmallVec::new() });
+        }
+        ResultRule::Real if result != compute => rules.push(Rule::Real { from: compute, to: result }),
+        ResultRule::Real | ResultRule::Same => {}
+    }
+    Some(Deduction { rules, deciding: deciding(op, policy, types, compute) })
+}
+
+/// The rules that give the type `op` computes in.
+pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
+    let rule = op.row().rule;
+    let resolution = policy.resolve(rule, types).ok()?;
+    if rule == Operands::Logical {
+        return Some(vec![Rule::Truth]);
+    }
+    let met = types.get(first_joined(op)..).unwrap_or_default();
+    let mut rules = Vec::new();
+    match met {
+        [first, rest @ ..] if rest.iter().all(|ty| ty == first) && resolution.joined == *first => {
+            rules.push(Rule::Same { ty: *first, operands: met.len() });
+        }
+        _ => rules.push(Rule::Join {
+            operands: met.to_vec(),
+            result: resolution.joined,
+            policy,
+            lattice: policy.is_partial_lattice(),
+        }),
+    }
+    if resolution.adapted != resolution.joined {
+        let (from, to) = (resolution.joined, resolution.adapted);
+        rules.push(if rule == Operands::Number { Rule::Number { to } } else { Rule::Inexact { from, to } });
+    }
+    if let (ValueType::Weak(weak), ValueType::Strong(_)) = (resolution.adapted, resolution.compute) {
+        rules.push(Rule::Default { weak, to: resolution.compute, policy });
+    }
+    Some(rules)
+}
+
+/// The fewest operands, the first such, that give the type alone.
+fn deciding(op: Op, policy: Policy, types: &[ValueType], compute: ValueType) -> SmallVec<[usize; 3]> {
+    let rule = match op.row().rule {
+        Operands::Logical => return SmallVec::new(),
+        // Without its condition, a choice is a join.
+        Operands::Choose => Operands::Join,
+        rule @ (Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient) => rule,
+    };
+    let all: SmallVec<[usize; 3]> = (first_joined(op)..types.len()).collect();
+    let gives = |chosen: &[usize]| {
+        let chosen: SmallVec<[ValueType; 3]> = chosen.iter().map(|&i| types[i]).collect();
+        policy.resolve(rule, &chosen).is_ok_and(|resolution| resolution.compute == compute)
+    };
+    if let Some(&one) = all.iter().find(|&&i| gives(&[i])) {
+        return SmallVec::from_slice(&[one]);
+    }
+    for (n, &i) in all.iter().enumerate() {
+        if let Some(&j) = all[n + 1..].iter().find(|&&j| gives(&[i, j])) {
+            return SmallVec::from_slice(&[i, j]);
+        }
+    }
+    all
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Same { ty, operands: 1 } => write!(f, "the operand is {ty}"),
+            Rule::Same { ty, .. } => write!(f, "all operands are {ty}"),
+            Rule::Join { operands, result, policy, lattice: true } => {
+                write!(f, "join {} = {result}", list(operands, " ∨ "))?;
+                if *policy != Policy::default() {
+                    write!(f, " under {policy}")?;
+                }
+                Ok(())
+            }
+            Rule::Join { operands, result, policy, lattice: false } => {
+                write!(f, "{policy}: {} = {result}", list(operands, " with "))
+            }
+            Rule::Number { to } => write!(f, "bool counts as a number, {to}"),
+            Rule::Inexact { from, to } => write!(f, "{from} becomes the float {to}"),
+            Rule::Default { weak, to, policy } => write!(f, "{weak} takes {to}, the default of {policy}"),
+            Rule::Truth => f.write_str("operands become bool"),
+            Rule::GivesBool(op) => write!(f, "{op} gives bool"),
+            Rule::Real { from, to } => write!(f, "{to} is the real part of {from}"),
+            Rule::Cast { to, reason: CastReason::Explicit } => write!(f, "cast to {to}"),
+            Rule::Cast { to, reason: CastReason::Mode(mode) } => write!(f, "casting mode {} gives {to}", mode.name()),
+            Rule::Cast { to, reason: CastReason::Back } => write!(f, "cast back to {to}"),
+            Rule::Call(ty) => write!(f, "the called function gives {ty}"),
+        }
+    }
+}
+
+fn list(types: &[ValueType], between: &str) -> String {
+    types.iter().map(|ty| ty.name()).collect::<Vec<_>>().join(between)
+}

@@ -1,0 +1,125 @@
+//! Why a value has its dtype: [`Explanation`]s, the [first widening](Widening) and its lint, the inserted casts, and one function
+//! under several policies.
+//!
+//! | question | asked of |
+//! |---|---|
+//! | why this dtype? | [`Jitted::explain_dtype`](crate::Jitted::explain_dtype), [`Traced::explain_dtype`](crate::jit::Traced::explain_dtype), [`Expr::explain_dtype`](crate::Expr::explain_dtype), [`Array::explain_dtype`](crate::Array::explain_dtype) |
+//! | where did a dtype first widen? | [`Jitted::first_widening`](crate::Jitted::first_widening); [`Jitted::on_widening`](crate::Jitted::on_widening) warns of it |
+//! | which casts were inserted, and why? | [`Jitted::casts`](crate::Jitted::casts), and the text of [`Stage::Typed`](crate::Stage::Typed) |
+//! | what would another policy do? | [`Jitted::policy_diff`](crate::Jitted::policy_diff) |
+
+mod policy_diff;
+
+pub use crate::config::Lint;
+pub use ndjit_ir::explain::{Explanation, Origin, Rule, Step, Term, Widening};
+pub use policy_diff::{DiffRow, PolicyDiff};
+
+use crate::source::Sources;
+use ndjit_codegen::Lowered;
+use ndjit_codegen::passes::inline::inline;
+use ndjit_ir::explain::{Explainer, Input};
+use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
+use std::fmt;
+
+/// A cast of a compiled program, and what asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InsertedCast {
+    /// The dtype before.
+    pub from: DType,
+    /// The dtype after.
+    pub to: DType,
+    /// The uses that asked for it, each with its rule; several if they share the cast.
+    pub reasons: Vec<String>,
+}
+
+impl fmt::Display for InsertedCast {
+    /// `i8 to f32: operand y of add at src/main.rs:10:24: join f32 ∨ i8 = f32`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}: {}", self.from, self.to, self.reasons.join(" | "))
+    }
+}
+
+/// What the array parameters of a function are: for each argument whether it is an array; after them come captured arrays.
+pub(crate) fn inputs(arrays: impl Iterator<Item = bool>, captured: usize) -> Vec<Input> {
+    let arguments = arrays.enumerate().filter(|(_, array)| *array).map(|(i, _)| Input::Argument(i));
+    arguments.chain(std::iter::repeat_n(Input::Captured, captured)).collect()
+}
+
+/// Why a value has its dtype. Calls are looked into.
+pub(crate) fn value(
+    graph: &Graph<ValueType>,
+    places: &Places,
+    inputs: &[Input],
+    policy: Policy,
+    value: Value,
+) -> Result<Explanation> {
+    let sources = Sources::default();
+    let read = |site| sources.snippet(site);
+    if graph.children().is_empty() {
+        return Ok(Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read).explain(value));
+    }
+    let mut asked = graph.clone();
+    asked.set_outputs(vec![value]);
+    let (graph, places) = inline(&asked, places)?;
+    let explainer = Explainer::new(&graph, &places).inputs(inputs).policy(policy).source(&read);
+    match graph.outputs() {
+        [value] => Ok(explainer.explain(*value)),
+        _ => Err(Error::new(ErrorCode::Verify, "explain_dtype: inlining lost the value")),
+    }
+}
+
+/// The first operation that widened a dtype. Calls are looked into.
+pub(crate) fn first_widening(
+    graph: &Graph<ValueType>,
+    places: &Places,
+    inputs: &[Input],
+    policy: Policy,
+) -> Option<Widening> {
+    let (graph, places) = inline(graph, places).ok()?;
+    let sources = Sources::default();
+    let read = |site| sources.snippet(site);
+    Explainer::new(&graph, &places).inputs(inputs).policy(policy).source(&read).first_widening()
+}
+
+/// Every cast of a program's typed graph.
+pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
+    let typed = &lowered.typed;
+    let casts = typed.node_ids().filter(|&id| matches!(typed.node(id).kind, NodeKind::Cast(_)));
+    let inserted = casts.map(|id| InsertedCast {
+        from: typed.ty(typed.operands(id)[0]),
+        to: typed.ty(typed.node(id).first()),
+        reasons: lowered.reasons(id).collect(),
+    });
+    inserted.collect()
+}
+
+/// Warns of the first widening, or refuses it.
+pub(crate) fn check(lowered: &Lowered, inputs: &[Input], lint: Lint) -> Result<()> {
+    if lint == Lint::Allow {
+        return Ok(());
+    }
+    let Some(widening) = first_widening(&lowered.traced, &lowered.places, inputs, lowered.policy) else {
+        return Ok(());
+    };
+    let Widening { from, to, explanation, .. } = &widening;
+    let cause = explanation.steps.first();
+    let what = cause.map_or("widening", |step| step.what);
+    let error = Error::new(ErrorCode::Promotion, format!("{what}: {from} in, {to} out"))
+        .at(cause.and_then(|step| step.places.first().copied()));
+    let error = explanation.to_string().lines().fold(error, |error, line| error.fact(line));
+    let error = error.help(format!(
+        "where {to} is meant, cast the array before; else cast what is wider, or the result, to {from}; \
+         `.on_widening(Lint::Allow)` allows it"
+    ));
+    match lint {
+        Lint::Deny => Err(error),
+        Lint::Allow | Lint::Warn => {
+            let report = crate::report::report(&error);
+            eprintln!("{}", report.replacen("error[promotion]", "warning[widening]", 1));
+            Ok(())
+        }
+    }
+}

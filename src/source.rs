@@ -1,0 +1,382 @@
+//! The user's source: the line of a place, and the expression that begins there.
+//!
+//! An expression is found by its shape, without knowledge of types: from the place, as far as the operator's precedence or the
+//! call's parentheses reach, and not beyond the line. What cannot be told is left out; nothing but messages depends on it.
+
+use ndjit_ir::explain::{Site, Snippet};
+use ndjit_ir::{Op, Place};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs;
+
+/// The line of a place, if the file can be read.
+pub(crate) fn line(place: Place) -> Option<String> {
+    Sources::default().line(place)
+}
+
+/// Files, each read once.
+#[derive(Default)]
+pub(crate) struct Sources {
+    files: RefCell<HashMap<&'static str, Option<Vec<String>>>>,
+}
+
+impl Sources {
+    fn line(&self, place: Place) -> Option<String> {
+        let mut files = self.files.borrow_mut();
+        let lines = files.entry(place.file).or_insert_with(|| {
+            let text = fs::read_to_string(place.file).ok()?;
+            Some(text.lines().map(str::to_owned).collect())
+        });
+        lines.as_ref()?.get((place.line as usize).checked_sub(1)?).cloned()
+    }
+
+    /// An operation as it is written.
+    pub fn snippet(&self, site: Site) -> Option<Snippet> {
+        snippet(site.op, site.nested, &self.line(site.place)?, (site.place.column as usize).checked_sub(1)?)
+    }
+}
+
+/// The expression of an op that begins at a character of a line: of several such the one with `nested` others inside.
+fn snippet(op: Option<Op>, nested: usize, line: &str, column: usize) -> Option<Snippet> {
+    let (before, text) = line.char_indices().nth(column).map(|(at, _)| line.split_at(at))?;
+    let mut ours = candidates(before, text);
+    ours.retain(|(form, _)| form.is(op));
+    let unsure = ours.len() > 1 && nested >= ours.len();
+    let at = nested.min(ours.len().checked_sub(1)?);
+    let (_, snippet) = ours.swap_remove(at);
+    Some(if unsure { Snippet { operands: Vec::new(), ..snippet } } else { snippet })
+}
+
+/// How an operation is spelled.
+enum Form<'a> {
+    Prefix(&'a str),
+    Infix(&'a str),
+    /// A function, by its path.
+    Function(&'a str),
+    Method,
+}
+
+impl Form<'_> {
+    fn is(&self, op: Option<Op>) -> bool {
+        let spelled = |operator: &str, arity| op.is_some_and(|op| op.arity() == arity && symbol(op) == Some(operator));
+        match *self {
+            Form::Prefix(operator) => spelled(operator, 1),
+            Form::Infix(operator) => spelled(operator.strip_suffix('=').unwrap_or(operator), 2),
+            // `where` is spelled `where_`.
+            Form::Function(path) => path
+                .rsplit(':')
+                .next()
+                .is_some_and(|name| op.is_some_and(|op| name.strip_suffix('_').unwrap_or(name) == op.name())),
+            // Methods have other names too; nothing else begins at the name of one.
+            Form::Method => true,
+        }
+    }
+}
+
+/// The operations that begin at a text, the innermost first.
+fn candidates<'a>(before: &'a str, text: &'a str) -> Vec<(Form<'a>, Snippet)> {
+    if let Some(before) = before.strip_suffix('.') {
+        return method(before, text).into_iter().map(|snippet| (Form::Method, snippet)).collect();
+    }
+    // `((x + y) * z)`: what stands inside parentheses begins, for the compiler, with the outermost of them.
+    let mut levels = vec![text];
+    while let Some(inner) = levels.last().and_then(|text| text.strip_prefix('(')) {
+        levels.push(inner);
+    }
+    levels.iter().rev().flat_map(|text| level(text)).collect()
+}
+
+/// The operations that begin at a text, those inside its first parentheses aside.
+fn level(text: &str) -> Vec<(Form<'_>, Snippet)> {
+    let (operators, end) = operators(text);
+    let mut found = Vec::new();
+    let first = operators.first().map_or(end, |(at, _)| *at);
+    for symbol in ["-", "!"] {
+        if let Some(operand) = text[..first].strip_prefix(symbol) {
+            found.push((Form::Prefix(symbol), of(&text[..first], &[operand])));
+        }
+    }
+    if let Some((path, length, arguments)) = call(text)
+        && length <= first
+    {
+        found.push((Form::Function(path), of(&text[..length], &arguments)));
+    }
+    let mut loosest = u8::MAX;
+    for (i, &(at, operator)) in operators.iter().enumerate() {
+        let assigns = i == 0 && operator.len() > 1 && precedence(operator) == 0 && operator.ends_with('=');
+        let binds = precedence(operator);
+        if binds == 0 && !assigns {
+            break;
+        }
+        if binds > loosest {
+            continue;
+        }
+        loosest = binds;
+        let next = operators[i + 1..].iter().find(|(_, operator)| precedence(operator) <= binds && !assigns);
+        let end = next.map_or(end, |(at, _)| *at);
+        found.push((Form::Infix(operator), of(&text[..end], &[&text[..at], &text[at + operator.len()..end]])));
+        if assigns {
+            break;
+        }
+    }
+    found
+}
+
+/// The operator of an op.
+fn symbol(op: Op) -> Option<&'static str> {
+    Some(match op {
+        Op::Add => "+",
+        Op::Subtract | Op::Negative => "-",
+        Op::Multiply => "*",
+        Op::Divide => "/",
+        Op::Remainder => "%",
+        Op::BitwiseAnd => "&",
+        Op::BitwiseOr => "|",
+        Op::BitwiseXor => "^",
+        Op::BitwiseLeftShift => "<<",
+        Op::BitwiseRightShift => ">>",
+        Op::BitwiseInvert => "!",
+        _ => return None,
+    })
+}
+
+/// How tightly an operator binds; 0 for all that bind less tightly than arithmetic does.
+fn precedence(operator: &str) -> u8 {
+    match operator {
+        "*" | "/" | "%" => 6,
+        "+" | "-" => 5,
+        "<<" | ">>" => 4,
+        "&" => 3,
+        "^" => 2,
+        "|" => 1,
+        _ => 0,
+    }
+}
+
+/// The binary operators outside brackets, up to the end of the expression: position and text, and that end.
+fn operators(text: &str) -> (Vec<(usize, &str)>, usize) {
+    const LONG: [&str; 19] = [
+        "<<=", ">>=", "<<", ">>", "&&", "||", "==", "!=", "<=", ">=", "->", "=>", "..", "+=", "-=", "*=", "/=", "%=",
+        "^=",
+    ];
+    let mut found = Vec::new();
+    let (mut at, mut depth, mut operand) = (0, 0usize, false);
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let mut step = c.len_utf8();
+        match c {
+            '"' => step = quoted(rest),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' if depth == 0 => break,
+            ')' | ']' | '}' => depth -= 1,
+            ',' | ';' if depth == 0 => break,
+            '/' if rest.starts_with("//") => break,
+            ':' if rest.starts_with("::<") => step = rest.find('>').map_or(rest.len(), |end| end + 1),
+            // The sign of an exponent.
+            '+' | '-' if text[..at].ends_with(['e', 'E']) && number_before(&text[..at - 1]) => {}
+            '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<' | '>' | '=' | '!' if depth == 0 && operand => {
+                step = LONG.iter().find(|long| rest.starts_with(**long)).map_or(1, |long| long.len());
+                found.push((at, &rest[..step]));
+                operand = false;
+                at += step;
+                continue;
+            }
+            _ => {}
+        }
+        if !c.is_whitespace() && !"+-*/&!".contains(c) {
+            operand = true;
+        }
+        at += step;
+    }
+    (found, at)
+}
+
+/// Whether the last word of a text is a number.
+fn number_before(text: &str) -> bool {
+    let word = text.rsplit(|c: char| !c.is_alphanumeric() && c != '.' && c != '_').next().unwrap_or_default();
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The length of a string literal at the beginning of a text.
+fn quoted(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '"' if !escaped => return at + 1,
+            _ => escaped = c == '\\' && !escaped,
+        }
+    }
+    text.len()
+}
+
+/// The path, length and arguments of a call at the beginning of a text.
+fn call(text: &str) -> Option<(&str, usize, Vec<&str>)> {
+    let open = text.find('(')?;
+    let path = &text[..open];
+    if path.is_empty() || !path.chars().all(|c| c.is_alphanumeric() || "_:<>".contains(c)) {
+        return None;
+    }
+    let mut arguments: Vec<&str> = Vec::new();
+    let mut from = open + 1;
+    loop {
+        let (_, length) = operators(&text[from..]);
+        arguments.push(&text[from..from + length]);
+        let stop = text[from + length..].chars().next()?;
+        from += length + 1;
+        match stop {
+            ',' => {}
+            ')' => break,
+            _ => return None,
+        }
+    }
+    arguments.retain(|argument| !argument.trim().is_empty());
+    Some((path, from, arguments))
+}
+
+/// `x.maximum(y)` of the text before the dot and the text of `maximum`.
+fn method(before: &str, text: &str) -> Option<Snippet> {
+    let (_, length, mut operands) = call(text)?;
+    let receiver = receiver(before);
+    if receiver.is_empty() {
+        return Some(of(&text[..length], &[]));
+    }
+    operands.insert(0, receiver);
+    Some(of(&format!("{receiver}.{}", &text[..length]), &operands))
+}
+
+/// What stands before the dot of a method call: names, dots and bracketed parts.
+fn receiver(before: &str) -> &str {
+    let (mut depth, mut start) = (0usize, before.len());
+    for (at, c) in before.char_indices().rev() {
+        match c {
+            ')' | ']' => depth += 1,
+            '(' | '[' if depth == 0 => break,
+            '(' | '[' => depth -= 1,
+            _ if depth > 0 || c.is_alphanumeric() || "_.:?!".contains(c) => {}
+            _ => break,
+        }
+        start = at;
+    }
+    &before[start..]
+}
+
+fn of(text: &str, operands: &[&str]) -> Snippet {
+    let operands = operands.iter().map(|operand| operand.trim().to_owned()).collect();
+    Snippet { text: text.trim().to_owned(), operands }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snippet;
+    use ndjit_ir::Op;
+
+    /// The expression at the mark `^`, and its operands.
+    fn at(op: Option<Op>, nested: usize, marked: &str) -> String {
+        let column = marked.chars().position(|c| c == '^').unwrap_or(0);
+        match snippet(op, nested, &marked.replacen('^', "", 1), column) {
+            Some(found) => format!("{} <{}>", found.text, found.operands.join("|")),
+            None => "none".to_owned(),
+        }
+    }
+
+    #[test]
+    fn expressions_reach_as_far_as_their_operator_binds() {
+        let all = [
+            (Some(Op::Multiply), 0, "let z = ^x * k + 1;"),
+            (Some(Op::Add), 0, "let z = ^x * k + 1;"),
+            (Some(Op::Multiply), 0, "jit(|x, y| x + ^y * 2)"),
+            (Some(Op::Add), 0, "jit(|x, y| ^x + y * 2)"),
+            (Some(Op::Subtract), 0, "^a - -b"),
+            (Some(Op::Multiply), 0, "^(x + 1) * sin(y, z) / w"),
+            (Some(Op::Divide), 0, "^(x + 1) * sin(y, z) / w"),
+            (Some(Op::Add), 0, "^x += y * 2;"),
+            (Some(Op::Negative), 0, "^-x * y"),
+            (Some(Op::BitwiseInvert), 0, "(^!&x, 1)"),
+            (Some(Op::Add), 0, "^add(x, y) * 2"),
+            (Some(Op::Multiply), 0, "^add(x, y) * 2"),
+            (Some(Op::BitwiseRightShift), 0, "^x >> 2 & y"),
+            (Some(Op::BitwiseAnd), 0, "^x >> 2 & y"),
+            (Some(Op::Multiply), 0, "^x * 1e-3 - y"),
+            (Some(Op::Where), 0, "^ndjit::where_(c, f(y, \")\"), 2)"),
+        ];
+        let found: Vec<String> = all.iter().map(|(op, nested, marked)| at(*op, *nested, marked)).collect();
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        x * k <x|k>
+        x * k + 1 <x * k|1>
+        y * 2 <y|2>
+        x + y * 2 <x|y * 2>
+        a - -b <a|-b>
+        (x + 1) * sin(y, z) <(x + 1)|sin(y, z)>
+        (x + 1) * sin(y, z) / w <(x + 1) * sin(y, z)|w>
+        x += y * 2 <x|y * 2>
+        -x <x>
+        !&x <&x>
+        add(x, y) <x|y>
+        add(x, y) * 2 <add(x, y)|2>
+        x >> 2 <x|2>
+        x >> 2 & y <x >> 2|y>
+        x * 1e-3 <x|1e-3>
+        ndjit::where_(c, f(y, ")"), 2) <c|f(y, ")")|2>
+        "#);
+    }
+
+    #[test]
+    fn nested_expressions_begin_at_one_place() {
+        let all = [
+            (Some(Op::Add), 0, "^a + b + c"),
+            (Some(Op::Add), 1, "^a + b + c"),
+            (Some(Op::Add), 0, "^((a + b) * c) + d;"),
+            (Some(Op::Multiply), 0, "^((a + b) * c) + d;"),
+            (Some(Op::Add), 1, "^((a + b) * c) + d;"),
+            // In a loop, which of the two it is cannot be told.
+            (Some(Op::Multiply), 2, "x = ^x * 2 * y"),
+            (Some(Op::Multiply), 64, "x = ^x * 2 + y"),
+        ];
+        let found: Vec<String> = all.iter().map(|(op, nested, marked)| at(*op, *nested, marked)).collect();
+        insta::assert_snapshot!(found.join("\n"), @r"
+        a + b <a|b>
+        a + b + c <a + b|c>
+        a + b <a|b>
+        (a + b) * c <(a + b)|c>
+        ((a + b) * c) + d <((a + b) * c)|d>
+        x * 2 * y <>
+        x * 2 <x|2>
+        ");
+    }
+
+    #[test]
+    fn methods_begin_at_their_names() {
+        let all = [
+            (Some(Op::Maximum), "jit!(|x, y| x.sin().^maximum(y) + 1)"),
+            (Some(Op::Negative), "x.^negative() - 1"),
+            (Some(Op::Greater), "a + f(b)[0].^gt(2)"),
+            (Some(Op::Sin), "    .^sin()"),
+            (None, "x.^cast(DType::F64) * y"),
+        ];
+        let found: Vec<String> = all.iter().map(|(op, marked)| at(*op, 0, marked)).collect();
+        insta::assert_snapshot!(found.join("\n"), @r"
+        x.sin().maximum(y) <x.sin()|y>
+        x.negative() <x>
+        f(b)[0].gt(2) <f(b)[0]|2>
+        sin() <>
+        x.cast(DType::F64) <x|DType::F64>
+        ");
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_left_out() {
+        for (op, marked) in [
+            (Some(Op::Add), "^macro_made!"),
+            (Some(Op::Add), ""),
+            (Some(Op::Add), "^x * y"),
+            (Some(Op::Sin), "^helper(x)"),
+            (Some(Op::Sin), "^sin(x,"),
+            (None, "^x + y"),
+            (Some(Op::Multiply), "^é"),
+            (Some(Op::Add), "^(((("),
+            (Some(Op::Add), "^\""),
+        ] {
+            assert_eq!(at(op, 0, marked), "none", "{marked}");
+        }
+    }
+}
