@@ -153,7 +153,7 @@ fn expm1_f16_downcast() {
     let down = || with_casting(CastingModes::DOWN, || both!(|x| x.exp(), halves(&[1.0])));
     assert_snapshot!(text(with_device(torch(), down).unwrap_err()), @"
     error[dtype]: exp: f16 is not supported on the device torch
-      x: f16[1]
+      x: f16[1] from argument 0
       because: Ivy declares it of expm1 (https://docs.ivy.dev)
       supported: bf16 f32 f64
       help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32

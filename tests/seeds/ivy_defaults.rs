@@ -4,7 +4,7 @@
 //! A default dtype never depends on a value here. In Ivy `full(2, 3_000_000_000)` is int64 and `full(2, 1e300)` float64.
 //! What the page sets for the whole process is set for a scope; `tests/seeds_global.rs` sets it globally.
 
-use crate::support::gives;
+use crate::support::{gives, program};
 use ndjit::{
     Array, Complex, DType, Defaults, ErrorCode, Policy, Shape, Stage, ValueType, Weak, arange, asarray, default_dtype,
     defaults, dtype, eye, f16, full, full_like, jit, linspace, ones, ones_like, strong, with_default_dtype,
@@ -156,7 +156,7 @@ fn backends_see_a_determined_dtype() {
     let f = jit!(|x| zeros_like(x) + full_like(x, 2) * 1.5);
     let weak = f.call((&asarray(1),)).unwrap();
     assert_eq!(weak.value_type(), Weak::Float.into());
-    let [graph, typed] = [Stage::Graph, Stage::Typed].map(|stage| f.explain(stage));
+    let [graph, typed] = [Stage::Graph, Stage::Typed].map(|stage| program(f.explain(stage)));
     assert!(graph.contains("i*") && !typed.contains('*'), "{graph}\n{typed}");
 }
 

@@ -156,7 +156,7 @@ fn expm1_does_not_take_float16() {
     let half = with_device(torch(), || exp(Array::from([f16::ONE])));
     assert_snapshot!(text(refused(&half)), @"
     error[dtype]: exp: f16 is not supported on the device torch
-      x: f16[1]
+      x: f16[1] held as data
       because: Ivy declares it of expm1 (https://docs.ivy.dev)
       supported: bf16 f32 f64
       help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32

@@ -17,15 +17,15 @@ fn strict_f32_plus_i32_is_an_error() {
     assert_eq!(sum.code(), ErrorCode::Promotion);
     assert_snapshot!(text(sum), @"
     error[promotion]: add: the strict policy does not promote f32 and i32
-      x: f32[]
-      y: i32[]
+      x: f32[] from argument 0
+      y: i32[] from argument 1
       help: cast explicitly: `y.cast(DType::F32)`
     ");
     let swapped = both!(|x, y| with_policy(Policy::Strict, move || y + x), 1.0f32, 1i32).unwrap_err();
     assert_snapshot!(text(swapped), @"
     error[promotion]: add: the strict policy does not promote i32 and f32
-      x: i32[]
-      y: f32[]
+      x: i32[] from argument 1
+      y: f32[] from argument 0
       help: cast explicitly: `x.cast(DType::F32)`
     ");
     // Both ways out.

@@ -2,7 +2,7 @@
 //! <https://docs.jax.dev/en/latest/jep/9407-type-promotion.html>, `docs/jep/9407-type-promotion.md` at cec06d116c; printed
 //! results from the notebook beside it. `np.int8(1)` is a strong scalar here, a Python scalar a bare number.
 
-use crate::support::{audit, both, gives, graph, node_pairs, page_lattice, text, triples};
+use crate::support::{audit, both, gives, graph, node_pairs, page_lattice, program, text, triples};
 use insta::assert_snapshot;
 use ndjit::promotion::lattice::NAMED;
 use ndjit::promotion::{Claim, NoLattice};
@@ -293,7 +293,7 @@ fn np_zeros_int8_plus_1000() {
     }
     assert_snapshot!(text(both!(|x| x + 1000, [0i8]).unwrap_err()), @"
     error[literal]: add: literal 1000 does not fit i8
-      x: i8[1]
+      x: i8[1] from argument 0
       y: i* (literal 1000)
       i8 holds -128 to 127
       help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
@@ -366,10 +366,12 @@ fn three_times_x_plus_1_squared() {
     implicit.call((&[1i32],)).unwrap();
     explicit.call((&[1i32],)).unwrap();
     // Literals print as they were written, `1` and `1_i32`; all else is the same once types are resolved.
-    let typed = explicit.explain(Stage::Typed);
-    assert!(typed.contains("1_i32 : i32[]"), "{typed}");
-    assert_eq!(implicit.explain(Stage::Typed), typed.replace("_i32", ""));
-    assert_ne!(implicit.explain(Stage::Graph), explicit.explain(Stage::Graph).replace("_i32", ""));
+    let at = |stage| [implicit.explain(stage), explicit.explain(stage).replace("_i32", "")].map(program);
+    let [implicit_graph, explicit_graph] = at(Stage::Graph);
+    let [implicit_typed, explicit_typed] = at(Stage::Typed);
+    assert_ne!(implicit_graph, explicit_graph);
+    assert_eq!(implicit_typed, explicit_typed);
+    assert!(implicit_typed.contains("literal #0 1 : i32[]"), "{implicit_typed}");
 }
 
 // P25 "let's further allow i* to subsume u* (after all, there is no unsigned integer scalar type in Python)"

@@ -59,8 +59,8 @@ fn option_0() {
     let error = both!(|x, y| with_policy(policy, move || x + y), [1.0f32], [1i32]).unwrap_err();
     assert_snapshot!(text(error), @"
     error[promotion]: add: the jep_option0 policy does not promote f32 and i32
-      x: f32[1]
-      y: i32[1]
+      x: f32[1] from argument 0
+      y: i32[1] from argument 1
       help: cast explicitly: `y.cast(DType::F32)`
     ");
     let cast = both!(|x, y| with_policy(policy, move || x + y.cast(DType::F32)), [1.0f32], [1i32]);

@@ -125,3 +125,8 @@ pub fn text(error: Error) -> String {
     let text = error.to_string();
     text.lines().filter(|line| !line.starts_with("  at ")).collect::<Vec<_>>().join("\n")
 }
+
+/// A stage's text without its comments: places, and reasons of casts.
+pub fn program(text: String) -> String {
+    text.lines().map(|line| line.split("  ;").next().unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
