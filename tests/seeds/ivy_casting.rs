@@ -126,6 +126,7 @@ fn cast_is_cross_then_up_then_down() {
     let all =
         |name: &str, dtypes: DTypeSet, dtype| negative(without(name, Op::Negative, dtypes), CastingModes::ALL, dtype);
     assert_eq!(all("without_i8", DType::I8.into(), DType::I8), Some(DType::I16), "up");
+    assert_eq!(all("without_i16", DType::I16.into(), DType::I16), Some(DType::I32), "up before down");
     assert_eq!(all("without_i64", DType::I64.into(), DType::I64), Some(DType::I32), "down");
     assert_eq!(all("without_floats", DTypeSet::FLOAT, DType::F16), Some(DType::I32), "cross");
     assert_eq!(all("without_f16", DType::F16.into(), DType::F16), Some(DType::F32), "up");
