@@ -56,7 +56,7 @@ fn exp_of_f16_where_the_device_does_not_do_it() {
     assert_snapshot!(unplaced(error(&with_device(torch(), || exp(&x)))), @r"
     error[dtype]: exp: f16 is not supported on the device torch
       at casting.rs
-      x: f16[1]
+      x: f16[1] held as data
       because: declared for expm1 by Ivy (https://docs.ivy.dev/overview/deep_dive/data_types.html)
       supported: bf16 f32 f64
       help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
@@ -71,7 +71,7 @@ fn exp_of_f16_where_the_device_does_not_do_it() {
     assert_snapshot!(unplaced(error(&down)), @r"
     error[dtype]: exp: f16 is not supported on the device no_bf16
       at casting.rs
-      x: f16[1]
+      x: f16[1] held as data
       because: made up (https://example.org)
       supported: f32 f64
       help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
@@ -81,7 +81,7 @@ fn exp_of_f16_where_the_device_does_not_do_it() {
     assert_snapshot!(unplaced(error(&complex)), @r"
     error[dtype]: exp: c64 is not supported
       at casting.rs
-      x: c64[1]
+      x: c64[1] held as data
       accepted: bf16 f16 f32 f64
       help: abs gives the modulus; a cast drops the imaginary part: `x.cast(DType::F32)`
     ");
@@ -93,8 +93,8 @@ fn integer_ops_of_floats() {
     assert_snapshot!(unplaced(error(&(&x ^ &x))), @r"
     error[dtype]: bitwise_xor: f16 is not supported
       at casting.rs
-      x: f16[2]
-      y: f16[2]
+      x: f16[2] held as data
+      y: f16[2] held as data
       accepted: bool u8 u16 u32 u64 i8 i16 i32 i64
       help: a cast truncates: `x.cast(DType::I16)` and `y.cast(DType::I16)`; or `with_casting(CastingModes::CROSS, || …)` casts to i32
     ");
@@ -135,10 +135,13 @@ fn casts_stand_in_the_graph_with_their_mode() {
       return %4
     }
     ");
-    // After commit nothing tells them from casts that were written, and kernels are the same.
+    // After commit nothing but comments tells them from casts that were written, and kernels are the same.
     let written = jit(|x: Expr, y| exp(x.cast(DType::F32)) * y).trace(&specs).unwrap().lower().unwrap();
     for stage in [Stage::Typed, Stage::Simplified, Stage::Kernels, Stage::Loops, Stage::Code] {
-        assert_eq!(adapted.explain(stage), written.explain(stage));
+        let bare = |text: String| {
+            text.lines().map(|line| line.split("  ;").next().unwrap_or_default().to_owned()).collect::<Vec<String>>()
+        };
+        assert_eq!(bare(adapted.explain(stage)), bare(written.explain(stage)));
     }
 }
 
@@ -164,7 +167,7 @@ fn dtypes_a_device_lacks() {
     assert_snapshot!(unplaced(error(&with_device(torch(), || &x + 1))), @r"
     error[dtype]: add: the device torch has no u16
       at casting.rs
-      x: u16[1]
+      x: u16[1] held as data
       y: i* (literal 1)
       because: torch has no such types (https://docs.pytorch.org/docs/stable/tensors.html)
       supported: bool u8 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
@@ -201,7 +204,7 @@ fn declarations_of_scopes() {
     assert_snapshot!(unplaced(error(&refused)), @r"
     error[dtype]: add: f64 is not supported here
       at casting.rs
-      x: f64[1]
+      x: f64[1] held as data
       y: i* (literal 1)
       declared: unsupported f64 c64 c128, at casting.rs
       supported: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32
@@ -215,7 +218,7 @@ fn declarations_of_scopes() {
     assert_snapshot!(unplaced(error(&half)), @r"
     error[dtype]: divide: f32 is not supported here
       at casting.rs
-      x: i32[1]
+      x: i32[1] held as data
       y: i* (literal 2)
       declared: supported u8 u16 u32 u64 i8 i16 i32 i64, at casting.rs
       supported: nothing that divide computes in
