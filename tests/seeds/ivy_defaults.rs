@@ -28,7 +28,7 @@ fn with_float<R>(float: DType, body: impl FnOnce() -> R) -> R {
 
 // I39 "All dtype arguments are keyword-only."
 // Ivy's zeros(2, 'int8') is a TypeError. Here a shape is all that zeros takes: the compiler refuses a dtype beside it
-// (`tests/wrong/`).
+// (`tests/wrong/creation_arguments.rs`).
 #[test]
 fn dtype_is_never_positional() {
     let shape_only: [fn(Shape) -> Array; 2] = [zeros, ones];
