@@ -15,6 +15,8 @@
 //!   and methods; see [`operators`] for what each operator means.
 //! - [`jit`](fn@jit) makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
 //! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
+//! - Which dtype two operands meet in is a [`Policy`]'s to say: JAX's unless [`with_policy`], [`Jitted::with_policy`] or
+//!   [`set_policy`] choose another. [`Array::explain_dtype`] and its like say why a dtype is what it is.
 //! - Errors are values of type [`Error`] that know the place in your source; [`report`] shows the line.
 //!
 //! No algorithm lives in this crate: it records, calls and shows.
@@ -73,6 +75,11 @@ pub use support::{casting, device, restrict_dtypes, set_casting, set_device, wit
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The page's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/promotion.md")]
+struct Promotion;
 
 /// The page's examples.
 #[cfg(doctest)]

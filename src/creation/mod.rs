@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 /// Creation functions with a dtype: made by [`dtype`].
 ///
 /// Reductions will take their dtype the same way. Which one they infer is a policy's to say already:
-/// [`Policy::accumulate`](crate::Policy::accumulate) for sums and products, [`Policy::mean`](crate::Policy::mean).
+/// [`Policy::sum`](crate::Policy::sum), [`Policy::product`](crate::Policy::product), [`Policy::mean`](crate::Policy::mean).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Typed(Option<DType>);
 

@@ -189,15 +189,15 @@ fn full_like_takes_its_array() {
 
 // I68 "prod upcasts the unsigned integer return to have the same number of bits as the default integer data type. By default
 // int32, and so we should return uint32 despite uint8"
-// ndjit has no reductions yet, but its policies type them. Ivy's sum does not widen (int8 stays); ndjit has one rule for sum
-// and prod, and in Ivy's policies it is that of sum.
+// ndjit has no reductions yet, but its policies type them. Ivy's sum does not widen (int8 stays).
 #[test]
 fn prod_of_uint8_widens_unsigned() {
-    let accumulate = |policy: Policy, dtype: DType| policy.accumulate(dtype.into()).unwrap();
-    for policy in [Policy::Standard, Policy::NumPy2.with_defaults(Defaults::BITS_32).unwrap()] {
-        assert_eq!(accumulate(policy, DType::U8), DType::U32.into(), "{policy}");
-        assert_eq!(accumulate(policy, DType::I8), DType::I32.into(), "{policy}");
+    let narrow = Policy::NumPy2.with_defaults(Defaults::BITS_32).unwrap();
+    for policy in [Policy::IvyPrecise, Policy::IvyImprecise, Policy::Standard, narrow] {
+        assert_eq!(policy.product(DType::U8.into()).unwrap(), DType::U32.into(), "{policy}");
+        assert_eq!(policy.product(DType::I8.into()).unwrap(), DType::I32.into(), "{policy}");
     }
-    assert_eq!(accumulate(Policy::IvyPrecise, DType::U8), DType::U8.into());
+    assert_eq!(Policy::IvyPrecise.product(DType::F16.into()).unwrap(), DType::F32.into());
+    assert_eq!(Policy::IvyPrecise.sum(DType::U8.into()).unwrap(), DType::U8.into());
     assert_eq!(with_policy(Policy::IvyPrecise, || (Array::from([1u8]) * Array::from([2u8])).dtype()), DType::U8);
 }

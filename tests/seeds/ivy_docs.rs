@@ -136,7 +136,7 @@ fn default_int_dtype_docstring() {
 fn default_uint_dtype_docstring() {
     let accumulated = |int| {
         let policy = Policy::Standard.with_defaults(Defaults { int, ..Defaults::BITS_32 }).unwrap();
-        policy.accumulate(DType::U8.into()).unwrap()
+        policy.sum(DType::U8.into()).unwrap()
     };
     assert_eq!(
         [DType::I32, DType::I16, DType::U16].map(accumulated),
@@ -152,7 +152,7 @@ fn infer_default_dtype_docstring() {
     let of_kind = |defaults: Defaults| Weak::ALL.map(|weak| defaults.of(weak));
     assert_eq!(of_kind(defaults()), [DType::I32, DType::F32, DType::C64]);
     assert_eq!(of_kind(Defaults { float: DType::F64, ..defaults() }), [DType::I32, DType::F64, DType::C64]);
-    let sums = [DType::Bool, DType::I8, DType::U8, DType::U64].map(|dtype| Policy::Standard.accumulate(dtype.into()));
+    let sums = [DType::Bool, DType::I8, DType::U8, DType::U64].map(|dtype| Policy::Standard.sum(dtype.into()));
     assert_eq!(sums, [DType::I32, DType::I32, DType::U32, DType::U64].map(|dtype| Ok(dtype.into())));
 }
 

@@ -277,24 +277,38 @@ impl Policy {
         self.system().width(dtype)
     }
 
-    /// The type of a sum or product of elements of type `ty`.
+    /// The type of a sum of elements of type `ty`.
     ///
     /// # Errors
     /// What the policy refuses.
-    pub fn accumulate(self, ty: ValueType) -> Result<ValueType, Clash> {
-        let default = self.defaults.int;
+    pub fn sum(self, ty: ValueType) -> Result<ValueType, Clash> {
+        self.accumulate(self.rules().sum, ty)
+    }
+
+    /// The type of a product of elements of type `ty`.
+    ///
+    /// # Errors
+    /// What the policy refuses.
+    pub fn product(self, ty: ValueType) -> Result<ValueType, Clash> {
+        self.accumulate(self.rules().product, ty)
+    }
+
+    fn accumulate(self, rule: Accumulate, ty: ValueType) -> Result<ValueType, Clash> {
+        let Defaults { int, float, complex } = self.defaults;
         let dtype = self.commit(ty);
-        let widened = match (self.rules().accumulate, dtype.kind()) {
-            (_, Kind::Float | Kind::Complex) => dtype,
+        let at_least = |default: DType| if dtype.bytes() >= default.bytes() { dtype } else { default };
+        let widened = match (rule, dtype.kind()) {
             (Accumulate::Same | Accumulate::WidenIntegers, Kind::Bool) => {
                 return Err(Clash { policy: self, refusal: Refusal::Number });
             }
-            (Accumulate::Same, _) => dtype,
-            (Accumulate::Widen | Accumulate::DefaultInt, Kind::Bool) => default,
-            (Accumulate::DefaultInt, _) if dtype.bytes() <= default.bytes() => default,
-            (_, Kind::UInt | Kind::Int) if dtype.bytes() >= default.bytes() => dtype,
-            (Accumulate::Widen | Accumulate::WidenIntegers, Kind::UInt) => default.unsigned(),
-            (Accumulate::Widen | Accumulate::WidenIntegers | Accumulate::DefaultInt, Kind::UInt | Kind::Int) => default,
+            (Accumulate::Widen | Accumulate::DefaultInt, Kind::Bool) => int,
+            (Accumulate::WidenAll, Kind::Bool) | (Accumulate::Same, _) => dtype,
+            (Accumulate::WidenAll, Kind::Float) => at_least(float),
+            (Accumulate::WidenAll, Kind::Complex) => at_least(complex),
+            (_, Kind::Float | Kind::Complex) => dtype,
+            (Accumulate::DefaultInt, _) if dtype.bytes() <= int.bytes() => int,
+            (_, Kind::UInt) => at_least(int.unsigned()),
+            (_, Kind::Int) => at_least(int),
         };
         Ok(ValueType::Strong(self.width(widened)))
     }

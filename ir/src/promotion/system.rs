@@ -176,11 +176,14 @@ pub enum WeakResult {
     Default,
 }
 
-/// The dtype of sums and products of integers and bool. Floats and complex numbers keep theirs everywhere.
+/// The dtype of a sum or a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accumulate {
-    /// At least as wide as the default integer, with the operand's signedness; bool as signed.
+    /// Of integers at least as wide as the default integer, with the operand's signedness; of bool the default integer. Floats
+    /// and complex numbers keep theirs.
     Widen,
+    /// Of every kind at least as wide as its default, with an integer's signedness; bool keeps its own.
+    WidenAll,
     /// The same, but bool is an error.
     WidenIntegers,
     /// The default integer, but for a wider one.
@@ -211,8 +214,10 @@ pub struct Rules {
     pub mean: Inexact,
     /// Bool in arithmetic.
     pub number: BoolNumber,
-    /// Sums and products of integers.
-    pub accumulate: Accumulate,
+    /// Sums.
+    pub sum: Accumulate,
+    /// Products.
+    pub product: Accumulate,
     /// Weak results.
     pub weak: WeakResult,
     /// Widths taken as they are.

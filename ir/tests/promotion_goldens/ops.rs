@@ -45,7 +45,8 @@ impl Call {
     fn resolve(self, policy: Policy, operands: &[ValueType]) -> Option<ValueType> {
         match self {
             Call::Op(op) => policy.resolve_op(op, operands).ok().map(|types| types.result),
-            Call::Sum | Call::Prod => policy.accumulate(operands[0]).ok(),
+            Call::Sum => policy.sum(operands[0]).ok(),
+            Call::Prod => policy.product(operands[0]).ok(),
             Call::Mean => policy.mean(operands[0]).ok(),
         }
     }

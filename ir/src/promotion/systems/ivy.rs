@@ -13,7 +13,8 @@ const RULES: Rules = Rules {
     order: Order::Left,
     quotient: Inexact::Default,
     mean: Inexact::Kept,
-    accumulate: Accumulate::Same,
+    sum: Accumulate::Same,
+    product: Accumulate::WidenAll,
     defaults: Defaults::BITS_32,
     ..numpy::RULES
 };
