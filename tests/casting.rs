@@ -115,6 +115,42 @@ fn integer_ops_of_floats() {
 }
 
 #[test]
+fn integers_that_modes_cast_fit() {
+    let a = asarray(3);
+    let bytes = Restriction::supported(DType::I8).unwrap();
+    let (sum, fits) = restrict_dtypes(bytes, || with_casting(CastingModes::DOWN, || (&a + 1000, &a + 100)));
+    assert_snapshot!(unplaced(error(&sum)), @r"
+    error[literal]: add: literal 1000 does not fit i8
+      at casting.rs
+      x: i*[] held as data
+      y: i* (literal 1000)
+      i8 holds -128 to 127
+      help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
+    ");
+    assert_eq!(fits.to_vec::<i8>().unwrap(), [103]);
+    // In a trace, written there or passed.
+    let traced = |args: Result<Array>| unplaced(args.unwrap_err());
+    let under = |f: &dyn Fn() -> Result<Array>| restrict_dtypes(bytes, || with_casting(CastingModes::DOWN, f));
+    let (written, passed) = (jit(|x| x + 1000), jit(|x, k| x + k));
+    assert_snapshot!(traced(under(&|| written.call((&a,)))), @r"
+    error[literal]: add: literal 1000 does not fit i8
+      at casting.rs
+      x: i*[] from argument 0
+      y: i* (literal 1000)
+      i8 holds -128 to 127
+      help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
+    ");
+    assert_snapshot!(traced(under(&|| passed.call((&a, 1000)))), @r"
+    error[literal]: call: literal 1000 does not fit i8
+      at casting.rs
+      i8 holds -128 to 127
+      argument 1: 1000
+      help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
+    ");
+    assert_eq!(under(&|| passed.call((&a, 100))).unwrap().to_vec::<i8>().unwrap(), [103]);
+}
+
+#[test]
 fn cosines_of_integers_need_no_cast() {
     let x = Array::from([0i32, 1]);
     assert_eq!(cos(&x).to_vec::<f32>().unwrap(), [1.0, 0.540_302_3]);
