@@ -10,7 +10,7 @@ use std::fmt;
 
 /// How well a target does a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Support {
+pub enum PrimSupport {
     /// Not at all: [`legalize`](crate::passes::legalize) has to rewrite it.
     None,
     /// One lane at a time.
@@ -21,7 +21,7 @@ pub enum Support {
 
 /// A primitive on some types that a target does not do on whole registers.
 #[derive(Clone, Copy, Debug)]
-pub struct Gap {
+pub struct PrimGap {
     /// The primitives.
     pub prims: &'static [Prim],
     /// Operand types (of a select: of the chosen values).
@@ -29,14 +29,14 @@ pub struct Gap {
     /// Result types; empty for any.
     pub to: &'static [PrimType],
     /// The best the target does.
-    pub support: Support,
+    pub support: PrimSupport,
     /// Why.
     pub reason: &'static str,
     /// Where that is documented or tracked.
     pub link: &'static str,
 }
 
-impl Gap {
+impl PrimGap {
     fn covers(&self, prim: Prim, from: PrimType, to: PrimType) -> bool {
         self.prims.contains(&prim) && self.from.contains(&from) && (self.to.is_empty() || self.to.contains(&to))
     }
@@ -50,7 +50,7 @@ pub struct Target {
     /// Whether there is a byte blend by the sign of a mask (x86 `pblendvb`).
     pub blend: bool,
     /// What it cannot do on whole registers. The weakest gap that covers a primitive counts.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<PrimGap>,
 }
 
 const CLIF_DOC: &str = "https://docs.rs/cranelift-codegen/0.135.8/cranelift_codegen/ir/trait.InstBuilder.html";
@@ -61,71 +61,71 @@ const I64: &[PrimType] = &[PrimType::I64];
 const WIDE: &[PrimType] = &[PrimType::I32, PrimType::I64];
 
 /// Gaps of Cranelift on every machine.
-const CLIF: &[Gap] = &[
-    Gap {
+const CLIF: &[PrimGap] = &[
+    PrimGap {
         prims: &[Prim::Sdiv, Prim::Udiv, Prim::Srem, Prim::Urem],
         from: INTS,
         to: &[],
-        support: Support::Scalar,
+        support: PrimSupport::Scalar,
         reason: "integer division is defined on scalars only",
         link: CLIF_DOC,
     },
-    Gap {
+    PrimGap {
         prims: &[Prim::Shl, Prim::Ushr, Prim::Sshr],
         from: INTS,
         to: &[],
-        support: Support::Scalar,
+        support: PrimSupport::Scalar,
         reason: "vector shifts take one count for all lanes; where the count is a constant or the same for all they are used nevertheless",
         link: CLIF_DOC,
     },
-    Gap {
+    PrimGap {
         prims: &[Prim::Smulhi, Prim::Umulhi],
         from: I64,
         to: &[],
-        support: Support::Scalar,
+        support: PrimSupport::Scalar,
         reason: "high multiplication is defined on scalars only; narrower lanes are widened",
         link: CLIF_DOC,
     },
-    Gap {
+    PrimGap {
         prims: &[Prim::FromSint, Prim::FromUint],
         from: I64,
         to: &[PrimType::F32],
-        support: Support::Scalar,
+        support: PrimSupport::Scalar,
         reason: "lanes of a vector conversion keep their width, and rounding twice would differ",
         link: CLIF_DOC,
     },
-    Gap {
+    PrimGap {
         prims: &[Prim::ToSint, Prim::ToUint],
         from: &[PrimType::F32],
         to: I64,
-        support: Support::Scalar,
+        support: PrimSupport::Scalar,
         reason: "lanes of a vector conversion keep their width",
         link: CLIF_DOC,
     },
-    Gap {
+    PrimGap {
         prims: &[Prim::ToSint, Prim::ToUint],
         from: &[PrimType::F64],
         to: WIDE,
-        support: Support::Scalar,
+        support: PrimSupport::Scalar,
         reason: "x64 has no saturating conversion of F64X2 to I64X2",
         link: "https://github.com/bytecodealliance/wasmtime/issues/4734",
     },
 ];
 
-const NO_FMA: Gap = Gap {
+const NO_FMA: PrimGap = PrimGap {
     prims: &[Prim::Fma],
     from: FLOATS,
     to: &[],
-    support: Support::Scalar,
+    support: PrimSupport::Scalar,
     reason: "without the FMA extension Cranelift calls the C library's exact function",
     link: "https://docs.rs/cranelift-codegen/0.135.8/cranelift_codegen/ir/enum.LibCall.html",
 };
 
-const NO_ROUND: Gap = Gap {
+const NO_ROUND: PrimGap = PrimGap {
     prims: &[Prim::Ffloor, Prim::Fceil, Prim::Ftrunc, Prim::Fround],
     from: FLOATS,
     to: &[],
-    support: Support::Scalar,
+    support: PrimSupport::Scalar,
     reason: "without SSE4.1 Cranelift calls the C library",
     link: "https://docs.rs/cranelift-codegen/0.135.8/cranelift_codegen/ir/enum.LibCall.html",
 };
@@ -147,12 +147,12 @@ impl Target {
     }
 
     /// How well this target does `prim` from operands of type `from` to a result of type `to`.
-    pub fn support(&self, prim: Prim, from: PrimType, to: PrimType) -> Support {
-        self.gap(prim, from, to).map_or(Support::Vector, |gap| gap.support)
+    pub fn support(&self, prim: Prim, from: PrimType, to: PrimType) -> PrimSupport {
+        self.gap(prim, from, to).map_or(PrimSupport::Vector, |gap| gap.support)
     }
 
     /// Why it is not done on whole registers, if it is not.
-    pub fn gap(&self, prim: Prim, from: PrimType, to: PrimType) -> Option<&Gap> {
+    pub fn gap(&self, prim: Prim, from: PrimType, to: PrimType) -> Option<&PrimGap> {
         self.gaps.iter().filter(|gap| gap.covers(prim, from, to)).min_by_key(|gap| gap.support)
     }
 }
@@ -184,9 +184,9 @@ impl fmt::Display for Target {
             let types = |types: &[PrimType]| types.iter().map(|t| t.name()).collect::<Vec<_>>().join("|");
             let to = if gap.to.is_empty() { String::new() } else { format!(" -> {}", types(gap.to)) };
             let how = match gap.support {
-                Support::None => "none",
-                Support::Scalar => "per lane",
-                Support::Vector => "vector",
+                PrimSupport::None => "none",
+                PrimSupport::Scalar => "per lane",
+                PrimSupport::Vector => "vector",
             };
             writeln!(f, "  {} {}{to}: {how}: {} ({})", prims.join(" "), types(gap.from), gap.reason, gap.link)?;
         }

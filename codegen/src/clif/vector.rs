@@ -6,7 +6,7 @@
 
 use super::lanes::{Emitter, HIGH, LOW, ODD, Operand, Regs, cells, int_vector, lane_bits, scalar_type, vector_type};
 use super::scalar::{self, float_condition, int_condition};
-use crate::target::Support;
+use crate::target::PrimSupport;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ndjit_ir::PrimType;
@@ -40,8 +40,8 @@ impl Emitter<'_, '_> {
             return Operand::Lanes { regs: self.shift_by(prim, from, &regs, count), bits: from.bits() };
         }
         match self.target.support(prim, from, to) {
-            Support::Vector => self.whole(prim, from, to, args),
-            Support::Scalar | Support::None => self.per_lane(prim, from, to, args),
+            PrimSupport::Vector => self.whole(prim, from, to, args),
+            PrimSupport::Scalar | PrimSupport::None => self.per_lane(prim, from, to, args),
         }
     }
 

@@ -4,7 +4,7 @@
 //! names the target's reason.
 
 use super::expand::{hoist, invariant_inputs};
-use crate::target::{Support, Target};
+use crate::target::{PrimSupport, Target};
 use ndjit_ir::body::{Body, BodyBuilder, Inst, InstKind, Prim, Reg};
 use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::{Error, ErrorCode, PrimType, Result};
@@ -33,7 +33,7 @@ fn verify(body: &Body, target: &Target) -> Result<()> {
         match &inst.kind {
             InstKind::Prim(prim) => {
                 let (from, to) = types(body, inst);
-                if let Some(gap) = target.gap(*prim, from, to).filter(|gap| gap.support == Support::None) {
+                if let Some(gap) = target.gap(*prim, from, to).filter(|gap| gap.support == PrimSupport::None) {
                     let headline = format!("legalize: {} has no {prim} from {from} to {to}", target.name);
                     return Err(Error::new(ErrorCode::Backend, headline)
                         .fact(format_args!("reason: {}", gap.reason))
@@ -55,7 +55,7 @@ fn rewrite(body: &Body, target: &Target) -> Body {
         let results = match &inst.kind {
             InstKind::Prim(prim @ (Prim::Smulhi | Prim::Umulhi)) => {
                 let (from, to) = types(body, inst);
-                if target.support(*prim, from, to) == Support::None {
+                if target.support(*prim, from, to) == PrimSupport::None {
                     vec![high_product(&mut builder, *prim, args[0], args[1])]
                 } else {
                     vec![builder.prim(*prim, &args, None)]

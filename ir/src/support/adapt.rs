@@ -125,7 +125,7 @@ impl Support {
         let error = match refused {
             Refused::Policy(error) => error,
             Refused::Dtype(role, dtype) => match (self.lack(op, role, dtype), plain) {
-                (Lack::Unsupported(Unsupported::Domain(_)), Err(error)) => error,
+                (Lack::Unsupported(Unsupported::Domain(..)), Err(error)) => error,
                 (lack, _) => {
                     let error = match role {
                         Role::Result => lack.error(op, dtype).fact(format_args!("{op} {} {dtype} here", role.verb())),
@@ -238,7 +238,7 @@ impl Support {
         let allowed = role == Role::Result && dtype == DType::Bool;
         match self.restrictions.excluding(dtype) {
             Some(restriction) if !allowed => Lack::Declared(restriction),
-            _ => Lack::Unsupported(unsupported(op, dtype, self.device).unwrap_or(Unsupported::Domain(op))),
+            _ => Lack::Unsupported(unsupported(op, dtype, self.device).unwrap_or(Unsupported::Domain(op, dtype))),
         }
     }
 
@@ -287,7 +287,7 @@ impl Lack {
             }
             Lack::Unsupported(why) => {
                 let headline = match why {
-                    Unsupported::Domain(_) => format!("{dtype} is not supported"),
+                    Unsupported::Domain(..) => format!("{dtype} is not supported"),
                     Unsupported::Invalid(device, _) => format!("the device {device} has no {dtype}"),
                     Unsupported::Gap(device, ..) => format!("{dtype} is not supported on the device {device}"),
                 };

@@ -1,7 +1,7 @@
 //! Support: what a device, an op or a declaration of the user's does not take, as data with reasons, and what is done about it.
 //!
 //! [`device`] describes devices: dtypes they lack, and dtypes in which they do not do certain ops. What an op computes in
-//! anywhere is its domain in the [op table](crate::op_table). [`restriction`] holds what users declare. [`query`] answers
+//! anywhere is its domain in the [op table](crate::op_table); why it is no wider stands in `domain`. [`restriction`] holds what users declare. [`query`] answers
 //! questions about all of them. [`modes`] are the casting modes: they choose another dtype where one is not supported.
 //! [`adapt`] puts these together for one use of an op; [`supports`] keeps what each node of a graph was made under, and [`walk`]
 //! finds what the whole graph supports.
@@ -12,6 +12,7 @@
 
 pub mod adapt;
 pub mod device;
+mod domain;
 pub mod modes;
 pub mod query;
 pub mod restriction;

@@ -4,11 +4,10 @@
 //! unsupported and invalid.
 
 use super::device::Device;
+use super::domain::domain_gap;
 use crate::dtype::{DType, DTypeSet};
 use crate::op::Op;
 use std::fmt;
-
-const DOMAIN: &str = "https://data-apis.org/array-api/2024.12/API_specification/elementwise_functions.html";
 
 /// The dtypes of a class that a device has: all, where none is chosen.
 pub fn valid_dtypes(device: impl Into<Option<Device>>, class: impl Into<DTypeSet>) -> DTypeSet {
@@ -51,7 +50,7 @@ pub fn devices() -> Vec<Device> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsupported {
     /// It does so nowhere: the dtype is not in its domain.
-    Domain(Op),
+    Domain(Op, DType),
     /// The device has no such dtype.
     Invalid(Device, DType),
     /// The device does not do this op in this dtype.
@@ -62,7 +61,7 @@ impl Unsupported {
     /// Why.
     pub fn reason(self) -> &'static str {
         match self {
-            Unsupported::Domain(_) => "the op's domain",
+            Unsupported::Domain(op, dtype) => domain_gap(op, dtype).map_or("", |gap| gap.reason),
             Unsupported::Invalid(device, dtype) => device.invalid(dtype).map_or("", |gap| &gap.reason),
             Unsupported::Gap(device, op, dtype) => device.unsupported(op, dtype).map_or("", |gap| &gap.reason),
         }
@@ -71,7 +70,7 @@ impl Unsupported {
     /// Where that is documented or tracked.
     pub fn link(self) -> &'static str {
         match self {
-            Unsupported::Domain(_) => DOMAIN,
+            Unsupported::Domain(op, dtype) => domain_gap(op, dtype).map_or("", |gap| gap.link),
             Unsupported::Invalid(device, dtype) => device.invalid(dtype).map_or("", |gap| &gap.link),
             Unsupported::Gap(device, op, dtype) => device.unsupported(op, dtype).map_or("", |gap| &gap.link),
         }
@@ -81,7 +80,7 @@ impl Unsupported {
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unsupported::Domain(op) => write!(f, "{op} computes in {} only", op.row().domain),
+            Unsupported::Domain(op, _) => write!(f, "{op} computes in {} only: {}", op.row().domain, self.reason()),
             Unsupported::Invalid(device, dtype) => write!(f, "{device} has no {dtype}: {}", self.reason()),
             Unsupported::Gap(device, op, dtype) => {
                 write!(f, "{device} does not do {op} in {dtype}: {}", self.reason())
@@ -95,7 +94,7 @@ pub fn unsupported(op: Op, dtype: DType, device: impl Into<Option<Device>>) -> O
     let device = device.into();
     match device {
         Some(device) if device.invalid(dtype).is_some() => Some(Unsupported::Invalid(device, dtype)),
-        _ if !op.row().domain.contains(dtype) => Some(Unsupported::Domain(op)),
+        _ if !op.row().domain.contains(dtype) => Some(Unsupported::Domain(op, dtype)),
         Some(device) if device.unsupported(op, dtype).is_some() => Some(Unsupported::Gap(device, op, dtype)),
         _ => None,
     }

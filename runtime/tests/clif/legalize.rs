@@ -3,13 +3,13 @@
 use crate::support::{Random, nest};
 use ndjit_codegen::clif::host_isa;
 use ndjit_codegen::passes::legalize::legalize;
-use ndjit_codegen::target::{Gap, Support, Target, combinations};
+use ndjit_codegen::target::{PrimGap, PrimSupport, Target, combinations};
 use ndjit_ir::body::{BodyBuilder, Prim};
 use ndjit_ir::loops::{LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, PrimType};
 
 fn lacking(prims: &'static [Prim], from: &'static [PrimType]) -> Target {
-    let gap = Gap { prims, from, to: &[], support: Support::None, reason: "a test", link: "none" };
+    let gap = PrimGap { prims, from, to: &[], support: PrimSupport::None, reason: "a test", link: "none" };
     Target { name: "test".into(), blend: false, gaps: vec![gap] }
 }
 
@@ -58,7 +58,7 @@ fn what_remains_is_refused_with_the_reason() {
 fn this_machine_has_every_primitive() {
     let target = Target::host_clif(&*host_isa().unwrap());
     for (prim, from, to) in combinations() {
-        assert_ne!(target.support(prim, from, to), Support::None, "{prim} {from} {to}");
+        assert_ne!(target.support(prim, from, to), PrimSupport::None, "{prim} {from} {to}");
     }
     let plain = high_products(DType::I64, PrimType::I64);
     assert_eq!(legalize(plain.clone(), &target).unwrap(), plain);

@@ -1,0 +1,74 @@
+//! Why ops do not compute in the dtypes outside their domains, and where that stands. The domains themselves are in the
+//! [op table](crate::op_table); this table covers exactly what they leave out.
+
+use crate::dtype::{DType, DTypeSet};
+use crate::op::Op;
+
+/// Dtypes that an op does not compute in anywhere.
+#[derive(Debug)]
+pub(super) struct DomainGap {
+    op: Op,
+    dtypes: DTypeSet,
+    pub(super) reason: &'static str,
+    pub(super) link: &'static str,
+}
+
+/// The page of a function in the Array API standard.
+macro_rules! page {
+    ($name:literal) => {
+        concat!("https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.", $name, ".html")
+    };
+}
+
+macro_rules! gaps {
+    ($($dtypes:expr, $reason:literal: $($op:ident $link:expr),*;)*) => {
+        &[$($(DomainGap { op: Op::$op, dtypes: $dtypes, reason: $reason, link: $link }),*),*]
+    };
+}
+
+const EXACT: DTypeSet = DTypeSet::BOOL.union(DTypeSet::INT);
+const INEXACT: DTypeSet = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
+
+const GAPS: &[DomainGap] = gaps! {
+    DTypeSet::COMPLEX, "the standard's takes complex numbers; here this is not written yet":
+        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tanh page!("tanh");
+    EXACT, "it is computed in floating point; policies that allow it convert integers first":
+        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tanh page!("tanh"), Sqrt page!("sqrt"),
+        Reciprocal page!("reciprocal"), Divide page!("divide");
+    DTypeSet::COMPLEX, "it is defined for real numbers":
+        Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"),
+        FloorDivide page!("floor_divide"), Remainder page!("remainder");
+    DTypeSet::BOOL, "it is defined for numbers, and bool is none":
+        Subtract page!("subtract"), Negative page!("negative"), Sign page!("sign"), Square page!("square"),
+        Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"),
+        BitwiseLeftShift page!("bitwise_left_shift"), BitwiseRightShift page!("bitwise_right_shift"),
+        MulAdd "https://doc.rust-lang.org/std/primitive.f64.html#method.mul_add";
+    INEXACT, "it is about the bits of integers":
+        BitwiseAnd page!("bitwise_and"), BitwiseOr page!("bitwise_or"), BitwiseXor page!("bitwise_xor"),
+        BitwiseInvert page!("bitwise_invert"), BitwiseLeftShift page!("bitwise_left_shift"),
+        BitwiseRightShift page!("bitwise_right_shift");
+    DTypeSet::NUMERIC, "it is computed in bool; policies that allow it compare numbers with zero first":
+        LogicalAnd page!("logical_and"), LogicalOr page!("logical_or"), LogicalXor page!("logical_xor"),
+        LogicalNot page!("logical_not");
+};
+
+/// Why `op` does not compute in `dtype` anywhere; `None` if it does somewhere.
+pub(super) fn domain_gap(op: Op, dtype: DType) -> Option<&'static DomainGap> {
+    GAPS.iter().find(|gap| gap.op == op && gap.dtypes.contains(dtype))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_covers_what_domains_leave_out() {
+        for (op, dtype) in Op::ALL.into_iter().flat_map(|op| DType::ALL.map(|dtype| (op, dtype))) {
+            let rows = GAPS.iter().filter(|gap| gap.op == op && gap.dtypes.contains(dtype)).count();
+            assert_eq!(rows, usize::from(!op.row().domain.contains(dtype)), "{op} {dtype}");
+        }
+        for gap in GAPS.iter().filter(|gap| gap.op != Op::MulAdd) {
+            assert!(gap.link.ends_with(&format!("/array_api.{}.html", gap.op)), "{gap:?}");
+        }
+    }
+}
