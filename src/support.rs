@@ -12,7 +12,8 @@ pub fn casting() -> CastingModes {
 
 /// Runs `body` with these casting modes: where an op, the [device](with_device) or a [declaration](restrict_dtypes) does not
 /// take a dtype, operands are cast to one that is taken, instead of an error. Each cast stands in the traced graph with its
-/// mode. Casts may lose precision, or take more memory.
+/// mode. Casts may lose precision, or take more memory. Results keep the dtype they were computed in; the dtype that a written
+/// cast or a creation function asks for is never replaced. Integers written as numbers must fit, as without a cast.
 ///
 /// ```
 /// use ndjit::{Array, CastingModes, DType, f16, with_casting};
@@ -37,8 +38,9 @@ pub fn device() -> Option<Device> {
     settings().support.device
 }
 
-/// Runs `body` for a device: what it does not take is an error, or is cast by a [mode](with_casting). Where operations run is
-/// not changed.
+/// Runs `body` for a device: operands and computing dtypes that it does not take, and results that it has no dtype for, are an
+/// error, or are avoided by casts of a [mode](with_casting). Written casts and creation functions that ask for a dtype it lacks
+/// are errors in any case. Where operations run is not changed.
 ///
 /// ```
 /// use ndjit::{Array, DType, Device, ErrorCode, Op, exp, f16, with_device};
@@ -59,8 +61,9 @@ pub fn set_device(device: impl Into<Option<Device>>) {
     change_global(|settings| settings.support.device = device);
 }
 
-/// Runs `body` with a declaration: every operand of the operations in it, and every dtype they compute in, must be supported.
-/// It holds besides those around it. Conditions of [`where_`](crate::where_), bare numbers and weak arrays are taken as ever.
+/// Runs `body` with a declaration: every operand of the operations in it, and every dtype they compute in or give, must be
+/// supported. It holds besides those around it. Conditions of [`where_`](crate::where_), the truth values that predicates give,
+/// bare numbers and weak arrays are taken as ever.
 ///
 /// ```
 /// use ndjit::{Array, DTypeSet, ErrorCode, Restriction, restrict_dtypes};
