@@ -152,7 +152,8 @@ pub fn defaults() -> Defaults {
     policy().defaults()
 }
 
-/// Runs `body` with other default dtypes for the kinds of numbers, under the same policy.
+/// Runs `body` with other default dtypes for the kinds of numbers, under the same policy. They are of the widths it takes: 32
+/// bits at most under [`Policy::Jax32`].
 ///
 /// ```
 /// use ndjit::{DType, Defaults, weak, with_defaults, Array};

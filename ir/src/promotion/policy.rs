@@ -172,8 +172,8 @@ impl Policy {
     /// have been added.
     pub fn new(name: &str, joins: Table, rules: Rules) -> Result<Policy> {
         rules.defaults.check()?;
-        let (number, defaults) = (registry::add(name, joins, rules)?, rules.defaults);
-        Ok(Policy { system: number, defaults })
+        let defaults = rules.defaults.within(rules.width);
+        Ok(Policy { system: registry::add(name, joins, Rules { defaults, ..rules })?, defaults })
     }
 
     /// A policy of your own whose joins are a lattice's, by the names of its nodes: dtypes (`f32`, `float32`), `i*`, `f*` and
@@ -223,13 +223,14 @@ impl Policy {
         self.defaults
     }
 
-    /// The same policy with other defaults.
+    /// The same policy with other defaults. They too are of the [widths](Policy::width) it takes: with 64-bit types off, `i32`
+    /// where `i64` is asked for.
     ///
     /// # Errors
     /// `Promotion` if a default is not of its kind.
     pub fn with_defaults(self, defaults: Defaults) -> Result<Policy> {
         defaults.check()?;
-        Ok(Policy { defaults, ..self })
+        Ok(Policy { defaults: defaults.within(self.system().rules.width), ..self })
     }
 
     /// The type an op with the operand rule `rule` computes in.
@@ -456,16 +457,16 @@ impl FromStr for Policy {
             None => (text, None),
         };
         let system = registry::named(name).ok_or_else(unknown)?;
-        let defaults = match defaults {
-            None => registry::system(system).rules.defaults,
-            Some(defaults) => read_defaults(defaults).ok_or_else(unknown)?,
-        };
-        Ok(Policy { system, defaults })
+        let policy = Policy { system, defaults: registry::system(system).rules.defaults };
+        match defaults {
+            None => Ok(policy),
+            Some(defaults) => read_defaults(defaults).and_then(|d| policy.with_defaults(d).ok()).ok_or_else(unknown),
+        }
     }
 }
 
 fn read_defaults(text: &str) -> Option<Defaults> {
     let mut dtypes = text.split(',').map(|name| name.trim().parse::<DType>().ok());
     let defaults = Defaults { int: dtypes.next()??, float: dtypes.next()??, complex: dtypes.next()?? };
-    (defaults.check().is_ok() && dtypes.next().is_none()).then_some(defaults)
+    dtypes.next().is_none().then_some(defaults)
 }

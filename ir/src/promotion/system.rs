@@ -107,6 +107,11 @@ impl Defaults {
         }
     }
 
+    /// The dtypes taken where these are asked for.
+    pub(super) const fn within(self, width: Width) -> Defaults {
+        Defaults { int: width.of(self.int), float: width.of(self.float), complex: width.of(self.complex) }
+    }
+
     /// The dtype of a type: its own, or the default of a weak one.
     pub const fn commit(self, ty: ValueType) -> DType {
         match ty {
@@ -182,10 +187,10 @@ pub enum Accumulate {
     /// Of integers at least as wide as the default integer, with the operand's signedness; of bool the default integer. Floats
     /// and complex numbers keep theirs.
     Widen,
+    /// As `Widen`, but bool is an error.
+    WidenIntegers,
     /// Of every kind at least as wide as its default, with an integer's signedness; bool keeps its own.
     WidenAll,
-    /// The same, but bool is an error.
-    WidenIntegers,
     /// The default integer, but for a wider one.
     DefaultInt,
     /// The operand's; bool is an error.
@@ -199,6 +204,20 @@ pub enum Width {
     Any,
     /// 64-bit numbers become 32-bit ones, and 128-bit complex numbers 64-bit ones, wherever a dtype is asked for.
     UpTo32,
+}
+
+impl Width {
+    /// The dtype taken where `dtype` is asked for.
+    pub const fn of(self, dtype: DType) -> DType {
+        match (self, dtype) {
+            (Width::Any, _) => dtype,
+            (Width::UpTo32, DType::U64) => DType::U32,
+            (Width::UpTo32, DType::I64) => DType::I32,
+            (Width::UpTo32, DType::F64) => DType::F32,
+            (Width::UpTo32, DType::C128) => DType::C64,
+            (Width::UpTo32, _) => dtype,
+        }
+    }
 }
 
 /// A system's rules beside its joins.
@@ -264,13 +283,6 @@ impl System {
 
     /// The dtype the system takes where `dtype` is asked for.
     pub const fn width(&self, dtype: DType) -> DType {
-        match (self.rules.width, dtype) {
-            (Width::Any, _) => dtype,
-            (Width::UpTo32, DType::U64) => DType::U32,
-            (Width::UpTo32, DType::I64) => DType::I32,
-            (Width::UpTo32, DType::F64) => DType::F32,
-            (Width::UpTo32, DType::C128) => DType::C64,
-            (Width::UpTo32, _) => dtype,
-        }
+        self.rules.width.of(dtype)
     }
 }

@@ -1,7 +1,7 @@
 //! Rules beside joins: weak types, names, other defaults.
 
 use ndjit_ir::op::ResultRule;
-use ndjit_ir::promotion::Defaults;
+use ndjit_ir::promotion::{Defaults, Rules};
 use ndjit_ir::promotion::lattice::join;
 use ndjit_ir::{DType, Op, Policy, ValueType, Weak};
 
@@ -54,6 +54,23 @@ fn set_defaults_reach_weak_results_under_every_policy() {
     };
     assert_eq!(mixed(Policy::IvyPrecise), DType::F64.into());
     assert_eq!(mixed(Policy::NumPy2), DType::F16.into());
+}
+
+#[test]
+fn defaults_are_of_the_widths_a_policy_takes() {
+    let wide = Policy::Jax32.with_defaults(Defaults::BITS_64).unwrap();
+    assert_eq!((wide, wide.defaults()), (Policy::Jax32, Defaults::BITS_32));
+    assert_eq!("jax32(i64,f64,c128)".parse(), Ok(Policy::Jax32));
+    assert_eq!(wide.resolve_op(Op::Add, &[DType::Bool.into(), Weak::Int.into()]).unwrap().result, Weak::Int.into());
+    assert_eq!(wide.commit(Weak::Int.into()), DType::I32);
+    // The others stay as they are, wider or narrower.
+    let mixed = Defaults { int: DType::U64, float: DType::F16, complex: DType::C64 };
+    let narrowed = Defaults { int: DType::U32, ..mixed };
+    assert_eq!(Policy::Jax32.with_defaults(mixed).unwrap().defaults(), narrowed);
+    assert_eq!(Policy::Jax32Explicit.with_defaults(mixed).unwrap().defaults(), mixed);
+    let rules = Rules { defaults: Defaults::BITS_64, ..Policy::Jax32.rules() };
+    let own = Policy::new("own_narrow", Policy::Jax32.system().joins, rules).unwrap();
+    assert_eq!((own.defaults(), "own_narrow".parse()), (Defaults::BITS_32, Ok(own)));
 }
 
 #[test]

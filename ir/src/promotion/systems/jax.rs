@@ -82,11 +82,8 @@ pub(super) const fn total(a: ValueType, b: ValueType) -> Option<ValueType> {
 /// The type with 64-bit widths off.
 const fn narrow(ty: ValueType) -> ValueType {
     match ty {
-        ValueType::Strong(DType::U64) => ValueType::Strong(DType::U32),
-        ValueType::Strong(DType::I64) => ValueType::Strong(DType::I32),
-        ValueType::Strong(DType::F64) => ValueType::Strong(DType::F32),
-        ValueType::Strong(DType::C128) => ValueType::Strong(DType::C64),
-        other => other,
+        ValueType::Strong(dtype) => ValueType::Strong(Width::UpTo32.of(dtype)),
+        weak => weak,
     }
 }
 
