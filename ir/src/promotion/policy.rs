@@ -4,12 +4,12 @@
 //! system in the field can be folded pair by pair. It is a small value that a node captures when it is made. It looks at
 //! types alone: no value ever changes a dtype.
 
-use super::lattice::Lattice;
+use super::lattice::{Lattice, value_type};
 use super::registry;
 use super::system::{Accumulate, BoolNumber, Defaults, Inexact, Order, Rules, System, Table, WeakResult};
 use super::systems;
 use crate::dtype::{DType, Kind};
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::op::Operands;
 use crate::value_type::{ValueType, Weak};
 use std::fmt;
@@ -188,9 +188,21 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Policy::new`].
+    /// Those of [`Policy::new`], and `Promotion` if no node is a type, or two nodes are the same one.
     pub fn from_lattice(lattice: &Lattice, rules: Rules) -> Result<Policy> {
-        Policy::new(lattice.name(), Table::from_fn(|a, b| lattice.join_types(a, b)), rules)
+        let name = lattice.name();
+        let types: Vec<ValueType> = lattice.nodes().iter().filter_map(|node| value_type(node)).collect();
+        if types.is_empty() {
+            return Err(Error::new(ErrorCode::Promotion, format!("policy: no node of lattice `{name}` is a type"))
+                .fact(format_args!("the nodes: {}", lattice.nodes().join(" ")))
+                .help("name nodes after dtypes (`f32` or `float32`) and weak types (`i*` `f*` `c*`)"));
+        }
+        if let Some(ty) = types.iter().enumerate().find_map(|(i, ty)| types[..i].contains(ty).then_some(ty)) {
+            return Err(Error::new(ErrorCode::Promotion, format!("policy: two nodes of lattice `{name}` are {ty}"))
+                .fact(format_args!("the nodes: {}", lattice.nodes().join(" ")))
+                .help("name each dtype once, by its short or its long name"));
+        }
+        Policy::new(name, lattice.type_table(), rules)
     }
 
     /// The policy's system.

@@ -1,8 +1,8 @@
 //! Rules beside joins: weak types, names, other defaults.
 
 use ndjit_ir::op::ResultRule;
-use ndjit_ir::promotion::{Defaults, Rules};
 use ndjit_ir::promotion::lattice::join;
+use ndjit_ir::promotion::{Defaults, Lattice, Rules};
 use ndjit_ir::{DType, Op, Policy, ValueType, Weak};
 
 /// Joins are usable while compiling.
@@ -71,6 +71,31 @@ fn defaults_are_of_the_widths_a_policy_takes() {
     let rules = Rules { defaults: Defaults::BITS_64, ..Policy::Jax32.rules() };
     let own = Policy::new("own_narrow", Policy::Jax32.system().joins, rules).unwrap();
     assert_eq!((own.defaults(), "own_narrow".parse()), (Defaults::BITS_32, Ok(own)));
+}
+
+#[test]
+fn lattices_name_types_in_short_or_at_length() {
+    let lattice = |nodes: [&'static str; 3]| {
+        let [a, b, top] = nodes;
+        Lattice::new("floats", [(a, &[top][..]), (b, &[top]), ("half", &[])]).unwrap()
+    };
+    let (short, long) = (lattice(["bf16", "f16", "f32"]), lattice(["bfloat16", "float16", "float32"]));
+    let policy = |lattice: &Lattice| Policy::from_lattice(lattice, Policy::Standard.rules());
+    assert_eq!(policy(&long).unwrap().join(DType::Bf16.into(), DType::F16.into()), Some(DType::F32.into()));
+    assert_eq!(policy(&short), policy(&long));
+    assert_eq!(long.join_types(DType::Bf16.into(), DType::F16.into()), Some(DType::F32.into()));
+    let audit = long.audit();
+    assert_eq!((audit.types.len(), audit.unjudged), (3, vec!["half".to_owned()]));
+    let refused = [lattice(["a", "b", "c"]), lattice(["float32", "f16", "f32"])];
+    let messages = refused.map(|lattice| policy(&lattice).unwrap_err().to_string());
+    insta::assert_snapshot!(messages.join("\n"), @"
+    error[promotion]: policy: no node of lattice `floats` is a type
+      the nodes: a c b half
+      help: name nodes after dtypes (`f32` or `float32`) and weak types (`i*` `f*` `c*`)
+    error[promotion]: policy: two nodes of lattice `floats` are f32
+      the nodes: float32 f32 f16 half
+      help: name each dtype once, by its short or its long name
+    ");
 }
 
 #[test]

@@ -134,15 +134,10 @@ impl Audit {
 }
 
 impl Lattice {
-    /// Audits the joins of the nodes that are named like value types (`u8`, `f*`); the others are listed as unjudged.
+    /// Audits the joins of the nodes that are named like value types (`u8`, `uint8`, `f*`); the others are listed as unjudged.
     pub fn audit(&self) -> Audit {
-        let mut table = [[None; 18]; 18];
-        for a in ValueType::ALL {
-            for b in ValueType::ALL {
-                table[a.index()][b.index()] = self.join_types(a, b);
-            }
-        }
-        let mut audit = Audit::of(self.name(), &|a, b| table[a.index()][b.index()]);
+        let table = self.type_table();
+        let mut audit = Audit::of(self.name(), &|a, b| table.get(a, b));
         audit.unjudged = self.nodes().iter().filter(|node| value_type(node).is_none()).cloned().collect();
         audit
     }
