@@ -236,7 +236,8 @@ impl Policy {
     }
 
     /// The same policy with other defaults. They too are of the [widths](Policy::width) it takes: with 64-bit types off, `i32`
-    /// where `i64` is asked for.
+    /// where `i64` is asked for. Where bare numbers count as their default dtype beside others, as under [`Policy::Lax`], joins
+    /// change with it.
     ///
     /// # Errors
     /// `Promotion` if a default is not of its kind.
@@ -272,7 +273,7 @@ impl Policy {
 
     /// The type two operands meet in; `None` where the policy defines none.
     pub fn join(self, left: ValueType, right: ValueType) -> Option<ValueType> {
-        Some(self.weak_result(self.system().joins.get(left, right)?))
+        Some(self.weak_result(self.pair(left, right)?))
     }
 
     /// The dtype that a weak type has where one must be chosen: in storage, or where nothing stronger was met.
@@ -395,11 +396,19 @@ impl Policy {
         }
     }
 
+    /// The common type of a pair, before a weak one takes a default dtype.
+    pub(super) fn pair(self, left: ValueType, right: ValueType) -> Option<ValueType> {
+        let system = self.system();
+        match system.joins_under {
+            Some(join) => join(self.defaults, left, right),
+            None => system.joins.get(left, right),
+        }
+    }
+
     /// Joins from the left. One operand alone is joined with itself, so that a type the system has no place for is refused.
     fn fold(self, mut operands: impl Iterator<Item = ValueType>) -> Result<ValueType, Clash> {
-        let joins = &self.system().joins;
         let join = |joined, with| {
-            joins.get(joined, with).ok_or(Clash { policy: self, refusal: Refusal::Pair { joined, with } })
+            self.pair(joined, with).ok_or(Clash { policy: self, refusal: Refusal::Pair { joined, with } })
         };
         let Some(first) = operands.next() else { return Ok(ValueType::Strong(DType::Bool)) };
         operands.try_fold(join(first, first)?, join)

@@ -51,16 +51,16 @@ impl Table {
     }
 }
 
-/// The table of a `const fn(ValueType, ValueType) -> Option<ValueType>`, made while compiling.
+/// The table of a `const fn(ValueType, ValueType) -> Option<ValueType>`, made while compiling; or of a [`JoinUnder`] and defaults.
 macro_rules! tabulate {
-    ($join:path) => {{
+    ($join:path $(, $defaults:expr)?) => {{
         let mut table = $crate::promotion::system::Table::EMPTY;
         let mut i = 0;
         while i < $crate::value_type::ValueType::ALL.len() {
             let mut j = 0;
             while j < $crate::value_type::ValueType::ALL.len() {
                 let (left, right) = ($crate::value_type::ValueType::ALL[i], $crate::value_type::ValueType::ALL[j]);
-                table = table.with(left, right, $join(left, right));
+                table = table.with(left, right, $join($($defaults,)? left, right));
                 j += 1;
             }
             i += 1;
@@ -256,15 +256,21 @@ pub struct Lack {
     pub reason: &'static str,
 }
 
-/// One promotion system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The common type of two types under these defaults, where it depends on them.
+pub type JoinUnder = fn(Defaults, ValueType, ValueType) -> Option<ValueType>;
+
+/// One promotion system. Systems are told apart by name.
+#[derive(Clone, Copy, Debug)]
 pub struct System {
     /// The name, as printed and parsed: a word of letters, digits and `_`.
     pub name: &'static str,
     /// Where its rules are written down.
     pub source: &'static str,
-    /// The common type of each pair.
+    /// The common type of each pair, under the defaults of `rules`.
     pub joins: Table,
+    /// The same under any defaults, in a system where a bare number counts as its default dtype beside other types; `None` if
+    /// `joins` does not depend on the defaults.
+    pub joins_under: Option<JoinUnder>,
     /// All other rules.
     pub rules: Rules,
     /// Types it has no place for.

@@ -74,6 +74,45 @@ fn defaults_are_of_the_widths_a_policy_takes() {
 }
 
 #[test]
+fn bare_numbers_that_count_as_their_default_dtype_follow_it() {
+    let defaults = [
+        Defaults::BITS_32,
+        Defaults::BITS_64,
+        Defaults { int: DType::U8, float: DType::F16, complex: DType::C128 },
+        Defaults { int: DType::I16, float: DType::Bf16, complex: DType::C64 },
+    ];
+    for defaults in defaults {
+        let under = |policy: Policy| policy.with_defaults(defaults).unwrap();
+        for (weak, dtype) in Weak::ALL.into_iter().flat_map(|weak| DType::ALL.map(|dtype| (weak, dtype))) {
+            let (weak, strong, default) = (ValueType::from(weak), ValueType::from(dtype), defaults.of(weak));
+            let met = (dtype == default).then_some(strong);
+            assert_eq!(under(Policy::Lax).join(weak, strong), met, "{weak} {dtype} {defaults:?}");
+            assert_eq!(under(Policy::Lax).join(strong, weak), met, "{dtype} {weak} {defaults:?}");
+            assert_eq!(under(Policy::TensorFlow).join(weak, strong), met, "{weak} {dtype} {defaults:?}");
+            // A weak result must be able to hold the other operand.
+            let safe = under(Policy::TensorFlowNumpySafe).join(weak, strong);
+            assert!(safe.is_none_or(|join| !join.is_weak() || default.holds(dtype)), "{weak} {dtype} {defaults:?}");
+        }
+        for weak in [Weak::Float, Weak::Complex] {
+            let precise = under(Policy::IvyPrecise);
+            let dtypes = precise.join(defaults.int.into(), defaults.of(weak).into());
+            assert_eq!(precise.join(Weak::Int.into(), weak.into()), dtypes, "{weak} {defaults:?}");
+        }
+    }
+    for policy in Policy::ALL {
+        let join = |a, b| policy.system().joins.get(a, b).map(|ty| policy.weak_result(ty));
+        for (a, b) in ValueType::ALL.into_iter().flat_map(|a| ValueType::ALL.map(|b| (a, b))) {
+            assert_eq!(policy.join(a, b), join(a, b), "{policy}: {a} {b}");
+        }
+        // Which laws hold does not depend on the defaults.
+        for defaults in defaults {
+            let other = policy.with_defaults(defaults).unwrap();
+            assert_eq!(other.is_partial_lattice(), policy.is_partial_lattice(), "{other}");
+        }
+    }
+}
+
+#[test]
 fn lattices_name_types_in_short_or_at_length() {
     let lattice = |nodes: [&'static str; 3]| {
         let [a, b, top] = nodes;
