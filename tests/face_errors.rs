@@ -206,6 +206,6 @@ fn advice_names_what_the_user_wrote() {
     };
     assert_eq!(strict(|x, y| y * x), "cast explicitly: `y.cast(DType::F32)`");
     assert_eq!(strict(|x, y| (y + 1) * x), "cast explicitly: `(y + 1).cast(DType::F32)`");
-    assert_eq!(strict(|_, y| &y * 2.5), "cast explicitly: `y.cast(DType::F32)` and `strong(2.5f32)`");
+    assert_eq!(strict(|_, y| &y * 2.5), "cast explicitly: `y.cast(DType::F32)`");
     assert_eq!(strict(|x, y| maximum(sin(&x), &y)), "cast explicitly: `y.cast(DType::F32)`");
 }
