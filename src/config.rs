@@ -1,7 +1,7 @@
 //! How a function is traced, compiled and run, and the settings under which operations are made: for a scope, or globally.
 
 use ndjit_ir::promotion::{Defaults, Policy};
-use ndjit_ir::support::{CastingModes, Restriction, Support};
+use ndjit_ir::support::{CastingModes, Restrictions, Support};
 use ndjit_ir::{DType, Result};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ pub enum Lint {
     Deny,
 }
 
-/// How a function is traced, compiled and run. Nothing here but the policy, casting modes and a restriction changes a result.
+/// How a function is traced, compiled and run. Nothing here but the policy, casting modes and restrictions changes a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Config {
@@ -27,8 +27,8 @@ pub struct Config {
     pub policy: Option<Policy>,
     /// The casting modes; `None` is those of the caller (see [`with_casting`](crate::with_casting)).
     pub casting: Option<CastingModes>,
-    /// The dtypes that array arguments may have; `None` is all.
-    pub restriction: Option<Restriction>,
+    /// Declarations of the dtypes that array arguments may have.
+    pub restrictions: Restrictions,
     /// The largest number of threads a call uses; `None` is one per core.
     pub threads: Option<usize>,
     /// Whether elementwise ops share kernels.
@@ -44,7 +44,7 @@ impl Default for Config {
         Config {
             policy: None,
             casting: None,
-            restriction: None,
+            restrictions: Restrictions::NONE,
             threads: None,
             fuse: true,
             vector: true,

@@ -6,7 +6,7 @@ use crate::source;
 use ndjit_ir::explain::Origin;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::adapt::OperandCast;
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
 
 /// What is known of an operand before anything is computed.
@@ -45,14 +45,19 @@ fn inferred(op: Op, settings: Settings, operands: &[Known<'_>]) -> Result<Inferr
     let (resolved, casts) = (adapted.types, adapted.casts);
     let compute = policy.commit(resolved.compute);
     for (i, operand) in operands.iter().enumerate() {
-        if let Some(&Some((dtype, _))) = casts.get(i) {
-            operand.shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
-            continue;
-        }
-        let dtype = op.operand_dtype(i, compute);
-        // Numbers become truth values by comparison with zero, not by rounding.
+        let cast = casts.get(i).copied().flatten();
+        let dtype = match cast {
+            Some((dtype, _)) => {
+                operand.shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
+                dtype
+            }
+            None => op.operand_dtype(i, compute),
+        };
+        // Numbers become truth values by comparison with zero, not by rounding; a cast of a mode may drop a fraction, but
+        // keeps what an integer is.
         if dtype != DType::Bool
             && let Some(literal) = operand.literal
+            && (cast.is_none() || literal.ty().kind() == Kind::Int)
         {
             literal.to_repr(dtype).map_err(|e| e.of(op))?;
         }

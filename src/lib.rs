@@ -58,7 +58,7 @@ pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::support::{
-    CastingModes, Device, Exclusion, Inferred, Mode, Restriction, Unsupported, devices, invalid_dtypes,
+    CastingModes, Device, Exclusion, Inferred, Mode, Restriction, Restrictions, Unsupported, devices, invalid_dtypes,
     supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
 };
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};

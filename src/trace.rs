@@ -10,9 +10,9 @@ use crate::expr::{Expr, Node};
 use crate::infer::{self, Inferred, Known};
 use crate::operand::AnyOperand;
 use ndjit_ir::explain::{Explainer, Explanation, Input};
-use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::support::{CastReason, Restriction};
+use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -36,6 +36,8 @@ pub(crate) enum Param {
 pub(crate) struct Recording {
     pub graph: Graph<ValueType>,
     pub places: Places,
+    /// What its ops were made under.
+    pub supports: Supports,
     /// Arrays the function used without being passed them: the last parameters of the graph.
     pub hidden: Vec<Array>,
 }
@@ -44,6 +46,7 @@ struct Trace {
     id: u32,
     graph: Graph<ValueType>,
     places: Places,
+    supports: Supports,
     errors: Vec<Error>,
     /// What the array parameters are.
     inputs: Vec<Input>,
@@ -94,6 +97,7 @@ fn run(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Resu
         id,
         graph: Graph::new(),
         places: Places::default(),
+        supports: Supports::default(),
         errors: Vec::new(),
         inputs: explain::inputs(params.iter().map(|param| matches!(param, Param::Array(..))), 0),
         before_error: None,
@@ -137,18 +141,26 @@ pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
     })
 }
 
-/// The function's parameters as its declaration allows: themselves, cast by a casting mode, or an error.
-pub(crate) fn accept(parameters: &[Expr], restriction: Restriction) -> Vec<Expr> {
+/// The function's parameters as its declarations allow: themselves, cast by a casting mode, or an error.
+pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[Expr; 8]> {
+    if declared == Restrictions::NONE {
+        return parameters.into();
+    }
     let settings = config::settings();
-    let place = restriction.place();
-    let accept = |(index, &x): (usize, &Expr)| {
+    let accept = |(index, x): (usize, &Expr)| {
         in_trace(|trace| {
-            let value = trace.expr(x, "call", place)?;
+            let value = match x.node {
+                Node::Value(value) => value,
+                Node::Poisoned(error) => return Err(error),
+            };
+            let support = Support { restrictions: declared, ..Support::default() };
+            trace.supports.note(trace.graph.producer(value), support);
             let ValueType::Strong(dtype) = trace.graph.ty(value) else { return Ok(value) };
-            let cast = settings.support.argument(settings.policy, restriction, index, dtype);
+            let Some(restriction) = declared.excluding(dtype) else { return Ok(value) };
+            let cast = settings.support.argument(settings.policy, declared, index, dtype);
             let Some((dtype, mode)) = cast.map_err(|e| trace.fail(e))? else { return Ok(value) };
             trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e))?;
-            Ok(trace.cast(value, dtype, CastReason::Mode(mode), place))
+            Ok(trace.cast(value, dtype, CastReason::Mode(mode), restriction.place()))
         })
     };
     parameters.iter().enumerate().map(accept).collect()
@@ -200,6 +212,7 @@ pub(crate) fn call(
             None => {
                 let number = trace.graph.child(Arc::new(recording.graph.clone()));
                 trace.places.add_child(Arc::new(recording.places.clone()));
+                trace.supports.add_child(Arc::new(recording.supports.clone()));
                 trace.children.insert(key, (number, Arc::clone(&recording)));
                 number
             }
@@ -371,7 +384,9 @@ impl Trace {
                     }
                 }
                 let shape = self.graph.intern(&shape);
-                Ok(self.add(NodeKind::Op(op, settings.policy), &values, &[(ty, shape)], place))
+                let value = self.add(NodeKind::Op(op, settings.policy), &values, &[(ty, shape)], place);
+                self.supports.note(self.graph.producer(value), settings.support);
+                Ok(value)
             }
             Err(error) => Err(self.fail(error)),
         }
@@ -391,11 +406,8 @@ impl Trace {
         }
         self.graph.set_outputs(values);
         let hidden: Vec<Array> = self.hidden.into_iter().map(|(array, _)| array).collect();
-        if hidden.is_empty() {
-            return Ok(Recording { graph: self.graph, places: self.places, hidden });
-        }
-        let (graph, places) = params_first(&self.graph, &self.places);
-        Ok(Recording { graph, places, hidden })
+        let recording = Recording { graph: self.graph, places: self.places, supports: self.supports, hidden };
+        Ok(if recording.hidden.is_empty() { recording } else { params_first(recording) })
     }
 }
 
@@ -410,22 +422,24 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
     }
 }
 
-/// The same graph with all parameters before all other nodes, each sort in its order.
-fn params_first(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>, Places) {
-    let mut out = Graph::with_slots(graph);
-    let mut out_places = Places::default();
+/// The same recording with all parameters before all other nodes, each sort in its order.
+fn params_first(recording: Recording) -> Recording {
+    let Recording { graph, places, supports, hidden } = recording;
+    let mut out = Graph::with_slots(&graph);
+    let (mut out_places, mut out_supports) = (Places::default(), Supports::default());
+    let mut note = |from: NodeId, to: NodeId| {
+        places.all(from).for_each(|place| out_places.note(to, place));
+        supports.of(from).iter().for_each(|&support| out_supports.note(to, support));
+    };
     let mut map = vec![Value(u32::MAX); graph.value_count()];
     for &param in graph.params() {
         let NodeKind::Param(_, stored) = graph.node(graph.producer(param)).kind else { continue };
         let value = out.param_stored(graph.ty(param), stored, graph.shape(param));
-        for place in places.all(graph.producer(param)) {
-            out_places.note(out.producer(value), place);
-        }
+        note(graph.producer(param), out.producer(value));
         map[param.index()] = value;
     }
-    for (n, child) in graph.children().iter().enumerate() {
+    for child in graph.children() {
         out.child(Arc::clone(child));
-        out_places.add_child(places.child(n as u32));
     }
     for id in graph.node_ids() {
         let node = graph.node(id);
@@ -442,12 +456,14 @@ fn params_first(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>,
         for (i, value) in node.results().enumerate() {
             map[value.index()] = Value(first.0 + i as u32);
         }
-        for place in places.all(id) {
-            out_places.note(out.producer(first), place);
-        }
+        note(id, out.producer(first));
+    }
+    for n in 0..graph.children().len() as u32 {
+        out_places.add_child(places.child(n));
+        supports.child(n).into_iter().for_each(|child| out_supports.add_child(Arc::clone(child)));
     }
     out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
-    (out, out_places)
+    Recording { graph: out, places: out_places, supports: out_supports, hidden }
 }
 
 fn outside(what: &str) -> Error {

@@ -115,6 +115,42 @@ fn integer_ops_of_floats() {
 }
 
 #[test]
+fn integers_that_modes_cast_fit() {
+    let a = asarray(3);
+    let bytes = Restriction::supported(DType::I8).unwrap();
+    let (sum, fits) = restrict_dtypes(bytes, || with_casting(CastingModes::DOWN, || (&a + 1000, &a + 100)));
+    assert_snapshot!(unplaced(error(&sum)), @r"
+    error[literal]: add: literal 1000 does not fit i8
+      at casting.rs
+      x: i*[] held as data
+      y: i* (literal 1000)
+      i8 holds -128 to 127
+      help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
+    ");
+    assert_eq!(fits.to_vec::<i8>().unwrap(), [103]);
+    // In a trace, written there or passed.
+    let traced = |args: Result<Array>| unplaced(args.unwrap_err());
+    let under = |f: &dyn Fn() -> Result<Array>| restrict_dtypes(bytes, || with_casting(CastingModes::DOWN, f));
+    let (written, passed) = (jit(|x| x + 1000), jit(|x, k| x + k));
+    assert_snapshot!(traced(under(&|| written.call((&a,)))), @r"
+    error[literal]: add: literal 1000 does not fit i8
+      at casting.rs
+      x: i*[] from argument 0
+      y: i* (literal 1000)
+      i8 holds -128 to 127
+      help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
+    ");
+    assert_snapshot!(traced(under(&|| passed.call((&a, 1000)))), @r"
+    error[literal]: call: literal 1000 does not fit i8
+      at casting.rs
+      i8 holds -128 to 127
+      argument 1: 1000
+      help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
+    ");
+    assert_eq!(under(&|| passed.call((&a, 100))).unwrap().to_vec::<i8>().unwrap(), [103]);
+}
+
+#[test]
 fn cosines_of_integers_need_no_cast() {
     let x = Array::from([0i32, 1]);
     assert_eq!(cos(&x).to_vec::<f32>().unwrap(), [1.0, 0.540_302_3]);
@@ -287,6 +323,164 @@ fn functions_infer_their_support() {
     let both = jit(move |x| ints.inline((no_complex.inline((x,)),)));
     let supported = both.trace(&[spec(DType::I32, [3])]).unwrap().supported_dtypes().unwrap();
     assert_eq!(supported, DTypeSet::BOOL | DTypeSet::INT);
+}
+
+/// What traces say is supported: that which can be traced, whatever it was inferred from; and the reasons.
+fn inferred(trace: impl Fn(DType) -> Result<Inferred>) -> String {
+    let inferred = trace(DType::F32).unwrap();
+    for dtype in DType::ALL {
+        match (trace(dtype), inferred.supported.contains(dtype)) {
+            (Ok(other), true) => assert_eq!(other, inferred, "{dtype}"),
+            (Err(_), false) => {}
+            (traced, supported) => panic!("{dtype}: supported {supported}, {traced:?}"),
+        }
+    }
+    let reasons: Vec<String> = inferred.unsupported.iter().map(unplaced).collect();
+    format!("{}\n{}", inferred.supported, reasons.join("\n"))
+}
+
+macro_rules! inferred {
+    ($f:expr) => {{
+        let f = $f;
+        inferred(|dtype| f.trace(&[spec(dtype, [1])])?.inferred_dtypes())
+    }};
+}
+
+#[test]
+fn inner_declarations_and_devices_count() {
+    let no_halves = Restriction::unsupported([DType::F16, DType::Bf16]);
+    let g = jit(|x| x + 1).restrict_dtypes(no_halves);
+    assert_snapshot!(inferred!(jit(move |x| g.inline((x,)))), @r"
+    bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 c64 c128
+    bf16: declared unsupported, at casting.rs
+    f16: declared unsupported, at casting.rs
+    ");
+    // What is passed counts, not what the caller got; nested calls and hidden arrays change nothing.
+    let g = jit(|x| x + 1).restrict_dtypes(Restriction::unsupported(DType::F64));
+    let (hidden, twice) = (Array::from([1.0f32]), jit(move |x| g.inline((g.inline((x / 2,)),))));
+    assert_snapshot!(inferred!(jit(move |x| twice.inline((where_(&hidden, x, x),)))), @r"
+    bool u8 u16 u32 i8 i16 i32 bf16 f16 f32 c64 c128
+    u64: f64 is passed to a function, which is declared unsupported, at casting.rs
+    i64: f64 is passed to a function, which is declared unsupported, at casting.rs
+    f64: declared unsupported, at casting.rs
+    ");
+    // Scopes and devices inside the function hold for what is made in them, and for functions called there.
+    let scope = Restriction::supported(DTypeSet::FLOAT).unwrap();
+    assert_snapshot!(inferred!(jit(move |x| restrict_dtypes(scope, || x + x) * 2)), @r"
+    bf16 f16 f32 f64
+    bool: add takes bool, which is declared unsupported, at casting.rs
+    u8: add takes u8, which is declared unsupported, at casting.rs
+    u16: add takes u16, which is declared unsupported, at casting.rs
+    u32: add takes u32, which is declared unsupported, at casting.rs
+    u64: add takes u64, which is declared unsupported, at casting.rs
+    i8: add takes i8, which is declared unsupported, at casting.rs
+    i16: add takes i16, which is declared unsupported, at casting.rs
+    i32: add takes i32, which is declared unsupported, at casting.rs
+    i64: add takes i64, which is declared unsupported, at casting.rs
+    c64: add takes c64, which is declared unsupported, at casting.rs
+    c128: add takes c128, which is declared unsupported, at casting.rs
+    ");
+    let h = jit(|x| exp(x));
+    assert_snapshot!(inferred!(jit(move |x| with_device(torch(), || h.inline((x,))))), @r"
+    bool u8 i8 i16 i32 i64 bf16 f32 f64
+    u16: exp takes u16; torch has no u16: torch has no such types, at casting.rs
+    u32: exp takes u32; torch has no u32: torch has no such types, at casting.rs
+    u64: exp takes u64; torch has no u64: torch has no such types, at casting.rs
+    f16: torch does not do exp in f16: declared for expm1 by Ivy, at casting.rs
+    c64: exp: c64 is not supported, at casting.rs
+    c128: exp: c128 is not supported, at casting.rs
+    ");
+    let no_bool = Device::describe("no_bool").invalid(DType::Bool, "made up", "https://example.org");
+    let no_bool = no_bool.register().unwrap();
+    let f = jit(move |x: Expr| x.less(with_device(no_bool, || x + x)));
+    assert_snapshot!(inferred!(&f), @r"
+    u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+    bool: add takes bool; no_bool has no bool: made up, at casting.rs
+    ");
+    let f = jit(move |x: Expr| with_device(no_bool, || x.less(x)));
+    assert!(f.trace(&[spec(DType::F32, [1])]).is_err());
+    // The same node made in two scopes is under both.
+    let (ints, small) = (Restriction::unsupported(DTypeSet::INT), Restriction::unsupported(DType::F64));
+    let both = jit(move |x| restrict_dtypes(ints, || x + x) * restrict_dtypes(small, || x + x));
+    assert_snapshot!(inferred!(&both), @r"
+    bool bf16 f16 f32 c64 c128
+    u8: add takes u8, which is declared unsupported, at casting.rs
+    u16: add takes u16, which is declared unsupported, at casting.rs
+    u32: add takes u32, which is declared unsupported, at casting.rs
+    u64: add takes u64, which is declared unsupported, at casting.rs
+    i8: add takes i8, which is declared unsupported, at casting.rs
+    i16: add takes i16, which is declared unsupported, at casting.rs
+    i32: add takes i32, which is declared unsupported, at casting.rs
+    i64: add takes i64, which is declared unsupported, at casting.rs
+    f64: add takes f64, which is declared unsupported, at casting.rs
+    ");
+}
+
+#[test]
+fn declarations_of_a_function_all_hold() {
+    let (floats, no_halves) = (Restriction::supported(DTypeSet::FLOAT).unwrap(), [DType::F16, DType::Bf16]);
+    let f = jit(|x| x + 1).restrict_dtypes(floats).restrict_dtypes(Restriction::unsupported(no_halves));
+    assert_snapshot!(inferred!(&f), @r"
+    f32 f64
+    bool: declared unsupported, at casting.rs
+    u8: declared unsupported, at casting.rs
+    u16: declared unsupported, at casting.rs
+    u32: declared unsupported, at casting.rs
+    u64: declared unsupported, at casting.rs
+    i8: declared unsupported, at casting.rs
+    i16: declared unsupported, at casting.rs
+    i32: declared unsupported, at casting.rs
+    i64: declared unsupported, at casting.rs
+    bf16: declared unsupported, at casting.rs
+    f16: declared unsupported, at casting.rs
+    c64: declared unsupported, at casting.rs
+    c128: declared unsupported, at casting.rs
+    ");
+    assert_snapshot!(unplaced(f.call((&Array::from([1i32]),)).unwrap_err()), @r"
+    error[dtype]: call: argument 0: i32 is not supported here
+      at casting.rs
+      declared: supported bf16 f16 f32 f64, at casting.rs
+      supported: f32 f64
+      help: pass the argument cast: `x.cast(DType::F32)`; or `with_casting(CastingModes::CROSS, || …)` casts to f32
+    ");
+    let f = f.with_casting(CastingModes::UP);
+    assert_eq!(f.call((&halves(&[1.0]),)).unwrap().dtype(), DType::F32);
+}
+
+#[test]
+fn results_that_a_device_lacks() {
+    let device =
+        Device::describe("no_singles").invalid(DType::F32, "made up", "https://example.org").register().unwrap();
+    let x = Array::from([Complex::new(3.0f32, 4.0)]);
+    assert_snapshot!(unplaced(error(&with_device(device, || abs(&x)))), @r"
+    error[dtype]: abs: the device no_singles has no f32
+      at casting.rs
+      x: c64[1] held as data
+      because: made up (https://example.org)
+      abs gives f32 here
+      supported: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f64 c128
+      help: cast explicitly: `x.cast(DType::C128)`; or `with_casting(CastingModes::UP, || …)` casts to c128
+    ");
+    let up = with_device(device, || with_casting(CastingModes::UP, || abs(&x)));
+    assert_eq!(up.to_vec::<f64>().unwrap(), [5.0]);
+}
+
+/// Results keep the dtype they were computed in, predicates give bool, and who asks for a dtype gets it or an error.
+#[test]
+fn nothing_is_cast_back() {
+    let x = halves(&[1.0, 2.0]);
+    let modes = |f: &dyn Fn() -> Array| with_device(torch(), || with_casting(CastingModes::ALL, f));
+    assert_eq!(modes(&|| exp(&x)).dtype(), DType::F32);
+    assert_eq!(with_casting(CastingModes::CROSS, || &x ^ &x).dtype(), DType::I32);
+    let singles = Device::describe("singles_only")
+        .unsupported(Op::ALL, [DType::F16, DType::Bf16, DType::F64], "made up", "https://example.org")
+        .register()
+        .unwrap();
+    let less = with_device(singles, || with_casting(CastingModes::UP, || x.less(&x)));
+    assert_eq!(less.to_vec::<bool>().unwrap(), [false, false]);
+    assert_eq!(modes(&|| exp(&x).cast(DType::F16)).dtype(), DType::F16);
+    assert_eq!(error(&modes(&|| x.cast(DType::U16))).headline(), "cast: the device torch has no u16");
+    assert_eq!(error(&modes(&|| dtype(DType::U16).zeros(2))).headline(), "zeros: the device torch has no u16");
 }
 
 /// Casts by modes give what casts written by hand do, lazily and compiled, for every op that a mode helps.

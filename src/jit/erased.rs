@@ -70,8 +70,7 @@ impl Core {
         let mut lengths = Vec::new();
         let recording = with_settings(settings, || {
             trace::record(params, |parameters, outputs| {
-                let accepted = self.config.restriction.map(|declared| trace::accept(parameters, declared));
-                let collected = (self.function)(accepted.as_deref().unwrap_or(parameters));
+                let collected = (self.function)(&trace::accept(parameters, self.config.restrictions));
                 *outputs = collected.exprs;
                 lengths = collected.lengths;
             })
@@ -145,7 +144,7 @@ impl Core {
     }
 
     fn compile(&self, settings: Settings, types: Vec<ArgumentType>, traced: TracedFunction) -> Result<Plan> {
-        let Recording { graph, places, hidden } = traced.recording;
+        let Recording { graph, places, hidden, .. } = traced.recording;
         let lowered = Plan::lower(&graph, &places, &types, &hidden, &self.config, settings)?;
         self.compiled(settings, types, Arc::new(lowered), hidden, traced.lengths)
     }

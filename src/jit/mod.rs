@@ -140,7 +140,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The same function with a declaration of the dtypes that its array arguments may have. Others are an error, or are cast
     /// by a [casting mode](crate::with_casting) before the function sees them. Bare numbers and weak arrays are taken as ever,
     /// and what the function computes in is its own affair; for that see the scope
-    /// [`restrict_dtypes`](crate::restrict_dtypes).
+    /// [`restrict_dtypes`](crate::restrict_dtypes). Several declarations all hold.
     ///
     /// ```
     /// use ndjit::{Array, CastingModes, DType, Restriction, f16, jit};
@@ -152,7 +152,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn restrict_dtypes(self, restriction: Restriction) -> Jitted<M, N, F> {
-        self.configured(|c| c.restriction = Some(restriction))
+        self.configured(|c| c.restrictions = c.restrictions.with(restriction))
     }
 
     /// The same function on at most this many threads.

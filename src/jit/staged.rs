@@ -10,7 +10,6 @@ use crate::jit::output::{Outputs, Parts};
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::stage::{self, Stage};
 use crate::trace::Recording;
-use ndjit_codegen::passes::inline::inline;
 use ndjit_ir::explain::Input;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
@@ -148,7 +147,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     }
 
     /// The dtypes that the function's array arguments may have, all at once: those that every op in it takes, on the
-    /// [device](crate::with_device) and under the declarations it was traced with. The policies are those of the trace; casting
+    /// [device](crate::with_device) and under the declarations it was made with, in functions inlined here too. The policies are those of the trace; casting
     /// modes are not counted, nor is the range of literals. Types after an explicit cast do not depend on the arguments.
     ///
     /// ```
@@ -165,9 +164,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// `Verify` if the trace is not well-formed: a bug in ndjit.
     pub fn inferred_dtypes(&self) -> Result<Inferred> {
         let recording = &self.traced.recording;
-        let (graph, places) = inline(&recording.graph, &recording.places)?;
         let arrays = self.arguments.iter().filter(|a| a.layout != ArgumentLayout::Scalar).count();
-        infer(&graph, &places, arrays, self.settings.support, self.core.config.restriction)
+        infer(&recording.graph, &recording.places, &recording.supports, arrays, self.settings.support)
     }
 
     /// The dtypes that the function's array arguments may have: [`inferred_dtypes`](Traced::inferred_dtypes) without reasons.

@@ -63,7 +63,16 @@ impl Commit<'_> {
                 ValueType::Strong(dtype) => self.literal(slot, dtype)?,
             },
             NodeKind::Op(op, policy) => self.op(id, op, policy, shape)?,
-            NodeKind::Cast(_) => self.cast(graph.operands(id)[0], ty.stored(), Reason::Cast(id))?,
+            NodeKind::Cast(reason) => {
+                let (operand, dtype) = (graph.operands(id)[0], ty.stored());
+                match reason {
+                    // What a mode casts was written for the op: an integer fits, as it must without the cast.
+                    CastReason::Mode(_) if dtype.is_int() && self.is_integer_literal(operand) => {
+                        self.coerce(operand, dtype, Reason::Cast(id))?
+                    }
+                    _ => self.cast(operand, dtype, Reason::Cast(id))?,
+                }
+            }
             NodeKind::Call(_) => {
                 return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));
             }
@@ -119,6 +128,13 @@ impl Commit<'_> {
                 let wide = self.weak_literal(slot, widest, reason)?;
                 Ok(self.convert(wide, dtype, reason))
             }
+        }
+    }
+
+    fn is_integer_literal(&self, value: Value) -> bool {
+        match self.map[value.index()] {
+            Committed::Literal(slot) => self.graph.slots()[slot.index()].ty().kind() == Kind::Int,
+            Committed::Value(_) => false,
         }
     }
 

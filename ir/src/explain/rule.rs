@@ -172,7 +172,6 @@ impl fmt::Display for Rule {
             Rule::Real { from, to } => write!(f, "{to} is the real part of {from}"),
             Rule::Cast { to, reason: CastReason::Explicit } => write!(f, "cast to {to}"),
             Rule::Cast { to, reason: CastReason::Mode(mode) } => write!(f, "casting mode {} gives {to}", mode.name()),
-            Rule::Cast { to, reason: CastReason::Back } => write!(f, "cast back to {to}"),
             Rule::Call(ty) => write!(f, "the called function gives {ty}"),
         }
     }

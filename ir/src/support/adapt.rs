@@ -41,11 +41,30 @@ pub struct Adapted {
 }
 
 /// Why an op cannot be done as it stands.
-enum Refused {
+pub(super) enum Refused {
     /// The policy refuses it.
     Policy(Error),
     /// This dtype is not supported.
-    Dtype(DType),
+    Dtype(Role, DType),
+}
+
+/// What a dtype is to an op.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Operand,
+    Compute,
+    Result,
+}
+
+impl Role {
+    /// `op` … a dtype.
+    pub(super) const fn verb(self) -> &'static str {
+        match self {
+            Role::Operand => "takes",
+            Role::Compute => "computes in",
+            Role::Result => "gives",
+        }
+    }
 }
 
 impl Support {
@@ -54,9 +73,26 @@ impl Support {
         valid_dtypes(self.device, self.restrictions.dtypes())
     }
 
-    /// The dtypes that an op may compute in.
+    /// The dtypes that results may have: those of values, and bool where the device has it. Truth values are taken as conditions
+    /// whatever is declared, so they may be made.
+    pub fn results(self) -> DTypeSet {
+        self.values() | valid_dtypes(self.device, DType::Bool)
+    }
+
+    /// The dtypes that an op may compute in: supported ones in which its result has a supported dtype too.
     pub fn computes(self, op: Op) -> DTypeSet {
+        let results = self.results();
+        self.computes_at_all(op).iter().filter(|&dtype| results.contains(op.result_dtype(dtype))).collect()
+    }
+
+    /// The same, whatever the result.
+    fn computes_at_all(self, op: Op) -> DTypeSet {
         supported_dtypes(op, self.device).intersection(self.restrictions.dtypes())
+    }
+
+    /// Whether nothing is excluded but what ops do not compute in anywhere.
+    pub fn is_unlimited(self) -> bool {
+        self.device.is_none() && self.restrictions == Restrictions::NONE
     }
 
     /// The types of `op` on operands of the given types under a policy, and the casts that make it supported.
@@ -77,9 +113,8 @@ impl Support {
     /// Those of [`Policy::resolve_op`]; `DType` where a dtype is not supported and no mode finds another.
     pub fn resolve_op(self, policy: Policy, op: Op, operands: &[ValueType]) -> Result<Adapted> {
         let plain = policy.resolve_op(op, operands);
-        let unlimited = self.device.is_none() && self.restrictions == Restrictions::NONE;
         match plain {
-            Ok(types) if unlimited => return Ok(Adapted { types, casts: SmallVec::new() }),
+            Ok(types) if self.is_unlimited() => return Ok(Adapted { types, casts: SmallVec::new() }),
             Err(error) if operands.len() != op.arity() => return Err(error),
             Ok(_) | Err(_) => {}
         }
@@ -89,29 +124,32 @@ impl Support {
         };
         let error = match refused {
             Refused::Policy(error) => error,
-            Refused::Dtype(dtype) => match (self.lack(op, dtype), plain) {
+            Refused::Dtype(role, dtype) => match (self.lack(op, role, dtype), plain) {
                 (Lack::Unsupported(Unsupported::Domain(_)), Err(error)) => error,
-                (lack, _) => match self.computes(op) {
-                    none if none.is_empty() => lack
-                        .error(op, dtype)
-                        .fact(format_args!("supported: nothing that {op} computes in"))
-                        .help("use another operation, or support a dtype that this one computes in"),
-                    supported => lack.error(op, dtype).fact(format_args!("supported: {supported}")),
-                },
+                (lack, _) => {
+                    let error = match role {
+                        Role::Result => lack.error(op, dtype).fact(format_args!("{op} {} {dtype} here", role.verb())),
+                        Role::Operand | Role::Compute => lack.error(op, dtype),
+                    };
+                    match self.computes(op) {
+                        none if none.is_empty() => error
+                            .fact(format_args!("supported: nothing that {op} computes in"))
+                            .help("use another operation, or support a dtype that this one computes in"),
+                        supported => error.fact(format_args!("supported: {supported}")),
+                    }
+                }
             },
         };
         Err(self.ways_out(error, policy, op, operands))
     }
 
-    /// Whether an argument of this dtype may be passed to a function with a declaration, and the cast that makes it so.
+    /// Whether an argument of this dtype may be passed to a function with these declarations, and the cast that makes it so.
     ///
     /// # Errors
     /// `DType` if it is not supported and no mode finds another.
-    pub fn argument(self, policy: Policy, restriction: Restriction, index: usize, dtype: DType) -> Result<OperandCast> {
-        let supported = restriction.dtypes().intersection(self.values());
-        if restriction.dtypes().contains(dtype) {
-            return Ok(None);
-        }
+    pub fn argument(self, policy: Policy, declared: Restrictions, index: usize, dtype: DType) -> Result<OperandCast> {
+        let supported = declared.dtypes().intersection(self.values());
+        let Some(restriction) = declared.excluding(dtype) else { return Ok(None) };
         let candidate = |modes| choose(modes, policy, dtype, supported);
         if let Some(cast) = candidate(self.casting) {
             return Ok(Some(cast));
@@ -144,7 +182,14 @@ impl Support {
         Err(lack.error(what, dtype).fact(format_args!("supported: {supported}")).help("ask for one that is supported"))
     }
 
-    fn adapt(self, policy: Policy, op: Op, operands: &[ValueType], modes: CastingModes) -> Result<Adapted, Refused> {
+    /// The types of `op` and the casts that `modes` make it supported by.
+    pub(super) fn adapt(
+        self,
+        policy: Policy,
+        op: Op,
+        operands: &[ValueType],
+        modes: CastingModes,
+    ) -> Result<Adapted, Refused> {
         let (first, rule) = (first_joined(op), op.row().rule);
         let mut types: SmallVec<[ValueType; 3]> = operands.into();
         let mut casts: SmallVec<[OperandCast; 3]> = SmallVec::from_elem(None, operands.len());
@@ -153,7 +198,7 @@ impl Support {
             if let ValueType::Strong(dtype) = *ty
                 && !values.contains(dtype)
             {
-                let chosen = choose(modes, policy, dtype, values).ok_or(Refused::Dtype(dtype))?;
+                let chosen = choose(modes, policy, dtype, values).ok_or(Refused::Dtype(Role::Operand, dtype))?;
                 (*ty, *cast) = (chosen.0.into(), Some(chosen));
             }
         }
@@ -162,7 +207,11 @@ impl Support {
         let compute = computing(&types).map_err(|clash| Refused::Policy(policy.no_common_type(op, &types, clash)))?;
         let computes = self.computes(op);
         if !computes.contains(compute) {
-            let (to, mode) = choose(modes, policy, compute, computes).ok_or(Refused::Dtype(compute))?;
+            let refused = || match self.computes_at_all(op).contains(compute) {
+                true => Refused::Dtype(Role::Result, op.result_dtype(compute)),
+                false => Refused::Dtype(Role::Compute, compute),
+            };
+            let (to, mode) = choose(modes, policy, compute, computes).ok_or_else(refused)?;
             for weak_too in [false, true] {
                 for (ty, cast) in types.iter_mut().zip(&mut casts).skip(first) {
                     if (weak_too || !ty.is_weak()) && *ty != ValueType::Strong(to) {
@@ -174,7 +223,7 @@ impl Support {
                 }
             }
             if computing(&types) != Ok(to) {
-                return Err(Refused::Dtype(compute));
+                return Err(refused());
             }
         }
         if casts.iter().all(Option::is_none) {
@@ -184,10 +233,12 @@ impl Support {
         Ok(Adapted { types: resolved, casts })
     }
 
-    fn lack(self, op: Op, dtype: DType) -> Lack {
+    /// What excludes a dtype that has this role. No declaration excludes results that are truth values.
+    pub(super) fn lack(self, op: Op, role: Role, dtype: DType) -> Lack {
+        let allowed = role == Role::Result && dtype == DType::Bool;
         match self.restrictions.excluding(dtype) {
-            Some(restriction) => Lack::Declared(restriction),
-            None => Lack::Unsupported(unsupported(op, dtype, self.device).unwrap_or(Unsupported::Domain(op))),
+            Some(restriction) if !allowed => Lack::Declared(restriction),
+            _ => Lack::Unsupported(unsupported(op, dtype, self.device).unwrap_or(Unsupported::Domain(op))),
         }
     }
 
@@ -222,7 +273,7 @@ fn choose(modes: CastingModes, policy: Policy, dtype: DType, supported: DTypeSet
 }
 
 /// What excludes a dtype.
-enum Lack {
+pub(super) enum Lack {
     Declared(Restriction),
     Unsupported(Unsupported),
 }

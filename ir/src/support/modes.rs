@@ -6,6 +6,14 @@
 //! - `bf16` and `f16` are not ordered: neither goes to the other. (Ivy's order is `bf16 < f16`, so that up loses range.)
 //! - cross looks at the kind of the dtype it replaces, and its result is supported; a complex number never loses a part. (Ivy
 //!   looks at the unsupported dtypes alone, so that complex numbers become integers.)
+//!
+//! Modes cast operands and arguments. Nothing is cast back:
+//!
+//! | result | dtype |
+//! |---|---|
+//! | of a predicate | bool, whatever it was computed in |
+//! | of any other op | as the op gives for the dtype it was computed in |
+//! | of a cast that is written, or a creation function | the one asked for, or an error: no mode takes another |
 
 use crate::dtype::{DType, DTypeSet, Kind};
 use crate::promotion::Defaults;
@@ -157,26 +165,18 @@ pub enum CastReason {
     Explicit,
     /// A casting mode inserted it.
     Mode(Mode),
-    /// The result of an op that a mode made compute in another dtype, [cast back](cast_back) to the one that was asked for.
-    Back,
 }
 
 impl CastReason {
     /// All reasons.
-    pub const ALL: [CastReason; 5] = [
-        CastReason::Explicit,
-        CastReason::Mode(Mode::Cross),
-        CastReason::Mode(Mode::Up),
-        CastReason::Mode(Mode::Down),
-        CastReason::Back,
-    ];
+    pub const ALL: [CastReason; 4] =
+        [CastReason::Explicit, CastReason::Mode(Mode::Cross), CastReason::Mode(Mode::Up), CastReason::Mode(Mode::Down)];
 
     /// What stands in brackets after `cast` in IR text; nothing for explicit casts.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             CastReason::Explicit => None,
             CastReason::Mode(mode) => Some(mode.name()),
-            CastReason::Back => Some("back"),
         }
     }
 }
@@ -190,18 +190,4 @@ impl FromStr for CastReason {
             format!("unknown reason of a cast `{text}`; known are {}", known.join(" "))
         })
     }
-}
-
-/// The dtype that the result of an adapted operation is cast back to, if it is: as
-/// [Ivy](https://docs.ivy.dev/overview/deep_dive/data_types.html#casting-modes) does,
-///
-/// | result | cast back |
-/// |---|---|
-/// | for which a dtype was asked (`dtype` of a sum, a creation function) | to that dtype |
-/// | a predicate's, which is bool in any case | no |
-/// | any other: the operation's own for the dtype it computed in | no |
-///
-/// `asked` is the dtype asked for, `result` the one the operation gives.
-pub fn cast_back(asked: Option<DType>, result: DType) -> Option<DType> {
-    asked.filter(|&asked| asked != result)
 }

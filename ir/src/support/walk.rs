@@ -2,19 +2,23 @@
 //!
 //! Only types are computed anew. What an explicit cast gives does not depend on the argument, so nothing after it does. (Ivy
 //! intersects the sets of all functions that are called, whatever dtype they are called with.) Casts that a mode inserted are
-//! not counted: the question is what is supported without them. Literals are not looked at.
+//! not counted: the question is what is supported without them. Literals are not looked at. Functions that are called are
+//! walked for each call.
 
-use super::adapt::Support;
-use super::modes::CastReason;
-use super::query::{Unsupported, unsupported};
+use super::adapt::{Lack, Refused, Role, Support};
+use super::modes::{CastReason, CastingModes};
+use super::query::Unsupported;
 use super::restriction::Restriction;
+use super::supports::Supports;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
-use crate::graph::{Graph, NodeKind, Places};
+use crate::graph::{Graph, NodeId, NodeKind, Places};
 use crate::op::Op;
 use crate::place::Place;
+use crate::promotion::Policy;
 use crate::value_type::ValueType;
 use std::fmt;
+use std::sync::Arc;
 
 /// A dtype that a function does not support, and the first thing in it that does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,25 +58,40 @@ pub struct Inferred {
     pub unsupported: Vec<Exclusion>,
 }
 
-/// The dtypes that the first `arguments` parameters of a graph without calls may have, all at once. `declared` is about them
-/// alone, the restrictions of `support` about every op.
+/// The dtypes that the first `arguments` parameters of a graph may have, all at once. They are values under `support`; each op,
+/// in functions called too, is checked under what `supports` says it was made under.
 ///
 /// # Errors
-/// `Verify` if the graph has calls.
+/// `Verify` if a call's operands are not as many as its child's parameters.
 pub fn infer(
     graph: &Graph<ValueType>,
     places: &Places,
+    supports: &Supports,
     arguments: usize,
     support: Support,
-    declared: Option<Restriction>,
 ) -> Result<Inferred> {
     let mut inferred = Inferred { supported: DTypeSet::EMPTY, unsupported: Vec::new() };
-    let refuses = |restriction: &Restriction, dtype| !restriction.dtypes().contains(dtype);
+    let places = Arc::new(places.clone());
     for dtype in DType::ALL {
-        let declared = declared.filter(|restriction| refuses(restriction, dtype));
-        let exclusion = match declared.or(support.restrictions.excluding(dtype)) {
-            Some(restriction) => Some(Exclusion::declared(dtype, restriction)),
-            None => excluded(graph, places, arguments, support, dtype)?,
+        let types = vec![dtype.into(); arguments];
+        let walk = Walk {
+            dtype,
+            stack: vec![Frame {
+                graph,
+                places: Arc::clone(&places),
+                supports: Some(supports),
+                arguments: types,
+                types: Vec::new(),
+                next: 0,
+            }],
+        };
+        let exclusion = match (support.restrictions.excluding(dtype), support.device) {
+            (Some(restriction), _) => Some(Exclusion::declared(dtype, restriction)),
+            (None, Some(device)) if device.invalid(dtype).is_some() => {
+                let reason = Unsupported::Invalid(device, dtype).to_string();
+                Some(Exclusion { dtype, op: None, place: None, reason })
+            }
+            (None, _) => walk.exclusion()?,
         };
         match exclusion {
             Some(exclusion) => inferred.unsupported.push(exclusion),
@@ -82,46 +101,132 @@ pub fn infer(
     Ok(inferred)
 }
 
-fn excluded(
-    graph: &Graph<ValueType>,
-    places: &Places,
-    arguments: usize,
-    support: Support,
+/// A graph being walked: how far it got and the types of its values. A frame above another is the function that is called.
+struct Frame<'a> {
+    graph: &'a Graph<ValueType>,
+    places: Arc<Places>,
+    supports: Option<&'a Supports>,
+    /// The types of the first parameters; the others have those they were traced with.
+    arguments: Vec<ValueType>,
+    types: Vec<ValueType>,
+    next: u32,
+}
+
+struct Walk<'a> {
+    /// The dtype that is tried.
     dtype: DType,
-) -> Result<Option<Exclusion>> {
-    let found = |op, place, reason| Ok(Some(Exclusion { dtype, op, place, reason }));
-    if let Some(device) = support.device.filter(|device| device.invalid(dtype).is_some()) {
-        return found(None, None, Unsupported::Invalid(device, dtype).to_string());
+    stack: Vec<Frame<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    fn exclusion(mut self) -> Result<Option<Exclusion>> {
+        while let Some(frame) = self.stack.last_mut() {
+            let (graph, id) = (frame.graph, NodeId(frame.next));
+            if id.index() == graph.node_count() {
+                let results: Vec<ValueType> = graph.outputs().iter().map(|o| frame.types[o.index()]).collect();
+                self.stack.pop();
+                if let Some(outer) = self.stack.last_mut() {
+                    outer.types.extend(results);
+                }
+                continue;
+            }
+            frame.next += 1;
+            match frame.node(id, self.dtype)? {
+                Step::Type(ty) => frame.types.push(ty),
+                Step::Call(called) => self.stack.push(called),
+                Step::Excluded(exclusion) => return Ok(Some(exclusion)),
+            }
+        }
+        Ok(None)
     }
-    let mut types: Vec<ValueType> = Vec::with_capacity(graph.value_count());
-    for id in graph.node_ids() {
-        let node = graph.node(id);
-        let operands: Vec<ValueType> = graph.operands(id).iter().map(|o| types[o.index()]).collect();
+}
+
+/// What a node gives.
+enum Step<'a> {
+    Type(ValueType),
+    Call(Frame<'a>),
+    Excluded(Exclusion),
+}
+
+impl<'a> Frame<'a> {
+    fn node(&self, id: NodeId, dtype: DType) -> Result<Step<'a>> {
+        let (graph, node) = (self.graph, self.graph.node(id));
+        let operands: Vec<ValueType> = graph.operands(id).iter().map(|o| self.types[o.index()]).collect();
         let traced = graph.ty(node.first());
-        types.push(match node.kind {
-            NodeKind::Param(n, _) if (n as usize) < arguments => dtype.into(),
-            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Cast(CastReason::Explicit) => traced,
-            NodeKind::Cast(CastReason::Mode(_) | CastReason::Back) => operands[0],
-            NodeKind::Op(op, policy) => {
-                let place = places.first(id);
-                let resolved = match policy.resolve_op(op, &operands) {
-                    Ok(resolved) => resolved,
-                    Err(error) => return found(Some(op), place, error.headline().to_owned()),
-                };
-                let compute = policy.commit(resolved.compute);
-                if let Some(restriction) = support.restrictions.excluding(compute) {
-                    let reason = format!("{op} computes in {compute}, which is declared unsupported");
-                    return found(Some(op), Some(restriction.place()), reason);
+        let supports = self.supports.map_or(&[][..], |supports| supports.of(id));
+        Ok(match node.kind {
+            NodeKind::Param(n, _) => {
+                let ty = self.arguments.get(n as usize).copied().unwrap_or(traced);
+                match refused_argument(ty, supports, dtype) {
+                    Some(exclusion) => Step::Excluded(exclusion),
+                    None => Step::Type(ty),
                 }
-                if let Some(why) = unsupported(op, compute, support.device) {
-                    return found(Some(op), place, why.to_string());
+            }
+            NodeKind::Literal(_) | NodeKind::Cast(CastReason::Explicit) => Step::Type(traced),
+            NodeKind::Cast(CastReason::Mode(_)) => Step::Type(operands[0]),
+            NodeKind::Op(op, policy) => match op_result(op, policy, &operands, supports) {
+                Ok(result) => Step::Type(result),
+                Err((reason, place)) => {
+                    let place = place.or(self.places.first(id));
+                    Step::Excluded(Exclusion { dtype, op: Some(op), place, reason })
                 }
-                resolved.result
+            },
+            NodeKind::Call(n) => {
+                let child = &graph.children()[n as usize];
+                if child.params().len() != operands.len() {
+                    return Err(Error::new(
+                        ErrorCode::Verify,
+                        "support: a call's operands are not its child's parameters",
+                    ));
+                }
+                Step::Call(Frame {
+                    graph: child,
+                    places: self.places.child(n),
+                    supports: self.supports.and_then(|supports| supports.child(n)).map(|child| &**child),
+                    arguments: operands,
+                    types: Vec::with_capacity(child.value_count()),
+                    next: 0,
+                })
             }
-            NodeKind::Call(_) => {
-                return Err(Error::new(ErrorCode::Verify, "support: the graph has calls; inline runs before"));
-            }
-        });
+        })
     }
-    Ok(None)
+}
+
+/// The declaration that an argument of this type does not meet. Weak arguments meet all.
+fn refused_argument(ty: ValueType, supports: &[Support], dtype: DType) -> Option<Exclusion> {
+    let ValueType::Strong(passed) = ty else { return None };
+    let restriction = supports.iter().find_map(|support| support.restrictions.excluding(passed))?;
+    let mut exclusion = Exclusion::declared(dtype, restriction);
+    if passed != dtype {
+        exclusion.reason = format!("{passed} is passed to a function, which is declared unsupported");
+    }
+    Some(exclusion)
+}
+
+/// The type of an op's result under all of these supports, or why there is none; the place is that of a declaration.
+fn op_result(
+    op: Op,
+    policy: Policy,
+    operands: &[ValueType],
+    supports: &[Support],
+) -> Result<ValueType, (String, Option<Place>)> {
+    let of_policy = |error: Error| (error.headline().to_owned(), None);
+    let resolved = policy.resolve_op(op, operands).map_err(of_policy)?;
+    for support in supports {
+        match support.adapt(policy, op, operands, CastingModes::ERROR) {
+            Ok(_) => {}
+            Err(Refused::Policy(error)) => return Err(of_policy(error)),
+            Err(Refused::Dtype(role, dtype)) => {
+                let meets = format!("{op} {} {dtype}", role.verb());
+                return Err(match support.lack(op, role, dtype) {
+                    Lack::Declared(restriction) => {
+                        (format!("{meets}, which is declared unsupported"), Some(restriction.place()))
+                    }
+                    Lack::Unsupported(why) if role == Role::Compute => (why.to_string(), None),
+                    Lack::Unsupported(why) => (format!("{meets}; {why}"), None),
+                });
+            }
+        }
+    }
+    Ok(resolved.result)
 }

@@ -137,10 +137,64 @@ fn modes_as_text() {
 }
 
 #[test]
-fn what_is_cast_back() {
-    assert_eq!(cast_back(Some(DType::F16), DType::F32), Some(DType::F16));
-    assert_eq!(cast_back(Some(DType::F32), DType::F32), None);
-    assert_eq!(cast_back(None, DType::F32), None);
+fn results_are_supported_too() {
+    let device = |name: &str, dtype: DType| {
+        Device::describe(name).invalid(dtype, "test", "https://example.org").register().unwrap()
+    };
+    let (no_f32, no_bool) = (device("results_no_f32", DType::F32), device("results_no_bool", DType::Bool));
+    let on = |device, op: Op, dtype: DType, casting| {
+        let support = Support { device: Some(device), casting, ..Support::default() };
+        let operands: Vec<ValueType> = [dtype, dtype][..op.arity()].iter().map(|&d| d.into()).collect();
+        support.resolve_op(Policy::Standard, op, &operands)
+    };
+    assert_snapshot!(on(no_f32, Op::Abs, DType::C64, CastingModes::ERROR).unwrap_err(), @r"
+    error[dtype]: abs: the device results_no_f32 has no f32
+      because: test (https://example.org)
+      abs gives f32 here
+      supported: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f64 c128
+      help: cast explicitly: `x.cast(DType::C128)`; or `with_casting(CastingModes::UP, || …)` casts to c128
+    ");
+    let up = on(no_f32, Op::Abs, DType::C64, CastingModes::UP).unwrap();
+    assert_eq!((&up.casts[..], up.types.result), (&[Some((DType::C128, Mode::Up))][..], DType::F64.into()));
+    assert_snapshot!(on(no_bool, Op::Less, DType::I32, CastingModes::ALL).unwrap_err(), @r"
+    error[dtype]: less: the device results_no_bool has no bool
+      because: test (https://example.org)
+      less gives bool here
+      supported: nothing that less computes in
+      help: use another operation, or support a dtype that this one computes in
+    ");
+    assert!(on(no_bool, Op::Add, DType::I32, CastingModes::ERROR).is_ok());
+    // Declarations are about results as about operands, but for truth values: these are taken as conditions in any case.
+    let declared = |op: Op, dtype: DType, excluded: DType| {
+        let restrictions = Restrictions::NONE.with(Restriction::unsupported(excluded));
+        let support = Support { restrictions, ..Support::default() };
+        let operands: Vec<ValueType> = [dtype, dtype][..op.arity()].iter().map(|&d| d.into()).collect();
+        support.resolve_op(Policy::Standard, op, &operands)
+    };
+    let refused = declared(Op::Abs, DType::C64, DType::F32).unwrap_err();
+    assert_eq!(refused.headline(), "abs: f32 is not supported here");
+    assert_eq!(declared(Op::Less, DType::F32, DType::Bool).unwrap().types.result, DType::Bool.into());
+    assert!(declared(Op::LogicalNot, DType::Bool, DType::Bool).is_err());
+}
+
+/// For every op, dtype and modes: what is done gives a dtype that the device has.
+#[test]
+fn nothing_gives_what_a_device_lacks() {
+    let missing = |missing: DType| {
+        let name = format!("gives_no_{missing}");
+        Device::describe(name).invalid(missing, "test", "https://example.org").register().unwrap()
+    };
+    for (lacks, op, dtype) in [DType::Bool, DType::F32, DType::F64]
+        .into_iter()
+        .flat_map(|lacks| Op::ALL.into_iter().flat_map(move |op| DType::ALL.map(move |dtype| (lacks, op, dtype))))
+    {
+        let operands = vec![ValueType::from(dtype); op.arity()];
+        for casting in combinations() {
+            let support = Support { device: Some(missing(lacks)), casting, ..Support::default() };
+            let Ok(adapted) = support.resolve_op(Policy::Standard, op, &operands) else { continue };
+            assert_ne!(Policy::Standard.commit(adapted.types.result), lacks, "{op} of {dtype}");
+        }
+    }
 }
 
 /// For every op and pair of dtypes: with all modes on, an op is either done in a supported dtype, or refused as without.

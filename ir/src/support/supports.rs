@@ -1,0 +1,47 @@
+//! What each node of a traced graph was made under: a side table beside the graph, as its [places](crate::graph::Places) are.
+//!
+//! It is kept apart because it changes nothing that is compiled. Equal nodes are shared, so one may be made under several
+//! supports: all of them hold. Nodes made without limits are not in the table.
+
+use super::adapt::Support;
+use super::modes::CastingModes;
+use crate::graph::NodeId;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// For each op the supports it was made under, and for each parameter those that its argument must meet.
+#[derive(Clone, Debug, Default)]
+pub struct Supports {
+    nodes: FxHashMap<u32, SmallVec<[Support; 1]>>,
+    children: Vec<Arc<Supports>>,
+}
+
+impl Supports {
+    /// Notes that `node` was made under `support`. Casting modes are left out: they are no limits.
+    pub fn note(&mut self, node: NodeId, support: Support) {
+        if support.is_unlimited() {
+            return;
+        }
+        let support = Support { casting: CastingModes::ERROR, ..support };
+        let noted = self.nodes.entry(node.0).or_default();
+        if !noted.contains(&support) {
+            noted.push(support);
+        }
+    }
+
+    /// Adds the table of the graph's next child.
+    pub fn add_child(&mut self, supports: Arc<Supports>) {
+        self.children.push(supports);
+    }
+
+    /// The table of child graph `n`, if there is one.
+    pub fn child(&self, n: u32) -> Option<&Arc<Supports>> {
+        self.children.get(n as usize)
+    }
+
+    /// What was noted of a node.
+    pub fn of(&self, node: NodeId) -> &[Support] {
+        self.nodes.get(&node.0).map_or(&[], |noted| noted)
+    }
+}
