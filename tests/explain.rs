@@ -133,6 +133,15 @@ fn operations_written_twice_and_long_chains() {
     let why = traced.explain_dtype(0).unwrap();
     assert_eq!((why.steps.len(), why.to_string().lines().count()), (10_000, 18));
     assert!(why.to_string().contains("\n  … 9984 more steps\n"), "{why}");
+    // As long, of two dtypes at each step.
+    let f = jit(|mut x: Expr, y: Expr| {
+        for _ in 0..10_000 {
+            x += y;
+        }
+        x
+    });
+    let traced = f.trace(&[spec(DType::F32, [3]), spec(DType::U8, [3])]).unwrap();
+    assert_eq!(traced.explain_dtype(0).unwrap().steps.len(), 10_000);
     // Both operands are one value: a tree of 2^64 leaves, a chain of 64 steps.
     let f = jit(|mut x: Expr| {
         for _ in 0..64 {

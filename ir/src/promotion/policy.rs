@@ -29,7 +29,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Policy {
-    system: u8,
+    pub(super) system: u8,
     defaults: Defaults,
 }
 
