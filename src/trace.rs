@@ -31,6 +31,12 @@ pub(crate) enum Param {
     Scalar(Weak),
 }
 
+impl Param {
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self, Param::Array(..))
+    }
+}
+
 /// What recording a function gave.
 #[derive(Debug)]
 pub(crate) struct Recording {
@@ -105,7 +111,7 @@ pub(crate) fn record(
         graph: Graph::new(),
         places: Places::default(),
         errors: Vec::new(),
-        inputs: explain::inputs(params.iter().map(|param| matches!(param, Param::Array(..))), 0),
+        inputs: explain::inputs(params.iter().map(Param::is_array), 0),
         before_error: None,
         called: None,
         hidden: Vec::new(),

@@ -324,3 +324,11 @@ fn casts_of_modes_have_no_source_text() {
     let cross = with_casting(CastingModes::CROSS, || f.trace(&[spec(DType::F32, [3])])).unwrap();
     insta::assert_snapshot!(text(cross.explain_dtype(0).unwrap()));
 }
+
+#[test]
+fn a_called_function_keeps_its_lint() {
+    let scale = jit(|x| x * strong(0.5)).on_widening(Lint::Deny);
+    let f = jit(move |x| scale.inline((x,)) + 1);
+    assert!(f.call((&Array::from([1.0f64]),)).is_ok());
+    insta::assert_snapshot!(text(f.call((&f32s(),)).unwrap_err()));
+}

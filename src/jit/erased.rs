@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::config::{Config, Settings, with_settings};
+use crate::explain;
 use crate::expr::Expr;
 use crate::jit::input::{Arg, Data, Destination, Memory};
 use crate::jit::output::{Collected, Parts};
@@ -180,6 +181,9 @@ impl Core {
             }
             let traced = self.trace(settings, params)?;
             let recording = Arc::new(traced.recording);
+            let Recording { graph, places, hidden } = &*recording;
+            let inputs = explain::inputs(params.iter().map(Param::is_array), hidden.len());
+            explain::check(graph, places, &inputs, settings.policy, self.config.on_widening)?;
             lengths = traced.lengths;
             let mut inlined = lock(&self.inlined);
             if inlined.len() >= Plans::LIMIT {
