@@ -14,6 +14,16 @@ pub(crate) fn line(place: Place) -> Option<String> {
     Sources::default().line(place)
 }
 
+/// What the operands of `op` at a place are written as, if one operation alone can be meant.
+pub(crate) fn operands(op: Op, place: Place) -> Option<Vec<String>> {
+    let line = line(place)?;
+    let (at, _) = line.char_indices().nth((place.column as usize).checked_sub(1)?)?;
+    let (before, text) = line.split_at(at);
+    let mut found = candidates(before, text).into_iter().filter(|(form, _)| form.is(Some(op)));
+    let (_, snippet) = found.next()?;
+    (found.next().is_none() && snippet.operands.len() == op.arity()).then_some(snippet.operands)
+}
+
 /// Files, each read once.
 #[derive(Default)]
 pub(crate) struct Sources {

@@ -50,7 +50,7 @@ impl ArgumentType {
         }
     }
 
-    fn accepts(&self, arg: &Arg<'_>) -> bool {
+    pub fn accepts(&self, arg: &Arg<'_>) -> bool {
         self.ty == arg.ty
             && (self.dtype == arg.dtype || self.layout == ArgumentLayout::Scalar)
             && self.shape == arg.shape

@@ -290,7 +290,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         let mut error = Error::new(ErrorCode::Argument, "call: the arguments are not what was compiled for").at(place);
         for (i, (expected, arg)) in self.plan.arguments.iter().zip(args).enumerate() {
             let given = erased::argument_type(arg);
-            if *expected != given {
+            if !expected.accepts(arg) {
                 error = error
                     .fact(format_args!("argument {i}: compiled for {}", describe(expected)))
                     .fact(format_args!("            given {}", describe(&given)));
