@@ -4,6 +4,7 @@
 
 use super::lattice::Audit;
 use super::policy::Policy;
+use super::registry;
 use crate::value_type::ValueType;
 
 impl Policy {
@@ -20,9 +21,12 @@ impl Policy {
     }
 
     /// Whether the joins that are defined are those of a partial lattice: idempotent, commutative and associative, an
-    /// undefined join making the whole undefined. A type that does not even go with itself breaks no law.
+    /// undefined join making the whole undefined. A type that does not even go with itself breaks no law. Worked out once per
+    /// system.
     pub fn is_partial_lattice(self) -> bool {
-        self.non_idempotent().is_empty() && self.asymmetric().is_empty() && self.non_associative().is_empty()
+        *registry::partial_lattice(self.system).get_or_init(|| {
+            self.non_idempotent().is_empty() && self.asymmetric().is_empty() && self.non_associative().is_empty()
+        })
     }
 
     /// The types that do not give themselves with themselves, but another: with 64-bit types off, those of 64 bits.

@@ -12,6 +12,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
 use crate::op::Operands;
 use crate::value_type::{ValueType, Weak};
+use smallvec::SmallVec;
 use std::fmt;
 use std::str::FromStr;
 
@@ -29,7 +30,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Policy {
-    system: u8,
+    pub(super) system: u8,
     defaults: Defaults,
 }
 
@@ -382,17 +383,17 @@ impl Policy {
     }
 
     fn join_from(self, operands: &[ValueType], first: usize) -> Result<ValueType, Clash> {
-        let operands = operands.get(first..).unwrap_or_default();
-        match self.rules().order {
-            Order::Left => self.fold(operands.iter().copied()),
-            Order::StrongFirst => {
-                let strong = operands.iter().copied().filter(|ty| !ty.is_weak());
-                self.fold(strong.chain(operands.iter().copied().filter(|ty| ty.is_weak())))
-            }
-            Order::KindFirst => {
-                let of_rank = |rank| operands.iter().copied().filter(move |ty| kind_rank(*ty) == rank);
-                self.fold((0..=5).flat_map(of_rank))
-            }
+        let mut operands: SmallVec<[ValueType; 3]> = operands.get(first..).unwrap_or_default().into();
+        self.order(&mut operands);
+        self.fold(operands.into_iter())
+    }
+
+    /// Puts operands in the order in which they meet.
+    pub(crate) fn order(self, operands: &mut [ValueType]) {
+        match self.system().rules.order {
+            Order::Left => {}
+            Order::StrongFirst => operands.sort_by_key(|ty| ty.is_weak()),
+            Order::KindFirst => operands.sort_by_key(|ty| kind_rank(*ty)),
         }
     }
 
