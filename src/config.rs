@@ -129,7 +129,8 @@ pub fn policy() -> Policy {
 
 /// Runs `body` with another promotion policy for the operations this thread makes, on arrays and in traces. An operation keeps
 /// the policy it was made under. A function with a policy [of its own](crate::Jitted::with_policy) keeps that one wherever it
-/// is called.
+/// is called. A policy comes with its default dtypes: set others ([`with_defaults`]) inside, or in the policy
+/// ([`Policy::with_defaults`]).
 ///
 /// ```
 /// use ndjit::{Array, DType, ErrorCode, Policy, with_policy};
@@ -142,7 +143,8 @@ pub fn with_policy<R>(policy: Policy, body: impl FnOnce() -> R) -> R {
     with_settings(Settings { policy, ..settings() }, body)
 }
 
-/// Sets the promotion policy of all threads, where no [`with_policy`] says otherwise. Functions are traced anew for it.
+/// Sets the promotion policy of all threads, with its default dtypes, where no [`with_policy`] says otherwise. Functions are
+/// traced anew for it.
 pub fn set_policy(policy: Policy) {
     change_global(|settings| settings.policy = policy);
 }
@@ -152,7 +154,8 @@ pub fn defaults() -> Defaults {
     policy().defaults()
 }
 
-/// Runs `body` with other default dtypes for the kinds of numbers, under the same policy.
+/// Runs `body` with other default dtypes for the kinds of numbers, under the same policy. They are of the widths it takes: 32
+/// bits at most under [`Policy::Jax32`].
 ///
 /// ```
 /// use ndjit::{DType, Defaults, weak, with_defaults, Array};

@@ -2,10 +2,11 @@
 //! operations ask; the rules themselves are the policy's and the shape's.
 
 use crate::config::Settings;
+use crate::source;
 use ndjit_ir::explain::Origin;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::adapt::OperandCast;
-use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
 
 /// What is known of an operand before anything is computed.
@@ -107,7 +108,61 @@ fn explained(error: Error, op: Op, operands: &[Known<'_>], place: Place, origins
         full = full.fact(fact);
     }
     match error.help_text() {
-        Some(help) => full.help(help),
+        Some(help) => full.help(as_written(help, op, operands, place)),
         None => full,
     }
+}
+
+/// Advice that names operands as the op does, `` `x.cast(DType::F32)` ``, with what the user wrote in their place.
+fn as_written(help: &str, op: Op, operands: &[Known<'_>], place: Place) -> String {
+    let written = source::operands(op, place).unwrap_or_default();
+    let cast = |quoted: &str| -> Option<String> {
+        let (name, rest) = quoted.split_once(".cast(DType::")?;
+        let variant = rest.strip_suffix(')')?;
+        let i = op.row().operands.iter().position(|operand| *operand == name)?;
+        match (operands.get(i)?.literal, written.get(i).map(|text| text.trim_start_matches('&'))) {
+            (Some(literal), _) => number_of_dtype(literal, variant),
+            (None, Some(text)) if is_term(text) => Some(format!("{text}.cast(DType::{variant})")),
+            (None, Some(text)) => Some(format!("({text}).cast(DType::{variant})")),
+            (None, None) => None,
+        }
+    };
+    // Every second part stands between backticks.
+    let parts = help.split('`').enumerate();
+    let parts: Vec<String> =
+        parts.map(|(i, part)| (i % 2 == 1).then(|| cast(part)).flatten().unwrap_or_else(|| part.to_owned())).collect();
+    match &parts[..] {
+        [first, x, and, y, rest @ ..] if and == " and " && x == y => {
+            format!("{first}`{x}`{}", rest.join("`"))
+        }
+        _ => parts.join("`"),
+    }
+}
+
+/// How a number of a dtype is written, if Rust has a literal for it.
+fn number_of_dtype(literal: Literal, variant: &str) -> Option<String> {
+    let value = literal.value();
+    let suffix = variant.to_lowercase();
+    let is_float = matches!(variant, "F32" | "F64");
+    match value {
+        LiteralValue::Int(_) if is_float => Some(format!("strong({value}.0{suffix})")),
+        LiteralValue::Float(x) if is_float && x.is_finite() => Some(format!("strong({value}{suffix})")),
+        LiteralValue::Int(_) if variant.starts_with(['U', 'I']) => Some(format!("strong({value}{suffix})")),
+        LiteralValue::Int(_) | LiteralValue::Bool(_) => Some(format!("asarray({value}).cast(DType::{variant})")),
+        LiteralValue::Float(x) if x.is_finite() => Some(format!("asarray({value}).cast(DType::{variant})")),
+        LiteralValue::Float(_) | LiteralValue::Complex(..) => None,
+    }
+}
+
+/// Whether a method can follow a text without parentheses: there is no operator in it but inside brackets.
+fn is_term(text: &str) -> bool {
+    let mut depth = 0usize;
+    text.chars().all(|c| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 0 || !matches!(c, '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<' | '>' | '!' | ' ')
+    })
 }

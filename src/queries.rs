@@ -133,7 +133,7 @@ fn promoted(source: Source, ty: ValueType, dtype: DType, place: Place) -> Array 
     match (source, ty) {
         (Source::Number(number), _) => Array::from_literal(&number, ty, dtype)
             .unwrap_or_else(|e| Array::poisoned(e.of("promote_arrays").at(place))),
-        (Source::Array(array), _) if array.value_type() == ty => array,
+        (Source::Array(array), _) if array.value_type() == ty && array.dtype() == dtype => array,
         (Source::Array(array), ValueType::Strong(dtype)) => crate::lazy::cast(&array, dtype, place),
         // Programs cast to dtypes only, so the elements are computed and then called weak.
         (Source::Array(array), ValueType::Weak(_)) => match crate::lazy::cast(&array, dtype, place).buffer() {

@@ -14,6 +14,16 @@ pub(crate) fn line(place: Place) -> Option<String> {
     Sources::default().line(place)
 }
 
+/// What the operands of `op` at a place are written as, if one operation alone can be meant.
+pub(crate) fn operands(op: Op, place: Place) -> Option<Vec<String>> {
+    let line = line(place)?;
+    let (at, _) = line.char_indices().nth((place.column as usize).checked_sub(1)?)?;
+    let (before, text) = line.split_at(at);
+    let mut found = candidates(before, text).into_iter().filter(|(form, _)| form.is(Some(op)));
+    let (_, snippet) = found.next()?;
+    (found.next().is_none() && snippet.operands.len() == op.arity()).then_some(snippet.operands)
+}
+
 /// Files, each read once.
 #[derive(Default)]
 pub(crate) struct Sources {
@@ -78,12 +88,22 @@ fn candidates<'a>(before: &'a str, text: &'a str) -> Vec<(Form<'a>, Snippet)> {
     if let Some(before) = before.strip_suffix('.') {
         return method(before, text).into_iter().map(|snippet| (Form::Method, snippet)).collect();
     }
-    // `((x + y) * z)`: what stands inside parentheses begins, for the compiler, with the outermost of them.
     let mut levels = vec![text];
     while let Some(inner) = levels.last().and_then(|text| text.strip_prefix('(')) {
         levels.push(inner);
     }
-    levels.iter().rev().flat_map(|text| level(text)).collect()
+    let begins = |(depth, text): (usize, &&'a str)| {
+        let text = *text;
+        level(text).into_iter().filter(move |(_, snippet)| is_enclosed(text, &snippet.text, depth))
+    };
+    levels.iter().enumerate().rev().flat_map(begins).collect()
+}
+
+/// Whether an expression at the beginning of a text is closed by this many parentheses. For the compiler it begins with the
+/// outermost of those that hold nothing else: `(x + y) * z` and its `x + y` at one place, in `((x + y) * z) / w` not.
+fn is_enclosed(text: &str, expression: &str, depth: usize) -> bool {
+    let after = text.trim_start().get(expression.len()..).unwrap_or_default();
+    after.chars().filter(|c| !c.is_whitespace()).take(depth).filter(|c| *c == ')').count() == depth
 }
 
 /// The operations that begin at a text, those inside its first parentheses aside.
@@ -326,8 +346,10 @@ mod tests {
             (Some(Op::Add), 0, "^a + b + c"),
             (Some(Op::Add), 1, "^a + b + c"),
             (Some(Op::Add), 0, "^((a + b) * c) + d;"),
+            (Some(Op::Add), 0, "(^(a + b) * c) + d;"),
             (Some(Op::Multiply), 0, "^((a + b) * c) + d;"),
-            (Some(Op::Add), 1, "^((a + b) * c) + d;"),
+            (Some(Op::Add), 0, "^((a + b)) * c + d;"),
+            (Some(Op::Add), 1, "^((a + b)) * c + d;"),
             // In a loop, which of the two it is cannot be told.
             (Some(Op::Multiply), 2, "x = ^x * 2 * y"),
             (Some(Op::Multiply), 64, "x = ^x * 2 + y"),
@@ -336,9 +358,11 @@ mod tests {
         insta::assert_snapshot!(found.join("\n"), @r"
         a + b <a|b>
         a + b + c <a + b|c>
+        ((a + b) * c) + d <((a + b) * c)|d>
         a + b <a|b>
         (a + b) * c <(a + b)|c>
-        ((a + b) * c) + d <((a + b) * c)|d>
+        a + b <a|b>
+        ((a + b)) * c + d <((a + b)) * c|d>
         x * 2 * y <>
         x * 2 <x|2>
         ");

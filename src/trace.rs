@@ -31,6 +31,12 @@ pub(crate) enum Param {
     Scalar(Weak),
 }
 
+impl Param {
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self, Param::Array(..))
+    }
+}
+
 /// What recording a function gave.
 #[derive(Debug)]
 pub(crate) struct Recording {
@@ -40,6 +46,35 @@ pub(crate) struct Recording {
     pub supports: Supports,
     /// Arrays the function used without being passed them: the last parameters of the graph.
     pub hidden: Vec<Array>,
+}
+
+/// Why recording a function failed.
+pub(crate) struct Failure {
+    pub error: Error,
+    /// What was recorded before the error; none if the function was not run.
+    pub before: Option<Box<Unfinished>>,
+}
+
+/// What was recorded of a function before its first error.
+pub(crate) struct Unfinished {
+    pub graph: Graph<ValueType>,
+    pub places: Places,
+    /// How many of the graph's nodes were made before the error.
+    pub nodes: usize,
+    /// What was recorded of the called function that failed, if it was one.
+    pub called: Option<Box<Unfinished>>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure { error, before: None }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Error {
+        failure.error
+    }
 }
 
 struct Trace {
@@ -52,6 +87,8 @@ struct Trace {
     inputs: Vec<Input>,
     /// How many nodes there were when the first error was made.
     before_error: Option<usize>,
+    /// What was recorded of the called function that made the first error.
+    called: Option<Box<Unfinished>>,
     hidden: Vec<(Array, Value)>,
     hidden_at: HashMap<usize, usize>,
     /// Child graphs by the address of their recording, which is held so that no other takes that address.
@@ -66,31 +103,10 @@ thread_local! {
 ///
 /// # Errors
 /// The first error an operation made; `Traced` if a result is not of this trace; `Panic` if the function panicked.
-pub(crate) fn record(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Result<Recording> {
-    let (trace, outputs) = run(params, function)?;
-    trace.finish(&outputs?)
-}
-
-/// What was recorded of a function that may have failed.
-pub(crate) struct Attempt {
-    pub graph: Graph<ValueType>,
-    pub places: Places,
-    /// How many of the graph's nodes were made before the error.
-    pub nodes: usize,
-    pub error: Option<Error>,
-}
-
-/// As [`record`], but keeps what was recorded before an error.
-pub(crate) fn attempt(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Result<Attempt> {
-    let (trace, outputs) = run(params, function)?;
-    let (graph, places) = (trace.graph.clone(), trace.places.clone());
-    let nodes = trace.before_error.unwrap_or(graph.node_count());
-    let error = outputs.and_then(|outputs| trace.finish(&outputs)).err();
-    Ok(Attempt { graph, places, nodes, error })
-}
-
-/// Runs a function in a trace of its own. Its results, or the error it ended with.
-fn run(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Result<(Trace, Result<Vec<Expr>>)> {
+pub(crate) fn record(
+    params: &[Param],
+    function: impl FnOnce(&[Expr], &mut Vec<Expr>),
+) -> std::result::Result<Recording, Failure> {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut trace = Trace {
@@ -99,8 +115,9 @@ fn run(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Resu
         places: Places::default(),
         supports: Supports::default(),
         errors: Vec::new(),
-        inputs: explain::inputs(params.iter().map(|param| matches!(param, Param::Array(..))), 0),
+        inputs: explain::inputs(params.iter().map(Param::is_array), 0),
         before_error: None,
+        called: None,
         hidden: Vec::new(),
         hidden_at: HashMap::new(),
         children: HashMap::new(),
@@ -109,13 +126,14 @@ fn run(params: &[Param], function: impl FnOnce(&[Expr], &mut Vec<Expr>)) -> Resu
     TRACES.with_borrow_mut(|traces| traces.push(trace));
     let mut outputs = Vec::new();
     let outcome = catch_unwind(AssertUnwindSafe(|| function(&inputs, &mut outputs)));
-    let Some(trace) = TRACES.with_borrow_mut(Vec::pop) else {
-        return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost"));
+    let Some(mut trace) = TRACES.with_borrow_mut(Vec::pop) else {
+        return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost").into());
     };
-    // A function may panic over an error it was given; that one says more.
-    let first = || trace.errors.first().cloned();
-    let outcome = outcome.map_err(|payload| first().unwrap_or_else(|| panicked(payload.as_ref())));
-    Ok((trace, outcome.map(|()| outputs)))
+    if let Err(payload) = outcome {
+        // A function may panic over an error it was given; that one says more.
+        trace.fail(panicked(payload.as_ref()));
+    }
+    trace.finish(&outputs)
 }
 
 /// Applies `op` in the trace of this thread.
@@ -170,7 +188,7 @@ pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[E
 pub(crate) fn call(
     operands: &[AnyOperand],
     place: Place,
-    child: impl FnOnce(&[Param]) -> Result<Arc<Recording>>,
+    child: impl FnOnce(&[Param]) -> std::result::Result<Arc<Recording>, Failure>,
 ) -> Vec<Expr> {
     let types = TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut()?;
@@ -193,7 +211,14 @@ pub(crate) fn call(
     };
     let recording = match child(&params) {
         Ok(recording) => recording,
-        Err(error) => return vec![in_trace(|trace| Err(trace.fail(error.at(place))))],
+        Err(Failure { error, before }) => {
+            return vec![in_trace(|trace| {
+                if trace.errors.is_empty() {
+                    trace.called = before;
+                }
+                Err(trace.fail(error.at(place)))
+            })];
+        }
     };
     let results = TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut()?;
@@ -392,17 +417,21 @@ impl Trace {
         }
     }
 
-    fn finish(mut self, outputs: &[Expr]) -> Result<Recording> {
+    fn finish(mut self, outputs: &[Expr]) -> std::result::Result<Recording, Failure> {
         let mut values = Vec::with_capacity(outputs.len());
         for &output in outputs {
             match output.node {
                 Node::Value(value) if output.trace == self.id => values.push(value),
                 Node::Poisoned(_) if output.trace == self.id => {}
-                Node::Value(_) | Node::Poisoned(_) => self.errors.push(outside("return")),
+                Node::Value(_) | Node::Poisoned(_) => {
+                    self.fail(outside("return"));
+                }
             }
         }
         if let Some(error) = self.errors.into_iter().next() {
-            return Err(error);
+            let Trace { graph, places, called, .. } = self;
+            let nodes = self.before_error.unwrap_or(graph.node_count());
+            return Err(Failure { error, before: Some(Box::new(Unfinished { graph, places, nodes, called })) });
         }
         self.graph.set_outputs(values);
         let hidden: Vec<Array> = self.hidden.into_iter().map(|(array, _)| array).collect();

@@ -403,3 +403,11 @@ fn dtypes_are_those_of_the_libraries() {
     }
     assert!(unexplained.is_empty(), "{}", unexplained.join("\n"));
 }
+
+#[test]
+fn an_empty_sequence_has_no_numbers_to_fit() {
+    for empty in [dtype(DType::U8).arange(300..300), dtype(DType::I8).arange((300, 0, 1))] {
+        assert_eq!((empty.error(), empty.len()), (None, 0));
+    }
+    assert!(dtype(DType::U8).arange(300..301).error().is_some());
+}

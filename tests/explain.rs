@@ -2,8 +2,8 @@
 //! printed form; the places are those of this file.
 
 use ndjit::{
-    Array, CastingModes, DType, ErrorCode, Expr, Lint, Policy, Stage, dtype, jit, spec, strong, weak, where_,
-    with_casting, with_policy,
+    Array, CastingModes, DType, ErrorCode, Expr, Lint, Policy, Restriction, Stage, dtype, jit, spec, strong, weak,
+    where_, with_casting, with_policy,
 };
 use std::fmt::Display;
 use std::process::Command;
@@ -270,4 +270,65 @@ fn a_function_that_looks_at_dtypes_has_other_operations() {
     let specs = [spec(DType::U32, [3]), spec(DType::I32, [3])];
     let diff = f.policy_diff(&specs, &[Policy::Standard, Policy::Jax32, Policy::Strict]).unwrap();
     insta::assert_snapshot!(text(diff));
+}
+
+#[test]
+fn long_chains_of_two_dtypes() {
+    let f = jit(|mut x: Expr, y: Expr| {
+        for _ in 0..10_000 {
+            x += y;
+        }
+        x
+    });
+    let traced = f.trace(&[spec(DType::F32, [3]), spec(DType::U8, [3])]).unwrap();
+    assert_eq!(traced.explain_dtype(0).unwrap().steps.len(), 10_000);
+}
+
+#[test]
+fn policy_diff_traces_what_a_call_does() {
+    let f = jit(|x: Expr| x + 1).restrict_dtypes(Restriction::unsupported(DType::F16));
+    let diff = |modes| {
+        let diff = || f.policy_diff(&[spec(DType::F16, [3])], &[Policy::Standard, Policy::Torch]).unwrap();
+        text(with_casting(modes, diff))
+    };
+    insta::assert_snapshot!([diff(CastingModes::ERROR), diff(CastingModes::UP)].join("\n"));
+}
+
+#[test]
+fn policy_diff_looks_into_a_called_function_that_refuses() {
+    let g = jit(|x, y| {
+        let a: Expr = x * 2;
+        a + y
+    });
+    let f = jit(move |x, y| g.inline((x, y)));
+    let specs = [spec(DType::U32, [3]), spec(DType::I32, [3])];
+    let diff = f.policy_diff(&specs, &[Policy::Standard, Policy::Strict]).unwrap();
+    assert_eq!(diff.first_difference(), Some(1));
+    insta::assert_snapshot!(text(diff));
+}
+
+#[test]
+fn policy_diff_aligns_equal_operations_and_leaves_out_casts_of_modes() {
+    let f = jit(|x: Expr| x.cast(DType::F64) + x.cast(DType::F32));
+    let equal = f.policy_diff(&[spec(DType::F32, [3])], &[Policy::Standard, Policy::Jax32]).unwrap();
+    let f = jit(|x, y| ((x + y) ^ 1) + 2);
+    let specs = [spec(DType::U64, [3]), spec(DType::I64, [3])];
+    let diff = || f.policy_diff(&specs, &[Policy::Standard, Policy::Jax32]).unwrap();
+    let cast = with_casting(CastingModes::CROSS, diff);
+    insta::assert_snapshot!(format!("{}\n{}", text(equal), text(cast)));
+}
+
+#[test]
+fn casts_of_modes_have_no_source_text() {
+    let f = jit(|x: Expr| x.bitwise_xor(1).negative());
+    let cross = with_casting(CastingModes::CROSS, || f.trace(&[spec(DType::F32, [3])])).unwrap();
+    insta::assert_snapshot!(text(cross.explain_dtype(0).unwrap()));
+}
+
+#[test]
+fn a_called_function_keeps_its_lint() {
+    let scale = jit(|x| x * strong(0.5)).on_widening(Lint::Deny);
+    let f = jit(move |x| scale.inline((x,)) + 1);
+    assert!(f.call((&Array::from([1.0f64]),)).is_ok());
+    insta::assert_snapshot!(text(f.call((&f32s(),)).unwrap_err()));
 }

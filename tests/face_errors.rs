@@ -196,3 +196,16 @@ fn unwrapping_an_error_shows_it() {
     assert_eq!((error.code(), line(&error)), (ErrorCode::Traced, at));
     assert_eq!(format!("{error:?}"), error.to_string());
 }
+
+#[test]
+fn advice_names_what_the_user_wrote() {
+    let strict = |f: fn(Array, Array) -> Array| {
+        let (x, y) = (Array::from([1.0f32]), Array::from([1i32]));
+        let error = with_policy(Policy::Strict, move || f(x, y)).eval().unwrap_err().clone();
+        error.help_text().unwrap_or_default().to_owned()
+    };
+    assert_eq!(strict(|x, y| y * x), "cast explicitly: `y.cast(DType::F32)`");
+    assert_eq!(strict(|x, y| (y + 1) * x), "cast explicitly: `(y + 1).cast(DType::F32)`");
+    assert_eq!(strict(|_, y| &y * 2.5), "cast explicitly: `y.cast(DType::F32)`");
+    assert_eq!(strict(|x, y| maximum(sin(&x), &y)), "cast explicitly: `y.cast(DType::F32)`");
+}

@@ -159,3 +159,12 @@ fn weak_operands_compile_once() {
     f(&x, &asarray(0.5));
     assert_eq!((f.trace_count(), f.compile_count()), (made.0 + 1, made.1 + 1));
 }
+
+#[test]
+fn promoted_weak_arrays_are_stored_alike() -> Result<()> {
+    let one = asarray(1);
+    let wide = with_defaults(Defaults::BITS_64, || promote_arrays((&one, 2)))??;
+    assert_eq!(wide.each_ref().map(Array::dtype), [DType::I64; 2]);
+    assert!(wide.iter().all(Array::is_weak));
+    Ok(())
+}

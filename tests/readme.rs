@@ -49,3 +49,14 @@ fn the_page_shows_real_output() {
         assert!(page == real, "README.md differs from what is printed (README_BLESS=1 writes it): {differs:?}");
     }
 }
+
+#[test]
+fn the_diagram_is_of_the_lattice() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lattice.svg");
+    let drawn = ndjit::Lattice::named("jax").expect("a built-in lattice").to_svg();
+    if std::env::var_os("README_BLESS").is_some() {
+        std::fs::write(&path, drawn).unwrap();
+    } else {
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), drawn, "README_BLESS=1 draws docs/lattice.svg anew");
+    }
+}

@@ -77,7 +77,7 @@ impl Lowered {
     /// What asked for a node of the typed graph, in words; nothing for nodes that are no casts and no weak numbers.
     pub fn reasons(&self, typed: NodeId) -> impl Iterator<Item = String> {
         let explainer = Explainer::new(&self.traced, &self.places).policy(self.policy);
-        self.conversions.of(typed).iter().map(move |&reason| explainer.reason(reason).to_string())
+        self.conversions.of(typed).map(move |reason| explainer.reason(reason).to_string())
     }
 
     /// The text of the typed graph, each cast and weak number with what asked for it.

@@ -41,6 +41,23 @@ fn every_rule_in_words() {
 }
 
 #[test]
+fn orders_and_widths_of_policies_in_words() {
+    let text = "graph (%0: i8[3], %1: u8[3], %2: f16[3], %3: f64[3]) {
+  %4 = literal #0 2 : i*[]
+  %5 = clip[numpy2] %0, %1, %2 : f16[3]
+  %6 = clip[torch] %4, %0, %2 : f16[3]
+  %7 = clip[ivy_precise] %0, %1, %0 : i16[3]
+  %8 = clip[standard] %0, %1, %2 : f16[3]
+  %9 = add[numpy2] %1, %2 : f16[3]
+  %10 = sqrt[jax32] %3 : f32[3]
+  %11 = add[jax32] %3, %3 : f32[3]
+  %12 = add[jax32] %3, %0 : f32[3]
+  return %5, %6, %7, %8, %9, %10, %11, %12
+}";
+    assert_snapshot!(explained(text));
+}
+
+#[test]
 fn a_chain_follows_the_operands_that_decided() {
     let text = "graph (%0: u32[3], %1: i32[3], %2: i8[3]) {
   %3 = add %0, %2 : i64[3]

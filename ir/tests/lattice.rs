@@ -201,6 +201,14 @@ fn every_refusal_names_what_is_wrong() {
 }
 
 #[test]
+fn any_number_of_names_is_counted_at_once() {
+    let names: Vec<String> = (0..100_000).map(|name| format!("n{name}")).collect();
+    let rows = names.iter().map(|name| (name.as_str(), ["n0"]));
+    // Not by looking for each name among all before.
+    assert_eq!(Lattice::new("many", rows).unwrap_err().reason, NoLattice::TooManyNodes(100_000));
+}
+
+#[test]
 fn lattices_print_and_read_back() {
     for named in NAMED.iter().filter(|named| named.claim != Claim::NoLattice) {
         let lattice = Lattice::named(named.name).unwrap();

@@ -92,8 +92,9 @@ pub(super) fn kinds(what: &str, ty: Type, numbers: impl IntoIterator<Item = Lite
 /// The numbers of a sequence. Both ends fit the dtype, so all do.
 pub(super) fn progression(what: &str, ty: Type, terms: &Progression) -> Result<Array> {
     let number = |i| Literal::weak(terms.at(i));
-    for end in [0, terms.len().saturating_sub(1)] {
-        ty.bytes_of(what, number(end))?;
+    if let Some(last) = terms.len().checked_sub(1) {
+        ty.bytes_of(what, number(0))?;
+        ty.bytes_of(what, number(last))?;
     }
     let shape = Shape::from(terms.len());
     let mut elements = zeroed(what, ty.dtype, &shape)?;

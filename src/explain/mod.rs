@@ -97,13 +97,17 @@ pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
 }
 
 /// Warns of the first widening, or refuses it.
-pub(crate) fn check(lowered: &Lowered, inputs: &[Input], lint: Lint) -> Result<()> {
+pub(crate) fn check(
+    graph: &Graph<ValueType>,
+    places: &Places,
+    inputs: &[Input],
+    policy: Policy,
+    lint: Lint,
+) -> Result<()> {
     if lint == Lint::Allow {
         return Ok(());
     }
-    let Some(widening) = first_widening(&lowered.traced, &lowered.places, inputs, lowered.policy) else {
-        return Ok(());
-    };
+    let Some(widening) = first_widening(graph, places, inputs, policy) else { return Ok(()) };
     let Widening { from, to, explanation, .. } = &widening;
     let cause = explanation.steps.first();
     let what = cause.map_or("widening", |step| step.what);

@@ -1,20 +1,23 @@
 //! [`PolicyDiff`]: one function traced under several policies, dtypes side by side.
 
 use crate::source::Sources;
-use crate::trace::Attempt;
+use crate::trace::{Failure, Recording};
 use ndjit_ir::explain::Explainer;
-use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::{DType, Error, Op, Place, Result, ValueType};
+use ndjit_ir::support::CastReason;
+use ndjit_ir::{DType, Error, Op, Place, ValueType};
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-/// The dtypes of one function's operations under several policies: one row per operation in the order traced, one column per
-/// policy. Made by [`Jitted::policy_diff`](crate::Jitted::policy_diff); displays as a table, with the errors of policies that
-/// refuse the function below it.
+/// The dtypes of one function's operations under several policies: one row per written operation in the order traced, one
+/// column per policy. Made by [`Jitted::policy_diff`](crate::Jitted::policy_diff); displays as a table, with the errors of
+/// policies that refuse the function below it.
 ///
-/// Columns are aligned by order. That is right as long as the function records the same operations under each policy; one that
-/// looks at dtypes may not. A column leaves the table where its operations are others than the first longest column's.
+/// Columns are aligned by op and place: the nth time that an op was recorded at a place is one row. An operation that was
+/// written at several places and recorded once, because all of it is equal, has a row for each place. Casts that a casting mode
+/// inserted are left out.
 #[derive(Clone, Debug)]
 pub struct PolicyDiff {
     columns: Vec<Column>,
@@ -25,10 +28,8 @@ pub struct PolicyDiff {
 struct Column {
     policy: Policy,
     error: Option<Error>,
-    /// The number of rows it has.
-    recorded: usize,
-    /// The row from which on it recorded other operations.
-    parted: Option<usize>,
+    /// The row at which the policy refused the function, if another policy got that far.
+    refused: Option<usize>,
 }
 
 /// One operation under each policy.
@@ -42,59 +43,54 @@ pub struct DiffRow {
     /// Where it was written.
     pub place: Option<Place>,
     /// Its type and the dtype that is computed in and stored, per policy. `None` from where the policy has refused the function,
-    /// or where the function recorded other operations.
+    /// or where the function recorded no such operation.
     pub types: Vec<Option<(ValueType, DType)>>,
+}
+
+/// What makes operations under several policies the same one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    /// None for a cast.
+    op: Option<Op>,
+    place: Option<Place>,
+    /// How many there were before.
+    nth: usize,
 }
 
 /// One recorded operation under one policy.
 struct Recorded {
-    op: Option<Op>,
-    what: &'static str,
+    key: Key,
     written: Option<String>,
-    place: Option<Place>,
     ty: (ValueType, DType),
 }
 
-impl Recorded {
-    fn is_same(&self, other: &Recorded) -> bool {
-        (self.op, self.place) == (other.op, other.place)
-    }
-}
-
 impl PolicyDiff {
-    pub(crate) fn new(attempts: Vec<(Policy, Attempt)>) -> Result<PolicyDiff> {
+    pub(crate) fn new(traced: Vec<(Policy, Result<Recording, Failure>)>) -> PolicyDiff {
         let sources = Sources::default();
-        let mut columns = Vec::new();
-        let mut recorded = Vec::new();
-        for (policy, attempt) in attempts {
-            let operations = operations(&attempt, policy, &sources);
-            columns.push(Column { policy, error: attempt.error, recorded: operations.len(), parted: None });
-            recorded.push(operations);
-        }
-        let longest = recorded.iter().map(Vec::len).max().unwrap_or(0);
-        let Some(reference) = recorded.iter().find(|operations| operations.len() == longest) else {
-            return Ok(PolicyDiff { columns, rows: Vec::new() });
+        let recorded: Vec<_> = traced.iter().map(|(policy, made)| recorded(made, *policy, &sources)).collect();
+        let keys = merged(&recorded);
+        let row = |key: &Key| DiffRow {
+            what: key.op.map_or("cast", Op::name),
+            written: None,
+            place: key.place,
+            types: vec![None; traced.len()],
         };
-        for (column, operations) in columns.iter_mut().zip(&recorded) {
-            let other = reference.iter().zip(operations).position(|(a, b)| !a.is_same(b));
-            let ended = (column.error.is_none() && operations.len() < longest).then_some(operations.len());
-            column.parted = other.or(ended);
+        let mut rows: Vec<DiffRow> = keys.iter().map(row).collect();
+        let at: HashMap<Key, usize> = keys.iter().enumerate().map(|(row, key)| (*key, row)).collect();
+        for (column, operations) in recorded.into_iter().enumerate() {
+            for Recorded { key, written, ty } in operations {
+                let row = &mut rows[at[&key]];
+                row.types[column] = Some(ty);
+                row.written = row.written.take().or(written);
+            }
         }
-        let row = |(i, of): (usize, &Recorded)| DiffRow {
-            what: of.what,
-            written: of.written.clone(),
-            place: of.place,
-            types: columns
-                .iter()
-                .zip(&recorded)
-                .map(|(column, operations)| match column.parted {
-                    Some(parted) if parted <= i => None,
-                    _ => operations.get(i).map(|operation| operation.ty),
-                })
-                .collect(),
+        let column = |(column, (policy, made)): (usize, (Policy, Result<Recording, Failure>))| {
+            let error = made.err().map(|failure| failure.error);
+            let refused = error.as_ref().and_then(|error| refused(&rows, column, error));
+            Column { policy, error, refused }
         };
-        let rows = reference.iter().enumerate().map(row).collect();
-        Ok(PolicyDiff { columns, rows })
+        let columns = traced.into_iter().enumerate().map(column).collect();
+        PolicyDiff { columns, rows }
     }
 
     /// The policies, one per column.
@@ -109,9 +105,7 @@ impl PolicyDiff {
 
     /// The first row in which the policies disagree: other dtypes, or one refuses. `None` if all are of one mind.
     pub fn first_difference(&self) -> Option<usize> {
-        let refused = self.columns.iter().filter(|column| column.error.is_some()).map(|column| column.recorded);
-        let differs = self.rows.iter().position(|row| row.types.windows(2).any(|pair| pair[0] != pair[1]));
-        differs.into_iter().chain(refused.filter(|&row| row < self.rows.len())).min()
+        self.rows.iter().position(|row| row.types.windows(2).any(|pair| pair[0] != pair[1]))
     }
 
     /// The error with which a policy refuses the function, if it does.
@@ -120,55 +114,113 @@ impl PolicyDiff {
     }
 
     fn cell(&self, row: usize, column: usize) -> String {
-        let Column { error, recorded, parted, .. } = &self.columns[column];
+        let Column { error, refused, .. } = &self.columns[column];
         match self.rows[row].types[column] {
             Some((ValueType::Weak(weak), stored)) => format!("{weak}:{stored}"),
             Some((ValueType::Strong(dtype), _)) => dtype.name().to_owned(),
-            None if parted.is_some() => "?".to_owned(),
-            None if error.is_some() && *recorded == row => "error".to_owned(),
-            None => String::new(),
+            None if *refused == Some(row) => "error".to_owned(),
+            None if error.is_some() && refused.is_none_or(|refused| refused < row) => String::new(),
+            None => ABSENT.to_owned(),
         }
     }
 }
 
-/// The operations recorded before an error, those of called functions at their calls.
-fn operations(attempt: &Attempt, policy: Policy, sources: &Sources) -> Vec<Recorded> {
-    struct Frame {
-        graph: Arc<Graph<ValueType>>,
-        places: Arc<Places>,
-        nodes: std::vec::IntoIter<ndjit_ir::graph::NodeId>,
-    }
-    let frame = |graph: Arc<Graph<ValueType>>, places, limit| {
-        let nodes = graph.node_ids().take(limit).collect::<Vec<_>>().into_iter();
-        Frame { graph, places, nodes }
-    };
-    let mut recorded = Vec::new();
-    let (graph, places) = (Arc::new(attempt.graph.clone()), Arc::new(attempt.places.clone()));
-    let mut stack = vec![frame(graph, places, attempt.nodes)];
-    while let Some(Frame { graph, places, nodes }) = stack.last_mut() {
-        let Some(id) = nodes.next() else {
-            stack.pop();
-            continue;
-        };
-        let node = graph.node(id);
-        let (op, what) = match node.kind {
-            NodeKind::Param(..) | NodeKind::Literal(_) => continue,
-            NodeKind::Op(op, _) => (Some(op), op.name()),
-            NodeKind::Cast(_) => (None, "cast"),
-            NodeKind::Call(n) => {
-                if let Some(child) = graph.children().get(n as usize).cloned() {
-                    let places = places.child(n);
-                    stack.push(frame(child, places, usize::MAX));
-                }
-                continue;
+/// The cell of an operation that a policy's column lacks.
+const ABSENT: &str = "-";
+
+/// The row at which a policy refused the function: where the error was made, or the first that its column lacks.
+fn refused(rows: &[DiffRow], column: usize, error: &Error) -> Option<usize> {
+    let lacks = |row: &DiffRow| row.types[column].is_none();
+    let there = rows.iter().position(|row| lacks(row) && row.place == error.place());
+    there.or_else(|| rows.iter().position(lacks))
+}
+
+/// The operations of all columns, in the order of the first; those that a later one has beside precede what they precede there.
+fn merged(columns: &[Vec<Recorded>]) -> Vec<Key> {
+    let mut rows: Vec<Key> = Vec::new();
+    for column in columns {
+        let known: HashSet<Key> = rows.iter().copied().collect();
+        let mut preceding: HashMap<Key, Vec<Key>> = HashMap::new();
+        let mut new = Vec::new();
+        for Recorded { key, .. } in column {
+            match known.contains(key) {
+                true => preceding.entry(*key).or_default().append(&mut new),
+                false => new.push(*key),
             }
-        };
-        let ty = (graph.ty(node.first()), graph.stored(node.first(), policy));
-        let read = |site| sources.snippet(site);
-        let written = Explainer::new(graph, places).source(&read).written(id).map(|snippet| snippet.text);
-        recorded.push(Recorded { op, what, written, place: places.first(id), ty });
+        }
+        rows = rows
+            .into_iter()
+            .flat_map(|row| preceding.remove(&row).unwrap_or_default().into_iter().chain([row]))
+            .collect();
+        rows.append(&mut new);
     }
-    recorded
+    rows
+}
+
+/// The operations recorded, before the error if there was one.
+fn recorded(made: &Result<Recording, Failure>, policy: Policy, sources: &Sources) -> Vec<Recorded> {
+    let mut reader = Reader { policy, sources, counts: HashMap::new(), found: Vec::new() };
+    match made {
+        Ok(Recording { graph, places, .. }) => reader.read(graph, places, usize::MAX),
+        // What a called function recorded before it failed follows all that its caller did.
+        Err(Failure { before, .. }) => {
+            for before in std::iter::successors(before.as_deref(), |before| before.called.as_deref()) {
+                reader.read(&before.graph, &before.places, before.nodes);
+            }
+        }
+    }
+    reader.found
+}
+
+struct Reader<'a> {
+    policy: Policy,
+    sources: &'a Sources,
+    counts: HashMap<(Option<Op>, Option<Place>), usize>,
+    found: Vec<Recorded>,
+}
+
+impl Reader<'_> {
+    /// Reads the first operations of a graph, those of called functions at their calls.
+    fn read(&mut self, graph: &Graph<ValueType>, places: &Places, limit: usize) {
+        let nodes = |graph: &Graph<ValueType>, limit| graph.node_ids().take(limit).collect::<Vec<_>>().into_iter();
+        let mut stack = vec![(graph, Arc::new(places.clone()), nodes(graph, limit))];
+        while let Some((graph, places, rest)) = stack.last_mut() {
+            let Some(id) = rest.next() else {
+                stack.pop();
+                continue;
+            };
+            match graph.node(id).kind {
+                NodeKind::Param(..) | NodeKind::Literal(_) => {}
+                NodeKind::Cast(CastReason::Mode(_)) => {}
+                NodeKind::Op(op, _) => self.note(Some(op), id, graph, places),
+                NodeKind::Cast(CastReason::Explicit) => self.note(None, id, graph, places),
+                NodeKind::Call(n) => {
+                    if let Some(child) = graph.children().get(n as usize) {
+                        let places = places.child(n);
+                        stack.push((child, places, nodes(child, usize::MAX)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, op: Option<Op>, id: NodeId, graph: &Graph<ValueType>, places: &Places) {
+        let value = graph.node(id).first();
+        let ty = (graph.ty(value), graph.stored(value, self.policy));
+        let read = |site| self.sources.snippet(site);
+        let explainer = Explainer::new(graph, places).source(&read);
+        let mut at: Vec<Option<Place>> = places.all(id).map(Some).collect();
+        if at.is_empty() {
+            at.push(None);
+        }
+        for place in at {
+            let count = self.counts.entry((op, place)).or_default();
+            let key = Key { op, place, nth: *count };
+            *count += 1;
+            let written = place.and_then(|place| explainer.written(id, place)).map(|snippet| snippet.text);
+            self.found.push(Recorded { key, written, ty });
+        }
+    }
 }
 
 impl Display for PolicyDiff {
@@ -191,14 +243,10 @@ impl Display for PolicyDiff {
             let mark = if i > 0 && first == Some(i - 1) { "  <- the dtypes part here" } else { "" };
             writeln!(f, "{}{mark}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
         }
-        for Column { policy, error, parted, .. } in &self.columns {
-            if let Some(row) = parted {
-                writeln!(
-                    f,
-                    "{policy}: other operations were recorded from row {} on; the function looks at dtypes",
-                    row + 1
-                )?;
-            }
+        if lines.iter().any(|line| line[2..].iter().any(|cell| cell == ABSENT)) {
+            writeln!(f, "{ABSENT}: no such operation was recorded, or an equal one stands for it")?;
+        }
+        for Column { policy, error, .. } in &self.columns {
             if let Some(error) = error {
                 writeln!(f, "{policy}: {error}")?;
             }

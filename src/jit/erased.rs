@@ -2,13 +2,14 @@
 
 use crate::array::Array;
 use crate::config::{Config, Settings, with_settings};
+use crate::explain;
 use crate::expr::Expr;
 use crate::jit::input::{Arg, Data, Destination, Memory};
 use crate::jit::output::{Collected, Parts};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans};
 use crate::operand::AnyOperand;
 use crate::stats;
-use crate::trace::{self, Attempt, Param, Recording};
+use crate::trace::{self, Failure, Param, Recording};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_runtime::{Argument, Buffer, Kernel, Output};
@@ -65,8 +66,10 @@ impl Core {
     }
 
     /// Traces the function for parameters of these types.
-    pub(crate) fn trace(&self, settings: Settings, params: &[Param]) -> Result<TracedFunction> {
-        let _busy = self.tracing()?;
+    pub(crate) fn trace(&self, settings: Settings, params: &[Param]) -> std::result::Result<TracedFunction, Failure> {
+        let _busy = Busy::enter(self)?;
+        self.traces.fetch_add(1, Relaxed);
+        stats::TRACES.fetch_add(1, Relaxed);
         let mut lengths = Vec::new();
         let recording = with_settings(settings, || {
             trace::record(params, |parameters, outputs| {
@@ -76,21 +79,6 @@ impl Core {
             })
         })?;
         Ok(TracedFunction { recording, lengths })
-    }
-
-    /// Traces the function for parameters of these types, and keeps what was recorded before an error.
-    pub(crate) fn attempt(&self, settings: Settings, params: &[Param]) -> Result<Attempt> {
-        let _busy = self.tracing()?;
-        with_settings(settings, || {
-            trace::attempt(params, |parameters, outputs| *outputs = (self.function)(parameters).exprs)
-        })
-    }
-
-    fn tracing(&self) -> Result<Busy> {
-        let busy = Busy::enter(self)?;
-        self.traces.fetch_add(1, Relaxed);
-        stats::TRACES.fetch_add(1, Relaxed);
-        Ok(busy)
     }
 
     /// Calls the function; its results are new arrays.
@@ -192,6 +180,9 @@ impl Core {
             }
             let traced = self.trace(settings, params)?;
             let recording = Arc::new(traced.recording);
+            let Recording { graph, places, hidden, .. } = &*recording;
+            let inputs = explain::inputs(params.iter().map(Param::is_array), hidden.len());
+            explain::check(graph, places, &inputs, settings.policy, self.config.on_widening)?;
             lengths = traced.lengths;
             let mut inlined = lock(&self.inlined);
             if inlined.len() >= Plans::LIMIT {

@@ -171,7 +171,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// What becomes of an operation whose result is [wider](crate::Widening) than the arrays it is computed from, as `f64` from
-    /// an `f32` array and a strong `f64` number. Looked for when a signature is compiled; functions inlined here are looked into.
+    /// an `f32` array and a strong `f64` number. Looked for when a signature is compiled or inlined; functions inlined here are looked into.
     ///
     /// ```
     /// use ndjit::{Array, Lint, jit, strong};

@@ -50,7 +50,7 @@ impl ArgumentType {
         }
     }
 
-    fn accepts(&self, arg: &Arg<'_>) -> bool {
+    pub fn accepts(&self, arg: &Arg<'_>) -> bool {
         self.ty == arg.ty
             && (self.dtype == arg.dtype || self.layout == ArgumentLayout::Scalar)
             && self.shape == arg.shape
@@ -121,7 +121,8 @@ impl Plan {
             layouts.push(contiguous(array.shape(), array.dtype())?);
         }
         let lowered = lower(graph, places, &layouts, &config.options(settings.policy))?;
-        explain::check(&lowered, &inputs(arguments, hidden.len()), config.on_widening)?;
+        let inputs = inputs(arguments, hidden.len());
+        explain::check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
         Ok(lowered)
     }
 

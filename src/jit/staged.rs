@@ -9,7 +9,7 @@ use crate::jit::input::{Arg, Destination, Destinations, Inputs};
 use crate::jit::output::{Outputs, Parts};
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::stage::{self, Stage};
-use crate::trace::Recording;
+use crate::trace::{Failure, Recording};
 use ndjit_ir::explain::Input;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
@@ -107,15 +107,21 @@ pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
     let arguments = arguments(core, specs, place)?;
     let settings = core.config.settings();
     let params: Vec<_> = arguments.iter().map(erased::param).collect();
-    let traced = core.trace(settings, &params).map_err(|e| e.at(place))?;
+    let traced = core.trace(settings, &params).map_err(|failure| failure.error.at(place))?;
     Ok(Traced { core: Arc::clone(core), settings, arguments, traced, marker: PhantomData })
 }
 
 pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], place: Place) -> Result<PolicyDiff> {
     let params: Vec<_> = arguments(core, specs, place)?.iter().map(erased::param).collect();
     let settings = core.config.settings();
-    let attempt = |&policy: &Policy| core.attempt(Settings { policy, ..settings }, &params).map(|made| (policy, made));
-    PolicyDiff::new(policies.iter().map(attempt).collect::<Result<Vec<_>>>()?)
+    let mut traced = Vec::new();
+    for &policy in policies {
+        match core.trace(Settings { policy, ..settings }, &params) {
+            Err(Failure { error, before: None }) => return Err(error.at(place)),
+            made => traced.push((policy, made.map(|made| made.recording))),
+        }
+    }
+    Ok(PolicyDiff::new(traced))
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
@@ -282,7 +288,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         let mut error = Error::new(ErrorCode::Argument, "call: the arguments are not what was compiled for").at(place);
         for (i, (expected, arg)) in self.plan.arguments.iter().zip(args).enumerate() {
             let given = erased::argument_type(arg);
-            if *expected != given {
+            if !expected.accepts(arg) {
                 error = error
                     .fact(format_args!("argument {i}: compiled for {}", describe(expected)))
                     .fact(format_args!("            given {}", describe(&given)));

@@ -30,7 +30,7 @@ pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Resu
         graph,
         out: Graph::with_slots(graph),
         map: Vec::with_capacity(graph.value_count()),
-        conversions: Conversions::default(),
+        reasons: Vec::new(),
     };
     for id in graph.node_ids() {
         let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
@@ -38,17 +38,17 @@ pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Resu
     }
     let mut outputs = Vec::with_capacity(graph.outputs().len());
     for (i, &output) in graph.outputs().iter().enumerate() {
-        outputs.push(commit.coerce(output, graph.stored(output, policy), Reason::Result(i))?);
+        outputs.push(commit.coerce(output, graph.stored(output, policy), Reason::Result(i as u32))?);
     }
     commit.out.set_outputs(outputs);
-    Ok((commit.out, commit.conversions))
+    Ok((commit.out, Conversions::new(commit.reasons)))
 }
 
 struct Commit<'a> {
     graph: &'a Graph<ValueType>,
     out: Graph<DType>,
     map: Vec<Committed>,
-    conversions: Conversions,
+    reasons: Vec<(NodeId, Reason)>,
 }
 
 impl Commit<'_> {
@@ -87,7 +87,7 @@ impl Commit<'_> {
         let mut values = Vec::with_capacity(operands.len());
         for (i, &operand) in operands.iter().enumerate() {
             let dtype = op.operand_dtype(i, compute);
-            values.push(self.coerce(operand, dtype, Reason::Operand(id, i)).map_err(|e| {
+            values.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32)).map_err(|e| {
                 let names: Vec<&str> = types.iter().map(|t| t.name()).collect();
                 e.fact(format_args!("in {op} of {}, computed in {compute}", names.join(" and ")))
             })?);
@@ -152,13 +152,13 @@ impl Commit<'_> {
         }
         let shape = self.out.shape_id(value);
         let cast = self.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)]);
-        self.conversions.note(self.out.producer(cast), reason);
+        self.reasons.push((self.out.producer(cast), reason));
         cast
     }
 
     fn weak_literal(&mut self, slot: SlotId, dtype: DType, reason: Reason) -> Result<Value> {
         let literal = self.literal(slot, dtype)?;
-        self.conversions.note(self.out.producer(literal), reason);
+        self.reasons.push((self.out.producer(literal), reason));
         Ok(literal)
     }
 

@@ -129,7 +129,7 @@ impl Explainer<'_> {
             }
             NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),
         };
-        let (written, parts) = match self.written(id) {
+        let (written, parts) = match self.places.first(id).and_then(|place| self.written(id, place)) {
             Some(Snippet { text, operands }) => (Some(text), Some(operands)),
             None => (None, None),
         };

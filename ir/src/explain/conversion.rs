@@ -9,7 +9,6 @@ use crate::place::Place;
 use crate::promotion::op_types::first_joined;
 use crate::promotion::{OpTypes, Policy};
 use crate::value_type::ValueType;
-use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
 
 /// What asked for a cast, or for a number in a dtype.
@@ -17,33 +16,34 @@ use std::fmt::{self, Display, Formatter};
 #[non_exhaustive]
 pub enum Reason {
     /// An op's operand at this position; the node is of the traced graph.
-    Operand(NodeId, usize),
+    Operand(NodeId, u32),
     /// A cast node of the traced graph: the user's.
     Cast(NodeId),
     /// A result of the program, at this position.
-    Result(usize),
+    Result(u32),
 }
 
 /// For each cast and each number of a typed graph the [`Reason`]s it is there, in the order of the traced graph: several where
-/// several uses share it. A side table, as [`Places`](crate::graph::Places) is.
+/// several uses share it. A side table, as [`Places`](crate::graph::Places) is: one entry of 16 bytes per reason.
 #[derive(Clone, Debug, Default)]
 pub struct Conversions {
-    reasons: FxHashMap<NodeId, Vec<Reason>>,
+    /// Sorted by node.
+    reasons: Vec<(NodeId, Reason)>,
 }
 
 impl Conversions {
-    /// Notes a reason for a node of the typed graph.
-    pub fn note(&mut self, typed: NodeId, reason: Reason) {
-        let reasons = self.reasons.entry(typed).or_default();
-        // Reasons come in order: an equal one is the last.
-        if reasons.last() != Some(&reason) {
-            reasons.push(reason);
-        }
+    /// The table of reasons noted in the order of the traced graph.
+    pub fn new(mut reasons: Vec<(NodeId, Reason)>) -> Conversions {
+        reasons.sort_by_key(|(typed, _)| *typed);
+        reasons.dedup();
+        reasons.shrink_to_fit();
+        Conversions { reasons }
     }
 
     /// The reasons for a node of the typed graph.
-    pub fn of(&self, typed: NodeId) -> &[Reason] {
-        self.reasons.get(&typed).map_or(&[], Vec::as_slice)
+    pub fn of(&self, typed: NodeId) -> impl Iterator<Item = Reason> + '_ {
+        let start = self.reasons.partition_point(|(node, _)| *node < typed);
+        self.reasons[start..].iter().take_while(move |(node, _)| *node == typed).map(|(_, reason)| *reason)
     }
 }
 
@@ -74,6 +74,7 @@ impl Display for InWords<'_> {
         let at = |node: NodeId| places.all(node).collect::<Vec<Place>>();
         match self.reason {
             Reason::Operand(node, index) => {
+                let index = index as usize;
                 let operands: &[Value] = graph.operands(node);
                 let types: Vec<ValueType> = operands.iter().map(|&o| graph.ty(o)).collect();
                 let NodeKind::Op(op, policy) = graph.node(node).kind else { return Ok(()) };
@@ -102,7 +103,7 @@ impl Display for InWords<'_> {
             }
             Reason::Result(index) => {
                 write!(f, "result {index}")?;
-                match graph.outputs().get(index).map(|&value| graph.ty(value)) {
+                match graph.outputs().get(index as usize).map(|&value| graph.ty(value)) {
                     Some(ty @ ValueType::Weak(weak)) => {
                         write!(f, ": {}", Rule::Default { weak, to: policy.commit(ty).into(), policy })
                     }

@@ -25,6 +25,7 @@ use crate::graph::{Graph, NodeId, NodeKind, Places};
 use crate::op::Op;
 use crate::place::Place;
 use crate::promotion::Policy;
+use crate::support::CastReason;
 use crate::value_type::ValueType;
 
 /// What an array parameter of a traced graph is to its user.
@@ -114,16 +115,19 @@ impl<'a> Explainer<'a> {
         Explainer { source, ..self }
     }
 
-    /// A node as it is written in the source, where that can be read.
-    pub fn written(&self, node: NodeId) -> Option<Snippet> {
-        let place = self.places.first(node)?;
+    /// A node as it is written at one of its places, where the source can be read. `None` for what is not written: a cast that
+    /// a casting mode inserted.
+    pub fn written(&self, node: NodeId, place: Place) -> Option<Snippet> {
+        if let NodeKind::Cast(CastReason::Mode(_)) = self.graph.node(node).kind {
+            return None;
+        }
         let op = self.op(node);
         let mut nested = 0;
         let mut at = node;
         for _ in 0..NESTED {
             let Some(&first) = self.graph.operands(at).first() else { break };
             at = self.graph.producer(first);
-            if self.places.first(at) != Some(place) {
+            if !self.places.all(at).any(|other| other == place) {
                 break;
             }
             nested += usize::from(self.op(at) == op);

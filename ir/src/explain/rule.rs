@@ -3,6 +3,7 @@
 use crate::dtype::DType;
 use crate::op::{Op, Operands, ResultRule};
 use crate::promotion::op_types::first_joined;
+use crate::promotion::system::Order;
 use crate::promotion::{OpTypes, Policy};
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -22,7 +23,7 @@ pub enum Rule {
     },
     /// The operands meet in a common type.
     Join {
-        /// Their types, in order.
+        /// Their types, in the order they meet.
         operands: Vec<ValueType>,
         /// The common type.
         result: ValueType,
@@ -30,6 +31,15 @@ pub enum Rule {
         policy: Policy,
         /// Whether the policy's common types are least upper bounds of a (partial) lattice.
         lattice: bool,
+    },
+    /// A 64-bit type becomes one of 32 bits, because the policy has those off.
+    Narrow {
+        /// The type that all operands have.
+        from: ValueType,
+        /// The type they become.
+        to: ValueType,
+        /// The policy.
+        policy: Policy,
     },
     /// Bool becomes a number.
     Number {
@@ -108,12 +118,18 @@ pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<V
         [first, rest @ ..] if rest.iter().all(|ty| ty == first) && resolution.joined == *first => {
             rules.push(Rule::Same { ty: *first, operands: met.len() });
         }
-        _ => rules.push(Rule::Join {
-            operands: met.to_vec(),
-            result: resolution.joined,
-            policy,
-            lattice: policy.is_partial_lattice(),
-        }),
+        [first, rest @ ..] if rest.iter().all(|ty| ty == first) && is_narrowed(policy, *first, resolution.joined) => {
+            rules.push(Rule::Same { ty: *first, operands: met.len() });
+            rules.push(Rule::Narrow { from: *first, to: resolution.joined, policy });
+        }
+        _ => {
+            let (mut operands, lattice) = (met.to_vec(), policy.is_partial_lattice());
+            // Of two operands, or in a lattice, the order says nothing.
+            if operands.len() > 2 && !lattice {
+                policy.order(&mut operands);
+            }
+            rules.push(Rule::Join { operands, result: resolution.joined, policy, lattice });
+        }
     }
     if resolution.adapted != resolution.joined {
         let (from, to) = (resolution.joined, resolution.adapted);
@@ -123,6 +139,11 @@ pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<V
         rules.push(Rule::Default { weak, to: resolution.compute, policy });
     }
     Some(rules)
+}
+
+/// Whether `to` is what becomes of `from` because 64-bit types are off.
+fn is_narrowed(policy: Policy, from: ValueType, to: ValueType) -> bool {
+    from != to && matches!(from, ValueType::Strong(dtype) if ValueType::Strong(policy.width(dtype)) == to)
 }
 
 /// The fewest operands, the first such, that give the type alone.
@@ -162,7 +183,11 @@ impl fmt::Display for Rule {
                 Ok(())
             }
             Rule::Join { operands, result, policy, lattice: false } => {
-                write!(f, "{policy}: {} = {result}", list(operands, " with "))
+                let order = if operands.len() > 2 { order(policy.rules().order) } else { "" };
+                write!(f, "{policy}{order}: {} = {result}", list(operands, " with "))
+            }
+            Rule::Narrow { from, to, policy } => {
+                write!(f, "64-bit types are off under {policy}, so {from} becomes {to}")
             }
             Rule::Number { to } => write!(f, "bool counts as a number, {to}"),
             Rule::Inexact { from, to } => write!(f, "{from} becomes the float {to}"),
@@ -174,6 +199,15 @@ impl fmt::Display for Rule {
             Rule::Cast { to, reason: CastReason::Mode(mode) } => write!(f, "casting mode {} gives {to}", mode.name()),
             Rule::Call(ty) => write!(f, "the called function gives {ty}"),
         }
+    }
+}
+
+/// The order in which several operands meet.
+fn order(order: Order) -> &'static str {
+    match order {
+        Order::Left => ", from the left",
+        Order::StrongFirst => ", strong types first",
+        Order::KindFirst => ", highest kind first",
     }
 }
 

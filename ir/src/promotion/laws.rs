@@ -2,7 +2,9 @@
 //!
 //! Weak results are looked at before they take a default dtype, as joins of many operands meet them.
 
+use super::lattice::Audit;
 use super::policy::Policy;
+use super::registry;
 use crate::value_type::ValueType;
 
 impl Policy {
@@ -19,39 +21,68 @@ impl Policy {
     }
 
     /// Whether the joins that are defined are those of a partial lattice: idempotent, commutative and associative, an
-    /// undefined join making the whole undefined. A type that does not even go with itself breaks no law.
+    /// undefined join making the whole undefined. A type that does not even go with itself breaks no law. Worked out once per
+    /// system.
     pub fn is_partial_lattice(self) -> bool {
-        self.non_idempotent().is_empty() && self.asymmetric().is_empty() && self.non_associative().is_empty()
+        *registry::partial_lattice(self.system).get_or_init(|| {
+            self.non_idempotent().is_empty() && self.asymmetric().is_empty() && self.non_associative().is_empty()
+        })
     }
 
     /// The types that do not give themselves with themselves, but another: with 64-bit types off, those of 64 bits.
     pub fn non_idempotent(self) -> Vec<ValueType> {
-        ValueType::ALL.into_iter().filter(|&ty| self.raw(ty, ty).is_some_and(|join| join != ty)).collect()
+        ValueType::ALL.into_iter().filter(|&ty| self.pair(ty, ty).is_some_and(|join| join != ty)).collect()
     }
 
     /// The pairs, in order, without a common type.
     pub fn undefined(self) -> Vec<[ValueType; 2]> {
-        pairs().filter(|&[a, b]| self.raw(a, b).is_none()).collect()
+        undefined(&ValueType::ALL, &|a, b| self.pair(a, b)).collect()
     }
 
     /// The pairs whose common type depends on their order. Each is listed once, in the order of [`ValueType::ALL`].
     pub fn asymmetric(self) -> Vec<[ValueType; 2]> {
-        pairs().filter(|&[a, b]| a.index() < b.index() && self.raw(a, b) != self.raw(b, a)).collect()
+        asymmetric(&ValueType::ALL, &|a, b| self.pair(a, b)).collect()
     }
 
     /// The triples whose common type depends on the brackets: `(a ∨ b) ∨ c` is not `a ∨ (b ∨ c)`. One may be undefined.
     pub fn non_associative(self) -> Vec<[ValueType; 3]> {
-        let left = |[a, b, c]: [ValueType; 3]| self.raw(self.raw(a, b)?, c);
-        let right = |[a, b, c]: [ValueType; 3]| self.raw(a, self.raw(b, c)?);
-        let triples = pairs().flat_map(|[a, b]| ValueType::ALL.map(|c| [a, b, c]));
-        triples.filter(|&triple| left(triple) != right(triple)).collect()
+        non_associative(&ValueType::ALL, &|a, b| self.pair(a, b)).collect()
     }
 
-    fn raw(self, left: ValueType, right: ValueType) -> Option<ValueType> {
-        self.system().joins.get(left, right)
+    /// Audits the policy's joins.
+    ///
+    /// ```
+    /// use ndjit_ir::Policy;
+    /// let audit = Policy::NumPy2.audit();
+    /// assert_eq!((audit.types.len(), audit.non_associative_dtypes().count()), (17, 28));
+    /// ```
+    pub fn audit(self) -> Audit {
+        Audit::of(&self.to_string(), &|a, b| self.pair(a, b))
     }
 }
 
-fn pairs() -> impl Iterator<Item = [ValueType; 2]> {
-    ValueType::ALL.into_iter().flat_map(|a| ValueType::ALL.map(|b| [a, b]))
+/// Gives the result of two operands, `None` where it is undefined.
+type Join<'a> = &'a dyn Fn(ValueType, ValueType) -> Option<ValueType>;
+
+/// The pairs, in order, without a result.
+pub(super) fn undefined(types: &[ValueType], join: Join) -> impl Iterator<Item = [ValueType; 2]> {
+    pairs(types).filter(move |&[a, b]| join(a, b).is_none())
+}
+
+/// The pairs whose result depends on their order, each once.
+pub(super) fn asymmetric(types: &[ValueType], join: Join) -> impl Iterator<Item = [ValueType; 2]> {
+    pairs(types).filter(move |&[a, b]| a.index() < b.index() && join(a, b) != join(b, a))
+}
+
+/// The triples whose result depends on the brackets.
+pub(super) fn non_associative(types: &[ValueType], join: Join) -> impl Iterator<Item = [ValueType; 3]> {
+    let left = move |[a, b, c]: [ValueType; 3]| join(join(a, b)?, c);
+    let right = move |[a, b, c]: [ValueType; 3]| join(a, join(b, c)?);
+    let triples = pairs(types).flat_map(move |[a, b]| types.iter().map(move |&c| [a, b, c]));
+    triples.filter(move |&triple| left(triple) != right(triple))
+}
+
+/// All ordered pairs.
+pub(super) fn pairs(types: &[ValueType]) -> impl Iterator<Item = [ValueType; 2]> {
+    types.iter().flat_map(move |&a| types.iter().map(move |&b| [a, b]))
 }

@@ -4,14 +4,15 @@
 //! system in the field can be folded pair by pair. It is a small value that a node captures when it is made. It looks at
 //! types alone: no value ever changes a dtype.
 
-use super::lattice::Lattice;
+use super::lattice::{Lattice, value_type};
 use super::registry;
 use super::system::{Accumulate, BoolNumber, Defaults, Inexact, Order, Rules, System, Table, WeakResult};
 use super::systems;
 use crate::dtype::{DType, Kind};
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::op::Operands;
 use crate::value_type::{ValueType, Weak};
+use smallvec::SmallVec;
 use std::fmt;
 use std::str::FromStr;
 
@@ -29,7 +30,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Policy {
-    system: u8,
+    pub(super) system: u8,
     defaults: Defaults,
 }
 
@@ -172,8 +173,8 @@ impl Policy {
     /// have been added.
     pub fn new(name: &str, joins: Table, rules: Rules) -> Result<Policy> {
         rules.defaults.check()?;
-        let (number, defaults) = (registry::add(name, joins, rules)?, rules.defaults);
-        Ok(Policy { system: number, defaults })
+        let defaults = rules.defaults.within(rules.width);
+        Ok(Policy { system: registry::add(name, joins, Rules { defaults, ..rules })?, defaults })
     }
 
     /// A policy of your own whose joins are a lattice's, by the names of its nodes: dtypes (`f32`, `float32`), `i*`, `f*` and
@@ -188,9 +189,21 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Policy::new`].
+    /// Those of [`Policy::new`], and `Promotion` if no node is a type, or two nodes are the same one.
     pub fn from_lattice(lattice: &Lattice, rules: Rules) -> Result<Policy> {
-        Policy::new(lattice.name(), Table::from_fn(|a, b| lattice.join_types(a, b)), rules)
+        let name = lattice.name();
+        let types: Vec<ValueType> = lattice.nodes().iter().filter_map(|node| value_type(node)).collect();
+        if types.is_empty() {
+            return Err(Error::new(ErrorCode::Promotion, format!("policy: no node of lattice `{name}` is a type"))
+                .fact(format_args!("the nodes: {}", lattice.nodes().join(" ")))
+                .help("name nodes after dtypes (`f32` or `float32`) and weak types (`i*` `f*` `c*`)"));
+        }
+        if let Some(ty) = types.iter().enumerate().find_map(|(i, ty)| types[..i].contains(ty).then_some(ty)) {
+            return Err(Error::new(ErrorCode::Promotion, format!("policy: two nodes of lattice `{name}` are {ty}"))
+                .fact(format_args!("the nodes: {}", lattice.nodes().join(" ")))
+                .help("name each dtype once, by its short or its long name"));
+        }
+        Policy::new(name, lattice.type_table(), rules)
     }
 
     /// The policy's system.
@@ -223,13 +236,15 @@ impl Policy {
         self.defaults
     }
 
-    /// The same policy with other defaults.
+    /// The same policy with other defaults. They too are of the [widths](Policy::width) it takes: with 64-bit types off, `i32`
+    /// where `i64` is asked for. Where bare numbers count as their default dtype beside others, as under [`Policy::Lax`], joins
+    /// change with it.
     ///
     /// # Errors
     /// `Promotion` if a default is not of its kind.
     pub fn with_defaults(self, defaults: Defaults) -> Result<Policy> {
         defaults.check()?;
-        Ok(Policy { defaults, ..self })
+        Ok(Policy { defaults: defaults.within(self.system().rules.width), ..self })
     }
 
     /// The type an op with the operand rule `rule` computes in.
@@ -259,7 +274,7 @@ impl Policy {
 
     /// The type two operands meet in; `None` where the policy defines none.
     pub fn join(self, left: ValueType, right: ValueType) -> Option<ValueType> {
-        Some(self.weak_result(self.system().joins.get(left, right)?))
+        Some(self.weak_result(self.pair(left, right)?))
     }
 
     /// The dtype that a weak type has where one must be chosen: in storage, or where nothing stronger was met.
@@ -368,25 +383,33 @@ impl Policy {
     }
 
     fn join_from(self, operands: &[ValueType], first: usize) -> Result<ValueType, Clash> {
-        let operands = operands.get(first..).unwrap_or_default();
-        match self.rules().order {
-            Order::Left => self.fold(operands.iter().copied()),
-            Order::StrongFirst => {
-                let strong = operands.iter().copied().filter(|ty| !ty.is_weak());
-                self.fold(strong.chain(operands.iter().copied().filter(|ty| ty.is_weak())))
-            }
-            Order::KindFirst => {
-                let of_rank = |rank| operands.iter().copied().filter(move |ty| kind_rank(*ty) == rank);
-                self.fold((0..=5).flat_map(of_rank))
-            }
+        let mut operands: SmallVec<[ValueType; 3]> = operands.get(first..).unwrap_or_default().into();
+        self.order(&mut operands);
+        self.fold(operands.into_iter())
+    }
+
+    /// Puts operands in the order in which they meet.
+    pub(crate) fn order(self, operands: &mut [ValueType]) {
+        match self.system().rules.order {
+            Order::Left => {}
+            Order::StrongFirst => operands.sort_by_key(|ty| ty.is_weak()),
+            Order::KindFirst => operands.sort_by_key(|ty| kind_rank(*ty)),
+        }
+    }
+
+    /// The common type of a pair, before a weak one takes a default dtype.
+    pub(super) fn pair(self, left: ValueType, right: ValueType) -> Option<ValueType> {
+        let system = self.system();
+        match system.joins_under {
+            Some(join) => join(self.defaults, left, right),
+            None => system.joins.get(left, right),
         }
     }
 
     /// Joins from the left. One operand alone is joined with itself, so that a type the system has no place for is refused.
     fn fold(self, mut operands: impl Iterator<Item = ValueType>) -> Result<ValueType, Clash> {
-        let joins = &self.system().joins;
         let join = |joined, with| {
-            joins.get(joined, with).ok_or(Clash { policy: self, refusal: Refusal::Pair { joined, with } })
+            self.pair(joined, with).ok_or(Clash { policy: self, refusal: Refusal::Pair { joined, with } })
         };
         let Some(first) = operands.next() else { return Ok(ValueType::Strong(DType::Bool)) };
         operands.try_fold(join(first, first)?, join)
@@ -456,16 +479,16 @@ impl FromStr for Policy {
             None => (text, None),
         };
         let system = registry::named(name).ok_or_else(unknown)?;
-        let defaults = match defaults {
-            None => registry::system(system).rules.defaults,
-            Some(defaults) => read_defaults(defaults).ok_or_else(unknown)?,
-        };
-        Ok(Policy { system, defaults })
+        let policy = Policy { system, defaults: registry::system(system).rules.defaults };
+        match defaults {
+            None => Ok(policy),
+            Some(defaults) => read_defaults(defaults).and_then(|d| policy.with_defaults(d).ok()).ok_or_else(unknown),
+        }
     }
 }
 
 fn read_defaults(text: &str) -> Option<Defaults> {
     let mut dtypes = text.split(',').map(|name| name.trim().parse::<DType>().ok());
     let defaults = Defaults { int: dtypes.next()??, float: dtypes.next()??, complex: dtypes.next()?? };
-    (defaults.check().is_ok() && dtypes.next().is_none()).then_some(defaults)
+    dtypes.next().is_none().then_some(defaults)
 }

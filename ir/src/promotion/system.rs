@@ -51,16 +51,16 @@ impl Table {
     }
 }
 
-/// The table of a `const fn(ValueType, ValueType) -> Option<ValueType>`, made while compiling.
+/// The table of a `const fn(ValueType, ValueType) -> Option<ValueType>`, made while compiling; or of a [`JoinUnder`] and defaults.
 macro_rules! tabulate {
-    ($join:path) => {{
+    ($join:path $(, $defaults:expr)?) => {{
         let mut table = $crate::promotion::system::Table::EMPTY;
         let mut i = 0;
         while i < $crate::value_type::ValueType::ALL.len() {
             let mut j = 0;
             while j < $crate::value_type::ValueType::ALL.len() {
                 let (left, right) = ($crate::value_type::ValueType::ALL[i], $crate::value_type::ValueType::ALL[j]);
-                table = table.with(left, right, $join(left, right));
+                table = table.with(left, right, $join($($defaults,)? left, right));
                 j += 1;
             }
             i += 1;
@@ -105,6 +105,11 @@ impl Defaults {
                     .help(format!("choose one of that kind, such as {example}")))
             }
         }
+    }
+
+    /// The dtypes taken where these are asked for.
+    pub(super) const fn within(self, width: Width) -> Defaults {
+        Defaults { int: width.of(self.int), float: width.of(self.float), complex: width.of(self.complex) }
     }
 
     /// The dtype of a type: its own, or the default of a weak one.
@@ -182,10 +187,10 @@ pub enum Accumulate {
     /// Of integers at least as wide as the default integer, with the operand's signedness; of bool the default integer. Floats
     /// and complex numbers keep theirs.
     Widen,
+    /// As `Widen`, but bool is an error.
+    WidenIntegers,
     /// Of every kind at least as wide as its default, with an integer's signedness; bool keeps its own.
     WidenAll,
-    /// The same, but bool is an error.
-    WidenIntegers,
     /// The default integer, but for a wider one.
     DefaultInt,
     /// The operand's; bool is an error.
@@ -199,6 +204,20 @@ pub enum Width {
     Any,
     /// 64-bit numbers become 32-bit ones, and 128-bit complex numbers 64-bit ones, wherever a dtype is asked for.
     UpTo32,
+}
+
+impl Width {
+    /// The dtype taken where `dtype` is asked for.
+    pub const fn of(self, dtype: DType) -> DType {
+        match (self, dtype) {
+            (Width::Any, _) => dtype,
+            (Width::UpTo32, DType::U64) => DType::U32,
+            (Width::UpTo32, DType::I64) => DType::I32,
+            (Width::UpTo32, DType::F64) => DType::F32,
+            (Width::UpTo32, DType::C128) => DType::C64,
+            (Width::UpTo32, _) => dtype,
+        }
+    }
 }
 
 /// A system's rules beside its joins.
@@ -237,15 +256,21 @@ pub struct Lack {
     pub reason: &'static str,
 }
 
-/// One promotion system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The common type of two types under these defaults, where it depends on them.
+pub type JoinUnder = fn(Defaults, ValueType, ValueType) -> Option<ValueType>;
+
+/// One promotion system. Systems are told apart by name.
+#[derive(Clone, Copy, Debug)]
 pub struct System {
     /// The name, as printed and parsed: a word of letters, digits and `_`.
     pub name: &'static str,
     /// Where its rules are written down.
     pub source: &'static str,
-    /// The common type of each pair.
+    /// The common type of each pair, under the defaults of `rules`.
     pub joins: Table,
+    /// The same under any defaults, in a system where a bare number counts as its default dtype beside other types; `None` if
+    /// `joins` does not depend on the defaults.
+    pub joins_under: Option<JoinUnder>,
     /// All other rules.
     pub rules: Rules,
     /// Types it has no place for.
@@ -264,13 +289,6 @@ impl System {
 
     /// The dtype the system takes where `dtype` is asked for.
     pub const fn width(&self, dtype: DType) -> DType {
-        match (self.rules.width, dtype) {
-            (Width::Any, _) => dtype,
-            (Width::UpTo32, DType::U64) => DType::U32,
-            (Width::UpTo32, DType::I64) => DType::I32,
-            (Width::UpTo32, DType::F64) => DType::F32,
-            (Width::UpTo32, DType::C128) => DType::C64,
-            (Width::UpTo32, _) => dtype,
-        }
+        self.rules.width.of(dtype)
     }
 }

@@ -1,8 +1,8 @@
 //! Rules beside joins: weak types, names, other defaults.
 
 use ndjit_ir::op::ResultRule;
-use ndjit_ir::promotion::Defaults;
 use ndjit_ir::promotion::lattice::join;
+use ndjit_ir::promotion::{Defaults, Lattice, Rules};
 use ndjit_ir::{DType, Op, Policy, ValueType, Weak};
 
 /// Joins are usable while compiling.
@@ -54,6 +54,87 @@ fn set_defaults_reach_weak_results_under_every_policy() {
     };
     assert_eq!(mixed(Policy::IvyPrecise), DType::F64.into());
     assert_eq!(mixed(Policy::NumPy2), DType::F16.into());
+}
+
+#[test]
+fn defaults_are_of_the_widths_a_policy_takes() {
+    let wide = Policy::Jax32.with_defaults(Defaults::BITS_64).unwrap();
+    assert_eq!((wide, wide.defaults()), (Policy::Jax32, Defaults::BITS_32));
+    assert_eq!("jax32(i64,f64,c128)".parse(), Ok(Policy::Jax32));
+    assert_eq!(wide.resolve_op(Op::Add, &[DType::Bool.into(), Weak::Int.into()]).unwrap().result, Weak::Int.into());
+    assert_eq!(wide.commit(Weak::Int.into()), DType::I32);
+    // The others stay as they are, wider or narrower.
+    let mixed = Defaults { int: DType::U64, float: DType::F16, complex: DType::C64 };
+    let narrowed = Defaults { int: DType::U32, ..mixed };
+    assert_eq!(Policy::Jax32.with_defaults(mixed).unwrap().defaults(), narrowed);
+    assert_eq!(Policy::Jax32Explicit.with_defaults(mixed).unwrap().defaults(), mixed);
+    let rules = Rules { defaults: Defaults::BITS_64, ..Policy::Jax32.rules() };
+    let own = Policy::new("own_narrow", Policy::Jax32.system().joins, rules).unwrap();
+    assert_eq!((own.defaults(), "own_narrow".parse()), (Defaults::BITS_32, Ok(own)));
+}
+
+#[test]
+fn bare_numbers_that_count_as_their_default_dtype_follow_it() {
+    let defaults = [
+        Defaults::BITS_32,
+        Defaults::BITS_64,
+        Defaults { int: DType::U8, float: DType::F16, complex: DType::C128 },
+        Defaults { int: DType::I16, float: DType::Bf16, complex: DType::C64 },
+    ];
+    for defaults in defaults {
+        let under = |policy: Policy| policy.with_defaults(defaults).unwrap();
+        for (weak, dtype) in Weak::ALL.into_iter().flat_map(|weak| DType::ALL.map(|dtype| (weak, dtype))) {
+            let (weak, strong, default) = (ValueType::from(weak), ValueType::from(dtype), defaults.of(weak));
+            let met = (dtype == default).then_some(strong);
+            assert_eq!(under(Policy::Lax).join(weak, strong), met, "{weak} {dtype} {defaults:?}");
+            assert_eq!(under(Policy::Lax).join(strong, weak), met, "{dtype} {weak} {defaults:?}");
+            assert_eq!(under(Policy::TensorFlow).join(weak, strong), met, "{weak} {dtype} {defaults:?}");
+            // A weak result must be able to hold the other operand.
+            let safe = under(Policy::TensorFlowNumpySafe).join(weak, strong);
+            assert!(safe.is_none_or(|join| !join.is_weak() || default.holds(dtype)), "{weak} {dtype} {defaults:?}");
+        }
+        for weak in [Weak::Float, Weak::Complex] {
+            let precise = under(Policy::IvyPrecise);
+            let dtypes = precise.join(defaults.int.into(), defaults.of(weak).into());
+            assert_eq!(precise.join(Weak::Int.into(), weak.into()), dtypes, "{weak} {defaults:?}");
+        }
+    }
+    for policy in Policy::ALL {
+        let join = |a, b| policy.system().joins.get(a, b).map(|ty| policy.weak_result(ty));
+        for (a, b) in ValueType::ALL.into_iter().flat_map(|a| ValueType::ALL.map(|b| (a, b))) {
+            assert_eq!(policy.join(a, b), join(a, b), "{policy}: {a} {b}");
+        }
+        // Which laws hold does not depend on the defaults.
+        for defaults in defaults {
+            let other = policy.with_defaults(defaults).unwrap();
+            assert_eq!(other.is_partial_lattice(), policy.is_partial_lattice(), "{other}");
+        }
+    }
+}
+
+#[test]
+fn lattices_name_types_in_short_or_at_length() {
+    let lattice = |nodes: [&'static str; 3]| {
+        let [a, b, top] = nodes;
+        Lattice::new("floats", [(a, &[top][..]), (b, &[top]), ("half", &[])]).unwrap()
+    };
+    let (short, long) = (lattice(["bf16", "f16", "f32"]), lattice(["bfloat16", "float16", "float32"]));
+    let policy = |lattice: &Lattice| Policy::from_lattice(lattice, Policy::Standard.rules());
+    assert_eq!(policy(&long).unwrap().join(DType::Bf16.into(), DType::F16.into()), Some(DType::F32.into()));
+    assert_eq!(policy(&short), policy(&long));
+    assert_eq!(long.join_types(DType::Bf16.into(), DType::F16.into()), Some(DType::F32.into()));
+    let audit = long.audit();
+    assert_eq!((audit.types.len(), audit.unjudged), (3, vec!["half".to_owned()]));
+    let refused = [lattice(["a", "b", "c"]), lattice(["float32", "f16", "f32"])];
+    let messages = refused.map(|lattice| policy(&lattice).unwrap_err().to_string());
+    insta::assert_snapshot!(messages.join("\n"), @"
+    error[promotion]: policy: no node of lattice `floats` is a type
+      the nodes: a c b half
+      help: name nodes after dtypes (`f32` or `float32`) and weak types (`i*` `f*` `c*`)
+    error[promotion]: policy: two nodes of lattice `floats` are f32
+      the nodes: float32 f32 f16 half
+      help: name each dtype once, by its short or its long name
+    ");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Where functions mean to return another dtype than a library's, or take other operands.
 
 use crate::ops::Call;
-use ndjit_ir::{DType, Kind, ValueType};
+use ndjit_ir::op::{Operands, ResultRule};
+use ndjit_ir::{DType, Kind, Op, Policy, ValueType};
 
 /// One cell.
 pub struct Outcome<'a> {
+    pub policy: Policy,
     pub call: Call,
     pub operands: &'a [ValueType],
     pub theirs: Option<&'a str>,
@@ -18,6 +20,11 @@ impl Outcome<'_> {
 
     fn has_kind(&self, kind: Kind) -> bool {
         self.has(|ty| ty.kind() == kind)
+    }
+
+    /// The operands, without a condition.
+    fn joined(&self) -> &[ValueType] {
+        if self.call == Call::Op(Op::Where) { &self.operands[1..] } else { self.operands }
     }
 
     /// The library refuses, ndjit computes.
@@ -44,13 +51,50 @@ pub struct Difference {
     pub calls: &'static [&'static str],
     /// Which cells.
     pub cells: fn(&Outcome) -> bool,
+    /// What ndjit returns in them.
+    pub ours: fn(&Outcome) -> Option<ValueType>,
     pub reason: &'static str,
 }
 
 impl Difference {
     pub fn explains(&self, outcome: &Outcome) -> bool {
-        (self.calls.is_empty() || self.calls.contains(&outcome.call.name())) && (self.cells)(outcome)
+        (self.calls.is_empty() || self.calls.contains(&outcome.call.name()))
+            && (self.cells)(outcome)
+            && (self.ours)(outcome) == outcome.ours
     }
+}
+
+fn nothing(_: &Outcome) -> Option<ValueType> {
+    None
+}
+
+fn bool_result(_: &Outcome) -> Option<ValueType> {
+    Some(DType::Bool.into())
+}
+
+fn c64(_: &Outcome) -> Option<ValueType> {
+    Some(DType::C64.into())
+}
+
+/// The type that the operands meet in, by the policy's table; bool where the op asks a question.
+fn meets(o: &Outcome) -> Option<ValueType> {
+    let met = o.policy.resolve(Operands::Join, o.joined()).ok().map(|resolution| resolution.compute);
+    match o.call {
+        Call::Op(op) if op.row().rule == Operands::Logical => bool_result(o),
+        Call::Op(op) if op.row().result == ResultRule::Bool => met.and(bool_result(o)),
+        _ => met,
+    }
+}
+
+/// As for arrays of the default dtypes in place of the numbers.
+fn of_defaults(o: &Outcome) -> Option<ValueType> {
+    let operands: Vec<ValueType> = o.operands.iter().map(|&ty| o.policy.commit(ty).into()).collect();
+    o.call.resolve(o.policy, &operands)
+}
+
+/// As the square root.
+fn as_sqrt(o: &Outcome) -> Option<ValueType> {
+    Call::Op(Op::Sqrt).resolve(o.policy, o.operands)
 }
 
 const COMPARISONS: &[&str] = &["less", "less_equal", "greater", "greater_equal", "minimum", "maximum"];
@@ -75,12 +119,14 @@ pub const DIFFERENCES: &[Difference] = &[
         ],
         calls: &["exp", "log", "sin", "cos", "tanh"],
         cells: |o| o.missing() && o.has_kind(Kind::Complex),
+        ours: nothing,
         reason: "exp log sin cos tanh take real dtypes only so far",
     },
     Difference {
         libraries: &["jax x64", "jax x32"],
         calls: &[],
-        cells: |o| o.theirs == Some("bool/w") && o.ours == Some(DType::Bool.into()),
+        cells: |o| o.theirs == Some("bool/w"),
+        ours: bool_result,
         reason: "bool is always strong; JAX leaves a weak flag on some",
     },
     // NumPy.
@@ -88,134 +134,161 @@ pub const DIFFERENCES: &[Difference] = &[
         libraries: NUMPY,
         calls: &["reciprocal"],
         cells: |o| o.other() && !o.has_kind(Kind::Float),
+        ours: as_sqrt,
         reason: "NumPy's reciprocal of an integer is an integer, 0 or 1 mostly; here it is a float",
     },
     Difference {
         libraries: &["numpy2"],
         calls: &["clip"],
         cells: |o| o.other() && o.operands[0].is_weak(),
+        ours: meets,
         reason: "`np.clip` makes its first operand an array, so a number there has its default dtype; here it stays weak",
     },
     Difference {
         libraries: &["numpy1"],
         calls: &["floor", "ceil", "trunc"],
         cells: |o| o.other() && !o.has_kind(Kind::Float),
+        ours: meets,
         reason: "NumPy 1 makes integers floats before rounding them; here they stay, as in NumPy 2",
     },
     Difference {
         libraries: &["numpy2", "numpy1", "ivy_precise", "ivy_imprecise"],
         calls: &["clip"],
         cells: |o| o.missing() && o.has_kind(Kind::Complex),
+        ours: nothing,
         reason: "clip takes no complex numbers here, as in the Array API",
     },
     Difference {
         libraries: &["numpy2", "numpy1", "ivy_precise", "ivy_imprecise"],
         calls: &["round"],
         cells: |o| o.missing() && o.has_kind(Kind::Bool),
+        ours: nothing,
         reason: "round takes no bool here, as in the Array API",
     },
     // PyTorch.
     Difference {
         libraries: &["torch"],
         calls: &[],
-        cells: |o| o.theirs.is_some_and(|ty| ty.ends_with("c32")) && o.ours == Some(DType::C64.into()),
+        cells: |o| o.theirs.is_some_and(|ty| ty.ends_with("c32")),
+        ours: c64,
         reason: "no complex32 here: f16 and bf16 with a complex number make c64",
     },
     Difference {
         libraries: &["torch"],
         calls: &["add", "subtract", "multiply", "divide"],
         cells: |o| o.refused() && o.has(|ty| ty.name() == "c*") && o.has(|ty| matches!(ty.name(), "f16" | "bf16")),
+        ours: c64,
         reason: "PyTorch's complex32 lacks kernels; here f16 and bf16 with a complex number make c64",
     },
     Difference {
         libraries: &["torch"],
         calls: &["sign", "square"],
         cells: |o| o.missing() && o.has_kind(Kind::Bool),
+        ours: nothing,
         reason: "square of bool is refused as other arithmetic on bool alone is; sign takes no bool, as in NumPy",
     },
     Difference {
         libraries: &["torch"],
         calls: &[],
         cells: |o| o.refused() && o.operands.iter().all(|ty| ty.is_weak()),
+        ours: of_defaults,
         reason: "PyTorch's functions take a tensor at least; here numbers alone have a type too",
     },
     Difference {
         libraries: &["torch"],
         calls: &["minimum", "maximum", "logical_and", "logical_or", "logical_xor", "clip"],
         cells: |o| o.refused() && o.has(|ty| ty.is_weak()),
+        ours: meets,
         reason: "these functions of PyTorch take tensors only, clip as its first operand",
     },
     Difference {
         libraries: &["torch"],
         calls: COMPARISONS,
         cells: |o| o.refused() && o.has_kind(Kind::Complex),
+        ours: meets,
         reason: "PyTorch does not order complex numbers",
     },
     Difference {
         libraries: &["torch"],
         calls: &["sign", "round"],
         cells: |o| o.refused() && o.has_kind(Kind::Complex),
+        ours: meets,
         reason: "PyTorch's sign and round take no complex numbers",
     },
     Difference {
         libraries: &["torch"],
         calls: &["where"],
         cells: |o| o.refused() && o.operands[0] != DType::Bool.into(),
+        ours: meets,
         reason: "PyTorch's where takes a condition of bool only",
     },
     Difference {
         libraries: &["torch"],
         calls: &["subtract", "abs", "floor", "ceil", "trunc", "clip"],
         cells: |o| o.refused() && o.has_kind(Kind::Bool),
+        ours: meets,
         reason: "PyTorch refuses bool in these functions, in subtract even beside numbers",
     },
     Difference {
         libraries: &["torch"],
         calls: &[],
         cells: |o| o.refused() && o.has(|ty| matches!(ty.name(), "u16" | "u32" | "u64")),
+        ours: meets,
         reason: "PyTorch lacks many kernels for u16, u32, u64; `result_type` defines the dtype",
     },
     // TensorFlow.
     Difference {
         libraries: &["tensorflow"],
         calls: &[],
-        cells: |o| o.missing() && o.operands.iter().rev().nth(1).is_some_and(|first| first.is_weak()),
+        cells: |o| match *o.joined() {
+            // The first does not take the second: another dtype than its default, or a number of a higher kind.
+            [a, b @ ValueType::Strong(_), ..] => o.missing() && a.is_weak() && b != o.policy.commit(a).into(),
+            [a, b, ..] => o.missing() && a.is_weak() && b.kind() > a.kind(),
+            _ => false,
+        },
+        ours: nothing,
         reason: "measured with operators, where `1 + x` asks x first; the policy lets the first operand decide",
     },
     Difference {
         libraries: &["tensorflow"],
         calls: &["multiply"],
-        cells: |o| o.missing() && o.has_kind(Kind::Bool),
+        cells: |o| o.missing() && o.theirs == Some("bool") && o.has_kind(Kind::Bool),
+        ours: nothing,
         reason: "TensorFlow's `*` turns a number beside a bool tensor into bool",
     },
     Difference {
         libraries: &["tensorflow"],
         calls: LOGICAL,
         cells: |o| o.refused(),
+        ours: bool_result,
         reason: "TensorFlow's logical functions take bool only; here nonzero is true under every policy",
     },
     Difference {
         libraries: &["tensorflow"],
         calls: &[],
         cells: |o| o.refused() && o.operands.iter().all(|ty| ty.kind() == Kind::Bool),
+        ours: |o| if o.call.name() == "divide" { Some(DType::F32.into()) } else { bool_result(o) },
         reason: "TensorFlow's functions of numbers and bits take no bool",
     },
     Difference {
         libraries: &["tensorflow"],
         calls: &["negative", "abs", "sign"],
         cells: |o| o.refused() && o.has_kind(Kind::UInt),
+        ours: meets,
         reason: "TensorFlow's negative, abs and sign take no unsigned integers",
     },
     Difference {
         libraries: &["tensorflow"],
         calls: COMPARISONS,
         cells: |o| o.refused() && o.has_kind(Kind::Complex),
+        ours: meets,
         reason: "TensorFlow does not order complex numbers",
     },
     Difference {
         libraries: &["tensorflow"],
         calls: &["floor", "ceil", "round", "isnan", "isinf", "isfinite"],
         cells: |o| o.refused() && !o.has_kind(Kind::Float),
+        ours: meets,
         reason: "TensorFlow rounds and classifies floats only (round also integers)",
     },
     // Ivy.
@@ -223,85 +296,99 @@ pub const DIFFERENCES: &[Difference] = &[
         libraries: IVY,
         calls: &["reciprocal"],
         cells: |o| o.other(),
+        ours: as_sqrt,
         reason: "Ivy's reciprocal divides a Python float by its operand; here it is a float function like the others",
     },
     Difference {
         libraries: IVY,
         calls: &["negative", "abs", "bitwise_invert"],
         cells: |o| o.other() && o.operands[0].is_weak(),
+        ours: of_defaults,
         reason: "Ivy hands numbers on to NumPy here, which gives them 64 bits; the policy's defaults have 32",
     },
     Difference {
         libraries: IVY,
         calls: &["where", "clip"],
         cells: |o| o.other() && o.has(|ty| ty.is_weak()),
+        ours: meets,
         reason: "Ivy gives numbers in where and clip their default dtype before promoting; here they stay weak",
     },
     Difference {
         libraries: IVY,
         calls: &["clip"],
         cells: |o| o.refused() && o.operands[0].is_weak(),
+        ours: meets,
         reason: "Ivy's clip takes an array as its first operand",
     },
     Difference {
         libraries: &["ivy_imprecise"],
         calls: &["clip"],
         cells: |o| o.other() && !o.has(|ty| ty.is_weak()),
+        ours: meets,
         reason: "Ivy's clip ends in `np.clip`, which knows no imprecise mode",
     },
     Difference {
         libraries: IVY,
         calls: &["floor", "ceil", "trunc"],
         cells: |o| o.other() && o.has_kind(Kind::Bool),
+        ours: bool_result,
         reason: "NumPy 1, under Ivy, makes bool f16 before rounding; here it stays bool",
     },
     Difference {
         libraries: IVY,
         calls: &["floor_divide"],
         cells: |o| o.other() && o.operands.iter().all(|ty| ty.kind() == Kind::Bool),
+        ours: |_| Some(DType::I8.into()),
         reason: "Ivy casts `bool // bool` back to bool, alone of all arithmetic on bool; here it is i8 as the rest",
     },
     Difference {
         libraries: IVY,
         calls: &["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"],
         cells: |o| o.refused() && o.has_kind(Kind::Bool),
+        ours: meets,
         reason: "Ivy's bit functions promote by the Array API's rules, where bool meets no integer",
     },
     Difference {
         libraries: IVY,
         calls: &["sum"],
         cells: |o| o.missing() && o.has_kind(Kind::Bool),
+        ours: nothing,
         reason: "Ivy sums bool in NumPy's i64, whatever its defaults; the policy asks for a dtype",
     },
     // The Array API.
     Difference {
         libraries: &["array_api"],
         calls: &["clip"],
-        cells: |o| o.other() || o.missing(),
+        cells: |o| o.theirs.is_some(),
+        ours: meets,
         reason: "the standard's clip has its first operand's dtype, whatever the bounds are; here all three promote",
     },
     Difference {
         libraries: &["array_api"],
         calls: LOGICAL,
         cells: |o| o.refused(),
+        ours: bool_result,
         reason: "the standard's logical functions take bool only; here nonzero is true under every policy",
     },
     Difference {
         libraries: &["array_api"],
         calls: COMPARISONS,
         cells: |o| o.refused() && o.has_kind(Kind::Complex),
+        ours: meets,
         reason: "the standard does not order complex numbers",
     },
     Difference {
         libraries: &["array_api"],
         calls: &[],
         cells: |o| o.refused() && o.operands.iter().all(|ty| ty.kind() == Kind::Bool),
+        ours: bool_result,
         reason: "the standard leaves arithmetic, order and classes of bool undefined",
     },
     Difference {
         libraries: &["array_api"],
         calls: &["sum", "prod", "mean", "clip"],
         cells: |o| o.refused() && o.operands[0].is_weak(),
+        ours: |o| if o.call.name() == "clip" { meets(o) } else { of_defaults(o) },
         reason: "the standard's functions take an array first; here a number reduces as an array of its default dtype",
     },
 ];

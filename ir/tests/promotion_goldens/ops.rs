@@ -42,7 +42,7 @@ impl Call {
         }
     }
 
-    fn resolve(self, policy: Policy, operands: &[ValueType]) -> Option<ValueType> {
+    pub fn resolve(self, policy: Policy, operands: &[ValueType]) -> Option<ValueType> {
         match self {
             Call::Op(op) => policy.resolve_op(op, operands).ok().map(|types| types.result),
             Call::Sum => policy.sum(operands[0]).ok(),
@@ -112,7 +112,7 @@ pub fn compare(library: &str, section: Option<&str>, policy: Policy) -> Report {
             let theirs = (!cell.starts_with('!')).then(|| cell.clone());
             let ours = call.resolve(policy, &operands);
             let same = is_same(ours, theirs.as_deref());
-            let outcome = Outcome { call, operands: &operands, theirs: theirs.as_deref(), ours };
+            let outcome = Outcome { policy, call, operands: &operands, theirs: theirs.as_deref(), ours };
             let reason = listed.iter().find(|difference| difference.explains(&outcome)).map(|d| d.reason);
             report.cell(same, reason, || {
                 let raised = cell.strip_prefix('!').map(|n| &golden["errors"][n.parse::<usize>().unwrap()]["message"]);

@@ -6,6 +6,7 @@
 
 use super::value::{Lattice, value_type};
 use crate::dtype::{DType, Kind, finfo};
+use crate::promotion::laws;
 use crate::promotion::system::Defaults;
 use crate::value_type::ValueType;
 use std::fmt::{self, Display, Formatter};
@@ -21,7 +22,8 @@ pub struct Finding {
     pub result: ValueType,
 }
 
-/// How a promotion system meets the criteria of JEP 9407. Made by [`Lattice::audit`] and [`Audit::of`].
+/// How a promotion system meets the criteria of JEP 9407. Made by [`Lattice::audit`],
+/// [`Policy::audit`](crate::Policy::audit) and [`Audit::of`].
 ///
 /// Where `a ∨ b` and `b ∨ a` agree, only the one whose left operand stands first in [`ValueType::ALL`] is listed, so the
 /// number of findings is the number of unordered pairs.
@@ -70,32 +72,19 @@ impl Audit {
             name: name.to_owned(),
             types: types.clone(),
             unjudged: Vec::new(),
-            undefined: Vec::new(),
-            non_commutative: Vec::new(),
-            non_associative: Vec::new(),
+            undefined: laws::undefined(&types, join).map(tuple).collect(),
+            non_commutative: laws::asymmetric(&types, join).map(tuple).collect(),
+            non_associative: laws::non_associative(&types, join).collect(),
             dropped_component: Vec::new(),
             lost_magnitude: Vec::new(),
             lost_precision: Vec::new(),
             wider: Vec::new(),
         };
-        for &left in &types {
-            for &right in &types {
-                let (there, back) = (join(left, right), join(right, left));
-                match there {
-                    None => audit.undefined.push((left, right)),
-                    Some(_) if left.index() > right.index() && there == back => {}
-                    Some(result) => audit.judge(Finding { left, right, result }),
-                }
-                if left.index() < right.index() && there != back {
-                    audit.non_commutative.push((left, right));
-                }
-                for &third in &types {
-                    let first = there.and_then(|joined| join(joined, third));
-                    let last = join(right, third).and_then(|joined| join(left, joined));
-                    if first != last {
-                        audit.non_associative.push([left, right, third]);
-                    }
-                }
+        for [left, right] in laws::pairs(&types) {
+            let there = join(left, right);
+            let is_listed = left.index() > right.index() && there == join(right, left);
+            if let Some(result) = there.filter(|_| !is_listed) {
+                audit.judge(Finding { left, right, result });
             }
         }
         audit
@@ -134,15 +123,10 @@ impl Audit {
 }
 
 impl Lattice {
-    /// Audits the joins of the nodes that are named like value types (`u8`, `f*`); the others are listed as unjudged.
+    /// Audits the joins of the nodes that are named like value types (`u8`, `uint8`, `f*`); the others are listed as unjudged.
     pub fn audit(&self) -> Audit {
-        let mut table = [[None; 18]; 18];
-        for a in ValueType::ALL {
-            for b in ValueType::ALL {
-                table[a.index()][b.index()] = self.join_types(a, b);
-            }
-        }
-        let mut audit = Audit::of(self.name(), &|a, b| table[a.index()][b.index()]);
+        let table = self.type_table();
+        let mut audit = Audit::of(self.name(), &|a, b| table.get(a, b));
         audit.unjudged = self.nodes().iter().filter(|node| value_type(node).is_none()).cloned().collect();
         audit
     }
@@ -169,6 +153,10 @@ impl Format {
         };
         Format { min, max, digits: dtype.digits(), fraction: dtype.int_range().is_none() }
     }
+}
+
+fn tuple([left, right]: [ValueType; 2]) -> (ValueType, ValueType) {
+    (left, right)
 }
 
 fn strong(ty: ValueType) -> Option<DType> {

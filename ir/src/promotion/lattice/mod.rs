@@ -23,3 +23,4 @@ pub use joins::{BrokenLaw, Joins};
 pub use named::{Claim, NAMED, Named, Rows};
 pub use order::Join;
 pub use value::Lattice;
+pub(super) use value::value_type;

@@ -1,12 +1,15 @@
 //! [`Lattice`]: an ordered set of named nodes, built from edges, in which joins are looked up.
 //!
 //! What is built is a partial lattice at least: no cycle, and a pair with common upper bounds has a least one. Only the order is
-//! kept, so edges that follow from others leave no trace, and graphs of the same order over the same nodes are equal.
+//! kept, so edges that follow from others leave no trace: lattices are equal if they have the same name, the same nodes in the same
+//! order of listing, and the same order among them.
 
 use super::error::{LatticeError, NoLattice};
 use super::named::{Claim, NAMED};
 use super::order::{self, Join, MAX_NODES, members};
+use crate::promotion::system::Table;
 use crate::value_type::ValueType;
+use std::collections::BTreeSet;
 
 /// A (partial) lattice over up to 64 named nodes: the types of a promotion system, where an edge says what may be promoted to
 /// what, and the join of two nodes is the type they meet in.
@@ -45,12 +48,9 @@ impl Lattice {
         rows: impl IntoIterator<Item = (&'a str, S)>,
     ) -> Result<Lattice, LatticeError> {
         let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+        let mut known = BTreeSet::new();
         for (lower, uppers) in rows {
-            for node in [lower].iter().chain(uppers.as_ref()) {
-                if !nodes.contains(node) {
-                    nodes.push(node);
-                }
-            }
+            nodes.extend([lower].iter().chain(uppers.as_ref()).copied().filter(|node| known.insert(*node)));
             edges.extend(uppers.as_ref().iter().map(|upper| (lower, *upper)));
         }
         Lattice::with_nodes(name, &nodes, &edges)
@@ -152,10 +152,18 @@ impl Lattice {
         joined.or_else(least).map(|node| self.nodes[node].as_str())
     }
 
-    /// The join of two value types, where nodes of their names stand for them. `None` where the nodes have no join, or it is
-    /// no value type.
+    /// The join of two value types, where nodes of their names, short or long, stand for them. `None` where the nodes have no
+    /// join, or it is no value type.
     pub fn join_types(&self, a: ValueType, b: ValueType) -> Option<ValueType> {
-        value_type(self.join(a.name(), b.name())?)
+        let node = |ty| self.nodes.iter().position(|node| value_type(node) == Some(ty));
+        value_type(&self.nodes[self.join_indices(node(a)?, node(b)?)?])
+    }
+
+    /// The joins of all value types.
+    pub(in crate::promotion) fn type_table(&self) -> Table {
+        let types: Vec<Option<ValueType>> = self.nodes.iter().map(|node| value_type(node)).collect();
+        let node = |ty| types.iter().position(|of| *of == Some(ty));
+        Table::from_fn(|a, b| types[self.join_indices(node(a)?, node(b)?)?])
     }
 
     /// Whether `a` may be promoted to `b`: they are the same node, or edges lead from `a` to `b`. False if a name is no node.
@@ -201,9 +209,9 @@ impl Lattice {
     }
 }
 
-/// The value type whose name a node has.
-pub(super) fn value_type(node: &str) -> Option<ValueType> {
-    ValueType::ALL.into_iter().find(|ty| ty.name() == node)
+/// The value type whose short or long name a node has.
+pub(in crate::promotion) fn value_type(node: &str) -> Option<ValueType> {
+    node.parse().ok()
 }
 
 /// All pairs `a < b` of numbers below `nodes`.

@@ -15,6 +15,7 @@ pub const ARRAY_API: System = System {
     name: "array_api",
     source: "https://data-apis.org/array-api/2025.12/API_specification/type_promotion.html",
     joins: tabulate!(join),
+    joins_under: None,
     rules: Rules {
         order: Order::StrongFirst,
         inexact: Inexact::Refused,

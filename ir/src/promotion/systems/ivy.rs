@@ -29,7 +29,8 @@ const LACKS: &[Lack] = &[Lack {
 pub const IVY_PRECISE: System = System {
     name: "ivy_precise",
     source: "https://lets-unify.ai/docs/ivy/overview/deep_dive/data_types.html",
-    joins: tabulate!(precise),
+    joins: tabulate!(precise, RULES.defaults),
+    joins_under: Some(precise),
     rules: RULES,
     lacks: LACKS,
 };
@@ -39,17 +40,20 @@ pub const IVY_IMPRECISE: System = System {
     name: "ivy_imprecise",
     source: "https://lets-unify.ai/docs/ivy/overview/deep_dive/data_types.html",
     joins: tabulate!(imprecise),
+    joins_under: None,
     rules: RULES,
     lacks: LACKS,
 };
 
 /// Dtypes meet as in NumPy. Bare numbers among themselves meet as their default dtypes do.
-const fn precise(a: ValueType, b: ValueType) -> Option<ValueType> {
+const fn precise(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
         (Strong(a), Strong(b)) => Some(Strong(smallest_safe(a, b))),
-        // The defaults i32 and f32 or c64 meet in f64 or c128: NumPy's rule once more.
+        // By NumPy's rule once more: the defaults i32 and f32 or c64 meet in f64 or c128.
         (ValueType::Weak(Weak::Int), ValueType::Weak(Weak::Float | Weak::Complex))
-        | (ValueType::Weak(Weak::Float | Weak::Complex), ValueType::Weak(Weak::Int)) => Some(wide(lattice::join(a, b))),
+        | (ValueType::Weak(Weak::Float | Weak::Complex), ValueType::Weak(Weak::Int)) => {
+            Some(Strong(smallest_safe(defaults.commit(a), defaults.commit(b))))
+        }
         _ => with_bare_number(a, b),
     }
 }

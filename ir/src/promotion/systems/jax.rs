@@ -28,6 +28,7 @@ pub const STANDARD: System = System {
     name: "standard",
     source: "https://docs.jax.dev/en/latest/type_promotion.html",
     joins: tabulate!(total),
+    joins_under: None,
     rules: RULES,
     lacks: &[],
 };
@@ -37,6 +38,7 @@ pub const STRICT: System = System {
     name: "strict",
     source: "https://docs.jax.dev/en/latest/type_promotion.html#strict-dtype-promotion",
     joins: tabulate!(strict_join),
+    joins_under: None,
     rules: RULES,
     lacks: &[],
 };
@@ -46,6 +48,7 @@ pub const JAX_32: System = System {
     name: "jax32",
     source: "https://docs.jax.dev/en/latest/default_dtypes.html",
     joins: tabulate!(narrow_join),
+    joins_under: None,
     rules: Rules {
         inexact: Inexact::To(DType::F32),
         quotient: Inexact::To(DType::F32),
@@ -61,6 +64,7 @@ pub const JAX_32_EXPLICIT: System = System {
     name: "jax32_explicit",
     source: "https://docs.jax.dev/en/latest/default_dtypes.html",
     joins: tabulate!(explicit_join),
+    joins_under: None,
     rules: RULES,
     lacks: &[],
 };
@@ -70,6 +74,7 @@ pub const JAX_2019: System = System {
     name: "jax2019",
     source: "https://github.com/jax-ml/jax/blob/d958f3007d/docs/type_promotion.rst",
     joins: tabulate!(join_2019),
+    joins_under: None,
     rules: Rules { weak: WeakResult::Default, ..RULES },
     lacks: &[Lack { dtypes: DTypeSet::EMPTY, weak: true, reason: "the table of 2019 has no rows for bare numbers" }],
 };
@@ -82,11 +87,8 @@ pub(super) const fn total(a: ValueType, b: ValueType) -> Option<ValueType> {
 /// The type with 64-bit widths off.
 const fn narrow(ty: ValueType) -> ValueType {
     match ty {
-        ValueType::Strong(DType::U64) => ValueType::Strong(DType::U32),
-        ValueType::Strong(DType::I64) => ValueType::Strong(DType::I32),
-        ValueType::Strong(DType::F64) => ValueType::Strong(DType::F32),
-        ValueType::Strong(DType::C128) => ValueType::Strong(DType::C64),
-        other => other,
+        ValueType::Strong(dtype) => ValueType::Strong(Width::UpTo32.of(dtype)),
+        weak => weak,
     }
 }
 

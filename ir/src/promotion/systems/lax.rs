@@ -11,7 +11,8 @@ use crate::value_type::ValueType;
 pub const LAX: System = System {
     name: "lax",
     source: "https://docs.jax.dev/en/latest/jax.lax.html",
-    joins: tabulate!(equal),
+    joins: tabulate!(equal, Defaults::BITS_64),
+    joins_under: Some(equal),
     rules: Rules {
         order: Order::Left,
         inexact: Inexact::Refused,
@@ -28,10 +29,9 @@ pub const LAX: System = System {
 };
 
 /// Equal dtypes only, a bare number's being its default.
-const fn equal(a: ValueType, b: ValueType) -> Option<ValueType> {
-    let dtypes = (Defaults::BITS_64.commit(a), Defaults::BITS_64.commit(b));
+const fn equal(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
-        _ if dtypes.0 as u8 != dtypes.1 as u8 => None,
+        _ if defaults.commit(a) as u8 != defaults.commit(b) as u8 => None,
         (ValueType::Weak(_), _) => Some(b),
         _ => Some(a),
     }

@@ -33,6 +33,7 @@ pub const NUMPY_2: System = System {
     name: "numpy2",
     source: "https://numpy.org/doc/stable/reference/arrays.promotion.html",
     joins: tabulate!(without_bf16),
+    joins_under: None,
     rules: RULES,
     lacks: NO_BF16,
 };
@@ -42,6 +43,7 @@ pub const NUMPY_2_ML_DTYPES: System = System {
     name: "numpy2_ml_dtypes",
     source: "https://github.com/jax-ml/ml_dtypes",
     joins: tabulate!(with_bf16),
+    joins_under: None,
     rules: RULES,
     lacks: &[],
 };
@@ -51,6 +53,7 @@ pub const NUMPY_1: System = System {
     name: "numpy1",
     source: "https://numpy.org/doc/1.26/reference/generated/numpy.result_type.html",
     joins: tabulate!(without_bf16),
+    joins_under: None,
     rules: RULES,
     lacks: NO_BF16,
 };

@@ -34,7 +34,8 @@ const RULES: Rules = Rules {
 pub const TENSORFLOW: System = System {
     name: "tensorflow",
     source: "https://www.tensorflow.org/api_docs/python/tf/math/add",
-    joins: tabulate!(first_decides),
+    joins: tabulate!(first_decides, DEFAULTS),
+    joins_under: Some(first_decides),
     rules: RULES,
     lacks: &[],
 };
@@ -44,6 +45,7 @@ pub const TENSORFLOW_NP_ALL: System = System {
     name: "tensorflow_np_all",
     source: "https://www.tensorflow.org/guide/tf_numpy_type_promotion#all_mode",
     joins: tabulate!(total),
+    joins_under: None,
     rules: Rules { weak: WeakResult::Kept, ..RULES },
     lacks: &[],
 };
@@ -52,7 +54,8 @@ pub const TENSORFLOW_NP_ALL: System = System {
 pub const TENSORFLOW_NP_SAFE: System = System {
     name: "tensorflow_np_safe",
     source: "https://www.tensorflow.org/guide/tf_numpy_type_promotion#safe_mode",
-    joins: tabulate!(safe),
+    joins: tabulate!(safe, DEFAULTS),
+    joins_under: Some(safe),
     rules: Rules { weak: WeakResult::Kept, ..RULES },
     lacks: &[],
 };
@@ -62,6 +65,7 @@ pub const TENSORFLOW_NP_LEGACY: System = System {
     name: "tensorflow_np_legacy",
     source: "https://www.tensorflow.org/guide/tf_numpy_type_promotion#setup",
     joins: tabulate!(legacy),
+    joins_under: None,
     rules: RULES,
     lacks: &[Lack {
         dtypes: DTypeSet::of(DType::Bf16),
@@ -72,8 +76,8 @@ pub const TENSORFLOW_NP_LEGACY: System = System {
 
 /// The first operand, a bare number as its default dtype, decides; a second one must have that dtype, or be a bare number of
 /// its kind or a lower one.
-const fn first_decides(a: ValueType, b: ValueType) -> Option<ValueType> {
-    let first = DEFAULTS.commit(a);
+const fn first_decides(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
+    let first = defaults.commit(a);
     match b {
         Strong(second) if first as u8 == second as u8 => Some(b),
         ValueType::Weak(weak) if takes(first.kind(), weak) => Some(a),
@@ -91,7 +95,7 @@ const fn takes(kind: Kind, weak: Weak) -> bool {
 }
 
 /// The lattice's join where it neither has more bits than both operands nor loses anything of them.
-const fn safe(a: ValueType, b: ValueType) -> Option<ValueType> {
+const fn safe(defaults: Defaults, a: ValueType, b: ValueType) -> Option<ValueType> {
     let joined = lattice::join(a, b);
     match (joined, a, b) {
         // An integer would make the bare float a weak f64, wider than both.
@@ -100,21 +104,23 @@ const fn safe(a: ValueType, b: ValueType) -> Option<ValueType> {
         {
             None
         }
-        _ if is_operand(joined, a, b) && keeps(joined, a) && keeps(joined, b) => Some(joined),
+        _ if is_operand(defaults, joined, a, b) && keeps(defaults, joined, a) && keeps(defaults, joined, b) => {
+            Some(joined)
+        }
         _ => None,
     }
 }
 
 /// Whether `joined` is the dtype of one of the operands.
-const fn is_operand(joined: ValueType, a: ValueType, b: ValueType) -> bool {
-    let dtype = DEFAULTS.commit(joined) as u8;
-    dtype == DEFAULTS.commit(a) as u8 || dtype == DEFAULTS.commit(b) as u8
+const fn is_operand(defaults: Defaults, joined: ValueType, a: ValueType, b: ValueType) -> bool {
+    let dtype = defaults.commit(joined) as u8;
+    dtype == defaults.commit(a) as u8 || dtype == defaults.commit(b) as u8
 }
 
 /// Whether an operand loses nothing. Bare numbers are exempt.
-const fn keeps(joined: ValueType, operand: ValueType) -> bool {
+const fn keeps(defaults: Defaults, joined: ValueType, operand: ValueType) -> bool {
     match operand {
-        Strong(dtype) => DEFAULTS.commit(joined).holds(dtype),
+        Strong(dtype) => defaults.commit(joined).holds(dtype),
         ValueType::Weak(_) => true,
     }
 }
@@ -123,7 +129,7 @@ const fn keeps(joined: ValueType, operand: ValueType) -> bool {
 /// TensorFlow's. Pairs of bare numbers are those of plain TensorFlow.
 const fn legacy(a: ValueType, b: ValueType) -> Option<ValueType> {
     match (a, b) {
-        (ValueType::Weak(_), ValueType::Weak(_)) => first_decides(a, b),
+        (ValueType::Weak(_), ValueType::Weak(_)) => first_decides(DEFAULTS, a, b),
         (Strong(DType::Bf16), other) | (other, Strong(DType::Bf16)) => legacy_bf16(other),
         (Strong(a), Strong(b)) => Some(Strong(smallest_safe(a, b))),
         _ => Some(match lattice::join(a, b) {

@@ -15,6 +15,7 @@ pub const TORCH: System = System {
     name: "torch",
     source: "https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc",
     joins: tabulate!(join),
+    joins_under: None,
     rules: Rules {
         order: Order::StrongFirst,
         inexact: Inexact::Default,
