@@ -26,7 +26,7 @@ fn strict_f32_plus_i32_is_an_error() {
     error[promotion]: add: the strict policy does not promote i32 and f32
       x: i32[] from argument 1
       y: f32[] from argument 0
-      help: cast explicitly: `x.cast(DType::F32)`
+      help: cast explicitly: `y.cast(DType::F32)`
     ");
     // Both ways out.
     gives(
