@@ -240,7 +240,7 @@ impl Display for PolicyDiff {
         let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
         for (i, line) in lines.iter().enumerate() {
             let cells = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
-            let mark = if i > 0 && first == Some(i - 1) { "  <- the dtypes part here" } else { "" };
+            let mark = if i > 0 && first == Some(i - 1) { "  <- dtypes differ from here" } else { "" };
             writeln!(f, "{}{mark}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
         }
         if lines.iter().any(|line| line[2..].iter().any(|cell| cell == ABSENT)) {
