@@ -408,3 +408,14 @@ fn each_casting_mode_allows_what_those_before_it_do() {
         }
     }
 }
+
+#[test]
+fn names_of_other_libraries_are_refused_with_ours() {
+    let help = |name: &str| name.parse::<DType>().unwrap_err().help_text().unwrap_or_default().to_owned();
+    assert_eq!(help("half"), "write `f16`");
+    assert_eq!(help("np.double"), "write `f64`");
+    assert_eq!(help("torch.float16"), "write `f16`");
+    assert_eq!(help("jnp.bfloat16"), "write `bf16`");
+    // Two sizes: NumPy's is c128, PyTorch's c64.
+    assert_eq!(help("cfloat"), "long names such as `float32` are read too");
+}

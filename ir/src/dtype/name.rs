@@ -68,14 +68,32 @@ fn numpy_code(row: &Row) -> Option<&'static str> {
 
 fn not_a_name(text: &str) -> Error {
     ambiguous_size(text).or_else(|| no_size(text)).unwrap_or_else(|| {
-        let help = match DType::from_npy(text) {
-            Ok(dtype) => format!("write `{dtype}`; descriptors of .npy files are read by `DType::from_npy`"),
-            Err(_) => "long names such as `float32` are read too".to_owned(),
+        let help = match (DType::from_npy(text), elsewhere(text)) {
+            (Ok(dtype), _) => format!("write `{dtype}`; descriptors of .npy files are read by `DType::from_npy`"),
+            (_, Some(dtype)) => format!("write `{dtype}`"),
+            _ => "long names such as `float32` are read too".to_owned(),
         };
         Error::new(ErrorCode::DType, format!("unknown dtype `{text}`"))
             .fact(format_args!("dtypes: {}", DTypeSet::ALL))
             .help(help)
     })
+}
+
+/// Names that NumPy and PyTorch have besides, each for one dtype on every platform.
+const ELSEWHERE: [(&str, DType); 5] = [
+    ("bool_", DType::Bool),
+    ("short", DType::I16),
+    ("half", DType::F16),
+    ("single", DType::F32),
+    ("double", DType::F64),
+];
+
+/// The dtype that another library's name means, with its module before it or not: `torch.float16`, `double`.
+fn elsewhere(text: &str) -> Option<DType> {
+    let name = text.rsplit('.').next()?;
+    let row = ROWS.iter().find(|row| text != name && (row.name == name || row.long == name));
+    let other = ELSEWHERE.iter().find(|(other, _)| *other == name);
+    row.map(|row| row.dtype).or(other.map(|(_, dtype)| *dtype))
 }
 
 /// Refuses NumPy's codes, which count bytes, and the codes of complex dtypes in JAX's first tables, which count the bytes
