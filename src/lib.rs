@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arity;
 pub mod array;
 mod config;
 pub mod creation;

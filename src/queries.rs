@@ -3,6 +3,7 @@
 //!
 //! Only types are looked at, never values; nothing is computed, and in a trace nothing is recorded.
 
+use crate::arity::for_each_tuple;
 use crate::array::Array;
 use crate::config;
 use crate::creation::{AsArray, Source};
@@ -245,13 +246,4 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    1 A;
-    2 A B;
-    3 A B C;
-    4 A B C D;
-    5 A B C D E;
-    6 A B C D E F;
-    7 A B C D E F G;
-    8 A B C D E F G H;
-}
+for_each_tuple!(tuples);

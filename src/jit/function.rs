@@ -3,6 +3,7 @@
 //! The marker type `fn(Expr, …) -> R` lets one trait have an implementation per number of parameters, and lets the compiler
 //! find the parameters' type from there.
 
+use crate::arity::for_each_tuple;
 use crate::array::Array;
 use crate::expr::Expr;
 use crate::jit::erased::Core;
@@ -100,13 +101,4 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    1 A;
-    2 A B;
-    3 A B C;
-    4 A B C D;
-    5 A B C D E;
-    6 A B C D E F;
-    7 A B C D E F G;
-    8 A B C D E F G H;
-}
+for_each_tuple!(tuples);

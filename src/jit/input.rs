@@ -1,5 +1,6 @@
 //! Arguments of jitted functions: what can be passed, without a copy, and how it is described to a plan.
 
+use crate::arity::for_each_tuple;
 use crate::array::Array;
 use crate::array::literal_bytes;
 use crate::operand::{Scalar, each_number};
@@ -180,16 +181,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    1 A;
-    2 A B;
-    3 A B C;
-    4 A B C D;
-    5 A B C D E;
-    6 A B C D E F;
-    7 A B C D E F G;
-    8 A B C D E F G H;
-}
+for_each_tuple!(tuples);
 
 /// Memory that a result is written into.
 pub struct Destination<'a> {
@@ -252,7 +244,7 @@ impl<'a, T: Element, const N: usize> Destinations<'a> for &'a mut [T; N] {
 }
 
 macro_rules! destination_tuples {
-    ($($($t:ident)*;)*) => {$(
+    ($($n:literal $($t:ident)*;)*) => {$(
         impl<'a, $($t: Destinations<'a>),*> Destinations<'a> for ($($t,)*) {
             #[allow(non_snake_case)]
             fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
@@ -263,13 +255,4 @@ macro_rules! destination_tuples {
     )*};
 }
 
-destination_tuples! {
-    A;
-    A B;
-    A B C;
-    A B C D;
-    A B C D E;
-    A B C D E F;
-    A B C D E F G;
-    A B C D E F G H;
-}
+for_each_tuple!(destination_tuples);

@@ -1,5 +1,6 @@
 //! What traced functions return: expressions, alone or in tuples, arrays, vectors and structs of them, nested at will.
 
+use crate::arity::for_each_tuple;
 use crate::array::Array;
 use crate::expr::Expr;
 use ndjit_ir::{Error, ErrorCode};
@@ -117,7 +118,7 @@ impl<R: Outputs, const N: usize> Outputs for [R; N] {
 }
 
 macro_rules! tuples {
-    ($($($t:ident)*;)*) => {$(
+    ($($n:literal $($t:ident)*;)*) => {$(
         impl<$($t: Outputs),*> Outputs for ($($t,)*) {
             type Arrays = ($($t::Arrays,)*);
 
@@ -138,16 +139,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    A;
-    A B;
-    A B C;
-    A B C D;
-    A B C D E;
-    A B C D E F;
-    A B C D E F G;
-    A B C D E F G H;
-}
+for_each_tuple!(tuples);
 
 /// Makes a struct of [`Outputs`] an output: `outputs!(Polar<Expr> => Polar<Array> { radius, angles });` lists the fields of
 /// the struct a traced function returns and names the struct its caller gets. See [`Outputs`].
