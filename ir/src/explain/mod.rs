@@ -51,7 +51,7 @@ pub struct Snippet {
 /// An operation in the user's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// The op; none for a cast or a call.
+    /// The op; none for a cast, a reduction or a call.
     pub op: Option<Op>,
     /// Where it begins.
     pub place: Place,
@@ -138,7 +138,12 @@ impl<'a> Explainer<'a> {
     fn op(&self, node: NodeId) -> Option<Op> {
         match self.graph.node(node).kind {
             NodeKind::Op(op, _) => Some(op),
-            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Call(_) => None,
+            NodeKind::Param(..)
+            | NodeKind::Literal(_)
+            | NodeKind::Cast(_)
+            | NodeKind::Reduce(_)
+            | NodeKind::Iota(_)
+            | NodeKind::Call(_) => None,
         }
     }
 }
