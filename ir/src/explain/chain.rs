@@ -99,11 +99,9 @@ impl Explainer<'_> {
         let default_of = match graph.node(graph.producer(value)).kind {
             NodeKind::Op(_, policy) => Some(policy),
             NodeKind::Literal(_) => Some(self.policy),
-            NodeKind::Param(..)
-            | NodeKind::Cast(_)
-            | NodeKind::Reduce(_)
-            | NodeKind::Iota(_)
-            | NodeKind::Call(_) => None,
+            NodeKind::Param(..) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_) | NodeKind::Call(_) => {
+                None
+            }
         };
         Explanation {
             ty,

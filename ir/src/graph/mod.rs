@@ -362,7 +362,9 @@ impl Graph<ValueType> {
                 (ValueType::Strong(dtype), _) => dtype,
                 (_, NodeKind::Param(_, stored)) => stored,
                 (_, NodeKind::Op(_, policy)) => policy.commit(ty),
-                (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_)) => policy.commit(ty),
+                (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_)) => {
+                    policy.commit(ty)
+                }
                 (_, NodeKind::Call(child)) => {
                     // Parameters of children are stored as the operands they stand for.
                     let result = value.index() - node.first.index();

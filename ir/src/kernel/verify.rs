@@ -4,6 +4,7 @@
 //! - every input's shape broadcasts to the kernel's;
 //! - statements use earlier ones; loads and literals exist and have the dtype the body declares; an op takes its operands,
 //!   accepts the dtype it computes in and gives the statement's dtype;
+//! - a kernel that reduces does so along axes it has, with an elementary reduction for each output that accumulates its dtype;
 //! - no value is stored twice.
 //!
 //! Of all kernels of a graph together ([`verify_kernels`]) that
@@ -70,7 +71,7 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             let dtype = kernel.body.dtype(scalar);
             let checked = if !known(value) {
                 Err("does not exist".to_owned())
-            } else if (graph.ty(value), graph.shape(value)) != (dtype, &kernel.shape) {
+            } else if graph.ty(value) != dtype || !kernel.stores(graph.shape(value)) {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
             } else if !stored.insert(value) {
                 Err("is stored by an earlier kernel".to_owned())
@@ -101,6 +102,19 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
     for (n, input) in kernel.inputs.iter().enumerate() {
         if input.shape.broadcast(&kernel.shape).as_ref() != Some(&kernel.shape) {
             problems.note(format!("in{n} = {} : {} does not broadcast to {}", input.value, input.shape, kernel.shape));
+        }
+    }
+    if let Some(reduce) = &kernel.reduce {
+        if !reduce.axes.within(kernel.shape.rank()) {
+            problems.note(format!("axes {} of {}", reduce.axes, kernel.shape));
+        }
+        if reduce.outputs.len() != body.outputs.len() {
+            problems.note(format!("{} reductions of {} outputs", reduce.outputs.len(), body.outputs.len()));
+        }
+        for (n, reduction) in reduce.outputs.iter().enumerate() {
+            if let Some(dtype) = output_dtype(body, n).filter(|&dtype| !reduction.accumulates(dtype)) {
+                problems.note(format!("out{n}: {reduction} does not accumulate {dtype}"));
+            }
         }
     }
     let mut stored = FxHashSet::default();

@@ -21,6 +21,6 @@ mod text;
 
 pub use lattice::{Audit, Claim, Finding, Joins, Lattice, LatticeError, NoLattice, join};
 pub use op_types::OpTypes;
-pub use reduction_types::ReductionTypes;
 pub use policy::{Clash, Policy, Refusal, Resolution, UnknownPolicy};
+pub use reduction_types::ReductionTypes;
 pub use system::{Defaults, Rules, System, Table};

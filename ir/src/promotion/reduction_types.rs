@@ -154,7 +154,8 @@ fn refused_dtype(reduction: Reduction, asked: DType, given: DTypeSet) -> Error {
 
 fn no_type(reduction: Reduction, operand: ValueType, clash: Clash) -> Error {
     let name = reduction.row().operands[0];
-    let error = Error::new(ErrorCode::Promotion, format!("{reduction}: {clash}")).fact(format_args!("{name}: {operand}"));
+    let error =
+        Error::new(ErrorCode::Promotion, format!("{reduction}: {clash}")).fact(format_args!("{name}: {operand}"));
     let error = match clash.reason() {
         Some(reason) => error.fact(reason),
         None => error,
@@ -165,5 +166,7 @@ fn no_type(reduction: Reduction, operand: ValueType, clash: Clash) -> Error {
         (Rule::Mean | Rule::Variance, Kind::Bool | Kind::UInt | Kind::Int) => defaults.float,
         _ => return error.help(format!("cast explicitly: `{name}.cast(DType::{:?})`", defaults.float)),
     };
-    error.help(format!("ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: `{name}.cast(DType::{to:?})`"))
+    error.help(format!(
+        "ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: `{name}.cast(DType::{to:?})`"
+    ))
 }
