@@ -115,9 +115,9 @@ fn jax_2019_names() {
     }
     assert!("s2".parse::<DType>().is_err());
     assert_snapshot!("c4".parse::<DType>().unwrap_err(), @"
-    error[dtype]: dtype `c4` is ambiguous: its size may be in bytes or bits
-      in bytes per part, as in JAX's first tables: c64
-      in bits: no dtype
+    error[dtype]: dtype `c4` is ambiguous
+      4 bytes per part, as in JAX's first tables: c64
+      4 bytes: two f16, a dtype that ndjit does not have
       help: write `c64`
     ");
 }
