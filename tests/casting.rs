@@ -96,7 +96,7 @@ fn integer_ops_of_floats() {
       x: f16[2] held as data
       y: f16[2] held as data
       accepted: bool u8 u16 u32 u64 i8 i16 i32 i64
-      help: a cast truncates: `x.cast(DType::I16)`; or `with_casting(CastingModes::CROSS, || …)` casts to i32
+      help: a cast truncates: `x.cast(DType::I16)` for both operands; or `with_casting(CastingModes::CROSS, || …)` casts to i32
     ");
     let cross = with_casting(CastingModes::CROSS, || &x ^ 1);
     assert_eq!((cross.dtype(), cross.to_vec::<i32>().unwrap()), (DType::I32, vec![4, 3]));
