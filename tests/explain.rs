@@ -332,3 +332,22 @@ fn a_called_function_keeps_its_lint() {
     assert!(f.call((&Array::from([1.0f64]),)).is_ok());
     insta::assert_snapshot!(text(f.call((&f32s(),)).unwrap_err()));
 }
+
+#[test]
+fn the_lint_says_where_a_bare_number_would_do() {
+    let denied = |x: DType, number: ndjit::Scalar, policy: Policy| {
+        let f = jit(move |x| x + number).on_widening(Lint::Deny).with_policy(policy);
+        let error = f.trace(&[spec(x, [3])]).unwrap().lower().err().unwrap();
+        error.help_text().unwrap().to_owned()
+    };
+    let cases = [
+        (DType::F32, strong(0.5), Policy::Standard),
+        (DType::U8, strong(3i64), Policy::Standard),
+        // 300 is no u8, 0.5 makes a wider float of u8, and a policy may have no bare numbers.
+        (DType::U8, strong(300i64), Policy::Standard),
+        (DType::U8, strong(0.5), Policy::Standard),
+        (DType::F32, strong(0.5), Policy::Jax2019),
+    ];
+    let says: Vec<bool> = cases.map(|(x, k, policy)| denied(x, k, policy).contains("drop `strong(…)`")).into();
+    assert_eq!(says, [true, true, false, false, false]);
+}
