@@ -21,6 +21,7 @@ mod problems;
 pub mod progression;
 pub mod promotion;
 pub mod random;
+pub mod reduction;
 #[cfg(feature = "serde")]
 mod serde;
 pub mod shape;
@@ -33,5 +34,6 @@ pub use literal::{Literal, LiteralValue};
 pub use op::Op;
 pub use place::Place;
 pub use promotion::Policy;
+pub use reduction::Reduction;
 pub use shape::Shape;
 pub use value_type::{ValueType, Weak};

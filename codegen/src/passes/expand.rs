@@ -72,9 +72,10 @@ fn inline(ops: &OpBody) -> Body {
 
 /// For every input register of the expanded body, whether it keeps its value along the innermost loop.
 pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
+    let innermost = nest.vector_loop() + 1 == nest.rank;
     let mut invariant = Vec::new();
     for access in &nest.inputs {
-        let stays = access.inner == Stride::Broadcast;
+        let stays = innermost && access.inner == Stride::Broadcast;
         invariant.extend(std::iter::repeat_n(stays, access.dtype.storage().len()));
     }
     for literal in &nest.literals {

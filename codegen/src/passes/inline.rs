@@ -66,7 +66,7 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
                     out.literal(graph.slots()[slot.index()].clone(), graph.ty(first))
                 }
             },
-            NodeKind::Op(..) | NodeKind::Cast(_) => {
+            NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_) => {
                 let shape = out.intern(graph.shape(first));
                 out.add(node.kind, &operands, &[(graph.ty(first), shape)])
             }

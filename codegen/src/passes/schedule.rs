@@ -2,12 +2,13 @@
 //!
 //! Axes of extent 1 are dropped and neighbouring axes that every operand walks in one step are joined, so that a
 //! contiguous array of any rank is one loop. What remains of shapes in the nest is its rank and how each operand moves
-//! along the innermost loop.
+//! along the innermost loop. Axes that are reduced become the innermost loops, in their order; only they are joined with each other.
 
 use crate::lower::Scheduled;
 use ndjit_ir::graph::{Graph, NodeKind};
 use ndjit_ir::kernel::FusedKernel;
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
+use ndjit_ir::reduction::Axes;
 use ndjit_ir::{DType, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -28,31 +29,62 @@ pub fn contiguous(shape: &Shape, dtype: DType) -> Result<Layout> {
 /// `Size` if an array cannot exist.
 pub fn schedule(kernel: &FusedKernel, graph: &Graph<DType>, params: &[Layout]) -> Result<Scheduled> {
     let space = &kernel.shape;
+    let axes = kernel.reduce.as_ref().map_or(Axes::NONE, |reduce| reduce.axes);
     let mut inputs: Vec<Layout> = Vec::with_capacity(kernel.inputs.len());
+    let mut indices = Vec::with_capacity(kernel.inputs.len());
     for (input, &dtype) in kernel.inputs.iter().zip(&kernel.body.inputs) {
-        let layout = match graph.node(graph.producer(input.value)).kind {
+        let kind = graph.node(graph.producer(input.value)).kind;
+        let layout = match kind {
             NodeKind::Param(n, _) => params[n as usize].clone(),
-            NodeKind::Literal(_) | NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Call(_) => {
+            NodeKind::Iota(along) => positions(along, &input.shape),
+            NodeKind::Literal(_) | NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Call(_) => {
                 contiguous(&input.shape, dtype)?
             }
         };
+        indices.push(matches!(kind, NodeKind::Iota(_)));
         inputs.push(broadcast(&layout, &input.shape, space));
     }
     let mut outputs: Vec<Layout> = Vec::with_capacity(kernel.outputs.len());
     for &output in &kernel.outputs {
-        outputs.push(contiguous(space, graph.ty(output))?);
+        let with_dims = axes.reduced(space, true);
+        outputs.push(broadcast(&contiguous(&with_dims, graph.ty(output))?, &with_dims, space));
     }
     let mut geometry = Geometry { extents: SmallVec::from_slice(space.extents()), inputs, outputs };
     let output_dtypes: Vec<DType> = kernel.outputs.iter().map(|&v| graph.ty(v)).collect();
-    coalesce(&mut geometry, &kernel.body.inputs, &output_dtypes);
-    let access = |(layout, &dtype): (&Layout, &DType)| Access { dtype, inner: inner_stride(layout, dtype) };
-    let nest = LoopNest {
+    let (kept, reduced): (Loops, Loops) = (0..space.rank()).partition(|&axis| !axes.contains(axis));
+    let kept = coalesce(&geometry, &kept);
+    let mut reduced = coalesce(&geometry, &reduced);
+    if kernel.reduce.is_some() && reduced.is_empty() {
+        // Nothing is left to reduce: one trip, which takes no step.
+        reduced.push((1, None));
+    }
+    let loops: SmallVec<[(usize, Option<usize>); 4]> = kept.iter().chain(&reduced).copied().collect();
+    select(&mut geometry, &loops, &kernel.body.inputs, &output_dtypes);
+    let reduce = kernel.reduce.as_ref().map(|reduce| NestReduce {
+        loops: reduced.len(),
+        outputs: reduce.outputs.clone(),
+        along: along(&geometry, kept.len(), &kernel.body.inputs),
+    });
+    let mut nest = LoopNest {
         rank: geometry.extents.len(),
-        inputs: geometry.inputs.iter().zip(&kernel.body.inputs).map(access).collect(),
+        inputs: Vec::new(),
         literals: kernel.body.literals.clone(),
-        outputs: geometry.outputs.iter().zip(&output_dtypes).map(access).collect(),
+        outputs: Vec::new(),
         body: LoopBody::Ops(Arc::clone(&kernel.body)),
+        reduce,
     };
+    let at = nest.vector_loop();
+    for ((layout, &dtype), &index) in geometry.inputs.iter().zip(&kernel.body.inputs).zip(&indices) {
+        let inner = match stride_class(layout, at, dtype) {
+            Stride::Contiguous if index => Stride::Strided,
+            class => class,
+        };
+        nest.inputs.push(Access { dtype, inner, index });
+    }
+    for (layout, &dtype) in geometry.outputs.iter().zip(&output_dtypes) {
+        let inner = if nest.reduce.is_some() { Stride::Contiguous } else { stride_class(layout, at, dtype) };
+        nest.outputs.push(Access::memory(dtype, inner));
+    }
     Ok(Scheduled {
         nest,
         geometry,
@@ -60,6 +92,12 @@ pub fn schedule(kernel: &FusedKernel, graph: &Graph<DType>, params: &[Layout]) -
         outputs: kernel.outputs.clone(),
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
     })
+}
+
+/// The layout of positions along axes: an index steps by numbers, not by bytes.
+fn positions(along: Axes, shape: &Shape) -> Layout {
+    let strides = along.steps(shape).into_iter().map(|step| isize::try_from(step).unwrap_or(isize::MAX)).collect();
+    Layout { offset: 0, strides }
 }
 
 /// The layout of an array of `shape` seen as one of `space`: no step along axes it does not have or that are 1.
@@ -74,18 +112,19 @@ fn broadcast(layout: &Layout, shape: &Shape, space: &Shape) -> Layout {
     Layout { offset: layout.offset, strides }
 }
 
-/// Drops axes of extent 1 and joins axes; leaves at least one.
-fn coalesce(geometry: &mut Geometry, inputs: &[DType], outputs: &[DType]) {
-    let rank = geometry.extents.len();
+type Loops = SmallVec<[usize; 4]>;
+
+/// The loops over some axes: those of extent 1 are dropped, neighbours that every operand walks in one step are joined. Each
+/// loop is its extent, and the axis whose strides it has.
+fn coalesce(geometry: &Geometry, axes: &[usize]) -> SmallVec<[(usize, Option<usize>); 4]> {
     let layouts = || geometry.inputs.iter().chain(&geometry.outputs);
-    // Each kept loop: its extent, and the axis whose strides it has.
-    let mut kept: SmallVec<[(usize, usize); 4]> = smallvec![];
-    for axis in 0..rank {
+    let mut kept: SmallVec<[(usize, Option<usize>); 4]> = smallvec![];
+    for &axis in axes {
         let extent = geometry.extents[axis];
         if extent == 1 {
             continue;
         }
-        if let Some((outer_extent, outer)) = kept.last_mut() {
+        if let Some((outer_extent, Some(outer))) = kept.last_mut() {
             // Strides of empty arrays are those of extent 1.
             let step = extent.max(1) as isize;
             let joins = |l: &Layout| l.strides[axis].checked_mul(step) == Some(l.strides[*outer]);
@@ -94,16 +133,17 @@ fn coalesce(geometry: &mut Geometry, inputs: &[DType], outputs: &[DType]) {
                 continue;
             }
         }
-        kept.push((extent, axis));
+        kept.push((extent, Some(axis)));
     }
-    geometry.extents = kept.iter().map(|k| k.0).collect();
-    let select = |layouts: &mut [Layout]| {
-        for layout in layouts {
-            layout.strides = kept.iter().map(|&(_, axis)| layout.strides[axis]).collect();
-        }
-    };
-    select(&mut geometry.inputs);
-    select(&mut geometry.outputs);
+    kept
+}
+
+/// The geometry of these loops; at least one, of one trip.
+fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[DType], outputs: &[DType]) {
+    geometry.extents = loops.iter().map(|(extent, _)| *extent).collect();
+    for layout in geometry.inputs.iter_mut().chain(&mut geometry.outputs) {
+        layout.strides = loops.iter().map(|(_, axis)| axis.map_or(0, |axis| layout.strides[axis])).collect();
+    }
     if geometry.extents.is_empty() {
         geometry.extents.push(1);
         let dtypes = inputs.iter().chain(outputs);
@@ -113,8 +153,20 @@ fn coalesce(geometry: &mut Geometry, inputs: &[DType], outputs: &[DType]) {
     }
 }
 
-fn inner_stride(layout: &Layout, dtype: DType) -> Stride {
-    match layout.strides.last() {
+/// Where vectors lie: along the loop that fewer inputs are strided along. Rows need no lanes in memory, so they come first.
+fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> Along {
+    let strided = |at: usize| {
+        let classes = geometry.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
+        classes.filter(|&class| class == Stride::Strided).count()
+    };
+    match kept.checked_sub(1) {
+        Some(last) if strided(last) < strided(geometry.extents.len() - 1) => Along::Kept,
+        _ => Along::Reduced,
+    }
+}
+
+fn stride_class(layout: &Layout, at: usize, dtype: DType) -> Stride {
+    match layout.strides.get(at) {
         Some(0) => Stride::Broadcast,
         Some(&s) if s == dtype.bytes() as isize => Stride::Contiguous,
         Some(_) => Stride::Strided,

@@ -67,6 +67,10 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
                     None => rewrite(&mut out, op, &operands, dtype, graph.shape(first)),
                 }
             }
+            NodeKind::Reduce(_) | NodeKind::Iota(_) => {
+                let shape = out.intern(graph.shape(first));
+                out.add(node.kind, &operands, &[(dtype, shape)])
+            }
             NodeKind::Call(_) => unreachable!("inline ran before: the typed graph's verifier refuses calls"),
         };
     }

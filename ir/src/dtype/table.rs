@@ -192,6 +192,14 @@ impl DType {
         }
     }
 
+    /// The complex dtype whose parts hold a float of this dtype; a complex dtype itself.
+    pub const fn complex(self) -> DType {
+        match self {
+            DType::F64 | DType::C128 => DType::C128,
+            _ => DType::C64,
+        }
+    }
+
     /// The unsigned integer dtype of the same width; of other kinds than integers the dtype itself.
     pub const fn unsigned(self) -> DType {
         match self {

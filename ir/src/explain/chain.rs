@@ -1,7 +1,7 @@
 //! The chain of steps from a value back to the arguments and numbers that decided its dtype.
 
 use super::origin::{Origin, Term, what};
-use super::rule::{Rule, deduce};
+use super::rule::{Rule, deduce, depends, reducing};
 use super::{Explainer, Snippet};
 use crate::dtype::DType;
 use crate::graph::{NodeKind, Value};
@@ -100,7 +100,9 @@ impl Explainer<'_> {
         let default_of = match graph.node(graph.producer(value)).kind {
             NodeKind::Op(_, policy) => Some(policy),
             NodeKind::Literal(_) => Some(self.policy),
-            NodeKind::Param(..) | NodeKind::Cast(_) | NodeKind::Call(_) => None,
+            NodeKind::Param(..) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_) | NodeKind::Call(_) => {
+                None
+            }
         };
         Explanation {
             ty,
@@ -118,7 +120,7 @@ impl Explainer<'_> {
         let (kind, ty) = (graph.node(id).kind, graph.ty(value));
         let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();
         let (names, rules, deciding) = match kind {
-            NodeKind::Param(..) | NodeKind::Literal(_) => return None,
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => return None,
             NodeKind::Op(op, policy) => {
                 let (rules, deciding) = deduce(op, policy, &types).map(|d| (d.rules, d.deciding)).unwrap_or_default();
                 (op.row().operands, rules, deciding)
@@ -127,6 +129,10 @@ impl Explainer<'_> {
                 // A cast that was written does not depend on what it casts.
                 let deciding = if reason == CastReason::Explicit { SmallVec::new() } else { smallvec![0] };
                 (&["x"][..], vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
+            }
+            NodeKind::Reduce(reduce) => {
+                let deciding = if depends(reduce) { smallvec![0] } else { SmallVec::new() };
+                (reduce.reduction.row().operands, reducing(reduce, types[0]), deciding)
             }
             NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),
         };

@@ -1,13 +1,14 @@
 //! Which uses asked for the casts and numbers of a typed graph.
 
 use super::origin::what;
-use super::rule::{Rule, computing};
+use super::rule::{Rule, computing, reducing};
 use super::{Explainer, text};
 use crate::graph::{NodeId, NodeKind, Value};
 use crate::op::Op;
 use crate::place::Place;
 use crate::promotion::op_types::first_joined;
 use crate::promotion::{OpTypes, Policy};
+use crate::reduction::Reduce;
 use crate::value_type::ValueType;
 use std::fmt::{self, Display, Formatter};
 
@@ -19,6 +20,8 @@ pub enum Reason {
     Operand(NodeId, u32),
     /// A cast node of the traced graph: the user's.
     Cast(NodeId),
+    /// A reduction of the traced graph, which is made with it.
+    Part(NodeId),
     /// A result of the program, at this position.
     Result(u32),
 }
@@ -68,6 +71,20 @@ struct InWords<'a> {
     reason: Reason,
 }
 
+impl InWords<'_> {
+    fn reduction(&self, node: NodeId, reduce: Reduce, index: usize, f: &mut Formatter<'_>) -> fmt::Result {
+        let Explainer { graph, places, .. } = *self.explainer;
+        let name = reduce.reduction.row().operands.get(index).copied().unwrap_or("?");
+        write!(f, "operand {name} of {}", reduce.reduction)?;
+        text::write_places(&places.all(node).collect::<Vec<Place>>(), f)?;
+        let Some(&operand) = graph.operands(node).first() else { return Ok(()) };
+        for (i, rule) in reducing(reduce, graph.ty(operand)).iter().enumerate() {
+            write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
+        }
+        Ok(())
+    }
+}
+
 impl Display for InWords<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Explainer { graph, places, policy, .. } = *self.explainer;
@@ -77,7 +94,11 @@ impl Display for InWords<'_> {
                 let index = index as usize;
                 let operands: &[Value] = graph.operands(node);
                 let types: Vec<ValueType> = operands.iter().map(|&o| graph.ty(o)).collect();
-                let NodeKind::Op(op, policy) = graph.node(node).kind else { return Ok(()) };
+                let (op, policy) = match graph.node(node).kind {
+                    NodeKind::Op(op, policy) => (op, policy),
+                    NodeKind::Reduce(reduce) => return self.reduction(node, reduce, index, f),
+                    _ => return Ok(()),
+                };
                 let name = op.row().operands.get(index).copied().unwrap_or("?");
                 write!(f, "operand {name} of {op}")?;
                 text::write_places(&at(node), f)?;
@@ -99,6 +120,10 @@ impl Display for InWords<'_> {
                 {
                     write!(f, "[{name}]")?;
                 }
+                text::write_places(&at(node), f)
+            }
+            Reason::Part(node) => {
+                write!(f, "part of {}", what(graph.node(node).kind))?;
                 text::write_places(&at(node), f)
             }
             Reason::Result(index) => {

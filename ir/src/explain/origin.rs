@@ -101,6 +101,8 @@ pub(super) fn what(kind: NodeKind) -> &'static str {
         NodeKind::Literal(_) => "literal",
         NodeKind::Op(op, _) => op.name(),
         NodeKind::Cast(_) => "cast",
+        NodeKind::Reduce(reduce) => reduce.reduction.name(),
+        NodeKind::Iota(_) => "iota",
         NodeKind::Call(_) => "call",
     }
 }

@@ -5,6 +5,7 @@ use crate::op::{Op, Operands, ResultRule};
 use crate::promotion::op_types::first_joined;
 use crate::promotion::system::Order;
 use crate::promotion::{OpTypes, Policy};
+use crate::reduction::{Reduce, Reduction};
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use smallvec::SmallVec;
@@ -73,6 +74,19 @@ pub enum Rule {
         /// Its real part's.
         to: ValueType,
     },
+    /// A reduction gives this dtype.
+    Reduced {
+        /// The reduction.
+        reduction: Reduction,
+        /// The operand's type.
+        from: ValueType,
+        /// The result's dtype.
+        to: DType,
+        /// The policy that says so.
+        policy: Policy,
+    },
+    /// A dtype was asked for.
+    Asked(DType),
     /// A cast.
     Cast {
         /// The dtype cast to.
@@ -103,6 +117,22 @@ pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Dedu
         ResultRule::Real | ResultRule::Same => {}
     }
     Some(Deduction { rules, deciding: deciding(op, policy, types, compute) })
+}
+
+/// The rules that give a reduction's type from its operand's.
+pub(super) fn reducing(reduce: Reduce, operand: ValueType) -> Vec<Rule> {
+    let Reduce { reduction, dtype, policy, .. } = reduce;
+    match (dtype, policy.resolve_reduction(reduction, dtype, operand)) {
+        (Some(asked), _) => vec![Rule::Asked(policy.width(asked))],
+        (None, Ok(types)) => vec![Rule::Reduced { reduction, from: operand, to: types.result, policy }],
+        (None, Err(_)) => Vec::new(),
+    }
+}
+
+/// Whether a reduction's type depends on its operand's.
+pub(super) fn depends(reduce: Reduce) -> bool {
+    use crate::reduction::Rule::{Bool, Index};
+    reduce.dtype.is_none() && !matches!(reduce.reduction.row().rule, Bool | Index)
 }
 
 /// The rules that give the type `op` computes in.
@@ -195,6 +225,14 @@ impl fmt::Display for Rule {
             Rule::Truth => f.write_str("operands become bool"),
             Rule::GivesBool(op) => write!(f, "{op} gives bool"),
             Rule::Real { from, to } => write!(f, "{to} is the real part of {from}"),
+            Rule::Reduced { reduction, from, to, policy } => {
+                write!(f, "{reduction} of {from} gives {to}")?;
+                if *policy != Policy::default() {
+                    write!(f, " under {policy}")?;
+                }
+                Ok(())
+            }
+            Rule::Asked(dtype) => write!(f, "{dtype} was asked for"),
             Rule::Cast { to, reason: CastReason::Explicit } => write!(f, "cast to {to}"),
             Rule::Cast { to, reason: CastReason::Mode(mode) } => write!(f, "casting mode {} gives {to}", mode.name()),
             Rule::Call(ty) => write!(f, "the called function gives {ty}"),

@@ -6,6 +6,7 @@ use crate::dtype::DType;
 use crate::graph::{NodeId, NodeKind, Value};
 use crate::literal::{Literal, LiteralValue};
 use crate::promotion::op_types::first_joined;
+use crate::reduction::Rule;
 use crate::value_type::ValueType;
 use std::fmt;
 
@@ -42,7 +43,12 @@ impl Explainer<'_> {
 
     fn widened(&self, id: NodeId) -> Option<(DType, DType)> {
         let graph = self.graph;
-        let NodeKind::Op(..) = graph.node(id).kind else { return None };
+        match graph.node(id).kind {
+            NodeKind::Op(..) => {}
+            // An index is no number of the operand's.
+            NodeKind::Reduce(reduce) if reduce.reduction.row().rule != Rule::Index && reduce.dtype.is_none() => {}
+            _ => return None,
+        }
         let is_array = |&&value: &&Value| !matches!(graph.node(graph.producer(value)).kind, NodeKind::Literal(_));
         let arrays = graph.operands(id).iter().filter(is_array).map(|&value| graph.stored(value, self.policy));
         let numbers = arrays.filter(|dtype| *dtype != DType::Bool);

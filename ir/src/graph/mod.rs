@@ -17,6 +17,7 @@ use crate::id::entity;
 use crate::literal::Literal;
 use crate::op::Op;
 use crate::promotion::Policy;
+use crate::reduction::{Axes, Reduce};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -101,6 +102,10 @@ pub enum NodeKind {
     Op(Op, Policy),
     /// Conversion to the result's dtype, and why it is there (after commit: always explicit).
     Cast(CastReason),
+    /// One value of all elements along some axes. Its operands are those of the reduction's row (after commit: the array alone).
+    Reduce(Reduce),
+    /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
+    Iota(Axes),
     /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
     Call(u32),
 }
@@ -357,7 +362,9 @@ impl Graph<ValueType> {
                 (ValueType::Strong(dtype), _) => dtype,
                 (_, NodeKind::Param(_, stored)) => stored,
                 (_, NodeKind::Op(_, policy)) => policy.commit(ty),
-                (_, NodeKind::Literal(_) | NodeKind::Cast(_)) => policy.commit(ty),
+                (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_)) => {
+                    policy.commit(ty)
+                }
                 (_, NodeKind::Call(child)) => {
                     // Parameters of children are stored as the operands they stand for.
                     let result = value.index() - node.first.index();

@@ -9,6 +9,7 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::literal::Literal;
 use crate::op::Op;
+use crate::reduction::{Axes, MAX_RANK, Reduce, Reduction};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -246,9 +247,17 @@ impl<T: Type> Parser<T> {
                 let operands = line.list(")", |line| reading.value(line))?;
                 Ok((NodeKind::Call(child as u32), SmallVec::from_vec(operands)))
             }
+            "iota" => {
+                line.skip(word);
+                Ok((NodeKind::Iota(axes(line)?), SmallVec::new()))
+            }
             _ => {
+                if let Ok(reduction) = word.parse::<Reduction>() {
+                    line.skip(word);
+                    return reduce(line, reading, reduction);
+                }
                 let Ok(op) = word.parse::<Op>() else {
-                    return Err(line.expected("an op, `literal`, `cast` or `call`"));
+                    return Err(line.expected("an op, a reduction, `literal`, `cast`, `iota` or `call`"));
                 };
                 line.skip(word);
                 let policy = bracketed(line)?.unwrap_or_default();
@@ -275,6 +284,41 @@ impl<T: Type> Parser<T> {
         line.skip(name);
         Ok(ty)
     }
+}
+
+/// `sum[numpy2] %1 axes [0] keepdims dtype f64`, after the name.
+fn reduce<T: Type>(
+    line: &mut Line<'_>,
+    reading: &Reading<T>,
+    reduction: Reduction,
+) -> Result<(NodeKind, SmallVec<[Value; 3]>)> {
+    let policy = bracketed(line)?.unwrap_or_default();
+    let operands = line.items(|line| reading.value(line))?;
+    let takes = reduction.row().operands.len();
+    if operands.len() > takes {
+        return Err(line.error(format_args!("{reduction} takes {takes} operands, {} given", operands.len())));
+    }
+    let axes = axes(line)?;
+    let keepdims = line.eat("keepdims");
+    let asked = if line.eat("dtype") {
+        let name = line.peek_word();
+        let asked = dtype(name).ok_or_else(|| line.expected("the dtype that was asked for"))?;
+        line.skip(name);
+        Some(asked)
+    } else {
+        None
+    };
+    let reduce = Reduce { reduction, axes, keepdims, dtype: asked, policy };
+    Ok((NodeKind::Reduce(reduce), SmallVec::from_vec(operands)))
+}
+
+/// `axes [0, 1]`.
+fn axes(line: &mut Line<'_>) -> Result<Axes> {
+    line.expect("axes")?;
+    line.expect("[")?;
+    let axes = line.list("]", |line| line.number_of::<u8>("an axis"))?;
+    let axes: Vec<isize> = axes.into_iter().map(isize::from).collect();
+    Axes::new(&axes, MAX_RANK).map_err(|error| line.error(error.headline()))
 }
 
 /// `[up]`, `[strict]`: what stands in brackets after an operation's name, if anything does.

@@ -15,6 +15,9 @@
 //!
 //! A cast that was not written says why it is there: `%2 = cast[up] %1 : f32[3]`.
 //!
+//! A reduction names its axes, whether they stay with extent 1, and the dtype that was asked for:
+//! `%2 = sum[numpy2] %1 axes [0, 1] keepdims dtype f64 : f64[1, 1]`.
+//!
 //! A weak parameter that is stored otherwise than usual says so: `%0: f*:f64[3]`.
 //!
 //! One line per node: results, operation, operands, types. A literal line repeats what its slot holds: a number, or
@@ -225,6 +228,19 @@ impl<T: Type> Display for NodeLine<'_, T> {
                 }
                 write_values(operands, f)?;
             }
+            NodeKind::Reduce(reduce) => {
+                write!(f, "{}", reduce.reduction)?;
+                if reduce.policy != Policy::default() {
+                    write!(f, "[{}]", reduce.policy)?;
+                }
+                write_values(operands, f)?;
+                write!(f, " axes {}", reduce.axes)?;
+                f.write_str(if reduce.keepdims { " keepdims" } else { "" })?;
+                if let Some(dtype) = reduce.dtype {
+                    write!(f, " dtype {dtype}")?;
+                }
+            }
+            NodeKind::Iota(axes) => write!(f, "iota axes {axes}")?,
             NodeKind::Call(child) => {
                 let number = self.callees.and_then(|c| c.get(child as usize).copied()).unwrap_or(child as usize);
                 write!(f, "call @{number}(")?;

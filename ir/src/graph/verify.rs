@@ -5,13 +5,15 @@
 //! - an op has as many operands as its row says, a cast one, parameters and literals none; all of these have one result;
 //! - an op's operands broadcast, and the result has the broadcast shape; a cast keeps the shape; a literal is a scalar;
 //! - no array is larger than memory can address;
+//! - a reduction has the operands its row names, of which all but the first are scalars, along axes that the first has; its
+//!   result has the shape without them, or with extent 1 there; it has elements if it needs any;
 //! - a literal's slot exists;
 //! - outputs exist.
 //!
 //! Of traced graphs (`Graph<ValueType>`) besides
 //!
 //! - a literal has its slot's type; a weak parameter is stored as a dtype of its kind;
-//! - an op's result type is what its policy makes of its operands' types;
+//! - the result type of an op or a reduction is what its policy makes of its operands' types;
 //! - a cast gives a dtype;
 //! - a call's child exists, takes what the call passes and gives what the call results in, at least one value; children are well-formed.
 //!
@@ -20,7 +22,8 @@
 //! - a literal has a dtype that its slot's value fits (for an argument: that any value of its kind fits but for its range);
 //! - the operands of an op have the dtypes it computes in, so every conversion is a cast; the op takes that dtype; the result
 //!   has the dtype the op gives;
-//! - an op has the default policy, a cast no reason, and there are no calls: policies are resolved and calls inlined before.
+//! - a reduction is elementary, keeps the dtype of its operand, accumulates values of it, and no dtype is asked for;
+//! - an op or a reduction has the default policy, a cast no reason, and there are no calls: policies are resolved and calls inlined before.
 //!
 //! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
 
@@ -29,6 +32,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::problems::Problems;
 use crate::promotion::Policy;
+use crate::reduction::Reduce;
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -129,6 +133,25 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
             counts(1)?;
             same_shape(graph, node.first, graph.shape(operands[0]))
         }
+        NodeKind::Reduce(reduce) => {
+            counts(reduce.reduction.row().operands.len().min(operands.len().max(1)))?;
+            let shape = graph.shape(operands[0]);
+            if !reduce.axes.within(shape.rank()) {
+                return Err(format!("axes {} of an operand of shape {shape}", reduce.axes));
+            }
+            if reduce.reduction.needs_elements() && reduce.axes.count(shape) == 0 {
+                return Err(format!("{} of no elements", reduce.reduction));
+            }
+            if let Some(&other) = operands[1..].iter().find(|&&other| graph.shape(other).rank() > 0) {
+                return Err(format!("operand {other} is no scalar"));
+            }
+            same_shape(graph, node.first, &reduce.axes.reduced(shape, reduce.keepdims))
+        }
+        NodeKind::Iota(axes) => {
+            counts(0)?;
+            let shape = graph.shape(node.first);
+            if axes.within(shape.rank()) { Ok(()) } else { Err(format!("axes {axes} of shape {shape}")) }
+        }
         NodeKind::Call(child) => {
             let Some(child) = graph.children.get(child as usize) else {
                 return Err(format!("child @{child} does not exist"));
@@ -186,6 +209,18 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
                 Err(error) => Err(error.headline().to_owned()),
             }
         }
+        NodeKind::Reduce(reduce) => {
+            let operands = graph.operands(id);
+            if operands.len() != reduce.reduction.row().operands.len() {
+                return Err(format!("takes {:?}", reduce.reduction.row().operands));
+            }
+            let operand = operands[0];
+            match reduce.policy.resolve_reduction(reduce.reduction, reduce.dtype, graph.ty(operand)) {
+                Ok(types) => found(types.result.into()),
+                Err(error) => Err(error.headline().to_owned()),
+            }
+        }
+        NodeKind::Iota(_) => found(DType::I64.into()),
         NodeKind::Cast(_) if graph.ty(node.first).is_weak() => Err("a cast to a weak type".to_owned()),
         NodeKind::Param(_, stored) if !can_store(graph.ty(node.first), stored) => {
             Err(format!("a parameter of type {} is not stored as {stored}", graph.ty(node.first)))
@@ -223,6 +258,20 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
                 expected => Err(format!("the result's type is {expected}, not {result}")),
             }
         }
+        NodeKind::Reduce(reduce) => {
+            let operand = graph.operands(id)[0];
+            if reduce != Reduce::typed(reduce.reduction, reduce.axes, reduce.keepdims) {
+                Err("policy and dtype of the reduction are not resolved".to_owned())
+            } else if graph.ty(operand) != result {
+                Err(format!("operand {operand} is {}, the result {result}", graph.ty(operand)))
+            } else if !reduce.reduction.accumulates(result) || graph.operands(id).len() > 1 {
+                Err(format!("{} does not accumulate {result}", reduce.reduction))
+            } else {
+                Ok(())
+            }
+        }
+        NodeKind::Iota(_) if result != DType::I64 => Err(format!("positions are i64, not {result}")),
+        NodeKind::Iota(_) => Ok(()),
         NodeKind::Call(_) => Err("a call that was not inlined".to_owned()),
         NodeKind::Param(_, stored) if stored != result => {
             Err(format!("a {result} parameter is not stored as {stored}"))

@@ -52,9 +52,14 @@ impl Function {
 pub(super) struct Functions(FxHashMap<Function, Body>);
 
 impl Functions {
+    /// The body of a function, from the operands' storage words to the result's.
+    pub(super) fn body(&mut self, function: Function) -> &Body {
+        self.0.entry(function).or_insert_with(|| function.body())
+    }
+
     /// Applies `function` to operands that broadcast to `shape`.
     pub(super) fn apply(&mut self, function: Function, operands: &[&Tensor], shape: &Shape) -> Result<Tensor> {
-        let body = self.0.entry(function).or_insert_with(|| function.body());
+        let body = self.body(function);
         let steps: Vec<SmallVec<[usize; 4]>> = operands.iter().map(|operand| steps(&operand.shape, shape)).collect();
         let mut result = Tensor::zeros(function.result_dtype(), shape.clone())?;
         let (mut words, mut registers) = (Vec::new(), Vec::new());

@@ -1,6 +1,7 @@
 //! Evaluating typed graphs.
 
 use super::elementwise::{Function, Functions};
+use super::reduce::{iota, reduce};
 use super::tensor::Tensor;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
@@ -26,7 +27,11 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
         let node = graph.node(id);
         let value = node.first();
         let (dtype, operands) = (graph.ty(value), graph.operands(id));
-        let function = match node.kind {
+        let mut apply = |function| {
+            let arguments: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
+            functions.apply(function, &arguments, graph.shape(value))
+        };
+        let result = match node.kind {
             NodeKind::Param(n, _) => {
                 live.insert(value, params[n as usize].clone());
                 continue;
@@ -36,12 +41,12 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
                 live.insert(value, Tensor::from_words(dtype, Shape::scalar(), |_| &words[..])?);
                 continue;
             }
-            NodeKind::Op(op, _) => Function::Op(op, graph.compute_dtype(id, op)),
-            NodeKind::Cast(_) => Function::Cast(graph.ty(operands[0]), dtype),
+            NodeKind::Iota(axes) => iota(axes, graph.shape(value))?,
+            NodeKind::Reduce(node) => reduce(&mut functions, node, &live[&operands[0]])?,
+            NodeKind::Op(op, _) => apply(Function::Op(op, graph.compute_dtype(id, op)))?,
+            NodeKind::Cast(_) => apply(Function::Cast(graph.ty(operands[0]), dtype))?,
             NodeKind::Call(_) => return Err(Error::new(ErrorCode::Verify, "interpreter: a call that was not inlined")),
         };
-        let arguments: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
-        let result = functions.apply(function, &arguments, graph.shape(value))?;
         live.insert(value, result);
         for used in operands.iter().chain([&value]) {
             if last_uses[used.index()] <= id.index() {

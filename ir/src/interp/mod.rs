@@ -7,6 +7,7 @@
 mod elementwise;
 mod graph;
 mod nest;
+mod reduce;
 mod tensor;
 
 pub use graph::eval_graph;

@@ -1,13 +1,15 @@
 //! Evaluating loop nests, of ops or of primitives, on a memory that the caller provides.
 
-use super::elementwise::advance;
+use super::elementwise::{Function, Functions, advance};
+use super::reduce::of_nothing;
 use super::tensor::{Tensor, Words};
 use crate::body::Body;
 use crate::dtype::{DType, PrimType};
 use crate::error::{Error, ErrorCode, Result};
 use crate::kernel::{OpBody, StmtKind};
-use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest};
+use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestReduce};
 use crate::op::{self, cast_body, load_body, store_body};
+use crate::reduction::fold;
 use smallvec::SmallVec;
 
 /// What a nest reads and writes. Offsets are in bytes from the start of an operand's buffer.
@@ -19,7 +21,8 @@ pub trait Memory {
     fn store(&mut self, output: usize, offset: usize, ty: PrimType, bits: u64);
 }
 
-/// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs. `literals` are the
+/// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs; or reduces what the
+/// body gives over the loops that are reduced, and stores that. `literals` are the
 /// bits of the registers of each literal in order (see [`Literal::to_repr`](crate::Literal::to_repr)). Instructions hoisted
 /// out of the innermost loop are evaluated inside it: on a well-formed nest that makes no difference.
 ///
@@ -35,28 +38,67 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
         LoopBody::Ops(body) => Evaluator::Ops(body, body.stmts.iter().map(|stmt| stmt_body(body, stmt)).collect()),
         LoopBody::Prims { body, .. } => Evaluator::Prims(body),
     };
-    if geometry.extents.contains(&0) {
+    let kept = nest.kept();
+    if geometry.extents[..kept].contains(&0) || nest.reduce.is_none() && geometry.extents.contains(&0) {
         return Ok(());
     }
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
     loop {
-        let mut words = Vec::new();
-        for (n, (access, layout)) in nest.inputs.iter().zip(&geometry.inputs).enumerate() {
-            for (offset, ty) in word_offsets(access, layout, &index) {
-                words.push(memory.load(n, offset, ty));
+        let results = match &nest.reduce {
+            None => body.at(nest, geometry, literals, &index, memory),
+            Some(reduce) => {
+                reduced(nest, geometry, reduce, &mut index, |index| body.at(nest, geometry, literals, index, memory))?
             }
-        }
-        let mut results = body.eval(nest, &words, literals).into_iter();
+        };
+        let mut results = results.into_iter();
         for (n, (access, layout)) in nest.outputs.iter().zip(&geometry.outputs).enumerate() {
             for ((offset, ty), bits) in word_offsets(access, layout, &index).zip(results.by_ref()) {
                 memory.store(n, offset, ty, bits);
             }
         }
-        advance(&mut index, &geometry.extents);
+        advance(&mut index[..kept], &geometry.extents[..kept]);
         if index.iter().all(|&i| i == 0) {
             return Ok(());
         }
     }
+}
+
+/// The storage words of all outputs at an index of the loops that are kept, reduced over the others.
+fn reduced(
+    nest: &LoopNest,
+    geometry: &Geometry,
+    reduce: &NestReduce,
+    index: &mut [usize],
+    mut at: impl FnMut(&[usize]) -> Vec<u64>,
+) -> Result<Vec<u64>> {
+    let kept = nest.kept();
+    let len: usize = geometry.extents[kept..].iter().product();
+    let mut functions = Functions::default();
+    let meet = |a: Vec<u64>, b: Vec<u64>| {
+        let mut met = Vec::with_capacity(a.len());
+        for (&reduction, access) in reduce.outputs.iter().zip(&nest.outputs) {
+            let words = met.len()..met.len() + access.dtype.storage().len();
+            // The verifier knows elementary reductions alone.
+            let Some(op) = reduction.combine() else { continue };
+            let body = functions.body(Function::Op(op, access.dtype));
+            met.extend(body.eval(&[&a[words.clone()], &b[words]].concat()));
+        }
+        met
+    };
+    // Elements are asked for in row-major order.
+    let element = |_| {
+        let words = at(index);
+        advance(&mut index[kept..], &geometry.extents[kept..]);
+        words
+    };
+    if let Some(words) = fold(len, element, meet) {
+        return Ok(words);
+    }
+    let mut words = Vec::new();
+    for (&reduction, access) in reduce.outputs.iter().zip(&nest.outputs) {
+        words.extend(of_nothing(reduction, access.dtype)?);
+    }
+    Ok(words)
 }
 
 fn check_form(nest: &LoopNest, geometry: &Geometry, literals: &[u64]) -> Result<()> {
@@ -93,6 +135,24 @@ enum Evaluator<'a> {
 }
 
 impl Evaluator<'_> {
+    /// The storage words of the outputs at one index.
+    fn at(
+        &self,
+        nest: &LoopNest,
+        geometry: &Geometry,
+        literals: &[u64],
+        index: &[usize],
+        memory: &mut impl Memory,
+    ) -> Vec<u64> {
+        let mut words = Vec::new();
+        for (n, (access, layout)) in nest.inputs.iter().zip(&geometry.inputs).enumerate() {
+            for (offset, ty) in word_offsets(access, layout, index) {
+                words.push(if access.index { offset as u64 } else { memory.load(n, offset, ty) });
+            }
+        }
+        self.eval(nest, &words, literals)
+    }
+
     /// From the inputs' storage words and the literals' registers to the outputs' storage words.
     fn eval(&self, nest: &LoopNest, words: &[u64], literals: &[u64]) -> Vec<u64> {
         match self {

@@ -14,6 +14,7 @@ use crate::dtype::DType;
 use crate::graph::{SlotId, Value};
 use crate::id::entity;
 use crate::op::Op;
+use crate::reduction::{Axes, Reduction};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -90,7 +91,7 @@ pub struct KernelInput {
 /// A part of a graph computed in one loop nest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusedKernel {
-    /// The iteration space; every output has this shape.
+    /// The iteration space; every output has this shape, or what remains of it.
     pub shape: Shape,
     /// Arrays read, in the order of `body.inputs`.
     pub inputs: Vec<KernelInput>,
@@ -100,4 +101,25 @@ pub struct FusedKernel {
     pub body: Arc<OpBody>,
     /// The graph's values stored, in the order of `body.outputs`.
     pub outputs: Vec<Value>,
+    /// What is done with the body's outputs before they are stored, if they are reduced.
+    pub reduce: Option<KernelReduce>,
+}
+
+/// A reduction of all outputs of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelReduce {
+    /// Axes of the iteration space. The results may have them with extent 1, or be without them.
+    pub axes: Axes,
+    /// The elementary reduction of each output.
+    pub outputs: SmallVec<[Reduction; 1]>,
+}
+
+impl FusedKernel {
+    /// Whether the kernel stores results of this shape.
+    pub fn stores(&self, shape: &Shape) -> bool {
+        match &self.reduce {
+            None => *shape == self.shape,
+            Some(reduce) => [false, true].iter().any(|&keepdims| reduce.axes.reduced(&self.shape, keepdims) == *shape),
+        }
+    }
 }

@@ -10,6 +10,8 @@
 //!   out0 = t2 -> %4
 //! }
 //! ```
+//!
+//! One that reduces begins `kernel [8, 3] reduces axes [1] {`, and says how: `out0 = sum t2 -> %4`.
 
 use super::{FusedKernel, OpBody, StmtKind};
 use crate::dtype::DType;
@@ -17,7 +19,11 @@ use std::fmt::{self, Display, Formatter};
 
 impl Display for FusedKernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "kernel {} {{", self.shape)?;
+        write!(f, "kernel {}", self.shape)?;
+        if let Some(reduce) = &self.reduce {
+            write!(f, " reduces axes {}", reduce.axes)?;
+        }
+        f.write_str(" {\n")?;
         for (n, input) in self.inputs.iter().enumerate() {
             writeln!(f, "  in{n} = {} : {}{}", input.value, dtype_or_unknown(&self.body.inputs, n), input.shape)?;
         }
@@ -30,9 +36,14 @@ impl Display for FusedKernel {
             f.write_str("\n")?;
         }
         for (n, scalar) in self.body.outputs.iter().enumerate() {
+            write!(f, "  out{n} = ")?;
+            if let Some(reduction) = self.reduce.as_ref().and_then(|reduce| reduce.outputs.get(n)) {
+                write!(f, "{reduction} ")?;
+            }
+            write!(f, "{scalar}")?;
             match self.outputs.get(n) {
-                Some(value) => writeln!(f, "  out{n} = {scalar} -> {value}")?,
-                None => writeln!(f, "  out{n} = {scalar}")?,
+                Some(value) => writeln!(f, " -> {value}")?,
+                None => f.write_str("\n")?,
             }
         }
         f.write_str("}")

@@ -4,11 +4,12 @@
 //! - every input's shape broadcasts to the kernel's;
 //! - statements use earlier ones; loads and literals exist and have the dtype the body declares; an op takes its operands,
 //!   accepts the dtype it computes in and gives the statement's dtype;
+//! - a kernel that reduces does so along axes it has, with an elementary reduction for each output that accumulates its dtype;
 //! - no value is stored twice.
 //!
 //! Of all kernels of a graph together ([`verify_kernels`]) that
 //!
-//! - each value read is a parameter or stored by an earlier kernel, so the kernels can run in order;
+//! - each value read is a parameter, a position or stored by an earlier kernel, so the kernels can run in order;
 //! - values read and stored have the shapes and dtypes the kernel says; literal slots exist;
 //! - no value is stored by two kernels, and every output of the graph that is no parameter is stored.
 
@@ -38,6 +39,7 @@ impl FusedKernel {
 pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<()> {
     let mut problems = Problems::default();
     let is_param = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(..));
+    let is_position = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_));
     let mut stored: FxHashSet<Value> = FxHashSet::default();
     for (n, kernel) in kernels.iter().enumerate() {
         if problems.is_full() {
@@ -54,7 +56,7 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             let value = input.value;
             let checked = if !known(value) {
                 Err("does not exist".to_owned())
-            } else if !is_param(value) && !stored.contains(&value) {
+            } else if !is_param(value) && !is_position(value) && !stored.contains(&value) {
                 Err("is no parameter and no earlier kernel stores it".to_owned())
             } else if (graph.ty(value), graph.shape(value)) != (dtype, &input.shape) {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
@@ -70,7 +72,7 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             let dtype = kernel.body.dtype(scalar);
             let checked = if !known(value) {
                 Err("does not exist".to_owned())
-            } else if (graph.ty(value), graph.shape(value)) != (dtype, &kernel.shape) {
+            } else if graph.ty(value) != dtype || !kernel.stores(graph.shape(value)) {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
             } else if !stored.insert(value) {
                 Err("is stored by an earlier kernel".to_owned())
@@ -101,6 +103,19 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
     for (n, input) in kernel.inputs.iter().enumerate() {
         if input.shape.broadcast(&kernel.shape).as_ref() != Some(&kernel.shape) {
             problems.note(format!("in{n} = {} : {} does not broadcast to {}", input.value, input.shape, kernel.shape));
+        }
+    }
+    if let Some(reduce) = &kernel.reduce {
+        if !reduce.axes.within(kernel.shape.rank()) {
+            problems.note(format!("axes {} of {}", reduce.axes, kernel.shape));
+        }
+        if reduce.outputs.len() != body.outputs.len() {
+            problems.note(format!("{} reductions of {} outputs", reduce.outputs.len(), body.outputs.len()));
+        }
+        for (n, reduction) in reduce.outputs.iter().enumerate() {
+            if let Some(dtype) = output_dtype(body, n).filter(|&dtype| !reduction.accumulates(dtype)) {
+                problems.note(format!("out{n}: {reduction} does not accumulate {dtype}"));
+            }
         }
     }
     let mut stored = FxHashSet::default();

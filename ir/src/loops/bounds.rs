@@ -41,33 +41,58 @@ impl Geometry {
                 continue;
             }
             for (n, ((access, layout), &bytes)) in accesses.iter().zip(layouts).zip(buffers).enumerate() {
-                problems
-                    .check(self.check_operand(access, layout, bytes), || format!("{prefix}{n}: {access}, {layout}"));
-                if prefix == "out" {
-                    problems.check(self.check_writes(access, layout), || format!("{prefix}{n}: {access}, {layout}"));
-                }
+                let checked = if prefix == "out" && nest.reduce.is_some() {
+                    self.kept(nest, layout).and_then(|(kept, layout)| {
+                        kept.check_reach(access, &layout, bytes)?;
+                        kept.check_writes(access, &layout)
+                    })
+                } else {
+                    let reach = self.check_class(nest, access, layout);
+                    let reach = reach.and_then(|()| self.check_reach(access, layout, bytes));
+                    if prefix == "out" { reach.and_then(|()| self.check_writes(access, layout)) } else { reach }
+                };
+                problems.check(checked, || format!("{prefix}{n}: {access}, {layout}"));
             }
         }
         problems.verdict("geometry")
     }
 
-    fn check_operand(&self, access: &Access, layout: &Layout, buffer: usize) -> Result<(), String> {
+    /// What an output of a nest that reduces sees: the loops that are kept.
+    fn kept(&self, nest: &LoopNest, layout: &Layout) -> Result<(Geometry, Layout), String> {
+        let kept = nest.kept();
+        if layout.strides.len() != self.extents.len() || layout.strides.iter().skip(kept).any(|&stride| stride != 0) {
+            return Err("it moves along a loop that is reduced".to_owned());
+        }
+        let extents = self.extents.iter().copied().take(kept).collect();
+        let strides = layout.strides.iter().copied().take(kept).collect();
+        Ok((Geometry { extents, ..Geometry::default() }, Layout { offset: layout.offset, strides }))
+    }
+
+    fn check_class(&self, nest: &LoopNest, access: &Access, layout: &Layout) -> Result<(), String> {
         if layout.strides.len() != self.extents.len() {
             return Err(format!("{} strides for {} loops", layout.strides.len(), self.extents.len()));
         }
-        let element = access.dtype.bytes();
         let inner = match access.inner {
-            Stride::Contiguous => Some(element as isize),
+            Stride::Contiguous => Some(access.dtype.bytes() as isize),
             Stride::Broadcast => Some(0),
             Stride::Strided => None,
         };
         // A stride along a loop of one trip is never taken.
-        if let (Some(inner), Some(&stride), Some(&extent)) = (inner, layout.strides.last(), self.extents.last())
+        let at = nest.vector_loop();
+        if let (Some(inner), Some(&stride), Some(&extent)) = (inner, layout.strides.get(at), self.extents.get(at))
             && extent > 1
             && stride != inner
         {
             return Err(format!("the innermost stride is {stride}, not {inner}"));
         }
+        Ok(())
+    }
+
+    fn check_reach(&self, access: &Access, layout: &Layout, buffer: usize) -> Result<(), String> {
+        if access.index {
+            return Ok(());
+        }
+        let element = access.dtype.bytes();
         let Some((first, end)) = self.span(layout, element) else { return Ok(()) };
         if first < 0 || end > buffer as i128 {
             return Err(format!("bytes {first}..{end} of a buffer of {buffer}"));

@@ -11,6 +11,7 @@ mod verify;
 use crate::body::Body;
 use crate::dtype::DType;
 use crate::kernel::OpBody;
+use crate::reduction::Reduction;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -30,8 +31,39 @@ pub enum Stride {
 pub struct Access {
     /// Element type in memory.
     pub dtype: DType,
-    /// Movement along the innermost loop. Along outer loops every stride is a run-time argument.
+    /// Movement along the innermost loop (in a nest that reduces: along its [vector loop](LoopNest::vector_loop)). Along other
+    /// loops every stride is a run-time argument.
     pub inner: Stride,
+    /// Whether there is no memory behind it: the element is the address itself, an `i64` that offset and strides give. So
+    /// positions along axes are read without being stored.
+    pub index: bool,
+}
+
+impl Access {
+    /// Elements in memory.
+    pub fn memory(dtype: DType, inner: Stride) -> Access {
+        Access { dtype, inner, index: false }
+    }
+}
+
+/// The loop that vectors of a reducing nest lie along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Along {
+    /// The innermost loop that is reduced: elements of one row.
+    Reduced,
+    /// The innermost loop that is kept: elements of many columns.
+    Kept,
+}
+
+/// What a nest does with its body's values where it does not store them all.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NestReduce {
+    /// The number of loops that are reduced, the innermost ones, at least 1. The others are kept.
+    pub loops: usize,
+    /// The elementary reduction of each output, in the dtype of that output.
+    pub outputs: SmallVec<[Reduction; 1]>,
+    /// The loop that vectors lie along.
+    pub along: Along,
 }
 
 /// What happens at each index.
@@ -59,10 +91,27 @@ pub struct LoopNest {
     pub inputs: Vec<Access>,
     /// Dtype of each literal.
     pub literals: Vec<DType>,
-    /// Arrays written; never `Broadcast`.
+    /// Arrays written; never `Broadcast`, and always `Contiguous` where the nest reduces.
     pub outputs: Vec<Access>,
     /// What happens at each index.
     pub body: LoopBody,
+    /// Where the values of the innermost loops are reduced to one, in the order of [`fold`](crate::reduction::fold): how.
+    pub reduce: Option<NestReduce>,
+}
+
+impl LoopNest {
+    /// The number of loops that outputs move along: all, or those that are kept.
+    pub fn kept(&self) -> usize {
+        self.rank - self.reduce.as_ref().map_or(0, |reduce| reduce.loops.min(self.rank))
+    }
+
+    /// The loop that the operands' [classes](Access::inner) are about.
+    pub fn vector_loop(&self) -> usize {
+        match &self.reduce {
+            Some(NestReduce { along: Along::Kept, .. }) => self.kept().saturating_sub(1),
+            Some(NestReduce { along: Along::Reduced, .. }) | None => self.rank.saturating_sub(1),
+        }
+    }
 }
 
 /// Where an operand's elements lie, in bytes relative to its buffer.
@@ -70,7 +119,7 @@ pub struct LoopNest {
 pub struct Layout {
     /// The element at index 0.
     pub offset: usize,
-    /// Step along each loop, outermost first.
+    /// Step along each loop, outermost first; of outputs 0 along loops that are reduced.
     pub strides: SmallVec<[isize; 4]>,
 }
 

@@ -14,12 +14,26 @@
 //! }
 //! ```
 //!
+//! A nest that reduces says which loops, what becomes of each output, and along which loop its vectors lie:
+//!
+//! ```text
+//! nest rank 2, vectors along i1 {
+//!   in0: f32 contiguous
+//!   out0: f32 sum
+//!   for i0 reduce i1 {
+//!     t0 = load in0 : f32
+//!     reduce out0, t0
+//!   }
+//! }
+//! ```
+//!
+//! An input `i64 index` has no memory: its elements are positions.
+//!
 //! After expansion the registers that inputs and literals come in have lines of their own, and what is hoisted out of the
 //! innermost loop stands before it under `preheader:`.
 
 use super::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
 use crate::body::{Body, write_insts};
-use crate::dtype::PrimType;
 use crate::kernel::{OpBody, write_stmt};
 use std::fmt::{self, Display, Formatter};
 
@@ -35,13 +49,17 @@ impl Display for Stride {
 
 impl Display for Access {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.dtype, self.inner)
+        write!(f, "{} {}{}", self.dtype, if self.index { "index " } else { "" }, self.inner)
     }
 }
 
 impl Display for LoopNest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "nest rank {} {{", self.rank)?;
+        write!(f, "nest rank {}", self.rank)?;
+        if self.reduce.is_some() {
+            write!(f, ", vectors along i{}", self.vector_loop())?;
+        }
+        f.write_str(" {\n")?;
         write_list(f, "  ", "in", &self.inputs)?;
         if !self.literals.is_empty() {
             f.write_str("  literals:")?;
@@ -50,11 +68,26 @@ impl Display for LoopNest {
             }
             f.write_str("\n")?;
         }
-        write_list(f, "  ", "out", &self.outputs)?;
+        match &self.reduce {
+            None => write_list(f, "  ", "out", &self.outputs)?,
+            Some(reduce) => {
+                let outputs = reduce.outputs.iter().zip(&self.outputs);
+                let outputs: Vec<String> =
+                    outputs.map(|(reduction, access)| format!("{} {reduction}", access.dtype)).collect();
+                write_list(f, "  ", "out", &outputs)?;
+            }
+        }
         match &self.body {
             LoopBody::Ops(body) => {
-                write_for(f, "  ", 0, self.rank)?;
-                write_ops(f, "    ", body)?;
+                self.write_loops(f)?;
+                write_ops(f, "    ", body, self.stores())?;
+                f.write_str("  }\n}")
+            }
+            LoopBody::Prims { body, .. } if self.reduce.is_some() => {
+                self.write_loops(f)?;
+                self.write_registers(f, "    ", |_| true)?;
+                write_insts(f, body, 2, 0..body.insts.len())?;
+                self.write_stores(f, "    ", body)?;
                 f.write_str("  }\n}")
             }
             LoopBody::Prims { body, hoisted } => {
@@ -70,68 +103,97 @@ impl Display for LoopNest {
 }
 
 impl LoopNest {
+    /// `for i0, i1 {`; `for i0 reduce i1 {`.
+    fn write_loops(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let kept = self.kept();
+        f.write_str(" ")?;
+        if kept > 0 {
+            write_axes(f, "for", 0, kept)?;
+        }
+        if self.reduce.is_some() {
+            write_axes(f, "reduce", kept, self.rank)?;
+        }
+        f.write_str(" {\n")
+    }
+
+    fn stores(&self) -> &'static str {
+        if self.reduce.is_some() { "reduce" } else { "store" }
+    }
+
     fn write_prims(&self, f: &mut Formatter<'_>, level: usize, body: &Body, hoisted: usize) -> fmt::Result {
         let (indent, inner) = ("  ".repeat(level), "  ".repeat(level + 1));
+        writeln!(f, "{indent}preheader:")?;
+        self.write_registers(f, &inner, |hoisted| hoisted)?;
+        write_insts(f, body, level + 1, 0..hoisted)?;
+        writeln!(f, "{indent}loop: for i{} {{", self.rank.saturating_sub(1))?;
+        self.write_registers(f, &inner, |hoisted| !hoisted)?;
+        write_insts(f, body, level + 1, hoisted..body.insts.len())?;
+        self.write_stores(f, &inner, body)?;
+        writeln!(f, "{indent}}}")
+    }
+
+    /// The registers that inputs and literals come in, of those that do not change in the innermost loop or do, as wanted.
+    fn write_registers(&self, f: &mut Formatter<'_>, indent: &str, wanted: impl Fn(bool) -> bool) -> fmt::Result {
         let words = self
             .inputs
             .iter()
             .enumerate()
             .map(|(n, access)| (access.inner == Stride::Broadcast, "load in", n, access.dtype.storage()));
         let literals = self.literals.iter().enumerate().map(|(n, dtype)| (true, "literal l", n, dtype.repr()));
-        let registers: Vec<(bool, &str, usize, &[PrimType])> = words.chain(literals).collect();
-        let write_registers = |f: &mut Formatter<'_>, wanted: bool| {
-            let mut reg = 0;
-            for &(hoisted, what, n, types) in &registers {
-                for (word, ty) in types.iter().enumerate() {
-                    if hoisted == wanted {
-                        write!(f, "{inner}r{reg} = {what}{n}")?;
-                        if types.len() > 1 {
-                            write!(f, ".{word}")?;
-                        }
-                        writeln!(f, " : {ty}")?;
+        let mut reg = 0;
+        for (hoisted, what, n, types) in words.chain(literals) {
+            for (word, ty) in types.iter().enumerate() {
+                if wanted(hoisted) {
+                    write!(f, "{indent}r{reg} = {what}{n}")?;
+                    if types.len() > 1 {
+                        write!(f, ".{word}")?;
                     }
-                    reg += 1;
+                    writeln!(f, " : {ty}")?;
                 }
+                reg += 1;
             }
-            Ok(())
-        };
-        writeln!(f, "{indent}preheader:")?;
-        write_registers(f, true)?;
-        write_insts(f, body, level + 1, 0..hoisted)?;
-        writeln!(f, "{indent}loop: for i{} {{", self.rank.saturating_sub(1))?;
-        write_registers(f, false)?;
-        write_insts(f, body, level + 1, hoisted..body.insts.len())?;
+        }
+        Ok(())
+    }
+
+    fn write_stores(&self, f: &mut Formatter<'_>, indent: &str, body: &Body) -> fmt::Result {
         let mut outputs = body.outputs.iter();
         for (n, access) in self.outputs.iter().enumerate() {
             let words = access.dtype.storage().len();
             for (word, reg) in outputs.by_ref().take(words).enumerate() {
-                write!(f, "{inner}store out{n}")?;
+                write!(f, "{indent}{} out{n}", self.stores())?;
                 if words > 1 {
                     write!(f, ".{word}")?;
                 }
                 writeln!(f, ", {reg}")?;
             }
         }
-        writeln!(f, "{indent}}}")
+        Ok(())
     }
 }
 
 fn write_for(f: &mut Formatter<'_>, indent: &str, from: usize, to: usize) -> fmt::Result {
-    write!(f, "{indent}for")?;
-    for axis in from..to {
-        write!(f, "{} i{axis}", if axis > from { "," } else { "" })?;
-    }
+    f.write_str(indent.strip_suffix(' ').unwrap_or(indent))?;
+    write_axes(f, "for", from, to)?;
     f.write_str(" {\n")
 }
 
-fn write_ops(f: &mut Formatter<'_>, indent: &str, body: &OpBody) -> fmt::Result {
+fn write_axes(f: &mut Formatter<'_>, what: &str, from: usize, to: usize) -> fmt::Result {
+    write!(f, " {what}")?;
+    for axis in from..to {
+        write!(f, "{} i{axis}", if axis > from { "," } else { "" })?;
+    }
+    Ok(())
+}
+
+fn write_ops(f: &mut Formatter<'_>, indent: &str, body: &OpBody, stores: &str) -> fmt::Result {
     for index in 0..body.stmts.len() {
         f.write_str(indent)?;
         write_stmt(body, index, f)?;
         f.write_str("\n")?;
     }
     for (n, scalar) in body.outputs.iter().enumerate() {
-        writeln!(f, "{indent}store out{n}, {scalar}")?;
+        writeln!(f, "{indent}{stores} out{n}, {scalar}")?;
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! The verifier of loop nests. It checks that
 //!
 //! - there is at least one loop, and at least one output;
-//! - outputs move along the innermost loop;
+//! - outputs move along the innermost loop, and are no indices;
+//! - a nest that reduces does so along some of its loops, has an elementary reduction for each output that accumulates its dtype,
+//!   and vectors along a kept loop only if it has one;
+//! - indices are `i64`;
 //! - a body of ops is sound by itself, its inputs, literals and outputs have the nest's number and dtypes;
 //! - a body of primitives is sound by itself, takes the storage words of each input and the registers of each literal, in
 //!   order, and gives the storage words of each output;
@@ -9,7 +12,7 @@
 //!
 //! That indices stay in bounds depends on the [`Geometry`](super::Geometry) and is checked with it.
 
-use super::{LoopBody, LoopNest, Stride};
+use super::{Access, Along, LoopBody, LoopNest, NestReduce, Stride};
 use crate::body::{Body, Inst};
 use crate::dtype::{DType, PrimType};
 use crate::error::Result;
@@ -32,6 +35,15 @@ impl LoopNest {
         for (n, _) in self.outputs.iter().enumerate().filter(|(_, access)| access.inner == Stride::Broadcast) {
             problems.note(format!("out{n} does not move along the innermost loop"));
         }
+        let is_index = |access: &&Access| access.index;
+        if self.outputs.iter().any(|access| access.index)
+            || self.inputs.iter().filter(is_index).any(|access| access.dtype != DType::I64)
+        {
+            problems.note("indices are inputs of dtype i64".to_owned());
+        }
+        if let Some(reduce) = &self.reduce {
+            self.check_reduce(reduce, &mut problems);
+        }
         match &self.body {
             LoopBody::Ops(body) => {
                 check_body(body, &mut problems);
@@ -45,6 +57,23 @@ impl LoopNest {
             LoopBody::Prims { body, hoisted } => self.check_prims(body, *hoisted, &mut problems),
         }
         problems.verdict("loop nest")
+    }
+
+    fn check_reduce(&self, reduce: &NestReduce, problems: &mut Problems) {
+        if !(1..=self.rank).contains(&reduce.loops) {
+            problems.note(format!("{} of {} loops are reduced", reduce.loops, self.rank));
+        }
+        if reduce.along == Along::Kept && self.kept() == 0 {
+            problems.note("vectors lie along a loop that is kept, and none is".to_owned());
+        }
+        if reduce.outputs.len() != self.outputs.len() {
+            problems.note(format!("{} reductions of {} outputs", reduce.outputs.len(), self.outputs.len()));
+        }
+        for (n, (reduction, access)) in reduce.outputs.iter().zip(&self.outputs).enumerate() {
+            if !reduction.accumulates(access.dtype) || access.inner != Stride::Contiguous {
+                problems.note(format!("out{n}: {reduction} does not accumulate {access}"));
+            }
+        }
     }
 
     fn check_prims(&self, body: &Body, hoisted: usize, problems: &mut Problems) {
@@ -72,7 +101,7 @@ impl LoopNest {
         let mut reg = 0;
         for access in &self.inputs {
             for _ in access.dtype.storage() {
-                invariant[reg] = access.inner == Stride::Broadcast;
+                invariant[reg] = access.inner == Stride::Broadcast && self.vector_loop() + 1 == self.rank;
                 reg += 1;
             }
         }

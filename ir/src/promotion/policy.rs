@@ -6,7 +6,7 @@
 
 use super::lattice::{Lattice, value_type};
 use super::registry;
-use super::system::{Accumulate, BoolNumber, Defaults, Inexact, Order, Rules, System, Table, WeakResult};
+use super::system::{BoolNumber, Defaults, Inexact, Order, Rules, System, Table, WeakResult};
 use super::systems;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
@@ -292,51 +292,6 @@ impl Policy {
         self.system().width(dtype)
     }
 
-    /// The type of a sum of elements of type `ty`.
-    ///
-    /// # Errors
-    /// What the policy refuses.
-    pub fn sum(self, ty: ValueType) -> Result<ValueType, Clash> {
-        self.accumulate(self.rules().sum, ty)
-    }
-
-    /// The type of a product of elements of type `ty`.
-    ///
-    /// # Errors
-    /// What the policy refuses.
-    pub fn product(self, ty: ValueType) -> Result<ValueType, Clash> {
-        self.accumulate(self.rules().product, ty)
-    }
-
-    fn accumulate(self, rule: Accumulate, ty: ValueType) -> Result<ValueType, Clash> {
-        let Defaults { int, float, complex } = self.defaults;
-        let dtype = self.commit(ty);
-        let at_least = |default: DType| if dtype.bytes() >= default.bytes() { dtype } else { default };
-        let widened = match (rule, dtype.kind()) {
-            (Accumulate::Same | Accumulate::WidenIntegers, Kind::Bool) => {
-                return Err(Clash { policy: self, refusal: Refusal::Number });
-            }
-            (Accumulate::Widen | Accumulate::DefaultInt, Kind::Bool) => int,
-            (Accumulate::WidenAll, Kind::Bool) | (Accumulate::Same, _) => dtype,
-            (Accumulate::WidenAll, Kind::Float) => at_least(float),
-            (Accumulate::WidenAll, Kind::Complex) => at_least(complex),
-            (_, Kind::Float | Kind::Complex) => dtype,
-            (Accumulate::DefaultInt, _) if dtype.bytes() <= int.bytes() => int,
-            (_, Kind::UInt) => at_least(int.unsigned()),
-            (_, Kind::Int) => at_least(int),
-        };
-        Ok(ValueType::Strong(self.width(widened)))
-    }
-
-    /// The type of a mean of elements of type `ty`, strong as that of a sum.
-    ///
-    /// # Errors
-    /// What the policy refuses.
-    pub fn mean(self, ty: ValueType) -> Result<ValueType, Clash> {
-        let dtype = self.commit(self.inexact(self.rules().mean, ty)?);
-        Ok(ValueType::Strong(self.width(dtype)))
-    }
-
     /// The type that a result has where weak types alone determine it: `ty`, or its default dtype where weak results are not kept.
     pub fn weak_result(self, ty: ValueType) -> ValueType {
         match (self.system().rules.weak, ty) {
@@ -359,7 +314,7 @@ impl Policy {
     }
 
     /// Bool and integers become floats. Where no result is weak, a weak integer counts as the default integer.
-    fn inexact(self, rule: Inexact, ty: ValueType) -> Result<ValueType, Clash> {
+    pub(super) fn inexact(self, rule: Inexact, ty: ValueType) -> Result<ValueType, Clash> {
         let width = match self.weak_result(ty) {
             _ if matches!(ty.kind(), Kind::Float | Kind::Complex) => return Ok(ty),
             ValueType::Weak(_) => None,
@@ -407,7 +362,7 @@ impl Policy {
     }
 
     /// Joins from the left. One operand alone is joined with itself, so that a type the system has no place for is refused.
-    fn fold(self, mut operands: impl Iterator<Item = ValueType>) -> Result<ValueType, Clash> {
+    pub(super) fn fold(self, mut operands: impl Iterator<Item = ValueType>) -> Result<ValueType, Clash> {
         let join = |joined, with| {
             self.pair(joined, with).ok_or(Clash { policy: self, refusal: Refusal::Pair { joined, with } })
         };

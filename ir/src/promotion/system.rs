@@ -231,12 +231,16 @@ pub struct Rules {
     pub quotient: Inexact,
     /// Integers in a mean.
     pub mean: Inexact,
+    /// Integers in a variance.
+    pub variance: Inexact,
     /// Bool in arithmetic.
     pub number: BoolNumber,
     /// Sums.
     pub sum: Accumulate,
     /// Products.
     pub product: Accumulate,
+    /// The dtype of indices and counts; `None` for the default integer.
+    pub index: Option<DType>,
     /// Weak results.
     pub weak: WeakResult,
     /// Widths taken as they are.

@@ -267,7 +267,7 @@ impl Support {
 }
 
 /// The dtype the modes take in place of one that is not in `supported`; never one that the policy does without.
-fn choose(modes: CastingModes, policy: Policy, dtype: DType, supported: DTypeSet) -> OperandCast {
+pub(super) fn choose(modes: CastingModes, policy: Policy, dtype: DType, supported: DTypeSet) -> OperandCast {
     let kept = supported.iter().filter(|&dtype| policy.width(dtype) == dtype).collect();
     modes.candidate(dtype, kept, policy.defaults())
 }
@@ -279,7 +279,7 @@ pub(super) enum Lack {
 }
 
 impl Lack {
-    fn error(self, what: impl Display, dtype: DType) -> Error {
+    pub(super) fn error(self, what: impl Display, dtype: DType) -> Error {
         let new = |headline: String| Error::new(ErrorCode::DType, format!("{what}: {headline}"));
         match self {
             Lack::Declared(restriction) => {
@@ -297,7 +297,7 @@ impl Lack {
     }
 }
 
-fn scope(mode: Mode, to: DType) -> String {
+pub(super) fn scope(mode: Mode, to: DType) -> String {
     let name = match mode {
         Mode::Cross => "CROSS",
         Mode::Up => "UP",

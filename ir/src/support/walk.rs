@@ -16,6 +16,7 @@ use crate::graph::{Graph, NodeId, NodeKind, Places};
 use crate::op::Op;
 use crate::place::Place;
 use crate::promotion::Policy;
+use crate::reduction::Reduce;
 use crate::value_type::ValueType;
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 pub struct Exclusion {
     /// The dtype.
     pub dtype: DType,
-    /// The op that does not take it; `None` if it is a declaration, or the device that has no such dtype.
+    /// The op that does not take it; `None` if it is a reduction, a declaration, or the device that has no such dtype.
     pub op: Option<Op>,
     /// Where that stands.
     pub place: Option<Place>,
@@ -171,6 +172,14 @@ impl<'a> Frame<'a> {
                     Step::Excluded(Exclusion { dtype, op: Some(op), place, reason })
                 }
             },
+            NodeKind::Iota(_) => Step::Type(traced),
+            NodeKind::Reduce(reduce) => match reduced(reduce, operands[0], supports) {
+                Ok(result) => Step::Type(result.into()),
+                Err((reason, place)) => {
+                    let place = place.or(self.places.first(id));
+                    Step::Excluded(Exclusion { dtype, op: None, place, reason })
+                }
+            },
             NodeKind::Call(n) => {
                 let child = &graph.children()[n as usize];
                 if child.params().len() != operands.len() {
@@ -201,6 +210,21 @@ fn refused_argument(ty: ValueType, supports: &[Support], dtype: DType) -> Option
         exclusion.reason = format!("{passed} is passed to a function, which is declared unsupported");
     }
     Some(exclusion)
+}
+
+/// The dtype of a reduction's result under all of these supports, or why there is none; the place is that of a declaration.
+fn reduced(reduce: Reduce, operand: ValueType, supports: &[Support]) -> Result<DType, (String, Option<Place>)> {
+    let Reduce { reduction, dtype, policy, .. } = reduce;
+    let of_policy = |error: Error| (error.headline().to_owned(), None);
+    let types = policy.resolve_reduction(reduction, dtype, operand).map_err(of_policy)?;
+    for support in supports {
+        match support.adapt_reduction(policy, reduction, dtype, operand, CastingModes::ERROR) {
+            Ok(_) => {}
+            Err(Refused::Policy(error)) => return Err(of_policy(error)),
+            Err(Refused::Dtype(role, refused)) => return Err(support.reduction_refused(reduction, role, refused)),
+        }
+    }
+    Ok(types.result)
 }
 
 /// The type of an op's result under all of these supports, or why there is none; the place is that of a declaration.

@@ -1,4 +1,5 @@
 //! Which nodes are computed together: groups of one shape that grow node by node, under limits, without cycles between them.
+//! A reduction is a group of its own.
 
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
 use ndjit_ir::op::shared_body;
@@ -37,10 +38,13 @@ pub(super) struct Groups {
     pub(super) groups: Vec<Group>,
     /// For each group the one it was merged into, or itself.
     merged: Vec<u32>,
-    /// The group of each value when it joined; none for parameters and literals.
+    /// The group of each value when it joined; none for parameters, literals and positions.
     of: Vec<u32>,
-    /// Primitives and parameters that each value takes from the parameters on, counted as for a tree; saturating.
+    /// Primitives and arrays that each value takes from what is stored on (parameters, results of reductions), counted as for a
+    /// tree; saturating.
     cone: Vec<(u32, u32)>,
+    /// The least level of a kernel that computes each value again: above those of the reductions it takes.
+    after: Vec<u32>,
 }
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -60,21 +64,30 @@ struct Wants {
 impl Groups {
     pub(super) fn assign(graph: &Graph<DType>, fuse: bool) -> Result<Groups> {
         let values = graph.value_count();
-        let mut this =
-            Groups { groups: Vec::new(), merged: Vec::new(), of: vec![NONE; values], cone: vec![(0, 0); values] };
+        let mut this = Groups {
+            groups: Vec::new(),
+            merged: Vec::new(),
+            of: vec![NONE; values],
+            cone: vec![(0, 0); values],
+            after: vec![0; values],
+        };
         let results: FxHashSet<Value> = graph.outputs().iter().copied().collect();
         let mut open: FxHashMap<ShapeId, SmallVec<[u32; MAX_OPEN]>> = FxHashMap::default();
         for id in graph.node_ids() {
             let node = graph.node(id);
             let value = node.first();
             let weight = match node.kind {
-                NodeKind::Param(..) => {
+                NodeKind::Param(..) | NodeKind::Iota(_) => {
                     this.cone[value.index()] = (0, 1);
                     continue;
                 }
                 NodeKind::Literal(_) => continue,
                 NodeKind::Op(op, _) => shared_body(op, graph.compute_dtype(id, op)).insts.len().max(1),
                 NodeKind::Cast(_) => 4,
+                NodeKind::Reduce(_) => {
+                    this.reduction(id, value, graph.operands(id));
+                    continue;
+                }
                 NodeKind::Call(_) => {
                     return Err(Error::new(ErrorCode::Verify, "fuse: the graph has calls; inline runs before"));
                 }
@@ -84,10 +97,12 @@ impl Groups {
                 let (c, l) = this.cone[o.index()];
                 (cost.saturating_add(c), leaves.saturating_add(l))
             });
+            this.after[value.index()] = operands.iter().map(|o| this.after[o.index()]).max().unwrap_or(0);
             let wants = this.wants(graph, value, operands, weight, results.contains(&value), fuse);
             let candidates = open.entry(graph.shape_id(value)).or_default();
             let group = this.accepting(fuse, candidates, &wants).unwrap_or_else(|| {
-                let level = this.levels(&wants.reads).max().map_or(0, |l| l + 1);
+                let again = wants.again.iter().map(|o| this.after[o.index()]);
+                let level = this.levels(&wants.reads).map(|l| l + 1).chain(again).max().unwrap_or(0);
                 let (inputs, nodes) = (FxHashSet::default(), Vec::new());
                 this.groups.push(Group { level, weight: 0, inputs, leaves: 0, outputs: 0, nodes });
                 if candidates.len() == MAX_OPEN {
@@ -100,6 +115,18 @@ impl Groups {
             this.join(group, id, value, &wants);
         }
         Ok(this)
+    }
+
+    /// A kernel of its own for a reduction. Nothing joins it.
+    fn reduction(&mut self, id: NodeId, value: Value, operands: &[Value]) {
+        let after = operands.iter().map(|o| self.after[o.index()]);
+        let level = self.levels(operands).map(|l| l + 1).chain(after).max().unwrap_or(0);
+        let group = self.groups.len() as u32;
+        self.groups.push(Group { level, nodes: vec![id], ..Group::default() });
+        self.merged.push(group);
+        self.of[value.index()] = group;
+        self.cone[value.index()] = (0, 1);
+        self.after[value.index()] = level + 1;
     }
 
     fn wants(
@@ -115,8 +142,8 @@ impl Groups {
         for &operand in operands {
             match graph.node(graph.producer(operand)).kind {
                 NodeKind::Literal(_) => {}
-                NodeKind::Param(..) => wants.reads.push(operand),
-                NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Call(_) => {
+                NodeKind::Param(..) | NodeKind::Iota(_) => wants.reads.push(operand),
+                NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Call(_) => {
                     let again = fuse && self.recomputed(graph, operand, graph.shape(value));
                     if again { wants.again.push(operand) } else { wants.reads.push(operand) }
                 }
@@ -207,6 +234,7 @@ impl Groups {
         let (weight, arrays) = self.growth(group, wants);
         connected
             && acyclic
+            && wants.again.iter().all(|o| self.after[o.index()] <= entry.level)
             && entry.weight + weight <= MAX_WEIGHT
             && entry.inputs.len() + entry.leaves + arrays <= MAX_INPUTS
             && entry.outputs + usize::from(wants.is_result) <= MAX_OUTPUTS
@@ -228,10 +256,15 @@ impl Groups {
         self.of[value.index()] = group;
     }
 
+    /// Primitives that a value takes from what is stored on.
+    pub(super) fn cost(&self, value: Value) -> u32 {
+        self.cone[value.index()].0
+    }
+
     /// Whether a kernel of shape `space` computes a value of another group again rather than load it.
     pub(super) fn recomputed(&self, graph: &Graph<DType>, value: Value, space: &Shape) -> bool {
         let shape = graph.shape(value);
-        if shape == space {
+        if shape == space || matches!(graph.node(graph.producer(value)).kind, NodeKind::Reduce(_)) {
             return false;
         }
         let one_per_row = space.extents().last() != Some(&1)

@@ -4,16 +4,19 @@
 //! kernel has a level above those of the kernels it reads, so kernels of one level can be merged. A value of a
 //! smaller shape is computed again inside the kernel that broadcasts it when that is cheap, or when it does not change along
 //! the innermost axis and so is computed once per row; else it is stored. A value of the kernel's own shape is computed once,
-//! and stored if another kernel reads it, so sharing never recomputes.
+//! and stored if another kernel reads it, so sharing never recomputes. A reduction has a kernel of its own, in which its operand
+//! is computed if nothing else wants that.
 
 mod groups;
 
 use groups::{Group, Groups, NONE};
 use ndjit_ir::graph::{Graph, NodeKind, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, OpBody, Scalar, StmtKind};
-use ndjit_ir::{DType, Error, ErrorCode, Result};
+use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Scalar, StmtKind};
+use ndjit_ir::reduction::Reduce;
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -28,23 +31,37 @@ pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
     for output in graph.outputs() {
         needed[output.index()] = true;
     }
-    // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only.
-    let mut last_first: Vec<&Group> = groups.groups.iter().rev().collect();
-    last_first.sort_by_key(|group| std::cmp::Reverse(group.level));
-    for group in last_first {
+    // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only. Reductions come
+    // after the others of their level, which may want their operands stored.
+    let mut last_first: Vec<(&Group, Option<Reduction>)> =
+        groups.groups.iter().rev().map(|g| (g, g.reduces(graph))).collect();
+    last_first.sort_by_key(|(group, reduces)| (std::cmp::Reverse(group.level), reduces.is_some()));
+    for (group, reduces) in last_first {
         let mut stored: Vec<Value> =
             group.nodes.iter().map(|&id| graph.node(id).first()).filter(|v| needed[v.index()]).collect();
         stored.sort_unstable();
-        if !stored.is_empty() {
-            kernels.push(build(graph, &groups, fuse, stored, &mut needed));
-        }
+        let Some(&first) = stored.first() else { continue };
+        let plan = match reduces {
+            Some(reduction) => reduction.plan(graph, &groups, fuse, first, &needed),
+            None => KernelPlan::elementwise(graph, &groups, stored),
+        };
+        kernels.push(build(graph, &groups, fuse, plan, &mut needed));
     }
     // A parameter or literal that is a result of the program is copied.
     let mut copied: FxHashSet<Value> = FxHashSet::default();
     for &output in graph.outputs() {
-        let leaf = matches!(graph.node(graph.producer(output)).kind, NodeKind::Param(..) | NodeKind::Literal(_));
+        let leaf = matches!(
+            graph.node(graph.producer(output)).kind,
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_)
+        );
         if leaf && copied.insert(output) {
-            kernels.push(build(graph, &groups, fuse, vec![output], &mut needed));
+            kernels.push(build(
+                graph,
+                &groups,
+                fuse,
+                KernelPlan::elementwise(graph, &groups, vec![output]),
+                &mut needed,
+            ));
         }
     }
     kernels.reverse();
@@ -52,12 +69,71 @@ pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
     order(kernels)
 }
 
-/// One kernel that stores `stored` and what it needs for that; notes in `needed` what it loads.
-fn build(graph: &Graph<DType>, groups: &Groups, fuse: bool, stored: Vec<Value>, needed: &mut [bool]) -> FusedKernel {
-    let group = groups.group(stored[0]);
-    let space = graph.shape(stored[0]).clone();
+/// What a kernel is to compute.
+struct KernelPlan {
+    /// The group whose values it computes.
+    group: u32,
+    space: Shape,
+    /// Values of the iteration space that are stored, or reduced.
+    roots: Vec<Value>,
+    /// The values stored.
+    stored: Vec<Value>,
+    reduce: Option<KernelReduce>,
+}
+
+impl KernelPlan {
+    fn elementwise(graph: &Graph<DType>, groups: &Groups, stored: Vec<Value>) -> KernelPlan {
+        let (group, space) = (groups.group(stored[0]), graph.shape(stored[0]).clone());
+        KernelPlan { group, space, roots: stored.clone(), stored, reduce: None }
+    }
+}
+
+/// A reduction with a kernel of its own.
+#[derive(Clone, Copy)]
+struct Reduction {
+    operand: Value,
+    reduce: Reduce,
+}
+
+/// Primitives that may be computed both in a reduction and in the kernel that stores values beside them.
+const MAX_TWICE: u32 = 32;
+
+impl Group {
+    fn reduces(&self, graph: &Graph<DType>) -> Option<Reduction> {
+        let &id = self.nodes.first()?;
+        match graph.node(id).kind {
+            NodeKind::Reduce(reduce) => Some(Reduction { operand: graph.operands(id)[0], reduce }),
+            _ => None,
+        }
+    }
+}
+
+impl Reduction {
+    /// The kernel of this reduction, with the operand computed in it unless it is stored anyway, or is dear and its group is
+    /// computed for others.
+    fn plan(self, graph: &Graph<DType>, groups: &Groups, fuse: bool, value: Value, needed: &[bool]) -> KernelPlan {
+        let Reduction { operand, reduce } = self;
+        let of = groups.group(operand);
+        let computed = fuse && of != NONE && !needed[operand.index()] && {
+            let group = &groups.groups[of as usize];
+            let alone = group.nodes.iter().all(|&id| !needed[graph.node(id).first().index()]);
+            group.reduces(graph).is_none() && (alone || groups.cost(operand) <= MAX_TWICE)
+        };
+        KernelPlan {
+            group: if computed { of } else { groups.group(value) },
+            space: graph.shape(operand).clone(),
+            roots: vec![operand],
+            stored: vec![value],
+            reduce: Some(KernelReduce { axes: reduce.axes, outputs: smallvec![reduce.reduction] }),
+        }
+    }
+}
+
+/// One kernel; notes in `needed` what it loads.
+fn build(graph: &Graph<DType>, groups: &Groups, fuse: bool, plan: KernelPlan, needed: &mut [bool]) -> FusedKernel {
+    let KernelPlan { group, space, roots, stored, reduce } = plan;
     // Values computed in this kernel, found from the last to the first.
-    let mut heap: BinaryHeap<(Value, bool)> = stored.iter().map(|&v| (v, false)).collect();
+    let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
     let mut computed: Vec<Value> = Vec::new();
     // With each value goes whether what uses it is computed again: then so is the value.
     while let Some((value, again)) = heap.pop() {
@@ -65,8 +141,9 @@ fn build(graph: &Graph<DType>, groups: &Groups, fuse: bool, stored: Vec<Value>, 
         if computed.last() == Some(&value) || of == NONE {
             continue;
         }
-        let again = again || (of != group && fuse && groups.recomputed(graph, value, &space));
-        if of == group || again {
+        let reduction = matches!(graph.node(graph.producer(value)).kind, NodeKind::Reduce(_));
+        let again = !reduction && (again || (of != group && fuse && groups.recomputed(graph, value, &space)));
+        if of == group && !reduction || again {
             computed.push(value);
             heap.extend(graph.operands(graph.producer(value)).iter().map(|&o| (o, again)));
         } else {
@@ -84,12 +161,12 @@ fn build(graph: &Graph<DType>, groups: &Groups, fuse: bool, stored: Vec<Value>, 
     for value in computed {
         builder.compute(value);
     }
-    for &value in &stored {
+    for &value in &roots {
         let scalar = builder.scalar(value);
         builder.body.outputs.push(scalar);
     }
     let KernelBuilder { inputs, literals, body, .. } = builder;
-    FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored }
+    FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored, reduce }
 }
 
 struct KernelBuilder<'a> {
@@ -107,7 +184,11 @@ impl KernelBuilder<'_> {
         let kind = match self.graph.node(id).kind {
             NodeKind::Op(op, _) => StmtKind::Op(op),
             NodeKind::Cast(_) => StmtKind::Cast,
-            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Call(_) => {
+            NodeKind::Param(..)
+            | NodeKind::Literal(_)
+            | NodeKind::Reduce(_)
+            | NodeKind::Iota(_)
+            | NodeKind::Call(_) => {
                 unreachable!("only ops and casts belong to groups")
             }
         };
@@ -123,7 +204,12 @@ impl KernelBuilder<'_> {
         let dtype = self.graph.ty(value);
         let kind = match self.graph.node(self.graph.producer(value)).kind {
             NodeKind::Literal(slot) => self.literal(slot, dtype),
-            NodeKind::Param(..) | NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Call(_) => {
+            NodeKind::Param(..)
+            | NodeKind::Op(..)
+            | NodeKind::Cast(_)
+            | NodeKind::Reduce(_)
+            | NodeKind::Iota(_)
+            | NodeKind::Call(_) => {
                 self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone() });
                 self.body.inputs.push(dtype);
                 StmtKind::Load(self.inputs.len() as u32 - 1)

@@ -1,7 +1,9 @@
 //! Commit: resolves every dtype and makes every cast explicit.
 //!
 //! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the default
-//! dtype of its kind and is cast at each use. No decision looks at a value; an integer literal that does not fit is an error.
+//! dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`). No decision looks at a value; an integer literal that does not fit is an error.
+
+mod reduction;
 
 use ndjit_ir::explain::{Conversions, Reason};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
@@ -72,6 +74,11 @@ impl Commit<'_> {
                     }
                     _ => self.cast(operand, dtype, Reason::Cast(id))?,
                 }
+            }
+            NodeKind::Reduce(reduce) => self.reduce(id, reduce)?,
+            NodeKind::Iota(axes) => {
+                let shape = self.out.intern(shape);
+                self.out.add(NodeKind::Iota(axes), &[], &[(DType::I64, shape)])
             }
             NodeKind::Call(_) => {
                 return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));

@@ -1,0 +1,175 @@
+//! Reductions of a traced graph as elementary ones: what a mean, a variance or an index of the largest element is, in ops and
+//! elementary reductions. Sums and products of halves are accumulated in `f32` and rounded once.
+
+use super::Commit;
+use ndjit_ir::explain::Reason;
+use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::reduction::{Axes, Reduce, Reduction};
+use ndjit_ir::support::CastReason;
+use ndjit_ir::{DType, Op, Result, Shape};
+
+/// A reduction being built.
+struct Building<'a, 'g> {
+    commit: &'a mut Commit<'g>,
+    /// The node of the traced graph.
+    id: NodeId,
+    axes: Axes,
+    keepdims: bool,
+}
+
+impl Commit<'_> {
+    /// The values of the typed graph that a reduction of the traced one becomes.
+    pub(super) fn reduce(&mut self, id: NodeId, reduce: Reduce) -> Result<Value> {
+        let operands = self.graph.operands(id).to_vec();
+        let types = reduce.policy.resolve_reduction(reduce.reduction, reduce.dtype, self.graph.ty(operands[0]))?;
+        let reason = Reason::Operand(id, 0);
+        let x = match reduce.dtype {
+            Some(_) => self.cast(operands[0], types.compute, reason)?,
+            None => self.coerce(operands[0], types.compute, reason)?,
+        };
+        let correction = match operands.get(1) {
+            Some(&correction) => {
+                let real = accumulated(types.compute).real();
+                Some(self.cast(correction, real, Reason::Operand(id, 1))?)
+            }
+            None => None,
+        };
+        let Reduce { axes, keepdims, .. } = reduce;
+        let mut building = Building { commit: self, id, axes, keepdims };
+        let value = match reduce.reduction {
+            Reduction::Mean => building.mean(x),
+            Reduction::Var => building.variance(x, correction)?,
+            Reduction::Std => {
+                let variance = building.variance(x, correction)?;
+                building.op(Op::Sqrt, &[variance])
+            }
+            Reduction::ArgMax => building.position(Reduction::Max, x)?,
+            Reduction::ArgMin => building.position(Reduction::Min, x)?,
+            Reduction::CountNonzero => {
+                let numbers = building.cast(x, types.result);
+                building.fold(Reduction::Sum, numbers)
+            }
+            elementary @ (Reduction::Sum
+            | Reduction::Prod
+            | Reduction::Max
+            | Reduction::Min
+            | Reduction::Any
+            | Reduction::All) => building.fold(elementary, x),
+        };
+        Ok(building.cast(value, types.result))
+    }
+}
+
+/// The dtype in which values are summed.
+fn accumulated(dtype: DType) -> DType {
+    if dtype.is_half() { DType::F32 } else { dtype }
+}
+
+impl Building<'_, '_> {
+    fn ty(&self, value: Value) -> DType {
+        self.commit.out.ty(value)
+    }
+
+    fn cast(&mut self, value: Value, dtype: DType) -> Value {
+        if self.ty(value) == dtype {
+            return value;
+        }
+        let shape = self.commit.out.shape_id(value);
+        let cast = self.commit.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)]);
+        self.part(cast)
+    }
+
+    /// A cast or a number that the reduction is made with.
+    fn part(&mut self, value: Value) -> Value {
+        self.commit.reasons.push((self.commit.out.producer(value), Reason::Part(self.id)));
+        value
+    }
+
+    /// An op on operands of the dtypes it computes in.
+    fn op(&mut self, op: Op, operands: &[Value]) -> Value {
+        let out = &mut self.commit.out;
+        let compute = out.ty(operands[op.arity().min(2) - 1]);
+        let shape = operands.iter().fold(Shape::scalar(), |shape, &operand| {
+            // Operands have the array's shape, that of a reduction of it with its axes kept, or none.
+            shape.broadcast(out.shape(operand)).unwrap_or(shape)
+        });
+        let shape = out.intern(&shape);
+        out.add(NodeKind::Op(op, Policy::default()), operands, &[(op.result_dtype(compute), shape)])
+    }
+
+    /// An integer as a literal, rounded to the dtype.
+    fn number(&mut self, number: usize, dtype: DType) -> Value {
+        let number = self.commit.out.literal(Slot::Value(Literal::weak(number as u64)), dtype);
+        self.part(number)
+    }
+
+    /// The number of elements that make one.
+    fn count(&self, x: Value) -> usize {
+        self.axes.count(self.commit.out.shape(x))
+    }
+
+    /// An elementary reduction, in the dtype of its operand or, for halves that are summed, in `f32`.
+    fn fold(&mut self, reduction: Reduction, x: Value) -> Value {
+        let dtype = self.ty(x);
+        let wide = if reduction.accumulates(dtype) { x } else { self.cast(x, accumulated(dtype)) };
+        let reduced = self.elementary(reduction, wide, self.keepdims);
+        self.cast(reduced, dtype)
+    }
+
+    fn elementary(&mut self, reduction: Reduction, x: Value, keepdims: bool) -> Value {
+        let out = &mut self.commit.out;
+        let dtype = out.ty(x);
+        let shape = out.intern(&self.axes.reduced(out.shape(x), keepdims));
+        out.add(NodeKind::Reduce(Reduce::typed(reduction, self.axes, keepdims)), &[x], &[(dtype, shape)])
+    }
+
+    /// The mean in the dtype in which `x` is summed.
+    fn mean(&mut self, x: Value) -> Value {
+        let wide = self.cast(x, accumulated(self.ty(x)));
+        self.mean_of(wide, self.keepdims)
+    }
+
+    fn mean_of(&mut self, wide: Value, keepdims: bool) -> Value {
+        let count = self.number(self.count(wide), self.ty(wide));
+        let sum = self.elementary(Reduction::Sum, wide, keepdims);
+        self.op(Op::Divide, &[sum, count])
+    }
+
+    /// In two passes: the mean, then the squared distances from it.
+    fn variance(&mut self, x: Value, correction: Option<Value>) -> Result<Value> {
+        let wide = self.cast(x, accumulated(self.ty(x)));
+        let mean = self.mean_of(wide, true);
+        let mut distance = self.op(Op::Subtract, &[wide, mean]);
+        if self.ty(distance).is_complex() {
+            distance = self.op(Op::Abs, &[distance]);
+        }
+        let square = self.op(Op::Square, &[distance]);
+        let sum = self.elementary(Reduction::Sum, square, self.keepdims);
+        let real = self.ty(sum);
+        let mut count = self.number(self.count(wide), real);
+        if let Some(correction) = correction {
+            let zero = self.number(0, real);
+            count = self.op(Op::Subtract, &[count, correction]);
+            count = self.op(Op::Maximum, &[count, zero]);
+        }
+        Ok(self.op(Op::Divide, &[sum, count]))
+    }
+
+    /// The first position of the extreme element: the least of all positions whose element equals it, or is NaN.
+    fn position(&mut self, extreme: Reduction, x: Value) -> Result<Value> {
+        let dtype = self.ty(x);
+        let found = self.elementary(extreme, x, true);
+        let mut is_it = self.op(Op::Equal, &[x, found]);
+        if dtype.is_float() || dtype.is_complex() {
+            let nan = self.op(Op::IsNan, &[x]);
+            is_it = self.op(Op::LogicalOr, &[is_it, nan]);
+        }
+        let shape = self.commit.out.shape_id(x);
+        let positions = self.commit.out.add(NodeKind::Iota(self.axes), &[], &[(DType::I64, shape)]);
+        let beyond = self.number(self.count(x), DType::I64);
+        let candidates = self.op(Op::Where, &[is_it, positions, beyond]);
+        Ok(self.elementary(Reduction::Min, candidates, self.keepdims))
+    }
+}

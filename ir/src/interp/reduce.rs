@@ -1,0 +1,83 @@
+//! Evaluating reductions and positions on tensors.
+
+use super::elementwise::{Function, Functions, advance};
+use super::tensor::{Tensor, Words};
+use crate::error::{Error, ErrorCode, Result};
+use crate::op::store_body;
+use crate::reduction::{Axes, Reduce, Reduction, fold};
+use crate::shape::Shape;
+use smallvec::SmallVec;
+
+/// The storage words of an elementary reduction of no elements.
+pub(super) fn of_nothing(reduction: Reduction, dtype: crate::dtype::DType) -> Result<Words> {
+    let Some(literal) = reduction.of_nothing() else {
+        return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} of no elements")));
+    };
+    Ok(Words::from_vec(store_body(dtype).eval(&literal.to_repr(dtype)?)))
+}
+
+/// Reduces a tensor along axes, in the order of [`fold`].
+pub(super) fn reduce(functions: &mut Functions, reduce: Reduce, operand: &Tensor) -> Result<Tensor> {
+    let Reduce { reduction, axes, keepdims, .. } = reduce;
+    let dtype = operand.dtype;
+    let Some(op) = reduction.combine() else {
+        return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} is not elementary")));
+    };
+    let combine = functions.body(Function::Op(op, dtype));
+    let walk = |reduced: bool| Walk::new(&operand.shape, |axis| axes.contains(axis) == reduced);
+    let reduced: Vec<usize> = walk(true).collect();
+    let mut result = Tensor::zeros(dtype, axes.reduced(&operand.shape, keepdims))?;
+    for (position, start) in walk(false).enumerate() {
+        let element = |i: usize| operand.get(start + reduced[i]);
+        let meet = |a: Words, b: Words| Words::from_vec(combine.eval(&[a, b].concat()));
+        let words = match fold(reduced.len(), element, meet) {
+            Some(words) => words,
+            None => of_nothing(reduction, dtype)?,
+        };
+        result.set(position, &words);
+    }
+    Ok(result)
+}
+
+/// At each index the position along the axes.
+pub(super) fn iota(axes: Axes, shape: &Shape) -> Result<Tensor> {
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.rank());
+    let steps = axes.steps(shape);
+    let mut result = Tensor::zeros(crate::dtype::DType::I64, shape.clone())?;
+    for position in 0..result.len() {
+        let at: usize = index.iter().zip(&steps).map(|(i, step)| i * step).sum();
+        result.set(position, &[at as u64]);
+        advance(&mut index, shape.extents());
+    }
+    Ok(result)
+}
+
+/// The positions of the elements of a C-contiguous array whose index is 0 along all axes but some, in row-major order.
+struct Walk {
+    extents: SmallVec<[usize; 4]>,
+    strides: SmallVec<[usize; 4]>,
+    index: SmallVec<[usize; 4]>,
+    left: usize,
+}
+
+impl Walk {
+    fn new(shape: &Shape, walked: impl Fn(usize) -> bool) -> Walk {
+        let axes = (0..shape.rank()).filter(|&axis| walked(axis));
+        let strides = shape.contiguous_strides();
+        let (extents, strides): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) =
+            axes.map(|axis| (shape.extents()[axis], strides[axis] as usize)).unzip();
+        let left = extents.iter().product();
+        Walk { index: SmallVec::from_elem(0, extents.len()), extents, strides, left }
+    }
+}
+
+impl Iterator for Walk {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        let at = self.index.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
+        advance(&mut self.index, &self.extents);
+        Some(at)
+    }
+}

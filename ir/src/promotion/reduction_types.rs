@@ -1,0 +1,172 @@
+//! A reduction's types: what it computes in and what it gives, or the error that says what to do.
+//!
+//! Results are never weak: a sum of weak numbers has their default dtype, as in JAX. Errors carry no place: who calls knows it
+//! and adds it.
+
+use super::policy::{Clash, Policy, Refusal};
+use super::system::{Accumulate, Defaults};
+use crate::dtype::{DType, DTypeSet, Kind};
+use crate::error::{Error, ErrorCode, Result};
+use crate::reduction::{Reduction, Rule};
+use crate::value_type::{ValueType, Weak};
+
+/// The dtypes of one use of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReductionTypes {
+    /// The dtype the operand is cast to before.
+    pub compute: DType,
+    /// The dtype of the result. What is computed is cast to it.
+    pub result: DType,
+}
+
+impl Policy {
+    /// The dtypes of `reduction` on an operand of type `operand`, where `dtype` is asked for, or none is.
+    ///
+    /// With a dtype the operand is cast to it before, as in NumPy; then nothing is refused but what that dtype makes senseless.
+    ///
+    /// ```
+    /// use ndjit_ir::{DType, Policy, Reduction};
+    /// let types = Policy::NumPy2.resolve_reduction(Reduction::Sum, None, DType::U8.into())?;
+    /// assert_eq!(types.result, DType::U64);
+    /// # Ok::<(), ndjit_ir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Promotion`](ErrorCode::Promotion) where the policy refuses the operand, [`DType`](ErrorCode::DType) where the reduction
+    /// does not give the dtype asked for.
+    pub fn resolve_reduction(
+        self,
+        reduction: Reduction,
+        dtype: Option<DType>,
+        operand: ValueType,
+    ) -> Result<ReductionTypes> {
+        let asked = dtype.map(|dtype| self.width(dtype));
+        if let Some(asked) = asked {
+            let given = gives(reduction);
+            if !given.contains(asked) {
+                return Err(refused_dtype(reduction, asked, given));
+            }
+        }
+        self.reduction(reduction, asked, operand).map_err(|clash| no_type(reduction, operand, clash))
+    }
+
+    fn reduction(
+        self,
+        reduction: Reduction,
+        asked: Option<DType>,
+        operand: ValueType,
+    ) -> Result<ReductionTypes, Clash> {
+        let own = self.width(self.commit(operand));
+        // A type that the system has no place for.
+        self.fold(std::iter::once(ValueType::Strong(own)))?;
+        let same = |dtype| ReductionTypes { compute: dtype, result: dtype };
+        let or = |policys: fn(Policy, ValueType) -> Result<ValueType, Clash>| match asked {
+            Some(dtype) => Ok(dtype),
+            None => policys(self, operand).map(|ty| self.commit(ty)),
+        };
+        Ok(match reduction.row().rule {
+            Rule::Sum => same(or(Policy::sum)?),
+            Rule::Product => same(or(Policy::product)?),
+            Rule::Mean => {
+                let result = or(Policy::mean)?;
+                let exact = !result.is_float() && !result.is_complex();
+                ReductionTypes { compute: if exact { DType::F64 } else { result }, result }
+            }
+            Rule::Variance => {
+                let of = match asked {
+                    Some(real) if own.is_complex() => real.complex(),
+                    Some(dtype) => dtype,
+                    None => self.width(self.commit(self.inexact(self.rules().variance, operand)?)),
+                };
+                ReductionTypes { compute: of, result: asked.unwrap_or(of.real()) }
+            }
+            Rule::Same => same(own),
+            Rule::Bool => same(DType::Bool),
+            Rule::Index => {
+                let index = self.rules().index.unwrap_or(self.default_dtype(Weak::Int));
+                let compute = if reduction == Reduction::CountNonzero { DType::Bool } else { own };
+                ReductionTypes { compute, result: asked.unwrap_or(self.width(index)) }
+            }
+        })
+    }
+
+    /// The type of a sum of elements of type `ty`.
+    ///
+    /// # Errors
+    /// What the policy refuses.
+    pub fn sum(self, ty: ValueType) -> Result<ValueType, Clash> {
+        self.accumulate(self.rules().sum, ty)
+    }
+
+    /// The type of a product of elements of type `ty`.
+    ///
+    /// # Errors
+    /// What the policy refuses.
+    pub fn product(self, ty: ValueType) -> Result<ValueType, Clash> {
+        self.accumulate(self.rules().product, ty)
+    }
+
+    fn accumulate(self, rule: Accumulate, ty: ValueType) -> Result<ValueType, Clash> {
+        let Defaults { int, float, complex } = self.defaults();
+        let dtype = self.commit(ty);
+        let at_least = |default: DType| if dtype.bytes() >= default.bytes() { dtype } else { default };
+        let widened = match (rule, dtype.kind()) {
+            (Accumulate::Same | Accumulate::WidenIntegers, Kind::Bool) => {
+                return Err(Clash { policy: self, refusal: Refusal::Number });
+            }
+            (Accumulate::Widen | Accumulate::DefaultInt, Kind::Bool) => int,
+            (Accumulate::WidenAll, Kind::Bool) | (Accumulate::Same, _) => dtype,
+            (Accumulate::WidenAll, Kind::Float) => at_least(float),
+            (Accumulate::WidenAll, Kind::Complex) => at_least(complex),
+            (_, Kind::Float | Kind::Complex) => dtype,
+            (Accumulate::DefaultInt, _) if dtype.bytes() <= int.bytes() => int,
+            (_, Kind::UInt) => at_least(int.unsigned()),
+            (_, Kind::Int) => at_least(int),
+        };
+        Ok(ValueType::Strong(self.width(widened)))
+    }
+
+    /// The type of a mean of elements of type `ty`, strong as that of a sum.
+    ///
+    /// # Errors
+    /// What the policy refuses.
+    pub fn mean(self, ty: ValueType) -> Result<ValueType, Clash> {
+        let dtype = self.commit(self.inexact(self.rules().mean, ty)?);
+        Ok(ValueType::Strong(self.width(dtype)))
+    }
+}
+
+/// The dtypes that a reduction gives.
+pub fn gives(reduction: Reduction) -> DTypeSet {
+    match reduction.row().rule {
+        Rule::Sum | Rule::Product | Rule::Mean | Rule::Same => DTypeSet::ALL,
+        Rule::Variance => DTypeSet::FLOAT,
+        Rule::Bool => DTypeSet::BOOL,
+        Rule::Index => DTypeSet::INT,
+    }
+}
+
+fn refused_dtype(reduction: Reduction, asked: DType, given: DTypeSet) -> Error {
+    Error::new(ErrorCode::DType, format!("{reduction}: {asked} is not supported"))
+        .fact(format_args!("{reduction} gives: {given}"))
+        .help("ask for one of these, or cast the result")
+}
+
+fn no_type(reduction: Reduction, operand: ValueType, clash: Clash) -> Error {
+    let name = reduction.row().operands[0];
+    let error =
+        Error::new(ErrorCode::Promotion, format!("{reduction}: {clash}")).fact(format_args!("{name}: {operand}"));
+    let error = match clash.reason() {
+        Some(reason) => error.fact(reason),
+        None => error,
+    };
+    let defaults = clash.policy.defaults();
+    let to = match (reduction.row().rule, operand.kind()) {
+        (Rule::Sum | Rule::Product, Kind::Bool) => defaults.int,
+        (Rule::Mean | Rule::Variance, Kind::Bool | Kind::UInt | Kind::Int) => defaults.float,
+        _ => return error.help(format!("cast explicitly: `{name}.cast(DType::{:?})`", defaults.float)),
+    };
+    error.help(format!(
+        "ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: `{name}.cast(DType::{to:?})`"
+    ))
+}

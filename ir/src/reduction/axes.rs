@@ -1,0 +1,126 @@
+//! Sets of axes, and the shapes that remain without them.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::shape::Shape;
+use std::fmt;
+
+/// The largest rank of an array that can be reduced.
+pub const MAX_RANK: usize = 32;
+
+/// A set of axes, counted from the outermost.
+///
+/// ```
+/// use ndjit_ir::reduction::Axes;
+/// use ndjit_ir::Shape;
+///
+/// let axes = Axes::new(&[0, -1], 3)?;
+/// assert_eq!(axes.to_string(), "[0, 2]");
+/// assert_eq!(axes.reduced(&Shape::from([2, 3, 4]), false), Shape::from([3]));
+/// assert_eq!(axes.reduced(&Shape::from([2, 3, 4]), true), Shape::from([1, 3, 1]));
+/// # Ok::<(), ndjit_ir::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Axes(u32);
+
+impl Axes {
+    /// No axes.
+    pub const NONE: Axes = Axes(0);
+
+    /// The axes of these numbers, of an array of `rank` axes; negative ones count from the last, which is -1.
+    ///
+    /// # Errors
+    /// `Shape` if there is no such axis, if one is named twice, or if the rank is above [`MAX_RANK`].
+    pub fn new(axes: &[isize], rank: usize) -> Result<Axes> {
+        check_rank(rank)?;
+        let mut set = Axes::NONE;
+        for &axis in axes {
+            let own = if axis < 0 { axis.checked_add_unsigned(rank) } else { Some(axis) };
+            let found = own.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
+            let Some(found) = found else {
+                let error = Error::new(ErrorCode::Shape, format!("there is no axis {axis}"));
+                return Err(match rank {
+                    0 => error.fact("a scalar has no axes").help("leave the axes out: `..` are all there are"),
+                    _ => error
+                        .fact(format_args!("axes: 0 to {}, or -{rank} to -1 from the last", rank - 1))
+                        .help("name one of these axes, or `..` for all"),
+                });
+            };
+            if set.contains(found) {
+                return Err(Error::new(ErrorCode::Shape, format!("axis {found} is named twice"))
+                    .fact(format_args!("the axes: {axes:?} of {rank}"))
+                    .help("name each axis once; negative ones count from the last"));
+            }
+            set.0 |= 1 << found;
+        }
+        Ok(set)
+    }
+
+    /// All axes of an array of `rank` axes.
+    ///
+    /// # Errors
+    /// `Shape` if the rank is above [`MAX_RANK`].
+    pub fn all(rank: usize) -> Result<Axes> {
+        check_rank(rank)?;
+        Ok(Axes(u32::MAX.checked_shr((MAX_RANK - rank) as u32).unwrap_or(0)))
+    }
+
+    /// Whether the axis is one of them.
+    pub fn contains(self, axis: usize) -> bool {
+        axis < MAX_RANK && self.0 >> axis & 1 == 1
+    }
+
+    /// The axes, outermost first.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..MAX_RANK).filter(move |&axis| self.contains(axis))
+    }
+
+    /// By how much the position along these axes, taken together in row-major order, grows with one step along each axis of the
+    /// shape: 0 along the others.
+    pub fn steps(self, shape: &Shape) -> Vec<usize> {
+        let mut steps = vec![0; shape.rank()];
+        let mut step = 1usize;
+        for (axis, &extent) in shape.extents().iter().enumerate().rev().filter(|(axis, _)| self.contains(*axis)) {
+            steps[axis] = step;
+            step = step.saturating_mul(extent.max(1));
+        }
+        steps
+    }
+
+    /// Whether all of them are axes of an array of this rank.
+    pub fn within(self, rank: usize) -> bool {
+        self.iter().all(|axis| axis < rank)
+    }
+
+    /// The shape without these axes, or with extent 1 in their place.
+    pub fn reduced(self, shape: &Shape, keepdims: bool) -> Shape {
+        let axes = shape.extents().iter().enumerate();
+        let kept = axes.filter_map(|(axis, &extent)| match self.contains(axis) {
+            false => Some(extent),
+            true => keepdims.then_some(1),
+        });
+        Shape::from(kept.collect::<Vec<usize>>())
+    }
+
+    /// The number of elements along these axes of an array that can exist.
+    pub fn count(self, shape: &Shape) -> usize {
+        self.iter().filter_map(|axis| shape.extents().get(axis)).fold(1, |n: usize, &extent| n.saturating_mul(extent))
+    }
+}
+
+fn check_rank(rank: usize) -> Result<()> {
+    if rank <= MAX_RANK {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::Shape, format!("arrays of more than {MAX_RANK} axes are not reduced"))
+        .fact(format_args!("the array has {rank}")))
+}
+
+impl fmt::Display for Axes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (i, axis) in self.iter().enumerate() {
+            write!(f, "{}{axis}", if i > 0 { ", " } else { "" })?;
+        }
+        f.write_str("]")
+    }
+}

@@ -1,0 +1,197 @@
+//! Reductions: what makes one value of all elements along some axes. The facts stand in [the table](crate::reduction_table);
+//! [`Axes`] says along which axes, [`fold`] in which order: one that depends on the logical shape alone, so that neither
+//! threads nor vectors nor fusion change a bit.
+//!
+//! Some reductions [combine](Reduction::combine) elements by an op; the others are made of those when types are committed.
+//! How dtypes follow is a policy's to say ([`Policy::resolve_reduction`](crate::Policy::resolve_reduction)).
+
+mod axes;
+mod order;
+mod table;
+
+pub use axes::{Axes, MAX_RANK};
+pub use order::{BLOCK, LANES, fold};
+
+use crate::dtype::DType;
+use crate::literal::Literal;
+use crate::op::Op;
+use crate::promotion::Policy;
+use std::fmt;
+use std::str::FromStr;
+
+/// How the type of a reduction's result follows from its operand's, before the policy says the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// The policy's rule for sums: small integers widen in most systems.
+    Sum,
+    /// The policy's rule for products.
+    Product,
+    /// The policy's rule for means: integers become floats in most systems.
+    Mean,
+    /// The policy's rule for variances, then the real part's dtype.
+    Variance,
+    /// The operand's dtype.
+    Same,
+    /// Bool.
+    Bool,
+    /// The policy's dtype of indices.
+    Index,
+}
+
+/// One row of the reduction table.
+#[derive(Clone, Copy, Debug)]
+pub struct ReductionRow {
+    /// The reduction this row describes.
+    pub reduction: Reduction,
+    /// Name, after the Array API.
+    pub name: &'static str,
+    /// Names of the operands.
+    pub operands: &'static [&'static str],
+    /// How the result's type follows.
+    pub rule: Rule,
+    /// What it does, for people.
+    pub doc: &'static str,
+}
+
+macro_rules! derive_reductions {
+    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)*) => {
+        /// A reduction; facts about each are in its table [row](Reduction::row).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Reduction { $(#[doc = $doc] $variant,)* }
+
+        const ROWS: &[ReductionRow] = &[$(ReductionRow {
+            reduction: Reduction::$variant, name: stringify!($name), operands: &[$(stringify!($operand)),*],
+            rule: Rule::$rule, doc: $doc,
+        }),*];
+
+        impl Reduction {
+            /// All reductions, in table order.
+            pub const ALL: [Reduction; ROWS.len()] = [$(Reduction::$variant),*];
+        }
+    };
+}
+
+crate::reduction_table!(derive_reductions);
+
+impl Reduction {
+    /// This reduction's table row.
+    pub const fn row(self) -> &'static ReductionRow {
+        &ROWS[self as usize]
+    }
+
+    /// Name in text.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The op that makes one value of two, if the reduction is elementary. It computes in the operand's dtype, which is the
+    /// result's.
+    pub const fn combine(self) -> Option<Op> {
+        match self {
+            Reduction::Sum => Some(Op::Add),
+            Reduction::Prod => Some(Op::Multiply),
+            Reduction::Max => Some(Op::Maximum),
+            Reduction::Min => Some(Op::Minimum),
+            Reduction::Any => Some(Op::LogicalOr),
+            Reduction::All => Some(Op::LogicalAnd),
+            Reduction::Mean
+            | Reduction::Var
+            | Reduction::Std
+            | Reduction::ArgMax
+            | Reduction::ArgMin
+            | Reduction::CountNonzero => None,
+        }
+    }
+
+    /// Whether an elementary reduction accumulates values of this dtype. Sums and products of halves are accumulated in `f32`
+    /// and rounded once.
+    pub fn accumulates(self, dtype: DType) -> bool {
+        let rounds = matches!(self, Reduction::Sum | Reduction::Prod);
+        self.combine().is_some_and(|op| op.row().domain.contains(dtype)) && !(rounds && dtype.is_half())
+    }
+
+    /// Whether a reduction of no elements is an error.
+    pub const fn needs_elements(self) -> bool {
+        matches!(self, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin)
+    }
+
+    /// Whether users may ask for a dtype of the result.
+    pub const fn takes_dtype(self) -> bool {
+        !matches!(self.row().rule, Rule::Same | Rule::Bool)
+    }
+
+    /// The result of an elementary reduction of no elements; `None` if there is none.
+    pub fn of_nothing(self) -> Option<Literal> {
+        match self {
+            Reduction::Sum | Reduction::Any => Some(Literal::weak(false)),
+            Reduction::Prod | Reduction::All => Some(Literal::weak(true)),
+            _ => None,
+        }
+    }
+
+    /// The bits of the registers of a value that combines with every other, on the left, to that other, bit for bit but for
+    /// NaNs: what lanes may begin with. `None` if the reduction has none in this dtype, as products of complex numbers have
+    /// not: `(1 + 0i)(inf + 0i)` has a NaN.
+    pub fn identity(self, dtype: DType) -> Option<Vec<u64>> {
+        let of = |literal: Literal| literal.to_repr(dtype).ok().map(|bits| bits.to_vec());
+        match self {
+            // -0 + x = x for both zeros.
+            Reduction::Sum if dtype.is_float() => of(Literal::weak(-0.0)),
+            Reduction::Sum if dtype.is_complex() => of(Literal::weak(num_complex::Complex::new(-0.0, -0.0))),
+            Reduction::Sum | Reduction::Any => of(Literal::weak(false)),
+            Reduction::Prod if dtype.is_complex() => None,
+            Reduction::Prod | Reduction::All => of(Literal::weak(true)),
+            Reduction::Max | Reduction::Min => extreme(self == Reduction::Min, dtype),
+            _ => None,
+        }
+    }
+}
+
+/// The least value of a dtype, or the greatest.
+fn extreme(greatest: bool, dtype: DType) -> Option<Vec<u64>> {
+    let infinity = if greatest { f64::INFINITY } else { f64::NEG_INFINITY };
+    let literal = match dtype.int_range() {
+        _ if dtype == DType::Bool => Literal::weak(greatest),
+        Some((least, most)) => Literal::weak(if greatest { most } else { least }),
+        None if dtype.is_complex() => Literal::weak(num_complex::Complex::new(infinity, infinity)),
+        None => Literal::weak(infinity),
+    };
+    literal.to_repr(dtype).ok().map(|bits| bits.to_vec())
+}
+
+impl fmt::Display for Reduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Reduction {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Reduction, ()> {
+        ROWS.iter().find(|row| row.name == text).map(|row| row.reduction).ok_or(())
+    }
+}
+
+/// A reduction as a node of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reduce {
+    /// What is done.
+    pub reduction: Reduction,
+    /// Along which axes of the operand.
+    pub axes: Axes,
+    /// Whether those axes stay, with extent 1.
+    pub keepdims: bool,
+    /// The dtype that was asked for (after commit: none).
+    pub dtype: Option<DType>,
+    /// The policy it was made under (after commit: the default one).
+    pub policy: Policy,
+}
+
+impl Reduce {
+    /// As it stands in typed graphs.
+    pub fn typed(reduction: Reduction, axes: Axes, keepdims: bool) -> Reduce {
+        Reduce { reduction, axes, keepdims, dtype: None, policy: Policy::default() }
+    }
+}

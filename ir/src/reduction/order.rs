@@ -1,0 +1,94 @@
+//! The order in which elements are combined. It depends on their number alone.
+
+/// Elements of a block.
+pub const BLOCK: usize = 1024;
+/// Lanes of a block.
+pub const LANES: usize = 16;
+
+/// Combines `len` elements, numbered in row-major order of the reduced axes; `None` if there are none. This is the definition;
+/// engines may do it otherwise if they get the same bits.
+///
+/// - Elements are cut into blocks of [`BLOCK`]. In a block, lane `l` of [`LANES`] combines every 16th element from the `l`th on,
+///   one after the other.
+/// - The lanes of a block are combined by halving: lane `l` with lane `l + 8`, then with `l + 4`, `l + 2`, `l + 1`.
+/// - The blocks are combined in a balanced tree: neighbours in pairs, the pairs in pairs, and so on; a last one without a
+///   neighbour goes on as it is.
+///
+/// A lane without elements is left out. Each sum of `n` floats is so the result of at most `64 + 4 + log2(n / 1024)` roundings of
+/// each element (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2: the error grows with that number).
+pub fn fold<T>(len: usize, mut element: impl FnMut(usize) -> T, mut combine: impl FnMut(T, T) -> T) -> Option<T> {
+    let mut level: Vec<T> = Vec::with_capacity(len.div_ceil(BLOCK));
+    for start in (0..len).step_by(BLOCK) {
+        let elements = (start..len.min(start + BLOCK)).map(&mut element);
+        level.extend(block(elements, &mut combine));
+    }
+    while level.len() > 1 {
+        let mut values = level.into_iter();
+        level = Vec::new();
+        while let Some(left) = values.next() {
+            level.push(match values.next() {
+                Some(right) => combine(left, right),
+                None => left,
+            });
+        }
+    }
+    level.pop()
+}
+
+fn block<T>(elements: impl Iterator<Item = T>, combine: &mut impl FnMut(T, T) -> T) -> Option<T> {
+    let mut lanes: [Option<T>; LANES] = [const { None }; LANES];
+    let mut meet = |left: &mut Option<T>, right: T| {
+        *left = Some(match left.take() {
+            Some(left) => combine(left, right),
+            None => right,
+        });
+    };
+    for (i, element) in elements.enumerate() {
+        meet(&mut lanes[i % LANES], element);
+    }
+    for half in [8, 4, 2, 1] {
+        let (low, high) = lanes.split_at_mut(half);
+        for (left, right) in low.iter_mut().zip(high) {
+            if let Some(right) = right.take() {
+                meet(left, right);
+            }
+        }
+    }
+    lanes[0].take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tree as text.
+    fn tree(len: usize) -> String {
+        fold(len, |i| i.to_string(), |a, b| format!("({a} {b})")).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_block_is_combined_lane_by_lane_and_by_halving() {
+        assert_eq!(tree(0), "");
+        assert_eq!(tree(1), "0");
+        assert_eq!(tree(3), "((0 2) 1)");
+        assert_eq!(tree(9), "((((0 8) 4) (2 6)) ((1 5) (3 7)))");
+        assert_eq!(tree(18), "(((((0 16) 8) (4 12)) ((2 10) (6 14))) ((((1 17) 9) (5 13)) ((3 11) (7 15))))");
+    }
+
+    #[test]
+    fn blocks_are_combined_in_a_balanced_tree() {
+        // One element of each block, as a name for it.
+        let blocks = |n: usize| {
+            let len = (n - 1) * BLOCK + 1;
+            let name = |i: usize| (i % BLOCK == 0).then(|| (i / BLOCK).to_string());
+            let meet = |a: Option<String>, b: Option<String>| match (a, b) {
+                (Some(a), Some(b)) => Some(format!("({a} {b})")),
+                (a, b) => a.or(b),
+            };
+            fold(len, name, meet).flatten().unwrap()
+        };
+        assert_eq!(blocks(3), "((0 1) 2)");
+        assert_eq!(blocks(5), "(((0 1) (2 3)) 4)");
+        assert_eq!(blocks(7), "(((0 1) (2 3)) ((4 5) 6))");
+    }
+}

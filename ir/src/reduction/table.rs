@@ -1,0 +1,38 @@
+//! The reduction table: one row per reduction. The enum, names, the parser, the user's functions and methods derive from it.
+
+/// Calls `$callback!` with all rows. A row is
+///
+/// `Variant name(parameter names) types "documentation";`
+///
+/// - *types*: how the type of the result follows from the operand's ([`Rule`](crate::reduction::Rule)).
+#[macro_export]
+macro_rules! reduction_table {
+    ($callback:path) => {
+        $callback! {
+            Sum sum(x) Sum
+                "The sum of the elements; 0 of none. Integers wrap; of bool the number of `true`.";
+            Prod prod(x) Product
+                "The product of the elements; 1 of none. Integers wrap.";
+            Mean mean(x) Mean
+                "The arithmetic mean: the sum divided by the number of elements; NaN of none.";
+            Var var(x correction) Variance
+                "The variance: the sum of squared distances from the mean, divided by the number of elements less `correction` (0 unless given), or by 0 where that is negative. Of complex numbers the distance is the modulus. NaN of no elements.";
+            Std std(x correction) Variance
+                "The standard deviation: the square root of the variance.";
+            Max max(x) Same
+                "The largest element. NaN if any is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part. Of no elements an error.";
+            Min min(x) Same
+                "The smallest element. NaN if any is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part. Of no elements an error.";
+            Any any(x) Bool
+                "Whether any element is nonzero; NaN is. `false` of none.";
+            All all(x) Bool
+                "Whether all elements are nonzero; NaN is. `true` of none.";
+            ArgMax argmax(x) Index
+                "The index of the first largest element; of the first NaN if there is one. Over several axes the index into them flattened in row-major order. Of no elements an error.";
+            ArgMin argmin(x) Index
+                "The index of the first smallest element; of the first NaN if there is one. Over several axes the index into them flattened in row-major order. Of no elements an error.";
+            CountNonzero count_nonzero(x) Index
+                "The number of elements that are nonzero; NaN is.";
+        }
+    };
+}
