@@ -132,6 +132,10 @@ impl Policy {
     /// What the policy refuses.
     pub fn mean(self, ty: ValueType) -> Result<ValueType, Clash> {
         let dtype = self.commit(self.inexact(self.rules().mean, ty)?);
+        if dtype == DType::Bool {
+            // It stays bool only where bool is a number.
+            self.number(ty)?;
+        }
         Ok(ValueType::Strong(self.width(dtype)))
     }
 }
