@@ -2,9 +2,11 @@
 //! operations ask; the rules themselves are the policy's and the shape's.
 
 use crate::config::Settings;
+use crate::reductions::Request;
 use crate::source;
-use ndjit_ir::explain::Origin;
+use ndjit_ir::explain::{Origin, Site};
 use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::{Reduce, Rule};
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
@@ -35,7 +37,73 @@ pub(crate) fn op_result(
     place: Place,
     origins: Origins<'_>,
 ) -> Result<Inferred> {
-    inferred(op, settings, operands).map_err(|error| explained(error, op, operands, place, origins))
+    let what = What { names: op.row().operands, site: Site::of_op(op, place) };
+    inferred(op, settings, operands).map_err(|error| explained(error, what, operands, place, origins))
+}
+
+/// How a reduction is done.
+pub(crate) struct Reducing {
+    pub reduce: Reduce,
+    pub dtype: DType,
+    pub shape: Shape,
+    /// The cast that a casting mode inserts before.
+    pub cast: OperandCast,
+}
+
+/// Type and shape of a reduction's result, and the cast before it.
+pub(crate) fn reduction_result(
+    request: &Request,
+    settings: Settings,
+    operands: &[Known<'_>],
+    place: Place,
+    origins: Origins<'_>,
+) -> Result<Reducing> {
+    let names = request.reduction.row().operands;
+    let what = What { names, site: Site::of(request.reduction.name(), place) };
+    // A correction that was not given is none of the user's operands.
+    let shown =
+        if operands.get(1).is_some_and(|known| known.literal == Some(Literal::weak(0))) { 1 } else { names.len() };
+    reducing(request, settings, operands)
+        .map_err(|error| explained(error, what, &operands[..shown.min(operands.len())], place, origins))
+}
+
+fn reducing(request: &Request, settings: Settings, operands: &[Known<'_>]) -> Result<Reducing> {
+    let (reduction, policy, x) = (request.reduction, settings.policy, &operands[0]);
+    let (axes, keepdims) = request.on(x.shape)?;
+    let adapted = settings.support.resolve_reduction(policy, reduction, request.dtype, x.ty)?;
+    let result = adapted.types.result;
+    let count = axes.count(x.shape);
+    if reduction.needs_elements() && count == 0 {
+        return Err(Error::new(ErrorCode::Shape, format!("{reduction}: there are no elements"))
+            .fact(format_args!("along axes {axes} of shape {}", x.shape))
+            .help("give the array elements, or do not reduce it when it is empty"));
+    }
+    let most = result.int_range().map_or(i128::MAX, |(_, most)| most);
+    if reduction.row().rule == Rule::Index && count as i128 > most {
+        return Err(Error::new(ErrorCode::DType, format!("{reduction}: {result} cannot count {count} elements"))
+            .help(format!("ask for a wider dtype, as in `dtype(DType::I64).{reduction}(…)`")));
+    }
+    if let Some(correction) = operands.get(1)
+        && correction.ty.kind() == Kind::Complex
+    {
+        return Err(Error::new(ErrorCode::DType, format!("{reduction}: the correction is {}", correction.ty))
+            .help("give a real number"));
+    }
+    if let Some((dtype, _)) = adapted.cast {
+        x.shape.bytes(dtype.bytes()).map_err(|e| e.of(reduction))?;
+    }
+    let shape = axes.reduced(x.shape, keepdims);
+    shape.bytes(result.bytes()).map_err(|e| e.of(reduction))?;
+    let reduce = Reduce { reduction, axes, keepdims, dtype: request.dtype, policy };
+    Ok(Reducing { reduce, dtype: result, shape, cast: adapted.cast })
+}
+
+/// What is asked for, where an error is to be worded.
+#[derive(Clone, Copy)]
+struct What {
+    /// The operands' names.
+    names: &'static [&'static str],
+    site: Site,
 }
 
 fn inferred(op: Op, settings: Settings, operands: &[Known<'_>]) -> Result<Inferred> {
@@ -91,8 +159,8 @@ fn mismatch(a: &Shape, b: &Shape) -> String {
 }
 
 /// The error with its place and every operand's type, shape and origin as facts, before the facts it has.
-fn explained(error: Error, op: Op, operands: &[Known<'_>], place: Place, origins: Origins<'_>) -> Error {
-    let names = op.row().operands;
+fn explained(error: Error, what: What, operands: &[Known<'_>], place: Place, origins: Origins<'_>) -> Error {
+    let names = what.names;
     let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
     let mut full = Error::new(error.code(), error.headline()).at(place);
     for (i, (name, operand)) in names.iter().zip(operands).enumerate() {
@@ -108,18 +176,18 @@ fn explained(error: Error, op: Op, operands: &[Known<'_>], place: Place, origins
         full = full.fact(fact);
     }
     match error.help_text() {
-        Some(help) => full.help(as_written(help, op, operands, place)),
+        Some(help) => full.help(as_written(help, what, operands)),
         None => full,
     }
 }
 
 /// Advice that names operands as the op does, `` `x.cast(DType::F32)` ``, with what the user wrote in their place.
-fn as_written(help: &str, op: Op, operands: &[Known<'_>], place: Place) -> String {
-    let written = source::operands(op, place).unwrap_or_default();
+fn as_written(help: &str, what: What, operands: &[Known<'_>]) -> String {
+    let written = source::operands(what.site).unwrap_or_default();
     let cast = |quoted: &str| -> Option<String> {
         let (name, rest) = quoted.split_once(".cast(DType::")?;
         let variant = rest.strip_suffix(')')?;
-        let i = op.row().operands.iter().position(|operand| *operand == name)?;
+        let i = what.names.iter().position(|operand| *operand == name)?;
         match (operands.get(i)?.literal, written.get(i).map(|text| text.trim_start_matches('&'))) {
             (Some(literal), _) => number_of_dtype(literal, variant),
             (None, Some(text)) if is_term(text) => Some(format!("{text}.cast(DType::{variant})")),

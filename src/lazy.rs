@@ -6,21 +6,24 @@
 use crate::array::{Array, Node};
 use crate::config::{self, Config, Settings};
 use crate::explain;
-use crate::infer::{self, Inferred, Known};
+use crate::infer::{self, Inferred, Known, Reducing};
 use crate::jit::plan::{ArgumentType, Plan};
 use crate::operand::{AnyOperand, Scalar};
+use crate::reductions::Request;
 use crate::stats;
 use ndjit_ir::explain::{Explanation, Input, Origin};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
+use ndjit_ir::reduction::Reduce;
 use ndjit_ir::support::CastReason;
+use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use ndjit_runtime::{Argument, Output};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// An operation that waits.
 #[derive(Clone)]
@@ -34,6 +37,7 @@ pub(crate) struct Recipe {
 enum Step {
     Op(Op, Policy),
     Cast(CastReason),
+    Reduce(Reduce),
 }
 
 #[derive(Clone)]
@@ -42,43 +46,79 @@ enum LazyOperand {
     Literal(Scalar),
 }
 
-/// Notes an operation on arrays and numbers.
-pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
-    let settings = config::settings();
-    let policy = settings.policy;
-    let scalar = Shape::scalar();
-    let mut known: SmallVec<[Known<'_>; 3]> = SmallVec::new();
-    let mut own: SmallVec<[LazyOperand; 2]> = SmallVec::new();
+/// Operands of an operation to be noted.
+struct Operands<'a> {
+    known: SmallVec<[Known<'a>; 3]>,
+    own: SmallVec<[LazyOperand; 2]>,
+}
+
+static SCALAR: LazyLock<Shape> = LazyLock::new(Shape::scalar);
+
+/// The operands, or the array that is the error of one.
+fn gather<'a>(what: &str, operands: &'a [AnyOperand], place: Place) -> std::result::Result<Operands<'a>, Array> {
+    let mut gathered = Operands { known: SmallVec::new(), own: SmallVec::new() };
+    let Operands { known, own } = &mut gathered;
     for operand in operands {
         match operand {
             AnyOperand::Array(array) => {
                 if let Some(error) = array.error() {
-                    return Array::poisoned(error.clone());
+                    return Err(Array::poisoned(error.clone()));
                 }
                 known.push(Known { ty: array.value_type(), shape: array.shape(), literal: None });
                 own.push(LazyOperand::Array(array.clone()));
             }
             AnyOperand::Scalar(number) => {
-                known.push(Known { ty: number.0.ty(), shape: &scalar, literal: Some(number.0) });
+                known.push(Known { ty: number.0.ty(), shape: &SCALAR, literal: Some(number.0) });
                 own.push(LazyOperand::Literal(*number));
             }
             AnyOperand::Expr(_) => {
-                return Array::poisoned(
-                    Error::new(ErrorCode::Traced, format!("{op}: a traced value was used outside its trace")).at(place),
-                );
+                let headline = format!("{what}: a traced value was used outside its trace");
+                return Err(Array::poisoned(Error::new(ErrorCode::Traced, headline).at(place)));
             }
         }
     }
+    Ok(gathered)
+}
+
+/// Notes the cast that a casting mode inserts before an operand.
+fn adapt(operand: &mut LazyOperand, shape: &Shape, cast: OperandCast, place: Place) {
+    if let Some((dtype, mode)) = cast {
+        let step = Step::Cast(CastReason::Mode(mode));
+        let recipe = Recipe { step, operands: SmallVec::from_iter([operand.clone()]), place };
+        *operand = LazyOperand::Array(note(dtype.into(), dtype, shape.clone(), recipe));
+    }
+}
+
+/// Notes an operation on arrays and numbers.
+pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
+    let settings = config::settings();
+    let policy = settings.policy;
+    let Operands { known, mut own } = match gather(op.name(), operands, place) {
+        Ok(operands) => operands,
+        Err(poisoned) => return poisoned,
+    };
     match infer::op_result(op, settings, &known, place, &|i| origin(&own[i])) {
         Ok(Inferred { ty, shape, casts }) => {
             for ((operand, known), cast) in own.iter_mut().zip(&known).zip(casts) {
-                if let Some((dtype, mode)) = cast {
-                    let step = Step::Cast(CastReason::Mode(mode));
-                    let recipe = Recipe { step, operands: SmallVec::from_iter([operand.clone()]), place };
-                    *operand = LazyOperand::Array(note(dtype.into(), dtype, known.shape.clone(), recipe));
-                }
+                adapt(operand, known.shape, cast, place);
             }
             note(ty, policy.commit(ty), shape, Recipe { step: Step::Op(op, policy), operands: own, place })
+        }
+        Err(error) => Array::poisoned(error),
+    }
+}
+
+/// Notes a reduction.
+pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
+    let settings = config::settings();
+    let Operands { known, mut own } = match gather(request.reduction.name(), operands, place) {
+        Ok(operands) => operands,
+        Err(poisoned) => return poisoned,
+    };
+    match infer::reduction_result(request, settings, &known, place, &|i| origin(&own[i])) {
+        Ok(Reducing { reduce, dtype, shape, cast }) => {
+            adapt(&mut own[0], known[0].shape, cast, place);
+            note(dtype.into(), dtype, shape, Recipe { step: Step::Reduce(reduce), operands: own, place })
         }
         Err(error) => Array::poisoned(error),
     }
@@ -96,6 +136,7 @@ fn origin(operand: &LazyOperand) -> Origin {
             let what = match step {
                 Step::Op(op, _) => op.name(),
                 Step::Cast(_) => "cast",
+                Step::Reduce(reduce) => reduce.reduction.name(),
             };
             Origin::Computed { value: None, what, place: Some(*place) }
         }
@@ -359,6 +400,7 @@ impl Program {
                     let kind = match *step {
                         Step::Op(op, policy) => NodeKind::Op(op, policy),
                         Step::Cast(reason) => NodeKind::Cast(reason),
+                        Step::Reduce(reduce) => NodeKind::Reduce(reduce),
                     };
                     let operands: SmallVec<[Value; 3]> = operands.iter().map(|&o| values[o as usize]).collect();
                     let shape = graph.intern(shape);

@@ -36,6 +36,7 @@ mod lazy;
 pub mod operand;
 pub mod operators;
 pub mod queries;
+pub mod reductions;
 mod report;
 mod source;
 mod stats;
@@ -68,6 +69,10 @@ pub use ndjit_runtime::Element;
 pub use operand::{Scalar, strong, weak};
 #[doc(inline)]
 pub use queries::{can_cast, promote_arrays, promote_types, result_type};
+#[doc(inline)]
+pub use reductions::{
+    Axes, Corrected, all, any, argmax, argmin, correction, count_nonzero, keepdims, max, mean, min, prod, std, sum, var,
+};
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};
 pub use support::{casting, device, restrict_dtypes, set_casting, set_device, with_casting, with_device};

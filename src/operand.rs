@@ -4,6 +4,7 @@
 
 use crate::array::Array;
 use crate::expr::Expr;
+use crate::reductions::Request;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Op, Place, Result, Shape, ValueType};
 use ndjit_runtime::Element;
@@ -67,6 +68,10 @@ pub trait Computed: Sized {
     #[doc(hidden)]
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Self;
 
+    /// Applies a reduction; a failure is kept in the result.
+    #[doc(hidden)]
+    fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Self;
+
     /// An array as it stands; in a trace a constant of it.
     #[doc(hidden)]
     fn constant(array: Array, place: Place) -> Self;
@@ -77,6 +82,10 @@ impl Computed for Expr {
         crate::trace::apply(op, operands, place)
     }
 
+    fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
+        crate::trace::reduce(request, operands, place)
+    }
+
     fn constant(array: Array, place: Place) -> Expr {
         crate::trace::constant(&array, place)
     }
@@ -85,6 +94,10 @@ impl Computed for Expr {
 impl Computed for Array {
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Array {
         crate::lazy::apply(op, operands, place)
+    }
+
+    fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
+        crate::lazy::reduce(request, operands, place)
     }
 
     fn constant(array: Array, _place: Place) -> Array {

@@ -4,7 +4,7 @@
 //! call's parentheses reach, and not beyond the line. What cannot be told is left out; nothing but messages depends on it.
 
 use ndjit_ir::explain::{Site, Snippet};
-use ndjit_ir::{Op, Place};
+use ndjit_ir::{Op, Place, Reduction};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
@@ -14,14 +14,16 @@ pub(crate) fn line(place: Place) -> Option<String> {
     Sources::default().line(place)
 }
 
-/// What the operands of `op` at a place are written as, if one operation alone can be meant.
-pub(crate) fn operands(op: Op, place: Place) -> Option<Vec<String>> {
-    let line = line(place)?;
-    let (at, _) = line.char_indices().nth((place.column as usize).checked_sub(1)?)?;
+/// What the operands of an operation are written as, if one operation alone can be meant.
+pub(crate) fn operands(site: Site) -> Option<Vec<String>> {
+    let line = line(site.place)?;
+    let (at, _) = line.char_indices().nth((site.place.column as usize).checked_sub(1)?)?;
     let (before, text) = line.split_at(at);
-    let mut found = candidates(before, text).into_iter().filter(|(form, _)| form.is(Some(op)));
-    let (_, snippet) = found.next()?;
-    (found.next().is_none() && snippet.operands.len() == op.arity()).then_some(snippet.operands)
+    let mut found = candidates(before, text).into_iter().filter(|(form, _)| form.is(site.what, site.op));
+    let (form, snippet) = found.next()?;
+    let snippet = of_site(site, &form, snippet);
+    let all = site.op.is_none_or(|op| snippet.operands.len() == op.arity());
+    (found.next().is_none() && all).then_some(snippet.operands)
 }
 
 /// Files, each read once.
@@ -42,19 +44,31 @@ impl Sources {
 
     /// An operation as it is written.
     pub fn snippet(&self, site: Site) -> Option<Snippet> {
-        snippet(site.op, site.nested, &self.line(site.place)?, (site.place.column as usize).checked_sub(1)?)
+        snippet(site, &self.line(site.place)?, (site.place.column as usize).checked_sub(1)?)
     }
 }
 
-/// The expression of an op that begins at a character of a line: of several such the one with `nested` others inside.
-fn snippet(op: Option<Op>, nested: usize, line: &str, column: usize) -> Option<Snippet> {
+/// The expression of an operation that begins at a character of a line: of several such the one with `nested` others inside.
+fn snippet(site: Site, line: &str, column: usize) -> Option<Snippet> {
     let (before, text) = line.char_indices().nth(column).map(|(at, _)| line.split_at(at))?;
     let mut ours = candidates(before, text);
-    ours.retain(|(form, _)| form.is(op));
-    let unsure = ours.len() > 1 && nested >= ours.len();
-    let at = nested.min(ours.len().checked_sub(1)?);
-    let (_, snippet) = ours.swap_remove(at);
+    ours.retain(|(form, _)| form.is(site.what, site.op));
+    let unsure = ours.len() > 1 && site.nested >= ours.len();
+    let at = site.nested.min(ours.len().checked_sub(1)?);
+    let (form, snippet) = ours.swap_remove(at);
+    let snippet = of_site(site, &form, snippet);
     Some(if unsure { Snippet { operands: Vec::new(), ..snippet } } else { snippet })
+}
+
+/// The snippet with the array alone as the operand of a reduction: axes are none. It is the first argument of a function, the
+/// receiver of a method with one argument, and the first argument of one with two, as in `dtype(d).sum(&x, 0)`.
+fn of_site(site: Site, form: &Form<'_>, snippet: Snippet) -> Snippet {
+    if site.what.parse::<Reduction>().is_err() {
+        return snippet;
+    }
+    let array = usize::from(matches!(form, Form::Method) && snippet.operands.len() == 3);
+    let operands = snippet.operands.into_iter().skip(array).take(1).collect();
+    Snippet { operands, ..snippet }
 }
 
 /// How an operation is spelled.
@@ -67,16 +81,15 @@ enum Form<'a> {
 }
 
 impl Form<'_> {
-    fn is(&self, op: Option<Op>) -> bool {
+    fn is(&self, what: &str, op: Option<Op>) -> bool {
         let spelled = |operator: &str, arity| op.is_some_and(|op| op.arity() == arity && symbol(op) == Some(operator));
         match *self {
             Form::Prefix(operator) => spelled(operator, 1),
             Form::Infix(operator) => spelled(operator.strip_suffix('=').unwrap_or(operator), 2),
             // `where` is spelled `where_`.
-            Form::Function(path) => path
-                .rsplit(':')
-                .next()
-                .is_some_and(|name| op.is_some_and(|op| name.strip_suffix('_').unwrap_or(name) == op.name())),
+            Form::Function(path) => {
+                path.rsplit(':').next().is_some_and(|name| name.strip_suffix('_').unwrap_or(name) == what)
+            }
             // Methods have other names too; nothing else begins at the name of one.
             Form::Method => true,
         }
@@ -288,12 +301,20 @@ fn of(text: &str, operands: &[&str]) -> Snippet {
 #[cfg(test)]
 mod tests {
     use super::snippet;
-    use ndjit_ir::Op;
+    use ndjit_ir::explain::Site;
+    use ndjit_ir::{Op, Place};
 
     /// The expression at the mark `^`, and its operands.
     fn at(op: Option<Op>, nested: usize, marked: &str) -> String {
+        at_site(
+            Site { nested, ..op.map_or(Site::of("cast", Place::caller()), |op| Site::of_op(op, Place::caller())) },
+            marked,
+        )
+    }
+
+    fn at_site(site: Site, marked: &str) -> String {
         let column = marked.chars().position(|c| c == '^').unwrap_or(0);
-        match snippet(op, nested, &marked.replacen('^', "", 1), column) {
+        match snippet(site, &marked.replacen('^', "", 1), column) {
             Some(found) => format!("{} <{}>", found.text, found.operands.join("|")),
             None => "none".to_owned(),
         }

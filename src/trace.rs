@@ -7,8 +7,9 @@ use crate::array::Array;
 use crate::config;
 use crate::explain;
 use crate::expr::{Expr, Node};
-use crate::infer::{self, Inferred, Known};
+use crate::infer::{self, Inferred, Known, Reducing};
 use crate::operand::AnyOperand;
+use crate::reductions::Request;
 use ndjit_ir::explain::{Explainer, Explanation, Input};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
@@ -144,6 +145,17 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
             values.push(trace.value(operand, op.name(), place)?);
         }
         trace.op(op, &values, place)
+    })
+}
+
+/// Applies a reduction in the trace of this thread.
+pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
+    in_trace(|trace| {
+        let mut values: SmallVec<[Value; 2]> = SmallVec::new();
+        for operand in operands {
+            values.push(trace.value(operand, request.reduction.name(), place)?);
+        }
+        trace.reduce(request, &values, place)
     })
 }
 
@@ -390,13 +402,34 @@ impl Trace {
         Ok(value)
     }
 
+    /// What is known of some values.
+    fn known(&self, values: &[Value]) -> SmallVec<[Known<'_>; 3]> {
+        let graph = &self.graph;
+        let known = |&v: &Value| Known { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) };
+        values.iter().map(known).collect()
+    }
+
+    fn reduce(&mut self, request: &Request, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
+        let settings = config::settings();
+        let known = self.known(values);
+        let explainer = Explainer::new(&self.graph, &self.places).inputs(&self.inputs);
+        let result = infer::reduction_result(request, settings, &known, place, &|i| explainer.origin(values[i]));
+        drop(known);
+        let Reducing { reduce, dtype, shape, cast } = result.map_err(|error| self.fail(error))?;
+        let mut values: SmallVec<[Value; 2]> = values.into();
+        if let Some((dtype, mode)) = cast {
+            values[0] = self.cast(values[0], dtype, CastReason::Mode(mode), place);
+        }
+        let shape = self.graph.intern(&shape);
+        let value = self.add(NodeKind::Reduce(reduce), &values, &[(dtype.into(), shape)], place);
+        self.supports.note(self.graph.producer(value), settings.support);
+        Ok(value)
+    }
+
     fn op(&mut self, op: Op, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
         let settings = config::settings();
+        let known = self.known(values);
         let graph = &self.graph;
-        let known: SmallVec<[Known<'_>; 3]> = values
-            .iter()
-            .map(|&v| Known { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) })
-            .collect();
         let explainer = Explainer::new(graph, &self.places).inputs(&self.inputs);
         let result = infer::op_result(op, settings, &known, place, &|i| explainer.origin(values[i]));
         drop(known);
@@ -447,7 +480,12 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
             Slot::Value(literal) => Some(*literal),
             Slot::Argument { .. } => None,
         },
-        NodeKind::Param(..) | NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Call(_) => None,
+        NodeKind::Param(..)
+        | NodeKind::Op(..)
+        | NodeKind::Cast(_)
+        | NodeKind::Reduce(_)
+        | NodeKind::Iota(_)
+        | NodeKind::Call(_) => None,
     }
 }
 

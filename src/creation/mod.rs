@@ -25,17 +25,14 @@ use ndjit_ir::progression::Progression;
 use ndjit_ir::{DType, Place, Result, Shape, ValueType, Weak};
 use smallvec::SmallVec;
 
-/// Creation functions with a dtype: made by [`dtype`].
-///
-/// Reductions will take their dtype the same way. Which one they infer is a policy's to say already:
-/// [`Policy::sum`](crate::Policy::sum), [`Policy::product`](crate::Policy::product), [`Policy::mean`](crate::Policy::mean).
+/// Creation functions and [reductions](crate::reductions) with a dtype: made by [`dtype`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Typed(Option<DType>);
 
 /// What the free functions are methods of.
 const INFERRED: Typed = Typed(None);
 
-/// The creation functions for elements of `dtype`. With 64-bit types off (see [`Policy::width`](crate::Policy::width)) 64-bit
+/// The creation functions and reductions for elements of `dtype`. With 64-bit types off (see [`Policy::width`](crate::Policy::width)) 64-bit
 /// dtypes become 32-bit ones.
 ///
 /// ```
@@ -307,6 +304,11 @@ impl Typed {
             Err(error) => Array::poisoned(error.at(place)),
         };
         X::Out::constant(made, place)
+    }
+
+    /// The dtype asked for.
+    pub(crate) fn asked(self) -> Option<DType> {
+        self.0
     }
 
     /// The dtype asked for, or the default.

@@ -6,7 +6,7 @@ use ndjit_ir::explain::Explainer;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::CastReason;
-use ndjit_ir::{DType, Error, Op, Place, ValueType};
+use ndjit_ir::{DType, Error, Place, ValueType};
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ struct Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffRow {
-    /// The op's name, or `cast`.
+    /// The op's name, the reduction's, or `cast`.
     pub what: &'static str,
     /// As written in the source, where that can be read.
     pub written: Option<String>,
@@ -50,8 +50,8 @@ pub struct DiffRow {
 /// What makes operations under several policies the same one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
-    /// None for a cast.
-    op: Option<Op>,
+    /// The op's name, the reduction's, or `cast`.
+    what: &'static str,
     place: Option<Place>,
     /// How many there were before.
     nth: usize,
@@ -69,12 +69,8 @@ impl PolicyDiff {
         let sources = Sources::default();
         let recorded: Vec<_> = traced.iter().map(|(policy, made)| recorded(made, *policy, &sources)).collect();
         let keys = merged(&recorded);
-        let row = |key: &Key| DiffRow {
-            what: key.op.map_or("cast", Op::name),
-            written: None,
-            place: key.place,
-            types: vec![None; traced.len()],
-        };
+        let row =
+            |key: &Key| DiffRow { what: key.what, written: None, place: key.place, types: vec![None; traced.len()] };
         let mut rows: Vec<DiffRow> = keys.iter().map(row).collect();
         let at: HashMap<Key, usize> = keys.iter().enumerate().map(|(row, key)| (*key, row)).collect();
         for (column, operations) in recorded.into_iter().enumerate() {
@@ -175,7 +171,7 @@ fn recorded(made: &Result<Recording, Failure>, policy: Policy, sources: &Sources
 struct Reader<'a> {
     policy: Policy,
     sources: &'a Sources,
-    counts: HashMap<(Option<Op>, Option<Place>), usize>,
+    counts: HashMap<(&'static str, Option<Place>), usize>,
     found: Vec<Recorded>,
 }
 
@@ -190,10 +186,11 @@ impl Reader<'_> {
                 continue;
             };
             match graph.node(id).kind {
-                NodeKind::Param(..) | NodeKind::Literal(_) => {}
+                NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => {}
                 NodeKind::Cast(CastReason::Mode(_)) => {}
-                NodeKind::Op(op, _) => self.note(Some(op), id, graph, places),
-                NodeKind::Cast(CastReason::Explicit) => self.note(None, id, graph, places),
+                NodeKind::Op(op, _) => self.note(op.name(), id, graph, places),
+                NodeKind::Reduce(reduce) => self.note(reduce.reduction.name(), id, graph, places),
+                NodeKind::Cast(CastReason::Explicit) => self.note("cast", id, graph, places),
                 NodeKind::Call(n) => {
                     if let Some(child) = graph.children().get(n as usize) {
                         let places = places.child(n);
@@ -204,7 +201,7 @@ impl Reader<'_> {
         }
     }
 
-    fn note(&mut self, op: Option<Op>, id: NodeId, graph: &Graph<ValueType>, places: &Places) {
+    fn note(&mut self, what: &'static str, id: NodeId, graph: &Graph<ValueType>, places: &Places) {
         let value = graph.node(id).first();
         let ty = (graph.ty(value), graph.stored(value, self.policy));
         let read = |site| self.sources.snippet(site);
@@ -214,8 +211,8 @@ impl Reader<'_> {
             at.push(None);
         }
         for place in at {
-            let count = self.counts.entry((op, place)).or_default();
-            let key = Key { op, place, nth: *count };
+            let count = self.counts.entry((what, place)).or_default();
+            let key = Key { what, place, nth: *count };
             *count += 1;
             let written = place.and_then(|place| explainer.written(id, place)).map(|snippet| snippet.text);
             self.found.push(Recorded { key, written, ty });

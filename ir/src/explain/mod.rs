@@ -51,13 +51,27 @@ pub struct Snippet {
 /// An operation in the user's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// The op; none for a cast, a reduction or a call.
+    /// What it is called: the name of an op or a reduction, `cast` or `call`.
+    pub what: &'static str,
+    /// The op, if it is one, which may be spelled as an operator.
     pub op: Option<Op>,
     /// Where it begins.
     pub place: Place,
     /// How many operations of the same op, inside its first operand, begin at that place too: 1 for the outer sum of
     /// `(x + y) * z + w`.
     pub nested: usize,
+}
+
+impl Site {
+    /// A use of an op.
+    pub fn of_op(op: Op, place: Place) -> Site {
+        Site { what: op.name(), op: Some(op), place, nested: 0 }
+    }
+
+    /// A use of something else that has a name.
+    pub fn of(what: &'static str, place: Place) -> Site {
+        Site { what, op: None, place, nested: 0 }
+    }
 }
 
 /// Reads the source of an operation. `None` where it cannot be read.
@@ -132,7 +146,8 @@ impl<'a> Explainer<'a> {
             }
             nested += usize::from(self.op(at) == op);
         }
-        (self.source)(Site { op, place, nested })
+        let what = origin::what(self.graph.node(node).kind);
+        (self.source)(Site { what, op, place, nested })
     }
 
     fn op(&self, node: NodeId) -> Option<Op> {

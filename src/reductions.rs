@@ -1,0 +1,248 @@
+//! Reductions: one value of all elements along some axes. Free functions and methods infer the dtype of the result;
+//! `dtype(d)` has the same functions as methods and asks for one, `correction(c)` has those of the variance.
+//!
+//! Which axes is always the last argument: `..` for all, `0` or `-1` for one, `[0, 2]` for several, and
+//! [`keepdims`] of any of these, so that the result broadcasts against the operand.
+//!
+//! Elements are combined in an order that depends on the shape alone ([`ndjit_ir::reduction::fold`]), so results are the same for
+//! any number of threads, any vector width and any fusion. A sum of `n` floats differs from the exact one by at most
+//! `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order, `u` being half an ULP of 1; halves are summed in `f32`
+//! and rounded once.
+
+use crate::array::Array;
+use crate::creation::Typed;
+use crate::expr::Expr;
+use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::{self, Reduction};
+use ndjit_ir::{DType, Place, Result, Shape};
+use smallvec::{SmallVec, smallvec};
+use std::ops::RangeFull;
+
+/// Which axes are reduced, and whether they stay with extent 1. Made from `..` (all axes), a number (negative from the last,
+/// which is -1), an array or slice of numbers, or by [`keepdims`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axes {
+    /// `None` for all.
+    axes: Option<SmallVec<[isize; 4]>>,
+    keepdims: bool,
+}
+
+/// The same axes, which stay in the result with extent 1, so that it broadcasts against the operand.
+///
+/// ```
+/// use ndjit::{dtype, keepdims, DType};
+/// let x = dtype(DType::F32).arange(4);
+/// let centred = &x - x.mean(keepdims(..));
+/// assert_eq!(centred.to_vec::<f32>()?, [-1.5, -0.5, 0.5, 1.5]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn keepdims(axes: impl Into<Axes>) -> Axes {
+    Axes { keepdims: true, ..axes.into() }
+}
+
+impl From<RangeFull> for Axes {
+    fn from(_: RangeFull) -> Axes {
+        Axes { axes: None, keepdims: false }
+    }
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => {$(
+        impl From<$t> for Axes {
+            fn from(axis: $t) -> Axes {
+                Axes::from([axis])
+            }
+        }
+        impl<const N: usize> From<[$t; N]> for Axes {
+            fn from(axes: [$t; N]) -> Axes {
+                Axes::from(&axes[..])
+            }
+        }
+        impl From<&[$t]> for Axes {
+            fn from(axes: &[$t]) -> Axes {
+                // No array has an axis of a number that is out of range.
+                let axes = axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
+                Axes { axes: Some(axes), keepdims: false }
+            }
+        }
+    )*};
+}
+
+numbers! { i32 i64 isize usize }
+
+/// One use of a reduction.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub(crate) reduction: Reduction,
+    /// The dtype asked for.
+    pub(crate) dtype: Option<DType>,
+    axes: Axes,
+}
+
+impl Request {
+    /// What it is as a node, but for the policy, and the shape of the result.
+    pub(crate) fn on(&self, shape: &Shape) -> Result<(reduction::Axes, bool)> {
+        let axes = match &self.axes.axes {
+            None => reduction::Axes::all(shape.rank()),
+            Some(axes) => reduction::Axes::new(axes, shape.rank()),
+        };
+        Ok((axes.map_err(|error| error.of(self.reduction))?, self.axes.keepdims))
+    }
+}
+
+/// The variance and what follows from it with a correction: made by [`correction`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Corrected {
+    dtype: Option<DType>,
+    correction: Scalar,
+}
+
+/// [`var`] and [`std`](fn@std) with the number of elements in the divisor less `correction`: 1 gives the unbiased estimate of the variance
+/// of what the elements are a sample of.
+///
+/// ```
+/// use ndjit::{Array, correction, DType, dtype};
+/// let x = Array::from([1.0f32, 2.0, 3.0, 4.0, 5.0]);
+/// assert_eq!(x.var(..).item::<f32>()?, 2.0);
+/// assert_eq!(correction(1).var(&x, ..).item::<f32>()?, 2.5);
+/// assert_eq!(dtype(DType::F64).correction(1).var(&x, ..).item::<f64>()?, 2.5);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn correction(correction: impl Number) -> Corrected {
+    Corrected { dtype: None, correction: Scalar(correction.literal(), Some(Place::caller())) }
+}
+
+impl Typed {
+    /// [`correction`](fn@correction) with this dtype.
+    #[track_caller]
+    pub fn correction(self, correction: impl Number) -> Corrected {
+        Corrected { dtype: self.asked(), correction: Scalar(correction.literal(), Some(Place::caller())) }
+    }
+}
+
+impl Corrected {
+    /// [`var`] with this correction.
+    #[track_caller]
+    pub fn var<X: Math>(self, x: X, axes: impl Into<Axes>) -> X::Out {
+        self.reduce(Reduction::Var, x.operand(), axes.into(), Place::caller())
+    }
+
+    /// [`std`](fn@std) with this correction.
+    #[track_caller]
+    pub fn std<X: Math>(self, x: X, axes: impl Into<Axes>) -> X::Out {
+        self.reduce(Reduction::Std, x.operand(), axes.into(), Place::caller())
+    }
+
+    fn reduce<R: Computed>(self, reduction: Reduction, x: AnyOperand, axes: Axes, place: Place) -> R {
+        R::reduce(&Request { reduction, dtype: self.dtype, axes }, &[x, AnyOperand::Scalar(self.correction)], place)
+    }
+}
+
+/// The operands of a reduction whose correction, if it takes one, was not given.
+fn uncorrected(reduction: Reduction, x: AnyOperand) -> SmallVec<[AnyOperand; 2]> {
+    let mut operands: SmallVec<[AnyOperand; 2]> = smallvec![x];
+    operands.extend(reduction.row().operands[1..].iter().map(|_| AnyOperand::Scalar(Scalar(Literal::weak(0), None))));
+    operands
+}
+
+fn reduce<R: Computed>(reduction: Reduction, dtype: Option<DType>, x: AnyOperand, axes: Axes, place: Place) -> R {
+    R::reduce(&Request { reduction, dtype, axes }, &uncorrected(reduction, x), place)
+}
+
+macro_rules! rows {
+    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)*) => {
+        $(
+            #[doc = concat!($doc, "\n\n- Result: ", types!($rule), " Never weak.\n- Along which axes: [`Axes`].",
+                "\n\n# Errors\nPoisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy",
+                " refuses the operand", errors!($rule))]
+            #[track_caller]
+            pub fn $name<X: Math>(x: X, axes: impl Into<Axes>) -> X::Out {
+                reduce(Reduction::$variant, None, x.operand(), axes.into(), Place::caller())
+            }
+        )*
+
+        /// Reductions: each is documented where it stands alone.
+        impl Expr {
+            $(
+                #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
+                #[track_caller]
+                pub fn $name(self, axes: impl Into<Axes>) -> Expr {
+                    reduce(Reduction::$variant, None, self.operand(), axes.into(), Place::caller())
+                }
+            )*
+        }
+
+        /// Reductions: each is documented where it stands alone.
+        impl Array {
+            $(
+                #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
+                #[track_caller]
+                pub fn $name(&self, axes: impl Into<Axes>) -> Array {
+                    reduce(Reduction::$variant, None, self.operand(), axes.into(), Place::caller())
+                }
+            )*
+        }
+
+        /// Reductions of this dtype, for those that take one; each is documented where it stands alone. The operand is cast to it
+        /// before elements are combined, that of a variance to the complex dtype of that width if it is complex.
+        impl Typed {
+            $( typed! { $rule $variant $name } )*
+        }
+    };
+}
+
+/// The dtype of a result, in words.
+macro_rules! types {
+    (Sum) => {
+        "integers have at least the width of the default integer and keep their signedness, bool gives the default integer, others keep their dtype (other policies differ)."
+    };
+    (Product) => {
+        "integers have at least the width of the default integer and keep their signedness, bool gives the default integer, others keep their dtype (other policies differ)."
+    };
+    (Mean) => {
+        "64-bit integers give `f64`, others and bool `f32`, floats and complex numbers their dtype (other policies differ)."
+    };
+    (Variance) => {
+        "64-bit integers give `f64`, others and bool `f32`, floats their dtype, complex numbers that of the real part (other policies differ)."
+    };
+    (Same) => {
+        "the operand's dtype."
+    };
+    (Bool) => {
+        "bool."
+    };
+    (Index) => {
+        "the default integer (`i64` under other policies than JAX's)."
+    };
+}
+
+/// More errors than every reduction has.
+macro_rules! errors {
+    (Same) => {
+        ", with `Shape` if there are no elements."
+    };
+    (Index) => {
+        ", with `Shape` if it needs elements and there are none, with `DType` if the result's dtype cannot count them."
+    };
+    ($rule:ident) => {
+        "."
+    };
+}
+
+/// The method that asks for a dtype.
+macro_rules! typed {
+    (Same $variant:ident $name:ident) => {};
+    (Bool $variant:ident $name:ident) => {};
+    ($rule:ident $variant:ident $name:ident) => {
+        #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
+        #[track_caller]
+        pub fn $name<X: Math>(self, x: X, axes: impl Into<Axes>) -> X::Out {
+            reduce(Reduction::$variant, self.asked(), x.operand(), axes.into(), Place::caller())
+        }
+    };
+}
+
+ndjit_ir::reduction_table!(rows);
