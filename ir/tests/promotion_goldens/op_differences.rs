@@ -378,13 +378,6 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: IVY,
-        calls: &["sum"],
-        cells: |o| o.missing() && o.has_kind(Kind::Bool),
-        ours: nothing,
-        reason: "Ivy sums bool in NumPy's i64, whatever its defaults; the policy asks for a dtype",
-    },
-    Difference {
-        libraries: IVY,
         calls: &["var"],
         cells: |o| o.other() && !o.has_kind(Kind::Float),
         ours: as_std,
