@@ -160,7 +160,7 @@ fn mismatch(a: &Shape, b: &Shape) -> String {
 
 /// The error with its place and every operand's type, shape and origin as facts, before the facts it has.
 fn explained(error: Error, what: What, operands: &[Known<'_>], place: Place, origins: Origins<'_>) -> Error {
-    let names = what.names;
+    let names = &what.names[..operands.len().min(what.names.len())];
     let width = names.iter().map(|n| n.len()).max().unwrap_or(0) + 1;
     let mut full = Error::new(error.code(), error.headline()).at(place);
     for (i, (name, operand)) in names.iter().zip(operands).enumerate() {

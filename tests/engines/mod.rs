@@ -7,7 +7,7 @@ use ndjit_ir::graph::{Graph, Places, Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::{Layout, LoopNest};
 use ndjit_ir::random::Program;
-use ndjit_ir::{DType, Literal, Policy, Result, ValueType};
+use ndjit_ir::{DType, Literal, Policy, Result, Shape, ValueType};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use std::collections::HashMap;
 
@@ -101,7 +101,9 @@ fn loops(lowered: &Lowered, program: &Program, expanded: bool) -> Result<Vec<Ten
             };
             literals.extend(literal.to_repr(dtype)?);
         }
-        let inputs: Vec<Tensor> = scheduled.inputs.iter().map(|v| values[v].clone()).collect();
+        // Positions have no memory.
+        let none = Tensor::zeros(DType::I64, Shape::from(0))?;
+        let inputs: Vec<Tensor> = scheduled.inputs.iter().map(|v| values.get(v).unwrap_or(&none).clone()).collect();
         let mut outputs: Vec<Tensor> = scheduled
             .outputs
             .iter()

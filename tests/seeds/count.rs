@@ -15,7 +15,6 @@ const PAGES: &[(char, &str, usize)] = &[
 
 /// Examples that ndjit has no way to write, and why.
 const NOT_EXPRESSIBLE: &[(&str, &str)] = &[
-    ("I40", "sum_and_prod_take_a_dtype: ndjit has no reductions yet"),
     ("I71", "cumsum_support_by_version: support is data of ndjit's one version, without ranges of versions"),
 ];
 

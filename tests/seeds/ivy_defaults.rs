@@ -51,6 +51,21 @@ fn creation_functions_take_a_dtype() {
     assert_eq!(dtypes([dtype(DType::I8).arange(3), dtype(DType::F64).arange(3)]), [DType::I8, DType::F64]);
 }
 
+// I40 "such as ivy.prod and ivy.sum", which take a dtype because "compounding reduction … could result in overflows"
+// Ivy gives prod(int8, dtype=int64) as int64. Functions that only shrink, as max, take none.
+#[test]
+fn sum_and_prod_take_a_dtype() {
+    let x = Array::from([100i8, 100, 100]);
+    gives(Ok(dtype(DType::I64).prod(&x, ..)), DType::I64, &[1_000_000i64]);
+    gives(Ok(dtype(DType::I64).sum(&x, 0)), DType::I64, &[300i64]);
+    gives(Ok(dtype(DType::I8).sum(&x, ..)), DType::I8, &[44i8]);
+    // What it is for: under Ivy's own rule the sum of i8 is i8, and wraps.
+    with_policy(Policy::IvyPrecise, || {
+        gives(Ok(x.sum(..)), DType::I8, &[44i8]);
+        gives(Ok(dtype(DType::I32).sum(&x, ..)), DType::I32, &[300i32]);
+    });
+}
+
 // I41 1. "if the dtype argument is provided, use this directly"
 #[test]
 fn explicit_dtype_wins() {
@@ -118,6 +133,7 @@ fn axes_and_counts_are_irrelevant() {
     with_int(DType::I8, || {
         assert_eq!(dtypes([zeros(3), ones([2, 3]), eye(2), linspace(0..=1, 3)]), [DType::F32; 4]);
         assert_eq!(dtypes([full(3, 1.5), full([3, 3], true)]), [DType::F32, DType::Bool]);
+        assert_eq!(dtypes([ones([2, 3]).sum(0), ones([2, 3]).mean([0, 1])]), [DType::F32; 2]);
     });
 }
 
@@ -189,7 +205,7 @@ fn full_like_takes_its_array() {
 
 // I68 "prod upcasts the unsigned integer return to have the same number of bits as the default integer data type. By default
 // int32, and so we should return uint32 despite uint8"
-// ndjit has no reductions yet, but its policies type them. Ivy's sum does not widen (int8 stays).
+// Ivy's sum does not widen (int8 stays).
 #[test]
 fn prod_of_uint8_widens_unsigned() {
     let narrow = Policy::NumPy2.with_defaults(Defaults::BITS_32).unwrap();
@@ -199,5 +215,10 @@ fn prod_of_uint8_widens_unsigned() {
     }
     assert_eq!(Policy::IvyPrecise.product(DType::F16.into()).unwrap(), DType::F32.into());
     assert_eq!(Policy::IvyPrecise.sum(DType::U8.into()).unwrap(), DType::U8.into());
-    assert_eq!(with_policy(Policy::IvyPrecise, || (Array::from([1u8]) * Array::from([2u8])).dtype()), DType::U8);
+    let x = Array::from([100u8, 100]);
+    with_policy(Policy::IvyPrecise, || {
+        gives(Ok(x.prod(..)), DType::U32, &[10_000u32]);
+        gives(Ok(x.sum(..)), DType::U8, &[200u8]);
+        assert_eq!((&x * &x).dtype(), DType::U8);
+    });
 }

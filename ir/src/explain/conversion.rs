@@ -20,6 +20,8 @@ pub enum Reason {
     Operand(NodeId, u32),
     /// A cast node of the traced graph: the user's.
     Cast(NodeId),
+    /// A reduction of the traced graph, which is made with it.
+    Part(NodeId),
     /// A result of the program, at this position.
     Result(u32),
 }
@@ -118,6 +120,10 @@ impl Display for InWords<'_> {
                 {
                     write!(f, "[{name}]")?;
                 }
+                text::write_places(&at(node), f)
+            }
+            Reason::Part(node) => {
+                write!(f, "part of {}", what(graph.node(node).kind))?;
                 text::write_places(&at(node), f)
             }
             Reason::Result(index) => {

@@ -9,7 +9,7 @@
 //!
 //! Of all kernels of a graph together ([`verify_kernels`]) that
 //!
-//! - each value read is a parameter or stored by an earlier kernel, so the kernels can run in order;
+//! - each value read is a parameter, a position or stored by an earlier kernel, so the kernels can run in order;
 //! - values read and stored have the shapes and dtypes the kernel says; literal slots exist;
 //! - no value is stored by two kernels, and every output of the graph that is no parameter is stored.
 
@@ -39,6 +39,7 @@ impl FusedKernel {
 pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<()> {
     let mut problems = Problems::default();
     let is_param = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(..));
+    let is_position = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_));
     let mut stored: FxHashSet<Value> = FxHashSet::default();
     for (n, kernel) in kernels.iter().enumerate() {
         if problems.is_full() {
@@ -55,7 +56,7 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             let value = input.value;
             let checked = if !known(value) {
                 Err("does not exist".to_owned())
-            } else if !is_param(value) && !stored.contains(&value) {
+            } else if !is_param(value) && !is_position(value) && !stored.contains(&value) {
                 Err("is no parameter and no earlier kernel stores it".to_owned())
             } else if (graph.ty(value), graph.shape(value)) != (dtype, &input.shape) {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))

@@ -7,7 +7,9 @@ use crate::graph::{Graph, NodeKind, Slot, Value};
 use crate::interp::Tensor;
 use crate::literal::{Literal, LiteralValue};
 use crate::op::{Op, Operands};
+use crate::promotion::reduction_types::gives;
 use crate::promotion::{Defaults, Policy};
+use crate::reduction::{Axes, Reduce, Reduction};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -30,12 +32,14 @@ pub struct Limits {
     pub dtypes: DTypeSet,
     /// Whether child graphs are called.
     pub calls: bool,
+    /// Whether arrays are reduced. Some reductions compute in `f32`, `f64` or `i64` whatever the limits are.
+    pub reductions: bool,
 }
 
 impl Default for Limits {
     /// Small programs of everything.
     fn default() -> Limits {
-        Limits { nodes: 20, params: 4, outputs: 3, elements: 300, dtypes: DTypeSet::ALL, calls: true }
+        Limits { nodes: 20, params: 4, outputs: 3, elements: 300, dtypes: DTypeSet::ALL, calls: true, reductions: true }
     }
 }
 
@@ -167,6 +171,7 @@ impl<'a> Builder<'a> {
                 }
             }
             4 if may_call && self.limits.calls => self.call(),
+            5 | 6 if self.limits.reductions => self.reduce(),
             _ => self.op(),
         }
     }
@@ -284,6 +289,42 @@ impl<'a> Builder<'a> {
     fn cast(&mut self, value: Value, dtype: DType) -> Value {
         let shape = self.graph.shape_id(value);
         self.graph.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype.into(), shape)])
+    }
+
+    /// A reduction of what was made before, with a shape that broadcasts to the base.
+    fn reduce(&mut self) {
+        let Some(operand) = self.operand() else { return };
+        let reduction = self.rng.pick(&Reduction::ALL);
+        let shape = self.graph.shape(operand).clone();
+        let chosen: Vec<isize> = (0..shape.rank() as isize).filter(|_| self.rng.one_in(2)).collect();
+        let Ok(axes) = Axes::new(&chosen, shape.rank()) else { return };
+        if reduction.needs_elements() && axes.count(&shape) == 0 {
+            return;
+        }
+        let fits = axes.reduced(&shape, false).broadcast(&self.base).as_ref() == Some(&self.base);
+        let keepdims = !fits || self.rng.one_in(2);
+        let dtype = match self.dtype_in(gives(reduction)) {
+            Some(dtype) if reduction.takes_dtype() && self.rng.one_in(4) => Some(dtype),
+            _ => None,
+        };
+        let reduce = Reduce { reduction, axes, keepdims, dtype, policy: self.policy };
+        let Ok(types) = self.policy.resolve_reduction(reduction, dtype, self.graph.ty(operand)) else { return };
+        if types.result != DType::Bool && !self.limits.dtypes.contains(types.result) {
+            return;
+        }
+        // An integer literal has to fit what it becomes.
+        if let (Some(n), Some((min, max))) = (self.integers.get(&operand), types.compute.int_range())
+            && types.compute != DType::Bool
+            && !(min..=max).contains(n)
+        {
+            return;
+        }
+        let mut operands = vec![operand];
+        for _ in 1..reduction.row().operands.len() {
+            operands.push(self.graph.literal(Slot::Value(Literal::weak(1)), Weak::Int.into()));
+        }
+        let shape = self.graph.intern(&axes.reduced(&shape, keepdims));
+        self.graph.add(NodeKind::Reduce(reduce), &operands, &[(types.result.into(), shape)]);
     }
 
     /// A call of a small random graph whose parameters have the operands' types.

@@ -13,6 +13,8 @@ use ndjit_ir::{DType, Op, Result, Shape};
 /// A reduction being built.
 struct Building<'a, 'g> {
     commit: &'a mut Commit<'g>,
+    /// The node of the traced graph.
+    id: NodeId,
     axes: Axes,
     keepdims: bool,
 }
@@ -35,7 +37,7 @@ impl Commit<'_> {
             None => None,
         };
         let Reduce { axes, keepdims, .. } = reduce;
-        let mut building = Building { commit: self, axes, keepdims };
+        let mut building = Building { commit: self, id, axes, keepdims };
         let value = match reduce.reduction {
             Reduction::Mean => building.mean(x),
             Reduction::Var => building.variance(x, correction)?,
@@ -75,7 +77,14 @@ impl Building<'_, '_> {
             return value;
         }
         let shape = self.commit.out.shape_id(value);
-        self.commit.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)])
+        let cast = self.commit.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)]);
+        self.part(cast)
+    }
+
+    /// A cast or a number that the reduction is made with.
+    fn part(&mut self, value: Value) -> Value {
+        self.commit.reasons.push((self.commit.out.producer(value), Reason::Part(self.id)));
+        value
     }
 
     /// An op on operands of the dtypes it computes in.
@@ -92,7 +101,8 @@ impl Building<'_, '_> {
 
     /// An integer as a literal, rounded to the dtype.
     fn number(&mut self, number: usize, dtype: DType) -> Value {
-        self.commit.out.literal(Slot::Value(Literal::weak(number as u64)), dtype)
+        let number = self.commit.out.literal(Slot::Value(Literal::weak(number as u64)), dtype);
+        self.part(number)
     }
 
     /// The number of elements that make one.
