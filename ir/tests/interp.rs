@@ -154,13 +154,13 @@ fn op_body() -> OpBody {
 }
 
 fn nest(body: LoopBody) -> LoopNest {
-    let access = |dtype, inner| Access { dtype, inner };
     LoopNest {
         rank: 2,
-        inputs: vec![access(DType::F32, Stride::Strided), access(DType::I8, Stride::Broadcast)],
+        inputs: vec![Access::memory(DType::F32, Stride::Strided), Access::memory(DType::I8, Stride::Broadcast)],
         literals: vec![DType::F32],
-        outputs: vec![access(DType::F32, Stride::Contiguous), access(DType::F32, Stride::Contiguous)],
+        outputs: vec![Access::memory(DType::F32, Stride::Contiguous); 2],
         body,
+        reduce: None,
     }
 }
 
