@@ -219,7 +219,7 @@ fn explanations_name_the_rule() -> Result<()> {
     insta::assert_snapshot!(text(mean_of_squares.explain_dtype()?), @r"
     f32 because `(&x * &x).mean(..)` at here (&x * &x) u8 from %1; mean of u8 gives f32
       %4 f32: `(&x * &x).mean(..) + 1` at here (&x * &x).mean(..) f32 from %2, 1 i* literal; join f32 ∨ i* = f32
-      %2 f32: `(&x * &x).mean(..)` at here (&x * &x) u8 from %1; mean of u8 gives f32
+      %2 f32: `(&x * &x).mean(..)`, as above
       %1 u8: `&x * &x` at here &x u8 held as data, &x u8 held as data; all operands are u8
     ");
     insta::assert_snapshot!(text(sum(&x, 0).explain_dtype()?), @"u32 because `sum(&x, 0)` at here &x u8 held as data; sum of u8 gives u32");

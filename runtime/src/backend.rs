@@ -120,13 +120,16 @@ impl Backend for Cpu {
             return Err(Error::new(ErrorCode::Argument, "run: literals differ in number from the kernel's")
                 .fact(format_args!("{} registers given, {} needed", literals.len(), registers.len())));
         }
-        if geometry.extents.contains(&0) {
+        if geometry.extents[..nest.kept()].contains(&0) {
             return Ok(());
         }
         let cells: SmallVec<[Cell; 4]> =
             registers.iter().zip(literals).map(|(&&ty, &bits)| Cell::splat(ty, bits)).collect();
-        let reads =
-            inputs.iter().zip(&geometry.inputs).map(|(buffer, layout)| buffer.ptr().wrapping_add(layout.offset));
+        let reads = inputs.iter().zip(&geometry.inputs).zip(&nest.inputs);
+        let reads = reads.map(|((buffer, layout), access)| match access.index {
+            false => buffer.ptr().wrapping_add(layout.offset),
+            true => std::ptr::without_provenance_mut(layout.offset),
+        });
         let mut pointers: SmallVec<[*mut u8; 8]> = reads.collect();
         let writes = outputs.iter().zip(&geometry.outputs);
         pointers.extend(writes.map(|(buffer, layout)| buffer.ptr().wrapping_add(layout.offset)));

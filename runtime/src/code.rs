@@ -5,12 +5,15 @@
 
 use crate::cost;
 use crate::interpret;
+use crate::reduce::{Operands, Reducer};
+use crate::threads::Threads;
 use cranelift_codegen::Context;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
 use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions};
 use ndjit_codegen::passes::expand::expand;
+use ndjit_codegen::passes::split::split;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
@@ -37,6 +40,8 @@ pub struct Kernel {
 enum Code {
     Machine(Box<Machine>),
     Interpreted,
+    /// Made of kernels.
+    Reducer(Box<Reducer>),
 }
 
 /// The function as it is called; see [`ndjit_codegen::clif::abi`].
@@ -57,6 +62,20 @@ impl Kernel {
     /// `Backend` if code generation fails or the host is not supported; `Verify` if the nest's invariants do not hold.
     pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Kernel> {
         let start = Instant::now();
+        nest.verify()?;
+        let Some(parts) = split(nest)? else { return Kernel::part(nest, options, false) };
+        let reducer = Reducer::new(nest, &parts, options)?;
+        let cost = reducer.own().next().map_or(0.0, Kernel::cost);
+        let code = Code::Reducer(Box::new(reducer));
+        Ok(Kernel { code, nest: nest.clone(), cost, compile_time: start.elapsed() })
+    }
+
+    /// Compiles loops over ops that do not reduce; `rows` as in [`ClifOptions`].
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub(crate) fn part(nest: &LoopNest, options: CodeOptions, rows: bool) -> Result<Kernel> {
+        let start = Instant::now();
         let isa = if options.compile { Some(clif::host_isa()?) } else { None };
         nest.verify()?;
         let expanded = match &isa {
@@ -65,6 +84,7 @@ impl Kernel {
         };
         expanded.verify()?;
         let mut cost = cost::per_element(&expanded, options.vector);
+        let options = ClifOptions { vector: options.vector, rows };
         let code = isa.map(|isa| machine_code(&expanded, isa, options)).transpose()?.flatten();
         let code = code.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine)));
         if matches!(code, Code::Interpreted) {
@@ -73,7 +93,7 @@ impl Kernel {
         Ok(Kernel { code, nest: expanded, cost, compile_time: start.elapsed() })
     }
 
-    /// The loops it runs, over primitives.
+    /// The loops it runs, over primitives; if they reduce, over ops.
     pub fn nest(&self) -> &LoopNest {
         &self.nest
     }
@@ -83,6 +103,7 @@ impl Kernel {
         match &self.code {
             Code::Machine(machine) => machine.bytes,
             Code::Interpreted => 0,
+            Code::Reducer(reducer) => reducer.own().map(Kernel::code_bytes).sum(),
         }
     }
 
@@ -92,12 +113,25 @@ impl Kernel {
             // The system hands out executable memory in pages.
             Code::Machine(machine) => machine.bytes.next_multiple_of(4096) + size_of_val(&*machine.constants),
             Code::Interpreted => 0,
+            Code::Reducer(reducer) => reducer.own().map(Kernel::weight).sum(),
         }
     }
 
     /// Whether it is machine code.
     pub fn is_compiled(&self) -> bool {
-        matches!(self.code, Code::Machine(_))
+        match &self.code {
+            Code::Machine(_) => true,
+            Code::Interpreted => false,
+            Code::Reducer(reducer) => reducer.own().all(Kernel::is_compiled),
+        }
+    }
+
+    /// Its parts, if it reduces.
+    pub(crate) fn reducer(&self) -> Option<&Reducer> {
+        match &self.code {
+            Code::Reducer(reducer) => Some(reducer),
+            Code::Machine(_) | Code::Interpreted => None,
+        }
     }
 
     /// How long it took to make.
@@ -121,7 +155,7 @@ impl Kernel {
     ///   if every index has the same address in both.
     ///
     /// # Errors
-    /// None if the kernel is compiled; else as [`interpret::run`].
+    /// As [`interpret::run`] or [`Reducer::run`]; none if the kernel is compiled and does not reduce.
     pub(crate) unsafe fn call(
         &self,
         pointers: &[*mut u8],
@@ -149,6 +183,11 @@ impl Kernel {
             Code::Interpreted => {
                 // SAFETY: the caller's promises are the same.
                 unsafe { interpret::run(&self.nest, pointers, extents, strides, literals) }
+            }
+            Code::Reducer(reducer) => {
+                let operands = Operands { pointers, extents, strides, literals };
+                // SAFETY: the caller's promises are the same.
+                unsafe { reducer.run(operands, &Threads::Serial) }
             }
         }
     }
@@ -187,8 +226,8 @@ fn note_refusal(error: &ModuleError) {
 }
 
 /// Machine code of an expanded nest; `None` where executable memory is refused.
-fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, options: CodeOptions) -> Result<Option<Machine>> {
-    let ClifKernel { function, constants, .. } = clif::emit(nest, &*isa, ClifOptions { vector: options.vector })?;
+fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, options: ClifOptions) -> Result<Option<Machine>> {
+    let ClifKernel { function, constants, .. } = clif::emit(nest, &*isa, options)?;
     let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
     let defined = define(&mut module, function);
     match defined {

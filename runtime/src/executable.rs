@@ -7,6 +7,7 @@ use crate::backend::{Backend, Cpu};
 use crate::buffer::{Buffer, Writable};
 use crate::code::{CodeOptions, Kernel};
 use crate::plan::{OutputPlan, Plan, StepPlan};
+use crate::reduce::Operands;
 use crate::threads::{Split, Threads, catch};
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::Cell;
@@ -124,7 +125,10 @@ impl Executable {
                 }
             }
             let extents = scheduled.geometry.extents.clone();
-            let split = Split::new(&extents, kernel.cost(), &threads);
+            let split = match kernel.reducer() {
+                None => Split::new(&extents, kernel.cost(), &threads),
+                Some(_) => None,
+            };
             kernels.push(Bound { kernel, extents, literals, patches, split });
         }
         Ok(Executable { plan, kernels, threads, in_place: AtomicU64::new(0) })
@@ -215,7 +219,10 @@ impl Executable {
     ) -> Result<()> {
         let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
         for &(location, offset) in &step.inputs {
-            pointers.push(places[location as usize].ptr().wrapping_add(offset));
+            pointers.push(match location {
+                Some(location) => places[location as usize].ptr().wrapping_add(offset),
+                None => std::ptr::without_provenance_mut(offset),
+            });
         }
         for output in &step.outputs {
             let (mut place, reused) = memory(output, places, outputs)?;
@@ -245,7 +252,12 @@ impl Executable {
             // that the arguments have that size, and `memory` that outputs do. Inputs are initialised: they are buffers,
             // slices, or outputs that an earlier kernel filled densely. Outputs belong to this run alone (fresh memory,
             // exclusive slices, buffers nobody else holds), and overlap an input only in the same layout.
-            let call = || unsafe { kernel.call(pointers, extents, strides, literals) };
+            let call = || match kernel.reducer() {
+                None => unsafe { kernel.call(pointers, extents, strides, literals) },
+                Some(reducer) => unsafe {
+                    reducer.run(Operands { pointers, extents, strides, literals }, &self.threads)
+                },
+            };
             return if kernel.is_compiled() { call() } else { catch(call) };
         };
         let pointers = Pointers(pointers);

@@ -28,11 +28,11 @@ pub unsafe fn run(
 ) -> Result<()> {
     let mut layouts =
         strides.chunks(nest.rank).map(|strides| Layout { offset: 0, strides: SmallVec::from_slice(strides) });
-    let geometry = Geometry {
-        extents: SmallVec::from_slice(extents),
-        inputs: layouts.by_ref().take(nest.inputs.len()).collect(),
-        outputs: layouts.collect(),
-    };
+    let mut inputs: Vec<Layout> = layouts.by_ref().take(nest.inputs.len()).collect();
+    for (layout, pointer) in inputs.iter_mut().zip(pointers).zip(&nest.inputs).filter(|(_, access)| access.index).map(|(l, _)| l) {
+        layout.offset = pointer.addr();
+    }
+    let geometry = Geometry { extents: SmallVec::from_slice(extents), inputs, outputs: layouts.collect() };
     let registers = nest.literals.iter().flat_map(|dtype| dtype.repr());
     let literals: Vec<u64> = registers.zip(literals).map(|(&ty, cell)| register(ty, cell)).collect();
     let (inputs, outputs) = pointers.split_at(nest.inputs.len());

@@ -15,6 +15,7 @@ pub mod kernels;
 mod plan;
 pub mod pod;
 pub mod pool;
+mod reduce;
 mod threads;
 
 pub use backend::{Backend, Cpu};

@@ -30,15 +30,16 @@ pub struct Plan {
 /// One kernel's operands.
 #[derive(Debug)]
 pub struct StepPlan {
-    /// Where each input lies: location, and byte offset of the element at index 0.
-    pub inputs: SmallVec<[(Location, usize); 4]>,
+    /// Where each input lies: location, and byte offset of the element at index 0. An index has no location: the offset is that
+    /// element.
+    pub inputs: SmallVec<[(Option<Location>, usize); 4]>,
     /// Outputs.
     pub outputs: SmallVec<[OutputPlan; 2]>,
     /// Strides in bytes, `[operand][loop]`.
     pub strides: Vec<isize>,
     /// Locations read here for the last time.
     pub dead: SmallVec<[Location; 4]>,
-    /// Whether there are no indices.
+    /// Whether there are no results.
     pub empty: bool,
 }
 
@@ -121,13 +122,18 @@ impl Planner<'_> {
     fn step(&mut self, scheduled: &Scheduled, params: usize, index: usize) -> Result<StepPlan> {
         let Scheduled { nest, geometry, .. } = scheduled;
         check_form(scheduled, index)?;
-        let empty = geometry.extents.contains(&0);
+        let nothing = geometry.extents.contains(&0);
+        let kept = &geometry.extents[..nest.kept()];
         let mut inputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
+            if access.index {
+                inputs.push((None, layout.offset));
+                continue;
+            }
             let Some(&location) = self.read.get(&value) else {
                 return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
             };
-            let end = if empty { 0 } else { end_of(layout, &geometry.extents, access.dtype.bytes(), index)? };
+            let end = if nothing { 0 } else { end_of(layout, &geometry.extents, access.dtype.bytes(), index)? };
             let bytes = &mut self.bytes[location as usize];
             if (location as usize) < params {
                 *bytes = end.max(*bytes);
@@ -135,13 +141,13 @@ impl Planner<'_> {
                 return Err(wrong(index, format_args!("it reads {value} up to byte {end} of {bytes}")));
             }
             self.last[location as usize] = Some(index);
-            inputs.push((location, if empty { 0 } else { layout.offset }));
+            inputs.push((Some(location), if nothing { 0 } else { layout.offset }));
         }
         let mut outputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
             let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
             if self.graph.ty(value) != access.dtype
-                || dense_bytes(layout, &geometry.extents, access.dtype) != Some(bytes)
+                || dense_bytes(layout, kept, access.dtype) != Some(bytes)
             {
                 return Err(wrong(index, format_args!("it does not fill {value} densely")));
             }
@@ -153,6 +159,7 @@ impl Planner<'_> {
             outputs.push(OutputPlan { location, bytes, reuse: SmallVec::new(), result: None });
         }
         let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
+        let empty = kept.contains(&0);
         let mut step = StepPlan { inputs, outputs, strides, dead: SmallVec::new(), empty };
         reusable(&mut step, scheduled);
         Ok(step)
@@ -181,7 +188,7 @@ impl Planner<'_> {
             keep[result.location as usize] = true;
         }
         for (index, step) in plan.steps.iter_mut().enumerate() {
-            let operands = step.inputs.iter().map(|i| i.0).chain(step.outputs.iter().map(|o| o.location));
+            let operands = step.inputs.iter().filter_map(|i| i.0).chain(step.outputs.iter().map(|o| o.location));
             let mut dead: SmallVec<[Location; 4]> = operands
                 .filter(|&l| !keep[l as usize] && self.last[l as usize].is_none_or(|last| last == index))
                 .collect();
@@ -208,16 +215,19 @@ fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
     if !counts {
         return Err(wrong(index, format_args!("its operands and their layouts differ in number")));
     }
-    let operands = || nest.inputs.iter().zip(&geometry.inputs).chain(nest.outputs.iter().zip(&geometry.outputs));
     let fits = |(access, layout): (&Access, &Layout)| {
         let step = match access.inner {
             Stride::Contiguous => Some(access.dtype.bytes() as isize),
             Stride::Broadcast => Some(0),
             Stride::Strided => None,
         };
-        layout.strides.len() == nest.rank && (step.is_none() || step == layout.strides.last().copied())
+        layout.strides.len() == nest.rank && (step.is_none() || step == layout.strides.get(nest.vector_loop()).copied())
     };
-    if !operands().all(fits) {
+    let fits_output = |(access, layout): (&Access, &Layout)| {
+        nest.reduce.is_some() && layout.strides.len() == nest.rank || fits((access, layout))
+    };
+    if !nest.inputs.iter().zip(&geometry.inputs).all(fits)
+        || !nest.outputs.iter().zip(&geometry.outputs).all(fits_output) {
         return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
     }
     Ok(())
@@ -257,14 +267,14 @@ fn dense_bytes(layout: &Layout, extents: &[usize], dtype: DType) -> Option<usize
 /// addresses that are written, index by index.
 fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
     let Scheduled { nest, geometry, .. } = scheduled;
-    if step.empty {
+    if step.empty || nest.reduce.is_some() {
         return;
     }
     let Geometry { inputs, outputs, .. } = geometry;
     for (output, (layout, access)) in step.outputs.iter_mut().zip(outputs.iter().zip(&nest.outputs)) {
         let same = |n: usize| inputs[n] == *layout && nest.inputs[n].dtype.bytes() == access.dtype.bytes();
-        for &(location, _) in &step.inputs {
-            let all = step.inputs.iter().enumerate().filter(|(_, i)| i.0 == location).all(|(n, _)| same(n));
+        for location in step.inputs.iter().filter_map(|input| input.0) {
+            let all = step.inputs.iter().enumerate().filter(|(_, i)| i.0 == Some(location)).all(|(n, _)| same(n));
             if all && !output.reuse.contains(&location) {
                 output.reuse.push(location);
             }

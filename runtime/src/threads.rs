@@ -73,12 +73,32 @@ impl Threads {
     /// # Errors
     /// One that `work` returned; `Panic` if it panicked.
     pub fn run(&self, split: &Split, work: impl Fn(Chunk) -> Result<()> + Sync) -> Result<()> {
-        let all = || (0..split.count).into_par_iter().try_for_each(|i| work(split.chunk(i)));
+        self.each(split.count, |i| work(split.chunk(i)))
+    }
+
+    /// Runs `work` once for each number below `count`, in any order, and waits for all.
+    ///
+    /// # Errors
+    /// One that `work` returned; `Panic` if it panicked.
+    pub fn each(&self, count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+        let all = || (0..count).into_par_iter().try_for_each(&work);
         catch(|| match self {
-            Threads::Serial => (0..split.count).try_for_each(|i| work(split.chunk(i))),
+            Threads::Serial => (0..count).try_for_each(&work),
             Threads::Global => all(),
             Threads::Pool(pool) => pool.install(all),
         })
+    }
+
+    /// Into how many pieces `size` elements are worth cutting, at an estimated cost per element in ns: 1 where the calling
+    /// thread alone is as fast.
+    pub fn pieces(&self, size: usize, cost: f64) -> usize {
+        let total = size as f64 * cost;
+        if total < SERIAL || matches!(self, Threads::Serial) {
+            return 1;
+        }
+        let count = self.count();
+        let most = if count > 1 { count * CHUNKS_PER_THREAD } else { 1 };
+        ((total / CHUNK) as usize).max(size / CHUNK_ELEMENTS).clamp(1, most)
     }
 }
 
@@ -117,22 +137,20 @@ impl Split {
     /// calling thread alone is as fast.
     pub fn new(extents: &[usize], cost: f64, threads: &Threads) -> Option<Split> {
         let size = extents.iter().fold(1usize, |n, &e| n.saturating_mul(e));
-        let total = size as f64 * cost;
-        if total < SERIAL || matches!(threads, Threads::Serial) {
+        let pieces = threads.pieces(size, cost);
+        if pieces == 1 {
             return None;
         }
-        let most = threads.count() * CHUNKS_PER_THREAD;
-        let pieces = ((total / CHUNK) as usize).max(size / CHUNK_ELEMENTS).min(most);
         // The outermost loop with enough indices: its chunks are contiguous. Otherwise the longest.
         let longest = (0..extents.len()).rev().max_by_key(|&axis| extents[axis])?;
         let axis = extents.iter().position(|&e| e >= pieces).unwrap_or(longest);
         let extent = extents[axis];
-        let mut len = extent.div_ceil(pieces.max(1));
+        let mut len = extent.div_ceil(pieces);
         if axis + 1 == extents.len() {
             len = len.next_multiple_of(GRAIN);
         }
         let count = extent.div_ceil(len.max(1));
-        (threads.count() > 1 && count > 1).then_some(Split { axis, extent, len, count })
+        (count > 1).then_some(Split { axis, extent, len, count })
     }
 
     fn chunk(&self, index: usize) -> Chunk {

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{self, ClifOptions};
+use ndjit_codegen::passes::split::{self, Part};
 use ndjit_ir::kernel::FusedKernel;
 use ndjit_ir::loops::LoopNest;
 use std::str::FromStr;
@@ -57,21 +58,29 @@ pub(crate) fn text(lowered: &Lowered, stage: Stage, config: &Config) -> String {
         Stage::Kernels => joined(lowered.kernels.iter().map(FusedKernel::to_string)),
         Stage::Loops => joined(lowered.scheduled.iter().map(|s| format!("{}\n{}", s.nest, s.geometry))),
         Stage::Expanded => joined(lowered.scheduled.iter().map(|s| {
-            match clif::host_isa().and_then(|isa| clif::expand_for(&s.nest, &*isa)) {
-                Ok(nest) => nest.to_string(),
-                Err(error) => error.to_string(),
-            }
+            generated(&s.nest, |part| Ok(clif::expand_for(&part.nest, &*clif::host_isa()?)?.to_string()))
         })),
-        Stage::Code => joined(lowered.scheduled.iter().map(|s| match code(&s.nest, config.vector) {
-            Ok(text) => text,
-            Err(error) => error.to_string(),
+        Stage::Code => joined(lowered.scheduled.iter().map(|s| {
+            generated(&s.nest, |part| {
+                let isa = clif::host_isa()?;
+                let options = ClifOptions { vector: config.vector, rows: part.rows };
+                Ok(clif::emit(&clif::expand_for(&part.nest, &*isa)?, &*isa, options)?.to_string())
+            })
         })),
     }
 }
 
-fn code(nest: &LoopNest, vector: bool) -> ndjit_ir::Result<String> {
-    let isa = clif::host_isa()?;
-    Ok(clif::emit(&clif::expand_for(nest, &*isa)?, &*isa, ClifOptions { vector })?.to_string())
+/// The texts of the nests that code is generated for, each under what it does in a nest that reduces.
+fn generated(nest: &LoopNest, text: impl Fn(&Part) -> ndjit_ir::Result<String>) -> String {
+    let parts = match split::generated(nest) {
+        Ok(parts) => parts,
+        Err(error) => return error.to_string(),
+    };
+    let texts = parts.iter().map(|part| {
+        let heading = part.name.map_or(String::new(), |name| format!("{name}:\n"));
+        heading + text(part).unwrap_or_else(|error| error.to_string()).trim_end()
+    });
+    texts.collect::<Vec<String>>().join("\n")
 }
 
 /// One text per kernel, with an empty line between.

@@ -1,6 +1,6 @@
 //! Loads and stores of a block of lanes.
 //!
-//! Nothing is read or written outside the block's elements. Complex elements are split into, and joined from, one group
+//! Nothing is read or written outside the block's elements; of an index nothing is read at all: it is its address. Complex elements are split into, and joined from, one group
 //! of registers per part.
 
 use super::lanes::{EVEN, Emitter, HIGH, LOW, ODD, Operand, Regs, ZIP_HIGH, ZIP_LOW, data, scalar_type, vector_type};
@@ -36,7 +36,11 @@ impl Emitter<'_, '_> {
     pub(super) fn load(&mut self, stream: &Stream) -> Vec<Operand> {
         let (ty, words) = (stream.word(), stream.words());
         let bits = ty.bits();
-        let groups: Vec<Regs> = if self.lanes == 1 {
+        let groups: Vec<Regs> = if stream.access.index {
+            // The address is the element.
+            let lanes = if self.lanes == 1 { vec![stream.pointer] } else { self.addresses(stream) };
+            vec![if self.lanes == 1 { Regs::from_slice(&lanes) } else { self.gather(ty, &lanes) }]
+        } else if self.lanes == 1 {
             (0..words).map(|w| Regs::from_slice(&[self.load_word(ty, stream.pointer, w)])).collect()
         } else if stream.access.inner == Stride::Contiguous {
             let reg = vector_type(ty, bits);

@@ -25,7 +25,8 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::verify_function;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::loops::{LoopBody, LoopNest, Stride};
+use ndjit_ir::reduction::LANES;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
 
@@ -34,11 +35,14 @@ use std::fmt;
 pub struct ClifOptions {
     /// Emit the loop over blocks of lanes; without it one lane at a time.
     pub vector: bool,
+    /// The nest accumulates along its last but one loop, and the innermost has at most [`LANES`] trips: the lanes of
+    /// rows, with accumulators as [`split`](crate::passes::split) makes them.
+    pub rows: bool,
 }
 
 impl Default for ClifOptions {
     fn default() -> ClifOptions {
-        ClifOptions { vector: true }
+        ClifOptions { vector: true, rows: false }
     }
 }
 
@@ -74,7 +78,11 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
         return Err(Error::new(ErrorCode::Backend, format!("clif: no code generation for {}", isa.triple())));
     }
     let target = Target::host_clif(isa);
-    let lanes = if options.vector { nest::block_lanes(body) } else { 1 };
+    let lanes = match options {
+        ClifOptions { vector: false, .. } => 1,
+        ClifOptions { rows: false, .. } => nest::block_lanes(body),
+        ClifOptions { rows: true, .. } => nest::block_lanes(body).min(LANES as u32),
+    };
     let signature = abi::signature(CallConv::triple_default(isa.triple()));
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);
     let mut context = FunctionBuilderContext::new();
@@ -95,6 +103,12 @@ fn check(nest: &LoopNest, hoisted: usize) -> Result<()> {
     let outputs = nest.outputs.iter().flat_map(|a| a.dtype.storage());
     if nest.rank == 0 || hoisted > body.insts.len() {
         return Err(Error::new(ErrorCode::Verify, "clif: a nest has at least one loop, and hoists what it has"));
+    }
+    if nest.reduce.is_some() {
+        return Err(Error::new(ErrorCode::Verify, "clif: code is generated for the parts of a nest that reduces"));
+    }
+    if nest.inputs.iter().any(|access| access.index && access.inner == Stride::Contiguous) {
+        return Err(Error::new(ErrorCode::Verify, "clif: an index is strided or broadcast"));
     }
     if !inputs.eq(body.input_types()) || !outputs.copied().eq(body.output_types()) {
         return Err(Error::new(ErrorCode::Verify, "clif: the nest's operands are not those of its body"));

@@ -8,3 +8,4 @@ pub mod inline;
 pub mod legalize;
 pub mod schedule;
 pub mod simplify;
+pub mod split;

@@ -44,6 +44,12 @@ impl fmt::Display for WgslModule {
 /// # Errors
 /// `Backend` where the nest uses a type or primitive that this emitter does not cover; `Verify` if it is not expanded.
 pub fn emit(nest: &LoopNest) -> Result<WgslModule> {
+    if nest.reduce.is_some() {
+        return Err(gap("reductions"));
+    }
+    if nest.inputs.iter().any(|input| input.index) {
+        return Err(gap("indices, which argmax and argmin read,"));
+    }
     let LoopBody::Prims { body, .. } = &nest.body else {
         return Err(Error::new(ErrorCode::Verify, "wgsl: the nest is not expanded"));
     };

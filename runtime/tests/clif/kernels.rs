@@ -324,7 +324,7 @@ fn no_kernel_can_trap() {
         let types = operand_types(prim, from);
         let plain = flat(&types, &[to], |b, args| vec![b.prim(prim, args, Some(to))]);
         for vector in [false, true] {
-            let kernel = emit(&plain, &*isa, ClifOptions { vector }).unwrap();
+            let kernel = emit(&plain, &*isa, ClifOptions { vector, rows: false }).unwrap();
             let function = &kernel.function;
             for inst in function.layout.blocks().flat_map(|block| function.layout.block_insts(block)) {
                 let data = &function.dfg.insts[inst];
@@ -355,7 +355,7 @@ fn text_of_a_kernel() {
     let body = b.finish(&[sum]);
     let plain = nest(1, &[f32, f32], &[DType::F32], &[f32], body);
     let isa = host_isa().unwrap();
-    let kernel = emit(&plain, &*isa, ClifOptions { vector: true }).unwrap();
+    let kernel = emit(&plain, &*isa, ClifOptions::default()).unwrap();
     insta::with_settings!({ prepend_module_to_snapshot => false }, {
         let convention = kernel.function.signature.call_conv.to_string();
         insta::assert_snapshot!("x_plus_y_times_two", kernel.to_string().replace(&convention, "(convention)"));

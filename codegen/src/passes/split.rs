@@ -1,0 +1,168 @@
+//! Split: a nest that reduces becomes ordinary nests, which code is generated for as for any other. Who runs them holds
+//! accumulators, one per output for each lane of each block of [`fold`](ndjit_ir::reduction::fold), and calls
+//!
+//! - *accumulate* to combine accumulators with elements;
+//! - *start* to make elements the accumulators, where there is no [identity](ndjit_ir::reduction::Reduction::identity)
+//!   that accumulators could begin with;
+//! - *combine* to combine accumulators with others.
+//!
+//! Accumulators are the first inputs and the outputs, in the same memory. Unlike outputs of other nests they stay where they are
+//! along a loop: that of the steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not hold of them, and
+//! the steps are taken in order.
+
+use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
+use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Stride};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Result};
+use std::sync::Arc;
+
+/// Loops of [`Parts::accumulate`] and [`Parts::start`]: two that are kept, blocks, steps and lanes, in the order of
+/// [`Parts::order`].
+pub const ACCUMULATE_LOOPS: usize = 5;
+const ACCUMULATE: &str = "accumulate";
+/// Loops of [`Parts::combine`]; the accumulators are contiguous along the last.
+pub const COMBINE_LOOPS: usize = 3;
+
+/// What the loops of [`Parts::accumulate`] run over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loop {
+    /// The last but one of the loops that are kept.
+    Outer,
+    /// The last of the loops that are kept.
+    Kept,
+    /// Blocks of elements.
+    Block,
+    /// The elements of a lane.
+    Step,
+    /// Lanes.
+    Lane,
+}
+
+/// A nest that code is generated for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it does in a nest that reduces.
+    pub name: Option<&'static str>,
+    /// Its loops.
+    pub nest: LoopNest,
+    /// Whether its last two loops are the steps and lanes of rows ([`ClifOptions`](crate::clif::ClifOptions)).
+    pub rows: bool,
+}
+
+/// The nests that a nest becomes that reduces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// `accumulator = combine(accumulator, element)`. Inputs: accumulators, then the nest's; outputs: accumulators.
+    pub accumulate: Part,
+    /// `accumulator = element`, for the first step, where accumulators cannot begin with an identity.
+    pub start: Option<Part>,
+    /// `a = combine(a, b)`. Inputs: `a` of all outputs, then `b` of all; outputs: `a`.
+    pub combine: Part,
+}
+
+impl Parts {
+    /// The order of the loops, outermost first. The innermost is the one that vectors lie along.
+    pub const fn order(along: Along) -> [Loop; ACCUMULATE_LOOPS] {
+        match along {
+            Along::Reduced => [Loop::Outer, Loop::Kept, Loop::Block, Loop::Step, Loop::Lane],
+            Along::Kept => [Loop::Outer, Loop::Block, Loop::Step, Loop::Lane, Loop::Kept],
+        }
+    }
+}
+
+/// The parts of a nest; `None` if it does not reduce.
+///
+/// # Errors
+/// `Verify` if its body is not one of ops, or a reduction is not elementary.
+pub fn split(nest: &LoopNest) -> Result<Option<Parts>> {
+    let Some(reduce) = &nest.reduce else { return Ok(None) };
+    let LoopBody::Ops(body) = &nest.body else {
+        return Err(Error::new(ErrorCode::Verify, "split: a nest that reduces is split before it is expanded"));
+    };
+    let dtypes: Vec<DType> = nest.outputs.iter().map(|access| access.dtype).collect();
+    let ops = ops(reduce, dtypes.len())?;
+    if body.outputs.len() != dtypes.len() {
+        return Err(Error::new(ErrorCode::Verify, "split: the nest's outputs are not those of its body"));
+    }
+    let accumulators: Vec<Access> =
+        dtypes.iter().map(|&dtype| Access::memory(dtype, Stride::Contiguous)).collect();
+    let part = |name: &'static str, rank: usize, inputs: Vec<Access>, literals: &[DType], body: OpBody| Part {
+        name: Some(name),
+        nest: LoopNest {
+            rank,
+            inputs,
+            literals: literals.to_vec(),
+            outputs: accumulators.clone(),
+            body: LoopBody::Ops(Arc::new(body)),
+            reduce: None,
+        },
+        rows: name == ACCUMULATE && reduce.along == Along::Reduced,
+    };
+    let begins = reduce.outputs.iter().zip(&dtypes).all(|(reduction, &dtype)| reduction.identity(dtype).is_some());
+    let start = || part("start", ACCUMULATE_LOOPS, nest.inputs.clone(), &nest.literals, body.as_ref().clone());
+    let all = [accumulators.clone(), nest.inputs.clone()].concat();
+    Ok(Some(Parts {
+        accumulate: part(ACCUMULATE, ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops)),
+        start: (!begins).then(start),
+        combine: part("combine", COMBINE_LOOPS, accumulators.repeat(2), &[], combining(&dtypes, &ops)),
+    }))
+}
+
+/// The nests that code is generated for, with what each does: the nest itself, or its parts.
+///
+/// # Errors
+/// As [`split`].
+pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
+    Ok(match split(nest)? {
+        None => vec![Part { name: None, nest: nest.clone(), rows: false }],
+        Some(Parts { accumulate, start, combine }) => {
+            [Some(accumulate), start, Some(combine)].into_iter().flatten().collect()
+        }
+    })
+}
+
+fn ops(reduce: &NestReduce, outputs: usize) -> Result<Vec<Op>> {
+    let ops: Option<Vec<Op>> = reduce.outputs.iter().map(|reduction| reduction.combine()).collect();
+    ops.filter(|ops| ops.len() == outputs)
+        .ok_or_else(|| Error::new(ErrorCode::Verify, "split: a nest has an elementary reduction for each output"))
+}
+
+/// The body with accumulators before its inputs, combined with what it stores.
+fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op]) -> OpBody {
+    let shift = dtypes.len();
+    let mut out = loading(dtypes);
+    out.inputs.extend(&body.inputs);
+    out.literals.clone_from(&body.literals);
+    let moved = |scalar: &Scalar| Scalar::from_index(scalar.index() + shift);
+    for Stmt { kind, args, dtype } in &body.stmts {
+        let kind = match *kind {
+            StmtKind::Load(n) => StmtKind::Load(n + shift as u32),
+            kind @ (StmtKind::Literal(_) | StmtKind::Op(_) | StmtKind::Cast) => kind,
+        };
+        let args: Vec<Scalar> = args.iter().map(moved).collect();
+        out.push(kind, &args, *dtype);
+    }
+    for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
+        let combined = out.push(StmtKind::Op(op), &[Scalar::from_index(n), moved(&body.outputs[n])], dtype);
+        out.outputs.push(combined);
+    }
+    out
+}
+
+fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {
+    let mut out = loading(&dtypes.repeat(2));
+    for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
+        let args = [n, n + dtypes.len()].map(Scalar::from_index);
+        let combined = out.push(StmtKind::Op(op), &args, dtype);
+        out.outputs.push(combined);
+    }
+    out
+}
+
+/// A body that loads inputs of these dtypes.
+fn loading(dtypes: &[DType]) -> OpBody {
+    let mut out = OpBody { inputs: dtypes.to_vec(), ..OpBody::default() };
+    for (n, &dtype) in dtypes.iter().enumerate() {
+        out.push(StmtKind::Load(n as u32), &[], dtype);
+    }
+    out
+}

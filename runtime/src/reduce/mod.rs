@@ -1,0 +1,183 @@
+//! Reductions on the CPU: the kernels of a nest's [parts](ndjit_codegen::passes::split), and who calls them.
+//!
+//! The loops that are kept and the blocks of elements are cut into [tiles](tiles::Tiles). Each [task](task::Task) reduces one
+//! tile in accumulators of its own, and what tiles of the same results give is combined after. The order in which
+//! elements meet is that of [`fold`](ndjit_ir::reduction::fold), whatever the tiles: they hold whole blocks, and as many
+//! as a subtree of the tree of blocks has leaves.
+
+mod accumulators;
+mod places;
+mod task;
+mod tiles;
+
+use crate::code::{CodeOptions, Kernel};
+use crate::kernels;
+use crate::threads::{Threads, catch};
+use accumulators::{Array, Cube, tree};
+use ndjit_codegen::clif::Cell;
+use ndjit_codegen::passes::split::{Part, Parts};
+use ndjit_ir::interp::Tensor;
+use ndjit_ir::loops::{Along, LoopNest};
+use ndjit_ir::reduction::Reduction;
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use places::{Partial, Place, Places};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use task::Task;
+use tiles::{Tiles, product};
+
+/// The compiled parts of a nest that reduces.
+#[derive(Debug)]
+pub struct Reducer {
+    accumulate: Kernel,
+    start: Option<Kernel>,
+    combine: Arc<Kernel>,
+    outputs: SmallVec<[Accumulated; 1]>,
+    rank: usize,
+    kept: usize,
+    along: Along,
+    inputs: usize,
+}
+
+/// What is known of an output.
+#[derive(Debug)]
+struct Accumulated {
+    dtype: DType,
+    reduction: Reduction,
+    /// The element that accumulators begin with; no bytes if `start` makes them.
+    identity: Vec<u8>,
+}
+
+impl Accumulated {
+    fn size(&self) -> usize {
+        self.dtype.bytes()
+    }
+}
+
+/// The run-time arguments of a nest, as [`Kernel::call`] takes them.
+#[derive(Clone, Copy)]
+pub struct Operands<'a> {
+    pub pointers: &'a [*mut u8],
+    pub extents: &'a [usize],
+    pub strides: &'a [isize],
+    pub literals: &'a [Cell],
+}
+
+// SAFETY: addresses and numbers alone. Who reads or writes through them answers for it where kernels are called.
+unsafe impl Sync for Operands<'_> {}
+
+impl Reducer {
+    /// Compiles the parts of `nest`, on the calling thread.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub fn new(nest: &LoopNest, parts: &Parts, options: CodeOptions) -> Result<Reducer> {
+        let Some(reduce) = &nest.reduce else {
+            return Err(Error::new(ErrorCode::Verify, "reduce: the nest does not reduce"));
+        };
+        let mut outputs = SmallVec::new();
+        for (access, &reduction) in nest.outputs.iter().zip(&reduce.outputs) {
+            let dtype = access.dtype;
+            let registers = reduction.identity(dtype);
+            let identity = registers.map(|registers| element(dtype, &registers)).transpose()?.unwrap_or_default();
+            outputs.push(Accumulated { dtype, reduction, identity });
+        }
+        let compile = |part: &Part| Kernel::part(&part.nest, options, part.rows);
+        Ok(Reducer {
+            accumulate: compile(&parts.accumulate)?,
+            start: parts.start.as_ref().map(compile).transpose()?,
+            combine: kernels::get(&parts.combine.nest, options)?,
+            outputs,
+            rank: nest.rank,
+            kept: nest.kept(),
+            along: reduce.along,
+            inputs: nest.inputs.len(),
+        })
+    }
+
+    /// The kernels that no other reduction has.
+    pub fn own(&self) -> impl Iterator<Item = &Kernel> {
+        [&self.accumulate].into_iter().chain(&self.start)
+    }
+
+    /// Reduces, on these threads where that is worth it.
+    ///
+    /// # Errors
+    /// `Allocation` if memory for accumulators is refused; `Verify` if there are no elements and a reduction needs some;
+    /// `Panic` if a worker panicked.
+    ///
+    /// # Safety
+    /// As [`Kernel::call`], where outputs have one element for each index of the loops that are kept.
+    pub unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
+        let (kept, reduced) = operands.extents.split_at(self.kept);
+        if kept.contains(&0) {
+            return Ok(());
+        }
+        let outputs = self.places(operands);
+        if reduced.contains(&0) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.of_nothing(&outputs) };
+        }
+        let elements = product(reduced);
+        let pieces = threads.pieces(product(operands.extents), self.accumulate.cost());
+        let bytes = self.outputs.iter().map(Accumulated::size).sum();
+        let tiles = Tiles::new(kept, elements, self.along, bytes, pieces);
+        let partial = if tiles.rows() > 1 { Some(Partial::new(&tiles, kept, &self.sizes())?) } else { None };
+        let into = partial.as_ref().map_or(&outputs, |partial| &partial.places);
+        let work = |index: usize| {
+            let task = Task { reducer: self, operands, tiles: &tiles, tile: tiles.tile(index) };
+            // SAFETY: the caller's promise. Tasks write different results, or different rows of partial results.
+            unsafe { into.store(&task.tile, &task.run()?) };
+            Ok(())
+        };
+        if pieces > 1 {
+            threads.each(tiles.count(), work)?;
+        } else {
+            catch(|| (0..tiles.count()).try_for_each(work))?;
+        }
+        let Some(partial) = partial else { return Ok(()) };
+        let arrays: SmallVec<[Array; 1]> = partial.places.arrays().collect();
+        let cube = Cube { rows: 1, row: 0, block: tiles.results(), lane: tiles.results() };
+        // SAFETY: the tasks have written all rows; the caller's promise holds for the outputs.
+        catch(|| unsafe {
+            tree(&self.combine, &arrays, cube, tiles.rows())?;
+            outputs.store_all(&partial.places);
+            Ok(())
+        })
+    }
+
+    /// # Safety
+    /// As [`Reducer::run`].
+    unsafe fn of_nothing(&self, outputs: &Places) -> Result<()> {
+        let mut elements = Vec::with_capacity(self.outputs.len());
+        for Accumulated { dtype, reduction, .. } in &self.outputs {
+            let Some(literal) = reduction.of_nothing() else {
+                return Err(Error::new(ErrorCode::Verify, format!("run: {reduction} of no elements")));
+            };
+            elements.push(element(*dtype, &literal.to_repr(*dtype)?)?);
+        }
+        // SAFETY: the elements are there to be read; the caller's promise holds for the outputs.
+        unsafe { outputs.store_all(&outputs.everywhere(&elements)) };
+        Ok(())
+    }
+
+    /// Where the results go.
+    fn places(&self, operands: Operands<'_>) -> Places {
+        let outputs = operands.pointers.iter().zip(operands.strides.chunks(self.rank)).skip(self.inputs);
+        let places = outputs.zip(self.sizes()).map(|((&pointer, strides), size)| Place {
+            array: Array { pointer, size },
+            row: 0,
+            strides: SmallVec::from_slice(&strides[..self.kept]),
+        });
+        Places { kept: SmallVec::from_slice(&operands.extents[..self.kept]), places: places.collect() }
+    }
+
+    fn sizes(&self) -> SmallVec<[usize; 1]> {
+        self.outputs.iter().map(Accumulated::size).collect()
+    }
+}
+
+/// The bytes of an element.
+fn element(dtype: DType, registers: &[u64]) -> Result<Vec<u8>> {
+    Ok(Tensor::from_repr(dtype, Shape::scalar(), |_| registers)?.bytes)
+}

@@ -1,0 +1,195 @@
+//! How a reduction is cut into tasks. Pure arithmetic; results never depend on it.
+
+use ndjit_ir::loops::Along;
+use ndjit_ir::reduction::{BLOCK, LANES};
+
+/// Bytes of accumulators a task holds at most, where that is enough for one block of one result: they stay in the cache.
+const ACCUMULATORS: usize = 64 << 10;
+/// The same where vectors lie along a loop that is kept: memory is read in runs as wide as the tile, and short runs are
+/// slow. Measured on columns of `f32`.
+const WIDE_ACCUMULATORS: usize = 128 << 10;
+/// Columns of a tile, at least, if there are as many.
+const COLUMNS: usize = 512;
+/// Elements of a task.
+const MOST: usize = 256 << 10;
+const LEAST: usize = 16 << 10;
+
+/// A range cut into runs of equal length except the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// Length of the range.
+    pub extent: usize,
+    /// Length of a run.
+    pub len: usize,
+}
+
+/// A run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub start: usize,
+    pub len: usize,
+}
+
+impl Runs {
+    fn count(self) -> usize {
+        self.extent.div_ceil(self.len)
+    }
+
+    fn get(self, index: usize) -> Run {
+        let start = index * self.len;
+        Run { start, len: self.len.min(self.extent - start) }
+    }
+}
+
+/// The tiles of a reduction that has elements and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Elements of each result.
+    pub elements: usize,
+    /// Lanes of a block: fewer where there are fewer elements.
+    pub lanes: usize,
+    /// Blocks of elements; all runs but the last hold a power of two.
+    blocks: Runs,
+    /// The last of the loops that are kept, the last but one, and the indices of the others.
+    inner: Runs,
+    outer: Runs,
+    rest: usize,
+}
+
+/// One tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Its number among the tiles of the same results.
+    pub row: usize,
+    pub blocks: Run,
+    pub inner: Run,
+    pub outer: Run,
+    /// The index of the other loops that are kept, in row-major order.
+    pub rest: usize,
+}
+
+impl Tiles {
+    /// The tiles for results over the loops `kept` of `elements` elements, with `bytes` bytes of accumulators per lane; of about
+    /// so many elements that there are `pieces` of them.
+    pub fn new(kept: &[usize], elements: usize, along: Along, bytes: usize, pieces: usize) -> Tiles {
+        let [outer, inner] = last_two(kept, 1);
+        let rest = product(before_last_two(kept));
+        let lanes = elements.min(LANES).next_power_of_two();
+        let all_blocks = elements.div_ceil(BLOCK);
+        let target = (product(kept).saturating_mul(elements) / pieces.max(1)).clamp(LEAST, MOST);
+        let (room, columns) = match along {
+            Along::Reduced => (ACCUMULATORS, 1),
+            Along::Kept => (WIDE_ACCUMULATORS, COLUMNS),
+        };
+        // Accumulators are counted in those of one block of one result.
+        let room = (room / (bytes * lanes)).max(1);
+        let columns = columns.min(inner).min(room);
+        let mut blocks = 1;
+        while blocks < all_blocks && 2 * blocks * columns <= room && 2 * blocks * columns * BLOCK <= target {
+            blocks *= 2;
+        }
+        let depth = elements.min(blocks * BLOCK);
+        let width = (room / blocks).min(target / depth).max(columns).min(inner);
+        let height = if width == inner { (room / (blocks * width)).min(target / (depth * width)) } else { 1 };
+        Tiles {
+            elements,
+            lanes,
+            blocks: Runs { extent: all_blocks, len: blocks },
+            inner: even(inner, width),
+            outer: even(outer, height.clamp(1, outer)),
+            rest,
+        }
+    }
+
+    /// The number of tiles; saturates.
+    pub fn count(&self) -> usize {
+        [self.rest, self.outer.count(), self.inner.count()].into_iter().fold(self.rows(), usize::saturating_mul)
+    }
+
+    /// The number of tiles of the same results.
+    pub fn rows(&self) -> usize {
+        self.blocks.count()
+    }
+
+    /// The number of results.
+    pub fn results(&self) -> usize {
+        product(&[self.rest, self.outer.extent, self.inner.extent])
+    }
+
+    /// A tile by its number.
+    pub fn tile(&self, index: usize) -> Tile {
+        let (index, row) = (index / self.rows(), index % self.rows());
+        let (index, inner) = (index / self.inner.count(), index % self.inner.count());
+        let (rest, outer) = (index / self.outer.count(), index % self.outer.count());
+        Tile { row, blocks: self.blocks.get(row), inner: self.inner.get(inner), outer: self.outer.get(outer), rest }
+    }
+}
+
+impl Tile {
+    /// Where the tile's first result lies in an array with these strides along the loops that are kept.
+    pub fn offset(&self, kept: &[usize], strides: &[isize]) -> isize {
+        let last = last_two(strides, 0);
+        offset(kept, strides, self.rest)
+            .wrapping_add(last[0].wrapping_mul(self.outer.start as isize))
+            .wrapping_add(last[1].wrapping_mul(self.inner.start as isize))
+    }
+
+    /// The number of results along the last two of the loops that are kept.
+    pub fn extents(&self) -> [usize; 2] {
+        [self.outer.len, self.inner.len]
+    }
+}
+
+/// Of one thing for each loop that is kept those of the last two; `missing` where there are fewer.
+pub fn last_two<T: Copy>(all: &[T], missing: T) -> [T; 2] {
+    [2, 1].map(|back| all.len().checked_sub(back).map_or(missing, |at| all[at]))
+}
+
+/// The loops but the last two.
+pub fn before_last_two<T>(all: &[T]) -> &[T] {
+    &all[..all.len().saturating_sub(2)]
+}
+
+/// Where the `index`th of the loops but the last two begins, in row-major order.
+pub fn offset(kept: &[usize], strides: &[isize], mut index: usize) -> isize {
+    let mut offset = 0isize;
+    for (&extent, stride) in before_last_two(kept).iter().zip(before_last_two(strides)).rev() {
+        offset = offset.wrapping_add(stride.wrapping_mul((index % extent) as isize));
+        index /= extent;
+    }
+    offset
+}
+
+/// The number of indices; saturates.
+pub fn product(extents: &[usize]) -> usize {
+    extents.iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
+}
+
+/// Runs of at most about `len`, as many as needed, of like length and whole vectors.
+fn even(extent: usize, len: usize) -> Runs {
+    let len = extent.div_ceil(extent.div_ceil(len));
+    Runs { extent, len: if len < extent && len > LANES { len.next_multiple_of(LANES) } else { len } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_results_and_blocks_once() {
+        for (kept, elements) in [(&[][..], 1), (&[3][..], 70_000), (&[5000], 3), (&[600], 5000), (&[2, 3, 4], 17), (&[7, 9, 300], 2000)] {
+            for (along, bytes, pieces) in [(Along::Reduced, 4, 1), (Along::Kept, 8, 9), (Along::Kept, 1 << 20, 1000)] {
+                let tiles = Tiles::new(kept, elements, along, bytes, pieces);
+                let mut covered = 0;
+                for index in 0..tiles.count() {
+                    let tile = tiles.tile(index);
+                    assert!(tile.row == 0 || tiles.tile(index - 1).blocks.len.is_power_of_two());
+                    assert!(tile.blocks.start + tile.blocks.len <= elements.div_ceil(BLOCK));
+                    covered += tile.blocks.len * tile.inner.len * tile.outer.len;
+                }
+                assert_eq!(covered, tiles.results() * elements.div_ceil(BLOCK), "{tiles:?}");
+                assert_eq!(tiles.results(), kept.iter().product());
+            }
+        }
+    }
+}
