@@ -16,7 +16,14 @@ fn by_hand(values: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
 }
 
-fn group(c: &mut Criterion, name: &str, input: &[f32], results: usize, sum: fn(Expr) -> Expr, hand: fn(&[f32], &mut [f32])) {
+fn group(
+    c: &mut Criterion,
+    name: &str,
+    input: &[f32],
+    results: usize,
+    sum: fn(Expr) -> Expr,
+    hand: fn(&[f32], &mut [f32]),
+) {
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Bytes(size_of_val(input) as u64)).sample_size(20);
     let mut out = vec![0f32; results];

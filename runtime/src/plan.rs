@@ -146,9 +146,7 @@ impl Planner<'_> {
         let mut outputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
             let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
-            if self.graph.ty(value) != access.dtype
-                || dense_bytes(layout, kept, access.dtype) != Some(bytes)
-            {
+            if self.graph.ty(value) != access.dtype || dense_bytes(layout, kept, access.dtype) != Some(bytes) {
                 return Err(wrong(index, format_args!("it does not fill {value} densely")));
             }
             let location = self.add(bytes);
@@ -227,7 +225,8 @@ fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
         nest.reduce.is_some() && layout.strides.len() == nest.rank || fits((access, layout))
     };
     if !nest.inputs.iter().zip(&geometry.inputs).all(fits)
-        || !nest.outputs.iter().zip(&geometry.outputs).all(fits_output) {
+        || !nest.outputs.iter().zip(&geometry.outputs).all(fits_output)
+    {
         return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
     }
     Ok(())

@@ -83,8 +83,7 @@ pub fn split(nest: &LoopNest) -> Result<Option<Parts>> {
     if body.outputs.len() != dtypes.len() {
         return Err(Error::new(ErrorCode::Verify, "split: the nest's outputs are not those of its body"));
     }
-    let accumulators: Vec<Access> =
-        dtypes.iter().map(|&dtype| Access::memory(dtype, Stride::Contiguous)).collect();
+    let accumulators: Vec<Access> = dtypes.iter().map(|&dtype| Access::memory(dtype, Stride::Contiguous)).collect();
     let part = |name: &'static str, rank: usize, inputs: Vec<Access>, literals: &[DType], body: OpBody| Part {
         name: Some(name),
         nest: LoopNest {

@@ -177,7 +177,9 @@ mod tests {
 
     #[test]
     fn tiles_cover_results_and_blocks_once() {
-        for (kept, elements) in [(&[][..], 1), (&[3][..], 70_000), (&[5000], 3), (&[600], 5000), (&[2, 3, 4], 17), (&[7, 9, 300], 2000)] {
+        for (kept, elements) in
+            [(&[][..], 1), (&[3][..], 70_000), (&[5000], 3), (&[600], 5000), (&[2, 3, 4], 17), (&[7, 9, 300], 2000)]
+        {
             for (along, bytes, pieces) in [(Along::Reduced, 4, 1), (Along::Kept, 8, 9), (Along::Kept, 1 << 20, 1000)] {
                 let tiles = Tiles::new(kept, elements, along, bytes, pieces);
                 let mut covered = 0;
