@@ -123,6 +123,10 @@ impl Planner<'_> {
         let Scheduled { nest, geometry, .. } = scheduled;
         check_form(scheduled, index)?;
         let nothing = geometry.extents.contains(&0);
+        if nest.reduce.is_some() && geometry.size() > isize::MAX as usize {
+            return Err(Error::new(ErrorCode::Size, "plan: a reduction of more elements than memory can address")
+                .fact(format_args!("loops of {:?}", geometry.extents)));
+        }
         let kept = &geometry.extents[..nest.kept()];
         let mut inputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
@@ -146,9 +150,7 @@ impl Planner<'_> {
         let mut outputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
             let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
-            if self.graph.ty(value) != access.dtype
-                || dense_bytes(layout, kept, access.dtype) != Some(bytes)
-            {
+            if self.graph.ty(value) != access.dtype || dense_bytes(layout, kept, access.dtype) != Some(bytes) {
                 return Err(wrong(index, format_args!("it does not fill {value} densely")));
             }
             let location = self.add(bytes);
@@ -227,7 +229,8 @@ fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
         nest.reduce.is_some() && layout.strides.len() == nest.rank || fits((access, layout))
     };
     if !nest.inputs.iter().zip(&geometry.inputs).all(fits)
-        || !nest.outputs.iter().zip(&geometry.outputs).all(fits_output) {
+        || !nest.outputs.iter().zip(&geometry.outputs).all(fits_output)
+    {
         return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
     }
     Ok(())

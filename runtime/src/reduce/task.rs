@@ -82,12 +82,7 @@ impl Task<'_> {
             // SAFETY: the caller's promise.
             return unsafe { self.call(&self.reducer.accumulate, accumulators, piece, starts) };
         };
-        let rest = Piece {
-            first: piece.first + LANES,
-            index: piece.index + LANES,
-            steps: piece.steps - 1,
-            ..piece
-        };
+        let rest = Piece { first: piece.first + LANES, index: piece.index + LANES, steps: piece.steps - 1, ..piece };
         // SAFETY: the caller's promise; these are parts of the piece, and the first makes what the second reads.
         unsafe {
             self.call(start, accumulators, Piece { steps: 1, ..piece }, starts)?;
