@@ -200,8 +200,9 @@ fn as_written(help: &str, what: What, operands: &[Known<'_>]) -> String {
     let parts: Vec<String> =
         parts.map(|(i, part)| (i % 2 == 1).then(|| cast(part)).flatten().unwrap_or_else(|| part.to_owned())).collect();
     match &parts[..] {
-        [first, x, and, y, rest @ ..] if and == " and " && x == y => {
-            format!("{first}`{x}`{}", rest.join("`"))
+        // Both are cast, even where one text, or one value, stands for both.
+        [first, x, and, y, rest @ ..] if and == " and " && x == y && operands.len() == 2 => {
+            format!("{first}`{x}` for both operands{}", rest.join("`"))
         }
         _ => parts.join("`"),
     }

@@ -250,7 +250,7 @@ fn one_function_under_several_policies() {
     let policies = [Policy::Standard, Policy::NumPy2, Policy::Torch, Policy::Jax2019, Policy::Strict];
     let diff = f.policy_diff(&[spec(DType::U32, [3]), spec(DType::I32, [3])], &policies).unwrap();
     insta::assert_snapshot!(text(&diff));
-    assert_eq!((diff.first_difference(), diff.rows()[1].types[4]), (Some(0), None));
+    assert_eq!((diff.differences().collect(), diff.rows()[1].types[4]), (vec![0, 1], None));
     assert!(diff.error(Policy::Strict).is_some() && diff.error(Policy::NumPy2).is_none());
     let same =
         f.policy_diff(&[spec(DType::F32, [3]), spec(DType::F32, [3])], &[Policy::Standard, Policy::Jax32]).unwrap();
@@ -331,4 +331,23 @@ fn a_called_function_keeps_its_lint() {
     let f = jit(move |x| scale.inline((x,)) + 1);
     assert!(f.call((&Array::from([1.0f64]),)).is_ok());
     insta::assert_snapshot!(text(f.call((&f32s(),)).unwrap_err()));
+}
+
+#[test]
+fn the_lint_says_where_a_bare_number_would_do() {
+    let denied = |x: DType, number: ndjit::Scalar, policy: Policy| {
+        let f = jit(move |x| x + number).on_widening(Lint::Deny).with_policy(policy);
+        let error = f.trace(&[spec(x, [3])]).unwrap().lower().err().unwrap();
+        error.help_text().unwrap().to_owned()
+    };
+    let cases = [
+        (DType::F32, strong(0.5), Policy::Standard),
+        (DType::U8, strong(3i64), Policy::Standard),
+        // 300 is no u8, 0.5 makes a wider float of u8, and a policy may have no bare numbers.
+        (DType::U8, strong(300i64), Policy::Standard),
+        (DType::U8, strong(0.5), Policy::Standard),
+        (DType::F32, strong(0.5), Policy::Jax2019),
+    ];
+    let says: Vec<bool> = cases.map(|(x, k, policy)| denied(x, k, policy).contains("drop `strong(…)`")).into();
+    assert_eq!(says, [true, true, false, false, false]);
 }

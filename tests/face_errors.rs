@@ -209,3 +209,14 @@ fn advice_names_what_the_user_wrote() {
     assert_eq!(strict(|_, y| &y * 2.5), "cast explicitly: `y.cast(DType::F32)`");
     assert_eq!(strict(|x, y| maximum(sin(&x), &y)), "cast explicitly: `y.cast(DType::F32)`");
 }
+
+/// One side cast alone is refused under the strict policy, so the advice says that both are meant.
+#[test]
+fn a_value_that_is_both_operands_is_cast_in_both_places() {
+    let b = Array::from([true, false]);
+    let refused = with_policy(Policy::Strict, || &b - &b);
+    insta::assert_snapshot!(text(refused.error().unwrap()));
+    let one = with_policy(Policy::Strict, || b.cast(DType::I32) - &b);
+    let both = with_policy(Policy::Strict, || b.cast(DType::I32) - b.cast(DType::I32));
+    assert!(one.error().is_some() && both.eval().is_ok());
+}

@@ -176,18 +176,18 @@ fn errors_say_what_to_do() {
       help: ask for a dtype, as in `dtype(DType::I64).sum(…)`, or cast: `x.gt(0).cast(DType::I64)`
     ");
     insta::assert_snapshot!(refused(&dtype(DType::F32).argmax(&x, ..)), @r"
-    error[dtype]: argmax: f32 is not supported
+    error[dtype]: argmax: a result of dtype f32 is not supported
       at here
       x: f32[2, 3] held as data
       argmax gives: u8 u16 u32 u64 i8 i16 i32 i64
-      help: ask for one of these, or cast the result
+      help: ask for one of these, as in `dtype(DType::I32).argmax(…)`, or cast the result: `argmax(…).cast(DType::F32)`
     ");
     insta::assert_snapshot!(refused(&dtype(DType::I32).var(&x, ..)), @r"
-    error[dtype]: var: i32 is not supported
+    error[dtype]: var: a result of dtype i32 is not supported
       at here
       x: f32[2, 3] held as data
       var gives: bf16 f16 f32 f64
-      help: ask for one of these, or cast the result
+      help: ask for one of these, as in `dtype(DType::F32).var(…)`, or cast the result: `var(…).cast(DType::I32)`
     ");
     insta::assert_snapshot!(refused(&dtype(DType::I8).argmax(zeros([300]), ..)), @r"
     error[dtype]: argmax: i8 cannot count 300 elements
@@ -219,7 +219,7 @@ fn explanations_name_the_rule() -> Result<()> {
     insta::assert_snapshot!(text(mean_of_squares.explain_dtype()?), @r"
     f32 because `(&x * &x).mean(..)` at here (&x * &x) u8 from %1; mean of u8 gives f32
       %4 f32: `(&x * &x).mean(..) + 1` at here (&x * &x).mean(..) f32 from %2, 1 i* literal; join f32 ∨ i* = f32
-      %2 f32: `(&x * &x).mean(..)` at here (&x * &x) u8 from %1; mean of u8 gives f32
+      %2 f32: `(&x * &x).mean(..)`, as above
       %1 u8: `&x * &x` at here &x u8 held as data, &x u8 held as data; all operands are u8
     ");
     insta::assert_snapshot!(text(sum(&x, 0).explain_dtype()?), @"u32 because `sum(&x, 0)` at here &x u8 held as data; sum of u8 gives u32");

@@ -51,7 +51,7 @@ fn names_are_read_back() {
     assert_eq!("float32".parse::<ValueType>(), Ok(DType::F32.into()));
 }
 
-/// What NumPy and JAX call a dtype, where ndjit has the same text for nothing or for another.
+/// What NumPy and JAX call a dtype, where ndjit has the same text for nothing or for another: each with what is true of it.
 #[test]
 fn codes_that_count_bytes_are_refused() {
     let mut refused = Vec::new();
@@ -62,35 +62,37 @@ fn codes_that_count_bytes_are_refused() {
                 Ok(dtype) => assert_eq!(dtype.name(), text),
                 Err(error) => {
                     assert_eq!(error.code(), ErrorCode::DType);
-                    let reason = if error.headline().contains("ambiguous") { "" } else { " unknown" };
-                    refused.push(format!("{text}{reason}: {}", error.help_text().unwrap()));
+                    let headline = error.headline();
+                    let reasons = ["ambiguous", "a code of NumPy's", "unknown"];
+                    let reason = reasons.into_iter().find(|reason| headline.contains(reason)).expect(headline);
+                    refused.push(format!("{text}: {reason}: {}", error.help_text().unwrap()));
                 }
             }
         }
     }
     insta::assert_snapshot!(refused.join("\n"), @r"
-    b1: write `bool`
-    b2 unknown: long names such as `float32` are read too
-    b4 unknown: long names such as `float32` are read too
-    b8 unknown: long names such as `float32` are read too
-    b16 unknown: long names such as `float32` are read too
-    b32 unknown: long names such as `float32` are read too
-    u1: write `u8`
-    u2: write `u16`
-    u4: write `u32`
-    i1: write `i8`
-    i2: write `i16`
-    i4: write `i32`
-    f1 unknown: long names such as `float32` are read too
-    f2: write `f16`
-    f4: write `f32`
-    f8: write `f64`
-    c1 unknown: long names such as `float32` are read too
-    c2 unknown: long names such as `float32` are read too
-    c4: write `c64`
-    c8: write `c64` or `c128`
-    c16: write `c128`
-    c32 unknown: long names such as `float32` are read too
+    b1: a code of NumPy's: write `bool`
+    b2: unknown: long names such as `float32` are read too
+    b4: unknown: long names such as `float32` are read too
+    b8: unknown: long names such as `float32` are read too
+    b16: unknown: long names such as `float32` are read too
+    b32: unknown: long names such as `float32` are read too
+    u1: a code of NumPy's: write `u8`
+    u2: a code of NumPy's: write `u16`
+    u4: a code of NumPy's: write `u32`
+    i1: a code of NumPy's: write `i8`
+    i2: a code of NumPy's: write `i16`
+    i4: a code of NumPy's: write `i32`
+    f1: unknown: long names such as `float32` are read too
+    f2: a code of NumPy's: write `f16`
+    f4: a code of NumPy's: write `f32`
+    f8: ambiguous: write `f64`
+    c1: unknown: long names such as `float32` are read too
+    c2: unknown: long names such as `float32` are read too
+    c4: ambiguous: write `c64`
+    c8: ambiguous: write `c64` or `c128`
+    c16: a code of NumPy's: write `c128`
+    c32: unknown: long names such as `float32` are read too
     ");
 }
 
@@ -103,23 +105,27 @@ fn what_is_no_name() {
       help: long names such as `float32` are read too
     ");
     insta::assert_snapshot!(error("f8"), @r"
-    error[dtype]: dtype `f8` is ambiguous: its size may be in bytes or bits
-      in bytes, as in NumPy's codes: f64
-      in bits: no dtype
+    error[dtype]: dtype `f8` is ambiguous
+      8 bytes, as NumPy counts: f64
+      8 bits: a float that ndjit does not have
       help: write `f64`
     ");
     insta::assert_snapshot!(error("c8"), @r"
-    error[dtype]: dtype `c8` is ambiguous: its size may be in bytes or bits
-      in bytes, as in NumPy's codes: c64
-      in bytes per part, as in JAX's first tables: c128
-      in bits: no dtype
+    error[dtype]: dtype `c8` is ambiguous
+      8 bytes, as NumPy counts: c64
+      8 bytes per part, as in JAX's first tables: c128
       help: write `c64` or `c128`
     ");
     insta::assert_snapshot!(error("c4"), @r"
-    error[dtype]: dtype `c4` is ambiguous: its size may be in bytes or bits
-      in bytes per part, as in JAX's first tables: c64
-      in bits: no dtype
+    error[dtype]: dtype `c4` is ambiguous
+      4 bytes per part, as in JAX's first tables: c64
+      4 bytes: two f16, a dtype that ndjit does not have
       help: write `c64`
+    ");
+    insta::assert_snapshot!(error("i4"), @r"
+    error[dtype]: dtype `i4` is a code of NumPy's, which counts bytes
+      sizes in names are in bits here
+      help: write `i32`
     ");
     insta::assert_snapshot!(error("<f4"), @r"
     error[dtype]: unknown dtype `<f4`

@@ -92,7 +92,7 @@ fn names_and_inputs_are_those_given() {
     places.note(graph.producer(graph.params()[1]), at(4));
     [at(7), at(9), Place { file: "b.rs", ..at(1) }].into_iter().for_each(|place| places.note(node, place));
     let source = |site: Site| {
-        assert_eq!(site, Site { op: Some(Op::Multiply), place: at(7), nested: 0 });
+        assert_eq!(site, Site::of_op(Op::Multiply, at(7)));
         Some(Snippet { text: "x * w".to_owned(), operands: vec!["x".to_owned(), "w".to_owned()] })
     };
     let inputs = [Input::Argument(3), Input::Captured];

@@ -2,8 +2,9 @@
 
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
+use ndjit_ir::reduction::{Axes, Reduce};
 use ndjit_ir::support::CastReason;
-use ndjit_ir::{DType, ErrorCode, Literal, Op, Place, Policy, Shape, ValueType, Weak};
+use ndjit_ir::{DType, ErrorCode, Literal, Op, Place, Policy, Reduction, Shape, ValueType, Weak};
 use std::sync::Arc;
 
 type Traced = Graph<ValueType>;
@@ -81,6 +82,16 @@ fn text_round_trips() {
   %5 = cast %4 : i8[2]
   return %5, %3
 }",
+        "graph (%0: i8[2, 3]) {
+  %1 = sum[numpy2] %0 axes [0, 1] keepdims dtype f64 : f64[1, 1]
+  %2 = iota axes [1] : i64[2, 3]
+  %3 = literal #0 1 : i*[]
+  %4 = var %0, %3 axes [0] : f32[3]
+  %5 = any %0 axes [] : bool[2, 3]
+  %6 = max %2 axes [1] keepdims : i64[2, 1]
+  %7 = argmin[jax32] %6 axes [0, 1] dtype u8 : u8[]
+  return %1, %4, %5, %7
+}",
         "child @0 (%0: f32[3]) {
   %1 = sin %0 : f32[3]
   %2 = cos %0 : f32[3]
@@ -112,6 +123,29 @@ graph (%0: f32[3]) calls @1, @0 {
     assert_eq!(graph.to_string(), text);
     assert_eq!(graph.slots().len(), 2);
     graph.verify().unwrap();
+    let text = "graph (%0: c64[2, 3]) {
+  %1 = iota axes [0, 1] : i64[2, 3]
+  %2 = sum %0 axes [1] keepdims : c64[2, 1]
+  %3 = min %1 axes [0] : i64[3]
+  return %2, %3
+}";
+    assert_eq!(typed(text).to_string(), text);
+    typed(text).verify().unwrap();
+}
+
+/// Nodes are one where all that they say is.
+#[test]
+fn reductions_are_told_apart_by_each_of_their_parts() {
+    let lines = [
+        "sum %0 axes [0] : f32[1]",
+        "prod %0 axes [0] : f32[1]",
+        "sum %0 axes [1] : f32[1]",
+        "sum %0 axes [0] keepdims : f32[1, 1]",
+        "sum %0 axes [0] dtype f32 : f32[1]",
+        "sum[numpy2] %0 axes [0] : f32[1]",
+    ];
+    let nodes: String = lines.iter().enumerate().map(|(i, line)| format!("  %{} = {line}\n", i + 1)).collect();
+    traced(&format!("graph (%0: f32[1, 1]) {{\n{nodes}  return\n}}")).verify().unwrap();
 }
 
 #[test]
@@ -182,6 +216,19 @@ fn parser_errors_name_line_column_and_what_was_expected() {
         "%2 = literal #1 2 : i*[]",
         "%2 = literal #0 2x : i*[]",
         "%2 = literal #0 300_u8 : u8[]",
+        "%2 = sum axes [0] : f32[]",
+        "%2 = sum %0, %1 axes [0] : f32[]",
+        "%2 = var %0, %1, %1 axes [0] : f32[]",
+        "%2 = sum[pax] %0 axes [0] : f32[]",
+        "%2 = sum %0 : f32[]",
+        "%2 = sum %0 axes 0 : f32[]",
+        "%2 = sum %0 axes [-1] : f32[]",
+        "%2 = sum %0 axes [0, 0] : f32[]",
+        "%2 = sum %0 axes [32] : f32[]",
+        "%2 = sum %0 axes [256] : f32[]",
+        "%2 = sum %0 axes [0] dtype f* : f32[]",
+        "%2 = sum %0 axes [0] dtype f64 keepdims : f64[1]",
+        "%2 = iota %0 axes [0] : i64[3]",
         "%2 = literal #0 argument -1 : i*[]",
         "%2 = literal #0 argument 1 : i32[]",
         "slot #0 argument 1",
@@ -191,8 +238,8 @@ fn parser_errors_name_line_column_and_what_was_expected() {
         "\u{1F600}",
     ];
     let errors: Vec<String> = lines.into_iter().map(body).collect();
-    assert_snapshot!(errors.join("\n"), @"
-    graph text, line 2, column 8: expected an op, `literal`, `cast` or `call`, found `sine %0 : f32[3]`
+    assert_snapshot!(errors.join("\n"), @r"
+    graph text, line 2, column 8: expected an op, a reduction, `literal`, `cast`, `iota` or `call`, found `sine %0 : f32[3]`
     graph text, line 2, column 6: results are numbered in order: %2
     graph text, line 2, column 15: %2 is not defined above this line
     graph text, line 2, column 13: 99999999999 is too large
@@ -214,6 +261,19 @@ fn parser_errors_name_line_column_and_what_was_expected() {
     graph text, line 3, column 12: slot #0 is missing
     graph text, line 2, column 19: `2x` is no literal
     graph text, line 2, column 19: literal 300 does not fit u8
+    graph text, line 2, column 12: expected a value, as in `%0`, found `axes [0] : f32[]`
+    graph text, line 2, column 19: sum takes 1 operands, 2 given
+    graph text, line 2, column 23: var takes 2 operands, 3 given
+    graph text, line 2, column 12: unknown promotion policy `pax`; known are standard strict jax32 jax32_explicit jax2019 numpy2 numpy2_ml_dtypes numpy1 torch tensorflow tensorflow_np_all tensorflow_np_safe tensorflow_np_legacy ivy_precise ivy_imprecise array_api lax
+    graph text, line 2, column 15: expected `axes`, found `: f32[]`
+    graph text, line 2, column 20: expected `[`, found `0 : f32[]`
+    graph text, line 2, column 21: expected an axis, found `-1] : f32[]`
+    graph text, line 2, column 27: axis 0 is named twice
+    graph text, line 2, column 25: there is no axis 32
+    graph text, line 2, column 21: 256 is too large
+    graph text, line 2, column 30: expected the dtype that was asked for, found `f* : f32[]`
+    graph text, line 2, column 34: expected `:`, found `keepdims : f64[1]`
+    graph text, line 2, column 13: expected `axes`, found `%0 axes [0] : i64[3]`
     graph text, line 2, column 28: expected the number of an argument, found `-1 : i*[]`
     graph text, line 2, column 37: an argument of another type names it: `argument 0 f* : f32[]`
     graph text, line 2, column 21: expected `i*`, `f*` or `c*`, found the end of the line
@@ -277,7 +337,7 @@ fn deep_nesting_is_refused() {
 /// Cutting or changing the text anywhere gives an error or a graph, never a panic.
 #[test]
 fn damaged_text_never_panics() {
-    let text = "child @0 (%0: f32[3]) {\n  %1 = sin %0 : f32[3]\n  return %1\n}\ngraph (%0: f32[3], %1: i8[3]) calls @0 {\n  slot #1 argument 3 f*\n  %2 = literal #0 2 : i*[]\n  %3 = multiply[strict] %1, %2 : i8[3]  ; a.rs:3:20\n  %4 = call @0(%0) : f32[3]\n  return %4, %3\n}";
+    let text = "child @0 (%0: f32[3]) {\n  %1 = sin %0 : f32[3]\n  return %1\n}\ngraph (%0: f32[3], %1: i8[3]) calls @0 {\n  slot #1 argument 3 f*\n  %2 = literal #0 2 : i*[]\n  %3 = multiply[strict] %1, %2 : i8[3]  ; a.rs:3:20\n  %4 = call @0(%0) : f32[3]\n  %5 = iota axes [0] : i64[3]\n  %6 = sum[numpy2] %5 axes [0] keepdims dtype f64 : f64[1]\n  return %4, %3, %6\n}";
     traced(text).verify().unwrap();
     for at in 0..text.len() {
         for replacement in ["", "9", "%", "[", ",", " ", "\n", "é", "@", "#", "*"] {
@@ -352,6 +412,81 @@ fn the_verifier_names_each_broken_invariant_of_traced_graphs() {
     %2 = call @0(%0) : f16[3]  ; result 0 is f16[3], the child's f32[3]
     %2, %3 = call @0(%0) : f32[3], f32[3]  ; the child has 1 results, the call 2
     "#);
+}
+
+#[test]
+fn the_verifier_names_each_broken_invariant_of_reductions() {
+    let node = |line: &str| broken(&format!("graph (%0: i8[2, 0], %1: f32[3], %2: f64[]) {{\n  {line}\n  return\n}}"));
+    let facts = [
+        node("%3 = sum %1 axes [1] : f32[]"),
+        node("%3 = sum %1 axes [0] : f32[3]"),
+        node("%3 = sum %1 axes [0] keepdims : f32[]"),
+        node("%3 = max %0 axes [1] : i8[2]"),
+        node("%3 = argmin %0 axes [0, 1] : i32[]"),
+        node("%3 = var %1 axes [0] : f32[]"),
+        node("%3 = var %1, %1 axes [0] : f32[]"),
+        node("%3 = sum %0 axes [0] : i8[0]"),
+        node("%3 = sum[numpy2] %0 axes [0] : i32[0]"),
+        node("%3 = mean[torch] %0 axes [0] : f32[0]"),
+        node("%3 = sum %1 axes [0] dtype f64 : f32[]"),
+        node("%3 = any %1 axes [0] dtype u8 : u8[]"),
+        node("%3 = iota axes [1] : i64[3]"),
+        node("%3 = iota axes [0] : i32[3]"),
+    ];
+    assert_snapshot!(facts.join("\n"), @r"
+    %3 = sum %1 axes [1] : f32[]  ; axes [1] of an operand of shape [3]
+    %3 = sum %1 axes [0] : f32[3]  ; the result's shape is [], not [3]
+    %3 = sum %1 axes [0] keepdims : f32[]  ; the result's shape is [1], not []
+    %3 = max %0 axes [1] : i8[2]  ; max of no elements
+    %3 = argmin %0 axes [0, 1] : i32[]  ; argmin of no elements
+    %3 = var %1 axes [0] : f32[]  ; takes 2 operands, has 1
+    %3 = var %1, %1 axes [0] : f32[]  ; operand %1 is no scalar
+    %3 = sum %0 axes [0] : i8[0]  ; the result's type is i32, not i8
+    %3 = sum[numpy2] %0 axes [0] : i32[0]  ; the result's type is i64, not i32
+    %3 = mean[torch] %0 axes [0] : f32[0]  ; mean: the torch policy does not turn i8 into a float
+    %3 = sum %1 axes [0] dtype f64 : f32[]  ; the result's type is f64, not f32
+    %3 = any %1 axes [0] dtype u8 : u8[]  ; any: a result of dtype u8 is not supported
+    %3 = iota axes [1] : i64[3]  ; axes [1] of shape [3]
+    %3 = iota axes [0] : i32[3]  ; the result's type is i64, not i32
+    ");
+    let typed =
+        |line: &str| broken_typed(&format!("graph (%0: i8[2, 0], %1: f16[3], %2: i8[]) {{\n  {line}\n  return\n}}"));
+    let facts = [
+        typed("%3 = sum[numpy2] %0 axes [0] : i8[0]"),
+        typed("%3 = sum %0 axes [0] dtype i8 : i8[0]"),
+        typed("%3 = sum %0 axes [0] : i32[0]"),
+        typed("%3 = sum %1 axes [0] : f16[]"),
+        typed("%3 = any %0 axes [0] : i8[0]"),
+        typed("%3 = mean %1 axes [0] : f16[]"),
+        typed("%3 = var %1, %2 axes [0] : f16[]"),
+        typed("%3 = iota axes [0] : u8[3]"),
+    ];
+    assert_snapshot!(facts.join("\n"), @r"
+    %3 = sum[numpy2] %0 axes [0] : i8[0]  ; policy and dtype of the reduction are not resolved
+    %3 = sum %0 axes [0] dtype i8 : i8[0]  ; policy and dtype of the reduction are not resolved
+    %3 = sum %0 axes [0] : i32[0]  ; operand %0 is i8, the result i32
+    %3 = sum %1 axes [0] : f16[]  ; sum does not accumulate f16
+    %3 = any %0 axes [0] : i8[0]  ; any does not accumulate i8
+    %3 = mean %1 axes [0] : f16[]  ; mean does not accumulate f16
+    %3 = var %1, %2 axes [0] : f16[]  ; var does not accumulate f16
+    %3 = iota axes [0] : u8[3]  ; positions are i64, not u8
+    ");
+    // What text cannot say.
+    let mut graph = Typed::new();
+    let x = graph.param(DType::I64, &Shape::from([3]));
+    let scalar = graph.intern(&Shape::scalar());
+    let axes = Axes::new(&[0], 1).unwrap();
+    let sum = NodeKind::Reduce(Reduce::typed(Reduction::Sum, axes, false));
+    graph.add(sum, &[], &[(DType::I64, scalar)]);
+    graph.add(sum, &[x, x], &[(DType::I64, scalar)]);
+    graph.add(sum, &[x], &[(DType::I64, scalar), (DType::I64, scalar)]);
+    graph.add(NodeKind::Iota(Axes::NONE), &[x], &[(DType::I64, scalar)]);
+    assert_snapshot!(graph.verify().unwrap_err().facts().join("\n"), @r"
+    %1 = sum axes [0] : i64[]  ; takes 1 operands, has 0
+    %2 = sum %0, %0 axes [0] : i64[]  ; takes 1 operands, has 2
+    %3, %4 = sum %0 axes [0] : i64[], i64[]  ; has 2 results instead of 1
+    %5 = iota axes [] : i64[]  ; takes 0 operands, has 1
+    ");
 }
 
 #[test]

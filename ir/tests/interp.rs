@@ -140,6 +140,90 @@ fn tensors_compare_with_all_nans_equal() {
     assert_eq!(f32s([1], &[0.0]).first_difference(&f32s([2], &[0.0, 0.0])), Some(1));
 }
 
+/// Floats of many magnitudes and both signs.
+fn varied(i: usize) -> f32 {
+    f32::from_bits((i as u32).wrapping_mul(0x9e37_79b9) & 0x83ff_ffff | 0x3c00_0000)
+}
+
+/// A sum by the published order, written down once more: lanes of a block, halving, blocks in pairs.
+fn sum_in_order(x: &[f32]) -> f32 {
+    let block = |x: &[f32]| {
+        let mut lanes = [-0.0f32; 16];
+        x.iter().enumerate().for_each(|(i, x)| lanes[i % 16] += x);
+        for half in [8, 4, 2, 1] {
+            (0..half).for_each(|lane| lanes[lane] += lanes[lane + half]);
+        }
+        lanes[0]
+    };
+    fn tree(sums: &[f32]) -> f32 {
+        let half = sums.len().next_power_of_two() / 2;
+        match sums {
+            [one] => *one,
+            _ => tree(&sums[..half]) + tree(&sums[half..]),
+        }
+    }
+    if x.is_empty() { 0.0 } else { tree(&x.chunks(1024).map(block).collect::<Vec<f32>>()) }
+}
+
+#[test]
+fn sums_of_graphs_have_the_published_order() {
+    for len in [0, 1, 2, 15, 16, 17, 1023, 1024, 1025, 2048, 2049, 3 * 1024, 5 * 1024 + 7, 11 * 1024] {
+        let elements: Vec<f32> = (0..len).map(varied).collect();
+        let x = f32s([1, len], &elements);
+        let text = format!("graph (%0: f32[1, {len}]) {{\n  %1 = sum %0 axes [0, 1] : f32[]\n  return %1\n}}");
+        let sum = eval_graph(&typed(&text), std::slice::from_ref(&x), &[]).unwrap()[0].get(0)[0] as u32;
+        assert_eq!(sum, sum_in_order(&elements).to_bits(), "{len}");
+    }
+}
+
+/// Which elements meet, and in which order of axes: each by plain Rust.
+#[test]
+fn graphs_reduce_along_the_axes_they_name() {
+    let graph = typed(
+        "graph (%0: i32[2, 3, 4], %1: i32[2, 0], %2: bool[2, 0]) {
+  %3 = sum %0 axes [0, 2] : i32[3]
+  %4 = prod %0 axes [1] keepdims : i32[2, 1, 4]
+  %5 = max %0 axes [0, 1, 2] : i32[]
+  %6 = min %0 axes [] : i32[2, 3, 4]
+  %7 = sum %1 axes [1] : i32[2]
+  %8 = prod %1 axes [0, 1] keepdims : i32[1, 1]
+  %9 = any %2 axes [1] : bool[2]
+  %10 = all %2 axes [0] : bool[0]
+  %11 = all %2 axes [1] : bool[2]
+  %12 = iota axes [0, 2] : i64[2, 3, 4]
+  %13 = iota axes [] : i64[2]
+  return %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13
+}",
+    );
+    let value = |i: usize| (i as i32 * 7919) % 23 - 11;
+    let x = Tensor::from_words(DType::I32, Shape::from([2, 3, 4]), |i| [u64::from(value(i) as u32)]).unwrap();
+    let empty = |dtype| Tensor::zeros(dtype, Shape::from([2, 0])).unwrap();
+    let results = eval_graph(&graph, &[x, empty(DType::I32), empty(DType::Bool)], &[]).unwrap();
+    let found: Vec<Vec<i64>> =
+        results.iter().map(|t| (0..t.len()).map(|i| i64::from(t.get(i)[0] as i32)).collect()).collect();
+    let at = |i: usize, j: usize, k: usize| i64::from(value(12 * i + 4 * j + k));
+    let (planes, rows) = (0..2usize, 0..3usize);
+    let sums: Vec<i64> = rows.clone().map(|j| (0..8).map(|n| at(n / 4, j, n % 4)).sum()).collect();
+    let products: Vec<i64> = (0..8).map(|n| rows.clone().map(|j| at(n / 4, j, n % 4)).product()).collect();
+    let all: Vec<i64> = (0..24).map(|i| i64::from(value(i))).collect();
+    let most = all.iter().copied().max().unwrap();
+    let positions = planes.flat_map(|i| rows.clone().flat_map(move |_| (0..4).map(move |k| 4 * i as i64 + k)));
+    let expected = [
+        sums,
+        products,
+        vec![most],
+        all,
+        vec![0, 0],
+        vec![1],
+        vec![0, 0],
+        vec![],
+        vec![1, 1],
+        positions.collect(),
+        vec![0, 0],
+    ];
+    assert_eq!(found, expected);
+}
+
 /// `x + cast(y) * l`, as ops.
 fn op_body() -> OpBody {
     let mut body = OpBody { inputs: vec![DType::F32, DType::I8], literals: vec![DType::F32], ..OpBody::default() };
@@ -154,13 +238,13 @@ fn op_body() -> OpBody {
 }
 
 fn nest(body: LoopBody) -> LoopNest {
-    let access = |dtype, inner| Access { dtype, inner };
     LoopNest {
         rank: 2,
-        inputs: vec![access(DType::F32, Stride::Strided), access(DType::I8, Stride::Broadcast)],
+        inputs: vec![Access::memory(DType::F32, Stride::Strided), Access::memory(DType::I8, Stride::Broadcast)],
         literals: vec![DType::F32],
-        outputs: vec![access(DType::F32, Stride::Contiguous), access(DType::F32, Stride::Contiguous)],
+        outputs: vec![Access::memory(DType::F32, Stride::Contiguous); 2],
         body,
+        reduce: None,
     }
 }
 

@@ -43,19 +43,18 @@ fn kernel() -> FusedKernel {
         literals: vec![SlotId(0)],
         body: body().into(),
         outputs: vec![Value(5)],
+        reduce: None,
     }
 }
 
 fn nest() -> LoopNest {
     LoopNest {
         rank: 2,
-        inputs: vec![
-            Access { dtype: DType::F32, inner: Stride::Contiguous },
-            Access { dtype: DType::I8, inner: Stride::Broadcast },
-        ],
+        inputs: vec![Access::memory(DType::F32, Stride::Contiguous), Access::memory(DType::I8, Stride::Broadcast)],
         literals: vec![DType::F32],
-        outputs: vec![Access { dtype: DType::F32, inner: Stride::Contiguous }],
+        outputs: vec![Access::memory(DType::F32, Stride::Contiguous)],
         body: LoopBody::Ops(body().into()),
+        reduce: None,
     }
 }
 
@@ -145,13 +144,14 @@ fn nests_of_rank_one_and_complex_operands_print() {
     let regs = b.inputs();
     let (re, im) = (b.fadd(regs[0], regs[2]), b.fadd(regs[1], regs[3]));
     let body = b.finish(&[re, im]);
-    let access = Access { dtype: DType::C64, inner: Stride::Strided };
+    let access = Access::memory(DType::C64, Stride::Strided);
     let nest = LoopNest {
         rank: 1,
         inputs: vec![access],
         literals: vec![DType::C64],
         outputs: vec![access],
         body: LoopBody::Prims { body, hoisted: 0 },
+        reduce: None,
     };
     nest.verify().unwrap();
     assert_snapshot!(nest, @r#"
@@ -381,7 +381,6 @@ fn geometry_bounds() {
     out0: f32 contiguous, offset 0, strides [0, 4]  ; indices along loop i0 write the same bytes: stride 0, span 4
     out0: f32 contiguous, offset 0, strides [8, 4]  ; indices along loop i0 write the same bytes: stride 8, span 12
     out0: f32 contiguous, offset 92, strides [-3, 4]  ; bytes 71..104 of a buffer of 96
-    out0: f32 contiguous, offset 92, strides [-3, 4]  ; indices along loop i0 write the same bytes: stride 3, span 4
     "#);
     // Backwards rows; a stride that is never taken; nothing at all.
     let fits = |change: fn(&mut Geometry)| {

@@ -2,7 +2,7 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
 use ndjit_ir::random::{Limits, Program, Rng, program, shrink, special_words, tensor};
-use ndjit_ir::{DType, DTypeSet, Op, Policy, Shape, ValueType};
+use ndjit_ir::{DType, DTypeSet, Op, Policy, Reduction, Shape, ValueType};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn programs(limits: &Limits) -> impl Iterator<Item = Program> + '_ {
@@ -82,7 +82,13 @@ fn programs_cover_everything() {
                     Slot::Value(_) => "strong literal".to_owned(),
                     Slot::Argument { .. } => "argument".to_owned(),
                 })),
-                NodeKind::Param(..) => {}
+                NodeKind::Reduce(reduce) => {
+                    seen.insert(reduce.reduction.to_string());
+                    seen.insert(format!("keepdims {}", reduce.keepdims));
+                    seen.insert(format!("{} reduced", reduce.axes.iter().count()));
+                    seen.extend(reduce.dtype.map(|dtype| format!("asked for {dtype}")));
+                }
+                NodeKind::Param(..) | NodeKind::Iota(_) => {}
             }
         }
         shared += uses.iter().filter(|&&n| n > 1).count();
@@ -99,7 +105,11 @@ fn programs_cover_everything() {
     let extents = [0, 1, 3, 16, 17, 67].iter().map(|extent| format!("extent {extent}"));
     let other = ["rank 0", "rank 1", "rank 2", "rank 3", "rank 4", "policy strict", "cast", "call of 1", "call of 2"];
     let literals = ["weak literal", "strong literal", "argument", "outputs 1", "outputs 2", "outputs 3"];
-    let wanted = types.chain(extents).chain(other.map(str::to_owned)).chain(literals.map(str::to_owned));
+    let reductions = Reduction::ALL.iter().map(Reduction::to_string);
+    let reduced = ["keepdims false", "keepdims true", "0 reduced", "1 reduced", "2 reduced", "3 reduced"];
+    let asked = DType::ALL.iter().map(|dtype| format!("asked for {dtype}"));
+    let words = other.iter().chain(&literals).chain(&reduced).map(|&what| what.to_owned());
+    let wanted = types.chain(extents).chain(words).chain(reductions).chain(asked);
     missing.extend(wanted.filter(|what| !seen.contains(what)));
     assert!(missing.is_empty(), "no program has {missing:?}");
     assert!(shared > 1000 && dead > 100, "{shared} shared, {dead} dead");
@@ -108,7 +118,8 @@ fn programs_cover_everything() {
 #[test]
 fn limits_are_kept() {
     for set in [DTypeSet::BOOL, DTypeSet::COMPLEX, DTypeSet::FLOAT, DTypeSet::INT] {
-        let limits = Limits { nodes: 12, params: 2, outputs: 1, elements: 20, dtypes: set, calls: false };
+        let limits =
+            Limits { nodes: 12, params: 2, outputs: 1, elements: 20, dtypes: set, calls: false, reductions: false };
         for program in programs(&limits).take(200) {
             program.graph.verify().unwrap();
             assert!(program.params.len() <= 2 && program.graph.outputs().len() == 1);

@@ -22,7 +22,7 @@ fn every_type_comes_back() {
 #[test]
 fn refusals_are_one_line() {
     let error = |text: &str| serde_json::from_str::<DType>(text).unwrap_err().to_string();
-    insta::assert_snapshot!(error("\"c8\""), @"error[dtype]: dtype `c8` is ambiguous: its size may be in bytes or bits; in bytes, as in NumPy's codes: c64; in bytes per part, as in JAX's first tables: c128; in bits: no dtype; help: write `c64` or `c128` at line 1 column 4");
+    insta::assert_snapshot!(error("\"c8\""), @"error[dtype]: dtype `c8` is ambiguous; 8 bytes, as NumPy counts: c64; 8 bytes per part, as in JAX's first tables: c128; help: write `c64` or `c128` at line 1 column 4");
     insta::assert_snapshot!(error("\"i*\""), @"error[dtype]: unknown dtype `i*`; dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128; help: long names such as `float32` are read too at line 1 column 4");
     insta::assert_snapshot!(error("3"), @"invalid type: integer `3`, expected the name of a dtype at line 1 column 1");
     insta::assert_snapshot!(serde_json::from_str::<ValueType>("\"i32*\"").unwrap_err().to_string(), @"error[dtype]: unknown dtype `i32*`; dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128; weak types: i* f* c*; help: long names such as `float32` are read too at line 1 column 6");

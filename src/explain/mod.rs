@@ -20,7 +20,7 @@ use ndjit_codegen::passes::inline::inline;
 use ndjit_ir::explain::{Explainer, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Result, ValueType};
 use std::fmt;
 
 /// A cast of a compiled program, and what asked for it.
@@ -108,14 +108,19 @@ pub(crate) fn check(
         return Ok(());
     }
     let Some(widening) = first_widening(graph, places, inputs, policy) else { return Ok(()) };
-    let Widening { from, to, explanation, .. } = &widening;
+    let Widening { from, to, explanation, strong, .. } = &widening;
     let cause = explanation.steps.first();
     let what = cause.map_or("widening", |step| step.what);
     let error = Error::new(ErrorCode::Promotion, format!("{what}: {from} in, {to} out"))
         .at(cause.and_then(|step| step.places.first().copied()));
     let error = explanation.to_string().lines().fold(error, |error, line| error.fact(line));
+    let numbers: Vec<String> = strong.iter().map(LiteralValue::to_string).collect();
+    let bare = match numbers.is_empty() {
+        true => String::new(),
+        false => format!("drop `strong(…)` around {}, or ", numbers.join(" and ")),
+    };
     let error = error.help(format!(
-        "where {to} is meant, cast the array before; else cast what is wider, or the result, to {from}; \
+        "where {to} is meant, cast the array before; else {bare}cast what is wider, or the result, to {from}; \
          `.on_widening(Lint::Allow)` allows it"
     ));
     match lint {

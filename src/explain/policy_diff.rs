@@ -12,8 +12,8 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 /// The dtypes of one function's operations under several policies: one row per written operation in the order traced, one
-/// column per policy. Made by [`Jitted::policy_diff`](crate::Jitted::policy_diff); displays as a table, with the errors of
-/// policies that refuse the function below it.
+/// column per policy. Made by [`Jitted::policy_diff`](crate::Jitted::policy_diff); displays as a table in which the
+/// [rows that differ](PolicyDiff::differences) are marked, with the errors of policies that refuse the function below it.
 ///
 /// Columns are aligned by op and place: the nth time that an op was recorded at a place is one row. An operation that was
 /// written at several places and recorded once, because all of it is equal, has a row for each place. Casts that a casting mode
@@ -99,9 +99,21 @@ impl PolicyDiff {
         &self.rows
     }
 
-    /// The first row in which the policies disagree: other dtypes, or one refuses. `None` if all are of one mind.
+    /// The rows in which the policies disagree: other dtypes, or one refuses. A policy has no part in the rows after the one
+    /// that it refused.
+    pub fn differences(&self) -> impl Iterator<Item = usize> {
+        (0..self.rows.len()).filter(|&row| self.differs(row))
+    }
+
+    fn differs(&self, row: usize) -> bool {
+        let columns = self.columns.iter().zip(&self.rows[row].types);
+        let mut types = columns.filter(|(column, _)| !column.has_ended(row)).map(|(_, ty)| ty);
+        types.next().is_some_and(|first| types.any(|ty| ty != first))
+    }
+
+    /// The first row in which the policies disagree. `None` if all are of one mind.
     pub fn first_difference(&self) -> Option<usize> {
-        self.rows.iter().position(|row| row.types.windows(2).any(|pair| pair[0] != pair[1]))
+        self.differences().next()
     }
 
     /// The error with which a policy refuses the function, if it does.
@@ -110,14 +122,19 @@ impl PolicyDiff {
     }
 
     fn cell(&self, row: usize, column: usize) -> String {
-        let Column { error, refused, .. } = &self.columns[column];
         match self.rows[row].types[column] {
             Some((ValueType::Weak(weak), stored)) => format!("{weak}:{stored}"),
             Some((ValueType::Strong(dtype), _)) => dtype.name().to_owned(),
-            None if *refused == Some(row) => "error".to_owned(),
-            None if error.is_some() && refused.is_none_or(|refused| refused < row) => String::new(),
+            None if self.columns[column].refused == Some(row) => "error".to_owned(),
             None => ABSENT.to_owned(),
         }
+    }
+}
+
+impl Column {
+    /// Whether the policy had refused the function before this row.
+    fn has_ended(&self, row: usize) -> bool {
+        self.error.is_some() && self.refused.is_none_or(|refused| refused < row)
     }
 }
 
@@ -223,6 +240,11 @@ impl Reader<'_> {
 impl Display for PolicyDiff {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let first = self.first_difference();
+        let mark = |row: Option<usize>| match row {
+            Some(_) if row == first => "  <- dtypes differ from here",
+            Some(row) if self.differs(row) => "  <- differ",
+            _ => "",
+        };
         let label = |row: &DiffRow| {
             let written = row.written.as_ref().map_or_else(|| row.what.to_owned(), |written| format!("`{written}`"));
             [row.place.map_or_else(String::new, |place| place.to_string()), written]
@@ -237,11 +259,13 @@ impl Display for PolicyDiff {
         let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
         for (i, line) in lines.iter().enumerate() {
             let cells = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
-            let mark = if i > 0 && first == Some(i - 1) { "  <- dtypes differ from here" } else { "" };
-            writeln!(f, "{}{mark}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+            writeln!(f, "{}{}", cells.collect::<Vec<_>>().join("  ").trim_end(), mark(i.checked_sub(1)))?;
         }
         if lines.iter().any(|line| line[2..].iter().any(|cell| cell == ABSENT)) {
-            writeln!(f, "{ABSENT}: no such operation was recorded, or an equal one stands for it")?;
+            writeln!(
+                f,
+                "{ABSENT}: no such operation was recorded (none is after an error), or an equal one stands for it"
+            )?;
         }
         for Column { policy, error, .. } in &self.columns {
             if let Some(error) = error {

@@ -292,6 +292,44 @@ fn cumsum_bfloat16_bug() {
     assert!(with_device(device, || dtype(DType::F64).zeros_like(&x)).eval().is_ok());
 }
 
+// I71 @with_unsupported_dtypes({"2.0.1 and below": ("uint8", "bfloat16", "float16"), "1.12.1": ()}, backend_version)
+// def cumsum(x, axis=0, exclusive=False, reverse=False, *, dtype=None, out=None)
+// "if the current version is not found in the dictionary, then it defaults to the behaviour of the last known version"
+// The dictionary is the user's, and so is what to look up in it: here as Ivy does, the version itself, else the first range it is
+// in, else the last row. (The page also says that "starting from version 1.12.1" all is supported; its range says otherwise of
+// 1.13.) What it gives is a device, or a declaration. `negative` stands for `cumsum`.
+#[test]
+fn cumsum_support_by_version() {
+    type Version = [u32; 3];
+    enum Versions {
+        Below(Version),
+        One(Version),
+    }
+    let halves = DType::Bf16 | DType::F16;
+    let table = [(Versions::Below([2, 0, 1]), halves | DType::U8), (Versions::One([1, 12, 1]), DTypeSet::EMPTY)];
+    let unsupported = |version: Version| {
+        let one = |(versions, _): &&(Versions, DTypeSet)| matches!(versions, Versions::One(one) if *one == version);
+        let range =
+            |(versions, _): &&(Versions, DTypeSet)| matches!(versions, Versions::Below(last) if version <= *last);
+        let row = table.iter().find(one).or_else(|| table.iter().find(range)).or(table.last());
+        row.map_or(DTypeSet::EMPTY, |(_, dtypes)| *dtypes)
+    };
+    let old = halves | DType::U8;
+    let versions = [[1, 11, 0], [1, 12, 1], [1, 13, 0], [2, 0, 1], [2, 1, 0]];
+    for (version, expected) in versions.into_iter().zip([old, DTypeSet::EMPTY, old, old, DTypeSet::EMPTY]) {
+        let [major, minor, patch] = version;
+        let torch = without(&format!("torch_cumsum_{major}_{minor}_{patch}"), Op::Negative, unsupported(version));
+        let f = jit!(|x| x.negative()).restrict_dtypes(Restriction::unsupported(unsupported(version)));
+        for (dtype, x) in [(DType::U8, Array::from([1u8])), (DType::F32, Array::from([1.0f32]))] {
+            let taken = !expected.contains(dtype);
+            assert_eq!(with_device(torch, || -&x).eval().is_ok(), taken, "{dtype} in {version:?}");
+            assert_eq!(f.call((&x,)).is_ok(), taken, "{dtype} in {version:?}");
+        }
+        let all_but_bool = DTypeSet::ALL.difference(DType::Bool.into());
+        assert_eq!(supported_dtypes(Op::Negative, torch), all_but_bool.difference(expected));
+    }
+}
+
 // I72 "The same workflow has been implemented for supported_dtypes, unsupported_devices and supported_devices"
 #[test]
 fn same_for_supported_and_devices() {

@@ -64,10 +64,9 @@ fn jax_page_names() {
     let read: Vec<&str> = NAMES.into_iter().filter(|name| name.parse::<ValueType>().is_ok()).collect();
     assert_eq!(read, ["u8", "i8", "i*", "f*", "c*"]);
     assert_snapshot!("c8".parse::<DType>().unwrap_err(), @"
-    error[dtype]: dtype `c8` is ambiguous: its size may be in bytes or bits
-      in bytes, as in NumPy's codes: c64
-      in bytes per part, as in JAX's first tables: c128
-      in bits: no dtype
+    error[dtype]: dtype `c8` is ambiguous
+      8 bytes, as NumPy counts: c64
+      8 bytes per part, as in JAX's first tables: c128
       help: write `c64` or `c128`
     ");
 }

@@ -2,7 +2,7 @@
 //! <https://docs.jax.dev/en/latest/jep/9407-type-promotion.html>, `docs/jep/9407-type-promotion.md` at cec06d116c; printed
 //! results from the notebook beside it. `np.int8(1)` is a strong scalar here, a Python scalar a bare number.
 
-use crate::support::{audit, both, gives, graph, node_pairs, page_lattice, program, text, triples};
+use crate::support::{both, gives, graph, node_pairs, page_lattice, program, text, triples};
 use insta::assert_snapshot;
 use ndjit::promotion::lattice::NAMED;
 use ndjit::promotion::{Claim, NoLattice};
@@ -116,7 +116,7 @@ fn commutativity_law() {
         }
     }
     // No law of TensorFlow's: the first operand decides.
-    assert!(!audit(Policy::TensorFlow).non_commutative.is_empty());
+    assert!(!Policy::TensorFlow.audit().non_commutative.is_empty());
 }
 
 // P09 "Associativity: a ∨ (b ∨ c) = (a ∨ b) ∨ c"
@@ -133,7 +133,7 @@ fn associativity_law() {
         }
     }
     for policy in NUMPY {
-        assert!(!audit(policy).non_associative.is_empty());
+        assert!(!policy.audit().non_associative.is_empty());
     }
 }
 

@@ -1,7 +1,7 @@
 //! JEP 9407, "Design of Type Promotion Semantics for JAX", the middle: the combined lattice, criteria, mixed promotion.
 //! <https://docs.jax.dev/en/latest/jep/9407-type-promotion.html>, `docs/jep/9407-type-promotion.md` at cec06d116c.
 
-use crate::support::{audit, both, gives, graph, node_pairs, page_lattice, undefined};
+use crate::support::{both, gives, graph, node_pairs, page_lattice, undefined};
 use insta::assert_snapshot;
 use ndjit::promotion::lattice::NAMED;
 use ndjit::promotion::{Finding, NoLattice};
@@ -59,7 +59,7 @@ fn audit_commutative_and_associative() {
             assert!(lattice.audit().is_lawful(), "{}", named.name);
         }
     }
-    let lawful: Vec<&str> = Policy::ALL.into_iter().filter(|&p| audit(p).is_lawful()).map(Policy::name).collect();
+    let lawful: Vec<&str> = Policy::ALL.into_iter().filter(|&p| p.audit().is_lawful()).map(Policy::name).collect();
     assert_eq!(lawful, ["standard", "strict", "jax32", "jax32_explicit", "tensorflow_np_all", "lax"]);
 }
 
@@ -67,7 +67,7 @@ fn audit_commutative_and_associative() {
 #[test]
 fn audit_drops_no_component() {
     for policy in Policy::ALL {
-        assert!(audit(policy).dropped_component.is_empty(), "{policy}");
+        assert!(policy.audit().dropped_component.is_empty(), "{policy}");
     }
     // A table that does is told.
     let dropped = ndjit::Audit::of("drops", &|a, b| if a.kind() == Kind::Complex { Some(b) } else { Some(a) });
@@ -86,7 +86,7 @@ fn audit_no_unhandled_overflow() {
         Policy::ALL.into_iter().filter(|policy| policy.join(u32, i32) == Some(i32)).map(Policy::name).collect();
     assert_eq!(overflows, ["jax32", "jax32_explicit"]);
     for policy in [Policy::Jax32, Policy::Jax32Explicit] {
-        assert!(audit(policy).lost_magnitude.contains(&Finding { left: u32, right: i32, result: i32 }), "{policy}");
+        assert!(policy.audit().lost_magnitude.contains(&Finding { left: u32, right: i32, result: i32 }), "{policy}");
     }
 }
 
@@ -98,7 +98,7 @@ fn audit_reports_precision_loss() {
     let rounded = both!(|x| x.cast(DType::F64), [(1i64 << 53) + 1]);
     gives(rounded, DType::F64, &[(1u64 << 53) as f64]);
     let (i64, f64) = (ValueType::from(DType::I64), ValueType::from(DType::F64));
-    let audit = audit(Policy::Standard);
+    let audit = Policy::Standard.audit();
     let finding = Finding { left: i64, right: f64, result: f64 };
     assert!(audit.lost_precision.contains(&finding) && !audit.lost_magnitude.contains(&finding));
 }
@@ -107,7 +107,7 @@ fn audit_reports_precision_loss() {
 #[test]
 fn audit_reports_wider_than_inputs() {
     let wider: Vec<String> =
-        audit(Policy::Standard).wider.iter().map(|f| format!("{} {} = {}", f.left, f.right, f.result)).collect();
+        Policy::Standard.audit().wider.iter().map(|f| format!("{} {} = {}", f.left, f.right, f.result)).collect();
     assert_snapshot!(wider.join(", "), @"u8 i8 = i16, u16 i8 = i32, u16 i16 = i32, u32 i8 = i64, u32 i16 = i64, u32 i32 = i64, bf16 f16 = f32, bf16 c* = c64, f16 c* = c64");
 }
 
@@ -254,7 +254,7 @@ fn numpy_like_graph_is_the_source_of_p10() {
         ambiguous.iter().any(|(a, b, _)| has(a) && has(b))
     };
     let mut triples = 0;
-    for triple in audit(Policy::NumPy2).non_associative_dtypes() {
+    for triple in Policy::NumPy2.audit().non_associative_dtypes() {
         assert!(among(triple), "{triple:?}");
         triples += 1;
     }

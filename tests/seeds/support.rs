@@ -1,6 +1,6 @@
 //! What the examples share: types by a page's names, tables as a page prints them, one expression run traced and on arrays.
 
-use ndjit::{Array, Audit, Element, Error, Lattice, Policy, Result, ValueType};
+use ndjit::{Array, Element, Error, Lattice, Policy, Result, ValueType};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
@@ -79,11 +79,6 @@ pub fn node_pairs(lattice: &Lattice) -> impl Iterator<Item = (&str, &str)> {
 /// How many ordered pairs of nodes have no join.
 pub fn undefined(lattice: &Lattice) -> usize {
     2 * lattice.undefined_pairs().len()
-}
-
-/// The audit of a policy's joins.
-pub fn audit(policy: Policy) -> Audit {
-    Audit::of(policy.name(), &|a, b| policy.join(a, b))
 }
 
 /// An expression of arrays on these arrays, first as it stands, then traced, compiled and called: both must give the same

@@ -1,10 +1,10 @@
 //! Names of dtypes: short and long ones, read and written, and the descriptors of `.npy` files.
 //!
-//! Sizes in short names are in bits. NumPy's codes count bytes, so one text could mean two things; where it would, it is
-//! refused and the error says what to write. Texts that are a dtype's own short name (`i8`, `u8`, `f16`) are that dtype.
+//! Sizes in short names are in bits. NumPy's codes count bytes, so they are refused and the error says what to write; so are
+//! texts that mean two things. Texts that are a dtype's own short name (`i8`, `u8`, `f16`) are that dtype.
 
 use super::set::DTypeSet;
-use super::table::{DType, Kind, ROWS, Row};
+use super::table::{DType, ROWS, Row};
 use crate::error::{Error, ErrorCode, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -30,8 +30,8 @@ impl FromStr for DType {
     /// ```
     ///
     /// # Errors
-    /// `DType` if the name is not known; if its size may be in bytes or in bits, as in `c8`, `f4`, `u1`; or if it has no
-    /// size, as `float`.
+    /// `DType` if the name is not known; if it is a code of NumPy's, which count bytes, as `f4` and `u1`; if it means more than
+    /// one dtype, as `c8` and `f8`; or if it has no size, as `float`.
     fn from_str(text: &str) -> Result<DType> {
         let row = ROWS.iter().find(|row| row.name == text || row.long == text);
         row.map(|row| row.dtype).ok_or_else(|| not_a_name(text))
@@ -67,7 +67,7 @@ fn numpy_code(row: &Row) -> Option<&'static str> {
 }
 
 fn not_a_name(text: &str) -> Error {
-    ambiguous_size(text).or_else(|| no_size(text)).unwrap_or_else(|| {
+    ambiguous(text).or_else(|| in_bytes(text)).or_else(|| no_size(text)).unwrap_or_else(|| {
         let help = match (DType::from_npy(text), elsewhere(text)) {
             (Ok(dtype), _) => format!("write `{dtype}`; descriptors of .npy files are read by `DType::from_npy`"),
             (_, Some(dtype)) => format!("write `{dtype}`"),
@@ -96,21 +96,33 @@ fn elsewhere(text: &str) -> Option<DType> {
     row.map(|row| row.dtype).or(other.map(|(_, dtype)| *dtype))
 }
 
-/// Refuses NumPy's codes, which count bytes, and the codes of complex dtypes in JAX's first tables, which count the bytes
-/// of one part: their `c8` is `c128`.
-fn ambiguous_size(text: &str) -> Option<Error> {
-    let numpy = ROWS.iter().find(|row| numpy_code(row) == Some(text));
-    let jax = ROWS.iter().find(|row| row.kind == Kind::Complex && text == format!("c{}", row.bytes / 2));
-    let readings = [(numpy, "in bytes, as in NumPy's codes"), (jax, "in bytes per part, as in JAX's first tables")];
-    let mut error =
-        Error::new(ErrorCode::DType, format!("dtype `{text}` is ambiguous: its size may be in bytes or bits"));
-    let mut names = Vec::new();
-    for (row, reading) in readings {
-        let Some(row) = row else { continue };
-        error = error.fact(format_args!("{reading}: {}", row.name));
-        names.push(format!("`{}`", row.name));
-    }
-    (!names.is_empty()).then(|| error.fact("in bits: no dtype").help(format!("write {}", names.join(" or "))))
+/// Names that mean two dtypes, each of which some library has. In JAX's
+/// [first tables](https://github.com/jax-ml/jax/blob/d958f3007d/docs/type_promotion.rst) sizes of complex dtypes are of one part.
+const AMBIGUOUS: [(&str, [&str; 2], &str); 3] = [
+    ("f8", ["8 bytes, as NumPy counts: f64", "8 bits: a float that ndjit does not have"], "write `f64`"),
+    (
+        "c4",
+        ["4 bytes per part, as in JAX's first tables: c64", "4 bytes: two f16, a dtype that ndjit does not have"],
+        "write `c64`",
+    ),
+    (
+        "c8",
+        ["8 bytes, as NumPy counts: c64", "8 bytes per part, as in JAX's first tables: c128"],
+        "write `c64` or `c128`",
+    ),
+];
+
+fn ambiguous(text: &str) -> Option<Error> {
+    let (_, [one, other], help) = AMBIGUOUS.into_iter().find(|(name, ..)| *name == text)?;
+    let error = Error::new(ErrorCode::DType, format!("dtype `{text}` is ambiguous"));
+    Some(error.fact(one).fact(other).help(help))
+}
+
+/// Refuses NumPy's codes. The one reading they have is not what they would say here.
+fn in_bytes(text: &str) -> Option<Error> {
+    let row = ROWS.iter().find(|row| numpy_code(row) == Some(text))?;
+    let error = Error::new(ErrorCode::DType, format!("dtype `{text}` is a code of NumPy's, which counts bytes"));
+    Some(error.fact("sizes in names are in bits here").help(format!("write `{}`", row.name)))
 }
 
 /// Names that say a kind of numbers but no size, and what libraries take them for.

@@ -40,10 +40,11 @@ pub struct Step {
 /// ```text
 /// f64 because `x * k` at src/a.rs:12:9: x f32 from argument 0, k f64 strong from line 9; join f32 ∨ f64 = f64
 ///   %4 f64: `y + 1` at src/a.rs:13:9: y f64 from %3, 1 i* literal; join f64 ∨ i* = f64
-///   %3 f64: `x * k` at src/a.rs:12:9: x f32 from argument 0, k f64 strong from line 9; join f32 ∨ f64 = f64
+///   %3 f64: `x * k`, as above
 /// ```
 ///
-/// The sentence is about the first step, from the value back, that made the dtype what it is, rather than pass it on.
+/// The sentence is about the first step, from the value back, that made the dtype what it is, rather than pass it on; in the
+/// chain that step stands without what the sentence has said.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {

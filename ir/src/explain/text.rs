@@ -3,6 +3,7 @@
 use super::chain::{Explanation, Step};
 use super::origin::{Origin, Term, is_strong};
 use crate::place::Place;
+use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 
 /// Longer chains are shown by their first and last steps.
@@ -11,7 +12,8 @@ const SHOWN: usize = 16;
 impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.ty)?;
-        match self.cause() {
+        let cause = self.cause();
+        match cause {
             Some(cause) => write!(f, " because {cause}")?,
             None => write!(f, " {}", self.origin)?,
         }
@@ -28,6 +30,9 @@ impl Display for Explanation {
             match i.checked_sub(SHOWN / 2) {
                 Some(0) if hidden > 0 => write!(f, "\n  … {hidden} more steps")?,
                 Some(after) if after < hidden => {}
+                _ if cause.is_some_and(|cause| cause.value == step.value) => {
+                    write!(f, "\n  {} {}: {}, as above", step.value, step.ty, step.expression())?;
+                }
                 _ => write!(f, "\n  {} {}: {step}", step.value, step.ty)?,
             }
         }
@@ -35,13 +40,20 @@ impl Display for Explanation {
     }
 }
 
+impl Step {
+    /// As written, or the op's name.
+    fn expression(&self) -> Cow<'static, str> {
+        match &self.written {
+            Some(written) => format!("`{written}`").into(),
+            None => self.what.into(),
+        }
+    }
+}
+
 impl Display for Step {
     /// `` `x * k` at src/a.rs:12:9: x f32 from argument 0, k f64 strong from line 9; join f32 ∨ f64 = f64 ``
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.written {
-            Some(written) => write!(f, "`{written}`")?,
-            None => f.write_str(self.what)?,
-        }
+        f.write_str(&self.expression())?;
         write_places(&self.places, f)?;
         f.write_str(": ")?;
         let near = self.places.first().copied();

@@ -1,9 +1,13 @@
 //! The first operation whose result needs more bytes than the arrays it was computed from.
 
+use super::origin::{Origin, is_strong};
 use super::{Explainer, Explanation};
 use crate::dtype::DType;
 use crate::graph::{NodeId, NodeKind, Value};
+use crate::literal::{Literal, LiteralValue};
+use crate::promotion::op_types::first_joined;
 use crate::reduction::Rule;
+use crate::value_type::ValueType;
 use std::fmt;
 
 /// An operation that widened: its result's dtype has more bytes than that of every array operand.
@@ -22,6 +26,8 @@ pub struct Widening {
     pub to: DType,
     /// Why the result has it.
     pub explanation: Explanation,
+    /// The strong numbers among the operands, if it is due to them: written bare, they would not have widened.
+    pub strong: Vec<LiteralValue>,
 }
 
 impl Explainer<'_> {
@@ -30,7 +36,8 @@ impl Explainer<'_> {
         self.graph.node_ids().find_map(|id| {
             let (from, to) = self.widened(id)?;
             let value = self.graph.node(id).first();
-            Some(Widening { value, from, to, explanation: self.explain(value) })
+            let (explanation, strong) = (self.explain(value), self.needlessly_strong(id, from));
+            Some(Widening { value, from, to, explanation, strong })
         })
     }
 
@@ -44,12 +51,39 @@ impl Explainer<'_> {
         }
         let is_array = |&&value: &&Value| !matches!(graph.node(graph.producer(value)).kind, NodeKind::Literal(_));
         let arrays = graph.operands(id).iter().filter(is_array).map(|&value| graph.stored(value, self.policy));
-        let width = |dtype: DType| dtype.real().bytes();
         let numbers = arrays.filter(|dtype| *dtype != DType::Bool);
         let from = numbers.reduce(|widest, dtype| if width(dtype) > width(widest) { dtype } else { widest })?;
         let to = graph.stored(graph.node(id).first(), self.policy);
         (width(to) > width(from)).then_some((from, to))
     }
+
+    /// The strong numbers among an operation's operands without whose dtypes its result would be no wider than `from`.
+    fn needlessly_strong(&self, id: NodeId, from: DType) -> Vec<LiteralValue> {
+        let graph = self.graph;
+        let NodeKind::Op(op, policy) = graph.node(id).kind else { return Vec::new() };
+        let operands = graph.operands(id);
+        let mut types: Vec<ValueType> = operands.iter().map(|&value| graph.ty(value)).collect();
+        let mut strong = Vec::new();
+        for (ty, &operand) in types.iter_mut().zip(operands).skip(first_joined(op)) {
+            if let Origin::Literal(literal, _) = self.origin(operand)
+                && is_strong(&literal)
+            {
+                *ty = literal.value().weak_type();
+                strong.push(literal.value());
+            }
+        }
+        let Ok(bare) = policy.resolve_op(op, &types) else { return Vec::new() };
+        let fits = |value: &LiteralValue| Literal::weak(*value).to_repr(policy.commit(bare.compute)).is_ok();
+        match width(policy.commit(bare.result)) <= width(from) && strong.iter().all(fits) {
+            true => strong,
+            false => Vec::new(),
+        }
+    }
+}
+
+/// The bytes of a number, of a complex one those of a part.
+fn width(dtype: DType) -> usize {
+    dtype.real().bytes()
 }
 
 impl fmt::Display for Widening {

@@ -211,8 +211,9 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
         }
         NodeKind::Reduce(reduce) => {
             let operands = graph.operands(id);
-            if operands.len() != reduce.reduction.row().operands.len() {
-                return Err(format!("takes {:?}", reduce.reduction.row().operands));
+            let takes = reduce.reduction.row().operands.len();
+            if operands.len() != takes {
+                return Err(format!("takes {takes} operands, has {}", operands.len()));
             }
             let operand = operands[0];
             match reduce.policy.resolve_reduction(reduce.reduction, reduce.dtype, graph.ty(operand)) {

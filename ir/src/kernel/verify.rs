@@ -79,7 +79,14 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             } else {
                 Ok(())
             };
-            problems.check(checked, || format!("kernel {n}: out{i} = {scalar} -> {value} : {dtype}{}", kernel.shape));
+            let stored = || match &kernel.reduce {
+                None => format!("{scalar} -> {value} : {dtype}{}", kernel.shape),
+                Some(reduce) => {
+                    let (reduction, shape) = (reduce.outputs[i], reduce.axes.reduced(&kernel.shape, false));
+                    format!("{reduction} {scalar} -> {value} : {dtype}{shape}")
+                }
+            };
+            problems.check(checked, || format!("kernel {n}: out{i} = {}", stored()));
         }
     }
     for &value in graph.outputs().iter().filter(|&&value| !is_param(value) && !stored.contains(&value)) {

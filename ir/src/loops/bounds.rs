@@ -60,7 +60,8 @@ impl Geometry {
     /// What an output of a nest that reduces sees: the loops that are kept.
     fn kept(&self, nest: &LoopNest, layout: &Layout) -> Result<(Geometry, Layout), String> {
         let kept = nest.kept();
-        if layout.strides.len() != self.extents.len() || layout.strides.iter().skip(kept).any(|&stride| stride != 0) {
+        self.check_rank(layout)?;
+        if layout.strides.iter().skip(kept).any(|&stride| stride != 0) {
             return Err("it moves along a loop that is reduced".to_owned());
         }
         let extents = self.extents.iter().copied().take(kept).collect();
@@ -68,10 +69,15 @@ impl Geometry {
         Ok((Geometry { extents, ..Geometry::default() }, Layout { offset: layout.offset, strides }))
     }
 
-    fn check_class(&self, nest: &LoopNest, access: &Access, layout: &Layout) -> Result<(), String> {
-        if layout.strides.len() != self.extents.len() {
-            return Err(format!("{} strides for {} loops", layout.strides.len(), self.extents.len()));
+    fn check_rank(&self, layout: &Layout) -> Result<(), String> {
+        match (layout.strides.len(), self.extents.len()) {
+            (strides, loops) if strides == loops => Ok(()),
+            (strides, loops) => Err(format!("{strides} strides for {loops} loops")),
         }
+    }
+
+    fn check_class(&self, nest: &LoopNest, access: &Access, layout: &Layout) -> Result<(), String> {
+        self.check_rank(layout)?;
         let inner = match access.inner {
             Stride::Contiguous => Some(access.dtype.bytes() as isize),
             Stride::Broadcast => Some(0),

@@ -70,8 +70,11 @@ impl LoopNest {
             problems.note(format!("{} reductions of {} outputs", reduce.outputs.len(), self.outputs.len()));
         }
         for (n, (reduction, access)) in reduce.outputs.iter().zip(&self.outputs).enumerate() {
-            if !reduction.accumulates(access.dtype) || access.inner != Stride::Contiguous {
-                problems.note(format!("out{n}: {reduction} does not accumulate {access}"));
+            if !reduction.accumulates(access.dtype) {
+                problems.note(format!("out{n}: {reduction} does not accumulate {}", access.dtype));
+            }
+            if access.inner != Stride::Contiguous {
+                problems.note(format!("out{n}: a reduction's results are contiguous, not {}", access.inner));
             }
         }
     }

@@ -8,6 +8,7 @@ use super::policy::{Clash, Policy};
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
 use crate::op::{Op, Operands, ResultRule};
+use crate::support::Unsupported;
 use crate::value_type::{ValueType, Weak};
 
 /// The types of one use of an op. The dtype each operand is cast to follows from `compute` by [`Op::operand_dtype`].
@@ -62,7 +63,9 @@ impl Policy {
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
         let error = Error::new(ErrorCode::DType, format!("{op}: {compute} is not supported"));
-        let error = operand_facts(error, op, operands).fact(format_args!("accepted: {}", op.row().domain));
+        let error = operand_facts(error, op, operands)
+            .fact(Unsupported::Domain(op, self.commit(compute)).because())
+            .fact(format_args!("accepted: {}", op.row().domain));
         let Some(casts) = self.casts_to_write(op, operands) else { return error };
         let joined = &operands[first_joined(op)..];
         let all_integer = joined.iter().all(|ty| matches!(ty.kind(), Kind::UInt | Kind::Int));

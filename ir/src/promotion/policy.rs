@@ -301,7 +301,7 @@ impl Policy {
     }
 
     /// Bool becomes a number.
-    fn number(self, ty: ValueType) -> Result<ValueType, Clash> {
+    pub(super) fn number(self, ty: ValueType) -> Result<ValueType, Clash> {
         let dtype = match (ty, self.rules().number) {
             (ValueType::Strong(DType::Bool), BoolNumber::Default) => self.defaults.int,
             (ValueType::Strong(DType::Bool), BoolNumber::To(dtype)) => dtype,

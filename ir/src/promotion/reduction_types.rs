@@ -41,13 +41,10 @@ impl Policy {
         operand: ValueType,
     ) -> Result<ReductionTypes> {
         let asked = dtype.map(|dtype| self.width(dtype));
-        if let Some(asked) = asked {
-            let given = gives(reduction);
-            if !given.contains(asked) {
-                return Err(refused_dtype(reduction, asked, given));
-            }
+        match asked.filter(|&dtype| !(reduction.takes_dtype() && gives(reduction).contains(dtype))) {
+            Some(refused) => Err(self.refused_dtype(reduction, refused)),
+            None => self.reduction(reduction, asked, operand).map_err(|clash| self.no_type(reduction, operand, clash)),
         }
-        self.reduction(reduction, asked, operand).map_err(|clash| no_type(reduction, operand, clash))
     }
 
     fn reduction(
@@ -57,26 +54,29 @@ impl Policy {
         operand: ValueType,
     ) -> Result<ReductionTypes, Clash> {
         let own = self.width(self.commit(operand));
-        // A type that the system has no place for.
-        self.fold(std::iter::once(ValueType::Strong(own)))?;
+        let rule = reduction.row().rule;
+        if asked.is_none() || rule == Rule::Index {
+            // A type that the system has no place for; what is cast first is none.
+            self.fold(std::iter::once(ValueType::Strong(own)))?;
+        }
+        let inexact = |dtype: DType| if is_inexact(dtype) { dtype } else { self.width(DType::F64) };
         let same = |dtype| ReductionTypes { compute: dtype, result: dtype };
         let or = |policys: fn(Policy, ValueType) -> Result<ValueType, Clash>| match asked {
             Some(dtype) => Ok(dtype),
             None => policys(self, operand).map(|ty| self.commit(ty)),
         };
-        Ok(match reduction.row().rule {
+        Ok(match rule {
             Rule::Sum => same(or(Policy::sum)?),
             Rule::Product => same(or(Policy::product)?),
             Rule::Mean => {
                 let result = or(Policy::mean)?;
-                let exact = !result.is_float() && !result.is_complex();
-                ReductionTypes { compute: if exact { DType::F64 } else { result }, result }
+                ReductionTypes { compute: inexact(result), result }
             }
             Rule::Variance => {
                 let of = match asked {
                     Some(real) if own.is_complex() => real.complex(),
                     Some(dtype) => dtype,
-                    None => self.width(self.commit(self.inexact(self.rules().variance, operand)?)),
+                    None => inexact(self.width(self.commit(self.inexact(self.rules().variance, operand)?))),
                 };
                 ReductionTypes { compute: of, result: asked.unwrap_or(of.real()) }
             }
@@ -88,6 +88,51 @@ impl Policy {
                 ReductionTypes { compute, result: asked.unwrap_or(self.width(index)) }
             }
         })
+    }
+
+    fn refused_dtype(self, reduction: Reduction, asked: DType) -> Error {
+        let rule = reduction.row().rule;
+        let example = match rule {
+            Rule::Same | Rule::Bool => None,
+            Rule::Variance => Some(self.default_dtype(Weak::Float)),
+            Rule::Sum | Rule::Product | Rule::Mean | Rule::Index => Some(self.default_dtype(Weak::Int)),
+        };
+        let ask =
+            example.map(|dtype| format!("ask for one of these, as in `dtype(DType::{dtype:?}).{reduction}(…)`, or "));
+        let gives = if rule == Rule::Same { "the operand's dtype".to_owned() } else { gives(reduction).to_string() };
+        Error::new(ErrorCode::DType, format!("{reduction}: a result of dtype {asked} is not supported"))
+            .fact(format_args!("{reduction} gives: {gives}"))
+            .help(format!("{}cast the result: `{reduction}(…).cast(DType::{asked:?})`", ask.unwrap_or_default()))
+    }
+
+    fn no_type(self, reduction: Reduction, operand: ValueType, clash: Clash) -> Error {
+        let name = reduction.row().operands[0];
+        let error =
+            Error::new(ErrorCode::Promotion, format!("{reduction}: {clash}")).fact(format_args!("{name}: {operand}"));
+        let error = match clash.reason() {
+            Some(reason) => error.fact(reason),
+            None => error,
+        };
+        let resolves = |asked, operand: ValueType| self.reduction(reduction, asked, operand).is_ok();
+        let Some(to) = self.instead(reduction, operand).find(|&to| resolves(None, to.into())) else { return error };
+        let may_ask = reduction.takes_dtype() && gives(reduction).contains(to) && resolves(Some(to), operand);
+        error.help(match may_ask {
+            true => format!(
+                "ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: `{name}.cast(DType::{to:?})`"
+            ),
+            false => format!("cast explicitly: `{name}.cast(DType::{to:?})`"),
+        })
+    }
+
+    /// The dtypes to propose in place of an operand's, best first.
+    fn instead(self, reduction: Reduction, operand: ValueType) -> impl Iterator<Item = DType> {
+        let Defaults { int, float, complex } = self.defaults();
+        let best = match (operand.kind(), reduction.row().rule) {
+            (Kind::Complex, _) => complex,
+            (Kind::Float, _) | (_, Rule::Mean | Rule::Variance) => float,
+            (Kind::Bool | Kind::UInt | Kind::Int, _) => int,
+        };
+        [best, int, float, complex].into_iter().chain(DType::ALL)
     }
 
     /// The type of a sum of elements of type `ty`.
@@ -115,7 +160,8 @@ impl Policy {
                 return Err(Clash { policy: self, refusal: Refusal::Number });
             }
             (Accumulate::Widen | Accumulate::DefaultInt, Kind::Bool) => int,
-            (Accumulate::WidenAll, Kind::Bool) | (Accumulate::Same, _) => dtype,
+            (Accumulate::SameBoolTo(number), Kind::Bool) => number,
+            (Accumulate::WidenAll, Kind::Bool) | (Accumulate::Same | Accumulate::SameBoolTo(_), _) => dtype,
             (Accumulate::WidenAll, Kind::Float) => at_least(float),
             (Accumulate::WidenAll, Kind::Complex) => at_least(complex),
             (_, Kind::Float | Kind::Complex) => dtype,
@@ -132,8 +178,16 @@ impl Policy {
     /// What the policy refuses.
     pub fn mean(self, ty: ValueType) -> Result<ValueType, Clash> {
         let dtype = self.commit(self.inexact(self.rules().mean, ty)?);
+        if dtype == DType::Bool {
+            // It stays bool only where bool is a number.
+            self.number(ty)?;
+        }
         Ok(ValueType::Strong(self.width(dtype)))
     }
+}
+
+fn is_inexact(dtype: DType) -> bool {
+    dtype.is_float() || dtype.is_complex()
 }
 
 /// The dtypes that a reduction gives.
@@ -144,29 +198,4 @@ pub fn gives(reduction: Reduction) -> DTypeSet {
         Rule::Bool => DTypeSet::BOOL,
         Rule::Index => DTypeSet::INT,
     }
-}
-
-fn refused_dtype(reduction: Reduction, asked: DType, given: DTypeSet) -> Error {
-    Error::new(ErrorCode::DType, format!("{reduction}: {asked} is not supported"))
-        .fact(format_args!("{reduction} gives: {given}"))
-        .help("ask for one of these, or cast the result")
-}
-
-fn no_type(reduction: Reduction, operand: ValueType, clash: Clash) -> Error {
-    let name = reduction.row().operands[0];
-    let error =
-        Error::new(ErrorCode::Promotion, format!("{reduction}: {clash}")).fact(format_args!("{name}: {operand}"));
-    let error = match clash.reason() {
-        Some(reason) => error.fact(reason),
-        None => error,
-    };
-    let defaults = clash.policy.defaults();
-    let to = match (reduction.row().rule, operand.kind()) {
-        (Rule::Sum | Rule::Product, Kind::Bool) => defaults.int,
-        (Rule::Mean | Rule::Variance, Kind::Bool | Kind::UInt | Kind::Int) => defaults.float,
-        _ => return error.help(format!("cast explicitly: `{name}.cast(DType::{:?})`", defaults.float)),
-    };
-    error.help(format!(
-        "ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: `{name}.cast(DType::{to:?})`"
-    ))
 }

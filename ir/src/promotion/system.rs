@@ -195,6 +195,8 @@ pub enum Accumulate {
     DefaultInt,
     /// The operand's; bool is an error.
     Same,
+    /// The operand's; of bool this dtype.
+    SameBoolTo(DType),
 }
 
 /// Which dtypes the system takes as they are.

@@ -80,7 +80,7 @@ mod tests {
         // One element of each block, as a name for it.
         let blocks = |n: usize| {
             let len = (n - 1) * BLOCK + 1;
-            let name = |i: usize| (i % BLOCK == 0).then(|| (i / BLOCK).to_string());
+            let name = |i: usize| i.is_multiple_of(BLOCK).then(|| (i / BLOCK).to_string());
             let meet = |a: Option<String>, b: Option<String>| match (a, b) {
                 (Some(a), Some(b)) => Some(format!("({a} {b})")),
                 (a, b) => a.or(b),

@@ -291,8 +291,7 @@ impl Lack {
                     Unsupported::Invalid(device, _) => format!("the device {device} has no {dtype}"),
                     Unsupported::Gap(device, ..) => format!("{dtype} is not supported on the device {device}"),
                 };
-                let link = Some(why.link()).filter(|link| !link.is_empty()).map(|link| format!(" ({link})"));
-                new(headline).fact(format_args!("because: {}{}", why.reason(), link.unwrap_or_default()))
+                new(headline).fact(why.because())
             }
         }
     }

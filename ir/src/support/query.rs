@@ -75,6 +75,14 @@ impl Unsupported {
             Unsupported::Gap(device, op, dtype) => device.unsupported(op, dtype).map_or("", |gap| &gap.link),
         }
     }
+
+    /// Both, as errors say them.
+    pub(crate) fn because(self) -> String {
+        match (self.reason(), self.link()) {
+            (reason, "") => format!("because: {reason}"),
+            (reason, link) => format!("because: {reason} ({link})"),
+        }
+    }
 }
 
 impl fmt::Display for Unsupported {

@@ -7,5 +7,6 @@ mod half_floats;
 mod int;
 mod math;
 mod nan;
+mod reduce;
 mod structure;
 mod support;

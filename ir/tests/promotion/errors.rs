@@ -1,7 +1,7 @@
 //! Error messages of every policy: what they say, and that their advice works.
 
 use ndjit_ir::promotion::Refusal;
-use ndjit_ir::{DType, Op, Policy, ValueType};
+use ndjit_ir::{DType, ErrorCode, Op, Policy, ValueType};
 use std::collections::BTreeMap;
 
 /// Follows the casts that an error's help names, for all pairs of types under both policies.
@@ -24,6 +24,8 @@ fn the_advice_of_every_error_works() {
                 }
                 Err(error) => error,
             };
+            let because = |fact: &String| fact.starts_with("because: ") && fact.contains("(https://");
+            assert_eq!(error.facts().iter().any(because), error.code() == ErrorCode::DType, "{error}");
             let help = error.help_text().unwrap_or_else(|| panic!("no help: {error}"));
             let cast = |(name, &ty): (&&str, &ValueType)| {
                 let Some((_, rest)) = help.split_once(&format!("`{name}.cast(DType::")) else { return ty };
@@ -50,6 +52,7 @@ fn errors_name_the_operands_and_the_way_out() {
         "error[dtype]: remainder: c64 is not supported
   x: c64
   y: f32
+  because: it is defined for real numbers (https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.remainder.html)
   accepted: u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64
   help: abs gives the modulus; a cast drops the imaginary part: `x.cast(DType::F32)`"
     );
@@ -58,6 +61,7 @@ fn errors_name_the_operands_and_the_way_out() {
         "error[dtype]: bitwise_and: f* is not supported
   x: u64
   y: i64
+  because: it is about the bits of integers (https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.bitwise_and.html)
   accepted: bool u8 u16 u32 u64 i8 i16 i32 i64
   help: no integer type holds both operands; cast explicitly: `x.cast(DType::I64)`"
     );
@@ -65,6 +69,7 @@ fn errors_name_the_operands_and_the_way_out() {
         error(Policy::Standard, Op::Negative, &[DType::Bool]),
         "error[dtype]: negative: bool is not supported
   x: bool
+  because: it is defined for numbers, and bool is none (https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.negative.html)
   accepted: u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
   help: cast explicitly: `x.cast(DType::I32)`"
     );

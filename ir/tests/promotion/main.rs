@@ -2,4 +2,5 @@
 
 mod errors;
 mod laws;
+mod reductions;
 mod rules;

@@ -1,7 +1,8 @@
-//! `docs/policies.md`: written from the same tables that are compared, so it cannot drift.
+//! `docs/policies.md`: written from the same tables that are compared, so it cannot drift; and the table of reductions in
+//! `docs/promotion.md`, which is checked.
 
 use crate::report::Report;
-use ndjit_ir::{Policy, ValueType};
+use ndjit_ir::{DType, Policy, Reduction, ValueType};
 use std::fmt::Write as _;
 
 const INTRO: &str = "\
@@ -79,6 +80,47 @@ fn laws(policy: Policy) -> String {
     let with = if strong.is_empty() { triples.len() } else { strong.len() };
     let what = if strong.is_empty() { "triples with weak types" } else { "triples of dtypes" };
     format!("no lattice: {asymmetric}{with} {what}{}", example.unwrap_or_default())
+}
+
+/// What reductions give, by library: the table in `docs/promotion.md`.
+pub fn reductions() -> String {
+    use Reduction::{ArgMax, Mean, Prod, Sum, Var};
+    let columns = [
+        (Sum, DType::Bool),
+        (Sum, DType::U8),
+        (Sum, DType::I8),
+        (Prod, DType::F16),
+        (Mean, DType::I32),
+        (Var, DType::I32),
+        (ArgMax, DType::F32),
+    ];
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let names = columns.map(|(reduction, dtype)| format!("{reduction}({dtype})"));
+    let mut table = row(std::iter::once("policy".to_owned()).chain(names).collect());
+    table += &row(vec!["---".to_owned(); columns.len() + 1]);
+    for policy in [
+        Policy::Standard,
+        Policy::Jax32,
+        Policy::NumPy2,
+        Policy::Torch,
+        Policy::TensorFlow,
+        Policy::IvyPrecise,
+        Policy::ArrayApi,
+        Policy::Lax,
+    ] {
+        let cells = columns.map(|(reduction, dtype)| {
+            let types = policy.resolve_reduction(reduction, None, dtype.into());
+            types.map_or("–".to_owned(), |types| types.result.to_string())
+        });
+        table += &row(std::iter::once(format!("`{policy}`")).chain(cells).collect());
+    }
+    table
+}
+
+/// Whether `docs/promotion.md` has that table.
+pub fn shows_reductions() -> bool {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/promotion.md");
+    std::fs::read_to_string(path).is_ok_and(|text| text.contains(&reductions()))
 }
 
 /// Whether the page on disk is the one given, which is written there if asked for.

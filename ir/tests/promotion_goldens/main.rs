@@ -34,6 +34,10 @@ fn main() -> ExitCode {
         println!("docs/policies.md is not what this test writes with NDJIT_WRITE_DOCS=1");
         problems += 1;
     }
+    if !docs::shows_reductions() {
+        println!("docs/promotion.md lacks the table of reductions:\n{}", docs::reductions());
+        problems += 1;
+    }
     if problems == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::ops::Call;
 use ndjit_ir::op::{Operands, ResultRule};
-use ndjit_ir::{DType, Kind, Op, Policy, ValueType};
+use ndjit_ir::reduction::Rule;
+use ndjit_ir::{DType, Kind, Op, Policy, Reduction, ValueType};
 
 /// One cell.
 pub struct Outcome<'a> {
@@ -72,16 +73,23 @@ fn bool_result(_: &Outcome) -> Option<ValueType> {
     Some(DType::Bool.into())
 }
 
+fn i64_result(_: &Outcome) -> Option<ValueType> {
+    Some(DType::I64.into())
+}
+
 fn c64(_: &Outcome) -> Option<ValueType> {
     Some(DType::C64.into())
 }
 
-/// The type that the operands meet in, by the policy's table; bool where the op asks a question.
+/// The type that the operands meet in, by the policy's table; bool where the call asks a question, i64 where it asks for an
+/// index or a count (no library whose differences are listed has another).
 fn meets(o: &Outcome) -> Option<ValueType> {
     let met = o.policy.resolve(Operands::Join, o.joined()).ok().map(|resolution| resolution.compute);
     match o.call {
         Call::Op(op) if op.row().rule == Operands::Logical => bool_result(o),
         Call::Op(op) if op.row().result == ResultRule::Bool => met.and(bool_result(o)),
+        Call::Reduction(reduction) if reduction.row().rule == Rule::Bool => bool_result(o),
+        Call::Reduction(reduction) if reduction.row().rule == Rule::Index => i64_result(o),
         _ => met,
     }
 }
@@ -97,8 +105,14 @@ fn as_sqrt(o: &Outcome) -> Option<ValueType> {
     Call::Op(Op::Sqrt).resolve(o.policy, o.operands)
 }
 
-const COMPARISONS: &[&str] = &["less", "less_equal", "greater", "greater_equal", "minimum", "maximum"];
-const LOGICAL: &[&str] = &["logical_and", "logical_or", "logical_xor", "logical_not"];
+/// As the standard deviation.
+fn as_std(o: &Outcome) -> Option<ValueType> {
+    Call::Reduction(Reduction::Std).resolve(o.policy, o.operands)
+}
+
+const COMPARISONS: &[&str] =
+    &["less", "less_equal", "greater", "greater_equal", "minimum", "maximum", "max", "min", "argmax", "argmin"];
+const LOGICAL: &[&str] = &["logical_and", "logical_or", "logical_xor", "logical_not", "any", "all"];
 const NUMPY: &[&str] = &["numpy2", "numpy1"];
 const IVY: &[&str] = &["ivy_precise", "ivy_imprecise"];
 
@@ -165,6 +179,13 @@ pub const DIFFERENCES: &[Difference] = &[
         ours: nothing,
         reason: "round takes no bool here, as in the Array API",
     },
+    Difference {
+        libraries: &["numpy1"],
+        calls: &["count_nonzero"],
+        cells: |o| o.theirs == Some("python int"),
+        ours: i64_result,
+        reason: "NumPy 1 counts in a Python int, without a dtype; here in i64, as NumPy 2",
+    },
     // PyTorch.
     Difference {
         libraries: &["torch"],
@@ -224,7 +245,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: &["torch"],
-        calls: &["subtract", "abs", "floor", "ceil", "trunc", "clip"],
+        calls: &["subtract", "abs", "floor", "ceil", "trunc", "clip", "argmax", "argmin"],
         cells: |o| o.refused() && o.has_kind(Kind::Bool),
         ours: meets,
         reason: "PyTorch refuses bool in these functions, in subtract even beside numbers",
@@ -235,6 +256,13 @@ pub const DIFFERENCES: &[Difference] = &[
         cells: |o| o.refused() && o.has(|ty| matches!(ty.name(), "u16" | "u32" | "u64")),
         ours: meets,
         reason: "PyTorch lacks many kernels for u16, u32, u64; `result_type` defines the dtype",
+    },
+    Difference {
+        libraries: &["torch"],
+        calls: &["any", "all"],
+        cells: |o| o.theirs == Some("u8"),
+        ours: bool_result,
+        reason: "PyTorch's any and all of u8 are u8, from the time before it had bool; here they are bool",
     },
     // TensorFlow.
     Difference {
@@ -350,12 +378,26 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: IVY,
-        calls: &["sum"],
-        cells: |o| o.missing() && o.has_kind(Kind::Bool),
-        ours: nothing,
-        reason: "Ivy sums bool in NumPy's i64, whatever its defaults; the policy asks for a dtype",
+        calls: &["var"],
+        cells: |o| o.other() && !o.has_kind(Kind::Float),
+        ours: as_std,
+        reason: "Ivy casts a variance back to the operand's dtype, integers and complex numbers too; here it has its std's",
+    },
+    Difference {
+        libraries: IVY,
+        calls: &["count_nonzero"],
+        cells: |o| o.other(),
+        ours: i64_result,
+        reason: "Ivy counts in the operand's dtype, up to 1 in bool; here in i64, as argmax",
     },
     // The Array API.
+    Difference {
+        libraries: &["array_api"],
+        calls: &[],
+        cells: |o| o.refused() && o.operands[0].is_weak() && matches!(o.call, Call::Reduction(_) | Call::Op(Op::Clip)),
+        ours: |o| if o.call == Call::Op(Op::Clip) { meets(o) } else { of_defaults(o) },
+        reason: "the standard's functions take an array first; here a number reduces as an array of its default dtype",
+    },
     Difference {
         libraries: &["array_api"],
         calls: &["clip"],
@@ -381,14 +423,14 @@ pub const DIFFERENCES: &[Difference] = &[
         libraries: &["array_api"],
         calls: &[],
         cells: |o| o.refused() && o.operands.iter().all(|ty| ty.kind() == Kind::Bool),
-        ours: bool_result,
+        ours: meets,
         reason: "the standard leaves arithmetic, order and classes of bool undefined",
     },
     Difference {
         libraries: &["array_api"],
-        calls: &["sum", "prod", "mean", "clip"],
-        cells: |o| o.refused() && o.operands[0].is_weak(),
-        ours: |o| if o.call.name() == "clip" { meets(o) } else { of_defaults(o) },
-        reason: "the standard's functions take an array first; here a number reduces as an array of its default dtype",
+        calls: &["var", "std"],
+        cells: |o| o.refused() && o.has_kind(Kind::Complex),
+        ours: |o| Some(o.policy.commit(o.operands[0]).real().into()),
+        reason: "the standard's var and std take real numbers only; here those of complex numbers are real",
     },
 ];

@@ -4,7 +4,7 @@ use crate::golden;
 use crate::op_differences::{DIFFERENCES, Outcome};
 use crate::report::Report;
 use ndjit_ir::promotion::Defaults;
-use ndjit_ir::{DType, Op, Policy, ValueType};
+use ndjit_ir::{DType, Op, Policy, Reduction, ValueType};
 use serde_json::Value;
 
 /// A library's functions and its policy: file `ops/NAME_result_dtypes.json`, section of it, policy.
@@ -27,27 +27,23 @@ pub fn libraries() -> [(&'static str, Option<&'static str>, Policy); 9] {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     Op(Op),
-    Sum,
-    Prod,
-    Mean,
+    Reduction(Reduction),
 }
 
 impl Call {
     pub fn name(self) -> &'static str {
         match self {
             Call::Op(op) => op.name(),
-            Call::Sum => "sum",
-            Call::Prod => "prod",
-            Call::Mean => "mean",
+            Call::Reduction(reduction) => reduction.name(),
         }
     }
 
     pub fn resolve(self, policy: Policy, operands: &[ValueType]) -> Option<ValueType> {
         match self {
             Call::Op(op) => policy.resolve_op(op, operands).ok().map(|types| types.result),
-            Call::Sum => policy.sum(operands[0]).ok(),
-            Call::Prod => policy.product(operands[0]).ok(),
-            Call::Mean => policy.mean(operands[0]).ok(),
+            Call::Reduction(reduction) => {
+                policy.resolve_reduction(reduction, None, operands[0]).ok().map(|types| types.result.into())
+            }
         }
     }
 }
@@ -67,7 +63,7 @@ fn table(rows: &Value, operands: &dyn Fn(ValueType, ValueType) -> Vec<ValueType>
 /// The golden's cells for a call; `None` if the library has no such function.
 fn cells(golden: &Value, call: Call) -> Option<Vec<Cell>> {
     match call {
-        Call::Sum | Call::Prod | Call::Mean => Some(row(golden["reductions"].get(call.name())?, &|a| vec![a])),
+        Call::Reduction(reduction) => Some(row(golden["reductions"].get(reduction.name())?, &|a| vec![a])),
         Call::Op(Op::Where) => {
             let mut cells = table(&golden["where"], &|a, b| vec![DType::Bool.into(), a, b]);
             cells.extend(row(&golden["where_cond"], &|c| vec![c, DType::F32.into(), DType::I8.into()]));
@@ -102,7 +98,7 @@ pub fn compare(library: &str, section: Option<&str>, policy: Policy) -> Report {
     let name = section.map_or(library.to_owned(), |section| format!("{library} {section}"));
     let mut report = Report::new(format!("{name} ops"), policy);
     let listed: Vec<_> = DIFFERENCES.iter().filter(|d| d.libraries.contains(&name.as_str())).collect();
-    let calls = Op::ALL.into_iter().map(Call::Op).chain([Call::Sum, Call::Prod, Call::Mean]);
+    let calls = Op::ALL.into_iter().map(Call::Op).chain(Reduction::ALL.map(Call::Reduction));
     for call in calls {
         let absent = cells(golden, call).is_none();
         if absent {

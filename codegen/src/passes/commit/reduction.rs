@@ -4,7 +4,7 @@
 use super::Commit;
 use ndjit_ir::explain::Reason;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
-use ndjit_ir::literal::Literal;
+use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::{Axes, Reduce, Reduction};
 use ndjit_ir::support::CastReason;
@@ -141,11 +141,8 @@ impl Building<'_, '_> {
     fn variance(&mut self, x: Value, correction: Option<Value>) -> Result<Value> {
         let wide = self.cast(x, accumulated(self.ty(x)));
         let mean = self.mean_of(wide, true);
-        let mut distance = self.op(Op::Subtract, &[wide, mean]);
-        if self.ty(distance).is_complex() {
-            distance = self.op(Op::Abs, &[distance]);
-        }
-        let square = self.op(Op::Square, &[distance]);
+        let distance = self.op(Op::Subtract, &[wide, mean]);
+        let square = self.squared(distance);
         let sum = self.elementary(Reduction::Sum, square, self.keepdims);
         let real = self.ty(sum);
         let mut count = self.number(self.count(wide), real);
@@ -155,6 +152,24 @@ impl Building<'_, '_> {
             count = self.op(Op::Maximum, &[count, zero]);
         }
         Ok(self.op(Op::Divide, &[sum, count]))
+    }
+
+    /// The square of a value's magnitude; of a complex number the sum of its parts' squares.
+    fn squared(&mut self, value: Value) -> Value {
+        let dtype = self.ty(value);
+        if !dtype.is_complex() {
+            return self.op(Op::Square, &[value]);
+        }
+        // The imaginary part is the real part of the product with -i.
+        let turn = Slot::Value(Literal::weak(LiteralValue::Complex(0.0, -1.0)));
+        let turn = self.commit.out.literal(turn, dtype);
+        let turn = self.part(turn);
+        let turned = self.op(Op::Multiply, &[value, turn]);
+        let squares = [value, turned].map(|part| {
+            let part = self.cast(part, dtype.real());
+            self.op(Op::Square, &[part])
+        });
+        self.op(Op::Add, &squares)
     }
 
     /// The first position of the extreme element: the least of all positions whose element equals it, or is NaN.

@@ -13,7 +13,8 @@ const RULES: Rules = Rules {
     order: Order::Left,
     quotient: Inexact::Default,
     mean: Inexact::Kept,
-    sum: Accumulate::Same,
+    // Bool alone is left to NumPy, which does not know Ivy's defaults.
+    sum: Accumulate::SameBoolTo(DType::I64),
     product: Accumulate::WidenAll,
     defaults: Defaults::BITS_32,
     ..numpy::RULES
