@@ -57,9 +57,12 @@ pub(crate) fn text(lowered: &Lowered, stage: Stage, config: &Config) -> String {
         Stage::Simplified => lowered.simplified.to_string(),
         Stage::Kernels => joined(lowered.kernels.iter().map(FusedKernel::to_string)),
         Stage::Loops => joined(lowered.scheduled.iter().map(|s| format!("{}\n{}", s.nest, s.geometry))),
-        Stage::Expanded => joined(lowered.scheduled.iter().map(|s| {
-            generated(&s.nest, |part| Ok(clif::expand_for(&part.nest, &*clif::host_isa()?)?.to_string()))
-        })),
+        Stage::Expanded => joined(
+            lowered
+                .scheduled
+                .iter()
+                .map(|s| generated(&s.nest, |part| Ok(clif::expand_for(&part.nest, &*clif::host_isa()?)?.to_string()))),
+        ),
         Stage::Code => joined(lowered.scheduled.iter().map(|s| {
             generated(&s.nest, |part| {
                 let isa = clif::host_isa()?;
