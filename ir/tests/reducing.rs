@@ -90,6 +90,26 @@ fn reducing_kernels_print_what_is_reduced_how() {
     ");
 }
 
+/// Positions are read though nothing stores them.
+#[test]
+fn kernels_read_positions() {
+    let graph: Graph<DType> =
+        "graph () {\n  %0 = iota axes [0] : i64[8]\n  %1 = sum %0 axes [0] : i64[]\n  return %1\n}".parse().unwrap();
+    let mut body = OpBody { inputs: vec![DType::I64], ..OpBody::default() };
+    let position = body.push(StmtKind::Load(0), &[], DType::I64);
+    body.outputs = vec![position];
+    let reduce = KernelReduce { axes: Axes::all(1).unwrap(), outputs: [Reduction::Sum].into_iter().collect() };
+    let kernel = FusedKernel {
+        shape: Shape::from([8]),
+        inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8]) }],
+        body: body.into(),
+        outputs: vec![Value(1)],
+        reduce: Some(reduce),
+        ..kernel()
+    };
+    verify_kernels(&[kernel], &graph).unwrap();
+}
+
 #[test]
 fn reducing_nests_print_as_loops() {
     rows().verify().unwrap();

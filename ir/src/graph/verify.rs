@@ -265,7 +265,7 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
                 Err("policy and dtype of the reduction are not resolved".to_owned())
             } else if graph.ty(operand) != result {
                 Err(format!("operand {operand} is {}, the result {result}", graph.ty(operand)))
-            } else if !reduce.reduction.accumulates(result) || graph.operands(id).len() > 1 {
+            } else if !reduce.reduction.accumulates(result) {
                 Err(format!("{} does not accumulate {result}", reduce.reduction))
             } else {
                 Ok(())
