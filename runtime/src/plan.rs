@@ -225,12 +225,12 @@ fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
         };
         layout.strides.len() == nest.rank && (step.is_none() || step == layout.strides.get(nest.vector_loop()).copied())
     };
-    let fits_output = |(access, layout): (&Access, &Layout)| {
-        nest.reduce.is_some() && layout.strides.len() == nest.rank || fits((access, layout))
+    // Results of reductions are stored element by element, whatever their strides.
+    let stored = |(access, layout): (&Access, &Layout)| match nest.reduce {
+        Some(_) => layout.strides.len() == nest.rank,
+        None => fits((access, layout)),
     };
-    if !nest.inputs.iter().zip(&geometry.inputs).all(fits)
-        || !nest.outputs.iter().zip(&geometry.outputs).all(fits_output)
-    {
+    if !nest.inputs.iter().zip(&geometry.inputs).all(fits) || !nest.outputs.iter().zip(&geometry.outputs).all(stored) {
         return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
     }
     Ok(())
