@@ -26,3 +26,23 @@ fn a_kernel_runs_on_uploaded_memory() {
     assert_eq!(code(Cpu.run(&kernel, &scheduled.geometry, &[two], &[&x], &mut out)), ErrorCode::Verify);
     assert_eq!(code(Cpu.download(&x, &mut host[..4])), ErrorCode::Argument);
 }
+
+#[test]
+fn a_reduction_and_positions_on_the_trait() {
+    let program = lowered(
+        "graph (%0: f32[2, 3]) {
+  %1 = max %0 axes [1] keepdims : f32[2, 1]
+  %2 = argmin %0 axes [0] : i32[3]
+  return %1, %2
+}",
+    );
+    let x = Cpu.upload(bytes_of(&[1.0f32, 5.0, 3.0, 4.0, 2.0, 6.0])).unwrap();
+    let maximum = &program.scheduled[0];
+    let kernel = Cpu.compile(&maximum.nest, CodeOptions { vector: true, compile: true }).unwrap();
+    let mut out = [Cpu.allocate(8).unwrap()];
+    Cpu.run(&kernel, &maximum.geometry, &[], &[&x], &mut out).unwrap();
+    assert_eq!(out[0].as_slice::<f32>().unwrap(), [5.0, 6.0]);
+    let mut short = [Cpu.allocate(4).unwrap()];
+    let error = Cpu.run(&kernel, &maximum.geometry, &[], &[&x], &mut short).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Verify);
+}
