@@ -1,7 +1,7 @@
 //! Reductions beside loops written by hand that add in any order: `cargo bench --bench reductions`. Throughput is in bytes read.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ndjit::{Expr, jit};
+use ndjit::{Array, Expr, jit};
 use std::hint::black_box;
 
 const SIDE: usize = 4096;
@@ -18,19 +18,19 @@ fn by_hand(values: &[f32]) -> f32 {
 
 fn group(
     c: &mut Criterion,
-    name: &str,
+    (name, shape): (&str, &[usize]),
     input: &[f32],
-    results: usize,
     sum: fn(Expr) -> Expr,
     hand: fn(&[f32], &mut [f32]),
 ) {
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Bytes(size_of_val(input) as u64)).sample_size(20);
-    let mut out = vec![0f32; results];
+    let array = Array::from_shape_vec(shape, input.to_vec()).expect("fits");
+    let mut out = vec![0f32; if shape.len() == 2 { SIDE } else { 1 }];
     for threads in [1, 2] {
         let f = jit(sum).threads(threads);
         group.bench_function(format!("ndjit, {threads} threads"), |b| {
-            b.iter(|| f.call_into((black_box(input),), &mut out[..]).expect("runs"));
+            b.iter(|| f.call_into((black_box(&array),), &mut out[..]).expect("runs"));
         });
     }
     group.bench_function("by hand, 1 thread", |b| b.iter(|| hand(black_box(input), &mut out)));
@@ -49,10 +49,9 @@ fn reductions(c: &mut Criterion) {
         }
     };
     let all = |input: &[f32], out: &mut [f32]| out[0] = by_hand(input);
-    let view = |x: &[f32]| x.to_vec();
-    group(c, "rows of 4096x4096 f32", &square, SIDE, |x| x.reshape().sum(1), rows);
-    group(c, "columns of 4096x4096 f32", &square, SIDE, |x| x.sum(0), columns);
-    group(c, "1e7 f32", &square[..10_000_000], 1, |x| x.sum(..), all);
+    group(c, ("rows of 4096x4096 f32", &[SIDE, SIDE]), &square, |x| x.sum(1), rows);
+    group(c, ("columns of 4096x4096 f32", &[SIDE, SIDE]), &square, |x| x.sum(0), columns);
+    group(c, ("1e7 f32", &[10_000_000]), &square[..10_000_000], |x| x.sum(..), all);
 }
 
 criterion_group!(benches, reductions);

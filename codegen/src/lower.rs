@@ -14,6 +14,7 @@ pub const PASSES: &[(&str, &str)] = &[
     ("simplify", "simplified"),
     ("fuse", "kernels"),
     ("schedule", "loops"),
+    ("split", "expanded"),
     ("expand", "expanded"),
     ("legalize", "expanded"),
 ];

@@ -65,7 +65,7 @@ impl Kernel {
         nest.verify()?;
         let Some(parts) = split(nest)? else { return Kernel::part(nest, options, false) };
         let reducer = Reducer::new(nest, &parts, options)?;
-        let cost = reducer.own().next().map_or(0.0, Kernel::cost);
+        let cost = reducer.cost();
         let code = Code::Reducer(Box::new(reducer));
         Ok(Kernel { code, nest: nest.clone(), cost, compile_time: start.elapsed() })
     }

@@ -23,7 +23,12 @@ pub fn per_element(nest: &LoopNest, vector: bool) -> f64 {
         LoopBody::Ops(body) => body.stmts.len() as f64,
         LoopBody::Prims { body, .. } => words(body),
     };
-    bytes as f64 * BYTE + work * PRIMITIVE * if vector { 1.0 } else { LANES }
+    of_bytes(bytes) + work * PRIMITIVE * if vector { 1.0 } else { LANES }
+}
+
+/// What reading or writing takes, ns.
+pub fn of_bytes(bytes: usize) -> f64 {
+    bytes as f64 * BYTE
 }
 
 /// Four-byte words computed by a body.

@@ -248,15 +248,18 @@ impl Executable {
     fn launch(&self, bound: &Bound, strides: &[isize], pointers: &[*mut u8], literals: &[Cell]) -> Result<()> {
         let Bound { kernel, extents, split, .. } = bound;
         let Some(split) = split else {
-            // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, `check`
-            // that the arguments have that size, and `memory` that outputs do. Inputs are initialised: they are buffers,
-            // slices, or outputs that an earlier kernel filled densely. Outputs belong to this run alone (fresh memory,
-            // exclusive slices, buffers nobody else holds), and overlap an input only in the same layout.
-            let call = || match kernel.reducer() {
-                None => unsafe { kernel.call(pointers, extents, strides, literals) },
-                Some(reducer) => unsafe {
-                    reducer.run(Operands { pointers, extents, strides, literals }, &self.threads)
-                },
+            let call = || {
+                // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, `check`
+                // that the arguments have that size, and `memory` that outputs do. Inputs are initialised: they are
+                // buffers, slices, or outputs that an earlier kernel filled densely. Outputs belong to this run alone (fresh
+                // memory, exclusive slices, buffers nobody else holds), and overlap an input only in the same layout, and
+                // not at all where the kernel reduces.
+                unsafe {
+                    match kernel.reducer() {
+                        None => kernel.call(pointers, extents, strides, literals),
+                        Some(reducer) => reducer.run(Operands { pointers, extents, strides, literals }, &self.threads),
+                    }
+                }
             };
             return if kernel.is_compiled() { call() } else { catch(call) };
         };

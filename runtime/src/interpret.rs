@@ -29,10 +29,10 @@ pub unsafe fn run(
     let mut layouts =
         strides.chunks(nest.rank).map(|strides| Layout { offset: 0, strides: SmallVec::from_slice(strides) });
     let mut inputs: Vec<Layout> = layouts.by_ref().take(nest.inputs.len()).collect();
-    for (layout, pointer) in
-        inputs.iter_mut().zip(pointers).zip(&nest.inputs).filter(|(_, access)| access.index).map(|(l, _)| l)
-    {
-        layout.offset = pointer.addr();
+    for ((layout, pointer), access) in inputs.iter_mut().zip(pointers).zip(&nest.inputs) {
+        if access.index {
+            layout.offset = pointer.addr();
+        }
     }
     let geometry = Geometry { extents: SmallVec::from_slice(extents), inputs, outputs: layouts.collect() };
     let registers = nest.literals.iter().flat_map(|dtype| dtype.repr());

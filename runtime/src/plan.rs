@@ -123,6 +123,10 @@ impl Planner<'_> {
         let Scheduled { nest, geometry, .. } = scheduled;
         check_form(scheduled, index)?;
         let nothing = geometry.extents.contains(&0);
+        if nest.reduce.is_some() && geometry.size() > isize::MAX as usize {
+            return Err(Error::new(ErrorCode::Size, "plan: a reduction of more elements than memory can address")
+                .fact(format_args!("loops of {:?}", geometry.extents)));
+        }
         let kept = &geometry.extents[..nest.kept()];
         let mut inputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
@@ -221,12 +225,12 @@ fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
         };
         layout.strides.len() == nest.rank && (step.is_none() || step == layout.strides.get(nest.vector_loop()).copied())
     };
-    let fits_output = |(access, layout): (&Access, &Layout)| {
-        nest.reduce.is_some() && layout.strides.len() == nest.rank || fits((access, layout))
+    // Results of reductions are stored element by element, whatever their strides.
+    let stored = |(access, layout): (&Access, &Layout)| match nest.reduce {
+        Some(_) => layout.strides.len() == nest.rank,
+        None => fits((access, layout)),
     };
-    if !nest.inputs.iter().zip(&geometry.inputs).all(fits)
-        || !nest.outputs.iter().zip(&geometry.outputs).all(fits_output)
-    {
+    if !nest.inputs.iter().zip(&geometry.inputs).all(fits) || !nest.outputs.iter().zip(&geometry.outputs).all(stored) {
         return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
     }
     Ok(())

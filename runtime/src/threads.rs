@@ -16,7 +16,7 @@ const CHUNK: f64 = 15_000.0;
 /// See [`CHUNK`].
 const CHUNK_ELEMENTS: usize = 16 << 10;
 /// Chunks per thread, so that a thread that is late can be helped.
-const CHUNKS_PER_THREAD: usize = 4;
+pub const CHUNKS_PER_THREAD: usize = 4;
 /// Chunks of the innermost loop are multiples of this many elements: whole vectors, whole cache lines.
 const GRAIN: usize = 64;
 

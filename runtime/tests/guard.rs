@@ -109,6 +109,24 @@ fn mixed_widths_and_broadcast_operands() {
 }
 
 #[test]
+fn reductions_of_rows_and_columns() {
+    for (reduction, dtype) in [("sum", DType::F32), ("max", DType::U8)] {
+        for n in (1..=70).chain([255, 256, 257]) {
+            for (shape, axis, result) in [([3, n], 1, 3), ([n, 3], 0, 3), ([1, n], 1, 1), ([2, n], 0, n)] {
+                let [rows, columns] = shape;
+                let text = format!(
+                    "graph (%0: {dtype}[{rows}, {columns}]) {{
+  %1 = {reduction} %0 axes [{axis}] : {dtype}[{result}]
+  return %1
+}}"
+                );
+                check_program(&text, &[(dtype, vec![rows, columns])]);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_pages_bite() {
     const CHILD: &str = "NDJIT_TEST_TOUCH";
     if let Some(side) = std::env::var_os(CHILD) {

@@ -13,6 +13,7 @@ mod constants;
 mod lanes;
 mod memory;
 mod nest;
+mod rows;
 mod scalar;
 mod vector;
 
@@ -25,7 +26,7 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::verify_function;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use ndjit_ir::loops::{LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
@@ -35,8 +36,9 @@ use std::fmt;
 pub struct ClifOptions {
     /// Emit the loop over blocks of lanes; without it one lane at a time.
     pub vector: bool,
-    /// The nest accumulates along its last but one loop, and the innermost has at most [`LANES`] trips: the lanes of
-    /// rows, with accumulators as [`split`](crate::passes::split) makes them.
+    /// The nest accumulates along rows: its last but one loop takes steps of [`LANES`] elements, the innermost has at most that
+    /// many trips, and the first inputs are the outputs, which do not move from step to step.
+    /// [`split`](crate::passes::split) makes such nests.
     pub rows: bool,
 }
 
@@ -74,6 +76,9 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
         return Err(Error::new(ErrorCode::Verify, "clif: the nest is not expanded into primitives"));
     };
     check(nest, *hoisted)?;
+    if options.rows {
+        check_rows(nest)?;
+    }
     if isa.pointer_bits() != 64 || isa.endianness() != cranelift_codegen::ir::Endianness::Little {
         return Err(Error::new(ErrorCode::Backend, format!("clif: no code generation for {}", isa.triple())));
     }
@@ -87,7 +92,8 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);
     let mut context = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
-    let emitted = nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes }.emit(&mut builder);
+    let emitted =
+        nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes, rows: options.rows }.emit(&mut builder);
     builder.seal_all_blocks();
     builder.finalize(isa.frontend_config());
     if cfg!(debug_assertions) {
@@ -114,6 +120,16 @@ fn check(nest: &LoopNest, hoisted: usize) -> Result<()> {
         return Err(Error::new(ErrorCode::Verify, "clif: the nest's operands are not those of its body"));
     }
     Ok(())
+}
+
+/// The accumulators of rows are the first inputs and the outputs.
+fn check_rows(nest: &LoopNest) -> Result<()> {
+    let accumulators = nest.inputs.get(..nest.outputs.len());
+    let contiguous = |access: &Access| access.inner == Stride::Contiguous && !access.index;
+    if nest.rank >= 2 && accumulators == Some(&nest.outputs) && nest.outputs.iter().all(contiguous) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::Verify, "clif: rows accumulate in the first inputs, which are the outputs"))
 }
 
 /// A nest of ops as primitives that this code generator has for `isa`: expand, then legalize.

@@ -23,11 +23,13 @@ pub(super) struct Nest<'a> {
     pub(super) target: &'a Target,
     /// Lanes of a block of the vector loop; 1 for no such loop.
     pub(super) lanes: u32,
+    /// Whether the loop before the innermost runs inside each block of lanes: see [`rows`](super::rows).
+    pub(super) rows: bool,
 }
 
 /// The kernel's arguments.
-struct Args {
-    extents: Value,
+pub(super) struct Args {
+    pub(super) extents: Value,
     strides: Value,
     literals: Value,
     constants: Value,
@@ -123,7 +125,7 @@ impl Nest<'_> {
 
         let mut pointers = pointers;
         let mut outer = Vec::new();
-        for axis in 0..self.nest.rank - 1 {
+        for axis in 0..self.nest.rank - 1 - usize::from(self.rows) {
             let extent = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
             let header = b.create_block();
             let mut first = vec![BlockArg::Value(extent)];
@@ -218,17 +220,16 @@ impl Nest<'_> {
         b.switch_to_block(header);
         // The parameters of a loop's header stand for what moves.
         let left = self.rebind(b, header, &mut streams);
-        let mut emitter = self.emitter(b, args, lanes);
         let (inputs, outputs) = streams.split_at(self.nest.inputs.len());
-        emitter.insts(self.body, &self.body.insts[self.hoisted..], &mut env, inputs);
-        for &output in &self.body.outputs {
-            emitter.load_first(output, &mut env, inputs);
-        }
+        let values = if self.rows {
+            self.steps(b, args, inputs, env, lanes)
+        } else {
+            self.values(&mut self.emitter(b, args, lanes), inputs, &mut env)
+        };
+        let mut emitter = self.emitter(b, args, lanes);
         for stream in outputs {
             let words = stream.access.dtype.storage().len();
-            let values: Vec<Operand> =
-                self.body.outputs[stream.first..][..words].iter().map(|r| env[r.index()].clone()).collect();
-            emitter.store(stream, &values);
+            emitter.store(stream, &values[stream.first..][..words]);
         }
         for stream in &mut streams {
             let bytes = i64::from(lanes) * stream.access.dtype.bytes() as i64;
@@ -253,7 +254,26 @@ impl Nest<'_> {
         b.switch_to_block(exit);
     }
 
-    fn emitter<'e, 'f>(&'e self, b: &'e mut FunctionBuilder<'f>, args: &'e mut Args, lanes: u32) -> Emitter<'e, 'f> {
+    /// The words that the body stores, of a block of lanes.
+    pub(super) fn values(
+        &self,
+        emitter: &mut Emitter<'_, '_>,
+        inputs: &[Stream],
+        env: &mut Vec<Operand>,
+    ) -> Vec<Operand> {
+        emitter.insts(self.body, &self.body.insts[self.hoisted..], env, inputs);
+        for &output in &self.body.outputs {
+            emitter.load_first(output, env, inputs);
+        }
+        self.body.outputs.iter().map(|output| env[output.index()].clone()).collect()
+    }
+
+    pub(super) fn emitter<'e, 'f>(
+        &'e self,
+        b: &'e mut FunctionBuilder<'f>,
+        args: &'e mut Args,
+        lanes: u32,
+    ) -> Emitter<'e, 'f> {
         Emitter {
             b,
             target: self.target,
@@ -281,13 +301,13 @@ impl Nest<'_> {
     }
 
     /// What changes from trip to trip, as arguments of a loop's header: the trips left and the pointers that move.
-    fn moving(&self, streams: &[Stream], left: Value) -> Vec<BlockArg> {
+    pub(super) fn moving(&self, streams: &[Stream], left: Value) -> Vec<BlockArg> {
         let pointers = streams.iter().filter(|s| s.access.inner != Stride::Broadcast).map(|s| s.pointer);
         std::iter::once(left).chain(pointers).map(BlockArg::Value).collect()
     }
 
     /// Makes new parameters of `block` stand for what moves, and returns the trips left.
-    fn rebind(&self, b: &mut FunctionBuilder<'_>, block: Block, streams: &mut [Stream]) -> Value {
+    pub(super) fn rebind(&self, b: &mut FunctionBuilder<'_>, block: Block, streams: &mut [Stream]) -> Value {
         let left = b.append_block_param(block, types::I64);
         for stream in streams.iter_mut().filter(|s| s.access.inner != Stride::Broadcast) {
             stream.pointer = b.append_block_param(block, types::I64);
@@ -345,6 +365,6 @@ fn mark(insts: &[Inst], outputs: &[Reg], used: &mut [bool]) {
 }
 
 /// The kernel's own arguments: aligned words that the caller vouches for.
-fn argument() -> MemFlagsData {
+pub(super) fn argument() -> MemFlagsData {
     MemFlagsData::trusted()
 }

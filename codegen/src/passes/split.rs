@@ -18,7 +18,6 @@ use std::sync::Arc;
 /// Loops of [`Parts::accumulate`] and [`Parts::start`]: two that are kept, blocks, steps and lanes, in the order of
 /// [`Parts::order`].
 pub const ACCUMULATE_LOOPS: usize = 5;
-const ACCUMULATE: &str = "accumulate";
 /// Loops of [`Parts::combine`]; the accumulators are contiguous along the last.
 pub const COMBINE_LOOPS: usize = 3;
 
@@ -84,25 +83,24 @@ pub fn split(nest: &LoopNest) -> Result<Option<Parts>> {
         return Err(Error::new(ErrorCode::Verify, "split: the nest's outputs are not those of its body"));
     }
     let accumulators: Vec<Access> = dtypes.iter().map(|&dtype| Access::memory(dtype, Stride::Contiguous)).collect();
-    let part = |name: &'static str, rank: usize, inputs: Vec<Access>, literals: &[DType], body: OpBody| Part {
-        name: Some(name),
-        nest: LoopNest {
-            rank,
-            inputs,
-            literals: literals.to_vec(),
-            outputs: accumulators.clone(),
-            body: LoopBody::Ops(Arc::new(body)),
-            reduce: None,
-        },
-        rows: name == ACCUMULATE && reduce.along == Along::Reduced,
+    let nest_of = |rank: usize, inputs: Vec<Access>, literals: &[DType], body: OpBody| LoopNest {
+        rank,
+        inputs,
+        literals: literals.to_vec(),
+        outputs: accumulators.clone(),
+        body: LoopBody::Ops(Arc::new(body)),
+        reduce: None,
     };
-    let begins = reduce.outputs.iter().zip(&dtypes).all(|(reduction, &dtype)| reduction.identity(dtype).is_some());
-    let start = || part("start", ACCUMULATE_LOOPS, nest.inputs.clone(), &nest.literals, body.as_ref().clone());
     let all = [accumulators.clone(), nest.inputs.clone()].concat();
+    let accumulate = nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops));
+    let begins = reduce.outputs.iter().zip(&dtypes).all(|(reduction, &dtype)| reduction.identity(dtype).is_some());
+    let start = || nest_of(ACCUMULATE_LOOPS, nest.inputs.clone(), &nest.literals, body.as_ref().clone());
+    let combine = nest_of(COMBINE_LOOPS, accumulators.repeat(2), &[], combining(&dtypes, &ops));
+    let rows = reduce.along == Along::Reduced;
     Ok(Some(Parts {
-        accumulate: part(ACCUMULATE, ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops)),
-        start: (!begins).then(start),
-        combine: part("combine", COMBINE_LOOPS, accumulators.repeat(2), &[], combining(&dtypes, &ops)),
+        accumulate: Part { name: Some("accumulate"), nest: accumulate, rows },
+        start: (!begins).then(|| Part { name: Some("start"), nest: start(), rows: false }),
+        combine: Part { name: Some("combine"), nest: combine, rows: false },
     }))
 }
 

@@ -11,6 +11,7 @@ mod task;
 mod tiles;
 
 use crate::code::{CodeOptions, Kernel};
+use crate::cost;
 use crate::kernels;
 use crate::threads::{Threads, catch};
 use accumulators::{Array, Cube, tree};
@@ -100,6 +101,12 @@ impl Reducer {
         [&self.accumulate].into_iter().chain(&self.start)
     }
 
+    /// Estimated time per element, ns. Accumulators are read and written in registers or in the cache.
+    pub fn cost(&self) -> f64 {
+        let accumulators: usize = self.outputs.iter().map(Accumulated::size).sum();
+        self.accumulate.cost() - cost::of_bytes(2 * accumulators)
+    }
+
     /// Reduces, on these threads where that is worth it.
     ///
     /// # Errors
@@ -119,7 +126,7 @@ impl Reducer {
             return unsafe { self.of_nothing(&outputs) };
         }
         let elements = product(reduced);
-        let pieces = threads.pieces(product(operands.extents), self.accumulate.cost());
+        let pieces = threads.pieces(product(operands.extents), self.cost());
         let bytes = self.outputs.iter().map(Accumulated::size).sum();
         let tiles = Tiles::new(kept, elements, self.along, bytes, pieces);
         let partial = if tiles.rows() > 1 { Some(Partial::new(&tiles, kept, &self.sizes())?) } else { None };

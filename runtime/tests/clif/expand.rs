@@ -10,13 +10,14 @@ use ndjit_ir::{DType, Op};
 
 /// A nest of rank 1 of an op body, with all outputs contiguous.
 fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
-    let access = |(&dtype, &inner): (&DType, &Stride)| Access { dtype, inner };
+    let access = |(&dtype, &inner): (&DType, &Stride)| Access::memory(dtype, inner);
     LoopNest {
         rank: 1,
         inputs: body.inputs.iter().zip(inputs).map(access).collect(),
         literals: body.literals.clone(),
-        outputs: body.outputs.iter().map(|&o| Access { dtype: body.dtype(o), inner: Stride::Contiguous }).collect(),
+        outputs: body.outputs.iter().map(|&o| Access::memory(body.dtype(o), Stride::Contiguous)).collect(),
         body: LoopBody::Ops(body.into()),
+        reduce: None,
     }
 }
 

@@ -4,4 +4,5 @@
 mod expand;
 mod kernels;
 mod legalize;
+mod split;
 mod support;

@@ -137,13 +137,14 @@ pub fn nest(
     outputs: &[(DType, Stride)],
     body: Body,
 ) -> LoopNest {
-    let access = |&(dtype, inner): &(DType, Stride)| Access { dtype, inner };
+    let access = |&(dtype, inner): &(DType, Stride)| Access::memory(dtype, inner);
     LoopNest {
         rank,
         inputs: inputs.iter().map(access).collect(),
         literals: literals.to_vec(),
         outputs: outputs.iter().map(access).collect(),
         body: LoopBody::Prims { body, hoisted: 0 },
+        reduce: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::programs::{axpy, lowered};
 use ndjit_ir::{DType, ErrorCode};
 use ndjit_runtime::code::CodeOptions;
-use ndjit_runtime::{Backend, Cpu, bytes_of};
+use ndjit_runtime::{Backend, Buffer, Cpu, bytes_of};
 
 #[test]
 fn a_kernel_runs_on_uploaded_memory() {
@@ -25,4 +25,33 @@ fn a_kernel_runs_on_uploaded_memory() {
     assert_eq!(code(Cpu.run(&kernel, &scheduled.geometry, &[], &[&x, &x], &mut out)), ErrorCode::Argument);
     assert_eq!(code(Cpu.run(&kernel, &scheduled.geometry, &[two], &[&x], &mut out)), ErrorCode::Verify);
     assert_eq!(code(Cpu.download(&x, &mut host[..4])), ErrorCode::Argument);
+}
+
+#[test]
+fn reductions_run_and_positions_need_no_memory() {
+    let program = lowered("graph (%0: f32[2, 3]) {\n  %1 = argmin %0 axes [0] : i32[3]\n  return %1\n}");
+    let [minimum, positions, _] = &program.scheduled[..] else { panic!("{:?}", program.kernels) };
+    let compile = |nest| Cpu.compile(nest, CodeOptions { vector: true, compile: true }).unwrap();
+    let x = Cpu.upload(bytes_of(&[1.0f32, 5.0, 3.0, 4.0, 2.0, 6.0])).unwrap();
+
+    let mut least = [Cpu.allocate(12).unwrap()];
+    let kernel = compile(&minimum.nest);
+    Cpu.run(&kernel, &minimum.geometry, &[], &[&x], &mut least).unwrap();
+    assert_eq!(least[0].as_slice::<f32>().unwrap(), [1.0, 2.0, 3.0]);
+    let mut short = [Cpu.allocate(8).unwrap()];
+    let error = Cpu.run(&kernel, &minimum.geometry, &[], &[&x], &mut short).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Verify);
+
+    let nothing = Cpu.allocate(0).unwrap();
+    let inputs = positions.nest.inputs.iter().zip(&positions.geometry.inputs);
+    let inputs: Vec<&Buffer> = inputs
+        .map(|(access, layout)| match layout.strides[1] {
+            _ if access.index => &nothing,
+            0 => &least[0],
+            _ => &x,
+        })
+        .collect();
+    let mut first = [Cpu.allocate(24).unwrap()];
+    Cpu.run(&compile(&positions.nest), &positions.geometry, &[2], &inputs, &mut first).unwrap();
+    assert_eq!(first[0].as_slice::<i64>().unwrap(), [0, 1, 0]);
 }

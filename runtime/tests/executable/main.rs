@@ -3,6 +3,7 @@
 mod backend;
 #[path = "../common/programs.rs"]
 mod programs;
+mod reductions;
 #[path = "../common/running.rs"]
 mod running;
 

@@ -1,9 +1,7 @@
 //! Reductions on the CPU give the interpreter's bits: every elementary one in every dtype, along every choice of axes, for numbers
 //! of elements around lanes, blocks and tiles, on any number of threads, compiled and interpreted.
 
-#[path = "common/programs.rs"]
-mod programs;
-
+use crate::programs::lowered;
 use ndjit_codegen::passes::schedule::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
@@ -12,7 +10,6 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{Axes, Reduction};
 use ndjit_ir::{DType, ErrorCode, PrimType, Shape, ValueType};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
-use programs::lowered;
 use std::sync::Arc;
 
 /// A program that reduces one array.

@@ -1,0 +1,129 @@
+//! The parts of nests that reduce, and who refuses what.
+
+use ndjit_codegen::clif::{ClifOptions, emit, host_isa};
+use ndjit_codegen::passes::expand::expand;
+use ndjit_codegen::passes::split::{Part, generated, split};
+use ndjit_codegen::{Options, lower};
+use ndjit_codegen::{passes::schedule::contiguous, wgsl};
+use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::loops::LoopNest;
+use ndjit_ir::{DType, ErrorCode, Shape, ValueType};
+
+/// The last nest that reduces, or else the last, of a program whose only parameter has shape `[3, 50]`.
+fn nest(dtype: DType, text: &str) -> LoopNest {
+    let graph: Graph<ValueType> =
+        format!("graph (%0: {dtype}[3, 50]) {{\n{text}\n}}").parse().unwrap_or_else(|e| panic!("{e}"));
+    let layout = contiguous(&Shape::from([3, 50]), dtype).unwrap();
+    let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();
+    let mut nests = lowered.scheduled.iter().rev().map(|scheduled| &scheduled.nest);
+    nests.clone().find(|nest| nest.reduce.is_some()).or(nests.next()).unwrap().clone()
+}
+
+fn text(parts: &[Part]) -> String {
+    let all = parts.iter().map(|part| {
+        part.nest.verify().unwrap();
+        format!("{}, rows {}: {}\n", part.name.unwrap_or("itself"), part.rows, part.nest)
+    });
+    all.collect()
+}
+
+#[test]
+fn a_sum_of_squares_is_accumulated_and_combined() {
+    let nest = nest(DType::F32, "  %1 = multiply %0, %0 : f32[3, 50]\n  %2 = sum %1 axes [1] : f32[3]\n  return %2");
+    insta::assert_snapshot!(text(&generated(&nest).unwrap()), @r"
+    accumulate, rows true: nest rank 5 {
+      in0: f32 contiguous, in1: f32 contiguous
+      out0: f32 contiguous
+      for i0, i1, i2, i3, i4 {
+        t0 = load in0 : f32
+        t1 = load in1 : f32
+        t2 = multiply t1, t1 : f32
+        t3 = add t0, t2 : f32
+        store out0, t3
+      }
+    }
+    combine, rows false: nest rank 3 {
+      in0: f32 contiguous, in1: f32 contiguous
+      out0: f32 contiguous
+      for i0, i1, i2 {
+        t0 = load in0 : f32
+        t1 = load in1 : f32
+        t2 = add t0, t1 : f32
+        store out0, t2
+      }
+    }
+    ");
+}
+
+#[test]
+fn a_product_of_complex_numbers_is_started() {
+    let nest = nest(DType::C64, "  %1 = prod %0 axes [0] : c64[50]\n  return %1");
+    insta::assert_snapshot!(text(&generated(&nest).unwrap()), @r"
+    accumulate, rows false: nest rank 5 {
+      in0: c64 contiguous, in1: c64 contiguous
+      out0: c64 contiguous
+      for i0, i1, i2, i3, i4 {
+        t0 = load in0 : c64
+        t1 = load in1 : c64
+        t2 = multiply t0, t1 : c64
+        store out0, t2
+      }
+    }
+    start, rows false: nest rank 5 {
+      in0: c64 contiguous
+      out0: c64 contiguous
+      for i0, i1, i2, i3, i4 {
+        t0 = load in0 : c64
+        store out0, t0
+      }
+    }
+    combine, rows false: nest rank 3 {
+      in0: c64 contiguous, in1: c64 contiguous
+      out0: c64 contiguous
+      for i0, i1, i2 {
+        t0 = load in0 : c64
+        t1 = load in1 : c64
+        t2 = multiply t0, t1 : c64
+        store out0, t2
+      }
+    }
+    ");
+}
+
+#[test]
+fn what_does_not_reduce_is_itself() {
+    let nest = nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1");
+    assert_eq!(split(&nest).unwrap(), None);
+    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, rows: false }]);
+}
+
+#[test]
+fn code_is_generated_for_parts_alone() {
+    let isa = host_isa().unwrap();
+    let sum = nest(DType::F32, "  %1 = sum %0 axes [1] : f32[3]\n  return %1");
+    let expanded = expand(&sum).unwrap();
+    let error = emit(&expanded, &*isa, ClifOptions::default()).unwrap_err();
+    insta::assert_snapshot!(error, @"error[verify]: clif: code is generated for the parts of a nest that reduces");
+    let error = split(&expanded).unwrap_err();
+    insta::assert_snapshot!(error, @"error[verify]: split: a nest that reduces is split before it is expanded");
+    let plain = expand(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1")).unwrap();
+    let error = emit(&plain, &*isa, ClifOptions { vector: true, rows: true }).unwrap_err();
+    insta::assert_snapshot!(error, @"error[verify]: clif: rows accumulate in the first inputs, which are the outputs");
+}
+
+#[test]
+fn wgsl_names_what_it_lacks() {
+    let error = wgsl::emit(&nest(DType::F32, "  %1 = sum %0 axes [1] : f32[3]\n  return %1")).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Backend);
+    insta::assert_snapshot!(error, @r"
+    error[backend]: wgsl: reductions cannot be emitted yet
+      help: this emitter covers arithmetic, comparisons and selection on f32, i32 and u32
+    ");
+    let positions = split(&nest(DType::F32, "  %1 = argmax %0 axes [1] : i32[3]\n  return %1"));
+    let Some(parts) = positions.unwrap() else { panic!("it reduces") };
+    let error = wgsl::emit(&expand(&parts.accumulate.nest).unwrap()).unwrap_err();
+    insta::assert_snapshot!(error, @r"
+    error[backend]: wgsl: indices, which argmax and argmin read, cannot be emitted yet
+      help: this emitter covers arithmetic, comparisons and selection on f32, i32 and u32
+    ");
+}
