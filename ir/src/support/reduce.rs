@@ -62,8 +62,12 @@ impl Support {
             Err(Refused::Dtype(role, refused)) => {
                 let error = self.lack(self.lacking(reduction, refused), role, refused).error(reduction, refused);
                 let error = error.fact(format_args!("{reduction} {} {refused} here", role.verb()));
-                let supported = self.computes_reduction(reduction);
-                let error = error.fact(format_args!("supported: {supported}"));
+                let error = match self.computes_reduction(reduction) {
+                    none if none.is_empty() => {
+                        error.fact(format_args!("supported: nothing that {reduction} computes in"))
+                    }
+                    supported => error.fact(format_args!("supported: {supported}")),
+                };
                 Err(self.way_out(error, policy, reduction, operand, refused))
             }
         }
