@@ -151,7 +151,7 @@ macro_rules! float_tests {
                         assert!($same(got, expected), "{op}({x:e}) = {got:e}, not {expected:e}");
                     }
                 }
-                assert_eq!(count, 13);
+                assert_eq!(count, 16);
                 let (mul_add, clip) = (body(Op::MulAdd, $dtype), body(Op::Clip, $dtype));
                 for three in values.windows(3) {
                     let (x, y, z) = (three[0], three[1], three[2]);
