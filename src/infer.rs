@@ -60,11 +60,7 @@ pub(crate) fn reduction_result(
 ) -> Result<Reducing> {
     let names = request.reduction.row().operands;
     let what = What { names, site: Site::of(request.reduction.name(), place) };
-    // A correction that was not given is none of the user's operands.
-    let shown =
-        if operands.get(1).is_some_and(|known| known.literal == Some(Literal::weak(0))) { 1 } else { names.len() };
-    reducing(request, settings, operands)
-        .map_err(|error| explained(error, what, &operands[..shown.min(operands.len())], place, origins))
+    reducing(request, settings, operands).map_err(|error| explained(error, what, operands, place, origins))
 }
 
 fn reducing(request: &Request, settings: Settings, operands: &[Known<'_>]) -> Result<Reducing> {
@@ -88,6 +84,12 @@ fn reducing(request: &Request, settings: Settings, operands: &[Known<'_>]) -> Re
     {
         return Err(Error::new(ErrorCode::DType, format!("{reduction}: the correction is {}", correction.ty))
             .help("give a real number"));
+    }
+    if let Some(literal) = x.literal
+        && request.dtype.is_none()
+        && adapted.types.compute != DType::Bool
+    {
+        literal.to_repr(adapted.types.compute).map_err(|e| e.of(reduction))?;
     }
     if let Some((dtype, _)) = adapted.cast {
         x.shape.bytes(dtype.bytes()).map_err(|e| e.of(reduction))?;

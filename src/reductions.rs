@@ -13,10 +13,9 @@ use crate::array::Array;
 use crate::creation::Typed;
 use crate::expr::Expr;
 use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
-use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::{self, Reduction};
 use ndjit_ir::{DType, Place, Result, Shape};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::ops::RangeFull;
 
 /// Which axes are reduced, and whether they stay with extent 1. Made from `..` (all axes), a number (negative from the last,
@@ -82,7 +81,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// What it is as a node, but for the policy, and the shape of the result.
+    /// The axes of an operand of this shape, and whether they stay.
+    ///
+    /// # Errors
+    /// `Shape` for axes that it does not have, or that are named twice.
     pub(crate) fn on(&self, shape: &Shape) -> Result<(reduction::Axes, bool)> {
         let axes = match &self.axes.axes {
             None => reduction::Axes::all(shape.rank()),
@@ -141,15 +143,8 @@ impl Corrected {
     }
 }
 
-/// The operands of a reduction whose correction, if it takes one, was not given.
-fn uncorrected(reduction: Reduction, x: AnyOperand) -> SmallVec<[AnyOperand; 2]> {
-    let mut operands: SmallVec<[AnyOperand; 2]> = smallvec![x];
-    operands.extend(reduction.row().operands[1..].iter().map(|_| AnyOperand::Scalar(Scalar(Literal::weak(0), None))));
-    operands
-}
-
 fn reduce<R: Computed>(reduction: Reduction, dtype: Option<DType>, x: AnyOperand, axes: Axes, place: Place) -> R {
-    R::reduce(&Request { reduction, dtype, axes }, &uncorrected(reduction, x), place)
+    R::reduce(&Request { reduction, dtype, axes }, &[x], place)
 }
 
 macro_rules! rows {
@@ -187,7 +182,8 @@ macro_rules! rows {
         }
 
         /// Reductions of this dtype, for those that take one; each is documented where it stands alone. The operand is cast to it
-        /// before elements are combined, that of a variance to the complex dtype of that width if it is complex.
+        /// before elements are combined, that of a variance to the complex dtype of that width if it is complex. Of indices and
+        /// counts it is the result's dtype alone.
         impl Typed {
             $( typed! { $rule $variant $name } )*
         }
@@ -200,7 +196,7 @@ macro_rules! types {
         "integers have at least the width of the default integer and keep their signedness, bool gives the default integer, others keep their dtype (other policies differ)."
     };
     (Product) => {
-        "integers have at least the width of the default integer and keep their signedness, bool gives the default integer, others keep their dtype (other policies differ)."
+        types!(Sum)
     };
     (Mean) => {
         "64-bit integers give `f64`, others and bool `f32`, floats and complex numbers their dtype (other policies differ)."

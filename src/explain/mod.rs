@@ -20,7 +20,7 @@ use ndjit_codegen::passes::inline::inline;
 use ndjit_ir::explain::{Explainer, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Result, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Reduction, Result, ValueType};
 use std::fmt;
 
 /// A cast of a compiled program, and what asked for it.
@@ -119,8 +119,13 @@ pub(crate) fn check(
         true => String::new(),
         false => format!("drop `strong(…)` around {}, or ", numbers.join(" and ")),
     };
+    let reduces = cause.is_some_and(|step| step.what.parse::<Reduction>().is_ok_and(Reduction::takes_dtype));
+    let result = match reduces {
+        true => format!("ask for it, as in `dtype(DType::{from:?}).{what}(…)`"),
+        false => format!("{bare}cast what is wider, or the result, to {from}"),
+    };
     let error = error.help(format!(
-        "where {to} is meant, cast the array before; else {bare}cast what is wider, or the result, to {from}; \
+        "where {to} is meant, cast the array before; else {result}; \
          `.on_widening(Lint::Allow)` allows it"
     ));
     match lint {

@@ -8,7 +8,7 @@ use crate::lower::Scheduled;
 use ndjit_ir::graph::{Graph, NodeKind};
 use ndjit_ir::kernel::FusedKernel;
 use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
-use ndjit_ir::reduction::Axes;
+use ndjit_ir::reduction::{Axes, LANES};
 use ndjit_ir::{DType, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -153,14 +153,16 @@ fn select(geometry: &mut Geometry, loops: &[(usize, Option<usize>)], inputs: &[D
     }
 }
 
-/// Where vectors lie: along the loop that fewer inputs are strided along. Rows need no lanes in memory, so they come first.
+/// Where vectors lie: along a loop that fills them, else along the one that fewer inputs are strided along. Both being equal,
+/// along what is reduced: whole rows are read one after the other.
 fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> Along {
     let strided = |at: usize| {
         let classes = geometry.inputs.iter().zip(inputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
         classes.filter(|&class| class == Stride::Strided).count()
     };
+    let dear = |at: usize| (geometry.extents[at] < LANES, strided(at));
     match kept.checked_sub(1) {
-        Some(last) if strided(last) < strided(geometry.extents.len() - 1) => Along::Kept,
+        Some(last) if dear(last) < dear(geometry.extents.len() - 1) => Along::Kept,
         _ => Along::Reduced,
     }
 }

@@ -134,7 +134,7 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
             same_shape(graph, node.first, graph.shape(operands[0]))
         }
         NodeKind::Reduce(reduce) => {
-            counts(reduce.reduction.row().operands.len().min(operands.len().max(1)))?;
+            counts(operands.len().clamp(1, reduce.reduction.row().operands.len()))?;
             let shape = graph.shape(operands[0]);
             if !reduce.axes.within(shape.rank()) {
                 return Err(format!("axes {} of an operand of shape {shape}", reduce.axes));
@@ -211,10 +211,6 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
         }
         NodeKind::Reduce(reduce) => {
             let operands = graph.operands(id);
-            let takes = reduce.reduction.row().operands.len();
-            if operands.len() != takes {
-                return Err(format!("takes {takes} operands, has {}", operands.len()));
-            }
             let operand = operands[0];
             match reduce.policy.resolve_reduction(reduce.reduction, reduce.dtype, graph.ty(operand)) {
                 Ok(types) => found(types.result.into()),

@@ -46,6 +46,12 @@ macro_rules! op_table {
                 "The larger operand. NaN if either is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part.";
             Clip clip(x lo hi) Join BOOL|REAL Same Exact []
                 "`minimum(maximum(x, lo), hi)`: NaN anywhere gives NaN; `lo > hi` gives `hi`.";
+            Conj conj(x) Join ALL Same Exact [involution]
+                "The complex conjugate: the imaginary part with the other sign. Real numbers give themselves.";
+            Real real(x) Join ALL Real Exact []
+                "The real part. Real numbers give themselves.";
+            Imag imag(x) Join ALL Real Exact []
+                "The imaginary part; 0 of real numbers.";
             Floor floor(x) Join BOOL|REAL Same Exact [idempotent]
                 "The largest integral value not above `x`. Integers give themselves.";
             Ceil ceil(x) Join BOOL|REAL Same Exact [idempotent]

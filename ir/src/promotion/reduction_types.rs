@@ -22,7 +22,8 @@ pub struct ReductionTypes {
 impl Policy {
     /// The dtypes of `reduction` on an operand of type `operand`, where `dtype` is asked for, or none is.
     ///
-    /// With a dtype the operand is cast to it before, as in NumPy; then nothing is refused but what that dtype makes senseless.
+    /// With a dtype the operand is cast to it before, as in NumPy; then nothing is refused but what that dtype makes senseless. Of
+    /// indices and counts it is the result's dtype alone.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, Reduction};
@@ -132,7 +133,10 @@ impl Policy {
             (Kind::Float, _) | (_, Rule::Mean | Rule::Variance) => float,
             (Kind::Bool | Kind::UInt | Kind::Int, _) => int,
         };
-        [best, int, float, complex].into_iter().chain(DType::ALL)
+        // What holds the operand's kind first: a cast to a lesser one loses more than a policy asks.
+        let kind = move |dtype: &DType| dtype.kind() >= operand.kind();
+        let all = DType::ALL.into_iter();
+        [best].into_iter().chain(all.clone().filter(kind)).chain([float, int]).chain(all.rev())
     }
 
     /// The type of a sum of elements of type `ty`.

@@ -320,7 +320,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let mut operands = vec![operand];
-        for _ in 1..reduction.row().operands.len() {
+        for _ in 1..reduction.row().operands.len().min(1 + self.rng.below(2)) {
             operands.push(self.graph.literal(Slot::Value(Literal::weak(1)), Weak::Int.into()));
         }
         let shape = self.graph.intern(&axes.reduced(&shape, keepdims));

@@ -45,7 +45,7 @@ pub struct ReductionRow {
     pub reduction: Reduction,
     /// Name, after the Array API.
     pub name: &'static str,
-    /// Names of the operands.
+    /// Names of the operands: the array, and a number that may be left out.
     pub operands: &'static [&'static str],
     /// How the result's type follows.
     pub rule: Rule,
@@ -126,7 +126,14 @@ impl Reduction {
         match self {
             Reduction::Sum | Reduction::Any => Some(Literal::weak(false)),
             Reduction::Prod | Reduction::All => Some(Literal::weak(true)),
-            _ => None,
+            Reduction::Max
+            | Reduction::Min
+            | Reduction::Mean
+            | Reduction::Var
+            | Reduction::Std
+            | Reduction::ArgMax
+            | Reduction::ArgMin
+            | Reduction::CountNonzero => None,
         }
     }
 
@@ -143,7 +150,12 @@ impl Reduction {
             Reduction::Prod if dtype.is_complex() => None,
             Reduction::Prod | Reduction::All => of(Literal::weak(true)),
             Reduction::Max | Reduction::Min => extreme(self == Reduction::Min, dtype),
-            _ => None,
+            Reduction::Mean
+            | Reduction::Var
+            | Reduction::Std
+            | Reduction::ArgMax
+            | Reduction::ArgMin
+            | Reduction::CountNonzero => None,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! One use of a reduction where not every dtype is supported: the cast that the casting modes insert, or the error.
 //!
 //! As for [ops](super::adapt): the operand, what is computed in and the result must be supported. A reduction computes where
-//! the op does that it is made of.
+//! the ops do that it is made of; that halves are summed in `f32` and positions counted in `i64` is its own affair.
 
-use super::adapt::{Lack, OperandCast, Refused, Role, Support, choose};
+use super::adapt::{Lack, OperandCast, Refused, Role, Support, choose, scope};
 use super::modes::{CastingModes, Mode};
 use super::query::supported_dtypes;
 use crate::dtype::{DType, DTypeSet};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::op::Op;
 use crate::promotion::{Policy, ReductionTypes};
 use crate::reduction::Reduction;
@@ -22,13 +22,20 @@ pub struct AdaptedReduction {
     pub cast: OperandCast,
 }
 
-/// The op that a reduction is made of.
-pub(super) fn main_op(reduction: Reduction) -> Op {
+/// The ops that a reduction is made of, in the dtype it computes in.
+const fn ops(reduction: Reduction) -> &'static [Op] {
     match reduction {
-        Reduction::ArgMax => Op::Maximum,
-        Reduction::ArgMin => Op::Minimum,
-        Reduction::CountNonzero => Op::LogicalOr,
-        _ => reduction.combine().unwrap_or(Op::Add),
+        Reduction::Sum => &[Op::Add],
+        Reduction::Prod => &[Op::Multiply],
+        Reduction::Mean => &[Op::Add, Op::Divide],
+        Reduction::Var => &[Op::Add, Op::Divide, Op::Subtract, Op::Square],
+        Reduction::Std => &[Op::Add, Op::Divide, Op::Subtract, Op::Square, Op::Sqrt],
+        Reduction::Max => &[Op::Maximum],
+        Reduction::Min => &[Op::Minimum],
+        Reduction::Any | Reduction::CountNonzero => &[Op::LogicalOr],
+        Reduction::All => &[Op::LogicalAnd],
+        Reduction::ArgMax => &[Op::Maximum, Op::Equal],
+        Reduction::ArgMin => &[Op::Minimum, Op::Equal],
     }
 }
 
@@ -53,27 +60,50 @@ impl Support {
             Ok(adapted) => Ok(adapted),
             Err(Refused::Policy(error)) => Err(error),
             Err(Refused::Dtype(role, refused)) => {
-                let error = self.lack(main_op(reduction), role, refused).error(reduction, refused);
+                let error = self.lack(self.lacking(reduction, refused), role, refused).error(reduction, refused);
                 let error = error.fact(format_args!("{reduction} {} {refused} here", role.verb()));
                 let supported = self.computes_reduction(reduction);
                 let error = error.fact(format_args!("supported: {supported}"));
-                let helps = |mode: Mode| {
-                    let adapted = self.adapt_reduction(policy, reduction, dtype, operand, mode.into()).ok()?;
-                    adapted.cast.map(|(to, _)| (mode, to))
-                };
-                Err(match Mode::ALL.into_iter().find_map(helps) {
-                    Some((mode, to)) => error.help(format!(
-                        "cast explicitly: `x.cast(DType::{to:?})`; or {}",
-                        super::adapt::scope(mode, to)
-                    )),
-                    None => error.help("cast to a dtype that is supported"),
-                })
+                Err(self.way_out(error, policy, reduction, operand, refused))
             }
         }
     }
 
+    /// The error with what would be done: another dtype asked for, or the operand cast.
+    fn way_out(self, error: Error, policy: Policy, reduction: Reduction, operand: ValueType, refused: DType) -> Error {
+        let done =
+            |asked, operand| self.adapt_reduction(policy, reduction, asked, operand, CastingModes::ERROR).is_ok();
+        let nearest = |dtypes: DTypeSet| {
+            let chosen = choose(CastingModes::ALL, policy, refused, dtypes).map(|(to, _)| to);
+            chosen.into_iter().chain(dtypes.iter().filter(|to| to.kind() == refused.kind())).chain(dtypes.iter())
+        };
+        let all: DTypeSet = DType::ALL.into_iter().collect();
+        let may_ask: DTypeSet = all.iter().filter(|&to| reduction.takes_dtype() && done(Some(to), operand)).collect();
+        let may_cast: DTypeSet = all.iter().filter(|&to| done(None, to.into())).collect();
+        if let Some(to) = nearest(may_ask).next() {
+            return error.help(format!("ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`"));
+        }
+        let helps = |mode: Mode| {
+            let adapted = self.adapt_reduction(policy, reduction, None, operand, mode.into()).ok()?;
+            adapted.cast.map(|(to, _)| scope(mode, to))
+        };
+        match (nearest(may_cast).next(), Mode::ALL.into_iter().find_map(helps)) {
+            (Some(to), Some(mode)) => error.help(format!("cast explicitly: `x.cast(DType::{to:?})`; or {mode}")),
+            (Some(to), None) => error.help(format!("cast explicitly: `x.cast(DType::{to:?})`")),
+            (None, _) => error.help("support a dtype that it computes in, or reduce otherwise"),
+        }
+    }
+
+    /// The dtypes in which all ops of a reduction are supported.
     fn computes_reduction(self, reduction: Reduction) -> DTypeSet {
-        supported_dtypes(main_op(reduction), self.device).intersection(self.restrictions.dtypes())
+        let supported = |op: &Op| supported_dtypes(*op, self.device);
+        ops(reduction).iter().map(supported).fold(self.restrictions.dtypes(), DTypeSet::intersection)
+    }
+
+    /// The first op of a reduction that does not compute in a dtype.
+    fn lacking(self, reduction: Reduction, dtype: DType) -> Op {
+        let (all, first) = (ops(reduction), ops(reduction)[0]);
+        all.iter().copied().find(|&op| !supported_dtypes(op, self.device).contains(dtype)).unwrap_or(first)
     }
 
     /// The types of a reduction and the cast that `modes` make it supported by.
@@ -98,15 +128,16 @@ impl Support {
                 _ => Ok(types),
             }
         };
-        let refused = match check(operand) {
+        let (role, refused) = match check(operand) {
             Ok(types) => return Ok(AdaptedReduction { types, cast: None }),
             Err(refused @ Refused::Policy(_)) => return Err(refused),
-            Err(refused) => refused,
+            Err(Refused::Dtype(role, refused)) => (role, refused),
         };
-        let cast = choose(modes, policy, policy.commit(operand), computes);
+        // In place of what is refused, be it the operand's dtype or the one that the reduction chose.
+        let cast = choose(modes, policy, refused, computes);
         match cast.map(|(to, _)| check(to.into())) {
             Some(Ok(types)) => Ok(AdaptedReduction { types, cast }),
-            _ => Err(refused),
+            _ => Err(Refused::Dtype(role, refused)),
         }
     }
 
@@ -118,7 +149,7 @@ impl Support {
         dtype: DType,
     ) -> (String, Option<crate::place::Place>) {
         let meets = format!("{reduction} {} {dtype}", role.verb());
-        match self.lack(main_op(reduction), role, dtype) {
+        match self.lack(self.lacking(reduction, dtype), role, dtype) {
             Lack::Declared(restriction) => {
                 (format!("{meets}, which is declared unsupported"), Some(restriction.place()))
             }

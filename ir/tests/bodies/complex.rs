@@ -102,6 +102,12 @@ const NAN: f64 = f64::NAN;
 fn special_values() {
     let c = Complex64::new;
     let cases: &[(Op, &[Complex64], Complex64)] = &[
+        (Op::Conj, &[c(1.0, -0.0)], c(1.0, 0.0)),
+        (Op::Real, &[c(-0.0, NAN)], c(-0.0, 0.0)),
+        (Op::Imag, &[c(INF, -2.0)], c(-2.0, 0.0)),
+        // The operand with a NaN, if it is one alone.
+        (Op::Maximum, &[c(1.0, 0.0), c(0.0, NAN)], c(0.0, NAN)),
+        (Op::Minimum, &[c(NAN, 5.0), c(-1.0, 0.0)], c(NAN, 5.0)),
         (Op::Abs, &[c(INF, NAN)], c(INF, 0.0)),
         (Op::Abs, &[c(NAN, -INF)], c(INF, 0.0)),
         (Op::Abs, &[c(NAN, 1.0)], c(NAN, 0.0)),

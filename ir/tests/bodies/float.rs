@@ -78,6 +78,8 @@ macro_rules! float_tests {
                 match op {
                     Op::Negative => Some(-x),
                     Op::Abs => Some(x.abs()),
+                    Op::Conj | Op::Real => Some(x),
+                    Op::Imag => Some(0.0),
                     Op::Sign if x == 0.0 => Some(0.0),
                     Op::Sign if x.is_nan() => Some(x),
                     Op::Sign => Some((1.0 as $float).copysign(x)),

@@ -27,7 +27,7 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         Op::Minimum => x.min(y),
         Op::Maximum => x.max(y),
         Op::Clip => x.max(y).min(z),
-        Op::Floor | Op::Ceil | Op::Trunc | Op::Round => x,
+        Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real => x,
         Op::Equal => i128::from(x == y),
         Op::NotEqual => i128::from(x != y),
         Op::Less => i128::from(x < y),
@@ -50,7 +50,7 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
                 z
             }
         }
-        Op::IsNan | Op::IsInf => 0,
+        Op::IsNan | Op::IsInf | Op::Imag => 0,
         Op::IsFinite => 1,
         Op::Divide
         | Op::Sqrt
@@ -131,7 +131,7 @@ fn bool_tables() {
                 Op::Greater => x & !y,
                 Op::GreaterEqual => x >= y,
                 Op::Where => [z, y][usize::from(x)],
-                Op::IsNan | Op::IsInf => false,
+                Op::IsNan | Op::IsInf | Op::Imag => false,
                 Op::IsFinite => true,
                 _ => {
                     assert!(made.insts.is_empty() && op.arity() == 1, "{op} is no identity");

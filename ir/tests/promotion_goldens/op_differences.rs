@@ -146,6 +146,27 @@ pub const DIFFERENCES: &[Difference] = &[
     // NumPy.
     Difference {
         libraries: NUMPY,
+        calls: &["conj"],
+        cells: |o| o.other() && o.has_kind(Kind::Bool),
+        ours: bool_result,
+        reason: "NumPy's conj counts bool as a number, i8; here it stays bool, as its real does",
+    },
+    Difference {
+        libraries: NUMPY,
+        calls: &["real", "imag"],
+        cells: |o| o.theirs.is_some_and(|ty| ty.starts_with("python")),
+        ours: of_defaults,
+        reason: "NumPy's real and imag of a Python number are Python numbers",
+    },
+    Difference {
+        libraries: &["torch", "array_api"],
+        calls: &["imag"],
+        cells: |o| o.refused() && !o.has_kind(Kind::Complex),
+        ours: |o| Some(o.policy.commit(o.operands[0]).into()),
+        reason: "imag takes complex numbers only there; here it is 0 of real ones, as in NumPy and JAX",
+    },
+    Difference {
+        libraries: NUMPY,
         calls: &["reciprocal"],
         cells: |o| o.other() && !o.has_kind(Kind::Float),
         ours: as_sqrt,

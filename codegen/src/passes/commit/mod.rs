@@ -11,6 +11,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
+use rustc_hash::FxHashMap;
 
 /// What a traced value became.
 #[derive(Clone, Copy)]
@@ -33,6 +34,7 @@ pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Resu
         out: Graph::with_slots(graph),
         map: Vec::with_capacity(graph.value_count()),
         reasons: Vec::new(),
+        numbers: FxHashMap::default(),
     };
     for id in graph.node_ids() {
         let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
@@ -51,6 +53,8 @@ struct Commit<'a> {
     out: Graph<DType>,
     map: Vec<Committed>,
     reasons: Vec<(NodeId, Reason)>,
+    /// The numbers of elements that reductions are made with.
+    numbers: FxHashMap<(usize, DType), Value>,
 }
 
 impl Commit<'_> {

@@ -4,7 +4,7 @@
 use super::Commit;
 use ndjit_ir::explain::Reason;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
-use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::{Axes, Reduce, Reduction};
 use ndjit_ir::support::CastReason;
@@ -26,6 +26,8 @@ impl Commit<'_> {
         let types = reduce.policy.resolve_reduction(reduce.reduction, reduce.dtype, self.graph.ty(operands[0]))?;
         let reason = Reason::Operand(id, 0);
         let x = match reduce.dtype {
+            // A mean of integers is computed in a float, but of what the operand is in the dtype asked for.
+            Some(_) if reduce.reduction == Reduction::Mean => self.cast(operands[0], types.result, reason)?,
             Some(_) => self.cast(operands[0], types.compute, reason)?,
             None => self.coerce(operands[0], types.compute, reason)?,
         };
@@ -39,7 +41,10 @@ impl Commit<'_> {
         let Reduce { axes, keepdims, .. } = reduce;
         let mut building = Building { commit: self, id, axes, keepdims };
         let value = match reduce.reduction {
-            Reduction::Mean => building.mean(x),
+            Reduction::Mean => {
+                let x = building.cast(x, types.compute);
+                building.mean(x)
+            }
             Reduction::Var => building.variance(x, correction)?,
             Reduction::Std => {
                 let variance = building.variance(x, correction)?;
@@ -99,10 +104,13 @@ impl Building<'_, '_> {
         out.add(NodeKind::Op(op, Policy::default()), operands, &[(op.result_dtype(compute), shape)])
     }
 
-    /// An integer as a literal, rounded to the dtype.
+    /// An integer that depends on the shape alone, rounded to the dtype. Equal ones share a slot, so that what is computed with
+    /// them is shared.
     fn number(&mut self, number: usize, dtype: DType) -> Value {
-        let number = self.commit.out.literal(Slot::Value(Literal::weak(number as u64)), dtype);
-        self.part(number)
+        let Commit { out, numbers, .. } = &mut *self.commit;
+        let make = || out.literal(Slot::Value(Literal::weak(number as u64)), dtype);
+        let value = *numbers.entry((number, dtype)).or_insert_with(make);
+        self.part(value)
     }
 
     /// The number of elements that make one.
@@ -156,17 +164,11 @@ impl Building<'_, '_> {
 
     /// The square of a value's magnitude; of a complex number the sum of its parts' squares.
     fn squared(&mut self, value: Value) -> Value {
-        let dtype = self.ty(value);
-        if !dtype.is_complex() {
+        if !self.ty(value).is_complex() {
             return self.op(Op::Square, &[value]);
         }
-        // The imaginary part is the real part of the product with -i.
-        let turn = Slot::Value(Literal::weak(LiteralValue::Complex(0.0, -1.0)));
-        let turn = self.commit.out.literal(turn, dtype);
-        let turn = self.part(turn);
-        let turned = self.op(Op::Multiply, &[value, turn]);
-        let squares = [value, turned].map(|part| {
-            let part = self.cast(part, dtype.real());
+        let squares = [Op::Real, Op::Imag].map(|part| {
+            let part = self.op(part, &[value]);
             self.op(Op::Square, &[part])
         });
         self.op(Op::Add, &squares)

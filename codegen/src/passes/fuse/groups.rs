@@ -45,6 +45,8 @@ pub(super) struct Groups {
     cone: Vec<(u32, u32)>,
     /// The least level of a kernel that computes each value again: above those of the reductions it takes.
     after: Vec<u32>,
+    /// How many reductions read each value.
+    reductions: Vec<u32>,
 }
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -70,6 +72,7 @@ impl Groups {
             of: vec![NONE; values],
             cone: vec![(0, 0); values],
             after: vec![0; values],
+            reductions: vec![0; values],
         };
         let results: FxHashSet<Value> = graph.outputs().iter().copied().collect();
         let mut open: FxHashMap<ShapeId, SmallVec<[u32; MAX_OPEN]>> = FxHashMap::default();
@@ -121,6 +124,7 @@ impl Groups {
     fn reduction(&mut self, id: NodeId, value: Value, operands: &[Value]) {
         let after = operands.iter().map(|o| self.after[o.index()]);
         let level = self.levels(operands).map(|l| l + 1).chain(after).max().unwrap_or(0);
+        operands.iter().for_each(|o| self.reductions[o.index()] += 1);
         let group = self.groups.len() as u32;
         self.groups.push(Group { level, nodes: vec![id], ..Group::default() });
         self.merged.push(group);
@@ -259,6 +263,11 @@ impl Groups {
     /// Primitives that a value takes from what is stored on.
     pub(super) fn cost(&self, value: Value) -> u32 {
         self.cone[value.index()].0
+    }
+
+    /// Whether several reductions read a value.
+    pub(super) fn is_reduced_twice(&self, value: Value) -> bool {
+        self.reductions[value.index()] > 1
     }
 
     /// Whether a kernel of shape `space` computes a value of another group again rather than load it.

@@ -5,7 +5,7 @@
 //! smaller shape is computed again inside the kernel that broadcasts it when that is cheap, or when it does not change along
 //! the innermost axis and so is computed once per row; else it is stored. A value of the kernel's own shape is computed once,
 //! and stored if another kernel reads it, so sharing never recomputes. A reduction has a kernel of its own, in which its operand
-//! is computed if nothing else wants that.
+//! is computed if nothing else wants that, or if it is cheap.
 
 mod groups;
 
@@ -33,7 +33,7 @@ pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
     }
     // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only. Reductions come
     // after the others of their level, which may want their operands stored.
-    let mut last_first: Vec<(&Group, Option<Reduction>)> =
+    let mut last_first: Vec<(&Group, Option<Reducing>)> =
         groups.groups.iter().rev().map(|g| (g, g.reduces(graph))).collect();
     last_first.sort_by_key(|(group, reduces)| (std::cmp::Reverse(group.level), reduces.is_some()));
     for (group, reduces) in last_first {
@@ -90,7 +90,7 @@ impl KernelPlan {
 
 /// A reduction with a kernel of its own.
 #[derive(Clone, Copy)]
-struct Reduction {
+struct Reducing {
     operand: Value,
     reduce: Reduce,
 }
@@ -99,24 +99,25 @@ struct Reduction {
 const MAX_TWICE: u32 = 32;
 
 impl Group {
-    fn reduces(&self, graph: &Graph<DType>) -> Option<Reduction> {
+    fn reduces(&self, graph: &Graph<DType>) -> Option<Reducing> {
         let &id = self.nodes.first()?;
         match graph.node(id).kind {
-            NodeKind::Reduce(reduce) => Some(Reduction { operand: graph.operands(id)[0], reduce }),
+            NodeKind::Reduce(reduce) => Some(Reducing { operand: graph.operands(id)[0], reduce }),
             _ => None,
         }
     }
 }
 
-impl Reduction {
-    /// The kernel of this reduction, with the operand computed in it unless it is stored anyway, or is dear and its group is
-    /// computed for others.
+impl Reducing {
+    /// The kernel of this reduction, with the operand computed in it unless it is stored anyway, or is dear and wanted elsewhere: by
+    /// another reduction, or because its group is computed for others.
     fn plan(self, graph: &Graph<DType>, groups: &Groups, fuse: bool, value: Value, needed: &[bool]) -> KernelPlan {
-        let Reduction { operand, reduce } = self;
+        let Reducing { operand, reduce } = self;
         let of = groups.group(operand);
         let computed = fuse && of != NONE && !needed[operand.index()] && {
             let group = &groups.groups[of as usize];
-            let alone = group.nodes.iter().all(|&id| !needed[graph.node(id).first().index()]);
+            let alone = !groups.is_reduced_twice(operand)
+                && group.nodes.iter().all(|&id| !needed[graph.node(id).first().index()]);
             group.reduces(graph).is_none() && (alone || groups.cost(operand) <= MAX_TWICE)
         };
         KernelPlan {

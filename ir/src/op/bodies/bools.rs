@@ -13,7 +13,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Multiply | Op::Minimum | Op::LogicalAnd | Op::BitwiseAnd => b.and(x, y),
         Op::NotEqual | Op::LogicalXor | Op::BitwiseXor => b.xor(x, y),
         Op::LogicalNot | Op::BitwiseInvert => b.not(x),
-        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc => x,
+        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Conj | Op::Real => x,
         Op::Clip => {
             let raised = b.or(x, y);
             b.and(raised, args[2])
@@ -32,7 +32,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
             let less = less(b, x, y);
             b.not(less)
         }
-        Op::IsNan | Op::IsInf => b.bool(false),
+        Op::IsNan | Op::IsInf | Op::Imag => b.bool(false),
         Op::IsFinite => b.bool(true),
         Op::Subtract
         | Op::Divide

@@ -17,6 +17,9 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         Op::Divide => complex_divide::divide(b, x, y),
         Op::Reciprocal => complex_divide::reciprocal(b, x),
         Op::Negative => vec![b.fneg(x.0), b.fneg(x.1)],
+        Op::Conj => vec![x.0, b.fneg(x.1)],
+        Op::Real => vec![x.0],
+        Op::Imag => vec![x.1],
         Op::Abs => vec![complex_root::modulus(b, x)],
         Op::Sign => complex_root::sign(b, x),
         Op::Sqrt => complex_root::sqrt(b, x),
@@ -104,12 +107,22 @@ fn before(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), or_equal: bool) -> 
     b.or(first, second)
 }
 
-/// The smaller or larger operand. Where neither is before the other (equal, or a NaN) part by part, which keeps the op
-/// commutative and idempotent bit for bit, and NaN in at least the part that was NaN.
+/// The smaller or larger operand: the one with a NaN if one alone has any. Where neither is before the other (both have a NaN, or
+/// differ in signs of zeros at most) part by part, which keeps the op commutative and idempotent bit for bit.
 fn extreme(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), larger: bool) -> Vec<Reg> {
     let x_first = before(b, x, y, false);
     let y_first = before(b, y, x, false);
     let (take_x, take_y) = if larger { (y_first, x_first) } else { (x_first, y_first) };
+    let [x_nan, y_nan] = [x, y].map(|z| {
+        let (re, im) = (is_nan(b, z.0), is_nan(b, z.1));
+        b.or(re, im)
+    });
+    let alone = |b: &mut BodyBuilder, nan: Reg, other: Reg| {
+        let number = b.not(other);
+        b.and(nan, number)
+    };
+    let (x_alone, y_alone) = (alone(b, x_nan, y_nan), alone(b, y_nan, x_nan));
+    let (take_x, take_y) = (b.or(take_x, x_alone), b.or(take_y, y_alone));
     [(x.0, y.0), (x.1, y.1)]
         .into_iter()
         .map(|(x, y)| {

@@ -34,6 +34,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         }
         Op::Floor => b.ffloor(x),
         Op::Ceil => b.fceil(x),
+        Op::Conj | Op::Real => x,
+        Op::Imag => b.float(ty, 0.0),
         Op::Trunc => b.ftrunc(x),
         Op::Round => b.fround(x),
         Op::Equal => b.feq(x, y),

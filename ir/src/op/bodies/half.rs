@@ -45,6 +45,9 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Clip
         | Op::Floor
         | Op::Ceil
+        | Op::Conj
+        | Op::Real
+        | Op::Imag
         | Op::Trunc
         | Op::Round
         | Op::Equal

@@ -28,7 +28,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
             b.smax(x, negated)
         }
         Op::Sign => sign(b, x, signed),
-        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round => x,
+        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real => x,
+        Op::Imag => b.int(b.ty(x), 0),
         Op::Minimum => minimum(b, x, y, signed),
         Op::Maximum => maximum(b, x, y, signed),
         Op::Clip => {
