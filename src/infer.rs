@@ -6,7 +6,7 @@ use crate::reductions::Request;
 use crate::source;
 use ndjit_ir::explain::{Origin, Site};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::reduction::{Reduce, Rule};
+use ndjit_ir::reduction::{Reduce, Reduction, Rule};
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
@@ -176,6 +176,17 @@ fn explained(error: Error, what: What, operands: &[Known<'_>], place: Place, ori
     let is_operand = |fact: &str| names.iter().any(|n| fact.strip_prefix(n).is_some_and(|rest| rest.starts_with(':')));
     for fact in error.facts().iter().filter(|f| !is_operand(f)) {
         full = full.fact(fact);
+    }
+    // Axes that a reduction left out are what most often does not fit.
+    let reduced = (0..operands.len()).find_map(|i| match origins(i) {
+        Origin::Computed { what, .. } if what.parse::<Reduction>().is_ok() => Some(what),
+        _ => None,
+    });
+    if let (ErrorCode::Shape, Some(_), Some(reduction), Some(help)) =
+        (error.code(), what.site.op, reduced, error.help_text())
+    {
+        return full
+            .help(format!("{help}; to keep the axes of a reduction, reduce as in `{reduction}(…, keepdims(-1))`"));
     }
     match error.help_text() {
         Some(help) => full.help(as_written(help, what, operands)),

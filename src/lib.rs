@@ -71,7 +71,8 @@ pub use operand::{Scalar, strong, weak};
 pub use queries::{can_cast, promote_arrays, promote_types, result_type};
 #[doc(inline)]
 pub use reductions::{
-    Axes, Corrected, all, any, argmax, argmin, correction, count_nonzero, keepdims, max, mean, min, prod, std, sum, var,
+    Axes, Corrected, IntoAxes, all, any, argmax, argmin, correction, count_nonzero, keepdims, max, mean, min, prod,
+    std, sum, var,
 };
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};

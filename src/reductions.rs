@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use std::ops::RangeFull;
 
 /// Which axes are reduced, and whether they stay with extent 1. Made from `..` (all axes), a number (negative from the last,
-/// which is -1), an array or slice of numbers, or by [`keepdims`].
+/// which is -1), an array, a slice or a `Vec` of numbers, or by [`keepdims`]: see [`IntoAxes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axes {
     /// `None` for all.
@@ -36,32 +36,66 @@ pub struct Axes {
 /// assert_eq!(centred.to_vec::<f32>()?, [-1.5, -0.5, 0.5, 1.5]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
-pub fn keepdims(axes: impl Into<Axes>) -> Axes {
-    Axes { keepdims: true, ..axes.into() }
+pub fn keepdims(axes: impl IntoAxes) -> Axes {
+    Axes { keepdims: true, ..axes.axes() }
 }
 
-impl From<RangeFull> for Axes {
-    fn from(_: RangeFull) -> Axes {
+/// What says along which axes a reduction goes: `..` for all of them, a number, an array, a slice or a `Vec` of numbers, or
+/// [`keepdims`] of any of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no axes",
+    label = "not `..`, a number, or an array of numbers",
+    note = "write `..` for all axes, `0`, `-1`, `[0, 2]`, or `keepdims(-1)` to keep them with extent 1",
+    note = "a dtype goes before, as in `dtype(DType::F64).sum(x, ..)`; the larger of two arrays is `maximum(x, y)`"
+)]
+pub trait IntoAxes {
+    /// The axes.
+    fn axes(self) -> Axes;
+}
+
+impl IntoAxes for Axes {
+    fn axes(self) -> Axes {
+        self
+    }
+}
+
+impl IntoAxes for RangeFull {
+    fn axes(self) -> Axes {
         Axes { axes: None, keepdims: false }
     }
 }
 
 macro_rules! numbers {
     ($($t:ty)*) => {$(
-        impl From<$t> for Axes {
-            fn from(axis: $t) -> Axes {
-                Axes::from([axis])
+        impl IntoAxes for $t {
+            fn axes(self) -> Axes {
+                [self].axes()
             }
         }
-        impl<const N: usize> From<[$t; N]> for Axes {
-            fn from(axes: [$t; N]) -> Axes {
-                Axes::from(&axes[..])
+        impl<const N: usize> IntoAxes for [$t; N] {
+            fn axes(self) -> Axes {
+                self[..].axes()
             }
         }
-        impl From<&[$t]> for Axes {
-            fn from(axes: &[$t]) -> Axes {
+        impl<const N: usize> IntoAxes for &[$t; N] {
+            fn axes(self) -> Axes {
+                self[..].axes()
+            }
+        }
+        impl IntoAxes for Vec<$t> {
+            fn axes(self) -> Axes {
+                self[..].axes()
+            }
+        }
+        impl IntoAxes for &Vec<$t> {
+            fn axes(self) -> Axes {
+                self[..].axes()
+            }
+        }
+        impl IntoAxes for &[$t] {
+            fn axes(self) -> Axes {
                 // No array has an axis of a number that is out of range.
-                let axes = axes.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
+                let axes = self.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
                 Axes { axes: Some(axes), keepdims: false }
             }
         }
@@ -128,14 +162,19 @@ impl Typed {
 impl Corrected {
     /// [`var`] with this correction.
     #[track_caller]
-    pub fn var<X: Math>(self, x: X, axes: impl Into<Axes>) -> X::Out {
-        self.reduce(Reduction::Var, x.operand(), axes.into(), Place::caller())
+    pub fn var<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
+        self.reduce(Reduction::Var, x.operand(), axes.axes(), Place::caller())
     }
 
     /// [`std`](fn@std) with this correction.
     #[track_caller]
-    pub fn std<X: Math>(self, x: X, axes: impl Into<Axes>) -> X::Out {
-        self.reduce(Reduction::Std, x.operand(), axes.into(), Place::caller())
+    pub fn std<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
+        self.reduce(Reduction::Std, x.operand(), axes.axes(), Place::caller())
+    }
+
+    /// The same with this dtype.
+    pub fn dtype(self, dtype: DType) -> Corrected {
+        Corrected { dtype: Some(dtype), ..self }
     }
 
     fn reduce<R: Computed>(self, reduction: Reduction, x: AnyOperand, axes: Axes, place: Place) -> R {
@@ -154,8 +193,8 @@ macro_rules! rows {
                 "\n\n# Errors\nPoisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy",
                 " refuses the operand", errors!($rule))]
             #[track_caller]
-            pub fn $name<X: Math>(x: X, axes: impl Into<Axes>) -> X::Out {
-                reduce(Reduction::$variant, None, x.operand(), axes.into(), Place::caller())
+            pub fn $name<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
+                reduce(Reduction::$variant, None, x.operand(), axes.axes(), Place::caller())
             }
         )*
 
@@ -164,8 +203,8 @@ macro_rules! rows {
             $(
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
                 #[track_caller]
-                pub fn $name(self, axes: impl Into<Axes>) -> Expr {
-                    reduce(Reduction::$variant, None, self.operand(), axes.into(), Place::caller())
+                pub fn $name(self, axes: impl IntoAxes) -> Expr {
+                    reduce(Reduction::$variant, None, self.operand(), axes.axes(), Place::caller())
                 }
             )*
         }
@@ -175,8 +214,8 @@ macro_rules! rows {
             $(
                 #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
                 #[track_caller]
-                pub fn $name(&self, axes: impl Into<Axes>) -> Array {
-                    reduce(Reduction::$variant, None, self.operand(), axes.into(), Place::caller())
+                pub fn $name(&self, axes: impl IntoAxes) -> Array {
+                    reduce(Reduction::$variant, None, self.operand(), axes.axes(), Place::caller())
                 }
             )*
         }
@@ -235,8 +274,8 @@ macro_rules! typed {
     ($rule:ident $variant:ident $name:ident) => {
         #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
         #[track_caller]
-        pub fn $name<X: Math>(self, x: X, axes: impl Into<Axes>) -> X::Out {
-            reduce(Reduction::$variant, self.asked(), x.operand(), axes.into(), Place::caller())
+        pub fn $name<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
+            reduce(Reduction::$variant, self.asked(), x.operand(), axes.axes(), Place::caller())
         }
     };
 }

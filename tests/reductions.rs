@@ -1,8 +1,8 @@
 //! Reductions as people write them: axes, dtypes, values, errors, and why a dtype is what it is.
 
 use ndjit::{
-    Array, Axes, Complex, DType, Defaults, Expr, Policy, Result, all, any, argmax, argmin, bf16, correction,
-    count_nonzero, dtype, f16, jit, keepdims, max, mean, min, prod, std, sum, var, with_defaults, with_policy, zeros,
+    Array, Complex, DType, Defaults, Expr, Policy, Result, all, any, argmax, argmin, bf16, correction, count_nonzero,
+    dtype, f16, jit, keepdims, max, mean, min, prod, std, sum, var, with_defaults, with_policy, zeros,
 };
 
 fn matrix() -> Array {
@@ -34,8 +34,9 @@ fn axes_are_all_one_or_several() -> Result<()> {
     assert_eq!(sum(&x, [0, 1]).item::<f32>()?, 7.5);
     assert_eq!(sum(&x, [-1isize, 0]).shape().rank(), 0);
     // No axes: nothing meets anything.
-    assert_eq!(x.sum(Axes::from(&[][..] as &[i32])).to_vec::<f32>()?, x.to_vec::<f32>()?);
+    assert_eq!(x.sum([0i32; 0]).to_vec::<f32>()?, x.to_vec::<f32>()?);
     assert_eq!(x.max(keepdims(1)).shape().extents(), [2, 1]);
+    assert_eq!(x.min(&[0, 1]).shape(), x.min(vec![0, 1]).shape());
     assert_eq!(x.max(keepdims(..)).shape().extents(), [1, 1]);
     Ok(())
 }
@@ -85,6 +86,17 @@ fn halves_are_summed_in_f32_and_rounded_once() -> Result<()> {
     let large = Array::from([60000.0f32, 60000.0, -60000.0]).cast(DType::F16);
     assert_eq!(large.sum(..).item::<f16>()?, f16::from_f32(60000.0));
     assert_eq!(large.mean(..).item::<f16>()?, f16::from_f32(20000.0));
+    Ok(())
+}
+
+#[test]
+fn variances_do_not_suffer_from_their_mean() -> Result<()> {
+    // The mean of these is not an f32 by far; its error cancels.
+    let far: Vec<f32> = (0..100_000).map(|i| 1e6 + (i % 2) as f32).collect();
+    assert_eq!(Array::from(far).var(..).item::<f32>()?, 0.25);
+    let same = dtype(DType::F32).full([1000], 0.1);
+    assert_eq!(same.std(..).item::<f32>()?, 0.0);
+    assert!(Array::from([3e38f32, -3e38, -3e38]).var(..).item::<f32>()?.is_infinite());
     Ok(())
 }
 
@@ -155,6 +167,13 @@ fn errors_say_what_to_do() {
       x: f32[] held as data
       a scalar has no axes
       help: leave the axes out: `..` are all there are
+    ");
+    insta::assert_snapshot!(refused(&(&x - x.mean(1))), @r"
+    error[shape]: subtract: shapes [2, 3] and [2] do not broadcast
+      at here
+      x: f32[2, 3] held as data
+      y: f32[2] from mean at this line
+      help: axes are matched from the last; axis -1 is 3 and 2, and neither is 1; to keep the axes of a reduction, reduce as in `mean(…, keepdims(-1))`
     ");
     insta::assert_snapshot!(refused(&zeros([2, 0]).max(1)), @r"
     error[shape]: max: there are no elements

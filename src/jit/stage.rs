@@ -3,9 +3,10 @@
 use crate::config::Config;
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{self, ClifOptions};
-use ndjit_codegen::passes::split::{self, Part};
+use ndjit_codegen::passes::split::{self, Part, Parts};
 use ndjit_ir::kernel::FusedKernel;
 use ndjit_ir::loops::LoopNest;
+use ndjit_ir::reduction::{BLOCK, LANES};
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -83,7 +84,19 @@ fn generated(nest: &LoopNest, text: impl Fn(&Part) -> ndjit_ir::Result<String>) 
         let heading = part.name.map_or(String::new(), |name| format!("{name}:\n"));
         heading + text(part).unwrap_or_else(|error| error.to_string()).trim_end()
     });
-    texts.collect::<Vec<String>>().join("\n")
+    about(nest) + &texts.collect::<Vec<String>>().join("\n")
+}
+
+/// What a reader of the parts of a reduction needs to know.
+fn about(nest: &LoopNest) -> String {
+    let Some(reduce) = &nest.reduce else { return String::new() };
+    let loops: Vec<String> =
+        Parts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
+    let (loops, count) = (loops.join(", "), reduce.outputs.len());
+    format!(
+        "accumulators: {LANES} lanes for each block of {BLOCK} elements; in the first {count} inputs, which are the outputs' memory\n\
+         loops of accumulate: {loops}\n"
+    )
 }
 
 /// One text per kernel, with an empty line between.

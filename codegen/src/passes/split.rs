@@ -13,6 +13,7 @@
 use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
 use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Result};
+use std::fmt;
 use std::sync::Arc;
 
 /// Loops of [`Parts::accumulate`] and [`Parts::start`]: two that are kept, blocks, steps and lanes, in the order of
@@ -34,6 +35,18 @@ pub enum Loop {
     Step,
     /// Lanes.
     Lane,
+}
+
+impl fmt::Display for Loop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Loop::Outer => "outer",
+            Loop::Kept => "kept",
+            Loop::Block => "block",
+            Loop::Step => "step",
+            Loop::Lane => "lane",
+        })
+    }
 }
 
 /// A nest that code is generated for.

@@ -10,7 +10,7 @@ macro_rules! reduction_table {
     ($callback:path) => {
         $callback! {
             Sum sum(x) Sum
-                "The sum of the elements; 0 of none. Integers wrap; of bool the number of `true`.";
+                "The sum of the elements; 0 of none. Integers wrap, so the number of `true` does where the dtype is too narrow for it (`count_nonzero` refuses it).";
             Prod prod(x) Product
                 "The product of the elements; 1 of none. Integers wrap.";
             Mean mean(x) Mean

@@ -145,17 +145,26 @@ impl Building<'_, '_> {
         self.op(Op::Divide, &[sum, count])
     }
 
-    /// In two passes: the mean, then the squared distances from it.
+    /// In two passes: the mean, then the squared distances from it. The sum of the distances, 0 but for the error of the mean,
+    /// corrects them (Chan, Golub, LeVeque, Algorithms for computing the sample variance, 1983, equation 1.7).
     fn variance(&mut self, x: Value, correction: Option<Value>) -> Result<Value> {
         let wide = self.cast(x, accumulated(self.ty(x)));
         let mean = self.mean_of(wide, true);
         let distance = self.op(Op::Subtract, &[wide, mean]);
         let square = self.squared(distance);
-        let sum = self.elementary(Reduction::Sum, square, self.keepdims);
-        let real = self.ty(sum);
+        let squares = self.elementary(Reduction::Sum, square, self.keepdims);
+        let real = self.ty(squares);
         let mut count = self.number(self.count(wide), real);
+        let distances = self.elementary(Reduction::Sum, distance, self.keepdims);
+        let error = self.squared(distances);
+        let error = self.op(Op::Divide, &[error, count]);
+        // What overflows corrects nothing; and no variance is below 0.
+        let zero = self.number(0, real);
+        let finite = self.op(Op::IsFinite, &[error]);
+        let error = self.op(Op::Where, &[finite, error, zero]);
+        let sum = self.op(Op::Subtract, &[squares, error]);
+        let sum = self.op(Op::Maximum, &[sum, zero]);
         if let Some(correction) = correction {
-            let zero = self.number(0, real);
             count = self.op(Op::Subtract, &[count, correction]);
             count = self.op(Op::Maximum, &[count, zero]);
         }
