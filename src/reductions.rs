@@ -189,7 +189,8 @@ fn reduce<R: Computed>(reduction: Reduction, dtype: Option<DType>, x: AnyOperand
 macro_rules! rows {
     ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)*) => {
         $(
-            #[doc = concat!($doc, "\n\n- Result: ", types!($rule), " Never weak.\n- Along which axes: [`Axes`].",
+            #[doc = concat!($doc, "\n\n- Result: ", types!($rule), " Never weak.\n- ", accuracy!($rule),
+                "\n- Along which axes: [`Axes`].",
                 "\n\n# Errors\nPoisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy",
                 " refuses the operand", errors!($rule))]
             #[track_caller]
@@ -251,6 +252,25 @@ macro_rules! types {
     };
     (Index) => {
         "the default integer (`i64` under other policies than JAX's)."
+    };
+}
+
+/// How far a result of floats may be from the exact one, in words; `u` is half an ULP of 1, `n` the number of elements.
+macro_rules! accuracy {
+    (Sum) => {
+        "Accuracy: an error of at most `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order; halves are summed in `f32` and rounded once."
+    };
+    (Product) => {
+        "Accuracy: a relative error of at most `(n - 1) u`, to first order; halves are multiplied in `f32` and rounded once."
+    };
+    (Mean) => {
+        "Accuracy: that of the sum, divided by `n` and rounded once more. Of numbers that are close to each other and far from 0 a mean in `f64` is worth its time: `dtype(DType::F64).mean(x, ..)`."
+    };
+    (Variance) => {
+        "Accuracy: a relative error of at most `c u + (c k u)^2` with `c = 74 + log2(n / 1024)`, to first order, where `k` is the root mean square of the numbers over their standard deviation (Chan, Golub, LeVeque 1983)."
+    };
+    ($rule:ident) => {
+        "Accuracy: exact."
     };
 }
 

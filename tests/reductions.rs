@@ -36,7 +36,8 @@ fn axes_are_all_one_or_several() -> Result<()> {
     // No axes: nothing meets anything.
     assert_eq!(x.sum([0i32; 0]).to_vec::<f32>()?, x.to_vec::<f32>()?);
     assert_eq!(x.max(keepdims(1)).shape().extents(), [2, 1]);
-    assert_eq!(x.min(&[0, 1]).shape(), x.min(vec![0, 1]).shape());
+    let axes = &[0, 1];
+    assert_eq!(x.min(axes).shape(), x.min(axes.to_vec()).shape());
     assert_eq!(x.max(keepdims(..)).shape().extents(), [1, 1]);
     Ok(())
 }
