@@ -52,6 +52,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::Log
         | Op::Sin
         | Op::Cos
+        | Op::Tan
         | Op::Tanh => outside(op, "bool"),
     }
 }

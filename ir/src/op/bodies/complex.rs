@@ -68,6 +68,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         | Op::Log
         | Op::Sin
         | Op::Cos
+        | Op::Tan
         | Op::Tanh => vec![outside(op, "complex")],
     }
 }

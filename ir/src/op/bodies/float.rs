@@ -51,6 +51,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Log => log::log(b, x),
         Op::Sin => trig::sin(b, x),
         Op::Cos => trig::cos(b, x),
+        Op::Tan => trig::tan(b, x),
         Op::Tanh => exp::tanh(b, x),
         Op::LogicalAnd
         | Op::LogicalOr

@@ -33,6 +33,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Log
         | Op::Sin
         | Op::Cos
+        | Op::Tan
         | Op::Tanh => {
             let wide = float::op(b, op, args);
             round(b, wide, dtype)

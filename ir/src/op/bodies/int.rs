@@ -64,6 +64,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Log
         | Op::Sin
         | Op::Cos
+        | Op::Tan
         | Op::Tanh => outside(op, "integer"),
     }
 }

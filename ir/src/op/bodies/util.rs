@@ -128,3 +128,10 @@ pub(super) fn two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let x_error = b.fsub(x, x_part);
     (sum, b.fadd(x_error, y_error))
 }
+
+/// A sum and its rounding error, for `|x| >= |y|` or `x = 0` (Dekker).
+pub(super) fn fast_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
+    let sum = b.fadd(x, y);
+    let part = b.fsub(sum, x);
+    (sum, b.fsub(y, part))
+}
