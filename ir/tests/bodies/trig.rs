@@ -5,16 +5,18 @@ use crate::math::{assert_doubles, assert_singles, assert_special, wrong_halves};
 use crate::support::{Stream, edges32, edges64};
 use ndjit_ir::DType;
 use ndjit_ir::op::Op;
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 type Reference32 = fn(f32) -> f32;
 type Reference64 = fn(f64) -> f64;
 
-const FUNCTIONS: &[(Op, Reference32, Reference64)] = &[(Op::Tan, core_math::tanf, core_math::tan)];
+const FUNCTIONS: &[(Op, Reference32, Reference64)] =
+    &[(Op::Tan, core_math::tanf, core_math::tan), (Op::Atan, core_math::atanf, core_math::atan)];
 
 #[test]
 fn singles_stay_within_their_bounds() {
     // All exponents with their neighbours, where methods change, multiples of pi/4, then a stride through all bit patterns.
-    let turns = (1..3000).flat_map(|k| near32((f64::from(k) * std::f64::consts::FRAC_PI_4) as f32));
+    let turns = (1..3000).flat_map(|k| near32((f64::from(k) * FRAC_PI_4) as f32));
     let inputs: Vec<f32> = (0..512u32)
         .flat_map(|e| near32(f32::from_bits(e << 23)))
         .chain((0..=u32::MAX).step_by(4093).map(f32::from_bits))
@@ -59,7 +61,7 @@ fn doubles_stay_within_their_bounds() {
         ]);
     }
     for k in 1..4000 {
-        inputs.extend(near64(f64::from(k) * std::f64::consts::FRAC_PI_4));
+        inputs.extend(near64(f64::from(k) * FRAC_PI_4));
     }
     // The doubles closest to a multiple of pi/2 (Kahan) and to one below 2^20.
     inputs.extend(near64(6381956970095103.0 * 2f64.powi(797)));
@@ -78,6 +80,12 @@ const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Tan, DType::F16, -0.0357666015625),
     (Op::Tan, DType::F16, -94.8125),
     (Op::Tan, DType::F16, -29856.0),
+    (Op::Atan, DType::F16, 0.0283966064453125),
+    (Op::Atan, DType::F16, 0.2095947265625),
+    (Op::Atan, DType::F16, 6.4296875),
+    (Op::Atan, DType::F16, -0.0283966064453125),
+    (Op::Atan, DType::F16, -0.2095947265625),
+    (Op::Atan, DType::F16, -6.4296875),
 ];
 
 #[test]
@@ -95,6 +103,11 @@ fn special_cases_of_the_array_api() {
         (Op::Tan, -0.0, -0.0, "If x_i is -0, the result is -0."),
         (Op::Tan, inf, nan, "If x_i is either +infinity or -infinity, the result is NaN."),
         (Op::Tan, -inf, nan, "If x_i is either +infinity or -infinity, the result is NaN."),
+        (Op::Atan, nan, nan, "If x_i is NaN, the result is NaN."),
+        (Op::Atan, 0.0, 0.0, "If x_i is +0, the result is +0."),
+        (Op::Atan, -0.0, -0.0, "If x_i is -0, the result is -0."),
+        (Op::Atan, inf, FRAC_PI_2, "If x_i is +infinity, the result is an approximation to +pi/2."),
+        (Op::Atan, -inf, -FRAC_PI_2, "If x_i is -infinity, the result is an approximation to -pi/2."),
     ] {
         assert_special(op, &[x], expected, sentence);
     }

@@ -53,6 +53,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::Sin
         | Op::Cos
         | Op::Tan
+        | Op::Atan
         | Op::Tanh => outside(op, "bool"),
     }
 }

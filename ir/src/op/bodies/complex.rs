@@ -69,6 +69,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         | Op::Sin
         | Op::Cos
         | Op::Tan
+        | Op::Atan
         | Op::Tanh => vec![outside(op, "complex")],
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::Op;
 use super::util::{is_finite, is_inf, is_nan};
-use super::{exp, log, outside, remainder, trig};
+use super::{atan, exp, log, outside, remainder, trig};
 use crate::body::{BodyBuilder, Reg};
 
 /// Emits `op` on float registers of one type.
@@ -52,6 +52,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Sin => trig::sin(b, x),
         Op::Cos => trig::cos(b, x),
         Op::Tan => trig::tan(b, x),
+        Op::Atan => atan::atan(b, x),
         Op::Tanh => exp::tanh(b, x),
         Op::LogicalAnd
         | Op::LogicalOr

@@ -34,6 +34,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Sin
         | Op::Cos
         | Op::Tan
+        | Op::Atan
         | Op::Tanh => {
             let wide = float::op(b, op, args);
             round(b, wide, dtype)

@@ -65,6 +65,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Sin
         | Op::Cos
         | Op::Tan
+        | Op::Atan
         | Op::Tanh => outside(op, "integer"),
     }
 }

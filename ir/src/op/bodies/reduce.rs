@@ -36,7 +36,8 @@ const TWO_OVER_PI: [u64; 19] = [
     0x56033046fc7b6bab,
 ];
 
-fn pi_2(ty: PrimType) -> [f64; 3] {
+/// pi/2 in three parts.
+pub(super) fn pi_2(ty: PrimType) -> [f64; 3] {
     if ty == PrimType::F32 { PI_2_SINGLE } else { PI_2_DOUBLE }
 }
 
