@@ -108,6 +108,10 @@ macro_rules! op_table {
                 "Sine of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN.";
             Cos cos(x) Inexact FLOAT Same Ulp(1) []
                 "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities and NaN.";
+            Tan tan(x) Inexact FLOAT Same Ulp(1) []
+                "Tangent of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN.";
+            Atan atan(x) Inexact FLOAT Same Ulp(1) []
+                "Inverse tangent in radians, from -pi/2 to pi/2: those at infinities, -0 at -0, NaN for NaN.";
             Tanh tanh(x) Inexact FLOAT Same Ulp(2) []
                 "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN.";
             Log1p log1p(x) Inexact FLOAT Same Ulp(1) []

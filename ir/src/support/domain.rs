@@ -34,10 +34,10 @@ const INEXACT: DTypeSet = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
 
 const GAPS: &[DomainGap] = gaps! {
     DTypeSet::COMPLEX, "the standard's takes complex numbers; here this is not written yet":
-        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tanh page!("tanh"),
+        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"), Tanh page!("tanh"),
         Log1p page!("log1p"), Expm1 page!("expm1"), Log2 page!("log2"), Log10 page!("log10"), Exp2 JAX_EXP2, Cosh page!("cosh"), Sinh page!("sinh"), Asinh page!("asinh"), Acosh page!("acosh"), Atanh page!("atanh");
     EXACT, "it is computed in floating point; policies that allow it convert integers first":
-        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tanh page!("tanh"), Sqrt page!("sqrt"),
+        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"), Tanh page!("tanh"), Sqrt page!("sqrt"),
         Log1p page!("log1p"), Expm1 page!("expm1"), Log2 page!("log2"), Log10 page!("log10"), Exp2 JAX_EXP2, Cosh page!("cosh"), Sinh page!("sinh"), Asinh page!("asinh"), Acosh page!("acosh"), Atanh page!("atanh"), Logaddexp page!("logaddexp"),
         Reciprocal page!("reciprocal"), Divide page!("divide");
     DTypeSet::COMPLEX, "it is defined for real numbers":

@@ -63,6 +63,8 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         | Op::Log
         | Op::Sin
         | Op::Cos
+        | Op::Tan
+        | Op::Atan
         | Op::Tanh
         | Op::Log1p
         | Op::Expm1

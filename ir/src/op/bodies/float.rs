@@ -2,7 +2,7 @@
 
 use super::super::Op;
 use super::util::{is_finite, is_inf, is_nan};
-use super::{exp, expm1, hyperbolic, inverse_hyperbolic, log, log_sum, log1p, outside, remainder, trig};
+use super::{atan, exp, expm1, hyperbolic, inverse_hyperbolic, log, log_sum, log1p, outside, remainder, trig};
 use crate::body::{BodyBuilder, Reg};
 
 /// Emits `op` on float registers of one type.
@@ -51,6 +51,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Log => log::log(b, x),
         Op::Sin => trig::sin(b, x),
         Op::Cos => trig::cos(b, x),
+        Op::Tan => trig::tan(b, x),
+        Op::Atan => atan::atan(b, x),
         Op::Tanh => hyperbolic::tanh(b, x),
         Op::Log1p => log1p::log1p(b, x),
         Op::Expm1 => expm1::expm1(b, x),

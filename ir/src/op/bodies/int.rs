@@ -64,6 +64,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Log
         | Op::Sin
         | Op::Cos
+        | Op::Tan
+        | Op::Atan
         | Op::Tanh
         | Op::Log1p
         | Op::Expm1

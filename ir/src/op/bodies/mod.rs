@@ -6,6 +6,8 @@
 //! result. Bodies of ops on dtypes with parts of at most 32 bits use no `F64` and no `I64`. What a body costs on a machine,
 //! and which primitives a machine lacks, is not known here.
 
+mod angle;
+mod atan;
 mod bools;
 mod cast;
 mod complex;
