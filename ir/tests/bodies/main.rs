@@ -10,3 +10,4 @@ mod nan;
 mod reduce;
 mod structure;
 mod support;
+mod trig;

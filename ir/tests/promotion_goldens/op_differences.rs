@@ -131,10 +131,10 @@ pub const DIFFERENCES: &[Difference] = &[
             "ivy_imprecise",
             "array_api",
         ],
-        calls: &["exp", "log", "sin", "cos", "tanh"],
+        calls: &["exp", "log", "sin", "cos", "tan", "atan", "tanh"],
         cells: |o| o.missing() && o.has_kind(Kind::Complex),
         ours: nothing,
-        reason: "exp log sin cos tanh take real dtypes only so far",
+        reason: "these take real dtypes only so far",
     },
     Difference {
         libraries: &["jax x64", "jax x32"],

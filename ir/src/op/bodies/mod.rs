@@ -6,16 +6,23 @@
 //! result. Bodies of ops on dtypes with parts of at most 32 bits use no `F64` and no `I64`. What a body costs on a machine,
 //! and which primitives a machine lacks, is not known here.
 
+mod angle;
+mod atan;
 mod bools;
 mod cast;
 mod complex;
 mod complex_divide;
 mod complex_root;
 mod exp;
+mod expm1;
 mod float;
 mod half;
+mod hyperbolic;
 mod int;
+mod inverse_hyperbolic;
 mod log;
+mod log1p;
+mod log_sum;
 mod reduce;
 mod remainder;
 mod trig;
