@@ -1,4 +1,4 @@
-//! Prints the largest error of exp, log, sin, cos and tanh per dtype, in units in the last place of the correctly rounded
+//! Prints the largest error of functions of one operand per dtype, in units in the last place of the correctly rounded
 //! result: `cargo run --release -p ndjit-ir --example ulp [stride]`.
 //!
 //! Halves and, with a stride of 1, `f32` are exhaustive (a stride of 1 takes hours: bodies are interpreted); `f64` is a
@@ -11,12 +11,14 @@ use ndjit_ir::op::{Op, body, load_body, store_body};
 type Reference32 = fn(f32) -> f32;
 type Reference64 = fn(f64) -> f64;
 
-const FUNCTIONS: [(Op, Reference32, Reference64); 5] = [
+const FUNCTIONS: [(Op, Reference32, Reference64); 7] = [
     (Op::Exp, core_math::expf, core_math::exp),
     (Op::Log, core_math::logf, core_math::log),
     (Op::Sin, core_math::sinf, core_math::sin),
     (Op::Cos, core_math::cosf, core_math::cos),
     (Op::Tanh, core_math::tanhf, core_math::tanh),
+    (Op::Rsqrt, core_math::rsqrtf, core_math::rsqrt),
+    (Op::Cbrt, core_math::cbrtf, core_math::cbrt),
 ];
 
 fn main() {

@@ -47,13 +47,13 @@ fn distance(got: u64, expected: u64, sign: u64, nan: bool, both_nan: bool) -> u6
     if steps == 0 && got != expected { 1 } else { steps }
 }
 
-fn distance32(got: f32, expected: f32) -> u64 {
+pub fn distance32(got: f32, expected: f32) -> u64 {
     let nan = got.is_nan() || expected.is_nan();
     let both = got.is_nan() && expected.is_nan();
     distance(got.to_bits().into(), expected.to_bits().into(), 1 << 31, nan, both)
 }
 
-fn distance64(got: f64, expected: f64) -> u64 {
+pub fn distance64(got: f64, expected: f64) -> u64 {
     let nan = got.is_nan() || expected.is_nan();
     distance(got.to_bits(), expected.to_bits(), 1 << 63, nan, got.is_nan() && expected.is_nan())
 }

@@ -6,6 +6,7 @@
 //! result. Bodies of ops on dtypes with parts of at most 32 bits use no `F64` and no `I64`. What a body costs on a machine,
 //! and which primitives a machine lacks, is not known here.
 
+mod bit_count;
 mod bools;
 mod cast;
 mod complex;
@@ -13,11 +14,16 @@ mod complex_divide;
 mod complex_root;
 mod exp;
 mod float;
+mod float_parts;
 mod half;
 mod int;
+mod int_power;
 mod log;
+mod pow;
+mod pow_table;
 mod reduce;
 mod remainder;
+mod root;
 mod trig;
 mod util;
 
