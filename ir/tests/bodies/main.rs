@@ -2,9 +2,11 @@
 
 mod cast;
 mod complex;
+mod exp_log;
 mod float;
 mod half_floats;
 mod int;
+mod log_sum;
 mod math;
 mod nan;
 mod reduce;

@@ -11,9 +11,15 @@ use crate::body::{BodyBuilder, Reg};
 /// `log(e^x + e^y)`.
 pub(super) fn logaddexp(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let (larger, smaller) = (b.fmax(x, y), b.fmin(x, y));
-    let difference = b.fsub(smaller, larger);
+    let minus_larger = b.fneg(larger);
+    let (difference, lost) = two_sum(b, smaller, minus_larger);
     let power = exp(b, difference);
-    let (high, low) = log1p_parts(b, power, None, None);
+    // e^(difference + lost) to first order; of infinite differences nothing is lost.
+    let correction = b.fmul(power, lost);
+    let zero = b.float(b.ty(power), 0.0);
+    let vanishes = b.feq(power, zero);
+    let correction = b.select(vanishes, zero, correction);
+    let (high, low) = log1p_parts(b, power, Some(correction), None);
     let high = tiny_as_is(b, power, high);
     let (sum, error) = two_sum(b, larger, high);
     let rest = b.fadd(error, low);
