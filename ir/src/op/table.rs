@@ -100,6 +100,32 @@ macro_rules! op_table {
                 "True for infinities; for a complex number if either part is infinite; false for integers.";
             IsFinite isfinite(x) Join ALL Bool Exact []
                 "True for neither NaN nor infinite values; for a complex number if both parts are finite; true for integers.";
+            Positive positive(x) Join ALL Same Exact [idempotent]
+                "`+x`: the operand itself.";
+            Signbit signbit(x) Join BOOL|REAL Bool Exact []
+                "True where the sign bit is set: for negative numbers and -0. False for NaN, whose sign is not specified, for bool and for unsigned integers.";
+            Copysign copysign(x y) Inexact FLOAT Same Exact []
+                "The magnitude of `x` with the sign of `y`, also of a zero `y`; `|x|` where `y` is NaN, whose sign is not specified.";
+            Nextafter nextafter(x y) Inexact FLOAT Same Exact []
+                "The next number after `x` in the direction of `y`, in the dtype computed in: `y` where they are equal, NaN if either is NaN; the smallest subnormal with the sign of `y` after a zero.";
+            Rsqrt rsqrt(x) Inexact FLOAT Same Ulp(1) []
+                "`1 / sqrt(x)`: an infinity of its sign at zeros, 0 at +inf, NaN for negative numbers and NaN.";
+            Cbrt cbrt(x) Inexact FLOAT Same Ulp(1) []
+                "Cube root, of negative numbers too: zeros, infinities and NaN give themselves.";
+            Hypot hypot(x y) Inexact FLOAT Same Ulp(1) [commutative]
+                "`sqrt(x^2 + y^2)` without needless overflow or underflow: infinite if either is, even beside NaN.";
+            Pow pow(x y) Number REAL Same Ulp(1) []
+                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN.";
+            Gcd gcd(x y) Join INT Same Exact [commutative]
+                "Greatest common divisor, not negative; `gcd(x, 0) = |x|`. The result wraps where it is the magnitude of `MIN`.";
+            Lcm lcm(x y) Join INT Same Exact [commutative]
+                "Least common multiple of the magnitudes, 0 if either is 0; wraps.";
+            Popcount popcount(x) Join INT Same Exact []
+                "The number of one bits; of negative integers those of their two's complement.";
+            Clz clz(x) Join INT Same Exact []
+                "The number of zero bits above the highest one bit; the width for 0.";
+            Ctz ctz(x) Join INT Same Exact []
+                "The number of zero bits below the lowest one bit; the width for 0.";
             Exp exp(x) Inexact FLOAT Same Ulp(1) []
                 "e to the power `x`: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN.";
             Log log(x) Inexact FLOAT Same Ulp(1) []

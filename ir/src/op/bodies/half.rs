@@ -7,7 +7,7 @@
 
 use super::super::Op;
 use super::util::{copysign, is_nan, two_sum};
-use super::{float, outside};
+use super::{float, float_parts, outside};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
 
@@ -29,6 +29,10 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Square
         | Op::Sqrt
         | Op::Reciprocal
+        | Op::Rsqrt
+        | Op::Cbrt
+        | Op::Hypot
+        | Op::Pow
         | Op::Exp
         | Op::Log
         | Op::Sin
@@ -50,7 +54,11 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
             let wide = float::op(b, op, args);
             round(b, wide, dtype)
         }
+        Op::Nextafter => float_parts::nextafter_half(b, x, args[1], dtype),
         Op::Negative
+        | Op::Positive
+        | Op::Signbit
+        | Op::Copysign
         | Op::Abs
         | Op::Sign
         | Op::Minimum
@@ -82,6 +90,11 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::BitwiseInvert
         | Op::BitwiseLeftShift
         | Op::BitwiseRightShift
+        | Op::Gcd
+        | Op::Lcm
+        | Op::Popcount
+        | Op::Clz
+        | Op::Ctz
         | Op::Where => outside(op, "half"),
     }
 }

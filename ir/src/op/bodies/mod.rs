@@ -8,6 +8,7 @@
 
 mod angle;
 mod atan;
+mod bit_count;
 mod bools;
 mod cast;
 mod complex;
@@ -16,15 +17,20 @@ mod complex_root;
 mod exp;
 mod expm1;
 mod float;
+mod float_parts;
 mod half;
 mod hyperbolic;
 mod int;
+mod int_power;
 mod inverse_hyperbolic;
 mod log;
 mod log1p;
 mod log_sum;
+mod pow;
+mod pow_table;
 mod reduce;
 mod remainder;
+mod root;
 mod trig;
 mod util;
 
