@@ -2,10 +2,12 @@
 
 mod cast;
 mod complex;
+mod exp_log;
 mod float;
 mod float_parts;
 mod half_floats;
 mod int;
+mod log_sum;
 mod math;
 mod nan;
 mod powers;
