@@ -21,4 +21,6 @@ functions! {
     Cos core_math::cos;
     Tanh core_math::tanh;
     Sqrt f64::sqrt;
+    Rsqrt core_math::rsqrt;
+    Cbrt core_math::cbrt;
 }

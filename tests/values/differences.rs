@@ -26,7 +26,7 @@ impl Difference {
 /// All deliberate differences. Each is needed by an element.
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
-        functions: &["log", "sin", "tanh"],
+        functions: &["log", "sin", "tanh", "pow"],
         elements: |e| e.whole_case && e.case.dtype.is_complex(),
         reason: "these take real dtypes only so far",
     },
@@ -39,5 +39,10 @@ pub const DIFFERENCES: &[Difference] = &[
         functions: &["sign"],
         elements: |e| !e.whole_case && e.case.dtype.is_complex(),
         reason: "NumPy and JAX divide by a modulus that overflows, or by one of few bits",
+    },
+    Difference {
+        functions: &["bitwise_count"],
+        elements: |e| e.whole_case,
+        reason: "counts keep the operand's dtype, as jax.lax.population_count; NumPy's bitwise_count gives u8 and takes magnitudes",
     },
 ];
