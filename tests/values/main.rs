@@ -1,12 +1,14 @@
 //! Values against those measured from NumPy and JAX, and against correctly rounded ones, element by element: every file below the
 //! folder that `NDJIT_GOLDENS` names (`tests/goldens/values` unless given). Prints how many elements were compared per file; fails
-//! on an element beyond the op's bound and on another dtype, unless a listed difference explains it.
+//! on an element beyond the op's bound and on another dtype, unless a listed difference explains it. And the sentences of the Array
+//! API about special cases ([`special_cases`]).
 //!
 //! Not under the usual harness, which hides what passing tests print.
 
 mod differences;
 mod file;
 mod run;
+mod special_cases;
 
 use differences::{DIFFERENCES, Element};
 use file::{Case, Words};
@@ -56,6 +58,9 @@ fn main() -> ExitCode {
             failed = true;
         }
     }
+    let special = special_cases::check();
+    println!("special cases of the Array API: {special}");
+    failed |= !special.problems.is_empty();
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 

@@ -134,8 +134,34 @@ macro_rules! op_table {
                 "Sine of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN.";
             Cos cos(x) Inexact FLOAT Same Ulp(1) []
                 "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities and NaN.";
+            Tan tan(x) Inexact FLOAT Same Ulp(1) []
+                "Tangent of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN.";
+            Atan atan(x) Inexact FLOAT Same Ulp(1) []
+                "Inverse tangent in radians, from -pi/2 to pi/2: those at infinities, -0 at -0, NaN for NaN.";
             Tanh tanh(x) Inexact FLOAT Same Ulp(2) []
                 "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN.";
+            Log1p log1p(x) Inexact FLOAT Same Ulp(1) []
+                "`log(1 + x)`, accurate near 0: -inf at -1, -0 at -0, +inf at +inf, NaN below -1 and for NaN.";
+            Expm1 expm1(x) Inexact FLOAT Same Ulp(1) []
+                "`e^x - 1`, accurate near 0: infinite where that overflows, -1 at -inf, -0 at -0, NaN for NaN.";
+            Log2 log2(x) Inexact FLOAT Same Ulp(1) []
+                "Logarithm to base 2, exact for powers of two: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN.";
+            Log10 log10(x) Inexact FLOAT Same Ulp(1) []
+                "Logarithm to base 10, exact for powers of ten: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN.";
+            Exp2 exp2(x) Inexact FLOAT Same Ulp(1) []
+                "2 to the power `x`, exact for integers: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN.";
+            Cosh cosh(x) Inexact FLOAT Same Ulp(1) []
+                "Hyperbolic cosine: 1 at zeros, infinite where it overflows and at infinities, NaN for NaN.";
+            Sinh sinh(x) Inexact FLOAT Same Ulp(1) []
+                "Hyperbolic sine: -0 at -0, infinite with the sign of `x` where it overflows and at infinities, NaN for NaN.";
+            Asinh asinh(x) Inexact FLOAT Same Ulp(2) []
+                "Inverse hyperbolic sine: zeros and infinities give themselves, NaN for NaN.";
+            Acosh acosh(x) Inexact FLOAT Same Ulp(2) []
+                "Inverse hyperbolic cosine, not negative: +0 at 1, +inf at +inf, NaN below 1 and for NaN.";
+            Atanh atanh(x) Inexact FLOAT Same Ulp(2) []
+                "Inverse hyperbolic tangent: infinite with their sign at 1 and -1, -0 at -0, NaN beyond and for NaN.";
+            Logaddexp logaddexp(x y) Inexact FLOAT Same Ulp(2) [commutative]
+                "`log(e^x + e^y)`, without overflow: +inf if either is, -inf if both are, NaN if either is NaN. Results near 0, where the sum cancels, have the absolute error of the operands' size.";
         }
     };
 }

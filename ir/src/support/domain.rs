@@ -20,6 +20,9 @@ macro_rules! page {
     };
 }
 
+/// For the functions of `numpy` that the standard lacks.
+const JAX_EXP2: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.exp2.html";
+
 macro_rules! gaps {
     ($($dtypes:expr, $reason:literal: $($op:ident $link:expr),*;)*) => {
         &[$($(DomainGap { op: Op::$op, dtypes: $dtypes, reason: $reason, link: $link }),*),*]
@@ -40,17 +43,21 @@ const INEXACT: DTypeSet = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
 
 const GAPS: &[DomainGap] = gaps! {
     DTypeSet::COMPLEX, "the standard's takes complex numbers; here this is not written yet":
-        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tanh page!("tanh"), Pow page!("pow");
-    DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
-        Rsqrt JAX_RSQRT;
+        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"),
+        Tanh page!("tanh"), Pow page!("pow"),
+        Log1p page!("log1p"), Expm1 page!("expm1"), Log2 page!("log2"), Log10 page!("log10"), Exp2 JAX_EXP2, Cosh page!("cosh"), Sinh page!("sinh"), Asinh page!("asinh"), Acosh page!("acosh"), Atanh page!("atanh");
     EXACT, "it is computed in floating point; policies that allow it convert integers first":
-        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tanh page!("tanh"), Sqrt page!("sqrt"),
+        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"), Tanh page!("tanh"), Sqrt page!("sqrt"),
+        Log1p page!("log1p"), Expm1 page!("expm1"), Log2 page!("log2"), Log10 page!("log10"), Exp2 JAX_EXP2, Cosh page!("cosh"), Sinh page!("sinh"), Asinh page!("asinh"), Acosh page!("acosh"), Atanh page!("atanh"), Logaddexp page!("logaddexp"),
         Reciprocal page!("reciprocal"), Divide page!("divide"), Copysign page!("copysign"), Nextafter page!("nextafter"),
         Hypot page!("hypot"), Rsqrt JAX_RSQRT, Cbrt NUMPY_CBRT;
     DTypeSet::COMPLEX, "it is defined for real numbers":
         Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"),
-        FloorDivide page!("floor_divide"), Remainder page!("remainder"), Signbit page!("signbit"),
-        Copysign page!("copysign"), Nextafter page!("nextafter"), Hypot page!("hypot"), Cbrt NUMPY_CBRT;
+        FloorDivide page!("floor_divide"), Remainder page!("remainder"), Logaddexp page!("logaddexp"),
+        Signbit page!("signbit"), Copysign page!("copysign"), Nextafter page!("nextafter"), Hypot page!("hypot"),
+        Cbrt NUMPY_CBRT;
+    DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
+        Rsqrt JAX_RSQRT;
     DTypeSet::BOOL, "it is defined for numbers, and bool is none":
         Subtract page!("subtract"), Negative page!("negative"), Sign page!("sign"), Square page!("square"),
         Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"),

@@ -13,3 +13,4 @@ mod reduce;
 mod roots;
 mod structure;
 mod support;
+mod trig;

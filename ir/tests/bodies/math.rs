@@ -58,9 +58,58 @@ pub fn distance64(got: f64, expected: f64) -> u64 {
     distance(got.to_bits(), expected.to_bits(), 1 << 63, nan, got.is_nan() && expected.is_nan())
 }
 
+/// Checks that no result of `op` on `inputs` is further from the reference than its row says.
+pub fn assert_singles(op: Op, inputs: &[f32], reference: impl Fn(f32) -> f32) {
+    let mut run = Runner::default();
+    let made = body(op, DType::F32);
+    let mut worst = (0, 0.0);
+    for &x in inputs {
+        let got = single(run.one(&made, &[x.to_bits().into()]));
+        let ulp = distance32(got, reference(x));
+        if ulp > worst.0 {
+            worst = (ulp, x);
+        }
+    }
+    println!("{op} f32: {} ULP at {:e}", worst.0, worst.1);
+    assert!(worst.0 <= bound(op), "{op}: {} ULP at {:e}", worst.0, worst.1);
+}
+
+/// As [`assert_singles`].
+pub fn assert_doubles(op: Op, inputs: &[f64], reference: impl Fn(f64) -> f64) {
+    let mut run = Runner::default();
+    let made = body(op, DType::F64);
+    let mut worst = (0, 0.0);
+    for &x in inputs {
+        let got = f64::from_bits(run.one(&made, &[x.to_bits()]));
+        let ulp = distance64(got, reference(x));
+        if ulp > worst.0 {
+            worst = (ulp, x);
+        }
+    }
+    println!("{op} f64: {} ULP at {:e}", worst.0, worst.1);
+    assert!(worst.0 <= bound(op), "{op}: {} ULP at {:e}", worst.0, worst.1);
+}
+
+/// The halves at which `op` is not the correctly rounded value of the reference.
+pub fn wrong_halves(op: Op, reference: impl Fn(f64) -> f64) -> Vec<(Op, DType, f64)> {
+    let mut run = Runner::default();
+    let mut wrong = Vec::new();
+    for dtype in [DType::F16, DType::Bf16] {
+        let made = body(op, dtype);
+        for bits in 0..=u16::MAX {
+            let x = half_value(dtype, bits);
+            let expected = nearest_half(dtype, reference(x)) as f32;
+            let got = single(run.one(&made, &[register(x)]));
+            if !same32(got, expected) {
+                wrong.push((op, dtype, x));
+            }
+        }
+    }
+    wrong
+}
+
 #[test]
 fn singles_stay_within_their_bounds() {
-    let mut run = Runner::default();
     // All exponents with their neighbours, then a stride through all bit patterns.
     let boundaries = (0..512u32).flat_map(|e| [-2, -1, 0, 1, 2].map(|d| (e << 23).wrapping_add_signed(d)));
     let inputs: Vec<f32> = boundaries
@@ -75,23 +124,12 @@ fn singles_stay_within_their_bounds() {
         }))
         .collect();
     for op in OPS {
-        let made = body(op, DType::F32);
-        let mut worst = (0, 0.0);
-        for &x in &inputs {
-            let got = single(run.one(&made, &[x.to_bits().into()]));
-            let ulp = distance32(got, reference32(op, x));
-            if ulp > worst.0 {
-                worst = (ulp, x);
-            }
-        }
-        println!("{op} f32: {} ULP at {:e}", worst.0, worst.1);
-        assert!(worst.0 <= bound(op), "{op}: {} ULP at {:e}", worst.0, worst.1);
+        assert_singles(op, &inputs, |x| reference32(op, x));
     }
 }
 
 #[test]
 fn doubles_stay_within_their_bounds() {
-    let mut run = Runner::default();
     let mut stream = Stream(42);
     let mut inputs = edges64();
     for exponent in 0..2047u64 {
@@ -126,17 +164,7 @@ fn doubles_stay_within_their_bounds() {
         -745.14,
     ]);
     for op in OPS {
-        let made = body(op, DType::F64);
-        let mut worst = (0, 0.0);
-        for &x in &inputs {
-            let got = f64::from_bits(run.one(&made, &[x.to_bits()]));
-            let ulp = distance64(got, reference64(op, x));
-            if ulp > worst.0 {
-                worst = (ulp, x);
-            }
-        }
-        println!("{op} f64: {} ULP at {:e}", worst.0, worst.1);
-        assert!(worst.0 <= bound(op), "{op}: {} ULP at {:e}", worst.0, worst.1);
+        assert_doubles(op, &inputs, |x| reference64(op, x));
     }
 }
 
@@ -156,21 +184,7 @@ const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
 
 #[test]
 fn every_half_is_correctly_rounded_but_for_a_few() {
-    let mut run = Runner::default();
-    let mut wrong = Vec::new();
-    for dtype in [DType::F16, DType::Bf16] {
-        for op in OPS {
-            let made = body(op, dtype);
-            for bits in 0..=u16::MAX {
-                let x = half_value(dtype, bits);
-                let expected = nearest_half(dtype, reference64(op, x)) as f32;
-                let got = single(run.one(&made, &[register(x)]));
-                if !same32(got, expected) {
-                    wrong.push((op, dtype, x));
-                }
-            }
-        }
-    }
+    let wrong: Vec<_> = OPS.into_iter().flat_map(|op| wrong_halves(op, |x| reference64(op, x))).collect();
     assert_eq!(wrong, NOT_CORRECTLY_ROUNDED);
 }
 
@@ -203,16 +217,27 @@ fn special_values_are_exact() {
         (Op::Tanh, -inf, -1.0),
         (Op::Tanh, 30.0, 1.0),
     ];
+    for (op, x, expected) in cases.into_iter().chain(OPS.map(|op| (op, f64::NAN, f64::NAN))) {
+        assert_special(op, &[x], expected, "");
+    }
+}
+
+/// Checks one special case, which `sentence` states, in every real dtype: `expected` rounded to it comes out.
+pub fn assert_special(op: Op, args: &[f64], expected: f64, sentence: &str) {
     for dtype in [DType::F16, DType::Bf16, DType::F32, DType::F64] {
-        for (op, x, expected) in cases.into_iter().chain(OPS.map(|op| (op, f64::NAN, f64::NAN))) {
-            let made = body(op, dtype);
-            let (x, got) = if dtype == DType::F64 {
-                (x, f64::from_bits(made.eval(&[x.to_bits()])[0]))
-            } else {
-                let x = if dtype.is_half() { nearest_half(dtype, x) } else { x };
-                (x, f64::from(single(made.eval(&[register(x)])[0])))
-            };
-            assert_eq!(distance64(got, expected), 0, "{op} of {x:e} in {dtype} is {got:e}, not {expected:e}");
-        }
+        let made = body(op, dtype);
+        let (got, expected) = if dtype == DType::F64 {
+            let args: Vec<u64> = args.iter().map(|x| x.to_bits()).collect();
+            (f64::from_bits(made.eval(&args)[0]), expected)
+        } else {
+            let round = |x| if dtype.is_half() { nearest_half(dtype, x) } else { x };
+            let args: Vec<u64> = args.iter().map(|&x| register(round(x))).collect();
+            (f64::from(single(made.eval(&args)[0])), f64::from(round(expected) as f32))
+        };
+        assert_eq!(
+            distance64(got, expected),
+            0,
+            "{op} of {args:?} in {dtype} is {got:e}, not {expected:e}. {sentence}"
+        );
     }
 }

@@ -82,6 +82,11 @@ impl Stream {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
+
+    /// Uniform in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / 2f64.powi(53)
+    }
 }
 
 /// `f32` values: zeros, infinities, NaN, the ends of the ranges, small integers, and powers of two with neighbours.

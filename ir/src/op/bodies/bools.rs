@@ -63,7 +63,20 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::Log
         | Op::Sin
         | Op::Cos
-        | Op::Tanh => outside(op, "bool"),
+        | Op::Tan
+        | Op::Atan
+        | Op::Tanh
+        | Op::Log1p
+        | Op::Expm1
+        | Op::Log2
+        | Op::Log10
+        | Op::Exp2
+        | Op::Cosh
+        | Op::Sinh
+        | Op::Asinh
+        | Op::Acosh
+        | Op::Atanh
+        | Op::Logaddexp => outside(op, "bool"),
     }
 }
 

@@ -81,7 +81,20 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         | Op::Log
         | Op::Sin
         | Op::Cos
-        | Op::Tanh => vec![outside(op, "complex")],
+        | Op::Tan
+        | Op::Atan
+        | Op::Tanh
+        | Op::Log1p
+        | Op::Expm1
+        | Op::Log2
+        | Op::Log10
+        | Op::Exp2
+        | Op::Cosh
+        | Op::Sinh
+        | Op::Asinh
+        | Op::Acosh
+        | Op::Atanh
+        | Op::Logaddexp => vec![outside(op, "complex")],
     }
 }
 

@@ -2,7 +2,10 @@
 
 use super::super::Op;
 use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
-use super::{complex_root, exp, float_parts, log, outside, pow, remainder, root, trig};
+use super::{
+    atan, complex_root, exp, expm1, float_parts, hyperbolic, inverse_hyperbolic, log, log_sum, log1p, outside, pow,
+    remainder, root, trig,
+};
 use crate::body::{BodyBuilder, Reg};
 
 /// Emits `op` on float registers of one type.
@@ -61,7 +64,20 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Log => log::log(b, x),
         Op::Sin => trig::sin(b, x),
         Op::Cos => trig::cos(b, x),
-        Op::Tanh => exp::tanh(b, x),
+        Op::Tan => trig::tan(b, x),
+        Op::Atan => atan::atan(b, x),
+        Op::Tanh => hyperbolic::tanh(b, x),
+        Op::Log1p => log1p::log1p(b, x),
+        Op::Expm1 => expm1::expm1(b, x),
+        Op::Log2 => log::log2(b, x),
+        Op::Log10 => log::log10(b, x),
+        Op::Exp2 => exp::exp2(b, x),
+        Op::Cosh => hyperbolic::cosh(b, x),
+        Op::Sinh => hyperbolic::sinh(b, x),
+        Op::Asinh => inverse_hyperbolic::asinh(b, x),
+        Op::Acosh => inverse_hyperbolic::acosh(b, x),
+        Op::Atanh => inverse_hyperbolic::atanh(b, x),
+        Op::Logaddexp => log_sum::logaddexp(b, x, y),
         Op::LogicalAnd
         | Op::LogicalOr
         | Op::LogicalXor

@@ -37,7 +37,20 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Log
         | Op::Sin
         | Op::Cos
-        | Op::Tanh => {
+        | Op::Tan
+        | Op::Atan
+        | Op::Tanh
+        | Op::Log1p
+        | Op::Expm1
+        | Op::Log2
+        | Op::Log10
+        | Op::Exp2
+        | Op::Cosh
+        | Op::Sinh
+        | Op::Asinh
+        | Op::Acosh
+        | Op::Atanh
+        | Op::Logaddexp => {
             let wide = float::op(b, op, args);
             round(b, wide, dtype)
         }

@@ -6,6 +6,8 @@
 //! result. Bodies of ops on dtypes with parts of at most 32 bits use no `F64` and no `I64`. What a body costs on a machine,
 //! and which primitives a machine lacks, is not known here.
 
+mod angle;
+mod atan;
 mod bit_count;
 mod bools;
 mod cast;
@@ -13,12 +15,17 @@ mod complex;
 mod complex_divide;
 mod complex_root;
 mod exp;
+mod expm1;
 mod float;
 mod float_parts;
 mod half;
+mod hyperbolic;
 mod int;
 mod int_power;
+mod inverse_hyperbolic;
 mod log;
+mod log1p;
+mod log_sum;
 mod pow;
 mod pow_table;
 mod reduce;

@@ -4,7 +4,7 @@
 //! the second are recovered, so that the result is a float and a correction to it. Beyond, a cold path after Payne and Hanek
 //! multiplies the mantissa with those bits of 2/pi that decide quadrant and fraction, in integers of the float's width.
 
-use super::util::{Format, two_sum};
+use super::util::{Format, fast_two_sum, two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -36,7 +36,8 @@ const TWO_OVER_PI: [u64; 19] = [
     0x56033046fc7b6bab,
 ];
 
-fn pi_2(ty: PrimType) -> [f64; 3] {
+/// pi/2 in three parts.
+pub(super) fn pi_2(ty: PrimType) -> [f64; 3] {
     if ty == PrimType::F32 { PI_2_SINGLE } else { PI_2_DOUBLE }
 }
 
@@ -183,11 +184,4 @@ fn quarter_turns(b: &mut BodyBuilder, hi: Reg, mid: Reg, f: Format) -> (Reg, Reg
     let low = b.fma(sum, high_part, minus);
     let low = b.fma(sum, low_part, low);
     (r, b.fma(error, high_part, low))
-}
-
-/// Sum and its error, for `|x| >= |y|` or `x = 0`.
-fn fast_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
-    let sum = b.fadd(x, y);
-    let part = b.fsub(sum, x);
-    (sum, b.fsub(y, part))
 }

@@ -1,12 +1,13 @@
-//! Sine and cosine on `f32` and `f64`.
+//! Sine, cosine and tangent on `f32` and `f64`.
 //!
 //! `|x| = q pi/2 + r + low` with `|r| <= pi/4` (see `reduce`), then `sin r = r + r^3 s(r^2)`, `cos r = 1 - r^2/2 + r^4 c(r^2)`.
 //! `s` and `c` are own minimax fits by a Remez exchange in 200-bit arithmetic over `r^2 <= 0.617`, weighted for the relative
 //! error of the result: after rounding the coefficients 2^-28.0 and 2^-32.6 (`f32`), 2^-57.1 and 2^-59.6 (`f64`). Both ops emit
-//! the same steps up to the choice of quadrant, so `sin x` and `cos x` share them.
+//! the same steps up to the choice of quadrant, so `sin x` and `cos x` share them. So does `tan x`, their quotient: sine and
+//! cosine are sums of a large and a small term, hence known beyond a float's precision, and one `fma` makes the quotient so.
 
 use super::reduce::reduce;
-use super::util::{Format, polynomial, sign_of, xor_sign};
+use super::util::{Format, fast_two_sum, polynomial, sign_of, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -33,7 +34,7 @@ const C_DOUBLE: &[f64] = &[
 
 /// Sine of `x` radians.
 pub(super) fn sin(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let (sine, cosine, q) = both(b, x);
+    let ((sine, _), (cosine, _), q) = both(b, x);
     let result = quadrant(b, sine, cosine, q);
     // On the magnitude first, so that -0 gives -0.
     let sign = sign_of(b, x);
@@ -42,14 +43,40 @@ pub(super) fn sin(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 /// Cosine of `x` radians.
 pub(super) fn cos(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let (sine, cosine, q) = both(b, x);
+    let ((sine, _), (cosine, _), q) = both(b, x);
     let one = b.int(b.ty(q), 1);
     let next = b.iadd(q, one);
     quadrant(b, sine, cosine, next)
 }
 
-/// Sine and cosine of the reduced magnitude, and the number of quarter turns in the low bits of an integer.
-fn both(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
+/// Tangent of `x` radians.
+pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let (sine, cosine, q) = both(b, x);
+    let ty = b.ty(x);
+    let int = ty.as_int();
+    let (one, zero) = (b.int(int, 1), b.int(int, 0));
+    let odd = b.and(q, one);
+    let top = b.int(int, i64::from(ty.bits()) - 1);
+    let flip = b.shl(odd, top);
+    let odd = b.ine(odd, zero);
+    let (n, n_low) = (b.select(odd, cosine.0, sine.0), b.select(odd, cosine.1, sine.1));
+    let (d, d_low) = (b.select(odd, sine.0, cosine.0), b.select(odd, sine.1, cosine.1));
+    let one = b.float(ty, 1.0);
+    let inverse = b.fdiv(one, d);
+    let quotient = b.fmul(n, inverse);
+    let minus = b.fneg(quotient);
+    let rest = b.fma(minus, d, n);
+    let low = b.fma(minus, d_low, n_low);
+    let rest = b.fadd(rest, low);
+    let result = b.fma(rest, inverse, quotient);
+    let sign = sign_of(b, x);
+    let sign = b.xor(sign, flip);
+    xor_sign(b, result, sign)
+}
+
+/// Sine and cosine of the reduced magnitude, each as a float and a correction, and the number of quarter turns in the low
+/// bits of an integer.
+fn both(b: &mut BodyBuilder, x: Reg) -> ((Reg, Reg), (Reg, Reg), Reg) {
     let magnitude = b.fabs(x);
     let (r, low, q) = reduce(b, magnitude);
     let ty = b.ty(r);
@@ -63,7 +90,7 @@ fn both(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
     let minus_low = b.fneg(low);
     let low_part = b.fma(minus_low, half_square, low);
     let tail = b.fma(cube, s, low_part);
-    let sine = b.fadd(r, tail);
+    let sine = fast_two_sum(b, r, tail);
 
     let c = polynomial(b, z, c);
     let one = b.float(ty, 1.0);
@@ -74,7 +101,7 @@ fn both(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
     let tail = b.fma(fourth, c, lost);
     let minus_r = b.fneg(r);
     let tail = b.fma(minus_r, low, tail);
-    let cosine = b.fadd(near, tail);
+    let cosine = fast_two_sum(b, near, tail);
     (sine, cosine, q)
 }
 

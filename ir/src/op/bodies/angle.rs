@@ -1,0 +1,31 @@
+//! Angles as sums of two floats: whole quarter turns, and an arc added to them or taken away with one rounding that counts.
+
+use super::reduce::pi_2;
+use super::util::{fast_two_sum, xor_sign};
+use crate::body::{BodyBuilder, Reg};
+use crate::dtype::PrimType;
+
+/// `count` times pi/2, for `count` 0, 1 or 2.
+pub(super) fn quarter_turns(b: &mut BodyBuilder, ty: PrimType, count: u8) -> (Reg, Reg) {
+    let [high, low, _] = pi_2(ty).map(|part| f64::from(count) * part);
+    (b.float(ty, high), b.float(ty, low))
+}
+
+/// A selection of both parts.
+pub(super) fn choose(b: &mut BodyBuilder, mask: Reg, x: (Reg, Reg), y: (Reg, Reg)) -> (Reg, Reg) {
+    (b.select(mask, x.0, y.0), b.select(mask, x.1, y.1))
+}
+
+/// `base + arc`, or `base - arc` where `backwards`, in one float; `base` is 0 or not smaller than the arc.
+pub(super) fn placed(b: &mut BodyBuilder, base: (Reg, Reg), arc: (Reg, Reg), backwards: Reg) -> Reg {
+    let ty = b.ty(arc.0);
+    let int = ty.as_int();
+    let top = b.int(int, i64::from(ty.bits()) - 1);
+    let sign = b.mask(backwards, int);
+    let sign = b.shl(sign, top);
+    let (high, low) = (xor_sign(b, arc.0, sign), xor_sign(b, arc.1, sign));
+    let (sum, error) = fast_two_sum(b, base.0, high);
+    let low = b.fadd(base.1, low);
+    let low = b.fadd(low, error);
+    b.fadd(sum, low)
+}

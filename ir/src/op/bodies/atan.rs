@@ -1,0 +1,85 @@
+//! Arc tangent on `f32` and `f64`.
+//!
+//! The magnitude of the argument is brought to a quotient `t <= 1` of the smaller by the larger of two numbers, known beyond a
+//! float's precision; `atan t = t + t^3 p(t^2)`; `pi/2` and `pi`, in two parts, bring the result to its place. `p` are own
+//! minimax fits by a Remez exchange in 200-bit arithmetic over `t^2 <= 1`, weighted for the relative error of the result:
+//! after rounding the coefficients 2^-31.1 (`f32`) and 2^-56.5 (`f64`).
+
+use super::angle::{choose, placed, quarter_turns};
+use super::util::{copysign, polynomial};
+use crate::body::{BodyBuilder, Reg};
+use crate::dtype::PrimType;
+
+const P_SINGLE: &[f64] = &[
+    -0.333333283662796,
+    0.1999971568584442,
+    -0.14280343055725098,
+    0.11061231791973114,
+    -0.0882144644856453,
+    0.06763583421707153,
+    -0.04498184472322464,
+    0.022775961086153984,
+    -0.0074243564158678055,
+    0.001134273479692638,
+];
+
+const P_DOUBLE: &[f64] = &[
+    -0.3333333333333307,
+    0.19999999999951756,
+    -0.14285714282588552,
+    0.11111111007353054,
+    -0.09090907007918227,
+    0.07692279889959062,
+    -0.06666404449387096,
+    0.05880530276536321,
+    -0.05253531441427783,
+    0.047223772596933764,
+    -0.042193647922491105,
+    0.03664676643186551,
+    -0.029913562534610708,
+    0.021999563779545234,
+    -0.013917291836151948,
+    0.00721052643993274,
+    -0.0028933121095922514,
+    0.0008347147200190427,
+    -0.00015299050736755407,
+    1.3317747910935644e-05,
+];
+
+/// The angle in (-pi/2, pi/2) whose tangent is `x`.
+pub(super) fn atan(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let ty = b.ty(x);
+    let magnitude = b.fabs(x);
+    // Beyond, the result is pi/2; this keeps infinity out of the quotient.
+    let limit = b.float(ty, 2f64.powi(60));
+    let magnitude = b.fmin(magnitude, limit);
+    let one = b.float(ty, 1.0);
+    let smaller = b.fmin(magnitude, one);
+    let larger = b.fmax(magnitude, one);
+    // One of the two is 1, so the product is exact or the inverse itself.
+    let inverse = b.fdiv(one, larger);
+    let t = b.fmul(smaller, inverse);
+    let minus = b.fneg(t);
+    let rest = b.fma(minus, larger, smaller);
+    let low = b.fmul(rest, inverse);
+    let turned = b.flt(one, magnitude);
+    let (zero, quarter) = (quarter_turns(b, ty, 0), quarter_turns(b, ty, 1));
+    let base = choose(b, turned, quarter, zero);
+    let result = arc(b, t, low, base, turned);
+    copysign(b, result, x)
+}
+
+/// `base + atan(t + low)`, or `base - atan(t + low)` where `backwards`.
+fn arc(b: &mut BodyBuilder, t: Reg, low: Reg, base: (Reg, Reg), backwards: Reg) -> Reg {
+    let ty = b.ty(t);
+    let z = b.fmul(t, t);
+    let p = polynomial(b, z, if ty == PrimType::F32 { P_SINGLE } else { P_DOUBLE });
+    // The derivative 1 / (1 + z) is close enough to 1 - z / 2 for the correction.
+    let half = b.float(ty, 0.5);
+    let half_z = b.fmul(half, z);
+    let minus_low = b.fneg(low);
+    let low = b.fma(minus_low, half_z, low);
+    let cube = b.fmul(z, t);
+    let tail = b.fma(cube, p, low);
+    placed(b, base, (t, tail), backwards)
+}
