@@ -31,4 +31,6 @@ functions! {
     Acosh core_math::acosh;
     Atanh core_math::atanh;
     Sqrt f64::sqrt;
+    Rsqrt core_math::rsqrt;
+    Cbrt core_math::cbrt;
 }

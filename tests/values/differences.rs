@@ -1,6 +1,7 @@
 //! Where ndjit means to give other values than NumPy and JAX, or refuses what they take.
 
 use crate::file::Case;
+use ndjit_ir::DType;
 
 /// An element that is not as measured, or a whole case that is refused or has another dtype.
 pub struct Element<'a> {
@@ -26,7 +27,7 @@ impl Difference {
 /// All deliberate differences. Each is needed by an element.
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
-        functions: &["log", "sin", "tanh", "log1p", "log2", "sinh", "asinh", "acosh"],
+        functions: &["log", "sin", "tanh", "log1p", "log2", "sinh", "asinh", "acosh", "pow"],
         elements: |e| e.whole_case && e.case.dtype.is_complex(),
         reason: "these take real dtypes only so far",
     },
@@ -39,5 +40,25 @@ pub const DIFFERENCES: &[Difference] = &[
         functions: &["sign"],
         elements: |e| !e.whole_case && e.case.dtype.is_complex(),
         reason: "NumPy and JAX divide by a modulus that overflows, or by one of few bits",
+    },
+    Difference {
+        functions: &["bitwise_count"],
+        elements: |e| e.whole_case,
+        reason: "counts keep the operand's dtype, as jax.lax.population_count; NumPy's bitwise_count gives u8 and takes magnitudes",
+    },
+    Difference {
+        functions: &["gcd", "lcm"],
+        elements: |e| e.whole_case && e.case.dtype == DType::Bool,
+        reason: "divisors are of integers, and bool is none, as in JAX",
+    },
+    Difference {
+        functions: &["pow"],
+        elements: |e| !e.whole_case && e.case.dtype.is_int() && e.case.dtype.is_signed(),
+        reason: "a negative exponent gives the exact result truncated; NumPy refuses it, JAX counts its bits as unsigned",
+    },
+    Difference {
+        functions: &["rsqrt"],
+        elements: |e| !e.whole_case && e.case.dtype == DType::F32,
+        reason: "JAX takes subnormal numbers for zeros",
     },
 ];

