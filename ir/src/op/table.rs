@@ -112,6 +112,8 @@ macro_rules! op_table {
                 "Tangent of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN.";
             Atan atan(x) Inexact FLOAT Same Ulp(1) []
                 "Inverse tangent in radians, from -pi/2 to pi/2: those at infinities, -0 at -0, NaN for NaN.";
+            Atan2 atan2(y x) Inexact FLOAT Same Ulp(1) []
+                "The angle of the point `(x, y)` in radians, from -pi to pi: the inverse tangent of `y / x` in the quadrant that the signs give, those of zeros too; NaN if either is NaN.";
             Tanh tanh(x) Inexact FLOAT Same Ulp(2) []
                 "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN.";
         }

@@ -33,10 +33,10 @@ const GAPS: &[DomainGap] = gaps! {
     DTypeSet::COMPLEX, "the standard's takes complex numbers; here this is not written yet":
         Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"), Tanh page!("tanh");
     EXACT, "it is computed in floating point; policies that allow it convert integers first":
-        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"), Tanh page!("tanh"), Sqrt page!("sqrt"),
+        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"), Atan2 page!("atan2"), Tanh page!("tanh"), Sqrt page!("sqrt"),
         Reciprocal page!("reciprocal"), Divide page!("divide");
     DTypeSet::COMPLEX, "it is defined for real numbers":
-        Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"),
+        Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"), Atan2 page!("atan2"),
         FloorDivide page!("floor_divide"), Remainder page!("remainder");
     DTypeSet::BOOL, "it is defined for numbers, and bool is none":
         Subtract page!("subtract"), Negative page!("negative"), Sign page!("sign"), Square page!("square"),

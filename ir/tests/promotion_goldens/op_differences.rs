@@ -105,6 +105,11 @@ fn as_sqrt(o: &Outcome) -> Option<ValueType> {
     Call::Op(Op::Sqrt).resolve(o.policy, o.operands)
 }
 
+/// The float of the type that the operands meet in.
+fn float_of_meeting(o: &Outcome) -> Option<ValueType> {
+    Call::Op(Op::Sqrt).resolve(o.policy, &[meets(o)?])
+}
+
 /// As the standard deviation.
 fn as_std(o: &Outcome) -> Option<ValueType> {
     Call::Reduction(Reduction::Std).resolve(o.policy, o.operands)
@@ -143,7 +148,21 @@ pub const DIFFERENCES: &[Difference] = &[
         ours: bool_result,
         reason: "bool is always strong; JAX leaves a weak flag on some",
     },
+    Difference {
+        libraries: &["jax x64", "jax x32"],
+        calls: &["atan2"],
+        cells: |o| o.missing() && o.has_kind(Kind::Complex),
+        ours: nothing,
+        reason: "JAX's atan2 takes complex numbers; here real ones, as in the Array API",
+    },
     // NumPy.
+    Difference {
+        libraries: NUMPY,
+        calls: &["atan2"],
+        cells: |o| o.other() && o.operands.iter().all(|ty| ty.kind() != Kind::Float),
+        ours: float_of_meeting,
+        reason: "NumPy makes two small integers the smallest floats that hold each; here the float of the integer they meet in",
+    },
     Difference {
         libraries: NUMPY,
         calls: &["conj"],
@@ -242,6 +261,13 @@ pub const DIFFERENCES: &[Difference] = &[
         cells: |o| o.refused() && o.has(|ty| ty.is_weak()),
         ours: meets,
         reason: "these functions of PyTorch take tensors only, clip as its first operand",
+    },
+    Difference {
+        libraries: &["torch"],
+        calls: &["atan2"],
+        cells: |o| o.refused() && o.has(|ty| ty.is_weak()),
+        ours: float_of_meeting,
+        reason: "PyTorch's atan2 takes tensors only",
     },
     Difference {
         libraries: &["torch"],

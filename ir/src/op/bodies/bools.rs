@@ -54,6 +54,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::Cos
         | Op::Tan
         | Op::Atan
+        | Op::Atan2
         | Op::Tanh => outside(op, "bool"),
     }
 }

@@ -70,6 +70,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         | Op::Cos
         | Op::Tan
         | Op::Atan
+        | Op::Atan2
         | Op::Tanh => vec![outside(op, "complex")],
     }
 }

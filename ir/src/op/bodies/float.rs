@@ -53,6 +53,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Cos => trig::cos(b, x),
         Op::Tan => trig::tan(b, x),
         Op::Atan => atan::atan(b, x),
+        Op::Atan2 => atan::atan2(b, x, y),
         Op::Tanh => exp::tanh(b, x),
         Op::LogicalAnd
         | Op::LogicalOr

@@ -35,6 +35,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Cos
         | Op::Tan
         | Op::Atan
+        | Op::Atan2
         | Op::Tanh => {
             let wide = float::op(b, op, args);
             round(b, wide, dtype)

@@ -66,6 +66,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Cos
         | Op::Tan
         | Op::Atan
+        | Op::Atan2
         | Op::Tanh => outside(op, "integer"),
     }
 }
