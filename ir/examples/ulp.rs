@@ -17,6 +17,8 @@ const FUNCTIONS: &[(Op, Reference32, Reference64)] = &[
     (Op::Sin, core_math::sinf, core_math::sin),
     (Op::Cos, core_math::cosf, core_math::cos),
     (Op::Tan, core_math::tanf, core_math::tan),
+    (Op::Asin, core_math::asinf, core_math::asin),
+    (Op::Acos, core_math::acosf, core_math::acos),
     (Op::Atan, core_math::atanf, core_math::atan),
     (Op::Tanh, core_math::tanhf, core_math::tanh),
 ];

@@ -31,9 +31,9 @@ const INEXACT: DTypeSet = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
 
 const GAPS: &[DomainGap] = gaps! {
     DTypeSet::COMPLEX, "the standard's takes complex numbers; here this is not written yet":
-        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"), Tanh page!("tanh");
+        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Asin page!("asin"), Acos page!("acos"), Atan page!("atan"), Tanh page!("tanh");
     EXACT, "it is computed in floating point; policies that allow it convert integers first":
-        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"), Atan2 page!("atan2"), Tanh page!("tanh"), Sqrt page!("sqrt"),
+        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Asin page!("asin"), Acos page!("acos"), Atan page!("atan"), Atan2 page!("atan2"), Tanh page!("tanh"), Sqrt page!("sqrt"),
         Reciprocal page!("reciprocal"), Divide page!("divide");
     DTypeSet::COMPLEX, "it is defined for real numbers":
         Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"), Atan2 page!("atan2"),

@@ -53,6 +53,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::Sin
         | Op::Cos
         | Op::Tan
+        | Op::Asin
+        | Op::Acos
         | Op::Atan
         | Op::Atan2
         | Op::Tanh => outside(op, "bool"),

@@ -69,6 +69,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         | Op::Sin
         | Op::Cos
         | Op::Tan
+        | Op::Asin
+        | Op::Acos
         | Op::Atan
         | Op::Atan2
         | Op::Tanh => vec![outside(op, "complex")],

@@ -2,7 +2,7 @@
 
 use super::super::Op;
 use super::util::{is_finite, is_inf, is_nan};
-use super::{atan, exp, log, outside, remainder, trig};
+use super::{asin, atan, exp, log, outside, remainder, trig};
 use crate::body::{BodyBuilder, Reg};
 
 /// Emits `op` on float registers of one type.
@@ -52,6 +52,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Sin => trig::sin(b, x),
         Op::Cos => trig::cos(b, x),
         Op::Tan => trig::tan(b, x),
+        Op::Asin => asin::asin(b, x),
+        Op::Acos => asin::acos(b, x),
         Op::Atan => atan::atan(b, x),
         Op::Atan2 => atan::atan2(b, x, y),
         Op::Tanh => exp::tanh(b, x),

@@ -34,6 +34,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Sin
         | Op::Cos
         | Op::Tan
+        | Op::Asin
+        | Op::Acos
         | Op::Atan
         | Op::Atan2
         | Op::Tanh => {

@@ -7,6 +7,7 @@
 //! and which primitives a machine lacks, is not known here.
 
 mod angle;
+mod asin;
 mod atan;
 mod bools;
 mod cast;
