@@ -100,6 +100,32 @@ macro_rules! op_table {
                 "True for infinities; for a complex number if either part is infinite; false for integers.";
             IsFinite isfinite(x) Join ALL Bool Exact []
                 "True for neither NaN nor infinite values; for a complex number if both parts are finite; true for integers.";
+            Positive positive(x) Join ALL Same Exact [idempotent]
+                "`+x`: the operand itself.";
+            Signbit signbit(x) Join BOOL|REAL Bool Exact []
+                "True where the sign bit is set: for negative numbers and -0. False for NaN, whose sign is not specified, for bool and for unsigned integers.";
+            Copysign copysign(x y) Inexact FLOAT Same Exact []
+                "The magnitude of `x` with the sign of `y`, also of a zero `y`; `|x|` where `y` is NaN, whose sign is not specified.";
+            Nextafter nextafter(x y) Inexact FLOAT Same Exact []
+                "The next number after `x` in the direction of `y`, in the dtype computed in: `y` where they are equal, NaN if either is NaN; the smallest subnormal with the sign of `y` after a zero.";
+            Rsqrt rsqrt(x) Inexact FLOAT Same Ulp(1) []
+                "`1 / sqrt(x)`: an infinity of its sign at zeros, 0 at +inf, NaN for negative numbers and NaN.";
+            Cbrt cbrt(x) Inexact FLOAT Same Ulp(1) []
+                "Cube root, of negative numbers too: zeros, infinities and NaN give themselves.";
+            Hypot hypot(x y) Inexact FLOAT Same Ulp(1) [commutative]
+                "`sqrt(x^2 + y^2)` without needless overflow or underflow: infinite if either is, even beside NaN.";
+            Pow pow(x y) Number REAL Same Ulp(1) []
+                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN.";
+            Gcd gcd(x y) Join INT Same Exact [commutative]
+                "Greatest common divisor, not negative; `gcd(x, 0) = |x|`. The result wraps where it is the magnitude of `MIN`.";
+            Lcm lcm(x y) Join INT Same Exact [commutative]
+                "Least common multiple of the magnitudes, 0 if either is 0; wraps.";
+            Popcount popcount(x) Join INT Same Exact []
+                "The number of one bits; of negative integers those of their two's complement.";
+            Clz clz(x) Join INT Same Exact []
+                "The number of zero bits above the highest one bit; the width for 0.";
+            Ctz ctz(x) Join INT Same Exact []
+                "The number of zero bits below the lowest one bit; the width for 0.";
             Exp exp(x) Inexact FLOAT Same Ulp(1) []
                 "e to the power `x`: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN.";
             Log log(x) Inexact FLOAT Same Ulp(1) []
@@ -120,6 +146,28 @@ macro_rules! op_table {
                 "The angle of the point `(x, y)` in radians, from -pi to pi: the inverse tangent of `y / x` in the quadrant that the signs give, those of zeros too; NaN if either is NaN.";
             Tanh tanh(x) Inexact FLOAT Same Ulp(2) []
                 "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN.";
+            Log1p log1p(x) Inexact FLOAT Same Ulp(1) []
+                "`log(1 + x)`, accurate near 0: -inf at -1, -0 at -0, +inf at +inf, NaN below -1 and for NaN.";
+            Expm1 expm1(x) Inexact FLOAT Same Ulp(1) []
+                "`e^x - 1`, accurate near 0: infinite where that overflows, -1 at -inf, -0 at -0, NaN for NaN.";
+            Log2 log2(x) Inexact FLOAT Same Ulp(1) []
+                "Logarithm to base 2, exact for powers of two: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN.";
+            Log10 log10(x) Inexact FLOAT Same Ulp(1) []
+                "Logarithm to base 10, exact for powers of ten: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN.";
+            Exp2 exp2(x) Inexact FLOAT Same Ulp(1) []
+                "2 to the power `x`, exact for integers: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN.";
+            Cosh cosh(x) Inexact FLOAT Same Ulp(1) []
+                "Hyperbolic cosine: 1 at zeros, infinite where it overflows and at infinities, NaN for NaN.";
+            Sinh sinh(x) Inexact FLOAT Same Ulp(1) []
+                "Hyperbolic sine: -0 at -0, infinite with the sign of `x` where it overflows and at infinities, NaN for NaN.";
+            Asinh asinh(x) Inexact FLOAT Same Ulp(2) []
+                "Inverse hyperbolic sine: zeros and infinities give themselves, NaN for NaN.";
+            Acosh acosh(x) Inexact FLOAT Same Ulp(2) []
+                "Inverse hyperbolic cosine, not negative: +0 at 1, +inf at +inf, NaN below 1 and for NaN.";
+            Atanh atanh(x) Inexact FLOAT Same Ulp(2) []
+                "Inverse hyperbolic tangent: infinite with their sign at 1 and -1, -0 at -0, NaN beyond and for NaN.";
+            Logaddexp logaddexp(x y) Inexact FLOAT Same Ulp(2) [commutative]
+                "`log(e^x + e^y)`, without overflow: +inf if either is, -inf if both are, NaN if either is NaN. Results near 0, where the sum cancels, have the absolute error of the operands' size.";
         }
     };
 }

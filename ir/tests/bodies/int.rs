@@ -27,7 +27,7 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         Op::Minimum => x.min(y),
         Op::Maximum => x.max(y),
         Op::Clip => x.max(y).min(z),
-        Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real => x,
+        Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real | Op::Positive => x,
         Op::Equal => i128::from(x == y),
         Op::NotEqual => i128::from(x != y),
         Op::Less => i128::from(x < y),
@@ -52,6 +52,15 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         }
         Op::IsNan | Op::IsInf | Op::Imag => 0,
         Op::IsFinite => 1,
+        Op::Signbit => i128::from(x < 0),
+        Op::Pow => power(x, y),
+        Op::Gcd => gcd(x, y),
+        Op::Lcm if x == 0 || y == 0 => 0,
+        Op::Lcm => (x.abs() / gcd(x, y)).wrapping_mul(y.abs()),
+        // Shifted to the top, so that the bits above the width count for nothing.
+        Op::Popcount => (x << (128 - bits)).count_ones().into(),
+        Op::Clz => bits.min((x << (128 - bits)).leading_zeros().into()),
+        Op::Ctz => bits.min(x.trailing_zeros().into()),
         Op::Divide
         | Op::Sqrt
         | Op::Reciprocal
@@ -59,6 +68,11 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         | Op::LogicalOr
         | Op::LogicalXor
         | Op::LogicalNot
+        | Op::Copysign
+        | Op::Nextafter
+        | Op::Rsqrt
+        | Op::Cbrt
+        | Op::Hypot
         | Op::Exp
         | Op::Log
         | Op::Sin
@@ -68,8 +82,43 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         | Op::Acos
         | Op::Atan
         | Op::Atan2
-        | Op::Tanh => unreachable!("{op} has no integer domain"),
+        | Op::Tanh
+        | Op::Log1p
+        | Op::Expm1
+        | Op::Log2
+        | Op::Log10
+        | Op::Exp2
+        | Op::Cosh
+        | Op::Sinh
+        | Op::Asinh
+        | Op::Acosh
+        | Op::Atanh
+        | Op::Logaddexp => unreachable!("{op} has no integer domain"),
     }
+}
+
+/// `x` to the power `y` modulo 2^128, truncated where `y` is negative; 0 for `0 ** -1`.
+fn power(x: i128, y: i128) -> i128 {
+    match (x, y) {
+        (1, _) => 1,
+        (-1, _) => 1 - 2 * (y & 1),
+        (_, ..0) => 0,
+        _ => {
+            let (mut power, mut base, mut left) = (1i128, x, y);
+            while left > 0 {
+                if left % 2 == 1 {
+                    power = power.wrapping_mul(base);
+                }
+                base = base.wrapping_mul(base);
+                left /= 2;
+            }
+            power
+        }
+    }
+}
+
+fn gcd(x: i128, y: i128) -> i128 {
+    if y == 0 { x.abs() } else { gcd(y, x % y) }
 }
 
 /// Checks all ops of `dtype` on all pairs of `values`; the third operand runs over `thirds`.
@@ -136,7 +185,7 @@ fn bool_tables() {
                 Op::Greater => x & !y,
                 Op::GreaterEqual => x >= y,
                 Op::Where => [z, y][usize::from(x)],
-                Op::IsNan | Op::IsInf | Op::Imag => false,
+                Op::IsNan | Op::IsInf | Op::Imag | Op::Signbit => false,
                 Op::IsFinite => true,
                 _ => {
                     assert!(made.insts.is_empty() && op.arity() == 1, "{op} is no identity");

@@ -3,11 +3,14 @@
 mod cast;
 mod complex;
 mod float;
+mod float_parts;
 mod half_floats;
 mod int;
 mod math;
 mod nan;
+mod powers;
 mod reduce;
+mod roots;
 mod structure;
 mod support;
 mod trig;

@@ -81,10 +81,14 @@ fn c64(_: &Outcome) -> Option<ValueType> {
     Some(DType::C64.into())
 }
 
-/// The type that the operands meet in, by the policy's table; bool where the call asks a question, i64 where it asks for an
+/// The type that the operands meet in, by the policy's table, as a float where the call asks for one; bool where the call asks a question, i64 where it asks for an
 /// index or a count (no library whose differences are listed has another).
 fn meets(o: &Outcome) -> Option<ValueType> {
-    let met = o.policy.resolve(Operands::Join, o.joined()).ok().map(|resolution| resolution.compute);
+    let rule = match o.call {
+        Call::Op(op) if op.row().rule == Operands::Inexact => Operands::Inexact,
+        _ => Operands::Join,
+    };
+    let met = o.policy.resolve(rule, o.joined()).ok().map(|resolution| resolution.compute);
     match o.call {
         Call::Op(op) if op.row().rule == Operands::Logical => bool_result(o),
         Call::Op(op) if op.row().result == ResultRule::Bool => met.and(bool_result(o)),
@@ -92,6 +96,11 @@ fn meets(o: &Outcome) -> Option<ValueType> {
         Call::Reduction(reduction) if reduction.row().rule == Rule::Index => i64_result(o),
         _ => met,
     }
+}
+
+/// The type that the operands meet in, bool as a number.
+fn number(o: &Outcome) -> Option<ValueType> {
+    o.policy.resolve(Operands::Number, o.operands).ok().map(|resolution| resolution.compute)
 }
 
 /// As for arrays of the default dtypes in place of the numbers.
@@ -103,11 +112,6 @@ fn of_defaults(o: &Outcome) -> Option<ValueType> {
 /// As the square root.
 fn as_sqrt(o: &Outcome) -> Option<ValueType> {
     Call::Op(Op::Sqrt).resolve(o.policy, o.operands)
-}
-
-/// The float of the type that the operands meet in.
-fn float_of_meeting(o: &Outcome) -> Option<ValueType> {
-    Call::Op(Op::Sqrt).resolve(o.policy, &[meets(o)?])
 }
 
 /// As the standard deviation.
@@ -136,7 +140,30 @@ pub const DIFFERENCES: &[Difference] = &[
             "ivy_imprecise",
             "array_api",
         ],
-        calls: &["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "tanh"],
+        calls: &[
+            "exp",
+            "log",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "tanh",
+            "pow",
+            "rsqrt",
+            "log1p",
+            "expm1",
+            "log2",
+            "log10",
+            "exp2",
+            "cosh",
+            "sinh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "logaddexp",
+        ],
         cells: |o| o.missing() && o.has_kind(Kind::Complex),
         ours: nothing,
         reason: "these take real dtypes only so far",
@@ -155,13 +182,27 @@ pub const DIFFERENCES: &[Difference] = &[
         ours: nothing,
         reason: "JAX's atan2 takes complex numbers; here real ones, as in the Array API",
     },
+    Difference {
+        libraries: &["jax x64", "jax x32"],
+        calls: &["pow"],
+        cells: |o| o.other() && o.ours.is_some_and(|ty| ty.is_weak()),
+        ours: number,
+        reason: "JAX's pow drops the weak flag beside bool, weak integers and integer exponents; here it stays",
+    },
     // NumPy.
     Difference {
+        libraries: &["numpy2", "numpy1", "ivy_precise", "ivy_imprecise"],
+        calls: &["positive"],
+        cells: |o| o.refused() && o.has_kind(Kind::Bool),
+        ours: bool_result,
+        reason: "NumPy's positive refuses bool; here it gives itself, as in JAX",
+    },
+    Difference {
         libraries: NUMPY,
-        calls: &["atan2"],
-        cells: |o| o.other() && o.operands.iter().all(|ty| ty.kind() != Kind::Float),
-        ours: float_of_meeting,
-        reason: "NumPy makes two small integers the smallest floats that hold each; here the float of the integer they meet in",
+        calls: &["copysign", "nextafter", "hypot", "atan2"],
+        cells: |o| o.other() && !o.has_kind(Kind::Float),
+        ours: meets,
+        reason: "NumPy looks for the smallest float that holds both integers; here the integers promote first",
     },
     Difference {
         libraries: NUMPY,
@@ -257,17 +298,30 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: &["torch"],
-        calls: &["minimum", "maximum", "logical_and", "logical_or", "logical_xor", "clip"],
+        calls: &[
+            "minimum",
+            "maximum",
+            "logical_and",
+            "logical_or",
+            "logical_xor",
+            "clip",
+            "copysign",
+            "nextafter",
+            "hypot",
+            "atan2",
+            "gcd",
+            "lcm",
+        ],
         cells: |o| o.refused() && o.has(|ty| ty.is_weak()),
         ours: meets,
         reason: "these functions of PyTorch take tensors only, clip as its first operand",
     },
     Difference {
         libraries: &["torch"],
-        calls: &["atan2"],
-        cells: |o| o.refused() && o.has(|ty| ty.is_weak()),
-        ours: float_of_meeting,
-        reason: "PyTorch's atan2 takes tensors only",
+        calls: &["nextafter", "hypot"],
+        cells: |o| o.refused() && !o.has_kind(Kind::Float),
+        ours: meets,
+        reason: "PyTorch's nextafter and hypot lack kernels for integers; here they are floats first",
     },
     Difference {
         libraries: &["torch"],
@@ -292,7 +346,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: &["torch"],
-        calls: &["subtract", "abs", "floor", "ceil", "trunc", "clip", "argmax", "argmin"],
+        calls: &["subtract", "positive", "abs", "floor", "ceil", "trunc", "clip", "argmax", "argmin"],
         cells: |o| o.refused() && o.has_kind(Kind::Bool),
         ours: meets,
         reason: "PyTorch refuses bool in these functions, in subtract even beside numbers",
@@ -347,10 +401,24 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: &["tensorflow"],
-        calls: &["negative", "abs", "sign"],
+        calls: &["negative", "abs", "sign", "pow"],
         cells: |o| o.refused() && o.has_kind(Kind::UInt),
         ours: meets,
-        reason: "TensorFlow's negative, abs and sign take no unsigned integers",
+        reason: "TensorFlow's negative, abs, sign and pow take no unsigned integers",
+    },
+    Difference {
+        libraries: &["tensorflow"],
+        calls: &["nextafter"],
+        cells: |o| o.refused() && o.has(|ty| matches!(ty.name(), "f16" | "bf16")),
+        ours: meets,
+        reason: "TensorFlow's nextafter takes no halves",
+    },
+    Difference {
+        libraries: &["tensorflow"],
+        calls: &["nextafter"],
+        cells: |o| o.missing() && o.operands.iter().all(|ty| ty.is_weak()),
+        ours: nothing,
+        reason: "TensorFlow's nextafter makes two Python integers f32; here floats are asked for, as in its other functions",
     },
     Difference {
         libraries: &["tensorflow"],
@@ -376,7 +444,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: IVY,
-        calls: &["negative", "abs", "bitwise_invert"],
+        calls: &["negative", "positive", "abs", "bitwise_invert"],
         cells: |o| o.other() && o.operands[0].is_weak(),
         ours: of_defaults,
         reason: "Ivy hands numbers on to NumPy here, which gives them 64 bits; the policy's defaults have 32",
@@ -437,7 +505,28 @@ pub const DIFFERENCES: &[Difference] = &[
         ours: i64_result,
         reason: "Ivy counts in the operand's dtype, up to 1 in bool; here in i64, as argmax",
     },
+    Difference {
+        libraries: IVY,
+        calls: &["copysign"],
+        cells: |o| !o.refused() && o.has(|ty| ty.kind() != Kind::Float),
+        ours: |o| meets(o).filter(|_| !o.has_kind(Kind::Complex)),
+        reason: "Ivy's copysign casts what is no float to the default float, complex numbers too",
+    },
+    Difference {
+        libraries: IVY,
+        calls: &["nextafter", "hypot"],
+        cells: |o| o.other(),
+        ours: meets,
+        reason: "Ivy hands the operands of nextafter and hypot to NumPy, which promotes by its own rules",
+    },
     // The Array API.
+    Difference {
+        libraries: &["array_api"],
+        calls: &["signbit"],
+        cells: |o| o.refused() && o.has(|ty| matches!(ty.kind(), Kind::UInt | Kind::Int)),
+        ours: bool_result,
+        reason: "the standard's signbit takes floats only; here integers too, as in JAX",
+    },
     Difference {
         libraries: &["array_api"],
         calls: &[],

@@ -13,7 +13,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Multiply | Op::Minimum | Op::LogicalAnd | Op::BitwiseAnd => b.and(x, y),
         Op::NotEqual | Op::LogicalXor | Op::BitwiseXor => b.xor(x, y),
         Op::LogicalNot | Op::BitwiseInvert => b.not(x),
-        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Conj | Op::Real => x,
+        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Conj | Op::Real | Op::Positive => x,
         Op::Clip => {
             let raised = b.or(x, y);
             b.and(raised, args[2])
@@ -32,7 +32,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
             let less = less(b, x, y);
             b.not(less)
         }
-        Op::IsNan | Op::IsInf | Op::Imag => b.bool(false),
+        Op::IsNan | Op::IsInf | Op::Imag | Op::Signbit => b.bool(false),
         Op::IsFinite => b.bool(true),
         Op::Subtract
         | Op::Divide
@@ -48,6 +48,17 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::BitwiseLeftShift
         | Op::BitwiseRightShift
         | Op::Where
+        | Op::Copysign
+        | Op::Nextafter
+        | Op::Rsqrt
+        | Op::Cbrt
+        | Op::Hypot
+        | Op::Pow
+        | Op::Gcd
+        | Op::Lcm
+        | Op::Popcount
+        | Op::Clz
+        | Op::Ctz
         | Op::Exp
         | Op::Log
         | Op::Sin
@@ -57,7 +68,18 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::Acos
         | Op::Atan
         | Op::Atan2
-        | Op::Tanh => outside(op, "bool"),
+        | Op::Tanh
+        | Op::Log1p
+        | Op::Expm1
+        | Op::Log2
+        | Op::Log10
+        | Op::Exp2
+        | Op::Cosh
+        | Op::Sinh
+        | Op::Asinh
+        | Op::Acosh
+        | Op::Atanh
+        | Op::Logaddexp => outside(op, "bool"),
     }
 }
 

@@ -17,6 +17,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         Op::Divide => complex_divide::divide(b, x, y),
         Op::Reciprocal => complex_divide::reciprocal(b, x),
         Op::Negative => vec![b.fneg(x.0), b.fneg(x.1)],
+        Op::Positive => vec![x.0, x.1],
         Op::Conj => vec![x.0, b.fneg(x.1)],
         Op::Real => vec![x.0],
         Op::Imag => vec![x.1],
@@ -64,6 +65,18 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         | Op::BitwiseLeftShift
         | Op::BitwiseRightShift
         | Op::Where
+        | Op::Signbit
+        | Op::Copysign
+        | Op::Nextafter
+        | Op::Rsqrt
+        | Op::Cbrt
+        | Op::Hypot
+        | Op::Pow
+        | Op::Gcd
+        | Op::Lcm
+        | Op::Popcount
+        | Op::Clz
+        | Op::Ctz
         | Op::Exp
         | Op::Log
         | Op::Sin
@@ -73,7 +86,18 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         | Op::Acos
         | Op::Atan
         | Op::Atan2
-        | Op::Tanh => vec![outside(op, "complex")],
+        | Op::Tanh
+        | Op::Log1p
+        | Op::Expm1
+        | Op::Log2
+        | Op::Log10
+        | Op::Exp2
+        | Op::Cosh
+        | Op::Sinh
+        | Op::Asinh
+        | Op::Acosh
+        | Op::Atanh
+        | Op::Logaddexp => vec![outside(op, "complex")],
     }
 }
 

@@ -1,8 +1,11 @@
 //! Bodies of ops on `f32` and `f64` registers. Halves use those whose result needs no rounding as they are.
 
 use super::super::Op;
-use super::util::{is_finite, is_inf, is_nan};
-use super::{asin, atan, exp, log, outside, remainder, trig};
+use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
+use super::{
+    asin, atan, complex_root, exp, expm1, float_parts, hyperbolic, inverse_hyperbolic, log, log_sum, log1p, outside,
+    pow, remainder, root, trig,
+};
 use crate::body::{BodyBuilder, Reg};
 
 /// Emits `op` on float registers of one type.
@@ -34,7 +37,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         }
         Op::Floor => b.ffloor(x),
         Op::Ceil => b.fceil(x),
-        Op::Conj | Op::Real => x,
+        Op::Conj | Op::Real | Op::Positive => x,
         Op::Imag => b.float(ty, 0.0),
         Op::Trunc => b.ftrunc(x),
         Op::Round => b.fround(x),
@@ -47,6 +50,16 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::IsNan => is_nan(b, x),
         Op::IsInf => is_inf(b, x),
         Op::IsFinite => is_finite(b, x),
+        Op::Signbit => float_parts::signbit(b, x),
+        Op::Copysign => {
+            let magnitude = b.fabs(x);
+            copysign_of_number(b, magnitude, y)
+        }
+        Op::Nextafter => float_parts::nextafter(b, x, y),
+        Op::Rsqrt => root::rsqrt(b, x),
+        Op::Cbrt => root::cbrt(b, x),
+        Op::Hypot => complex_root::modulus(b, (x, y)),
+        Op::Pow => pow::pow(b, x, y),
         Op::Exp => exp::exp(b, x),
         Op::Log => log::log(b, x),
         Op::Sin => trig::sin(b, x),
@@ -56,7 +69,18 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Acos => asin::acos(b, x),
         Op::Atan => atan::atan(b, x),
         Op::Atan2 => atan::atan2(b, x, y),
-        Op::Tanh => exp::tanh(b, x),
+        Op::Tanh => hyperbolic::tanh(b, x),
+        Op::Log1p => log1p::log1p(b, x),
+        Op::Expm1 => expm1::expm1(b, x),
+        Op::Log2 => log::log2(b, x),
+        Op::Log10 => log::log10(b, x),
+        Op::Exp2 => exp::exp2(b, x),
+        Op::Cosh => hyperbolic::cosh(b, x),
+        Op::Sinh => hyperbolic::sinh(b, x),
+        Op::Asinh => inverse_hyperbolic::asinh(b, x),
+        Op::Acosh => inverse_hyperbolic::acosh(b, x),
+        Op::Atanh => inverse_hyperbolic::atanh(b, x),
+        Op::Logaddexp => log_sum::logaddexp(b, x, y),
         Op::LogicalAnd
         | Op::LogicalOr
         | Op::LogicalXor
@@ -67,6 +91,11 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::BitwiseInvert
         | Op::BitwiseLeftShift
         | Op::BitwiseRightShift
+        | Op::Gcd
+        | Op::Lcm
+        | Op::Popcount
+        | Op::Clz
+        | Op::Ctz
         | Op::Where => outside(op, "float"),
     }
 }

@@ -7,7 +7,7 @@
 
 use super::super::Op;
 use super::util::{copysign, is_nan, two_sum};
-use super::{float, outside};
+use super::{float, float_parts, outside};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
 
@@ -29,6 +29,10 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Square
         | Op::Sqrt
         | Op::Reciprocal
+        | Op::Rsqrt
+        | Op::Cbrt
+        | Op::Hypot
+        | Op::Pow
         | Op::Exp
         | Op::Log
         | Op::Sin
@@ -38,11 +42,26 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Acos
         | Op::Atan
         | Op::Atan2
-        | Op::Tanh => {
+        | Op::Tanh
+        | Op::Log1p
+        | Op::Expm1
+        | Op::Log2
+        | Op::Log10
+        | Op::Exp2
+        | Op::Cosh
+        | Op::Sinh
+        | Op::Asinh
+        | Op::Acosh
+        | Op::Atanh
+        | Op::Logaddexp => {
             let wide = float::op(b, op, args);
             round(b, wide, dtype)
         }
+        Op::Nextafter => float_parts::nextafter_half(b, x, args[1], dtype),
         Op::Negative
+        | Op::Positive
+        | Op::Signbit
+        | Op::Copysign
         | Op::Abs
         | Op::Sign
         | Op::Minimum
@@ -74,6 +93,11 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::BitwiseInvert
         | Op::BitwiseLeftShift
         | Op::BitwiseRightShift
+        | Op::Gcd
+        | Op::Lcm
+        | Op::Popcount
+        | Op::Clz
+        | Op::Ctz
         | Op::Where => outside(op, "half"),
     }
 }

@@ -1,7 +1,7 @@
 //! Bodies of ops on integers. Everything wraps; nothing traps.
 
 use super::super::Op;
-use super::outside;
+use super::{bit_count, int_power, outside};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::DType;
 
@@ -28,7 +28,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
             b.smax(x, negated)
         }
         Op::Sign => sign(b, x, signed),
-        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real => x,
+        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real | Op::Positive => x,
         Op::Imag => b.int(b.ty(x), 0),
         Op::Minimum => minimum(b, x, y, signed),
         Op::Maximum => maximum(b, x, y, signed),
@@ -52,6 +52,17 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         Op::BitwiseRightShift => b.ushr(x, y),
         Op::IsNan | Op::IsInf => b.bool(false),
         Op::IsFinite => b.bool(true),
+        Op::Signbit if signed => {
+            let zero = b.int(b.ty(x), 0);
+            b.slt(x, zero)
+        }
+        Op::Signbit => b.bool(false),
+        Op::Pow => int_power::pow(b, x, y, signed),
+        Op::Gcd => int_power::gcd(b, x, y, signed),
+        Op::Lcm => int_power::lcm(b, x, y, signed),
+        Op::Popcount => bit_count::ones(b, x),
+        Op::Clz => bit_count::leading_zeros(b, x),
+        Op::Ctz => bit_count::trailing_zeros(b, x),
         Op::Divide
         | Op::Sqrt
         | Op::Reciprocal
@@ -60,6 +71,11 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::LogicalXor
         | Op::LogicalNot
         | Op::Where
+        | Op::Copysign
+        | Op::Nextafter
+        | Op::Rsqrt
+        | Op::Cbrt
+        | Op::Hypot
         | Op::Exp
         | Op::Log
         | Op::Sin
@@ -69,7 +85,18 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Acos
         | Op::Atan
         | Op::Atan2
-        | Op::Tanh => outside(op, "integer"),
+        | Op::Tanh
+        | Op::Log1p
+        | Op::Expm1
+        | Op::Log2
+        | Op::Log10
+        | Op::Exp2
+        | Op::Cosh
+        | Op::Sinh
+        | Op::Asinh
+        | Op::Acosh
+        | Op::Atanh
+        | Op::Logaddexp => outside(op, "integer"),
     }
 }
 

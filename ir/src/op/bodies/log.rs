@@ -1,11 +1,14 @@
-//! Natural logarithm on `f32` and `f64`.
+//! Logarithms to the bases e, 2 and 10 on `f32` and `f64`, and the core that `log1p` and the inverse hyperbolic functions share.
 //!
 //! `x = 2^k m` with `m` between `sqrt(1/2)` and `sqrt 2`, `f = m - 1`. `f32`: `log(1 + f) = f - f^2/2 + f^3 p(f)`. `f64`, with
 //! `s = f / (2 + f)`: `log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 r(s^2))`, the form of Sun's fdlibm. Both polynomials are own
 //! minimax fits by a Remez exchange in 200-bit arithmetic, weighted for the relative error of `log(1 + f)`, which is 2^-28.3
 //! and 2^-58.9 after rounding the coefficients.
+//!
+//! The other bases multiply the unrounded sum of `f` and the rest, held in two floats, by a factor in two floats, and add
+//! `k log 2` with the error of that sum: so `log2` of powers of two and `log10` of powers of ten are exact.
 
-use super::util::{Format, polynomial};
+use super::util::{Format, fast_two_sum, ln2, polynomial};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -31,24 +34,94 @@ const R_DOUBLE: &[f64] = &[
     0.14796109336156382,
 ];
 
+/// A base other than e.
+struct Base {
+    /// `1 / ln(base)`, and what rounding it to the format loses.
+    factor: (f64, f64),
+    /// `log 2` to the base in two parts, of which the first times an exponent is exact; none if it is 1.
+    log2: Option<(f64, f64)>,
+}
+
+const TWO_SINGLE: Base = Base { factor: (1.4426950216293335, 1.925963033500011e-08), log2: None };
+const TWO_DOUBLE: Base = Base { factor: (1.4426950408889634, 2.0355273740931033e-17), log2: None };
+const TEN_SINGLE: Base = Base {
+    factor: (0.4342944920063019, -1.0103049952192578e-08),
+    log2: Some((0.30103302001953125, -3.024355464731343e-06)),
+};
+const TEN_DOUBLE: Base = Base {
+    factor: (0.4342944819032518, 1.098319650216765e-17),
+    log2: Some((0.3010299956640665, -8.532344317057107e-14)),
+};
+
 /// Natural logarithm of `x`.
 pub(super) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let f = Format::of(b.ty(x));
-    let (k, fraction) = decomposed(b, x, f);
-    let result = if f.ty == PrimType::F32 { single(b, k, fraction) } else { double(b, k, fraction) };
-    let (zero, inf) = (b.float(f.ty, 0.0), b.float(f.ty, f64::INFINITY));
+    let ty = b.ty(x);
+    let (k, f) = decomposed(b, x);
+    let (ln2_high, ln2_low) = ln2(ty);
+    let ln2_low = b.float(ty, ln2_low);
+    let low = b.fmul(k, ln2_low);
+    let rest = rest_of_log(b, f, low);
+    let sum = b.fadd(f, rest);
+    let ln2_high = b.float(ty, ln2_high);
+    let result = b.fma(k, ln2_high, sum);
+    with_special_values(b, x, result)
+}
+
+/// Logarithm of `x` to base 2.
+pub(super) fn log2(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let base = if b.ty(x) == PrimType::F32 { TWO_SINGLE } else { TWO_DOUBLE };
+    to_base(b, x, &base)
+}
+
+/// Logarithm of `x` to base 10.
+pub(super) fn log10(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let base = if b.ty(x) == PrimType::F32 { TEN_SINGLE } else { TEN_DOUBLE };
+    to_base(b, x, &base)
+}
+
+fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
+    let ty = b.ty(x);
+    let (k, f) = decomposed(b, x);
+    let zero = b.float(ty, 0.0);
+    let rest = rest_of_log(b, f, zero);
+    let (high, low) = fast_two_sum(b, f, rest);
+    let (factor, factor_low) = (b.float(ty, base.factor.0), b.float(ty, base.factor.1));
+    let product = b.fmul(high, factor);
+    let minus = b.fneg(product);
+    let error = b.fma(high, factor, minus);
+    let error = b.fma(low, factor, error);
+    let error = b.fma(high, factor_low, error);
+    let (whole, error) = match base.log2 {
+        Some((high, low)) => {
+            let (high, low) = (b.float(ty, high), b.float(ty, low));
+            (b.fmul(k, high), b.fma(k, low, error))
+        }
+        None => (k, error),
+    };
+    // |k log 2| is larger unless k = 0.
+    let (sum, lost) = fast_two_sum(b, whole, product);
+    let error = b.fadd(error, lost);
+    let result = b.fadd(sum, error);
+    with_special_values(b, x, result)
+}
+
+/// The `result`s where `x` is positive and finite, the special values elsewhere.
+fn with_special_values(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
+    let ty = b.ty(x);
+    let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
     let finite = b.flt(x, inf);
     let result = b.select(finite, result, x);
     let at_zero = b.feq(x, zero);
-    let minus_inf = b.float(f.ty, f64::NEG_INFINITY);
+    let minus_inf = b.float(ty, f64::NEG_INFINITY);
     let result = b.select(at_zero, minus_inf, result);
     let negative = b.flt(x, zero);
-    let nan = b.float(f.ty, f64::NAN);
+    let nan = b.float(ty, f64::NAN);
     b.select(negative, nan, result)
 }
 
 /// `(k, m - 1)` of a positive finite `x`, both floats.
-fn decomposed(b: &mut BodyBuilder, x: Reg, f: Format) -> (Reg, Reg) {
+fn decomposed(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
+    let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
     let smallest_normal = b.float(f.ty, 2f64.powi(1 - f.bias as i32));
     let subnormal = b.flt(x, smallest_normal);
@@ -56,13 +129,8 @@ fn decomposed(b: &mut BodyBuilder, x: Reg, f: Format) -> (Reg, Reg) {
     let factor = b.float(f.ty, (1u64 << lift) as f64);
     let lifted = b.fmul(x, factor);
     let x = b.select(subnormal, lifted, x);
+    let (k, field) = exponent(b, x);
     let bits = b.bitcast(x, int);
-    let root = b.float(f.ty, std::f64::consts::FRAC_1_SQRT_2);
-    let root = b.bitcast(root, int);
-    let above = b.isub(bits, root);
-    let shift = b.int(int, i64::from(f.mantissa));
-    let k = b.sshr(above, shift);
-    let field = b.shl(k, shift);
     let bits = b.isub(bits, field);
     let m = b.bitcast(bits, f.ty);
     let one = b.float(f.ty, 1.0);
@@ -70,31 +138,48 @@ fn decomposed(b: &mut BodyBuilder, x: Reg, f: Format) -> (Reg, Reg) {
     let (zero, lift) = (b.int(int, 0), b.int(int, lift));
     let lifted_by = b.select(subnormal, lift, zero);
     let k = b.isub(k, lifted_by);
-    // A small integer in the low bits of 1.5 * 2^mantissa; subtracting that leaves it as a float.
-    let magic = b.float(f.ty, f.magic());
-    let magic_bits = b.bitcast(magic, int);
-    let k = b.iadd(k, magic_bits);
-    let k = b.bitcast(k, f.ty);
-    (b.fsub(k, magic), fraction)
+    (small_integer(b, k, f), fraction)
 }
 
-fn single(b: &mut BodyBuilder, k: Reg, f: Reg) -> Reg {
+/// The integer `k` with `2^-k x` between `sqrt(1/2)` and `sqrt 2`, for a positive normal `x`, and `k` moved to where the exponent is.
+pub(super) fn exponent(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
+    let f = Format::of(b.ty(x));
+    let int = f.ty.as_int();
+    let bits = b.bitcast(x, int);
+    let root = b.float(f.ty, std::f64::consts::FRAC_1_SQRT_2);
+    let root = b.bitcast(root, int);
+    let above = b.isub(bits, root);
+    let shift = b.int(int, i64::from(f.mantissa));
+    let k = b.sshr(above, shift);
+    (k, b.shl(k, shift))
+}
+
+/// A small integer as a float: in the low bits of 1.5 * 2^mantissa; subtracting that leaves it.
+pub(super) fn small_integer(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
+    let magic = b.float(f.ty, f.magic());
+    let magic_bits = b.bitcast(magic, f.ty.as_int());
+    let k = b.iadd(k, magic_bits);
+    let k = b.bitcast(k, f.ty);
+    b.fsub(k, magic)
+}
+
+/// `log(1 + f) - f + low` for `1 + f` between `sqrt(1/2)` and `sqrt 2`.
+pub(super) fn rest_of_log(b: &mut BodyBuilder, f: Reg, low: Reg) -> Reg {
+    if b.ty(f) == PrimType::F32 { rest_single(b, f, low) } else { rest_double(b, f, low) }
+}
+
+fn rest_single(b: &mut BodyBuilder, f: Reg, low: Reg) -> Reg {
     let ty = b.ty(f);
     let p = polynomial(b, f, P_SINGLE);
     let square = b.fmul(f, f);
     let cube = b.fmul(square, f);
-    let y = b.fmul(cube, p);
-    let ln2_low = b.float(ty, 1.428606765330187e-06);
-    let y = b.fma(k, ln2_low, y);
+    let y = b.fma(cube, p, low);
     let minus_half = b.float(ty, -0.5);
     let minus_half_f = b.fmul(minus_half, f);
-    let y = b.fma(minus_half_f, f, y);
-    let sum = b.fadd(f, y);
-    let ln2_high = b.float(ty, 0.693145751953125);
-    b.fma(k, ln2_high, sum)
+    b.fma(minus_half_f, f, y)
 }
 
-fn double(b: &mut BodyBuilder, k: Reg, f: Reg) -> Reg {
+fn rest_double(b: &mut BodyBuilder, f: Reg, low: Reg) -> Reg {
     let ty = b.ty(f);
     let two = b.float(ty, 2.0);
     let divisor = b.fadd(two, f);
@@ -105,11 +190,6 @@ fn double(b: &mut BodyBuilder, k: Reg, f: Reg) -> Reg {
     let half_f = b.fmul(half, f);
     let half_square = b.fmul(half_f, f);
     let inner = b.fma(z, r, half_square);
-    let inner = b.fmul(s, inner);
-    let ln2_low = b.float(ty, 1.9082149292705877e-10);
-    let inner = b.fma(k, ln2_low, inner);
-    let rest = b.fsub(half_square, inner);
-    let sum = b.fsub(f, rest);
-    let ln2_high = b.float(ty, 0.6931471803691238);
-    b.fma(k, ln2_high, sum)
+    let inner = b.fma(s, inner, low);
+    b.fsub(inner, half_square)
 }

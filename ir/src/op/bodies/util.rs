@@ -32,6 +32,15 @@ impl Format {
     }
 }
 
+/// `ln 2` in two parts, of which the first times an exponent is exact.
+pub(super) fn ln2(ty: PrimType) -> (f64, f64) {
+    if ty == PrimType::F32 {
+        (0.693145751953125, 1.428606765330187e-06)
+    } else {
+        (0.6931471803691238, 1.9082149292705877e-10)
+    }
+}
+
 /// The magnitude of `a` with the sign of `s`.
 pub(super) fn copysign(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     let f = Format::of(b.ty(a));
@@ -129,9 +138,26 @@ pub(super) fn two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     (sum, b.fadd(x_error, y_error))
 }
 
-/// A sum and its rounding error, for `|x| >= |y|` or `x = 0` (Dekker).
+/// A sum and its rounding error, exact if `|x| >= |y|` or `x = 0` (Dekker).
 pub(super) fn fast_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let sum = b.fadd(x, y);
-    let part = b.fsub(sum, x);
-    (sum, b.fsub(y, part))
+    let y_part = b.fsub(sum, x);
+    (sum, b.fsub(y, y_part))
+}
+
+/// `x y + z` and its rounding error, exact if `|z| >= |x y|` or `z = 0`.
+pub(super) fn fma_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg, z: Reg) -> (Reg, Reg) {
+    let sum = b.fma(x, y, z);
+    let minus_part = b.fsub(z, sum);
+    (sum, b.fma(x, y, minus_part))
+}
+
+/// `x` where it is so small that `x + x^2` rounds to it, else `result`: for functions with slope 1 at 0, whose zeros keep their sign
+/// and whose subnormals are exact so.
+pub(super) fn tiny_as_is(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
+    let f = Format::of(b.ty(x));
+    let limit = b.float(f.ty, 2f64.powi(-2 - f.mantissa as i32));
+    let magnitude = b.fabs(x);
+    let tiny = b.flt(magnitude, limit);
+    b.select(tiny, x, result)
 }

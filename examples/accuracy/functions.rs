@@ -1,0 +1,28 @@
+//! The functions that are measured, each with a correctly rounded one in `f64` (CORE-MATH).
+
+use ndjit::Op;
+
+/// A function of one operand, and its reference.
+pub struct Function {
+    pub op: Op,
+    pub reference: fn(f64) -> f64,
+}
+
+macro_rules! functions {
+    ($($op:ident $reference:expr;)*) => {
+        pub const FUNCTIONS: &[Function] = &[$(Function { op: Op::$op, reference: $reference }),*];
+    };
+}
+
+functions! {
+    Exp core_math::exp;
+    Log core_math::log;
+    Sin core_math::sin;
+    Cos core_math::cos;
+    Tan core_math::tan;
+    Asin core_math::asin;
+    Acos core_math::acos;
+    Atan core_math::atan;
+    Tanh core_math::tanh;
+    Sqrt f64::sqrt;
+}

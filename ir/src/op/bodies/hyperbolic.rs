@@ -1,0 +1,148 @@
+//! Hyperbolic sine, cosine and tangent on `f32` and `f64`.
+//!
+//! With `x = k ln 2 + r` (see `exp`), `A = cosh(k ln 2)` and `B = sinh(k ln 2)`, which are sums of two powers of two, the addition
+//! theorems are `cosh x = A cosh r + B sinh r` and `sinh x = B cosh r + A sinh r`: no division, and no cancellation, since for
+//! `k = 0` they are `cosh r` and `sinh r`. `cosh r = 1 + r^2 c(r^2)`, `sinh r = r + r^3 s(r^2)`; `c` and `s` are own minimax fits by a
+//! Remez exchange in 250-bit arithmetic over `|r| <= 0.34661`, weighted for the relative error of the result, which is 2^-30.0 and
+//! 2^-31.0 (`f32`), 2^-64.4 and 2^-59.7 (`f64`) after rounding the coefficients.
+
+use super::exp::{clamp, less_one, reduce};
+use super::util::{Format, copysign, fast_two_sum, fma_two_sum, polynomial, power_of_two, tiny_as_is};
+use crate::body::{BodyBuilder, Reg};
+use crate::dtype::PrimType;
+
+/// What depends on the format.
+struct Constants {
+    c: &'static [f64],
+    s: &'static [f64],
+    /// Above, both are infinite.
+    largest: f64,
+    /// Above, `tanh` is 1.
+    tanh_one: f64,
+}
+
+const SINGLE: Constants = Constants {
+    c: &[0.5, 0.041666269302368164, 0.0013946029357612133],
+    s: &[0.1666666716337204, 0.008333289064466953, 0.00019904886721633375],
+    largest: 90.0,
+    tanh_one: 10.0,
+};
+
+const DOUBLE: Constants = Constants {
+    c: &[
+        0.5,
+        0.04166666666666671,
+        0.0013888888888864206,
+        2.480158736294659e-05,
+        2.755724216496262e-07,
+        2.0924329587712227e-09,
+    ],
+    s: &[
+        0.16666666666666666,
+        0.008333333333333337,
+        0.00019841269841253267,
+        2.755731926508825e-06,
+        2.5052056866453162e-08,
+        1.609079870243039e-10,
+    ],
+    largest: 711.0,
+    tanh_one: 20.0,
+};
+
+fn constants(ty: PrimType) -> &'static Constants {
+    if ty == PrimType::F32 { &SINGLE } else { &DOUBLE }
+}
+
+/// Hyperbolic cosine.
+pub(super) fn cosh(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let magnitude = b.fabs(x);
+    let p = parts(b, magnitude);
+    // |B r| < A.
+    let (sum, error) = fma_two_sum(b, p.b, p.r, p.a);
+    // `f32` cannot hold A for k = 12, by nearly an ULP of the result.
+    let error = b.fadd(error, p.a_low);
+    let rest = b.fma(p.b, p.sinh_rest, error);
+    let rest = b.fma(p.a, p.cosh_rest, rest);
+    let quarter = b.fadd(sum, rest);
+    times_four(b, quarter)
+}
+
+/// Hyperbolic sine.
+pub(super) fn sinh(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let p = parts(b, x);
+    // |A r| < |B| unless k = 0, where B is 0.
+    let (sum, error) = fma_two_sum(b, p.a, p.r, p.b);
+    let rest = b.fma(p.a, p.sinh_rest, error);
+    let rest = b.fma(p.b, p.cosh_rest, rest);
+    let quarter = b.fadd(sum, rest);
+    let result = times_four(b, quarter);
+    tiny_as_is(b, x, result)
+}
+
+fn times_four(b: &mut BodyBuilder, quarter: Reg) -> Reg {
+    let four = b.float(b.ty(quarter), 4.0);
+    b.fmul(quarter, four)
+}
+
+/// The parts of both results.
+struct Parts {
+    /// A quarter of `cosh(k ln 2)`: it would overflow before the results do.
+    a: Reg,
+    /// The rounding error of `a`, for `k >= 0`.
+    a_low: Reg,
+    /// A quarter of `sinh(k ln 2)`.
+    b: Reg,
+    r: Reg,
+    /// `cosh r - 1`.
+    cosh_rest: Reg,
+    /// `sinh r - r`, with the rounding error of `r`.
+    sinh_rest: Reg,
+}
+
+fn parts(b: &mut BodyBuilder, x: Reg) -> Parts {
+    let f = Format::of(b.ty(x));
+    let int = f.ty.as_int();
+    let c = constants(f.ty);
+    let x = clamp(b, x, -c.largest, c.largest);
+    let reduced = reduce(b, x);
+    let r = reduced.value;
+    let square = b.fmul(r, r);
+    let cosh = polynomial(b, square, c.c);
+    let cosh_rest = b.fmul(square, cosh);
+    let sinh = polynomial(b, square, c.s);
+    let cube = b.fmul(square, r);
+    let sinh_rest = b.fma(cube, sinh, reduced.low);
+
+    // An eighth of 2^k and of 2^-k; the smaller does not count where it is below the format.
+    let three = b.int(int, 3);
+    let least = b.int(int, 1 - f.bias);
+    let up = b.isub(reduced.k, three);
+    let up = b.smax(up, least);
+    let up = power_of_two(b, up, f);
+    let minus_three = b.int(int, -3);
+    let down = b.isub(minus_three, reduced.k);
+    let down = b.smax(down, least);
+    let down = power_of_two(b, down, f);
+    let (a, a_low) = fast_two_sum(b, up, down);
+    Parts { a, a_low, b: b.fsub(up, down), r, cosh_rest, sinh_rest }
+}
+
+/// Hyperbolic tangent: with `t = e^(2|x|) - 1` it is `t / (t + 2)`.
+pub(super) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let f = Format::of(b.ty(x));
+    let magnitude = b.fabs(x);
+    let limit = b.float(f.ty, constants(f.ty).tanh_one);
+    let magnitude = b.fmin(magnitude, limit);
+    let twice = b.fadd(magnitude, magnitude);
+    let r = reduce(b, twice);
+    let rest = less_one(b, r.value, Some(r.low));
+    let e = b.fadd(r.value, rest);
+    let power = power_of_two(b, r.k, f);
+    let one = b.float(f.ty, 1.0);
+    let less = b.fsub(power, one);
+    let t = b.fma(power, e, less);
+    let two = b.float(f.ty, 2.0);
+    let divisor = b.fadd(t, two);
+    let quotient = b.fdiv(t, divisor);
+    copysign(b, quotient, x)
+}

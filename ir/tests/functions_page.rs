@@ -1,0 +1,114 @@
+//! `docs/functions.md`: every op and reduction, from their tables. Written with `NDJIT_WRITE_DOCS=1`, else checked.
+
+use ndjit_ir::DTypeSet;
+use ndjit_ir::op::{Accuracy, Op, Operands, ResultRule};
+use ndjit_ir::reduction::{Reduction, Rule};
+use std::fmt::Write;
+use std::path::Path;
+
+const HEAD: &str = "# Functions
+Every elementwise function and every reduction, from the tables that they are made from ([ops](../ir/src/op/table.rs),
+[reductions](../ir/src/reduction/table.rs)). Each is a free function and a method of `Expr` and `Array`; `where` is spelled `where_`. How dtypes meet is
+the [policy's](promotion.md) to say: the words below are those of the standard one. How accuracy was measured stands in
+[accuracy.md](accuracy.md).
+
+## Elementwise
+*Computes in*: the dtypes that operands are converted to; others are errors. ULP: the largest error in units in the last place; exact
+means correctly rounded for real dtypes.
+
+| function | operands | computes in | gives | accuracy | |
+| --- | --- | --- | --- | --- | --- |
+";
+
+const REDUCTIONS: &str = "
+## Reductions
+Along axes that are given last: `x.sum(..)`, `x.mean(-1)`, `max(&x, [0, 2])`.
+
+| function | gives | |
+| --- | --- | --- |
+";
+
+fn page() -> String {
+    let mut page = HEAD.to_owned();
+    for op in Op::ALL {
+        let row = op.row();
+        let (rule, result, accuracy) = (operands(row.rule), result(row.result), accuracy(row.accuracy));
+        let names = row.operands.join(" ");
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            page,
+            "| `{op}({names})` | {rule} | {} | {result} | {accuracy} | {} |",
+            domain(row.domain),
+            row.doc.replace('|', "\\|")
+        );
+    }
+    page += REDUCTIONS;
+    for reduction in Reduction::ALL {
+        let row = reduction.row();
+        let _ = writeln!(page, "| `{reduction}` | {} | {} |", reduced(row.rule), row.doc);
+    }
+    page
+}
+
+/// The kinds of dtypes, which domains hold whole.
+fn domain(domain: DTypeSet) -> String {
+    let kinds = [
+        (DTypeSet::BOOL, "bool"),
+        (DTypeSet::INT, "integers"),
+        (DTypeSet::FLOAT, "floats"),
+        (DTypeSet::COMPLEX, "complex"),
+    ];
+    let names = kinds.into_iter().filter_map(|(kind, name)| match kind.intersection(domain) {
+        none if none.is_empty() => None,
+        all if all == kind => Some(name.to_owned()),
+        some => Some(some.to_string()),
+    });
+    names.collect::<Vec<String>>().join(", ")
+}
+
+fn operands(rule: Operands) -> &'static str {
+    match rule {
+        Operands::Join => "meet in their common dtype",
+        Operands::Number => "meet; bool becomes the default integer",
+        Operands::Inexact => "meet; integers become floats",
+        Operands::Quotient => "meet; integers become floats",
+        Operands::Logical => "become bool",
+        Operands::Choose => "the condition becomes bool, the others meet",
+    }
+}
+
+fn result(rule: ResultRule) -> &'static str {
+    match rule {
+        ResultRule::Same => "that dtype",
+        ResultRule::Bool => "bool",
+        ResultRule::Real => "that dtype, of complex its real part's",
+    }
+}
+
+fn accuracy(accuracy: Accuracy) -> String {
+    match accuracy {
+        Accuracy::Exact => "exact".to_owned(),
+        Accuracy::Ulp(n) => format!("{n} ULP"),
+    }
+}
+
+fn reduced(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Sum | Rule::Product => "integers at least as wide as the default integer; else the operand's dtype",
+        Rule::Mean => "integers give floats; else the operand's dtype",
+        Rule::Variance => "integers give floats, complex numbers their real part's dtype; else the operand's",
+        Rule::Same => "the operand's dtype",
+        Rule::Bool => "bool",
+        Rule::Index => "the default integer",
+    }
+}
+
+#[test]
+fn the_page_of_functions_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/functions.md");
+    if std::env::var_os("NDJIT_WRITE_DOCS").is_some() {
+        std::fs::write(&path, page()).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == page(), "docs/functions.md is not what this test writes with NDJIT_WRITE_DOCS=1");
+}
