@@ -144,6 +144,10 @@ macro_rules! op_table {
                 "Inverse tangent in radians, from -pi/2 to pi/2: those at infinities, -0 at -0, NaN for NaN.";
             Atan2 atan2(y x) Inexact FLOAT Same Ulp(1) []
                 "The angle of the point `(x, y)` in radians, from -pi to pi: the inverse tangent of `y / x` in the quadrant that the signs give, those of zeros too; NaN if either is NaN.";
+            Degrees degrees(x) Inexact FLOAT Same Ulp(1) []
+                "`x` radians in degrees, `x * 180 / pi`: zeros and infinities give themselves, NaN for NaN.";
+            Radians radians(x) Inexact FLOAT Same Ulp(1) []
+                "`x` degrees in radians, `x * pi / 180`: zeros and infinities give themselves, NaN for NaN.";
             Tanh tanh(x) Inexact FLOAT Same Ulp(2) []
                 "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN.";
             Log1p log1p(x) Inexact FLOAT Same Ulp(1) []

@@ -82,6 +82,8 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         | Op::Acos
         | Op::Atan
         | Op::Atan2
+        | Op::Degrees
+        | Op::Radians
         | Op::Tanh
         | Op::Log1p
         | Op::Expm1

@@ -68,6 +68,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::Acos
         | Op::Atan
         | Op::Atan2
+        | Op::Degrees
+        | Op::Radians
         | Op::Tanh
         | Op::Log1p
         | Op::Expm1
