@@ -19,6 +19,10 @@ functions! {
     Log core_math::log;
     Sin core_math::sin;
     Cos core_math::cos;
+    Tan core_math::tan;
+    Asin core_math::asin;
+    Acos core_math::acos;
+    Atan core_math::atan;
     Tanh core_math::tanh;
     Log1p core_math::log1p;
     Expm1 core_math::expm1;

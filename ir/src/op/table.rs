@@ -136,8 +136,18 @@ macro_rules! op_table {
                 "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities and NaN.";
             Tan tan(x) Inexact FLOAT Same Ulp(1) []
                 "Tangent of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN.";
+            Asin asin(x) Inexact FLOAT Same Ulp(1) []
+                "Inverse sine in radians, from -pi/2 to pi/2: -0 at -0, NaN beyond -1 and 1 and for NaN.";
+            Acos acos(x) Inexact FLOAT Same Ulp(1) []
+                "Inverse cosine in radians, from 0 to pi: NaN beyond -1 and 1 and for NaN.";
             Atan atan(x) Inexact FLOAT Same Ulp(1) []
                 "Inverse tangent in radians, from -pi/2 to pi/2: those at infinities, -0 at -0, NaN for NaN.";
+            Atan2 atan2(y x) Inexact FLOAT Same Ulp(1) []
+                "The angle of the point `(x, y)` in radians, from -pi to pi: the inverse tangent of `y / x` in the quadrant that the signs give, those of zeros too; NaN if either is NaN.";
+            Degrees degrees(x) Inexact FLOAT Same Ulp(1) []
+                "`x` radians in degrees, `x * 180 / pi`: zeros and infinities give themselves, NaN for NaN.";
+            Radians radians(x) Inexact FLOAT Same Ulp(1) []
+                "`x` degrees in radians, `x * pi / 180`: zeros and infinities give themselves, NaN for NaN.";
             Tanh tanh(x) Inexact FLOAT Same Ulp(2) []
                 "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN.";
             Log1p log1p(x) Inexact FLOAT Same Ulp(1) []

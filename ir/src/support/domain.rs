@@ -20,9 +20,6 @@ macro_rules! page {
     };
 }
 
-/// For the functions of `numpy` that the standard lacks.
-const JAX_EXP2: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.exp2.html";
-
 macro_rules! gaps {
     ($($dtypes:expr, $reason:literal: $($op:ident $link:expr),*;)*) => {
         &[$($(DomainGap { op: Op::$op, dtypes: $dtypes, reason: $reason, link: $link }),*),*]
@@ -31,9 +28,12 @@ macro_rules! gaps {
 
 // Functions that the standard does not have.
 const JAX_CLZ: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.clz.html";
+const JAX_EXP2: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.exp2.html";
 const JAX_POPCOUNT: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.population_count.html";
 const JAX_RSQRT: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.rsqrt.html";
 const NUMPY_CBRT: &str = "https://numpy.org/doc/stable/reference/generated/numpy.cbrt.html";
+const NUMPY_DEGREES: &str = "https://numpy.org/doc/stable/reference/generated/numpy.degrees.html";
+const NUMPY_RADIANS: &str = "https://numpy.org/doc/stable/reference/generated/numpy.radians.html";
 const NUMPY_GCD: &str = "https://numpy.org/doc/stable/reference/generated/numpy.gcd.html";
 const NUMPY_LCM: &str = "https://numpy.org/doc/stable/reference/generated/numpy.lcm.html";
 const RUST_CTZ: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.trailing_zeros";
@@ -43,19 +43,23 @@ const INEXACT: DTypeSet = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
 
 const GAPS: &[DomainGap] = gaps! {
     DTypeSet::COMPLEX, "the standard's takes complex numbers; here this is not written yet":
-        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"),
-        Tanh page!("tanh"), Pow page!("pow"),
-        Log1p page!("log1p"), Expm1 page!("expm1"), Log2 page!("log2"), Log10 page!("log10"), Exp2 JAX_EXP2, Cosh page!("cosh"), Sinh page!("sinh"), Asinh page!("asinh"), Acosh page!("acosh"), Atanh page!("atanh");
+        Exp page!("exp"), Exp2 JAX_EXP2, Expm1 page!("expm1"), Log page!("log"), Log2 page!("log2"), Log10 page!("log10"),
+        Log1p page!("log1p"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Asin page!("asin"), Acos page!("acos"),
+        Atan page!("atan"), Sinh page!("sinh"), Cosh page!("cosh"), Tanh page!("tanh"), Asinh page!("asinh"),
+        Acosh page!("acosh"), Atanh page!("atanh"), Pow page!("pow");
     EXACT, "it is computed in floating point; policies that allow it convert integers first":
-        Exp page!("exp"), Log page!("log"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Atan page!("atan"), Tanh page!("tanh"), Sqrt page!("sqrt"),
-        Log1p page!("log1p"), Expm1 page!("expm1"), Log2 page!("log2"), Log10 page!("log10"), Exp2 JAX_EXP2, Cosh page!("cosh"), Sinh page!("sinh"), Asinh page!("asinh"), Acosh page!("acosh"), Atanh page!("atanh"), Logaddexp page!("logaddexp"),
+        Exp page!("exp"), Exp2 JAX_EXP2, Expm1 page!("expm1"), Log page!("log"), Log2 page!("log2"), Log10 page!("log10"),
+        Log1p page!("log1p"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Asin page!("asin"), Acos page!("acos"),
+        Atan page!("atan"), Sinh page!("sinh"), Cosh page!("cosh"), Tanh page!("tanh"), Asinh page!("asinh"),
+        Acosh page!("acosh"), Atanh page!("atanh"), Atan2 page!("atan2"),
+        Logaddexp page!("logaddexp"), Sqrt page!("sqrt"), Rsqrt JAX_RSQRT, Cbrt NUMPY_CBRT, Hypot page!("hypot"),
         Reciprocal page!("reciprocal"), Divide page!("divide"), Copysign page!("copysign"), Nextafter page!("nextafter"),
-        Hypot page!("hypot"), Rsqrt JAX_RSQRT, Cbrt NUMPY_CBRT;
+        Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS;
     DTypeSet::COMPLEX, "it is defined for real numbers":
-        Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"),
+        Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"), Atan2 page!("atan2"),
         FloorDivide page!("floor_divide"), Remainder page!("remainder"), Logaddexp page!("logaddexp"),
         Signbit page!("signbit"), Copysign page!("copysign"), Nextafter page!("nextafter"), Hypot page!("hypot"),
-        Cbrt NUMPY_CBRT;
+        Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS;
     DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
         Rsqrt JAX_RSQRT;
     DTypeSet::BOOL, "it is defined for numbers, and bool is none":

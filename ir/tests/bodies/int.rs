@@ -78,7 +78,12 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         | Op::Sin
         | Op::Cos
         | Op::Tan
+        | Op::Asin
+        | Op::Acos
         | Op::Atan
+        | Op::Atan2
+        | Op::Degrees
+        | Op::Radians
         | Op::Tanh
         | Op::Log1p
         | Op::Expm1

@@ -1,7 +1,9 @@
 //! Tests of bodies, one subject per module: the interpreter's answers against independent references.
 
+mod atan2;
 mod cast;
 mod complex;
+mod degrees;
 mod exp_log;
 mod float;
 mod float_parts;

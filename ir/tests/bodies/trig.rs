@@ -5,13 +5,17 @@ use crate::math::{assert_doubles, assert_singles, assert_special, wrong_halves};
 use crate::support::{Stream, edges32, edges64};
 use ndjit_ir::DType;
 use ndjit_ir::op::Op;
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 type Reference32 = fn(f32) -> f32;
 type Reference64 = fn(f64) -> f64;
 
-const FUNCTIONS: &[(Op, Reference32, Reference64)] =
-    &[(Op::Tan, core_math::tanf, core_math::tan), (Op::Atan, core_math::atanf, core_math::atan)];
+const FUNCTIONS: &[(Op, Reference32, Reference64)] = &[
+    (Op::Tan, core_math::tanf, core_math::tan),
+    (Op::Asin, core_math::asinf, core_math::asin),
+    (Op::Acos, core_math::acosf, core_math::acos),
+    (Op::Atan, core_math::atanf, core_math::atan),
+];
 
 #[test]
 fn singles_stay_within_their_bounds() {
@@ -80,6 +84,9 @@ const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Tan, DType::F16, -0.0357666015625),
     (Op::Tan, DType::F16, -94.8125),
     (Op::Tan, DType::F16, -29856.0),
+    (Op::Acos, DType::F16, -4.470348358154297e-6),
+    (Op::Acos, DType::F16, -0.07318115234375),
+    (Op::Acos, DType::F16, -0.556640625),
     (Op::Atan, DType::F16, 0.0283966064453125),
     (Op::Atan, DType::F16, 0.2095947265625),
     (Op::Atan, DType::F16, 6.4296875),
@@ -103,6 +110,24 @@ fn special_cases_of_the_array_api() {
         (Op::Tan, -0.0, -0.0, "If x_i is -0, the result is -0."),
         (Op::Tan, inf, nan, "If x_i is either +infinity or -infinity, the result is NaN."),
         (Op::Tan, -inf, nan, "If x_i is either +infinity or -infinity, the result is NaN."),
+        (Op::Asin, nan, nan, "If x_i is NaN, the result is NaN."),
+        (Op::Asin, 1.0 + 1.0 / 128.0, nan, "If x_i is greater than 1, the result is NaN."),
+        (Op::Asin, inf, nan, "If x_i is greater than 1, the result is NaN."),
+        (Op::Asin, -1.0 - 1.0 / 128.0, nan, "If x_i is less than -1, the result is NaN."),
+        (Op::Asin, -inf, nan, "If x_i is less than -1, the result is NaN."),
+        (Op::Asin, 0.0, 0.0, "If x_i is +0, the result is +0."),
+        (Op::Asin, -0.0, -0.0, "If x_i is -0, the result is -0."),
+        (Op::Asin, 1.0, FRAC_PI_2, "An approximation to +pi/2."),
+        (Op::Asin, -1.0, -FRAC_PI_2, "An approximation to -pi/2."),
+        (Op::Acos, nan, nan, "If x_i is NaN, the result is NaN."),
+        (Op::Acos, 1.0 + 1.0 / 128.0, nan, "If x_i is greater than 1, the result is NaN."),
+        (Op::Acos, inf, nan, "If x_i is greater than 1, the result is NaN."),
+        (Op::Acos, -1.0 - 1.0 / 128.0, nan, "If x_i is less than -1, the result is NaN."),
+        (Op::Acos, -inf, nan, "If x_i is less than -1, the result is NaN."),
+        (Op::Acos, 1.0, 0.0, "If x_i is 1, the result is +0."),
+        (Op::Acos, 0.0, FRAC_PI_2, "An approximation to +pi/2."),
+        (Op::Acos, -0.0, FRAC_PI_2, "An approximation to +pi/2."),
+        (Op::Acos, -1.0, PI, "An approximation to +pi."),
         (Op::Atan, nan, nan, "If x_i is NaN, the result is NaN."),
         (Op::Atan, 0.0, 0.0, "If x_i is +0, the result is +0."),
         (Op::Atan, -0.0, -0.0, "If x_i is -0, the result is -0."),

@@ -64,7 +64,12 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::Sin
         | Op::Cos
         | Op::Tan
+        | Op::Asin
+        | Op::Acos
         | Op::Atan
+        | Op::Atan2
+        | Op::Degrees
+        | Op::Radians
         | Op::Tanh
         | Op::Log1p
         | Op::Expm1

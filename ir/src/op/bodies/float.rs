@@ -3,8 +3,8 @@
 use super::super::Op;
 use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use super::{
-    atan, complex_root, exp, expm1, float_parts, hyperbolic, inverse_hyperbolic, log, log_sum, log1p, outside, pow,
-    remainder, root, trig,
+    asin, atan, complex_root, degrees, exp, expm1, float_parts, hyperbolic, inverse_hyperbolic, log, log_sum, log1p,
+    outside, pow, remainder, root, trig,
 };
 use crate::body::{BodyBuilder, Reg};
 
@@ -65,7 +65,12 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Sin => trig::sin(b, x),
         Op::Cos => trig::cos(b, x),
         Op::Tan => trig::tan(b, x),
+        Op::Asin => asin::asin(b, x),
+        Op::Acos => asin::acos(b, x),
         Op::Atan => atan::atan(b, x),
+        Op::Atan2 => atan::atan2(b, x, y),
+        Op::Degrees => degrees::degrees(b, x),
+        Op::Radians => degrees::radians(b, x),
         Op::Tanh => hyperbolic::tanh(b, x),
         Op::Log1p => log1p::log1p(b, x),
         Op::Expm1 => expm1::expm1(b, x),

@@ -7,6 +7,7 @@
 //! and which primitives a machine lacks, is not known here.
 
 mod angle;
+mod asin;
 mod atan;
 mod bit_count;
 mod bools;
@@ -14,6 +15,7 @@ mod cast;
 mod complex;
 mod complex_divide;
 mod complex_root;
+mod degrees;
 mod exp;
 mod expm1;
 mod float;
