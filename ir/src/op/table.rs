@@ -168,10 +168,10 @@ macro_rules! op_table {
                 "Inverse hyperbolic sine: zeros and infinities give themselves, NaN for NaN.";
             Acosh acosh(x) Inexact FLOAT Same Ulp(2) []
                 "Inverse hyperbolic cosine, not negative: +0 at 1, +inf at +inf, NaN below 1 and for NaN.";
-            Atanh atanh(x) Inexact FLOAT Same Ulp(2) []
+            Atanh atanh(x) Inexact FLOAT Same Ulp(1) []
                 "Inverse hyperbolic tangent: infinite with their sign at 1 and -1, -0 at -0, NaN beyond and for NaN.";
             Logaddexp logaddexp(x y) Inexact FLOAT Same Ulp(2) [commutative]
-                "`log(e^x + e^y)`, without overflow: +inf if either is, -inf if both are, NaN if either is NaN. Results near 0, where the sum cancels, have the absolute error of the operands' size.";
+                "`log(e^x + e^y)`, without overflow: +inf if either is, -inf if both are, NaN if either is NaN. Where the sum cancels (results smaller than the larger operand) the error is at most one ULP of that operand.";
         }
     };
 }

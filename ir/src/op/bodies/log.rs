@@ -43,13 +43,13 @@ struct Base {
 }
 
 const TWO_SINGLE: Base = Base { factor: (1.4426950216293335, 1.925963033500011e-08), log2: None };
-const TWO_DOUBLE: Base = Base { factor: (1.4426950408889634, 2.0355273740931033e-17), log2: None };
+const TWO_DOUBLE: Base = Base { factor: (std::f64::consts::LOG2_E, 2.0355273740931033e-17), log2: None };
 const TEN_SINGLE: Base = Base {
     factor: (0.4342944920063019, -1.0103049952192578e-08),
     log2: Some((0.30103302001953125, -3.024355464731343e-06)),
 };
 const TEN_DOUBLE: Base = Base {
-    factor: (0.4342944819032518, 1.098319650216765e-17),
+    factor: (std::f64::consts::LOG10_E, 1.098319650216765e-17),
     log2: Some((0.3010299956640665, -8.532344317057107e-14)),
 };
 
