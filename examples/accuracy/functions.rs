@@ -24,5 +24,15 @@ functions! {
     Acos core_math::acos;
     Atan core_math::atan;
     Tanh core_math::tanh;
+    Log1p core_math::log1p;
+    Expm1 core_math::expm1;
+    Log2 core_math::log2;
+    Log10 core_math::log10;
+    Exp2 core_math::exp2;
+    Cosh core_math::cosh;
+    Sinh core_math::sinh;
+    Asinh core_math::asinh;
+    Acosh core_math::acosh;
+    Atanh core_math::atanh;
     Sqrt f64::sqrt;
 }

@@ -189,6 +189,13 @@ pub const DIFFERENCES: &[Difference] = &[
         ours: number,
         reason: "JAX's pow drops the weak flag beside bool, weak integers and integer exponents; here it stays",
     },
+    Difference {
+        libraries: &["jax x64", "jax x32"],
+        calls: &["log2", "log10"],
+        cells: |o| o.other() && o.operands[0].is_weak(),
+        ours: as_sqrt,
+        reason: "JAX's log2 and log10 drop the weak flag, alone of its float functions; here it stays",
+    },
     // NumPy.
     Difference {
         libraries: &["numpy2", "numpy1", "ivy_precise", "ivy_imprecise"],
@@ -199,7 +206,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: NUMPY,
-        calls: &["copysign", "nextafter", "hypot", "atan2"],
+        calls: &["copysign", "nextafter", "hypot", "logaddexp", "atan2"],
         cells: |o| o.other() && !o.has_kind(Kind::Float),
         ours: meets,
         reason: "NumPy looks for the smallest float that holds both integers; here the integers promote first",
@@ -308,6 +315,7 @@ pub const DIFFERENCES: &[Difference] = &[
             "copysign",
             "nextafter",
             "hypot",
+            "logaddexp",
             "atan2",
             "gcd",
             "lcm",
@@ -318,10 +326,10 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: &["torch"],
-        calls: &["nextafter", "hypot"],
+        calls: &["nextafter", "hypot", "logaddexp"],
         cells: |o| o.refused() && !o.has_kind(Kind::Float),
         ours: meets,
-        reason: "PyTorch's nextafter and hypot lack kernels for integers; here they are floats first",
+        reason: "PyTorch's nextafter, hypot and logaddexp lack kernels for integers; here they are floats first",
     },
     Difference {
         libraries: &["torch"],
@@ -444,7 +452,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: IVY,
-        calls: &["negative", "positive", "abs", "bitwise_invert"],
+        calls: &["negative", "positive", "abs", "bitwise_invert", "exp2"],
         cells: |o| o.other() && o.operands[0].is_weak(),
         ours: of_defaults,
         reason: "Ivy hands numbers on to NumPy here, which gives them 64 bits; the policy's defaults have 32",

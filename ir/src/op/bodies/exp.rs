@@ -8,7 +8,7 @@
 //! In base 2 the reduction `x = k + r` with `|r| <= 1/2` is exact, and `2^r = 1 + r p(r)`: fits as above of `(2^r - 1) / r`, which
 //! leave a relative error of 2^-28.7 and 2^-55.0 in `2^r`.
 
-use super::util::{Format, ln2, polynomial, power_of_two};
+use super::util::{Format, fast_two_sum, ln2, polynomial, power_of_two};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -92,6 +92,21 @@ pub(super) fn exp(b: &mut BodyBuilder, x: Reg) -> Reg {
     let one = b.float(ty, 1.0);
     let power = b.fadd(e, one);
     scale(b, power, r.k)
+}
+
+/// `e^(x + low)` as an unrounded sum of two floats; `low` is a rounding error of `x`.
+pub(super) fn exp_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg) {
+    let ty = b.ty(x);
+    let c = constants(ty);
+    let x = clamp(b, x, c.smallest, c.largest);
+    let r = reduce(b, x);
+    let low = b.fadd(r.low, low);
+    let rest = less_one(b, r.value, Some(low));
+    let one = b.float(ty, 1.0);
+    let (sum, error) = fast_two_sum(b, one, r.value);
+    let rest = b.fadd(error, rest);
+    let (high, low) = fast_two_sum(b, sum, rest);
+    (scale(b, high, r.k), scale(b, low, r.k))
 }
 
 /// 2 to the power `x`.
