@@ -148,7 +148,7 @@ macro_rules! op_table {
                 "`x` radians in degrees, `x * 180 / pi`: zeros and infinities give themselves, NaN for NaN.";
             Radians radians(x) Inexact FLOAT Same Ulp(1) []
                 "`x` degrees in radians, `x * pi / 180`: zeros and infinities give themselves, NaN for NaN.";
-            Tanh tanh(x) Inexact FLOAT Same Ulp(2) []
+            Tanh tanh(x) Inexact FLOAT Same Ulp(1) []
                 "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN.";
             Log1p log1p(x) Inexact FLOAT Same Ulp(1) []
                 "`log(1 + x)`, accurate near 0: -inf at -1, -0 at -0, +inf at +inf, NaN below -1 and for NaN.";

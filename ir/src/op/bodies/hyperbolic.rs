@@ -7,7 +7,7 @@
 //! 2^-31.0 (`f32`), 2^-64.4 and 2^-59.7 (`f64`) after rounding the coefficients.
 
 use super::exp::{clamp, less_one, reduce};
-use super::util::{Format, copysign, fast_two_sum, fma_two_sum, polynomial, power_of_two, tiny_as_is};
+use super::util::{Format, copysign, fast_two_sum, fma_two_sum, polynomial, power_of_two, tiny_as_is, two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -127,7 +127,8 @@ fn parts(b: &mut BodyBuilder, x: Reg) -> Parts {
     Parts { a, a_low, b: b.fsub(up, down), r, cosh_rest, sinh_rest }
 }
 
-/// Hyperbolic tangent: with `t = e^(2|x|) - 1` it is `t / (t + 2)`.
+/// Hyperbolic tangent: with `t = e^(2|x|) - 1` it is `t / (t + 2)`, numerator and divisor each held in two parts and the quotient
+/// corrected by its remainder. Rounded at each step instead, it was wrong by up to 2.25 ULP in `f32`.
 pub(super) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let magnitude = b.fabs(x);
@@ -136,13 +137,23 @@ pub(super) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let twice = b.fadd(magnitude, magnitude);
     let r = reduce(b, twice);
     let rest = less_one(b, r.value, Some(r.low));
-    let e = b.fadd(r.value, rest);
     let power = power_of_two(b, r.k, f);
     let one = b.float(f.ty, 1.0);
     let less = b.fsub(power, one);
-    let t = b.fma(power, e, less);
+    let scaled = b.fmul(power, r.value);
+    let (t, error) = fast_two_sum(b, less, scaled);
+    let rest = b.fma(power, rest, error);
+    let (t, low) = fast_two_sum(b, t, rest);
     let two = b.float(f.ty, 2.0);
-    let divisor = b.fadd(t, two);
-    let quotient = b.fdiv(t, divisor);
+    let (divisor, divisor_error) = two_sum(b, t, two);
+    let divisor_low = b.fadd(divisor_error, low);
+
+    let inverse = b.fdiv(one, divisor);
+    let quotient = b.fmul(t, inverse);
+    let minus = b.fneg(quotient);
+    let remainder = b.fma(minus, divisor, t);
+    let remainder_low = b.fma(minus, divisor_low, low);
+    let remainder = b.fadd(remainder, remainder_low);
+    let quotient = b.fma(remainder, inverse, quotient);
     copysign(b, quotient, x)
 }
