@@ -26,6 +26,8 @@ macro_rules! op_table {
                 "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: as NumPy's, exact where the quotient has fewer bits than a mantissa; `x // 0` is infinite or NaN.";
             Remainder remainder(x y) Number REAL Same Exact []
                 "`x % y` with the sign of `y`, as Python's. Integers: `x % 0 = 0`. Floats: rounded once, zeros have the sign of `y`; NaN for `y = 0` or infinite `x`.";
+            Fmod fmod(x y) Number REAL Same Exact []
+                "The remainder of `x / y` truncated, C's `fmod`: the sign of `x`, also of zeros. Integers: `x fmod 0 = 0`. Floats: exact; NaN for `y = 0` or infinite `x`.";
             Negative negative(x) Join NUMERIC Same Exact [involution]
                 "`-x`. Integers wrap; floats flip the sign, also of zero and NaN.";
             Abs abs(x) Join ALL Real Exact [idempotent]
@@ -44,6 +46,10 @@ macro_rules! op_table {
                 "The smaller operand. NaN if either is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part.";
             Maximum maximum(x y) Join ALL Same Exact [commutative idempotent]
                 "The larger operand. NaN if either is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part.";
+            Fmin fmin(x y) Join ALL Same Exact [commutative idempotent]
+                "The smaller operand, or the one that is a number: NaN only if both are. -0 < +0. Complex numbers are ordered by real, then imaginary part.";
+            Fmax fmax(x y) Join ALL Same Exact [commutative idempotent]
+                "The larger operand, or the one that is a number: NaN only if both are. -0 < +0. Complex numbers are ordered by real, then imaginary part.";
             Clip clip(x lo hi) Join BOOL|REAL Same Exact []
                 "`minimum(maximum(x, lo), hi)`: NaN anywhere gives NaN; `lo > hi` gives `hi`.";
             Conj conj(x) Join ALL Same Exact [involution]

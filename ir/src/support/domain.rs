@@ -34,6 +34,7 @@ const JAX_RSQRT: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.rsq
 const NUMPY_CBRT: &str = "https://numpy.org/doc/stable/reference/generated/numpy.cbrt.html";
 const NUMPY_DEGREES: &str = "https://numpy.org/doc/stable/reference/generated/numpy.degrees.html";
 const NUMPY_RADIANS: &str = "https://numpy.org/doc/stable/reference/generated/numpy.radians.html";
+const NUMPY_FMOD: &str = "https://numpy.org/doc/stable/reference/generated/numpy.fmod.html";
 const NUMPY_GCD: &str = "https://numpy.org/doc/stable/reference/generated/numpy.gcd.html";
 const NUMPY_LCM: &str = "https://numpy.org/doc/stable/reference/generated/numpy.lcm.html";
 const RUST_CTZ: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.trailing_zeros";
@@ -57,14 +58,14 @@ const GAPS: &[DomainGap] = gaps! {
         Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS;
     DTypeSet::COMPLEX, "it is defined for real numbers":
         Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"), Atan2 page!("atan2"),
-        FloorDivide page!("floor_divide"), Remainder page!("remainder"), Logaddexp page!("logaddexp"),
+        FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD, Logaddexp page!("logaddexp"),
         Signbit page!("signbit"), Copysign page!("copysign"), Nextafter page!("nextafter"), Hypot page!("hypot"),
         Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS;
     DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
         Rsqrt JAX_RSQRT;
     DTypeSet::BOOL, "it is defined for numbers, and bool is none":
         Subtract page!("subtract"), Negative page!("negative"), Sign page!("sign"), Square page!("square"),
-        Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"),
+        Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD,
         BitwiseLeftShift page!("bitwise_left_shift"), BitwiseRightShift page!("bitwise_right_shift"),
         Pow page!("pow"), Gcd NUMPY_GCD, Lcm NUMPY_LCM, Popcount JAX_POPCOUNT, Clz JAX_CLZ, Ctz RUST_CTZ,
         MulAdd "https://doc.rust-lang.org/std/primitive.f64.html#method.mul_add";

@@ -61,8 +61,13 @@ macro_rules! float_tests {
                     Op::Divide => Some(x / y),
                     Op::FloorDivide => Some(divmod(x, y).0),
                     Op::Remainder => Some(divmod(x, y).1),
+                    Op::Fmod => Some(x % y),
                     Op::Minimum => Some(minimum(x, y)),
                     Op::Maximum => Some(maximum(x, y)),
+                    Op::Fmin if x.is_nan() || y.is_nan() => Some(if x.is_nan() { y } else { x }),
+                    Op::Fmin => Some(minimum(x, y)),
+                    Op::Fmax if x.is_nan() || y.is_nan() => Some(if x.is_nan() { y } else { x }),
+                    Op::Fmax => Some(maximum(x, y)),
                     Op::Equal => truth(x == y),
                     Op::NotEqual => truth(x != y),
                     Op::Less => truth(x < y),
@@ -112,7 +117,7 @@ macro_rules! float_tests {
             #[test]
             fn edge_pairs() {
                 let ops: Vec<Op> = Op::ALL.into_iter().filter(|&op| binary(op, 1.0, 1.0).is_some()).collect();
-                assert_eq!(ops.len(), 14);
+                assert_eq!(ops.len(), 17);
                 let edges = $edges();
                 let pairs: Vec<_> = edges.iter().flat_map(|&x| edges.iter().map(move |&y| (x, y))).collect();
                 check_pairs(&ops, &pairs);
@@ -132,7 +137,7 @@ macro_rules! float_tests {
                     let large = y * (stream.bits() >> 8 >> (stream.bits() % 56)) as $float;
                     pairs.extend([(large, y), (-large, y)]);
                 }
-                check_pairs(&[Op::FloorDivide, Op::Remainder], &pairs);
+                check_pairs(&[Op::FloorDivide, Op::Remainder, Op::Fmod], &pairs);
             }
 
             #[test]

@@ -83,6 +83,7 @@ fn binary(op: Op, x: f64, y: f64) -> f64 {
         Op::Multiply => x * y,
         Op::Divide => x / y,
         Op::Remainder => python_remainder(x, y),
+        Op::Fmod => x % y,
         other => unreachable!("{other}"),
     }
 }
@@ -103,7 +104,7 @@ fn binary_ops_on_strided_pairs() {
     let mut run = Runner::default();
     for dtype in HALVES {
         let (xs, ys) = (sample(dtype, 211), sample(dtype, 227));
-        for op in [Op::Add, Op::Subtract, Op::Multiply, Op::Divide, Op::Remainder] {
+        for op in [Op::Add, Op::Subtract, Op::Multiply, Op::Divide, Op::Remainder, Op::Fmod] {
             let made = body(op, dtype);
             for &x in &xs {
                 for &y in &ys {

@@ -21,11 +21,12 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
             let r = x.rem_euclid(y);
             if y < 0 && r > 0 { r + y } else { r }
         }
+        Op::Fmod => x.checked_rem(y).unwrap_or(0),
         Op::Negative => -x,
         Op::Abs => x.abs(),
         Op::Sign => x.signum(),
-        Op::Minimum => x.min(y),
-        Op::Maximum => x.max(y),
+        Op::Minimum | Op::Fmin => x.min(y),
+        Op::Maximum | Op::Fmax => x.max(y),
         Op::Clip => x.max(y).min(z),
         Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real | Op::Positive => x,
         Op::Equal => i128::from(x == y),
@@ -182,8 +183,8 @@ fn bool_tables() {
             let (x, y) = (inputs[0] == 1, inputs.get(1) == Some(&1));
             let z = inputs.get(2) == Some(&1);
             let expected = match op {
-                Op::Add | Op::Maximum | Op::LogicalOr | Op::BitwiseOr => x || y,
-                Op::Multiply | Op::Minimum | Op::LogicalAnd | Op::BitwiseAnd => x && y,
+                Op::Add | Op::Maximum | Op::Fmax | Op::LogicalOr | Op::BitwiseOr => x || y,
+                Op::Multiply | Op::Minimum | Op::Fmin | Op::LogicalAnd | Op::BitwiseAnd => x && y,
                 Op::LogicalXor | Op::BitwiseXor | Op::NotEqual => x != y,
                 Op::LogicalNot | Op::BitwiseInvert => !x,
                 Op::Clip => (x || y) && z,

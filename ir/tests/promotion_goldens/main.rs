@@ -7,6 +7,7 @@ mod docs;
 mod golden;
 mod many;
 mod op_differences;
+mod op_outcome;
 mod ops;
 mod report;
 mod tables;

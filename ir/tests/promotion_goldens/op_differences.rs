@@ -1,126 +1,23 @@
 //! Where functions mean to return another dtype than a library's, or take other operands.
 
+use crate::op_outcome::*;
 use crate::ops::Call;
-use ndjit_ir::op::{Operands, ResultRule};
-use ndjit_ir::reduction::Rule;
-use ndjit_ir::{DType, Kind, Op, Policy, Reduction, ValueType};
+use ndjit_ir::{DType, Kind, Op, ValueType};
 
-/// One cell.
-pub struct Outcome<'a> {
-    pub policy: Policy,
-    pub call: Call,
-    pub operands: &'a [ValueType],
-    pub theirs: Option<&'a str>,
-    pub ours: Option<ValueType>,
-}
-
-impl Outcome<'_> {
-    fn has(&self, test: impl Fn(&ValueType) -> bool) -> bool {
-        self.operands.iter().any(test)
-    }
-
-    fn has_kind(&self, kind: Kind) -> bool {
-        self.has(|ty| ty.kind() == kind)
-    }
-
-    /// The operands, without a condition.
-    fn joined(&self) -> &[ValueType] {
-        if self.call == Call::Op(Op::Where) { &self.operands[1..] } else { self.operands }
-    }
-
-    /// The library refuses, ndjit computes.
-    fn refused(&self) -> bool {
-        self.theirs.is_none() && self.ours.is_some()
-    }
-
-    /// The library computes, ndjit refuses.
-    fn missing(&self) -> bool {
-        self.theirs.is_some() && self.ours.is_none()
-    }
-
-    /// Both compute.
-    fn other(&self) -> bool {
-        self.theirs.is_some() && self.ours.is_some()
-    }
-}
-
-/// Cells that differ on purpose.
-pub struct Difference {
-    /// The reports it belongs to.
-    pub libraries: &'static [&'static str],
-    /// Function names; empty for all.
-    pub calls: &'static [&'static str],
-    /// Which cells.
-    pub cells: fn(&Outcome) -> bool,
-    /// What ndjit returns in them.
-    pub ours: fn(&Outcome) -> Option<ValueType>,
-    pub reason: &'static str,
-}
-
-impl Difference {
-    pub fn explains(&self, outcome: &Outcome) -> bool {
-        (self.calls.is_empty() || self.calls.contains(&outcome.call.name()))
-            && (self.cells)(outcome)
-            && (self.ours)(outcome) == outcome.ours
-    }
-}
-
-fn nothing(_: &Outcome) -> Option<ValueType> {
-    None
-}
-
-fn bool_result(_: &Outcome) -> Option<ValueType> {
-    Some(DType::Bool.into())
-}
-
-fn i64_result(_: &Outcome) -> Option<ValueType> {
-    Some(DType::I64.into())
-}
-
-fn c64(_: &Outcome) -> Option<ValueType> {
-    Some(DType::C64.into())
-}
-
-/// The type that the operands meet in, by the policy's table, as a float where the call asks for one; bool where the call asks a question, i64 where it asks for an
-/// index or a count (no library whose differences are listed has another).
-fn meets(o: &Outcome) -> Option<ValueType> {
-    let rule = match o.call {
-        Call::Op(op) if op.row().rule == Operands::Inexact => Operands::Inexact,
-        _ => Operands::Join,
-    };
-    let met = o.policy.resolve(rule, o.joined()).ok().map(|resolution| resolution.compute);
-    match o.call {
-        Call::Op(op) if op.row().rule == Operands::Logical => bool_result(o),
-        Call::Op(op) if op.row().result == ResultRule::Bool => met.and(bool_result(o)),
-        Call::Reduction(reduction) if reduction.row().rule == Rule::Bool => bool_result(o),
-        Call::Reduction(reduction) if reduction.row().rule == Rule::Index => i64_result(o),
-        _ => met,
-    }
-}
-
-/// The type that the operands meet in, bool as a number.
-fn number(o: &Outcome) -> Option<ValueType> {
-    o.policy.resolve(Operands::Number, o.operands).ok().map(|resolution| resolution.compute)
-}
-
-/// As for arrays of the default dtypes in place of the numbers.
-fn of_defaults(o: &Outcome) -> Option<ValueType> {
-    let operands: Vec<ValueType> = o.operands.iter().map(|&ty| o.policy.commit(ty).into()).collect();
-    o.call.resolve(o.policy, &operands)
-}
-
-/// As the square root.
-fn as_sqrt(o: &Outcome) -> Option<ValueType> {
-    Call::Op(Op::Sqrt).resolve(o.policy, o.operands)
-}
-
-/// As the standard deviation.
-fn as_std(o: &Outcome) -> Option<ValueType> {
-    Call::Reduction(Reduction::Std).resolve(o.policy, o.operands)
-}
-
-const COMPARISONS: &[&str] =
-    &["less", "less_equal", "greater", "greater_equal", "minimum", "maximum", "max", "min", "argmax", "argmin"];
+const COMPARISONS: &[&str] = &[
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "minimum",
+    "maximum",
+    "fmin",
+    "fmax",
+    "max",
+    "min",
+    "argmax",
+    "argmin",
+];
 const LOGICAL: &[&str] = &["logical_and", "logical_or", "logical_xor", "logical_not", "any", "all"];
 const NUMPY: &[&str] = &["numpy2", "numpy1"];
 const IVY: &[&str] = &["ivy_precise", "ivy_imprecise"];
@@ -308,6 +205,9 @@ pub const DIFFERENCES: &[Difference] = &[
         calls: &[
             "minimum",
             "maximum",
+            "fmin",
+            "fmax",
+            "fmod",
             "logical_and",
             "logical_or",
             "logical_xor",
@@ -413,6 +313,13 @@ pub const DIFFERENCES: &[Difference] = &[
         cells: |o| o.refused() && o.has_kind(Kind::UInt),
         ours: meets,
         reason: "TensorFlow's negative, abs, sign and pow take no unsigned integers",
+    },
+    Difference {
+        libraries: &["tensorflow"],
+        calls: &["fmod"],
+        cells: |o| o.refused() && o.has(|ty| !matches!(ty.name(), "i32" | "i64" | "f32" | "f64") && !ty.is_weak()),
+        ours: meets,
+        reason: "TensorFlow's fmod has kernels for i32, i64, f32 and f64 only",
     },
     Difference {
         libraries: &["tensorflow"],

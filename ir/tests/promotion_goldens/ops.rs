@@ -1,7 +1,8 @@
 //! What ops, reductions and creation return under each policy, against the libraries' functions.
 
 use crate::golden;
-use crate::op_differences::{DIFFERENCES, Outcome};
+use crate::op_differences::DIFFERENCES;
+use crate::op_outcome::Outcome;
 use crate::report::Report;
 use ndjit_ir::promotion::Defaults;
 use ndjit_ir::{DType, Op, Policy, Reduction, ValueType};

@@ -9,8 +9,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
     let x = args[0];
     let y = args.get(1).copied().unwrap_or(x);
     match op {
-        Op::Add | Op::Maximum | Op::LogicalOr | Op::BitwiseOr => b.or(x, y),
-        Op::Multiply | Op::Minimum | Op::LogicalAnd | Op::BitwiseAnd => b.and(x, y),
+        Op::Add | Op::Maximum | Op::Fmax | Op::LogicalOr | Op::BitwiseOr => b.or(x, y),
+        Op::Multiply | Op::Minimum | Op::Fmin | Op::LogicalAnd | Op::BitwiseAnd => b.and(x, y),
         Op::NotEqual | Op::LogicalXor | Op::BitwiseXor => b.xor(x, y),
         Op::LogicalNot | Op::BitwiseInvert => b.not(x),
         Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Conj | Op::Real | Op::Positive => x,
@@ -38,6 +38,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         | Op::Divide
         | Op::FloorDivide
         | Op::Remainder
+        | Op::Fmod
         | Op::Negative
         | Op::Sign
         | Op::Square

@@ -26,6 +26,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         Op::Sqrt => complex_root::sqrt(b, x),
         Op::Minimum => extreme(b, x, y, false),
         Op::Maximum => extreme(b, x, y, true),
+        Op::Fmin => number_of(b, x, y, false),
+        Op::Fmax => number_of(b, x, y, true),
         Op::Round => vec![b.fround(x.0), b.fround(x.1)],
         Op::Equal => vec![equal(b, x, y)],
         Op::NotEqual => {
@@ -50,6 +52,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Vec<Reg> {
         }
         Op::FloorDivide
         | Op::Remainder
+        | Op::Fmod
         | Op::Clip
         | Op::Floor
         | Op::Ceil
@@ -138,12 +141,22 @@ fn before(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), or_equal: bool) -> 
     b.or(first, second)
 }
 
-/// The smaller or larger operand: the one with a NaN if one alone has any. Where neither is before the other (both have a NaN, or
-/// differ in signs of zeros at most) part by part, which keeps the op commutative and idempotent bit for bit.
-fn extreme(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), larger: bool) -> Vec<Reg> {
-    let x_first = before(b, x, y, false);
-    let y_first = before(b, y, x, false);
-    let (take_x, take_y) = if larger { (y_first, x_first) } else { (x_first, y_first) };
+/// The smaller or larger operand, or the one without NaN if one alone has any.
+fn number_of(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), larger: bool) -> Vec<Reg> {
+    let (x_alone, y_alone) = nan_alone(b, x, y);
+    let numbers = extreme(b, x, y, larger);
+    [(x.0, y.0), (x.1, y.1)]
+        .into_iter()
+        .zip(numbers)
+        .map(|((x, y), extreme)| {
+            let part = b.select(y_alone, x, extreme);
+            b.select(x_alone, y, part)
+        })
+        .collect()
+}
+
+/// Whether `x` alone has a NaN, whether `y` alone has one.
+fn nan_alone(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg)) -> (Reg, Reg) {
     let [x_nan, y_nan] = [x, y].map(|z| {
         let (re, im) = (is_nan(b, z.0), is_nan(b, z.1));
         b.or(re, im)
@@ -152,7 +165,16 @@ fn extreme(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), larger: bool) -> V
         let number = b.not(other);
         b.and(nan, number)
     };
-    let (x_alone, y_alone) = (alone(b, x_nan, y_nan), alone(b, y_nan, x_nan));
+    (alone(b, x_nan, y_nan), alone(b, y_nan, x_nan))
+}
+
+/// The smaller or larger operand: the one with a NaN if one alone has any. Where neither is before the other (both have a NaN, or
+/// differ in signs of zeros at most) part by part, which keeps the op commutative and idempotent bit for bit.
+fn extreme(b: &mut BodyBuilder, x: (Reg, Reg), y: (Reg, Reg), larger: bool) -> Vec<Reg> {
+    let x_first = before(b, x, y, false);
+    let y_first = before(b, y, x, false);
+    let (take_x, take_y) = if larger { (y_first, x_first) } else { (x_first, y_first) };
+    let (x_alone, y_alone) = nan_alone(b, x, y);
     let (take_x, take_y) = (b.or(take_x, x_alone), b.or(take_y, y_alone));
     [(x.0, y.0), (x.1, y.1)]
         .into_iter()

@@ -19,6 +19,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::Multiply | Op::Square => b.fmul(x, y),
         Op::Divide => b.fdiv(x, y),
         Op::FloorDivide => remainder::floor_divide(b, x, y),
+        Op::Fmod => remainder::fmod(b, x, y),
         Op::Remainder => remainder::remainder(b, x, y),
         Op::Negative => b.fneg(x),
         Op::Abs => b.fabs(x),
@@ -31,6 +32,14 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
         Op::MulAdd => b.fma(x, y, args[2]),
         Op::Minimum => b.fmin(x, y),
         Op::Maximum => b.fmax(x, y),
+        Op::Fmin => {
+            let smaller = b.fmin(x, y);
+            number_of(b, x, y, smaller)
+        }
+        Op::Fmax => {
+            let larger = b.fmax(x, y);
+            number_of(b, x, y, larger)
+        }
         Op::Clip => {
             let raised = b.fmax(x, y);
             b.fmin(raised, args[2])
@@ -111,4 +120,11 @@ fn sign(b: &mut BodyBuilder, x: Reg) -> Reg {
     let signed = b.select(is_zero, zero, signed);
     let nan = is_nan(b, x);
     b.select(nan, x, signed)
+}
+
+/// The one of two that is a number, `both` if both are.
+fn number_of(b: &mut BodyBuilder, x: Reg, y: Reg, both: Reg) -> Reg {
+    let (x_nan, y_nan) = (is_nan(b, x), is_nan(b, y));
+    let value = b.select(y_nan, x, both);
+    b.select(x_nan, y, value)
 }

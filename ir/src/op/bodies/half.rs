@@ -26,6 +26,7 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Divide
         | Op::FloorDivide
         | Op::Remainder
+        | Op::Fmod
         | Op::Square
         | Op::Sqrt
         | Op::Reciprocal
@@ -68,6 +69,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Sign
         | Op::Minimum
         | Op::Maximum
+        | Op::Fmin
+        | Op::Fmax
         | Op::Clip
         | Op::Floor
         | Op::Ceil

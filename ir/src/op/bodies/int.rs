@@ -22,6 +22,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         Op::FloorDivide => b.udiv(x, y),
         Op::Remainder if signed => remainder(b, x, y),
         Op::Remainder => b.urem(x, y),
+        Op::Fmod if signed => b.srem(x, y),
+        Op::Fmod => b.urem(x, y),
         Op::Negative => negative(b, x),
         Op::Abs if signed => {
             let negated = negative(b, x);
@@ -30,8 +32,8 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         Op::Sign => sign(b, x, signed),
         Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real | Op::Positive => x,
         Op::Imag => b.int(b.ty(x), 0),
-        Op::Minimum => minimum(b, x, y, signed),
-        Op::Maximum => maximum(b, x, y, signed),
+        Op::Minimum | Op::Fmin => minimum(b, x, y, signed),
+        Op::Maximum | Op::Fmax => maximum(b, x, y, signed),
         Op::Clip => {
             let raised = maximum(b, x, y, signed);
             minimum(b, raised, args[2], signed)

@@ -14,6 +14,13 @@ pub(super) fn remainder(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     copysign(b, magnitude, y)
 }
 
+/// `x - trunc(x / y) * y`, exact; the sign of `x`, also for zeros.
+pub(super) fn fmod(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
+    let (ax, ay) = (b.fabs(x), b.fabs(y));
+    let magnitude = fmod_magnitudes(b, ax, ay);
+    copysign(b, magnitude, x)
+}
+
 /// The quotient that belongs to [`remainder`], rounded as NumPy does; `x / 0` for a zero divisor.
 pub(super) fn floor_divide(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let ty = b.ty(x);

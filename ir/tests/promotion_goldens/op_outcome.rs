@@ -1,0 +1,120 @@
+//! One function on operands of some types, as a library and as ndjit decide it; and what deliberate differences are made of.
+
+use crate::ops::Call;
+use ndjit_ir::op::{Operands, ResultRule};
+use ndjit_ir::reduction::Rule;
+use ndjit_ir::{DType, Kind, Op, Policy, Reduction, ValueType};
+
+/// One cell.
+pub struct Outcome<'a> {
+    pub policy: Policy,
+    pub call: Call,
+    pub operands: &'a [ValueType],
+    pub theirs: Option<&'a str>,
+    pub ours: Option<ValueType>,
+}
+
+impl Outcome<'_> {
+    pub fn has(&self, test: impl Fn(&ValueType) -> bool) -> bool {
+        self.operands.iter().any(test)
+    }
+
+    pub fn has_kind(&self, kind: Kind) -> bool {
+        self.has(|ty| ty.kind() == kind)
+    }
+
+    /// The operands, without a condition.
+    pub fn joined(&self) -> &[ValueType] {
+        if self.call == Call::Op(Op::Where) { &self.operands[1..] } else { self.operands }
+    }
+
+    /// The library refuses, ndjit computes.
+    pub fn refused(&self) -> bool {
+        self.theirs.is_none() && self.ours.is_some()
+    }
+
+    /// The library computes, ndjit refuses.
+    pub fn missing(&self) -> bool {
+        self.theirs.is_some() && self.ours.is_none()
+    }
+
+    /// Both compute.
+    pub fn other(&self) -> bool {
+        self.theirs.is_some() && self.ours.is_some()
+    }
+}
+
+/// Cells that differ on purpose.
+pub struct Difference {
+    /// The reports it belongs to.
+    pub libraries: &'static [&'static str],
+    /// Function names; empty for all.
+    pub calls: &'static [&'static str],
+    /// Which cells.
+    pub cells: fn(&Outcome) -> bool,
+    /// What ndjit returns in them.
+    pub ours: fn(&Outcome) -> Option<ValueType>,
+    pub reason: &'static str,
+}
+
+impl Difference {
+    pub fn explains(&self, outcome: &Outcome) -> bool {
+        (self.calls.is_empty() || self.calls.contains(&outcome.call.name()))
+            && (self.cells)(outcome)
+            && (self.ours)(outcome) == outcome.ours
+    }
+}
+
+pub fn nothing(_: &Outcome) -> Option<ValueType> {
+    None
+}
+
+pub fn bool_result(_: &Outcome) -> Option<ValueType> {
+    Some(DType::Bool.into())
+}
+
+pub fn i64_result(_: &Outcome) -> Option<ValueType> {
+    Some(DType::I64.into())
+}
+
+pub fn c64(_: &Outcome) -> Option<ValueType> {
+    Some(DType::C64.into())
+}
+
+/// The type that the operands meet in by the policy's table, as a float or a number where the call asks for one; bool where the
+/// call asks a question, i64 where it asks for an index or a count (no library whose differences are listed has another).
+pub fn meets(o: &Outcome) -> Option<ValueType> {
+    let rule = match o.call {
+        Call::Op(op) if matches!(op.row().rule, Operands::Inexact | Operands::Number) => op.row().rule,
+        _ => Operands::Join,
+    };
+    let met = o.policy.resolve(rule, o.joined()).ok().map(|resolution| resolution.compute);
+    match o.call {
+        Call::Op(op) if op.row().rule == Operands::Logical => bool_result(o),
+        Call::Op(op) if op.row().result == ResultRule::Bool => met.and(bool_result(o)),
+        Call::Reduction(reduction) if reduction.row().rule == Rule::Bool => bool_result(o),
+        Call::Reduction(reduction) if reduction.row().rule == Rule::Index => i64_result(o),
+        _ => met,
+    }
+}
+
+/// The type that the operands meet in, bool as a number.
+pub fn number(o: &Outcome) -> Option<ValueType> {
+    o.policy.resolve(Operands::Number, o.operands).ok().map(|resolution| resolution.compute)
+}
+
+/// As for arrays of the default dtypes in place of the numbers.
+pub fn of_defaults(o: &Outcome) -> Option<ValueType> {
+    let operands: Vec<ValueType> = o.operands.iter().map(|&ty| o.policy.commit(ty).into()).collect();
+    o.call.resolve(o.policy, &operands)
+}
+
+/// As the square root.
+pub fn as_sqrt(o: &Outcome) -> Option<ValueType> {
+    Call::Op(Op::Sqrt).resolve(o.policy, o.operands)
+}
+
+/// As the standard deviation.
+pub fn as_std(o: &Outcome) -> Option<ValueType> {
+    Call::Reduction(Reduction::Std).resolve(o.policy, o.operands)
+}
