@@ -103,9 +103,7 @@ fn nothing_points_back() {
 fn files_open_with_their_subject() {
     for path in sources() {
         let text = read(&path);
-        // Programs that must not compile show users' code.
-        let wrong = name(&path).starts_with("tests/wrong/");
-        assert!(wrong || text.starts_with("//!"), "{} does not open with //!", name(&path));
+        assert!(text.starts_with("//!"), "{} does not open with //!", name(&path));
     }
 }
 

@@ -1,3 +1,5 @@
+//! A call with too few arguments.
+
 use ndjit::{Array, jit};
 
 fn main() {

@@ -1,3 +1,5 @@
+//! A call with an argument that is no array.
+
 use ndjit::jit;
 
 fn main() {

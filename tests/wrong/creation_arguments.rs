@@ -1,3 +1,5 @@
+//! Creation functions called with a dtype or a range where an argument of another kind stands.
+
 use ndjit::*;
 
 fn main() {

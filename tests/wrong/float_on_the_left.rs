@@ -1,3 +1,5 @@
+//! A Rust number as the first argument of a function.
+
 use ndjit::{Array, Expr};
 
 fn scaled(x: Expr) -> Expr {

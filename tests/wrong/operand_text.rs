@@ -1,3 +1,5 @@
+//! Text as an operand.
+
 use ndjit::{Expr, jit};
 
 fn main() {

@@ -1,3 +1,5 @@
+//! A dtype where the axes of a reduction stand.
+
 use ndjit::{Array, DType};
 
 fn main() {

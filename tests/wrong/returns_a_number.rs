@@ -1,3 +1,5 @@
+//! A traced function that returns a Rust number.
+
 use ndjit::{Expr, jit};
 
 fn main() {

@@ -1,3 +1,5 @@
+//! A traced function that returns a struct of the user.
+
 use ndjit::{Expr, jit};
 
 struct Pair(Expr, Expr);

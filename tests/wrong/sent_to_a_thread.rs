@@ -1,3 +1,5 @@
+//! An expression that is sent to another thread.
+
 use ndjit::Expr;
 
 fn send(x: Expr) {
