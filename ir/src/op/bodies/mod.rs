@@ -15,6 +15,7 @@ mod cast;
 mod complex;
 mod complex_divide;
 mod complex_root;
+mod decompose;
 mod degrees;
 mod exp;
 mod expm1;

@@ -6,7 +6,7 @@
 //! are sums of a large and a small term, hence known beyond a float's precision, and one `fma` makes their quotient `tan x` so.
 
 use super::reduce::reduce;
-use super::util::{Format, fast_two_sum, polynomial, sign_of, xor_sign};
+use super::util::{Format, fast_two_sum, polynomial, select_pair, sign_of, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -70,9 +70,9 @@ pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let odd = b.and(q, one);
     let top = b.int(int, i64::from(ty.bits()) - 1);
     let flip = b.shl(odd, top);
-    let odd = b.ine(odd, zero);
-    let (n, n_low) = (b.select(odd, cosine.0, sine.0), b.select(odd, cosine.1, sine.1));
-    let (d, d_low) = (b.select(odd, sine.0, cosine.0), b.select(odd, sine.1, cosine.1));
+    let even = b.ieq(odd, zero);
+    let (n, n_low) = select_pair(b, even, sine, cosine);
+    let (d, d_low) = select_pair(b, even, cosine, sine);
     let one = b.float(ty, 1.0);
     let inverse = b.fdiv(one, d);
     let quotient = b.fmul(n, inverse);
@@ -122,8 +122,8 @@ fn quadrant(b: &mut BodyBuilder, sine: Reg, cosine: Reg, q: Reg) -> Reg {
     let int = f.ty.as_int();
     let (one, two, zero) = (b.int(int, 1), b.int(int, 2), b.int(int, 0));
     let odd = b.and(q, one);
-    let odd = b.ine(odd, zero);
-    let value = b.select(odd, cosine, sine);
+    let even = b.ieq(odd, zero);
+    let value = b.select(even, sine, cosine);
     let half_turn = b.and(q, two);
     let to_top = b.int(int, i64::from(f.ty.bits()) - 2);
     let sign = b.shl(half_turn, to_top);
