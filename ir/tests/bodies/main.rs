@@ -3,6 +3,8 @@
 mod atan2;
 mod cast;
 mod complex;
+mod complex_exp_log;
+mod complex_support;
 mod degrees;
 mod exp_log;
 mod float;

@@ -128,9 +128,9 @@ fn with_special_values(b: &mut BodyBuilder, rare: Reg, x: Reg, result: Reg) -> R
 
 /// `(k, m - 1)` of a positive normal `x`, both floats.
 fn decomposed(b: &mut BodyBuilder, x: Reg, magic: Reg) -> (Reg, Reg) {
-    let parts = decompose(b, x, std::f64::consts::FRAC_1_SQRT_2, magic);
+    let parts = decompose(b, x, std::f64::consts::FRAC_1_SQRT_2);
     let one = b.float(b.ty(x), 1.0);
-    (parts.k, b.fsub(parts.m, one))
+    (parts.exponent_from(b, magic), b.fsub(parts.m, one))
 }
 
 /// A small integer as a float: in the low bits of 1.5 * 2^mantissa; subtracting that leaves it.

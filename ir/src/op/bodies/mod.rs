@@ -7,6 +7,7 @@
 //! and which primitives a machine lacks, is not known here.
 
 mod angle;
+mod arg;
 mod asin;
 mod atan;
 mod bit_count;
@@ -14,9 +15,13 @@ mod bools;
 mod cast;
 mod complex;
 mod complex_divide;
+mod complex_exp;
+mod complex_log;
+mod complex_pow;
 mod complex_root;
 mod decompose;
 mod degrees;
+mod double_word;
 mod exp;
 mod expm1;
 mod finite;
@@ -29,6 +34,7 @@ mod int_power;
 mod inverse_hyperbolic;
 mod log;
 mod log1p;
+mod log2_parts;
 mod log_sum;
 mod polar;
 mod pow;
