@@ -96,17 +96,25 @@ pub(super) fn exp(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 /// `e^(x + low)` as an unrounded sum of two floats; `low` is a rounding error of `x`.
 pub(super) fn exp_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg) {
+    let (high, low, k) = exp_unscaled(b, x, low);
+    (scale(b, high, k), scale(b, low, k))
+}
+
+/// `(high, low, k)` with `e^(x + low) = 2^k (high + low)`; `low` is a rounding error of `x`.
+pub(super) fn exp_unscaled(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg, Reg) {
     let ty = b.ty(x);
     let c = constants(ty);
     let x = clamp(b, x, c.smallest, c.largest);
     let r = reduce(b, x);
     let low = b.fadd(r.low, low);
-    let rest = less_one(b, r.value, Some(low));
+    // The error of a large `x` is too large to leave out its product with r.
+    let (value, low) = fast_two_sum(b, r.value, low);
+    let rest = less_one(b, value, Some(low));
     let one = b.float(ty, 1.0);
-    let (sum, error) = fast_two_sum(b, one, r.value);
+    let (sum, error) = fast_two_sum(b, one, value);
     let rest = b.fadd(error, rest);
     let (high, low) = fast_two_sum(b, sum, rest);
-    (scale(b, high, r.k), scale(b, low, r.k))
+    (high, low, r.k)
 }
 
 /// 2 to the power `x`.
