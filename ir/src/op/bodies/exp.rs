@@ -97,10 +97,15 @@ pub(super) fn exp(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 /// `e^(x + low)` as an unrounded sum of two floats; `low` is a rounding error of `x`.
 pub(super) fn exp_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> DoubleWord {
+    let ((high, low), k) = exp_unscaled(b, x, low);
+    (scale(b, high, k), scale(b, low, k))
+}
+
+/// As [`exp_significand`], for every `x`.
+pub(super) fn exp_unscaled(b: &mut BodyBuilder, x: Reg, low: Reg) -> (DoubleWord, Reg) {
     let c = constants(b.ty(x));
     let x = clamp(b, x, c.smallest, c.largest);
-    let ((high, low), k) = exp_significand(b, x, Some(low));
-    (scale(b, high, k), scale(b, low, k))
+    exp_significand(b, x, Some(low))
 }
 
 /// `e^(x + low)` as a double-word number near 1 times two to the power of an integer register. `x` may be twice what the format's

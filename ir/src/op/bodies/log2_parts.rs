@@ -17,6 +17,9 @@ use crate::dtype::PrimType;
 /// `1 / ln 2`, and what rounding it loses.
 const LOG2_E: (f64, f64) = (std::f64::consts::LOG2_E, 2.0355273740931033e-17);
 
+/// `ln 2`, and what rounding it loses.
+const LN_2: (f64, f64) = (std::f64::consts::LN_2, 2.3190468138462996e-17);
+
 const Q_SINGLE: &[f64] = &[0.6666666865348816, -0.5, 0.4000973701477051, -0.33340704441070557];
 const Q_DOUBLE: &[f64] = &[
     0.6666666666666666,
@@ -44,6 +47,13 @@ pub(super) fn log2_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
     let minus_one = b.float(f.ty, -1.0);
     let r = b.fma(m.m, row.c, minus_one);
     assembled(b, k, row, r, None)
+}
+
+/// The natural logarithm of a positive finite number.
+pub(super) fn log_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
+    let logarithm = log2_parts(b, x);
+    let ln2 = constant(b, b.ty(x), LN_2);
+    product(b, logarithm, ln2)
 }
 
 /// The base-2 logarithm of `4^k (x + rest.0 + rest.1)`: `x` positive and normal, `rest` a few units in its last place at most, `k` an
