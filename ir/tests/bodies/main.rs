@@ -1,20 +1,24 @@
 //! Tests of bodies, one subject per module: the interpreter's answers against independent references.
 
+mod activations;
 mod atan2;
 mod cast;
 mod complex;
 mod degrees;
+mod double_double;
 mod exp_log;
 mod float;
 mod float_parts;
 mod half_floats;
 mod int;
 mod log_sum;
+mod logistic;
 mod math;
 mod nan;
 mod powers;
 mod reduce;
 mod roots;
+mod sinc;
 mod structure;
 mod support;
 mod trig;

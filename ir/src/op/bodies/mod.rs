@@ -28,11 +28,14 @@ mod inverse_hyperbolic;
 mod log;
 mod log1p;
 mod log_sum;
+mod logistic;
 mod pow;
 mod pow_table;
 mod reduce;
 mod remainder;
 mod root;
+mod sinc;
+mod softplus;
 mod trig;
 mod util;
 

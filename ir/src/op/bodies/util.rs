@@ -41,6 +41,11 @@ pub(super) fn ln2(ty: PrimType) -> (f64, f64) {
     }
 }
 
+/// `log10 2` in two parts, as [`ln2`].
+pub(super) const LOG10_2_SINGLE: (f64, f64) = (0.30103302001953125, -3.024355464731343e-06);
+/// The same in `f64`.
+pub(super) const LOG10_2_DOUBLE: (f64, f64) = (0.3010299956640665, -8.532344317057107e-14);
+
 /// The magnitude of `a` with the sign of `s`.
 pub(super) fn copysign(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     let f = Format::of(b.ty(a));
@@ -166,6 +171,17 @@ pub(super) fn fast_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let sum = b.fadd(x, y);
     let y_part = b.fsub(sum, x);
     (sum, b.fsub(y, y_part))
+}
+
+/// The product of a sum of two floats and a constant in two parts, as an unrounded sum of two floats.
+pub(super) fn product_parts(b: &mut BodyBuilder, (high, low): (Reg, Reg), factor: (f64, f64)) -> (Reg, Reg) {
+    let ty = b.ty(high);
+    let (factor, factor_low) = (b.float(ty, factor.0), b.float(ty, factor.1));
+    let product = b.fmul(high, factor);
+    let minus = b.fneg(product);
+    let error = b.fma(high, factor, minus);
+    let error = b.fma(low, factor, error);
+    (product, b.fma(high, factor_low, error))
 }
 
 /// `x y + z` and its rounding error, exact if `|z| >= |x y|` or `z = 0`.
