@@ -192,7 +192,9 @@ macro_rules! op_table {
                 "`log(1 + e^x)`, without overflow: 0 at -inf, +inf at +inf, NaN for NaN.";
             Silu silu(x) Inexact FLOAT Same Ulp(2) []
                 "`x * sigmoid(x)`, the sigmoid linear unit or swish: zeros give themselves, +inf at +inf, at -inf the limit, -0; NaN for NaN.";
-            GeluTanh gelu_tanh(x) Inexact FLOAT Same Ulp(4) []
+            Gelu gelu(x) Inexact FLOAT Same Ulp(2) []
+                "`x` times the normal distribution function, `x / 2 * erfc(-x / sqrt(2))`, the Gaussian error linear unit: zeros give themselves, +inf at +inf, at -inf the limit, -0; NaN for NaN.";
+            GeluTanh gelu_tanh(x) Inexact FLOAT Same Ulp(2) []
                 "The approximation `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))` of the Gaussian error linear unit: zeros give themselves, +inf at +inf, at -inf the limit, -0; NaN for NaN.";
             Relu relu(x) Number REAL Same Exact [idempotent]
                 "The larger of `x` and 0, the rectified linear unit; +0 at -0, NaN for NaN.";

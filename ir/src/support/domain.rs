@@ -69,7 +69,7 @@ const GAPS: &[DomainGap] = gaps! {
         Reciprocal page!("reciprocal"), Divide page!("divide"), Copysign page!("copysign"), Nextafter page!("nextafter"),
         Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10,
         FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"), LogSigmoid nn!("log_sigmoid"), Softplus nn!("softplus"),
-        Silu nn!("silu"), GeluTanh nn!("gelu"), Heaviside NUMPY_HEAVISIDE, Sinc NUMPY_SINC;
+        Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"), Heaviside NUMPY_HEAVISIDE, Sinc NUMPY_SINC;
     DTypeSet::COMPLEX, "it is defined for real numbers":
         Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"), Atan2 page!("atan2"),
         FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD, Logaddexp page!("logaddexp"),
@@ -78,7 +78,7 @@ const GAPS: &[DomainGap] = gaps! {
         Relu nn!("relu"), Heaviside NUMPY_HEAVISIDE;
     DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
         Rsqrt JAX_RSQRT, FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"), LogSigmoid nn!("log_sigmoid"),
-        Softplus nn!("softplus"), Silu nn!("silu"), GeluTanh nn!("gelu"), Sinc NUMPY_SINC;
+        Softplus nn!("softplus"), Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"), Sinc NUMPY_SINC;
     DTypeSet::BOOL, "it is defined for numbers, and bool is none":
         Subtract page!("subtract"), Negative page!("negative"), Sign page!("sign"), Square page!("square"),
         Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD, Relu nn!("relu"),

@@ -111,6 +111,26 @@ impl Dd {
         about + (value - power).scaled(1) / (value + power)
     }
 
+    /// Newton's iteration from the root of the first part.
+    pub fn sqrt(self) -> Dd {
+        let root = Dd(self.0.sqrt(), 0.0);
+        (root + self / root).scaled(-1)
+    }
+
+    /// The upper tail of the normal distribution at this value, not negative, as a number and an exponent of two: near 0 a series
+    /// of positive terms is taken from 1/2, beyond there is a continued fraction (Abramowitz and Stegun 26.2.11 and 26.2.14).
+    pub fn normal_tail(self) -> (Dd, i32) {
+        let square = self * self;
+        let (power, exponent) = (-square.scaled(-1)).exp();
+        let density = power / PI.scaled(1).sqrt();
+        if self.0 < 4.0 {
+            let one = Dd(1.0, 0.0);
+            let series = (1..100).rev().fold(one, |sum, n| one + square * sum / Dd(f64::from(2 * n + 1), 0.0));
+            return (Dd(0.5, 0.0) - density.scaled(exponent) * self * series, 0);
+        }
+        (density / (1..150).rev().fold(self, |rest, n| self + Dd(f64::from(n), 0.0) / rest), exponent)
+    }
+
     /// `sin(pi self)` for values from 0 to 1/2.
     pub fn sin_pi(self) -> Dd {
         let x = self * PI;

@@ -6,8 +6,10 @@ use crate::support::{doubles, singles};
 use ndjit_ir::DType;
 use ndjit_ir::op::Op;
 
-const FUNCTIONS: [(Op, fn(f64) -> f64); 3] =
-    [(Op::Sigmoid, sigmoid), (Op::Softplus, softplus), (Op::LogSigmoid, log_sigmoid)];
+/// A function's nearest `f64`.
+pub type Exact = fn(f64) -> f64;
+
+const FUNCTIONS: [(Op, Exact); 3] = [(Op::Sigmoid, sigmoid), (Op::Softplus, softplus), (Op::LogSigmoid, log_sigmoid)];
 
 /// The `f64` nearest to `1 / (1 + e^-x)`.
 fn sigmoid(x: f64) -> f64 {
@@ -49,6 +51,29 @@ fn softplus(x: f64) -> f64 {
 /// The `f64` nearest to `-log(1 + e^-x)`.
 fn log_sigmoid(x: f64) -> f64 {
     -softplus(-x)
+}
+
+/// Function, `x` and the nearest `f64` (mpmath, 4000 bits): the references themselves are right.
+const EXACT: &[(Exact, f64, f64)] = &[
+    (sigmoid, 0.7, 0.668187772168166),
+    (sigmoid, -1.5, 0.18242552380635635),
+    (sigmoid, -36.9, 9.430476078526807e-17),
+    (sigmoid, -720.25, 1.5827029403e-313),
+    (sigmoid, -744.9, 5e-324),
+    (sigmoid, 30.5, 0.9999999999999433),
+    (softplus, 0.3, 0.8543552444685271),
+    (softplus, -2.5, 0.07888973429254963),
+    (softplus, 12.0, 12.000006144193478),
+    (softplus, -35.7, 3.131028321777891e-16),
+    (softplus, -730.5, 5.596044e-318),
+    (softplus, -744.9, 5e-324),
+];
+
+#[test]
+fn references_are_the_nearest_floats() {
+    for &(reference, x, expected) in EXACT {
+        assert_eq!(reference(x).to_bits(), expected.to_bits(), "{x:e}: {:e}, not {expected:e}", reference(x));
+    }
 }
 
 #[test]

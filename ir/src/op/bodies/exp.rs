@@ -107,15 +107,20 @@ pub(super) fn exp(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 /// `e^(x + low)` as an unrounded sum of two floats; `low` is a rounding error of `x`.
 pub(super) fn exp_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg) {
-    let ty = b.ty(x);
-    let c = constants(ty);
+    let (high, low, k) = exp_unscaled(b, x, low);
+    (scale(b, high, k), scale(b, low, k))
+}
+
+/// `(high, low, k)` with `e^(x + low) = 2^k (high + low)`; `low` is a rounding error of `x`.
+pub(super) fn exp_unscaled(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg, Reg) {
+    let c = constants(b.ty(x));
     let x = clamp(b, x, c.smallest, c.largest);
     let r = reduce(b, x);
     let low = b.fadd(r.low, low);
-    // The error of a large `x` is no small part of what is left.
+    // The error of a large `x` is too large to leave out its product with r.
     let (value, low) = fast_two_sum(b, r.value, low);
     let (high, low) = unscaled_parts(b, value, low);
-    (scale(b, high, r.k), scale(b, low, r.k))
+    (high, low, r.k)
 }
 
 /// `e^(r + low)` as an unrounded sum of two floats, for an `|r|` up to `ln(2)/2` and a `low` below its last place.

@@ -4,8 +4,8 @@ use super::super::Op;
 use super::Scalar::{self, Binary, Ternary, Unary};
 use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use super::{
-    asin, atan, complex_root, degrees, exp, expm1, float_parts, hyperbolic, inverse_hyperbolic, log, log_sum, log1p,
-    logistic, pow, remainder, root, sinc, softplus, trig,
+    asin, atan, complex_root, degrees, exp, expm1, float_parts, gelu, hyperbolic, inverse_hyperbolic, log, log_sum,
+    log1p, logistic, pow, remainder, root, sinc, softplus, trig,
 };
 use crate::body::{BodyBuilder, Reg};
 
@@ -98,6 +98,7 @@ pub(super) const fn op(op: Op) -> Option<Scalar> {
         Op::LogSigmoid => Unary(softplus::log_sigmoid),
         Op::Softplus => Unary(softplus::softplus),
         Op::Silu => Unary(logistic::silu),
+        Op::Gelu => Unary(gelu::gelu),
         Op::GeluTanh => Unary(logistic::gelu_tanh),
         Op::Relu => Unary(|b, x| {
             let zero = b.float(b.ty(x), 0.0);

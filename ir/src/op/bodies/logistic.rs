@@ -5,7 +5,7 @@
 //! and the quotient round, and neither overflows; `2^-k` comes last, so that a result rounds once to a subnormal.
 
 use super::exp::{clamp, less_one, reduce};
-use super::util::{Format, fast_two_sum, power_of_two, product_parts, two_sum};
+use super::util::{Format, exact_product, fast_two_sum, power_of_two, product_parts, two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -76,13 +76,6 @@ pub(super) fn gelu_tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let v_low = b.fma(bounded, slope_low, v_low);
     let result = times_sigmoid(b, bounded, (v, Some(v_low)));
     as_is_from(b, x, c.gelu_one, result)
-}
-
-/// A product and its rounding error.
-fn exact_product(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
-    let product = b.fmul(x, y);
-    let minus = b.fneg(product);
-    (product, b.fma(x, y, minus))
 }
 
 /// `x` from `limit` on, `result` below.

@@ -20,6 +20,7 @@ mod exp;
 mod expm1;
 mod float;
 mod float_parts;
+mod gelu;
 mod half;
 mod hyperbolic;
 mod int;

@@ -173,13 +173,18 @@ pub(super) fn fast_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     (sum, b.fsub(y, y_part))
 }
 
+/// A product and its rounding error.
+pub(super) fn exact_product(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
+    let product = b.fmul(x, y);
+    let minus = b.fneg(product);
+    (product, b.fma(x, y, minus))
+}
+
 /// The product of a sum of two floats and a constant in two parts, as an unrounded sum of two floats.
 pub(super) fn product_parts(b: &mut BodyBuilder, (high, low): (Reg, Reg), factor: (f64, f64)) -> (Reg, Reg) {
     let ty = b.ty(high);
     let (factor, factor_low) = (b.float(ty, factor.0), b.float(ty, factor.1));
-    let product = b.fmul(high, factor);
-    let minus = b.fneg(product);
-    let error = b.fma(high, factor, minus);
+    let (product, error) = exact_product(b, high, factor);
     let error = b.fma(low, factor, error);
     (product, b.fma(high, factor_low, error))
 }
