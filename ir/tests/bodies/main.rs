@@ -9,6 +9,7 @@ mod double_double;
 mod exp_log;
 mod float;
 mod float_parts;
+mod float_scale;
 mod half_floats;
 mod int;
 mod log_sum;

@@ -18,6 +18,7 @@ mod complex_root;
 mod degrees;
 mod exp;
 mod expm1;
+mod finite;
 mod float;
 mod float_parts;
 mod gelu;
@@ -30,6 +31,7 @@ mod log;
 mod log1p;
 mod log_sum;
 mod logistic;
+mod polar;
 mod pow;
 mod pow_table;
 mod reduce;
@@ -37,6 +39,8 @@ mod remainder;
 mod root;
 mod sinc;
 mod softplus;
+mod saturating;
+mod scale;
 mod trig;
 mod util;
 
@@ -67,6 +71,10 @@ fn build(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Vec<Reg> {
         let n = dtype.repr().len();
         return (1..=n).map(|i| b.select(args[0], args[i], args[i + n])).collect();
     }
+    if let Some(parts) = polar::op(op) {
+        let (re, im) = parts(b, args[0], args[1]);
+        return vec![re, im];
+    }
     let built = match dtype.kind() {
         Kind::Bool => bools::op(op).map(|body| vec![body.emit(b, args)]),
         Kind::UInt | Kind::Int => int::op(op, dtype.is_signed()).map(|body| vec![body.emit(b, args)]),
@@ -84,6 +92,7 @@ enum Scalar {
     Unary(fn(&mut BodyBuilder, Reg) -> Reg),
     Binary(fn(&mut BodyBuilder, Reg, Reg) -> Reg),
     Ternary(fn(&mut BodyBuilder, Reg, Reg, Reg) -> Reg),
+    Quaternary(fn(&mut BodyBuilder, [Reg; 4]) -> Reg),
 }
 
 impl Scalar {
@@ -93,6 +102,7 @@ impl Scalar {
             Scalar::Unary(emit) => emit(b, args[0]),
             Scalar::Binary(emit) => emit(b, args[0], args[1]),
             Scalar::Ternary(emit) => emit(b, args[0], args[1], args[2]),
+            Scalar::Quaternary(emit) => emit(b, [args[0], args[1], args[2], args[3]]),
         }
     }
 }
@@ -100,6 +110,7 @@ impl Scalar {
 /// Whether `op` has a body on `dtype`.
 const fn is_written(op: Op, dtype: DType) -> bool {
     matches!(op, Op::Where)
+        || polar::op(op).is_some() && matches!(dtype, DType::F32 | DType::F64)
         || match dtype.kind() {
             Kind::Bool => bools::op(op).is_some(),
             Kind::UInt | Kind::Int => int::op(op, dtype.is_signed()).is_some(),
