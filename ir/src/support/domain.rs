@@ -78,9 +78,9 @@ const GAPS: &[DomainGap] = gaps! {
         Acosh page!("acosh"), Atanh page!("atanh"), Atan2 page!("atan2"),
         Logaddexp page!("logaddexp"), Sqrt page!("sqrt"), Rsqrt JAX_RSQRT, Cbrt NUMPY_CBRT, Hypot page!("hypot"),
         Reciprocal page!("reciprocal"), Divide page!("divide"), Copysign page!("copysign"), Nextafter page!("nextafter"),
-        Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10,
-        FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"), LogSigmoid nn!("log_sigmoid"), Softplus nn!("softplus"),
-        Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"), Heaviside NUMPY_HEAVISIDE, Sinc NUMPY_SINC;
+        Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10, FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"),
+        LogSigmoid nn!("log_sigmoid"), Softplus nn!("softplus"), Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"),
+        Heaviside NUMPY_HEAVISIDE, Sinc NUMPY_SINC,
         Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Rint NUMPY_RINT, IsClose NUMPY_ISCLOSE, Angle NUMPY_ANGLE,
         Complex JAX_COMPLEX, Polar TORCH_POLAR, FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP,
         ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF, Ldexp NUMPY_LDEXP;
@@ -90,8 +90,7 @@ const GAPS: &[DomainGap] = gaps! {
         Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"), Atan2 page!("atan2"),
         FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD, Logaddexp page!("logaddexp"),
         Signbit page!("signbit"), Copysign page!("copysign"), Nextafter page!("nextafter"), Hypot page!("hypot"),
-        Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10,
-        Relu nn!("relu"), Heaviside NUMPY_HEAVISIDE;
+        Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10, Relu nn!("relu"), Heaviside NUMPY_HEAVISIDE,
         Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Ldexp NUMPY_LDEXP,
         FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP, ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF;
     DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":

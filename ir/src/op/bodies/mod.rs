@@ -37,10 +37,10 @@ mod pow_table;
 mod reduce;
 mod remainder;
 mod root;
-mod sinc;
-mod softplus;
 mod saturating;
 mod scale;
+mod sinc;
+mod softplus;
 mod trig;
 mod util;
 
