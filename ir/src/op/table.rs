@@ -214,17 +214,17 @@ macro_rules! op_table {
                 "10 to the power `x`, exact where the power is a float: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN.";
             FloatPower float_power(x y) Inexact FLOAT Same Ulp(1) []
                 "`x` to the power `y` as floats, also of integers: `pow` in every other respect.";
-            Sigmoid sigmoid(x) Inexact FLOAT Same Ulp(2) []
+            Sigmoid sigmoid(x) Inexact FLOAT Same Ulp(1) []
                 "The logistic function `1 / (1 + e^-x)`, accurate in its tail too: 0 at -inf, 1 at +inf, NaN for NaN.";
             LogSigmoid log_sigmoid(x) Inexact FLOAT Same Ulp(2) []
                 "The logarithm of `sigmoid(x)`, `-log(1 + e^-x)`, without overflow: -inf at -inf, -0 at +inf, NaN for NaN.";
             Softplus softplus(x) Inexact FLOAT Same Ulp(2) []
                 "`log(1 + e^x)`, without overflow: 0 at -inf, +inf at +inf, NaN for NaN.";
-            Silu silu(x) Inexact FLOAT Same Ulp(2) []
+            Silu silu(x) Inexact FLOAT Same Ulp(1) []
                 "`x * sigmoid(x)`, the sigmoid linear unit or swish: zeros give themselves, +inf at +inf, at -inf the limit, -0; NaN for NaN.";
             Gelu gelu(x) Inexact FLOAT Same Ulp(2) []
                 "`x` times the normal distribution function, `x / 2 * erfc(-x / sqrt(2))`, the Gaussian error linear unit: zeros give themselves, +inf at +inf, at -inf the limit, -0; NaN for NaN.";
-            GeluTanh gelu_tanh(x) Inexact FLOAT Same Ulp(2) []
+            GeluTanh gelu_tanh(x) Inexact FLOAT Same Ulp(1) []
                 "The approximation `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))` of the Gaussian error linear unit: zeros give themselves, +inf at +inf, at -inf the limit, -0; NaN for NaN.";
             Relu relu(x) Number REAL Same Exact [idempotent]
                 "The larger of `x` and 0, the rectified linear unit; +0 at -0, NaN for NaN.";

@@ -90,11 +90,15 @@ fn doubles_stay_within_their_bounds() {
 /// The halves that are not correctly rounded, 1 ULP off.
 const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Silu, DType::F16, 5.960464477539063e-8),
+    (Op::Silu, DType::F16, -2.724609375),
     (Op::Gelu, DType::F16, 5.960464477539063e-8),
     (Op::Gelu, DType::F16, 0.001338958740234375),
     (Op::Gelu, DType::F16, -0.001338958740234375),
-    (Op::GeluTanh, DType::F16, -0.0003864765167236328),
+    (Op::GeluTanh, DType::F16, 5.960464477539063e-8),
+    (Op::GeluTanh, DType::F16, 0.001338958740234375),
+    (Op::GeluTanh, DType::F16, 0.353271484375),
     (Op::GeluTanh, DType::F16, -0.001338958740234375),
+    (Op::GeluTanh, DType::F16, -0.353271484375),
 ];
 
 #[test]

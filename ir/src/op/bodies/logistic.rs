@@ -1,8 +1,9 @@
 //! The logistic function `1 / (1 + e^-x)` on `f32` and `f64`, and products with it: silu, and the approximation of gelu by tanh, since
 //! `(1 + tanh u) / 2 = 1 / (1 + e^-2u)`.
 //!
-//! With `e^-v = 2^k m` (see `exp`) it is `2^-k / (2^-k + m)`: one formula for both signs, in which the numerator is exact, only the sum
-//! and the quotient round, and neither overflows; `2^-k` comes last, so that a result rounds once to a subnormal.
+//! With `e^-v = 2^k m` (see `exp`) it is `2^-k / (2^-k + m)`: one formula for both signs, in which the numerator is exact and nothing
+//! overflows. The quotient is corrected by its remainder, to which the rounding error of the sum counts: without that `sigmoid` was
+//! wrong by 2 ULP next to 0. `2^-k` comes last, so that a result rounds once to a subnormal.
 
 use super::exp::{clamp, less_one, reduce};
 use super::util::{Format, exact_product, fast_two_sum, power_of_two, product_parts, two_sum};
@@ -101,7 +102,6 @@ fn times_sigmoid(b: &mut BodyBuilder, factor: Reg, (v, low): (Reg, Option<Reg>))
     };
     let rest = less_one(b, r, None);
     let rest = r_low.map_or(rest, |low| b.fadd(rest, low));
-    let m = b.fadd(one, rest);
     // 2^-k may lie below the format; raised it does not.
     let lift = f.bias / 2;
     let lift_by = b.int(f.ty.as_int(), lift);
@@ -109,8 +109,20 @@ fn times_sigmoid(b: &mut BodyBuilder, factor: Reg, (v, low): (Reg, Option<Reg>))
     let raised = power_of_two(b, raised, f);
     let down = b.float(f.ty, 2f64.powi(-lift as i32));
     let power = b.fmul(raised, down);
-    let divisor = b.fadd(power, m);
-    let quotient = b.fdiv(factor, divisor);
+    // `power + m` and its rounding error, `m` being `1 + rest`.
+    let whole = b.fadd(power, one);
+    let back = b.fsub(whole, one);
+    let lost = b.fsub(power, back);
+    let rest = b.fadd(rest, lost);
+    let (divisor, divisor_low) = fast_two_sum(b, whole, rest);
+    let inverse = b.fdiv(one, divisor);
+    let quotient = b.fmul(factor, inverse);
+    // The remainder with the other sign: its 0 would make -0 of a quotient +0.
+    let minus = b.fneg(factor);
+    let excess = b.fma(quotient, divisor, minus);
+    let excess = b.fma(quotient, divisor_low, excess);
+    let minus = b.fneg(inverse);
+    let quotient = b.fma(excess, minus, quotient);
     let scaled = b.fmul(quotient, raised);
     b.fmul(scaled, down)
 }
