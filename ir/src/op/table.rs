@@ -232,6 +232,14 @@ macro_rules! op_table {
                 "The unit step: 0 for negative `x`, 1 for positive ones, `h` at zeros of either sign, NaN where `x` is NaN.";
             Sinc sinc(x) Inexact FLOAT Same Ulp(2) []
                 "`sin(pi x) / (pi x)`, reduced exactly for all finite `x`: 1 at zeros, +0 at all other integers and, the limit, at infinities; NaN for NaN.";
+            Erf erf(x) Inexact FLOAT Same Ulp(1) []
+                "The error function, `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`: -1 and 1 at infinities, -0 at -0, NaN for NaN.";
+            Erfc erfc(x) Inexact FLOAT Same Ulp(2) []
+                "`1 - erf(x)`, accurate where that is small: 2 at -inf, 0 at +inf and where it underflows, NaN for NaN.";
+            Lgamma lgamma(x) Inexact FLOAT Same Ulp(2) []
+                "Logarithm of the magnitude of the gamma function: +inf at infinities, at 0 and at negative integers, and where it overflows; +0 at 1 and 2; NaN for NaN. Near its zeros between negative integers the error is at most 2^-25 (`f32`) or 2^-54 (`f64`), more than 2 ULP of results so small.";
+            Tgamma tgamma(x) Inexact FLOAT Same Ulp(1) []
+                "The gamma function, `(x - 1)!` for positive integers: infinite with their sign at zeros, NaN at negative integers, -inf and NaN, +inf at +inf and where it overflows.";
         }
     };
 }

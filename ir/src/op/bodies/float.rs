@@ -6,6 +6,8 @@ use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use super::{
     asin, atan, complex_root, degrees, exp, expm1, finite, float_parts, gelu, hyperbolic, inverse_hyperbolic, log,
     log_sum, log1p, logistic, polar, pow, remainder, root, scale, sinc, softplus, trig,
+    asin, atan, complex_root, degrees, erf, exp, expm1, finite, float_parts, gamma, hyperbolic, inverse_hyperbolic,
+    log, log_sum, log1p, polar, pow, remainder, root, scale, trig,
 };
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
@@ -117,6 +119,10 @@ pub(super) const fn op(op: Op) -> Option<Scalar> {
         }),
         Op::Heaviside => Binary(heaviside),
         Op::Sinc => Unary(sinc::sinc),
+        Op::Erf => Unary(erf::erf),
+        Op::Erfc => Unary(erf::erfc),
+        Op::Lgamma => Unary(gamma::lgamma),
+        Op::Tgamma => Unary(gamma::tgamma),
         _ => return None,
     })
 }

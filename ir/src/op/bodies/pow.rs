@@ -9,7 +9,7 @@
 //! `f32` results is 0.65 ULP; of as many `f64` 1.1 % are not the nearest.
 
 use super::pow_table::{ROWS, START};
-use super::util::{Format, is_nan, polynomial, power_of_two, sign_of, xor_sign};
+use super::util::{Format, is_nan, polynomial, power_of_two, sign_of, times, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 use std::f64::consts::{LN_2, LOG2_E};
@@ -83,6 +83,14 @@ pub(super) fn pow(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let logarithm = log2(b, magnitude);
     let power = exp2_of_product(b, y, logarithm);
     special_cases(b, x, y, power)
+}
+
+/// The natural logarithm of a positive finite number as a sum of two floats.
+pub(super) fn log_parts(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
+    let ty = b.ty(x);
+    let logarithm = log2(b, x);
+    let ln2 = (b.float(ty, LN_2), b.float(ty, constants(ty).ln2_low));
+    times(b, logarithm, ln2)
 }
 
 /// The base-2 logarithm of a positive finite number as a sum of two floats.

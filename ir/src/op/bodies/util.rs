@@ -196,6 +196,15 @@ pub(super) fn fma_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg, z: Reg) -> (Reg, 
     (sum, b.fma(x, y, minus_part))
 }
 
+/// The product of two sums of two floats, but for the product of the second ones.
+pub(super) fn times(b: &mut BodyBuilder, (x, x_low): (Reg, Reg), (y, y_low): (Reg, Reg)) -> (Reg, Reg) {
+    let product = b.fmul(x, y);
+    let minus = b.fneg(product);
+    let low = b.fma(x, y, minus);
+    let low = b.fma(x, y_low, low);
+    (product, b.fma(x_low, y, low))
+}
+
 /// `x` where it is so small that `x + x^2` rounds to it, else `result`: for functions with slope 1 at 0, whose zeros keep their sign
 /// and whose subnormals are exact so.
 pub(super) fn tiny_as_is(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
