@@ -114,8 +114,6 @@ pub(super) fn exp_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg) {
 /// `(high, low, k)` with `e^(x + low) = 2^k (high + low)`; `low` is a rounding error of `x`.
 pub(super) fn exp_unscaled(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg, Reg) {
     let c = constants(b.ty(x));
-    let ty = b.ty(x);
-    let c = constants(ty);
     let x = clamp(b, x, c.smallest, c.largest);
     let r = reduce(b, x);
     let low = b.fadd(r.low, low);
@@ -132,12 +130,6 @@ pub(super) fn unscaled_parts(b: &mut BodyBuilder, r: Reg, low: Reg) -> (Reg, Reg
     let (sum, error) = fast_two_sum(b, one, r);
     let rest = b.fadd(error, rest);
     fast_two_sum(b, sum, rest)
-    let rest = less_one(b, value, Some(low));
-    let one = b.float(ty, 1.0);
-    let (sum, error) = fast_two_sum(b, one, value);
-    let rest = b.fadd(error, rest);
-    let (high, low) = fast_two_sum(b, sum, rest);
-    (high, low, r.k)
 }
 
 /// 2 to the power `x`.

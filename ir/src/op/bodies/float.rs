@@ -4,10 +4,8 @@ use super::super::Op;
 use super::Scalar::{self, Binary, Quaternary, Ternary, Unary};
 use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use super::{
-    asin, atan, complex_root, degrees, exp, expm1, finite, float_parts, gelu, hyperbolic, inverse_hyperbolic, log,
-    log_sum, log1p, logistic, polar, pow, remainder, root, scale, sinc, softplus, trig,
-    asin, atan, complex_root, degrees, erf, exp, expm1, finite, float_parts, gamma, hyperbolic, inverse_hyperbolic,
-    log, log_sum, log1p, polar, pow, remainder, root, scale, trig,
+    asin, atan, complex_root, degrees, erf, exp, expm1, finite, float_parts, gamma, gelu, hyperbolic,
+    inverse_hyperbolic, log, log_sum, log1p, logistic, polar, pow, remainder, root, scale, sinc, softplus, trig,
 };
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};

@@ -7,7 +7,7 @@
 //! `K` is chosen so that the first of them needs no rounding.
 
 use super::exp::{exp_unscaled, scale_down};
-use super::util::{exact_product, fma_two_sum, polynomial, two_sum};
+use super::util::{exact_product, fma_two_sum, polynomial, times, two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -97,9 +97,7 @@ pub(super) fn gelu(b: &mut BodyBuilder, x: Reg) -> Reg {
     // Rounded at each step the result was wrong by up to 4 ULP.
     let (product, error) = exact_product(b, a, h);
     let product_low = b.fma(a, h_low, error);
-    let (numerator, error) = exact_product(b, product, power);
-    let low = b.fma(product, power_low, error);
-    let numerator_low = b.fma(product_low, power, low);
+    let (numerator, numerator_low) = times(b, (product, product_low), (power, power_low));
     let quotient = b.fmul(numerator, inverse);
     let minus = b.fneg(quotient);
     let rest = b.fma(minus, divisor, numerator);

@@ -181,12 +181,10 @@ pub(super) fn exact_product(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
 }
 
 /// The product of a sum of two floats and a constant in two parts, as an unrounded sum of two floats.
-pub(super) fn product_parts(b: &mut BodyBuilder, (high, low): (Reg, Reg), factor: (f64, f64)) -> (Reg, Reg) {
-    let ty = b.ty(high);
-    let (factor, factor_low) = (b.float(ty, factor.0), b.float(ty, factor.1));
-    let (product, error) = exact_product(b, high, factor);
-    let error = b.fma(low, factor, error);
-    (product, b.fma(high, factor_low, error))
+pub(super) fn product_parts(b: &mut BodyBuilder, parts: (Reg, Reg), factor: (f64, f64)) -> (Reg, Reg) {
+    let ty = b.ty(parts.0);
+    let factor = (b.float(ty, factor.0), b.float(ty, factor.1));
+    times(b, factor, parts)
 }
 
 /// `x y + z` and its rounding error, exact if `|z| >= |x y|` or `z = 0`.
@@ -198,9 +196,7 @@ pub(super) fn fma_two_sum(b: &mut BodyBuilder, x: Reg, y: Reg, z: Reg) -> (Reg, 
 
 /// The product of two sums of two floats, but for the product of the second ones.
 pub(super) fn times(b: &mut BodyBuilder, (x, x_low): (Reg, Reg), (y, y_low): (Reg, Reg)) -> (Reg, Reg) {
-    let product = b.fmul(x, y);
-    let minus = b.fneg(product);
-    let low = b.fma(x, y, minus);
+    let (product, low) = exact_product(b, x, y);
     let low = b.fma(x, y_low, low);
     (product, b.fma(x_low, y, low))
 }
