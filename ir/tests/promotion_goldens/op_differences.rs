@@ -65,7 +65,9 @@ pub const DIFFERENCES: &[Difference] = &[
             "sigmoid",
             "softplus",
             "silu",
+            "gelu",
             "sinc",
+            "erf",
         ],
         cells: |o| o.missing() && o.has_kind(Kind::Complex),
         ours: nothing,
@@ -283,7 +285,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: &["torch"],
-        calls: &["nextafter", "hypot", "logaddexp", "logaddexp2", "softplus", "silu"],
+        calls: &["nextafter", "hypot", "logaddexp", "logaddexp2", "softplus", "silu", "gelu"],
         cells: |o| o.refused() && !o.has_kind(Kind::Float),
         ours: meets,
         reason: "these functions of PyTorch lack kernels for integers; here they are floats first",
@@ -451,7 +453,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: IVY,
-        calls: &["negative", "positive", "abs", "bitwise_invert", "exp2"],
+        calls: &["negative", "positive", "abs", "bitwise_invert", "exp2", "erf"],
         cells: |o| o.other() && o.operands[0].is_weak(),
         ours: of_defaults,
         reason: "Ivy hands numbers on to NumPy here, which gives them 64 bits; the policy's defaults have 32",
@@ -528,10 +530,10 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         libraries: IVY,
-        calls: &["sigmoid", "softplus", "silu", "sinc"],
+        calls: &["sigmoid", "softplus", "silu", "gelu", "sinc", "erf"],
         cells: |o| !o.missing() && !o.has_kind(Kind::Float),
         ours: as_sqrt,
-        reason: "Ivy's sigmoid, softplus, silu and sinc cast back to integers, or refuse bool; here they are float functions",
+        reason: "Ivy casts the results of these float functions back to integers, or refuses bool",
     },
     Difference {
         libraries: IVY,
