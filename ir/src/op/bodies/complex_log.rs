@@ -10,7 +10,7 @@
 use super::arg::arg;
 use super::double_word::{DoubleWord, constant, exact_product, product, rounded};
 use super::log2_parts::log2_of_sum;
-use super::util::{Format, Pair, copysign, is_finite, is_inf, power_scale, two_sum};
+use super::util::{Format, Pair, copysign, in_order, is_finite, is_inf, power_scale, two_sum};
 use crate::body::{BodyBuilder, Reg};
 
 /// `ln 2 / 2` and `log10 2 / 2` less what rounding loses.
@@ -89,7 +89,7 @@ pub(super) fn log1p(b: &mut BodyBuilder, z: Pair) -> Pair {
 /// `log2((x + low)^2 + y^2)` for finite numbers, where `low` is a rounding error of `x`.
 fn log2_of_square(b: &mut BodyBuilder, (x, y): Pair, low: Option<Reg>) -> DoubleWord {
     let (ax, ay) = (b.fabs(x), b.fabs(y));
-    let large = b.fmax(ax, ay);
+    let (_, large) = in_order(b, ax, ay);
     let (down, _, k) = power_scale(b, large);
     let (x, y) = (b.fmul(x, down), b.fmul(y, down));
     let (xx, yy) = (exact_product(b, x, x), exact_product(b, y, y));

@@ -9,7 +9,7 @@
 //! leave a relative error of 2^-28.7 and 2^-55.0 in `2^r`.
 
 use super::double_word::DoubleWord;
-use super::util::{Format, fast_two_sum, ln2, polynomial, power_of_two, two_sum};
+use super::util::{Format, at_least, at_most, fast_two_sum, ln2, polynomial, two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -145,8 +145,8 @@ pub(super) fn exp2(b: &mut BodyBuilder, x: Reg) -> Reg {
 pub(super) fn clamp(b: &mut BodyBuilder, x: Reg, low: f64, high: f64) -> Reg {
     let ty = b.ty(x);
     let (low, high) = (b.float(ty, low), b.float(ty, high));
-    let x = b.fmin(x, high);
-    b.fmax(x, low)
+    let x = at_most(b, x, high);
+    at_least(b, x, low)
 }
 
 /// An argument less a multiple of `ln 2`.
@@ -195,11 +195,17 @@ pub(super) fn less_one(b: &mut BodyBuilder, r: Reg, low: Option<Reg>) -> Reg {
 /// `power * 2^k`. `2^k` may lie outside the format, each half of it does not; only the second product can round.
 pub(super) fn scale(b: &mut BodyBuilder, power: Reg, k: Reg) -> Reg {
     let f = Format::of(b.ty(power));
-    let one = b.int(f.ty.as_int(), 1);
-    let half = b.sshr(k, one);
-    let rest = b.isub(k, half);
-    let half = power_of_two(b, half, f);
-    let rest = power_of_two(b, rest, f);
+    let int = f.ty.as_int();
+    // Exponents with their bias are not negative: machines shift 64-bit integers so faster.
+    let (double_bias, one) = (b.int(int, 2 * f.bias), b.int(int, 1));
+    let biased = b.iadd(k, double_bias);
+    let half = b.ushr(biased, one);
+    let rest = b.isub(biased, half);
+    let shift = b.int(int, i64::from(f.mantissa));
+    let [half, rest] = [half, rest].map(|field| {
+        let bits = b.shl(field, shift);
+        b.bitcast(bits, f.ty)
+    });
     let scaled = b.fmul(power, half);
     b.fmul(scaled, rest)
 }

@@ -8,6 +8,7 @@
 //! The other bases multiply the unrounded sum of `f` and the rest, held in two floats, by a factor in two floats, and add
 //! `k log 2` with the error of that sum: so `log2` of powers of two and `log10` of powers of ten are exact.
 
+use super::decompose::{decompose, lifted};
 use super::util::{Format, fast_two_sum, ln2, polynomial};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
@@ -56,7 +57,8 @@ const TEN_DOUBLE: Base = Base {
 /// Natural logarithm of `x`.
 pub(super) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
-    let (k, f) = decomposed(b, x);
+    let (rare, lifted, magic) = lifted(b, x);
+    let (k, f) = decomposed(b, lifted, magic);
     let (ln2_high, ln2_low) = ln2(ty);
     let ln2_low = b.float(ty, ln2_low);
     let low = b.fmul(k, ln2_low);
@@ -64,7 +66,7 @@ pub(super) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
     let sum = b.fadd(f, rest);
     let ln2_high = b.float(ty, ln2_high);
     let result = b.fma(k, ln2_high, sum);
-    with_special_values(b, x, result)
+    with_special_values(b, rare, x, result)
 }
 
 /// Logarithm of `x` to base 2.
@@ -81,7 +83,8 @@ pub(super) fn log10(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
     let ty = b.ty(x);
-    let (k, f) = decomposed(b, x);
+    let (rare, lifted, magic) = lifted(b, x);
+    let (k, f) = decomposed(b, lifted, magic);
     let zero = b.float(ty, 0.0);
     let rest = rest_of_log(b, f, zero);
     let (high, low) = fast_two_sum(b, f, rest);
@@ -102,56 +105,32 @@ fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
     let (sum, lost) = fast_two_sum(b, whole, product);
     let error = b.fadd(error, lost);
     let result = b.fadd(sum, error);
-    with_special_values(b, x, result)
+    with_special_values(b, rare, x, result)
 }
 
-/// The `result`s where `x` is positive and finite, the special values elsewhere.
-fn with_special_values(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
-    let ty = b.ty(x);
-    let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
-    let finite = b.flt(x, inf);
-    let result = b.select(finite, result, x);
-    let at_zero = b.feq(x, zero);
-    let minus_inf = b.float(ty, f64::NEG_INFINITY);
-    let result = b.select(at_zero, minus_inf, result);
-    let negative = b.flt(x, zero);
-    let nan = b.float(ty, f64::NAN);
-    b.select(negative, nan, result)
+/// The `result`s where `x` is positive and finite, the special values elsewhere, all `rare`.
+fn with_special_values(b: &mut BodyBuilder, rare: Reg, x: Reg, result: Reg) -> Reg {
+    let results = b.if_any(rare, &[result], &[x, result], |b, args| {
+        let (x, result) = (args[0], args[1]);
+        let ty = b.ty(x);
+        let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
+        let finite = b.flt(x, inf);
+        let result = b.select(finite, result, x);
+        let at_zero = b.feq(x, zero);
+        let minus_inf = b.float(ty, f64::NEG_INFINITY);
+        let result = b.select(at_zero, minus_inf, result);
+        let negative = b.flt(x, zero);
+        let nan = b.float(ty, f64::NAN);
+        vec![b.select(negative, nan, result)]
+    });
+    results[0]
 }
 
-/// `(k, m - 1)` of a positive finite `x`, both floats.
-fn decomposed(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
-    let f = Format::of(b.ty(x));
-    let int = f.ty.as_int();
-    let smallest_normal = b.float(f.ty, 2f64.powi(1 - f.bias as i32));
-    let subnormal = b.flt(x, smallest_normal);
-    let lift = i64::from(f.mantissa) + 2;
-    let factor = b.float(f.ty, (1u64 << lift) as f64);
-    let lifted = b.fmul(x, factor);
-    let x = b.select(subnormal, lifted, x);
-    let (k, field) = exponent(b, x);
-    let bits = b.bitcast(x, int);
-    let bits = b.isub(bits, field);
-    let m = b.bitcast(bits, f.ty);
-    let one = b.float(f.ty, 1.0);
-    let fraction = b.fsub(m, one);
-    let (zero, lift) = (b.int(int, 0), b.int(int, lift));
-    let lifted_by = b.select(subnormal, lift, zero);
-    let k = b.isub(k, lifted_by);
-    (small_integer(b, k, f), fraction)
-}
-
-/// The integer `k` with `2^-k x` between `sqrt(1/2)` and `sqrt 2`, for a positive normal `x`, and `k` moved to where the exponent is.
-pub(super) fn exponent(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
-    let f = Format::of(b.ty(x));
-    let int = f.ty.as_int();
-    let bits = b.bitcast(x, int);
-    let root = b.float(f.ty, std::f64::consts::FRAC_1_SQRT_2);
-    let root = b.bitcast(root, int);
-    let above = b.isub(bits, root);
-    let shift = b.int(int, i64::from(f.mantissa));
-    let k = b.sshr(above, shift);
-    (k, b.shl(k, shift))
+/// `(k, m - 1)` of a positive normal `x`, both floats.
+fn decomposed(b: &mut BodyBuilder, x: Reg, magic: Reg) -> (Reg, Reg) {
+    let parts = decompose(b, x, std::f64::consts::FRAC_1_SQRT_2, magic);
+    let one = b.float(b.ty(x), 1.0);
+    (parts.k, b.fsub(parts.m, one))
 }
 
 /// A small integer as a float: in the low bits of 1.5 * 2^mantissa; subtracting that leaves it.

@@ -3,7 +3,8 @@
 //! `1 + x = 2^k (1 + f)` with `f = 2^-k x + (2^-k - 1)`: both terms are exact while they matter, and so is the rounding error of
 //! their sum (Knuth's TwoSum), which the core of `log` (see there) takes as a low part. For `k = 0`, `f` is `x` itself.
 
-use super::log::{exponent, rest_of_log, small_integer};
+use super::decompose::exponent;
+use super::log::{rest_of_log, small_integer};
 use super::util::{Format, fast_two_sum, ln2, tiny_as_is, two_sum};
 use crate::body::{BodyBuilder, Reg};
 
@@ -25,7 +26,7 @@ pub(super) fn log1p_parts(b: &mut BodyBuilder, x: Reg, low: Option<Reg>, doublin
     let int = f.ty.as_int();
     let one = b.float(f.ty, 1.0);
     let about = b.fadd(one, x);
-    let (k, _) = exponent(b, about);
+    let k = exponent(b, about, std::f64::consts::FRAC_1_SQRT_2);
     // 2^-k may be subnormal, four times that is not.
     let top = b.int(int, f.bias + 2);
     let field = b.isub(top, k);

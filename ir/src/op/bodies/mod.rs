@@ -19,6 +19,7 @@ mod complex_exp;
 mod complex_log;
 mod complex_pow;
 mod complex_root;
+mod decompose;
 mod degrees;
 mod double_word;
 mod exp;
