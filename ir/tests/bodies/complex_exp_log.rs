@@ -170,8 +170,9 @@ fn special_values_of_logarithms() {
         }
     }
     assert_special(Op::Log1p, c(-1.0, 0.0), c(-INF, 0.0), "-1, +0: -infinity + 0j");
-    for z in [c(0.0, 0.0), c(-0.0, 0.0), c(1e-42, 0.0), c(1e-42, 1e-42), c(-1e-30, 1e-40)] {
-        assert_special(Op::Log1p, z, z, "what is near 0 gives itself, zeros their sign");
+    assert_special(Op::Log1p, c(-0.0, 0.0), c(0.0, 0.0), "as log 1 (NumPy, JAX)");
+    for z in [c(0.0, 0.0), c(1e-42, 0.0), c(1e-42, 1e-42), c(-1e-30, 1e-40)] {
+        assert_special(Op::Log1p, z, z, "what is near 0 gives itself");
     }
     assert_special(Op::Log, c(1.0, 0.0), c(0.0, 0.0), "log 1 is +0");
 }
@@ -228,7 +229,8 @@ fn special_values_of_the_reciprocal_root() {
         (c(INF, INF), c(0.0, -0.0)),
         (c(NAN, INF), c(0.0, -0.0)),
         (c(NAN, 1.0), c(NAN, NAN)),
-        (c(1.0, NAN), c(NAN, NAN)),
+        (c(0.0, NAN), c(NAN, NAN)),
+        (c(NAN, 0.0), c(NAN, NAN)),
     ] {
         assert_special(Op::Rsqrt, z, expected, "1 / sqrt(z)");
     }
@@ -272,6 +274,7 @@ fn special_values_of_powers() {
         ("z^1 is z", c(-0.0, INF), c(1.0, -0.0), c(-0.0, INF)),
         ("0^w is 0 where Re w > 0 (NumPy)", c(0.0, 0.0), c(2.0, 0.0), c(0.0, 0.0)),
         ("0^w is 0 where Re w > 0 (NumPy)", c(-0.0, 0.0), c(1.0, 1.0), c(0.0, 0.0)),
+        ("0^w is 0 where Re w > 0 (NumPy)", c(-0.0, -0.0), c(1.0, 0.0), c(0.0, 0.0)),
         ("0^w is 0 where Re w > 0 (NumPy)", c(0.0, -0.0), c(INF, INF), c(0.0, 0.0)),
         ("0^w is NaN where Re w < 0 (NumPy, JAX)", c(0.0, 0.0), c(-1.0, 0.0), c(NAN, NAN)),
         ("0^w is NaN where Re w = 0 (NumPy, JAX)", c(0.0, 0.0), c(0.0, 1.0), c(NAN, NAN)),

@@ -73,7 +73,7 @@ pub(super) fn log1p(b: &mut BodyBuilder, z: Pair) -> Pair {
     let re = product(b, logarithm, half_ln2);
     let re = special_values(b, (x, z.1), re);
     let re = rounded(b, re);
-    // `x - x^2/2 + y^2/2` where only x counts: subnormals and the sign of zero.
+    // `x - x^2/2 + y^2/2` where only x counts, which keeps subnormals; -0 gives +0, as in `log 1`.
     let tiny = 2f64.powi(-2 - f.mantissa as i32);
     let bound = b.float(f.ty, tiny);
     let magnitude = b.fabs(z.0);
@@ -81,7 +81,8 @@ pub(super) fn log1p(b: &mut BodyBuilder, z: Pair) -> Pair {
     let share = b.fmul(magnitude, bound);
     let (x_tiny, y_tiny) = (b.flt(magnitude, bound), b.fle(square, share));
     let as_is = b.and(x_tiny, y_tiny);
-    let re = b.select(as_is, z.0, re);
+    let itself = b.fadd(z.0, zero);
+    let re = b.select(as_is, itself, re);
     let im = arg(b, (x, z.1), Some(low));
     (re, angle(b, im, z.1))
 }

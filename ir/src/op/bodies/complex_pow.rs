@@ -32,8 +32,8 @@ pub(super) fn pow(b: &mut BodyBuilder, z: Pair, w: Pair) -> Pair {
     let at_zero = b.and(re_zero, im_zero);
     let positive = b.flt(zero, w.0);
     let re = b.select(positive, zero, nan);
-    let power = select_pair(b, at_zero, (re, re), power);
     let power = select_pair(b, w_one, z, power);
+    let power = select_pair(b, at_zero, (re, re), power);
     select_pair(b, w_zero, (one, zero), power)
 }
 
