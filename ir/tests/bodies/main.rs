@@ -1,23 +1,29 @@
 //! Tests of bodies, one subject per module: the interpreter's answers against independent references.
 
+mod activations;
 mod atan2;
 mod cast;
 mod complex;
 mod complex_exp_log;
 mod complex_support;
 mod degrees;
+mod double_double;
+mod erf;
 mod exp_log;
 mod float;
 mod float_parts;
 mod float_scale;
+mod gamma;
 mod half_floats;
 mod int;
 mod log_sum;
+mod logistic;
 mod math;
 mod nan;
 mod powers;
 mod reduce;
 mod roots;
+mod sinc;
 mod structure;
 mod support;
 mod trig;

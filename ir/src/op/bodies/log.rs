@@ -9,7 +9,8 @@
 //! `k log 2` with the error of that sum: so `log2` of powers of two and `log10` of powers of ten are exact.
 
 use super::decompose::{decompose, lifted};
-use super::util::{Format, fast_two_sum, ln2, polynomial};
+use super::double_word::times_constant;
+use super::util::{Format, LOG10_2_DOUBLE, LOG10_2_SINGLE, fast_two_sum, ln2, polynomial};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -45,14 +46,9 @@ struct Base {
 
 const TWO_SINGLE: Base = Base { factor: (1.4426950216293335, 1.925963033500011e-08), log2: None };
 const TWO_DOUBLE: Base = Base { factor: (std::f64::consts::LOG2_E, 2.0355273740931033e-17), log2: None };
-const TEN_SINGLE: Base = Base {
-    factor: (0.4342944920063019, -1.0103049952192578e-08),
-    log2: Some((0.30103302001953125, -3.024355464731343e-06)),
-};
-const TEN_DOUBLE: Base = Base {
-    factor: (std::f64::consts::LOG10_E, 1.098319650216765e-17),
-    log2: Some((0.3010299956640665, -8.532344317057107e-14)),
-};
+const TEN_SINGLE: Base = Base { factor: (0.4342944920063019, -1.0103049952192578e-08), log2: Some(LOG10_2_SINGLE) };
+const TEN_DOUBLE: Base =
+    Base { factor: (std::f64::consts::LOG10_E, 1.098319650216765e-17), log2: Some(LOG10_2_DOUBLE) };
 
 /// Natural logarithm of `x`.
 pub(super) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
@@ -71,8 +67,12 @@ pub(super) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 /// Logarithm of `x` to base 2.
 pub(super) fn log2(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let base = if b.ty(x) == PrimType::F32 { TWO_SINGLE } else { TWO_DOUBLE };
-    to_base(b, x, &base)
+    let base = base_2(b.ty(x));
+    to_base(b, x, base)
+}
+
+fn base_2(ty: PrimType) -> &'static Base {
+    if ty == PrimType::F32 { &TWO_SINGLE } else { &TWO_DOUBLE }
 }
 
 /// Logarithm of `x` to base 10.
@@ -87,13 +87,16 @@ fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
     let (k, f) = decomposed(b, lifted, magic);
     let zero = b.float(ty, 0.0);
     let rest = rest_of_log(b, f, zero);
+    let (sum, error) = parts_to_base(b, k, (f, rest), base);
+    let result = b.fadd(sum, error);
+    with_special_values(b, rare, x, result)
+}
+
+/// `k log 2` to the base and the natural logarithm `f + rest` changed to it, as an unrounded sum of two floats; `|f| >= |rest|`.
+fn parts_to_base(b: &mut BodyBuilder, k: Reg, (f, rest): (Reg, Reg), base: &Base) -> (Reg, Reg) {
+    let ty = b.ty(f);
     let (high, low) = fast_two_sum(b, f, rest);
-    let (factor, factor_low) = (b.float(ty, base.factor.0), b.float(ty, base.factor.1));
-    let product = b.fmul(high, factor);
-    let minus = b.fneg(product);
-    let error = b.fma(high, factor, minus);
-    let error = b.fma(low, factor, error);
-    let error = b.fma(high, factor_low, error);
+    let (product, error) = times_constant(b, (high, low), base.factor);
     let (whole, error) = match base.log2 {
         Some((high, low)) => {
             let (high, low) = (b.float(ty, high), b.float(ty, low));
@@ -103,9 +106,13 @@ fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
     };
     // |k log 2| is larger unless k = 0.
     let (sum, lost) = fast_two_sum(b, whole, product);
-    let error = b.fadd(error, lost);
-    let result = b.fadd(sum, error);
-    with_special_values(b, rare, x, result)
+    (sum, b.fadd(error, lost))
+}
+
+/// As `parts_to_base` for base 2.
+pub(super) fn parts_to_base_2(b: &mut BodyBuilder, k: Reg, parts: (Reg, Reg)) -> (Reg, Reg) {
+    let base = base_2(b.ty(k));
+    parts_to_base(b, k, parts, base)
 }
 
 /// The `result`s where `x` is positive and finite, the special values elsewhere, all `rare`.
@@ -128,9 +135,9 @@ fn with_special_values(b: &mut BodyBuilder, rare: Reg, x: Reg, result: Reg) -> R
 
 /// `(k, m - 1)` of a positive normal `x`, both floats.
 fn decomposed(b: &mut BodyBuilder, x: Reg, magic: Reg) -> (Reg, Reg) {
-    let parts = decompose(b, x, std::f64::consts::FRAC_1_SQRT_2, magic);
+    let parts = decompose(b, x, std::f64::consts::FRAC_1_SQRT_2);
     let one = b.float(b.ty(x), 1.0);
-    (parts.k, b.fsub(parts.m, one))
+    (parts.exponent_from(b, magic), b.fsub(parts.m, one))
 }
 
 /// A small integer as a float: in the low bits of 1.5 * 2^mantissa; subtracting that leaves it.

@@ -10,12 +10,15 @@ use super::decompose::{decompose, lifted};
 use super::double_word::{DoubleWord, constant, product};
 use super::log::small_integer;
 use super::pow_table::{ROWS, START};
-use super::util::{Format, polynomial, two_sum};
+use super::util::{Format, polynomial, power_of_two, two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
 /// `1 / ln 2`, and what rounding it loses.
 const LOG2_E: (f64, f64) = (std::f64::consts::LOG2_E, 2.0355273740931033e-17);
+
+/// `ln 2`, and what rounding it loses.
+const LN_2: (f64, f64) = (std::f64::consts::LN_2, 2.3190468138462996e-17);
 
 const Q_SINGLE: &[f64] = &[0.6666666865348816, -0.5, 0.4000973701477051, -0.33340704441070557];
 const Q_DOUBLE: &[f64] = &[
@@ -36,13 +39,21 @@ fn unit(ty: PrimType) -> f64 {
 
 /// The base-2 logarithm of a positive finite number.
 pub(super) fn log2_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
-    let ty = b.ty(x);
+    let f = Format::of(b.ty(x));
     let (_, x, magic) = lifted(b, x);
-    let parts = decompose(b, x, START, magic);
-    let row = table(b, parts.above, ty);
-    let minus_one = b.float(ty, -1.0);
-    let r = b.fma(parts.m, row.c, minus_one);
-    assembled(b, parts.k, row, r, None)
+    let m = decompose(b, x, START);
+    let k = m.exponent_from(b, magic);
+    let row = table(b, m.above, f);
+    let minus_one = b.float(f.ty, -1.0);
+    let r = b.fma(m.m, row.c, minus_one);
+    assembled(b, k, row, r, None)
+}
+
+/// The natural logarithm of a positive finite number.
+pub(super) fn log_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
+    let logarithm = log2_parts(b, x);
+    let ln2 = constant(b, b.ty(x), LN_2);
+    product(b, logarithm, ln2)
 }
 
 /// The base-2 logarithm of `4^k (x + rest.0 + rest.1)`: `x` positive and normal, `rest` a few units in its last place at most, `k` an
@@ -50,20 +61,18 @@ pub(super) fn log2_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
 pub(super) fn log2_of_sum(b: &mut BodyBuilder, x: Reg, rest: DoubleWord, k: Reg) -> DoubleWord {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
-    let magic = b.float(f.ty, f.magic());
-    let parts = decompose(b, x, START, magic);
-    // What the mantissa is to the number, 2^-k.
-    let (one, minus_one) = (b.float(f.ty, 1.0), b.float(f.ty, -1.0));
-    let [m, x, one] = [parts.m, x, one].map(|float| b.bitcast(float, int));
-    let down = b.isub(m, x);
-    let down = b.iadd(down, one);
-    let down = b.bitcast(down, f.ty);
+    let m = decompose(b, x, START);
+    let exponent = m.exponent(b);
+    let zero = b.int(int, 0);
+    let minus_k = b.isub(zero, exponent);
+    let down = power_of_two(b, minus_k, f);
     let rest = (b.fmul(rest.0, down), b.fmul(rest.1, down));
-    let more = small_integer(b, k, f);
-    let twice = b.fadd(more, more);
-    let k = b.fadd(parts.k, twice);
-    let row = table(b, parts.above, f.ty);
-    let r = b.fma(parts.m, row.c, minus_one);
+    let twice = b.iadd(k, k);
+    let k = b.iadd(exponent, twice);
+    let k = small_integer(b, k, f);
+    let row = table(b, m.above, f);
+    let minus_one = b.float(f.ty, -1.0);
+    let r = b.fma(m.m, row.c, minus_one);
     let more = b.fmul(rest.0, row.c);
     let (r, low) = two_sum(b, r, more);
     let low = b.fma(rest.1, row.c, low);
@@ -79,10 +88,9 @@ struct Row {
     low: Reg,
 }
 
-/// The row of a mantissa, by what [`decompose`] gives as `above`.
-fn table(b: &mut BodyBuilder, above: Reg, ty: PrimType) -> Row {
-    let f = Format::of(ty);
-    let int = ty.as_int();
+/// The row of a mantissa: `above` has its place in the octave.
+fn table(b: &mut BodyBuilder, above: Reg, f: Format) -> Row {
+    let (ty, int) = (f.ty, f.ty.as_int());
     let shift = b.int(int, i64::from(f.mantissa - ROWS.len().ilog2()));
     let index = b.ushr(above, shift);
     let mask = b.int(int, ROWS.len() as i64 - 1);

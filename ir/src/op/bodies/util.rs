@@ -41,6 +41,11 @@ pub(super) fn ln2(ty: PrimType) -> (f64, f64) {
     }
 }
 
+/// `log10 2` in two parts, as [`ln2`].
+pub(super) const LOG10_2_SINGLE: (f64, f64) = (0.30103302001953125, -3.024355464731343e-06);
+/// The same in `f64`.
+pub(super) const LOG10_2_DOUBLE: (f64, f64) = (0.3010299956640665, -8.532344317057107e-14);
+
 /// The magnitude of `a` with the sign of `s`.
 pub(super) fn copysign(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     let f = Format::of(b.ty(a));
