@@ -143,7 +143,7 @@ macro_rules! op_table {
             Hypot hypot(x y) Inexact FLOAT Same Ulp(1) [commutative]
                 "`sqrt(x^2 + y^2)` without needless overflow or underflow: infinite if either is, even beside NaN.";
             Pow pow(x y) Number REAL|COMPLEX Same Ulp(1) []
-                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN. Complex: `exp(y log(x))`, branch cut of `x` along the negative real axis; `x^0` is 1 and `x^1` is `x`, even for NaN; `0^y` is 0 where the real part of `y` is positive, else NaN (at most 1 ULP of the larger part while `|y log(x)| < 1000`).";
+                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN. Complex: `exp(y log(x))`, branch cut of `x` along the negative real axis; `x^0` is 1 and `x^1` is `x`, even for NaN; `0^y` is 0 where the real part of `y` is positive, else NaN; powers to integers up to 64 of whole numbers are exact while they fit (at most 1 ULP of the larger part while `|y log(x)| < 1000`).";
             Gcd gcd(x y) Join INT Same Exact [commutative]
                 "Greatest common divisor, not negative; `gcd(x, 0) = |x|`. The result wraps where it is the magnitude of `MIN`.";
             Lcm lcm(x y) Join INT Same Exact [commutative]
