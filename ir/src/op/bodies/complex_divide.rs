@@ -1,13 +1,14 @@
 //! Complex quotients and reciprocals, scaled by powers of two, products compensated by Kahan's method, infinities and zero
 //! divisors as in C99 Annex G.
 
-use super::util::{Format, copysign, copysign_of_number, is_finite, is_inf, is_nan, power_of_two, power_scale};
+use super::util::{
+    Format, Pair, copysign, copysign_of_number, if_any_pair, is_finite, is_inf, is_nan, power_of_two, power_scale,
+    select_pair,
+};
 use crate::body::{BodyBuilder, Reg};
 
-type Pair = (Reg, Reg);
-
 /// `x / y`.
-pub(super) fn divide(b: &mut BodyBuilder, x: Pair, y: Pair) -> Vec<Reg> {
+pub(super) fn divide(b: &mut BodyBuilder, x: Pair, y: Pair) -> Pair {
     let f = Format::of(b.ty(x.0));
     let int = f.ty.as_int();
     let (down, norm, y_exponent) = scaled_divisor(b, y);
@@ -30,7 +31,7 @@ pub(super) fn divide(b: &mut BodyBuilder, x: Pair, y: Pair) -> Vec<Reg> {
 }
 
 /// `1 / y`.
-pub(super) fn reciprocal(b: &mut BodyBuilder, y: Pair) -> Vec<Reg> {
+pub(super) fn reciprocal(b: &mut BodyBuilder, y: Pair) -> Pair {
     let ty = b.ty(y.0);
     let (down, norm, _) = scaled_divisor(b, y);
     let (re, im) = (b.fmul(y.0, down), b.fmul(y.1, down));
@@ -47,7 +48,7 @@ pub(super) fn reciprocal(b: &mut BodyBuilder, y: Pair) -> Vec<Reg> {
     let at_inf = b.or(re_inf, im_inf);
     let minus = b.fneg(y.1);
     let (re_gone, im_gone) = (copysign_of_number(b, zero, y.0), copysign_of_number(b, zero, minus));
-    vec![b.select(at_inf, re_gone, re), b.select(at_inf, im_gone, im)]
+    select_pair(b, at_inf, (re_gone, im_gone), (re, im))
 }
 
 /// `(2^-k, |y * 2^-k|^2, k)`.
@@ -91,15 +92,13 @@ fn sum_of_products(b: &mut BodyBuilder, a: Reg, c: Reg, a2: Reg, c2: Reg) -> Reg
 }
 
 /// Where both parts came out NaN: the infinity or zero that C99 Annex G asks for, if there is one.
-fn recover(b: &mut BodyBuilder, result: Pair, x: Pair, y: Pair) -> Vec<Reg> {
+fn recover(b: &mut BodyBuilder, result: Pair, x: Pair, y: Pair) -> Pair {
     let (re, im) = (is_nan(b, result.0), is_nan(b, result.1));
     let lost = b.and(re, im);
-    b.if_any(lost, &[result.0, result.1], &[x.0, x.1, y.0, y.1], |b, args| {
-        annex_g(b, (args[0], args[1]), (args[2], args[3]))
-    })
+    if_any_pair(b, lost, result, &[x.0, x.1, y.0, y.1], |b, args| annex_g(b, (args[0], args[1]), (args[2], args[3])))
 }
 
-fn annex_g(b: &mut BodyBuilder, x: Pair, y: Pair) -> Vec<Reg> {
+fn annex_g(b: &mut BodyBuilder, x: Pair, y: Pair) -> Pair {
     let ty = b.ty(x.0);
     let (nan, inf, zero) = (b.float(ty, f64::NAN), b.float(ty, f64::INFINITY), b.float(ty, 0.0));
     let (c_zero, d_zero) = (b.feq(y.0, zero), b.feq(y.1, zero));
@@ -113,12 +112,9 @@ fn annex_g(b: &mut BodyBuilder, x: Pair, y: Pair) -> Vec<Reg> {
     let vanishing = b.and(x_finite, y_inf);
     let from_infinity = conjugate_product(b, x_box, y, inf);
     let to_zero = conjugate_product(b, x, y_box, zero);
-    let pick = |b: &mut BodyBuilder, over_zero, from_infinity, to_zero| {
-        let value = b.select(vanishing, to_zero, nan);
-        let value = b.select(infinite, from_infinity, value);
-        b.select(by_zero, over_zero, value)
-    };
-    vec![pick(b, over_zero.0, from_infinity.0, to_zero.0), pick(b, over_zero.1, from_infinity.1, to_zero.1)]
+    let value = select_pair(b, vanishing, to_zero, (nan, nan));
+    let value = select_pair(b, infinite, from_infinity, value);
+    select_pair(b, by_zero, over_zero, value)
 }
 
 /// Whether a part is infinite, whether both are finite, and the number with infinite parts as ±1, others as ±0.

@@ -1,9 +1,9 @@
 //! Modulus, sign and square root of complex numbers, scaled by powers of two.
 
-use super::util::{Format, copysign, copysign_of_number, is_finite, is_inf, is_nan, power_scale};
+use super::util::{
+    Format, Pair, copysign, copysign_of_number, if_any_pair, is_finite, is_inf, is_nan, power_scale, select_pair,
+};
 use crate::body::{BodyBuilder, Reg};
-
-type Pair = (Reg, Reg);
 
 /// `|x|`; infinite if a part is, even beside NaN.
 pub(super) fn modulus(b: &mut BodyBuilder, x: Pair) -> Reg {
@@ -28,38 +28,33 @@ fn root_of_squares(b: &mut BodyBuilder, large: Reg, small: Reg) -> Reg {
 }
 
 /// `x / |x|`; +0 at zeros; the direction of the infinite part if one is infinite, NaN if both are.
-pub(super) fn sign(b: &mut BodyBuilder, x: Pair) -> Vec<Reg> {
+pub(super) fn sign(b: &mut BodyBuilder, x: Pair) -> Pair {
     let ty = b.ty(x.0);
     let (zero, one, nan) = (b.float(ty, 0.0), b.float(ty, 1.0), b.float(ty, f64::NAN));
     let (re_inf, im_inf) = (is_inf(b, x.0), is_inf(b, x.1));
     let (either, both) = (b.or(re_inf, im_inf), b.and(re_inf, im_inf));
-    let parts: Vec<Reg> = [(x.0, re_inf), (x.1, im_inf)]
-        .into_iter()
-        .map(|(part, infinite)| {
-            let unit = copysign(b, one, part);
-            let unit = b.select(infinite, unit, zero);
-            let unit = b.select(both, nan, unit);
-            b.select(either, unit, part)
-        })
-        .collect();
+    let parts = [(x.0, re_inf), (x.1, im_inf)].map(|(part, infinite)| {
+        let unit = copysign(b, one, part);
+        let unit = b.select(infinite, unit, zero);
+        let unit = b.select(both, nan, unit);
+        b.select(either, unit, part)
+    });
     let (re, im) = (b.fabs(parts[0]), b.fabs(parts[1]));
     let (large, small) = (b.fmax(re, im), b.fmin(re, im));
     let (down, _, _) = power_scale(b, large);
     let (large_scaled, small_scaled) = (b.fmul(large, down), b.fmul(small, down));
     let norm = root_of_squares(b, large_scaled, small_scaled);
     let at_zero = b.feq(large, zero);
-    parts
-        .into_iter()
-        .map(|part| {
-            let scaled = b.fmul(part, down);
-            let quotient = b.fdiv(scaled, norm);
-            b.select(at_zero, zero, quotient)
-        })
-        .collect()
+    let [re, im] = parts.map(|part| {
+        let scaled = b.fmul(part, down);
+        let quotient = b.fdiv(scaled, norm);
+        b.select(at_zero, zero, quotient)
+    });
+    (re, im)
 }
 
 /// The root with non-negative real part; the imaginary part has the sign of `x`'s, also of zero.
-pub(super) fn sqrt(b: &mut BodyBuilder, x: Pair) -> Vec<Reg> {
+pub(super) fn sqrt(b: &mut BodyBuilder, x: Pair) -> Pair {
     let f = Format::of(b.ty(x.0));
     let (re, im) = (b.fabs(x.0), b.fabs(x.1));
     let (large, small) = (b.fmax(re, im), b.fmin(re, im));
@@ -86,7 +81,7 @@ pub(super) fn sqrt(b: &mut BodyBuilder, x: Pair) -> Vec<Reg> {
     let (re_finite, im_finite) = (is_finite(b, x.0), is_finite(b, x.1));
     let finite = b.and(re_finite, im_finite);
     let special = b.not(finite);
-    b.if_any(special, &[re, im], &[x.0, x.1], |b, x| sqrt_special(b, x[0], x[1]))
+    if_any_pair(b, special, (re, im), &[x.0, x.1], |b, x| sqrt_special(b, x[0], x[1]))
 }
 
 /// `(2^-2k, 2^-k, 2^k)` with `2k` about the exponent of `m`.
@@ -107,7 +102,7 @@ fn even_scale(b: &mut BodyBuilder, m: Reg, f: Format) -> (Reg, Reg, Reg) {
 }
 
 /// C99 Annex G for a part that is infinite or NaN.
-fn sqrt_special(b: &mut BodyBuilder, re: Reg, im: Reg) -> Vec<Reg> {
+fn sqrt_special(b: &mut BodyBuilder, re: Reg, im: Reg) -> Pair {
     let ty = b.ty(re);
     let (nan, inf, zero) = (b.float(ty, f64::NAN), b.float(ty, f64::INFINITY), b.float(ty, 0.0));
     let im_nan = is_nan(b, im);
@@ -118,10 +113,7 @@ fn sqrt_special(b: &mut BodyBuilder, re: Reg, im: Reg) -> Vec<Reg> {
     let re_inf = is_inf(b, re);
     let negative = b.flt(re, zero);
     let im_inf = is_inf(b, im);
-    let pick = |b: &mut BodyBuilder, right, left, top| {
-        let value = b.select(negative, left, right);
-        let value = b.select(re_inf, value, nan);
-        b.select(im_inf, top, value)
-    };
-    vec![pick(b, right.0, left.0, inf), pick(b, right.1, left.1, im)]
+    let value = select_pair(b, negative, left, right);
+    let value = select_pair(b, re_inf, value, (nan, nan));
+    select_pair(b, im_inf, (inf, im), value)
 }

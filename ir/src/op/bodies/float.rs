@@ -1,114 +1,98 @@
 //! Bodies of ops on `f32` and `f64` registers. Halves use those whose result needs no rounding as they are.
 
 use super::super::Op;
+use super::Scalar::{self, Binary, Ternary, Unary};
 use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use super::{
     asin, atan, complex_root, degrees, exp, expm1, float_parts, hyperbolic, inverse_hyperbolic, log, log_sum, log1p,
-    outside, pow, remainder, root, trig,
+    pow, remainder, root, trig,
 };
 use crate::body::{BodyBuilder, Reg};
 
-/// Emits `op` on float registers of one type.
-pub(super) fn op(b: &mut BodyBuilder, op: Op, args: &[Reg]) -> Reg {
-    let x = args[0];
-    let ty = b.ty(x);
-    let y = args.get(1).copied().unwrap_or(x);
-    match op {
-        Op::Add => b.fadd(x, y),
-        Op::Subtract => b.fsub(x, y),
-        Op::Multiply | Op::Square => b.fmul(x, y),
-        Op::Divide => b.fdiv(x, y),
-        Op::FloorDivide => remainder::floor_divide(b, x, y),
-        Op::Fmod => remainder::fmod(b, x, y),
-        Op::Remainder => remainder::remainder(b, x, y),
-        Op::Negative => b.fneg(x),
-        Op::Abs => b.fabs(x),
-        Op::Sign => sign(b, x),
-        Op::Sqrt => b.fsqrt(x),
-        Op::Reciprocal => {
-            let one = b.float(ty, 1.0);
+/// The body of `op` on float registers of one type.
+pub(super) const fn op(op: Op) -> Option<Scalar> {
+    Some(match op {
+        Op::Add => Binary(BodyBuilder::fadd),
+        Op::Subtract => Binary(BodyBuilder::fsub),
+        Op::Multiply => Binary(BodyBuilder::fmul),
+        Op::Square => Unary(|b, x| b.fmul(x, x)),
+        Op::Divide => Binary(BodyBuilder::fdiv),
+        Op::FloorDivide => Binary(remainder::floor_divide),
+        Op::Fmod => Binary(remainder::fmod),
+        Op::Remainder => Binary(remainder::remainder),
+        Op::Negative => Unary(BodyBuilder::fneg),
+        Op::Abs => Unary(BodyBuilder::fabs),
+        Op::Sign => Unary(sign),
+        Op::Sqrt => Unary(BodyBuilder::fsqrt),
+        Op::Reciprocal => Unary(|b, x| {
+            let one = b.float(b.ty(x), 1.0);
             b.fdiv(one, x)
-        }
-        Op::MulAdd => b.fma(x, y, args[2]),
-        Op::Minimum => b.fmin(x, y),
-        Op::Maximum => b.fmax(x, y),
-        Op::Fmin => {
+        }),
+        Op::MulAdd => Ternary(BodyBuilder::fma),
+        Op::Minimum => Binary(BodyBuilder::fmin),
+        Op::Maximum => Binary(BodyBuilder::fmax),
+        Op::Fmin => Binary(|b, x, y| {
             let smaller = b.fmin(x, y);
             number_of(b, x, y, smaller)
-        }
-        Op::Fmax => {
+        }),
+        Op::Fmax => Binary(|b, x, y| {
             let larger = b.fmax(x, y);
             number_of(b, x, y, larger)
-        }
-        Op::Clip => {
-            let raised = b.fmax(x, y);
-            b.fmin(raised, args[2])
-        }
-        Op::Floor => b.ffloor(x),
-        Op::Ceil => b.fceil(x),
-        Op::Conj | Op::Real | Op::Positive => x,
-        Op::Imag => b.float(ty, 0.0),
-        Op::Trunc => b.ftrunc(x),
-        Op::Round => b.fround(x),
-        Op::Equal => b.feq(x, y),
-        Op::NotEqual => b.fne(x, y),
-        Op::Less => b.flt(x, y),
-        Op::LessEqual => b.fle(x, y),
-        Op::Greater => b.flt(y, x),
-        Op::GreaterEqual => b.fle(y, x),
-        Op::IsNan => is_nan(b, x),
-        Op::IsInf => is_inf(b, x),
-        Op::IsFinite => is_finite(b, x),
-        Op::Signbit => float_parts::signbit(b, x),
-        Op::Copysign => {
+        }),
+        Op::Clip => Ternary(|b, x, low, high| {
+            let raised = b.fmax(x, low);
+            b.fmin(raised, high)
+        }),
+        Op::Floor => Unary(BodyBuilder::ffloor),
+        Op::Ceil => Unary(BodyBuilder::fceil),
+        Op::Conj | Op::Real | Op::Positive => Unary(|_, x| x),
+        Op::Imag => Unary(|b, x| b.float(b.ty(x), 0.0)),
+        Op::Trunc => Unary(BodyBuilder::ftrunc),
+        Op::Round => Unary(BodyBuilder::fround),
+        Op::Equal => Binary(BodyBuilder::feq),
+        Op::NotEqual => Binary(BodyBuilder::fne),
+        Op::Less => Binary(BodyBuilder::flt),
+        Op::LessEqual => Binary(BodyBuilder::fle),
+        Op::Greater => Binary(|b, x, y| b.flt(y, x)),
+        Op::GreaterEqual => Binary(|b, x, y| b.fle(y, x)),
+        Op::IsNan => Unary(is_nan),
+        Op::IsInf => Unary(is_inf),
+        Op::IsFinite => Unary(is_finite),
+        Op::Signbit => Unary(float_parts::signbit),
+        Op::Copysign => Binary(|b, x, y| {
             let magnitude = b.fabs(x);
             copysign_of_number(b, magnitude, y)
-        }
-        Op::Nextafter => float_parts::nextafter(b, x, y),
-        Op::Rsqrt => root::rsqrt(b, x),
-        Op::Cbrt => root::cbrt(b, x),
-        Op::Hypot => complex_root::modulus(b, (x, y)),
-        Op::Pow => pow::pow(b, x, y),
-        Op::Exp => exp::exp(b, x),
-        Op::Log => log::log(b, x),
-        Op::Sin => trig::sin(b, x),
-        Op::Cos => trig::cos(b, x),
-        Op::Tan => trig::tan(b, x),
-        Op::Asin => asin::asin(b, x),
-        Op::Acos => asin::acos(b, x),
-        Op::Atan => atan::atan(b, x),
-        Op::Atan2 => atan::atan2(b, x, y),
-        Op::Degrees => degrees::degrees(b, x),
-        Op::Radians => degrees::radians(b, x),
-        Op::Tanh => hyperbolic::tanh(b, x),
-        Op::Log1p => log1p::log1p(b, x),
-        Op::Expm1 => expm1::expm1(b, x),
-        Op::Log2 => log::log2(b, x),
-        Op::Log10 => log::log10(b, x),
-        Op::Exp2 => exp::exp2(b, x),
-        Op::Cosh => hyperbolic::cosh(b, x),
-        Op::Sinh => hyperbolic::sinh(b, x),
-        Op::Asinh => inverse_hyperbolic::asinh(b, x),
-        Op::Acosh => inverse_hyperbolic::acosh(b, x),
-        Op::Atanh => inverse_hyperbolic::atanh(b, x),
-        Op::Logaddexp => log_sum::logaddexp(b, x, y),
-        Op::LogicalAnd
-        | Op::LogicalOr
-        | Op::LogicalXor
-        | Op::LogicalNot
-        | Op::BitwiseAnd
-        | Op::BitwiseOr
-        | Op::BitwiseXor
-        | Op::BitwiseInvert
-        | Op::BitwiseLeftShift
-        | Op::BitwiseRightShift
-        | Op::Gcd
-        | Op::Lcm
-        | Op::Popcount
-        | Op::Clz
-        | Op::Ctz
-        | Op::Where => outside(op, "float"),
-    }
+        }),
+        Op::Nextafter => Binary(float_parts::nextafter),
+        Op::Rsqrt => Unary(root::rsqrt),
+        Op::Cbrt => Unary(root::cbrt),
+        Op::Hypot => Binary(|b, x, y| complex_root::modulus(b, (x, y))),
+        Op::Pow => Binary(pow::pow),
+        Op::Exp => Unary(exp::exp),
+        Op::Log => Unary(log::log),
+        Op::Sin => Unary(trig::sin),
+        Op::Cos => Unary(trig::cos),
+        Op::Tan => Unary(trig::tan),
+        Op::Asin => Unary(asin::asin),
+        Op::Acos => Unary(asin::acos),
+        Op::Atan => Unary(atan::atan),
+        Op::Atan2 => Binary(atan::atan2),
+        Op::Degrees => Unary(degrees::degrees),
+        Op::Radians => Unary(degrees::radians),
+        Op::Tanh => Unary(hyperbolic::tanh),
+        Op::Log1p => Unary(log1p::log1p),
+        Op::Expm1 => Unary(expm1::expm1),
+        Op::Log2 => Unary(log::log2),
+        Op::Log10 => Unary(log::log10),
+        Op::Exp2 => Unary(exp::exp2),
+        Op::Cosh => Unary(hyperbolic::cosh),
+        Op::Sinh => Unary(hyperbolic::sinh),
+        Op::Asinh => Unary(inverse_hyperbolic::asinh),
+        Op::Acosh => Unary(inverse_hyperbolic::acosh),
+        Op::Atanh => Unary(inverse_hyperbolic::atanh),
+        Op::Logaddexp => Binary(log_sum::logaddexp),
+        _ => return None,
+    })
 }
 
 fn sign(b: &mut BodyBuilder, x: Reg) -> Reg {

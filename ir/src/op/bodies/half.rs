@@ -5,65 +5,32 @@
 //! more has its last bit at 2^-149 or above, and a quotient stays 2^-142 away from where `bf16` rounding changes sides. Only
 //! multiply-add needs care: it rounds to odd first.
 
-use super::super::Op;
+use super::super::{Op, ResultRule};
 use super::util::{copysign, is_nan, two_sum};
-use super::{float, float_parts, outside};
+use super::{Scalar, float, float_parts};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
 
 const F32: PrimType = PrimType::F32;
 const I32: PrimType = PrimType::I32;
 
-/// Emits `op` on `f32` registers that hold halves.
-pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg {
-    let x = args[0];
-    match op {
-        Op::MulAdd if dtype == DType::Bf16 => mul_add_bf16(b, x, args[1], args[2]),
-        Op::MulAdd => mul_add_f16(b, x, args[1], args[2]),
-        Op::Add
-        | Op::Subtract
-        | Op::Multiply
-        | Op::Divide
-        | Op::FloorDivide
-        | Op::Remainder
-        | Op::Fmod
-        | Op::Square
-        | Op::Sqrt
-        | Op::Reciprocal
-        | Op::Rsqrt
-        | Op::Cbrt
-        | Op::Hypot
-        | Op::Pow
-        | Op::Exp
-        | Op::Log
-        | Op::Sin
-        | Op::Cos
-        | Op::Tan
-        | Op::Asin
-        | Op::Acos
-        | Op::Atan
-        | Op::Atan2
-        | Op::Degrees
-        | Op::Radians
-        | Op::Tanh
-        | Op::Log1p
-        | Op::Expm1
-        | Op::Log2
-        | Op::Log10
-        | Op::Exp2
-        | Op::Cosh
-        | Op::Sinh
-        | Op::Asinh
-        | Op::Acosh
-        | Op::Atanh
-        | Op::Logaddexp => {
-            let wide = float::op(b, op, args);
-            round(b, wide, dtype)
-        }
-        Op::Nextafter => float_parts::nextafter_half(b, x, args[1], dtype),
+/// How an op on `f32` registers that hold halves is computed.
+#[derive(Clone, Copy)]
+enum Method {
+    /// As on `f32`: the result is a half, or none is computed.
+    Same(Scalar),
+    /// As on `f32`, then rounded.
+    Rounded(Scalar),
+    /// A body of its own, which knows how the half is rounded.
+    Own,
+}
+
+const fn method(op: Op) -> Option<Method> {
+    let Some(float) = float::op(op) else { return None };
+    Some(match op {
+        Op::MulAdd | Op::Nextafter => Method::Own,
         Op::Negative
         | Op::Positive
-        | Op::Signbit
         | Op::Copysign
         | Op::Abs
         | Op::Sign
@@ -78,33 +45,29 @@ pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg
         | Op::Real
         | Op::Imag
         | Op::Trunc
-        | Op::Round
-        | Op::Equal
-        | Op::NotEqual
-        | Op::Less
-        | Op::LessEqual
-        | Op::Greater
-        | Op::GreaterEqual
-        | Op::IsNan
-        | Op::IsInf
-        | Op::IsFinite => float::op(b, op, args),
-        Op::LogicalAnd
-        | Op::LogicalOr
-        | Op::LogicalXor
-        | Op::LogicalNot
-        | Op::BitwiseAnd
-        | Op::BitwiseOr
-        | Op::BitwiseXor
-        | Op::BitwiseInvert
-        | Op::BitwiseLeftShift
-        | Op::BitwiseRightShift
-        | Op::Gcd
-        | Op::Lcm
-        | Op::Popcount
-        | Op::Clz
-        | Op::Ctz
-        | Op::Where => outside(op, "half"),
-    }
+        | Op::Round => Method::Same(float),
+        _ if matches!(op.row().result, ResultRule::Bool) => Method::Same(float),
+        _ => Method::Rounded(float),
+    })
+}
+
+/// Whether `op` has a body on halves.
+pub(super) const fn has(op: Op) -> bool {
+    method(op).is_some()
+}
+
+/// Emits `op` on `f32` registers that hold halves.
+pub(super) fn emit(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Option<Reg> {
+    Some(match method(op)? {
+        Method::Same(float) => float.emit(b, args),
+        Method::Rounded(float) => {
+            let wide = float.emit(b, args);
+            round(b, wide, dtype)
+        }
+        Method::Own if op == Op::Nextafter => float_parts::nextafter_half(b, args[0], args[1], dtype),
+        Method::Own if dtype == DType::Bf16 => mul_add_bf16(b, args[0], args[1], args[2]),
+        Method::Own => mul_add_f16(b, args[0], args[1], args[2]),
+    })
 }
 
 /// The half nearest to an `f32`, ties to even, as an `f32`; NaN becomes the canonical one.

@@ -1,107 +1,92 @@
 //! Bodies of ops on integers. Everything wraps; nothing traps.
 
 use super::super::Op;
-use super::{bit_count, int_power, outside};
+use super::Scalar::{self, Binary, Ternary, Unary};
+use super::{bit_count, int_power};
 use crate::body::{BodyBuilder, Reg};
-use crate::dtype::DType;
 
-/// Emits `op` on integer registers of `dtype`.
-pub(super) fn op(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Reg {
-    let signed = dtype.is_signed();
-    let x = args[0];
-    let y = args.get(1).copied().unwrap_or(x);
-    match op {
-        Op::Add => b.iadd(x, y),
-        Op::Subtract => b.isub(x, y),
-        Op::Multiply | Op::Square => b.imul(x, y),
-        Op::MulAdd => {
-            let product = b.imul(x, y);
-            b.iadd(product, args[2])
-        }
-        Op::FloorDivide if signed => floor_divide(b, x, y),
-        Op::FloorDivide => b.udiv(x, y),
-        Op::Remainder if signed => remainder(b, x, y),
-        Op::Remainder => b.urem(x, y),
-        Op::Fmod if signed => b.srem(x, y),
-        Op::Fmod => b.urem(x, y),
-        Op::Negative => negative(b, x),
-        Op::Abs if signed => {
+/// The body of `op` on signed or unsigned integers, which differ in these primitives.
+pub(super) const fn op(op: Op, signed: bool) -> Option<Scalar> {
+    Some(match op {
+        Op::FloorDivide if signed => Binary(floor_divide),
+        Op::Remainder if signed => Binary(remainder),
+        Op::Fmod if signed => Binary(BodyBuilder::srem),
+        Op::FloorDivide => Binary(BodyBuilder::udiv),
+        Op::Remainder | Op::Fmod => Binary(BodyBuilder::urem),
+        Op::Abs if signed => Unary(|b, x| {
             let negated = negative(b, x);
             b.smax(x, negated)
-        }
-        Op::Sign => sign(b, x, signed),
-        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real | Op::Positive => x,
-        Op::Imag => b.int(b.ty(x), 0),
-        Op::Minimum | Op::Fmin => minimum(b, x, y, signed),
-        Op::Maximum | Op::Fmax => maximum(b, x, y, signed),
-        Op::Clip => {
-            let raised = maximum(b, x, y, signed);
-            minimum(b, raised, args[2], signed)
-        }
-        Op::Equal => b.ieq(x, y),
-        Op::NotEqual => b.ine(x, y),
-        Op::Less => less(b, x, y, signed),
-        Op::Greater => less(b, y, x, signed),
-        Op::LessEqual => less_equal(b, x, y, signed),
-        Op::GreaterEqual => less_equal(b, y, x, signed),
-        Op::BitwiseAnd => b.and(x, y),
-        Op::BitwiseOr => b.or(x, y),
-        Op::BitwiseXor => b.xor(x, y),
-        Op::BitwiseInvert => b.not(x),
-        // A negative count is a huge unsigned one, which the primitives give the wanted meaning.
-        Op::BitwiseLeftShift => b.shl(x, y),
-        Op::BitwiseRightShift if signed => b.sshr(x, y),
-        Op::BitwiseRightShift => b.ushr(x, y),
-        Op::IsNan | Op::IsInf => b.bool(false),
-        Op::IsFinite => b.bool(true),
-        Op::Signbit if signed => {
+        }),
+        Op::Sign if signed => Unary(sign),
+        Op::Sign => Unary(|b, x| {
+            let one = b.int(b.ty(x), 1);
+            b.umin(x, one)
+        }),
+        Op::Minimum | Op::Fmin if signed => Binary(BodyBuilder::smin),
+        Op::Maximum | Op::Fmax if signed => Binary(BodyBuilder::smax),
+        Op::Minimum | Op::Fmin => Binary(BodyBuilder::umin),
+        Op::Maximum | Op::Fmax => Binary(BodyBuilder::umax),
+        Op::Clip if signed => Ternary(|b, x, low, high| {
+            let raised = b.smax(x, low);
+            b.smin(raised, high)
+        }),
+        Op::Clip => Ternary(|b, x, low, high| {
+            let raised = b.umax(x, low);
+            b.umin(raised, high)
+        }),
+        Op::Less if signed => Binary(BodyBuilder::slt),
+        Op::LessEqual if signed => Binary(BodyBuilder::sle),
+        Op::Greater if signed => Binary(|b, x, y| b.slt(y, x)),
+        Op::GreaterEqual if signed => Binary(|b, x, y| b.sle(y, x)),
+        Op::Less => Binary(BodyBuilder::ult),
+        Op::LessEqual => Binary(BodyBuilder::ule),
+        Op::Greater => Binary(|b, x, y| b.ult(y, x)),
+        Op::GreaterEqual => Binary(|b, x, y| b.ule(y, x)),
+        Op::BitwiseRightShift if signed => Binary(BodyBuilder::sshr),
+        Op::BitwiseRightShift => Binary(BodyBuilder::ushr),
+        Op::Signbit if signed => Unary(|b, x| {
             let zero = b.int(b.ty(x), 0);
             b.slt(x, zero)
-        }
-        Op::Signbit => b.bool(false),
-        Op::Pow => int_power::pow(b, x, y, signed),
-        Op::Gcd => int_power::gcd(b, x, y, signed),
-        Op::Lcm => int_power::lcm(b, x, y, signed),
-        Op::Popcount => bit_count::ones(b, x),
-        Op::Clz => bit_count::leading_zeros(b, x),
-        Op::Ctz => bit_count::trailing_zeros(b, x),
-        Op::Divide
-        | Op::Sqrt
-        | Op::Reciprocal
-        | Op::LogicalAnd
-        | Op::LogicalOr
-        | Op::LogicalXor
-        | Op::LogicalNot
-        | Op::Where
-        | Op::Copysign
-        | Op::Nextafter
-        | Op::Rsqrt
-        | Op::Cbrt
-        | Op::Hypot
-        | Op::Exp
-        | Op::Log
-        | Op::Sin
-        | Op::Cos
-        | Op::Tan
-        | Op::Asin
-        | Op::Acos
-        | Op::Atan
-        | Op::Atan2
-        | Op::Degrees
-        | Op::Radians
-        | Op::Tanh
-        | Op::Log1p
-        | Op::Expm1
-        | Op::Log2
-        | Op::Log10
-        | Op::Exp2
-        | Op::Cosh
-        | Op::Sinh
-        | Op::Asinh
-        | Op::Acosh
-        | Op::Atanh
-        | Op::Logaddexp => outside(op, "integer"),
-    }
+        }),
+        Op::Pow if signed => Binary(|b, x, y| int_power::pow(b, x, y, true)),
+        Op::Gcd if signed => Binary(|b, x, y| int_power::gcd(b, x, y, true)),
+        Op::Lcm if signed => Binary(|b, x, y| int_power::lcm(b, x, y, true)),
+        Op::Pow => Binary(|b, x, y| int_power::pow(b, x, y, false)),
+        Op::Gcd => Binary(|b, x, y| int_power::gcd(b, x, y, false)),
+        Op::Lcm => Binary(|b, x, y| int_power::lcm(b, x, y, false)),
+        _ => return either(op),
+    })
+}
+
+/// The body of an `op` to which signed and unsigned integers are the same bits.
+const fn either(op: Op) -> Option<Scalar> {
+    Some(match op {
+        Op::Add => Binary(BodyBuilder::iadd),
+        Op::Subtract => Binary(BodyBuilder::isub),
+        Op::Multiply => Binary(BodyBuilder::imul),
+        Op::Square => Unary(|b, x| b.imul(x, x)),
+        Op::MulAdd => Ternary(|b, x, y, z| {
+            let product = b.imul(x, y);
+            b.iadd(product, z)
+        }),
+        Op::Negative => Unary(negative),
+        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real | Op::Positive => Unary(|_, x| x),
+        Op::Imag => Unary(|b, x| b.int(b.ty(x), 0)),
+        Op::Equal => Binary(BodyBuilder::ieq),
+        Op::NotEqual => Binary(BodyBuilder::ine),
+        Op::BitwiseAnd => Binary(BodyBuilder::and),
+        Op::BitwiseOr => Binary(BodyBuilder::or),
+        Op::BitwiseXor => Binary(BodyBuilder::xor),
+        Op::BitwiseInvert => Unary(BodyBuilder::not),
+        // A negative count is a huge unsigned one, which the primitives give the wanted meaning.
+        Op::BitwiseLeftShift => Binary(BodyBuilder::shl),
+        Op::IsNan | Op::IsInf | Op::Signbit => Unary(|b, _| b.bool(false)),
+        Op::IsFinite => Unary(|b, _| b.bool(true)),
+        Op::Popcount => Unary(bit_count::ones),
+        Op::Clz => Unary(bit_count::leading_zeros),
+        Op::Ctz => Unary(bit_count::trailing_zeros),
+        _ => return None,
+    })
 }
 
 fn negative(b: &mut BodyBuilder, x: Reg) -> Reg {
@@ -109,13 +94,9 @@ fn negative(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.isub(zero, x)
 }
 
-fn sign(b: &mut BodyBuilder, x: Reg, signed: bool) -> Reg {
+fn sign(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
-    let one = b.int(ty, 1);
-    if !signed {
-        return b.umin(x, one);
-    }
-    let minus_one = b.int(ty, -1);
+    let (one, minus_one) = (b.int(ty, 1), b.int(ty, -1));
     let low = b.smax(x, minus_one);
     b.smin(low, one)
 }
@@ -148,20 +129,4 @@ fn remainder(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let down = must_floor(b, r, y);
     let raised = b.iadd(r, y);
     b.select(down, raised, r)
-}
-
-fn minimum(b: &mut BodyBuilder, x: Reg, y: Reg, signed: bool) -> Reg {
-    if signed { b.smin(x, y) } else { b.umin(x, y) }
-}
-
-fn maximum(b: &mut BodyBuilder, x: Reg, y: Reg, signed: bool) -> Reg {
-    if signed { b.smax(x, y) } else { b.umax(x, y) }
-}
-
-fn less(b: &mut BodyBuilder, x: Reg, y: Reg, signed: bool) -> Reg {
-    if signed { b.slt(x, y) } else { b.ult(x, y) }
-}
-
-fn less_equal(b: &mut BodyBuilder, x: Reg, y: Reg, signed: bool) -> Reg {
-    if signed { b.sle(x, y) } else { b.ule(x, y) }
 }

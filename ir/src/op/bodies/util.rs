@@ -81,6 +81,29 @@ pub(super) fn polynomial(b: &mut BodyBuilder, x: Reg, coefficients: &[f64]) -> R
     lower.iter().rev().fold(highest, |sum, &c| b.fma(sum, x, c))
 }
 
+/// The registers of a complex number: real and imaginary part.
+pub(super) type Pair = (Reg, Reg);
+
+/// `x` where the mask holds, else `y`.
+pub(super) fn select_pair(b: &mut BodyBuilder, mask: Reg, x: Pair, y: Pair) -> Pair {
+    (b.select(mask, x.0, y.0), b.select(mask, x.1, y.1))
+}
+
+/// Where `mask` holds for a lane, what `then` computes from the parts `args`; elsewhere `default`.
+pub(super) fn if_any_pair(
+    b: &mut BodyBuilder,
+    mask: Reg,
+    default: Pair,
+    args: &[Reg],
+    then: impl FnOnce(&mut BodyBuilder, &[Reg]) -> Pair,
+) -> Pair {
+    let results = b.if_any(mask, &[default.0, default.1], args, |b, args| {
+        let (re, im) = then(b, args);
+        vec![re, im]
+    });
+    (results[0], results[1])
+}
+
 pub(super) fn is_nan(b: &mut BodyBuilder, a: Reg) -> Reg {
     b.fne(a, a)
 }
