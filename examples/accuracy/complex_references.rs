@@ -119,7 +119,8 @@ pub fn log10(z: &Complex) -> Complex {
 }
 
 pub fn log1p([x, y]: &Complex) -> Complex {
-    let beyond = (x * 2.0 + y * y) + x * x;
+    // How far |1 + z|^2 is from 1.
+    let beyond = x * (x + 2.0) + y * y;
     [beyond.ln_1p() / 2.0, y.atan2(&(x + 1.0))]
 }
 
@@ -198,3 +199,6 @@ pub fn atanh(z: &Complex) -> Complex {
 pub fn atan(z: &Complex) -> Complex {
     turned_back(&atanh(&turned(z)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,6 +30,7 @@ use results::Results;
 use serde_json::json;
 use std::error::Error;
 use std::path::Path;
+use std::time::Instant;
 
 /// Chunks measured between two notes of how far a run got.
 const BATCH: u64 = 64;
@@ -48,8 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         if !names.is_empty() && !names.iter().any(|given| *given == name || Some(given.as_str()) == function) {
             continue;
         }
+        let start = Instant::now();
         let figures = measured(&measurement, &mut progress)?;
-        println!("{name:<20} {}", figures.line());
+        println!("{name:<20} {} in {:.1} s", figures.line(), start.elapsed().as_secs_f64());
         if let Some(what) = measurement.exceeded(&figures) {
             exceeded += 1;
             println!("{name:<20} EXCEEDS: {what}");

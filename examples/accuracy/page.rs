@@ -62,10 +62,13 @@ fn read<'a>(results: &'a Results, name: &'a str) -> Option<(Section, &'a str, DT
 
 fn real(function: &str, dtype: DType, figures: &Figures, others: &Value) -> String {
     let Figures { part: Worst { error, at }, not_nearest, wrong, .. } = figures;
+    // Where all are the nearest number no input is the worst, or in `f64` none is known to be.
+    let at =
+        if at.is_empty() || *not_nearest == 0 && dtype == DType::F64 { "–".to_owned() } else { format!("`{at}`") };
     let [numpy, jax] = others_of(others, function, dtype);
     let tried = tried(function, dtype, figures.inputs);
     let share = share(*not_nearest, figures.inputs);
-    format!("| `{function}` | {dtype} | {error:.3} | `{at}` | {tried} | {share} | {wrong} | {numpy} | {jax} |\n")
+    format!("| `{function}` | {dtype} | {error:.3} | {at} | {tried} | {share} | {wrong} | {numpy} | {jax} |\n")
 }
 
 fn complex(function: &str, dtype: DType, figures: &Figures) -> String {

@@ -28,7 +28,7 @@ pub struct Scale {
 }
 
 /// Some of everything, in minutes.
-pub const STRIDED: Scale = Scale { stride: 1009, pairs: false, count: 1_000_000, precise: 10_000 };
+pub const STRIDED: Scale = Scale { stride: 1009, pairs: false, count: 2_000_000, precise: 10_000 };
 /// In hours.
 pub const FULL: Scale = Scale { stride: 1, pairs: true, count: 100_000_000, precise: 1_000_000 };
 
