@@ -68,10 +68,11 @@ impl Kernel {
     /// The bytes of an array whose first elements are given.
     fn bytes(&self, dtype: DType, columns: &[Vec<u64>]) -> Vec<u8> {
         let mut bytes = vec![0; self.length * dtype.bytes()];
-        let size = dtype.real().bytes();
-        for (part, column) in columns.iter().enumerate() {
-            let places = bytes.chunks_exact_mut(size).skip(part).step_by(columns.len());
-            places.zip(column).for_each(|(place, bits)| place.copy_from_slice(&bits.to_le_bytes()[..size]));
+        match dtype.real().bytes() {
+            1 => write::<1>(&mut bytes, columns),
+            2 => write::<2>(&mut bytes, columns),
+            4 => write::<4>(&mut bytes, columns),
+            _ => write::<8>(&mut bytes, columns),
         }
         bytes
     }
@@ -82,13 +83,29 @@ fn parts(dtype: DType) -> usize {
     dtype.bytes() / dtype.real().bytes()
 }
 
+/// Of parts of `N` bytes: a size that is known is several times as fast.
+fn write<const N: usize>(bytes: &mut [u8], columns: &[Vec<u64>]) {
+    for (part, column) in columns.iter().enumerate() {
+        let places = bytes.as_chunks_mut::<N>().0.iter_mut().skip(part).step_by(columns.len());
+        places.zip(column).for_each(|(place, bits)| place.copy_from_slice(&bits.to_le_bytes()[..N]));
+    }
+}
+
 fn column(bytes: &[u8], dtype: DType, part: usize, count: usize) -> Vec<u64> {
-    let size = dtype.real().bytes();
-    let places = bytes.chunks_exact(size).skip(part).step_by(parts(dtype)).take(count);
-    let word = |bytes: &[u8]| {
+    let parts = parts(dtype);
+    match dtype.real().bytes() {
+        1 => read::<1>(bytes, part, parts, count),
+        2 => read::<2>(bytes, part, parts, count),
+        4 => read::<4>(bytes, part, parts, count),
+        _ => read::<8>(bytes, part, parts, count),
+    }
+}
+
+fn read<const N: usize>(bytes: &[u8], part: usize, parts: usize, count: usize) -> Vec<u64> {
+    let word = |bytes: &[u8; N]| {
         let mut word = [0; 8];
-        word[..size].copy_from_slice(bytes);
+        word[..N].copy_from_slice(bytes);
         u64::from_le_bytes(word)
     };
-    places.map(word).collect()
+    bytes.as_chunks::<N>().0.iter().skip(part).step_by(parts).take(count).map(word).collect()
 }
