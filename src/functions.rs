@@ -56,6 +56,9 @@ macro_rules! types {
     (Logical $($x:ident)+) => {
         "Types: operands of every dtype become bool: nonzero is true. "
     };
+    (Scale $x:ident $n:ident) => {
+        "Types: as `x`, but integers become floats, 64-bit ones `f64`, others and bool `f32`; `n` is an integer of any dtype. "
+    };
     (Choose $($x:ident)+) => {
         "Types: the condition becomes bool, nonzero is true; the others meet in their common dtype. "
     };
@@ -84,6 +87,9 @@ macro_rules! domain {
     (FLOAT) => {
         "Computes in `bf16 f16 f32 f64`; complex is an error."
     };
+    (PARTS) => {
+        "Computes in `f32 f64`; other floats and complex dtypes are errors."
+    };
     (FLOAT|COMPLEX) => {
         "Computes in `bf16 f16 f32 f64 c64 c128`."
     };
@@ -99,6 +105,12 @@ macro_rules! result {
     };
     (Bool) => {
         "Result: bool."
+    };
+    (Complex) => {
+        "Result: `c64` of `f32`, `c128` of `f64`."
+    };
+    (Int32) => {
+        "Result: `i32`."
     };
     (Real) => {
         "Result: the dtype it computes in; of complex numbers the dtype of the real part."
@@ -150,6 +162,22 @@ macro_rules! function {
             Computed::compute(Op::$variant, &[$x.operand(), $y.operand(), $z.operand()], Place::caller())
         }
     };
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident $w:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<X, Y, Z, W>($x: X, $y: Y, $z: Z, $w: W) -> <<X::Out as Meet<Z>>::Out as Meet<W>>::Out
+        where
+            X: Operand + Meet<Y>,
+            X::Out: Meet<Z>,
+            <X::Out as Meet<Z>>::Out: Meet<W>,
+            Y: Operand,
+            Z: Operand,
+            W: Operand,
+        {
+            let operands = [$x.operand(), $y.operand(), $z.operand(), $w.operand()];
+            Computed::compute(Op::$variant, &operands, Place::caller())
+        }
+    };
 }
 
 macro_rules! expr_method {
@@ -190,6 +218,24 @@ macro_rules! array_method {
             <Array as Meet<Y>>::Out: Meet<Z>,
         {
             Computed::compute(Op::$variant, &[self.operand(), $y.operand(), $z.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident $w:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<Y: Operand, Z: Operand, W: Operand>(
+            &self,
+            $y: Y,
+            $z: Z,
+            $w: W,
+        ) -> <<<Array as Meet<Y>>::Out as Meet<Z>>::Out as Meet<W>>::Out
+        where
+            Array: Meet<Y>,
+            <Array as Meet<Y>>::Out: Meet<Z>,
+            <<Array as Meet<Y>>::Out as Meet<Z>>::Out: Meet<W>,
+        {
+            let operands = [self.operand(), $y.operand(), $z.operand(), $w.operand()];
+            Computed::compute(Op::$variant, &operands, Place::caller())
         }
     };
 }

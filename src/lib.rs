@@ -25,6 +25,7 @@
 
 mod arity;
 pub mod array;
+pub mod compound;
 mod config;
 pub mod creation;
 pub mod explain;
@@ -45,6 +46,7 @@ mod trace;
 
 #[doc(inline)]
 pub use array::Array;
+pub use compound::{frexp, modf, select_n};
 pub use config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
     with_defaults, with_policy,

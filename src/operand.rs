@@ -63,7 +63,7 @@ pub trait Math: Operand {
 }
 
 /// What operations give: [`Expr`] or [`Array`].
-pub trait Computed: Sized {
+pub trait Computed: Sized + Operand {
     /// Applies `op`; a failure is kept in the result.
     #[doc(hidden)]
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Self;

@@ -6,6 +6,7 @@ use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
+use ndjit_ir::op::Operands;
 use ndjit_ir::random::special_words;
 use ndjit_ir::{DType, Op, Policy, Shape, ValueType};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
@@ -14,25 +15,30 @@ use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 const PAIRS: usize = 2_000;
 const LENGTHS: usize = 67;
 
+/// The dtype of an operand: of an exponent, which is converted to what the op computes in, an integer.
+fn operand_dtype(op: Op, i: usize, dtype: DType) -> DType {
+    if op.joined().contains(&i) || op.row().rule != Operands::Scale { op.operand_dtype(i, dtype) } else { DType::I32 }
+}
+
 /// The program of one op on arrays of `n` elements.
 fn program(op: Op, dtype: DType, n: usize) -> Lowered {
     let shape = Shape::from([n]);
     let mut graph: Graph<ValueType> = Graph::new();
-    let types: Vec<ValueType> = (0..op.arity()).map(|i| op.operand_dtype(i, dtype).into()).collect();
+    let types: Vec<ValueType> = (0..op.arity()).map(|i| operand_dtype(op, i, dtype).into()).collect();
     let params: Vec<Value> = types.iter().map(|&ty| graph.param(ty, &shape)).collect();
     let result = Policy::default().resolve_op(op, &types).unwrap_or_else(|e| panic!("{op} {dtype}: {e}")).result;
     let id = graph.intern(&shape);
     let value = graph.add(NodeKind::Op(op, Policy::default()), &params, &[(result, id)]);
     graph.set_outputs(vec![value]);
     let layouts: Vec<Layout> =
-        (0..op.arity()).map(|i| contiguous(&shape, op.operand_dtype(i, dtype)).expect("a small array")).collect();
+        (0..op.arity()).map(|i| contiguous(&shape, operand_dtype(op, i, dtype)).expect("a small array")).collect();
     lower(&graph, &Places::default(), &layouts, &Options { verify: false, ..Options::default() })
         .unwrap_or_else(|e| panic!("{op} {dtype}: {e}"))
 }
 
 /// Special values of operand `i`: the operands together run through their combinations.
 fn operand(op: Op, dtype: DType, i: usize, n: usize) -> Tensor {
-    let dtype = op.operand_dtype(i, dtype);
+    let dtype = operand_dtype(op, i, dtype);
     let specials = special_words(dtype.real());
     let words = dtype.storage().len();
     Tensor::from_words(dtype, Shape::from([n]), |at| {

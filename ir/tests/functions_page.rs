@@ -73,6 +73,7 @@ fn operands(rule: Operands) -> &'static str {
         Operands::Inexact => "meet; integers become floats",
         Operands::Quotient => "meet; integers become floats",
         Operands::Logical => "become bool",
+        Operands::Scale => "the first becomes a float, the second is an integer",
         Operands::Choose => "the condition becomes bool, the others meet",
     }
 }
@@ -81,6 +82,8 @@ fn result(rule: ResultRule) -> &'static str {
     match rule {
         ResultRule::Same => "that dtype",
         ResultRule::Bool => "bool",
+        ResultRule::Complex => "the complex dtype of such parts",
+        ResultRule::Int32 => "i32",
         ResultRule::Real => "that dtype, of complex its real part's",
     }
 }

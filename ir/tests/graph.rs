@@ -504,8 +504,8 @@ fn the_verifier_names_each_broken_invariant_of_typed_graphs() {
             "child @0 () {\n  %0 = literal #0 2 : i32[]\n  return %0\n}\ngraph () calls @0 {\n  %0 = call @0() : i32[]\n  return %0\n}",
         ),
     ];
-    assert_snapshot!(facts.join("\n"), @r#"
-    %2 = add %0, %1 : f32[3]  ; operand %0 is f32, add in i8 takes i8
+    assert_snapshot!(facts.join("\n"), @r"
+    %2 = add %0, %1 : f32[3]  ; operand %1 is i8, add in f32 takes f32
     %2 = add %0, %0 : f64[3]  ; the result's type is f32, not f64
     %2 = add[strict] %0, %0 : f32[3]  ; the strict policy is not resolved
     %2 = equal %0, %0 : f32[3]  ; the result's type is bool, not f32
@@ -515,7 +515,7 @@ fn the_verifier_names_each_broken_invariant_of_typed_graphs() {
     %2 = literal #0 2.5 : i8[]  ; literal 2.5 is no i8
     %2 = literal #0 argument 0 f* : i8[]  ; an argument of type f* becomes i8 by a cast only
     %0 = call @0() : i32[]  ; a call that was not inlined
-    "#);
+    ");
 }
 
 /// What text cannot say: graphs made with `add`.

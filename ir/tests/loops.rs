@@ -200,7 +200,7 @@ fn the_kernel_verifier_names_each_broken_invariant() {
         broken(|k| Arc::make_mut(&mut k.body).stmts[5].dtype = DType::F64),
         broken(|k| Arc::make_mut(&mut k.body).stmts[5].kind = StmtKind::Op(Op::BitwiseAnd)),
     ];
-    assert_snapshot!(found.join("\n"), @r#"
+    assert_snapshot!(found.join("\n"), @r"
     the kernel has 1 inputs, its body 2
     the kernel has 0 literals, its body 1
     the kernel has 2 outputs, its body 1
@@ -211,15 +211,15 @@ fn the_kernel_verifier_names_each_broken_invariant() {
     in1 = %1 : [8] does not broadcast to [8, 3]
     in1 = %1 : [1, 8, 3] does not broadcast to [8, 3]
     t5 = add t0, t5 : f32  ; t5 does not come before the statement
-    t5 = add t0, t1 : f32  ; t0 is f32, add in i8 takes i8
+    t5 = add t0, t1 : f32  ; t1 is i8, add in f32 takes f32
     t5 = add t0 : f32  ; takes 2 operands, has 1
     t0 = load in7 : f32  ; is not declared
     t0 = load in0 : f64  ; is declared as f32
-    t5 = add t0, t4 : f32  ; t0 is f64, add in f32 takes f32
+    t5 = add t0, t4 : f32  ; t4 is f32, add in f64 takes f64
     t2 = literal l1 : f32  ; is not declared
     t5 = add t0, t4 : f64  ; the result's type is f32, not f64
     t5 = bitwise_and t0, t4 : f32  ; bitwise_and does not compute in f32
-    "#);
+    ");
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn the_verifier_of_all_kernels_names_each_broken_invariant() {
         broken(|k| k[0].outputs[0] = Value(4)),
         broken(|k| Arc::make_mut(&mut k[0].body).stmts[0].dtype = DType::F64),
     ];
-    assert_snapshot!(found.join("\n"), @r#"
+    assert_snapshot!(found.join("\n"), @r"
     the graph's output %5 is stored by no kernel
     kernel 1: out0 = t5 -> %5 : f32[8, 3]  ; is stored by an earlier kernel
     kernel 0: in0 = %5 : f32[8, 3]  ; is no parameter and no earlier kernel stores it
@@ -251,9 +251,9 @@ fn the_verifier_of_all_kernels_names_each_broken_invariant() {
     the graph's output %5 is stored by no kernel
     kernel 0: out0 = t5 -> %4 : f32[8, 3]  ; is f32[3] in the graph
     the graph's output %5 is stored by no kernel
-    kernel 0  ; t0 = load in0 : f64  ; is declared as f32; t5 = add t0, t4 : f32  ; t0 is f64, add in f32 takes f32
+    kernel 0  ; t0 = load in0 : f64  ; is declared as f32; t5 = add t0, t4 : f32  ; t4 is f32, add in f64 takes f64
     the graph's output %5 is stored by no kernel
-    "#);
+    ");
 }
 
 #[test]

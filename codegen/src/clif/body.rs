@@ -44,7 +44,7 @@ impl Emitter<'_, '_> {
     }
 
     /// The outputs of an inner body.
-    fn call(&mut self, body: &Body, args: &[Operand]) -> Vec<Operand> {
+    pub(super) fn call(&mut self, body: &Body, args: &[Operand]) -> Vec<Operand> {
         let mut env = args.to_vec();
         env.reserve(body.types.len() - args.len());
         self.insts(body, &body.insts, &mut env, &[]);
@@ -104,17 +104,12 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(any, taken, &[], merge, &otherwise);
 
         self.b.switch_to_block(taken);
-        let outputs = self.call(inner, inputs);
-        let mut merged = Vec::with_capacity(types.len());
-        for ((output, default), &ty) in outputs.iter().zip(&defaults).zip(&types) {
-            let output = self.regs(output, ty, bits);
-            if self.lanes == 1 {
-                merged.push(output);
-                continue;
-            }
-            let mask = self.mask_to(&mask, bits, lane_bits(ty, bits));
-            merged.push(self.choose(&mask, &output, default));
-        }
+        let merged: Vec<Regs> = if self.lanes == 1 {
+            let outputs = self.call(inner, inputs);
+            outputs.iter().zip(&types).map(|(output, &ty)| self.regs(output, ty, bits)).collect()
+        } else {
+            self.lane_by_lane(inner, inputs, (&mask, bits), &defaults)
+        };
         let merged = block_args(&merged);
         self.b.ins().jump(merge, &merged);
         self.b.switch_to_block(merge);
@@ -175,7 +170,8 @@ impl Emitter<'_, '_> {
     }
 }
 
-fn block_args(values: &[Regs]) -> Vec<BlockArg> {
+/// The registers of values, as arguments of a block.
+pub(super) fn block_args(values: &[Regs]) -> Vec<BlockArg> {
     values.iter().flatten().map(|&v| BlockArg::Value(v)).collect()
 }
 

@@ -9,6 +9,7 @@
 
 pub mod abi;
 mod body;
+mod cold;
 mod constants;
 mod lanes;
 mod memory;

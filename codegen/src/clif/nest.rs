@@ -57,18 +57,18 @@ pub(super) fn block_lanes(body: &Body) -> u32 {
 fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
     widths.extend(body.types.iter().filter(|&&ty| ty != PrimType::Bool).map(|ty| ty.bits()));
     for inst in &body.insts {
-        if let InstKind::If(inner) | InstKind::Repeat { body: inner, .. } = &inst.kind {
+        if let InstKind::Repeat { body: inner, .. } = &inst.kind {
             collect_widths(inner, widths);
         }
     }
 }
 
-/// Instructions that become code, with those of inner bodies.
+/// Instructions that become vector code, with those of loops; an `if` runs lane by lane.
 fn size(body: &Body) -> usize {
     let sizes = body.insts.iter().map(|inst| match &inst.kind {
         InstKind::Const(_) => 0,
-        InstKind::Prim(_) | InstKind::Table(_) => 1,
-        InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => size(inner),
+        InstKind::Prim(_) | InstKind::Table(_) | InstKind::If(_) => 1,
+        InstKind::Repeat { body: inner, .. } => size(inner),
     });
     sizes.sum()
 }

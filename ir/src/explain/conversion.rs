@@ -4,9 +4,8 @@ use super::origin::what;
 use super::rule::{Rule, computing, reducing};
 use super::{Explainer, text};
 use crate::graph::{NodeId, NodeKind, Value};
-use crate::op::Op;
+use crate::op::{Op, Operands};
 use crate::place::Place;
-use crate::promotion::op_types::first_joined;
 use crate::promotion::{OpTypes, Policy};
 use crate::reduction::Reduce;
 use crate::value_type::ValueType;
@@ -102,10 +101,10 @@ impl Display for InWords<'_> {
                 let name = op.row().operands.get(index).copied().unwrap_or("?");
                 write!(f, "operand {name} of {op}")?;
                 text::write_places(&at(node), f)?;
-                // A condition becomes bool by itself.
-                let rules = match index < first_joined(op) {
-                    true => vec![Rule::Truth],
-                    false => committed(op, policy, &types),
+                // A condition becomes bool by itself, an exponent the float that is scaled.
+                let rules = match op.row().rule {
+                    Operands::Choose if index == 0 => vec![Rule::Truth],
+                    _ => committed(op, policy, &types),
                 };
                 for (i, rule) in rules.iter().enumerate() {
                     write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;

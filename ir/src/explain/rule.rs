@@ -2,7 +2,6 @@
 
 use crate::dtype::DType;
 use crate::op::{Op, Operands, ResultRule};
-use crate::promotion::op_types::first_joined;
 use crate::promotion::system::Order;
 use crate::promotion::{OpTypes, Policy};
 use crate::reduction::{Reduce, Reduction};
@@ -65,13 +64,20 @@ pub enum Rule {
     },
     /// Every operand becomes a truth value, and so is the result.
     Truth,
-    /// The op gives truth values, whatever its operands are.
-    GivesBool(Op),
+    /// The op gives this dtype, whatever its operands are.
+    Gives(Op, DType),
     /// The op gives the real part's dtype.
     Real {
         /// The complex type.
         from: ValueType,
         /// Its real part's.
+        to: ValueType,
+    },
+    /// The op gives the complex dtype with such parts.
+    Complex {
+        /// The parts' type.
+        from: ValueType,
+        /// The complex type.
         to: ValueType,
     },
     /// A reduction gives this dtype.
@@ -110,10 +116,12 @@ pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Dedu
     let OpTypes { compute, result } = policy.resolve_op(op, types).ok()?;
     let mut rules = computing(op, policy, types)?;
     match op.row().result {
-        ResultRule::Bool => {
-            return Some(Deduction { rules: vec![Rule::GivesBool(op)], deciding: SmallVec::new() });
+        ResultRule::Bool | ResultRule::Int32 => {
+            let rules = vec![Rule::Gives(op, policy.commit(result))];
+            return Some(Deduction { rules, deciding: SmallVec::new() });
         }
         ResultRule::Real if result != compute => rules.push(Rule::Real { from: compute, to: result }),
+        ResultRule::Complex => rules.push(Rule::Complex { from: compute, to: result }),
         ResultRule::Real | ResultRule::Same => {}
     }
     Some(Deduction { rules, deciding: deciding(op, policy, types, compute) })
@@ -142,7 +150,7 @@ pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<V
     if rule == Operands::Logical {
         return Some(vec![Rule::Truth]);
     }
-    let met = types.get(first_joined(op)..).unwrap_or_default();
+    let met = types.get(op.joined()).unwrap_or_default();
     let mut rules = Vec::new();
     match met {
         [first, rest @ ..] if rest.iter().all(|ty| ty == first) && resolution.joined == *first => {
@@ -178,13 +186,11 @@ fn is_narrowed(policy: Policy, from: ValueType, to: ValueType) -> bool {
 
 /// The fewest operands, the first such, that give the type alone.
 fn deciding(op: Op, policy: Policy, types: &[ValueType], compute: ValueType) -> SmallVec<[usize; 3]> {
-    let rule = match op.row().rule {
-        Operands::Logical => return SmallVec::new(),
-        // Without its condition, a choice is a join.
-        Operands::Choose => Operands::Join,
-        rule @ (Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient) => rule,
-    };
-    let all: SmallVec<[usize; 3]> = (first_joined(op)..types.len()).collect();
+    let rule = op.row().rule.of_joined();
+    if rule == Operands::Logical {
+        return SmallVec::new();
+    }
+    let all: SmallVec<[usize; 3]> = op.joined().collect();
     let gives = |chosen: &[usize]| {
         let chosen: SmallVec<[ValueType; 3]> = chosen.iter().map(|&i| types[i]).collect();
         policy.resolve(rule, &chosen).is_ok_and(|resolution| resolution.compute == compute)
@@ -223,8 +229,9 @@ impl fmt::Display for Rule {
             Rule::Inexact { from, to } => write!(f, "{from} becomes the float {to}"),
             Rule::Default { weak, to, policy } => write!(f, "{weak} takes {to}, the default of {policy}"),
             Rule::Truth => f.write_str("operands become bool"),
-            Rule::GivesBool(op) => write!(f, "{op} gives bool"),
+            Rule::Gives(op, dtype) => write!(f, "{op} gives {dtype}"),
             Rule::Real { from, to } => write!(f, "{to} is the real part of {from}"),
+            Rule::Complex { from, to } => write!(f, "{to} has parts of {from}"),
             Rule::Reduced { reduction, from, to, policy } => {
                 write!(f, "{reduction} of {from} gives {to}")?;
                 if *policy != Policy::default() {

@@ -5,7 +5,6 @@ use super::{Explainer, Explanation};
 use crate::dtype::DType;
 use crate::graph::{NodeId, NodeKind, Value};
 use crate::literal::{Literal, LiteralValue};
-use crate::promotion::op_types::first_joined;
 use crate::reduction::Rule;
 use crate::value_type::ValueType;
 use std::fmt;
@@ -64,7 +63,7 @@ impl Explainer<'_> {
         let operands = graph.operands(id);
         let mut types: Vec<ValueType> = operands.iter().map(|&value| graph.ty(value)).collect();
         let mut strong = Vec::new();
-        for (ty, &operand) in types.iter_mut().zip(operands).skip(first_joined(op)) {
+        for (ty, &operand) in types.iter_mut().zip(operands).take(op.joined().end).skip(op.joined().start) {
             if let Origin::Literal(literal, _) = self.origin(operand)
                 && is_strong(&literal)
             {

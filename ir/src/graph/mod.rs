@@ -378,8 +378,8 @@ impl Graph<ValueType> {
 }
 
 impl Graph<DType> {
-    /// The dtype an op node computes in: that of its operands after every cast is explicit.
+    /// The dtype an op node computes in: that of the operands that meet, after every cast is explicit.
     pub fn compute_dtype(&self, id: NodeId, op: Op) -> DType {
-        self.ty(self.operands(id)[op.arity().min(2) - 1])
+        self.ty(self.operands(id)[op.joined().start])
     }
 }

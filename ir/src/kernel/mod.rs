@@ -75,7 +75,7 @@ impl OpBody {
 
     /// The dtype an op statement computes in.
     pub fn compute_dtype(&self, stmt: &Stmt, op: Op) -> DType {
-        self.dtype(stmt.args[op.arity().min(2) - 1])
+        self.dtype(stmt.args[op.joined().start])
     }
 }
 

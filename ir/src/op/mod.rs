@@ -10,6 +10,7 @@ pub use shared::{shared_body, shared_cast_body, shared_load_body, shared_store_b
 
 use crate::dtype::{DType, DTypeSet};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 /// How the types of an op's operands meet, before the policy resolves them.
@@ -27,6 +28,28 @@ pub enum Operands {
     Logical,
     /// The first becomes bool; the join of the others.
     Choose,
+    /// The first becomes a float; the second is an integer, which does not meet it.
+    Scale,
+}
+
+impl Operands {
+    /// Which of `count` operands meet: all, but for a condition before them and an exponent after them.
+    pub fn joined(self, count: usize) -> Range<usize> {
+        match self {
+            Operands::Choose => 1.min(count)..count,
+            Operands::Scale => 0..1.min(count),
+            Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient | Operands::Logical => 0..count,
+        }
+    }
+
+    /// The rule for the operands that [meet](Self::joined), by themselves.
+    pub const fn of_joined(self) -> Operands {
+        match self {
+            Operands::Choose => Operands::Join,
+            Operands::Scale => Operands::Inexact,
+            other => other,
+        }
+    }
 }
 
 /// The result dtype of an op, from the dtype it computes in.
@@ -38,6 +61,10 @@ pub enum ResultRule {
     Bool,
     /// The dtype of the real part.
     Real,
+    /// The complex dtype with parts of the computing dtype.
+    Complex,
+    /// `i32`.
+    Int32,
 }
 
 /// The largest error of an op over all inputs.
@@ -124,16 +151,24 @@ impl Op {
         self.row().laws.contains(&name)
     }
 
-    /// The dtype of operand `index` when the op computes in `dtype`.
+    /// The operands that meet: all, but for a condition or an exponent.
+    pub fn joined(self) -> Range<usize> {
+        self.row().rule.joined(self.arity())
+    }
+
+    /// The dtype of operand `index` when the op computes in `dtype`. An exponent is converted to a float, which holds all
+    /// integers that make a difference; larger ones saturate instead of wrapping.
     pub fn operand_dtype(self, index: usize, dtype: DType) -> DType {
         match self.row().rule {
             Operands::Choose if index == 0 => DType::Bool,
+            Operands::Scale if index == 1 && dtype.is_half() => DType::F32,
             Operands::Join
             | Operands::Number
             | Operands::Inexact
             | Operands::Quotient
             | Operands::Logical
-            | Operands::Choose => dtype,
+            | Operands::Choose
+            | Operands::Scale => dtype,
         }
     }
 
@@ -143,6 +178,8 @@ impl Op {
             ResultRule::Same => dtype,
             ResultRule::Bool => DType::Bool,
             ResultRule::Real => dtype.real(),
+            ResultRule::Complex => dtype.complex(),
+            ResultRule::Int32 => DType::I32,
         }
     }
 }

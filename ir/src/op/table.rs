@@ -52,6 +52,12 @@ macro_rules! op_table {
                 "The larger operand, or the one that is a number: NaN only if both are. -0 < +0. Complex numbers are ordered by real, then imaginary part.";
             Clip clip(x lo hi) Join BOOL|REAL Same Exact []
                 "`minimum(maximum(x, lo), hi)`: NaN anywhere gives NaN; `lo > hi` gives `hi`.";
+            Complex complex(re im) Inexact PARTS Complex Exact []
+                "The complex number `re + im i`, `c64` of `f32` and `c128` of `f64`.";
+            Polar polar(r theta) Inexact PARTS Complex Ulp(2) []
+                "`r cos(theta) + r sin(theta) i`, the complex number of this modulus and angle in radians, in each part at most 2 ULP from the exact product.";
+            Angle angle(x) Inexact FLOAT|COMPLEX Real Ulp(1) []
+                "The angle of a complex number in radians, from -pi to pi: `atan2(imag(x), real(x))`. Of real numbers 0, pi for negative ones (by their sign bit, so for -0 too); NaN for NaN.";
             Conj conj(x) Join ALL Same Exact [involution]
                 "The complex conjugate: the imaginary part with the other sign. Real numbers give themselves.";
             Real real(x) Join ALL Real Exact []
@@ -66,6 +72,8 @@ macro_rules! op_table {
                 "The integral value nearest to `x` not larger in magnitude. Integers give themselves.";
             Round round(x) Join NUMERIC Same Exact [idempotent]
                 "The nearest integral value, ties to even. Integers give themselves; complex numbers part by part.";
+            Rint rint(x) Inexact FLOAT|COMPLEX Same Exact [idempotent]
+                "The nearest integral value as a float, ties to even: [`round`](Op::Round), but integers become floats.";
             Equal equal(x y) Join ALL Bool Exact [commutative]
                 "`x = y`, compared in the common dtype; NaN equals nothing.";
             NotEqual not_equal(x y) Join ALL Bool Exact [commutative]
@@ -106,6 +114,10 @@ macro_rules! op_table {
                 "True for infinities; for a complex number if either part is infinite; false for integers.";
             IsFinite isfinite(x) Join ALL Bool Exact []
                 "True for neither NaN nor infinite values; for a complex number if both parts are finite; true for integers.";
+            IsClose isclose(x y rtol atol) Inexact FLOAT|COMPLEX Bool Exact []
+                "`|x - y| <= atol + rtol * |y|` for finite numbers, with `rtol` (NumPy's default is 1e-5) relative and `atol` (1e-8) absolute; equal infinities are close, NaN is close to nothing. Of complex tolerances the real parts count.";
+            NanToNum nan_to_num(x) Join ALL Same Exact [idempotent]
+                "NaN as 0, infinities as the largest finite number of their sign; complex numbers part by part. Everything else gives itself.";
             Positive positive(x) Join ALL Same Exact [idempotent]
                 "`+x`: the operand itself.";
             Signbit signbit(x) Join BOOL|REAL Bool Exact []
@@ -114,6 +126,16 @@ macro_rules! op_table {
                 "The magnitude of `x` with the sign of `y`, also of a zero `y`; `|x|` where `y` is NaN, whose sign is not specified.";
             Nextafter nextafter(x y) Inexact FLOAT Same Exact []
                 "The next number after `x` in the direction of `y`, in the dtype computed in: `y` where they are equal, NaN if either is NaN; the smallest subnormal with the sign of `y` after a zero.";
+            Ldexp ldexp(x n) Scale FLOAT Same Exact []
+                "`x * 2^n` for an integer `n`, rounded once: zeros, infinities and NaN give themselves.";
+            FrexpMantissa frexp_mantissa(x) Inexact FLOAT Same Exact []
+                "The first result of C's `frexp`: `x / 2^n` with a magnitude in [0.5, 1), where `n` is [`frexp_exponent`](Op::FrexpExponent). Zeros, infinities and NaN give themselves.";
+            FrexpExponent frexp_exponent(x) Inexact FLOAT Int32 Exact []
+                "The second result of C's `frexp`: the integer `n` for which `x / 2^n` has a magnitude in [0.5, 1); 0 for zeros, infinities and NaN.";
+            ModfFraction modf_fraction(x) Inexact FLOAT Same Exact []
+                "The first result of C's `modf`: `x - trunc(x)` with the sign of `x`, zeros of that sign for integral and infinite `x`; NaN for NaN.";
+            ModfInteger modf_integer(x) Inexact FLOAT Same Exact [idempotent]
+                "The second result of C's `modf`: `trunc(x)` as a float, with the sign of `x`.";
             Rsqrt rsqrt(x) Inexact FLOAT Same Ulp(1) []
                 "`1 / sqrt(x)`: an infinity of its sign at zeros, 0 at +inf, NaN for negative numbers and NaN.";
             Cbrt cbrt(x) Inexact FLOAT Same Ulp(1) []
@@ -126,6 +148,14 @@ macro_rules! op_table {
                 "Greatest common divisor, not negative; `gcd(x, 0) = |x|`. The result wraps where it is the magnitude of `MIN`.";
             Lcm lcm(x y) Join INT Same Exact [commutative]
                 "Least common multiple of the magnitudes, 0 if either is 0; wraps.";
+            RotateLeft rotate_left(x n) Number INT Same Exact []
+                "The bits of `x` moved up by `n` places, those that fall out coming in below. `n` counts modulo the width; a negative one moves down.";
+            RotateRight rotate_right(x n) Number INT Same Exact []
+                "The bits of `x` moved down by `n` places, those that fall out coming in above. `n` counts modulo the width; a negative one moves up.";
+            SaturatingAdd saturating_add(x y) Number INT Same Exact [commutative]
+                "`x + y`, or the limit of the dtype that it passes.";
+            SaturatingSubtract saturating_subtract(x y) Number INT Same Exact []
+                "`x - y`, or the limit of the dtype that it passes.";
             Popcount popcount(x) Join INT Same Exact []
                 "The number of one bits; of negative integers those of their two's complement.";
             Clz clz(x) Join INT Same Exact []

@@ -38,6 +38,9 @@ impl Policy {
         if operands.len() != op.arity() {
             return Err(wrong_arity(op, operands));
         }
+        if op.row().rule == Operands::Scale && !matches!(operands[1].kind(), Kind::Bool | Kind::UInt | Kind::Int) {
+            return Err(no_integer(op, operands));
+        }
         let compute =
             self.resolve(op.row().rule, operands).map_err(|clash| self.no_common_type(op, operands, clash))?.compute;
         if !op.row().domain.contains(self.commit(compute)) {
@@ -57,6 +60,8 @@ impl Policy {
             }
             (ResultRule::Real, ValueType::Weak(Weak::Complex)) => ValueType::Strong(real),
             (ResultRule::Real, ValueType::Strong(dtype)) => ValueType::Strong(dtype.real()),
+            (ResultRule::Complex, ty) => ValueType::Strong(self.commit(ty).complex()),
+            (ResultRule::Int32, _) => ValueType::Strong(DType::I32),
             (ResultRule::Real, ValueType::Weak(Weak::Int | Weak::Float)) | (ResultRule::Same, _) => compute,
         }
     }
@@ -67,7 +72,7 @@ impl Policy {
             .fact(Unsupported::Domain(op, self.commit(compute)).because())
             .fact(format_args!("accepted: {}", op.row().domain));
         let Some(casts) = self.casts_to_write(op, operands) else { return error };
-        let joined = &operands[first_joined(op)..];
+        let joined = &operands[op.joined()];
         let all_integer = joined.iter().all(|ty| matches!(ty.kind(), Kind::UInt | Kind::Int));
         error.help(match compute.kind() {
             Kind::Complex => format!("abs gives the modulus; a cast drops the imaginary part: {casts}"),
@@ -91,7 +96,7 @@ impl Policy {
     /// Casts that make the op accept its operands, the most natural dtype first: `` `x.cast(DType::F32)` ``. Operands that
     /// agree with the dtype are left alone if that is enough. Each proposal has been resolved before it is made.
     fn casts_to_write(self, op: Op, operands: &[ValueType]) -> Option<String> {
-        let first = first_joined(op);
+        let met = op.joined();
         let accepted = |operands: &[ValueType]| {
             let resolved = self.resolve(op.row().rule, operands);
             resolved.is_ok_and(|resolution| op.row().domain.contains(self.commit(resolution.compute)))
@@ -102,11 +107,12 @@ impl Policy {
             let is_target = |ty: ValueType| ty == strong;
             for fine in [&agrees as &dyn Fn(ValueType) -> bool, &is_target] {
                 let mut mended = operands.to_vec();
-                for ty in mended.iter_mut().skip(first).filter(|ty| !fine(**ty)) {
+                for ty in mended[met.clone()].iter_mut().filter(|ty| !fine(**ty)) {
                     *ty = strong;
                 }
                 if accepted(&mended) {
-                    let named = op.row().operands.iter().zip(operands).skip(first).filter(|(_, ty)| !fine(**ty));
+                    let named = op.row().operands.iter().zip(operands).take(met.end).skip(met.start);
+                    let named = named.filter(|(_, ty)| !fine(**ty));
                     let casts: Vec<String> =
                         named.map(|(name, _)| format!("`{name}.cast(DType::{target:?})`")).collect();
                     return Some(casts.join(" and "));
@@ -122,7 +128,7 @@ impl Policy {
     fn targets(self, op: Op, operands: &[ValueType]) -> impl Iterator<Item = DType> {
         let domain = op.row().domain;
         let join_of = |takes: &dyn Fn(ValueType) -> bool| {
-            let operands = operands.iter().skip(first_joined(op)).copied().filter(|ty| takes(*ty));
+            let operands = operands[op.joined()].iter().copied().filter(|ty| takes(*ty));
             operands.reduce(lattice::join).map(|ty| self.commit(ty))
         };
         let all = join_of(&|_| true);
@@ -150,6 +156,13 @@ fn wrong_arity(op: Op, operands: &[ValueType]) -> Error {
         .fact(format_args!("operands: {op}({})", op.row().operands.join(", ")))
 }
 
+/// The second operand of a scaling op is not an integer.
+fn no_integer(op: Op, operands: &[ValueType]) -> Error {
+    let name = op.row().operands[1];
+    let error = Error::new(ErrorCode::DType, format!("{op}: {name} is {}, not an integer", operands[1]));
+    operand_facts(error, op, operands).help(format!("cast it: `{name}.cast(DType::I32)`"))
+}
+
 /// One fact per operand: its name, aligned, and its type.
 fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {
     let names = op.row().operands;
@@ -158,12 +171,4 @@ fn operand_facts(error: Error, op: Op, operands: &[ValueType]) -> Error {
         let label = format!("{name}:");
         error.fact(format_args!("{label:width$} {ty}"))
     })
-}
-
-/// The first operand that takes part in the join: all do, but for a condition.
-pub(crate) fn first_joined(op: Op) -> usize {
-    match op.row().rule {
-        Operands::Choose => 1,
-        Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient | Operands::Logical => 0,
-    }
 }

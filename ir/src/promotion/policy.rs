@@ -249,7 +249,7 @@ impl Policy {
 
     /// The type an op with the operand rule `rule` computes in.
     ///
-    /// `operands` are the types of all operands in order, the condition of a [`Choose`](Operands::Choose) included. No
+    /// `operands` are the types of all operands in order, those that [do not meet](Operands::joined) included. No
     /// operands have no constraint: the result is then bool, the least type.
     ///
     /// # Errors
@@ -257,17 +257,14 @@ impl Policy {
     pub fn resolve(self, rule: Operands, operands: &[ValueType]) -> Result<Resolution, Clash> {
         let rules = self.rules();
         let joined = match rule {
-            Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient => {
-                self.join_from(operands, 0)?
-            }
             Operands::Logical => ValueType::Strong(DType::Bool),
-            Operands::Choose => self.join_from(operands, 1)?,
+            rule => self.join_all(&operands[rule.joined(operands.len())])?,
         };
-        let adapted = match rule {
+        let adapted = match rule.of_joined() {
             Operands::Number => self.number(joined)?,
             Operands::Inexact => self.inexact(rules.inexact, joined)?,
             Operands::Quotient => self.inexact(rules.quotient, joined)?,
-            Operands::Join | Operands::Logical | Operands::Choose => joined,
+            Operands::Join | Operands::Logical | Operands::Choose | Operands::Scale => joined,
         };
         Ok(Resolution { joined, adapted, compute: self.weak_result(adapted) })
     }
@@ -337,8 +334,8 @@ impl Policy {
         Ok(ValueType::Strong(dtype))
     }
 
-    fn join_from(self, operands: &[ValueType], first: usize) -> Result<ValueType, Clash> {
-        let mut operands: SmallVec<[ValueType; 3]> = operands.get(first..).unwrap_or_default().into();
+    fn join_all(self, operands: &[ValueType]) -> Result<ValueType, Clash> {
+        let mut operands: SmallVec<[ValueType; 3]> = operands.into();
         self.order(&mut operands);
         self.fold(operands.into_iter())
     }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::{Graph, NodeKind, Slot, Value};
 use crate::interp::Tensor;
 use crate::literal::{Literal, LiteralValue};
-use crate::op::{Op, Operands};
+use crate::op::Op;
 use crate::promotion::reduction_types::gives;
 use crate::promotion::{Defaults, Policy};
 use crate::reduction::{Axes, Reduce, Reduction};
@@ -243,8 +243,7 @@ impl<'a> Builder<'a> {
             }
             // Cast what is computed with to one dtype that the op takes.
             let Some(dtype) = self.dtype_in(op.row().domain) else { return };
-            let first = usize::from(op.row().rule == Operands::Choose);
-            for operand in &mut operands[first..] {
+            for operand in &mut operands[op.joined()] {
                 *operand = self.cast(*operand, dtype);
             }
             if let Some(result) = self.result_type(op, &operands) {

@@ -12,7 +12,7 @@ use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
 use crate::op::Op;
 use crate::promotion::Policy;
-use crate::promotion::op_types::{OpTypes, first_joined};
+use crate::promotion::op_types::OpTypes;
 use crate::value_type::ValueType;
 use smallvec::SmallVec;
 use std::fmt::Display;
@@ -190,11 +190,11 @@ impl Support {
         operands: &[ValueType],
         modes: CastingModes,
     ) -> Result<Adapted, Refused> {
-        let (first, rule) = (first_joined(op), op.row().rule);
+        let (joined, rule) = (op.joined(), op.row().rule);
         let mut types: SmallVec<[ValueType; 3]> = operands.into();
         let mut casts: SmallVec<[OperandCast; 3]> = SmallVec::from_elem(None, operands.len());
         let values = self.values();
-        for (ty, cast) in types.iter_mut().zip(&mut casts).skip(first) {
+        for (ty, cast) in types[joined.clone()].iter_mut().zip(&mut casts[joined.clone()]) {
             if let ValueType::Strong(dtype) = *ty
                 && !values.contains(dtype)
             {
@@ -213,7 +213,7 @@ impl Support {
             };
             let (to, mode) = choose(modes, policy, compute, computes).ok_or_else(refused)?;
             for weak_too in [false, true] {
-                for (ty, cast) in types.iter_mut().zip(&mut casts).skip(first) {
+                for (ty, cast) in types[joined.clone()].iter_mut().zip(&mut casts[joined.clone()]) {
                     if (weak_too || !ty.is_weak()) && *ty != ValueType::Strong(to) {
                         (*ty, *cast) = (to.into(), Some((to, mode)));
                     }

@@ -37,9 +37,20 @@ const NUMPY_RADIANS: &str = "https://numpy.org/doc/stable/reference/generated/nu
 const NUMPY_FMOD: &str = "https://numpy.org/doc/stable/reference/generated/numpy.fmod.html";
 const NUMPY_GCD: &str = "https://numpy.org/doc/stable/reference/generated/numpy.gcd.html";
 const NUMPY_LCM: &str = "https://numpy.org/doc/stable/reference/generated/numpy.lcm.html";
+const NUMPY_ANGLE: &str = "https://numpy.org/doc/stable/reference/generated/numpy.angle.html";
+const NUMPY_FREXP: &str = "https://numpy.org/doc/stable/reference/generated/numpy.frexp.html";
+const NUMPY_ISCLOSE: &str = "https://numpy.org/doc/stable/reference/generated/numpy.isclose.html";
+const NUMPY_LDEXP: &str = "https://numpy.org/doc/stable/reference/generated/numpy.ldexp.html";
+const NUMPY_MODF: &str = "https://numpy.org/doc/stable/reference/generated/numpy.modf.html";
+const NUMPY_RINT: &str = "https://numpy.org/doc/stable/reference/generated/numpy.rint.html";
+const JAX_COMPLEX: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.complex.html";
+const TORCH_POLAR: &str = "https://docs.pytorch.org/docs/stable/generated/torch.polar.html";
+const RUST_ROTATE: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.rotate_left";
+const RUST_SATURATING: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.saturating_add";
 const RUST_CTZ: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.trailing_zeros";
 
 const EXACT: DTypeSet = DTypeSet::BOOL.union(DTypeSet::INT);
+const HALF: DTypeSet = DTypeSet::FLOAT.difference(DTypeSet::PARTS);
 const INEXACT: DTypeSet = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
 
 const GAPS: &[DomainGap] = gaps! {
@@ -55,12 +66,17 @@ const GAPS: &[DomainGap] = gaps! {
         Acosh page!("acosh"), Atanh page!("atanh"), Atan2 page!("atan2"),
         Logaddexp page!("logaddexp"), Sqrt page!("sqrt"), Rsqrt JAX_RSQRT, Cbrt NUMPY_CBRT, Hypot page!("hypot"),
         Reciprocal page!("reciprocal"), Divide page!("divide"), Copysign page!("copysign"), Nextafter page!("nextafter"),
-        Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS;
+        Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Rint NUMPY_RINT, IsClose NUMPY_ISCLOSE, Angle NUMPY_ANGLE,
+        Complex JAX_COMPLEX, Polar TORCH_POLAR, FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP,
+        ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF, Ldexp NUMPY_LDEXP;
+    HALF.union(DTypeSet::COMPLEX), "its result is complex, with parts in f32 or f64":
+        Complex JAX_COMPLEX, Polar TORCH_POLAR;
     DTypeSet::COMPLEX, "it is defined for real numbers":
         Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"), Atan2 page!("atan2"),
         FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD, Logaddexp page!("logaddexp"),
         Signbit page!("signbit"), Copysign page!("copysign"), Nextafter page!("nextafter"), Hypot page!("hypot"),
-        Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS;
+        Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Ldexp NUMPY_LDEXP,
+        FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP, ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF;
     DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
         Rsqrt JAX_RSQRT;
     DTypeSet::BOOL, "it is defined for numbers, and bool is none":
@@ -68,11 +84,16 @@ const GAPS: &[DomainGap] = gaps! {
         Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD,
         BitwiseLeftShift page!("bitwise_left_shift"), BitwiseRightShift page!("bitwise_right_shift"),
         Pow page!("pow"), Gcd NUMPY_GCD, Lcm NUMPY_LCM, Popcount JAX_POPCOUNT, Clz JAX_CLZ, Ctz RUST_CTZ,
+        RotateLeft RUST_ROTATE, RotateRight RUST_ROTATE,
+        SaturatingAdd RUST_SATURATING, SaturatingSubtract RUST_SATURATING,
         MulAdd "https://doc.rust-lang.org/std/primitive.f64.html#method.mul_add";
     INEXACT, "it is about the bits of integers":
         BitwiseAnd page!("bitwise_and"), BitwiseOr page!("bitwise_or"), BitwiseXor page!("bitwise_xor"),
         BitwiseInvert page!("bitwise_invert"), BitwiseLeftShift page!("bitwise_left_shift"),
-        BitwiseRightShift page!("bitwise_right_shift"), Popcount JAX_POPCOUNT, Clz JAX_CLZ, Ctz RUST_CTZ;
+        BitwiseRightShift page!("bitwise_right_shift"), Popcount JAX_POPCOUNT, Clz JAX_CLZ, Ctz RUST_CTZ,
+        RotateLeft RUST_ROTATE, RotateRight RUST_ROTATE;
+    INEXACT, "floats have no limits to stop at but infinities":
+        SaturatingAdd RUST_SATURATING, SaturatingSubtract RUST_SATURATING;
     INEXACT, "it is about divisors of integers":
         Gcd NUMPY_GCD, Lcm NUMPY_LCM;
     DTypeSet::NUMERIC, "it is computed in bool; policies that allow it compare numbers with zero first":

@@ -7,6 +7,7 @@ mod degrees;
 mod exp_log;
 mod float;
 mod float_parts;
+mod float_scale;
 mod half_floats;
 mod int;
 mod log_sum;

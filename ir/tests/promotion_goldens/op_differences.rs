@@ -93,7 +93,42 @@ pub const DIFFERENCES: &[Difference] = &[
         ours: as_sqrt,
         reason: "JAX's log2 and log10 drop the weak flag, alone of its float functions; here it stays",
     },
+    Difference {
+        libraries: &["jax x64", "jax x32"],
+        calls: &["rint", "angle"],
+        cells: |o| o.other(),
+        ours: meets,
+        reason: "JAX's rint of integers and angle of real numbers have the default float; here the float that the operand becomes",
+    },
+    Difference {
+        libraries: &["jax x64", "jax x32"],
+        calls: &["nan_to_num", "ldexp"],
+        cells: |o| o.other() && o.operands[0].is_weak(),
+        ours: meets,
+        reason: "JAX's nan_to_num and ldexp drop the weak flag; here it stays",
+    },
     // NumPy.
+    Difference {
+        libraries: &["numpy2", "numpy1", "ivy_precise", "ivy_imprecise"],
+        calls: &["ldexp"],
+        cells: |o| o.other() && o.operands[0].name() == "i*",
+        ours: meets,
+        reason: "NumPy's ldexp of a Python int is f16, as if of an i8; here it has the default float",
+    },
+    Difference {
+        libraries: &["numpy2", "numpy1", "ivy_precise", "ivy_imprecise"],
+        calls: &["angle"],
+        cells: |o| o.other() && matches!(o.operands[0].name(), "bool" | "f*"),
+        ours: meets,
+        reason: "NumPy's angle of bool, and Ivy's of a Python number, is f64; here the float that the operand becomes",
+    },
+    Difference {
+        libraries: &["numpy2", "numpy1", "ivy_precise", "ivy_imprecise"],
+        calls: &["ldexp"],
+        cells: |o| o.refused() && o.operands[1] == DType::U64.into(),
+        ours: meets,
+        reason: "NumPy's ldexp takes no u64 for the exponent; here it takes every integer",
+    },
     Difference {
         libraries: &["numpy2", "numpy1", "ivy_precise", "ivy_imprecise"],
         calls: &["positive"],
@@ -273,7 +308,28 @@ pub const DIFFERENCES: &[Difference] = &[
         ours: bool_result,
         reason: "PyTorch's any and all of u8 are u8, from the time before it had bool; here they are bool",
     },
+    Difference {
+        libraries: &["torch"],
+        calls: &["ldexp"],
+        cells: |o| o.missing() && (o.operands[0].kind() == Kind::Complex || !is_integer(o.operands[1])),
+        ours: nothing,
+        reason: "PyTorch's ldexp is `x * 2 ** n` and takes any `n`; here `x` is real and `n` an integer, as in C",
+    },
+    Difference {
+        libraries: &["torch"],
+        calls: &["ldexp"],
+        cells: |o| o.refused(),
+        ours: meets,
+        reason: "PyTorch's ldexp takes tensors only and lacks kernels for halves",
+    },
     // TensorFlow.
+    Difference {
+        libraries: &["tensorflow"],
+        calls: &["rint"],
+        cells: |o| o.refused(),
+        ours: meets,
+        reason: "TensorFlow's rint has kernels for f32 and f64 only",
+    },
     Difference {
         libraries: &["tensorflow"],
         calls: &[],

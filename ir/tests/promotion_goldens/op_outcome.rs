@@ -23,9 +23,12 @@ impl Outcome<'_> {
         self.has(|ty| ty.kind() == kind)
     }
 
-    /// The operands, without a condition.
+    /// The operands that meet: without a condition or an exponent.
     pub fn joined(&self) -> &[ValueType] {
-        if self.call == Call::Op(Op::Where) { &self.operands[1..] } else { self.operands }
+        match self.call {
+            Call::Op(op) => &self.operands[op.joined()],
+            _ => self.operands,
+        }
     }
 
     /// The library refuses, ndjit computes.
@@ -85,7 +88,9 @@ pub fn c64(_: &Outcome) -> Option<ValueType> {
 /// call asks a question, i64 where it asks for an index or a count (no library whose differences are listed has another).
 pub fn meets(o: &Outcome) -> Option<ValueType> {
     let rule = match o.call {
-        Call::Op(op) if matches!(op.row().rule, Operands::Inexact | Operands::Number) => op.row().rule,
+        Call::Op(op) if matches!(op.row().rule.of_joined(), Operands::Inexact | Operands::Number) => {
+            op.row().rule.of_joined()
+        }
         _ => Operands::Join,
     };
     let met = o.policy.resolve(rule, o.joined()).ok().map(|resolution| resolution.compute);
@@ -117,4 +122,9 @@ pub fn as_sqrt(o: &Outcome) -> Option<ValueType> {
 /// As the standard deviation.
 pub fn as_std(o: &Outcome) -> Option<ValueType> {
     Call::Reduction(Reduction::Std).resolve(o.policy, o.operands)
+}
+
+/// Whether an exponent may have this type.
+pub fn is_integer(ty: ValueType) -> bool {
+    matches!(ty.kind(), Kind::Bool | Kind::UInt | Kind::Int)
 }

@@ -11,11 +11,6 @@ pub(super) fn quarter_turns(b: &mut BodyBuilder, ty: PrimType, count: u8) -> (Re
     (b.float(ty, high), b.float(ty, low))
 }
 
-/// A selection of both parts.
-pub(super) fn choose(b: &mut BodyBuilder, mask: Reg, x: (Reg, Reg), y: (Reg, Reg)) -> (Reg, Reg) {
-    (b.select(mask, x.0, y.0), b.select(mask, x.1, y.1))
-}
-
 /// `base + arc`, or `base - arc` where `backwards`, in one float; `base` is 0 or not smaller than the arc.
 pub(super) fn placed(b: &mut BodyBuilder, base: (Reg, Reg), arc: (Reg, Reg), backwards: Reg) -> Reg {
     let ty = b.ty(arc.0);

@@ -5,8 +5,8 @@
 //! minimax fits by a Remez exchange in 200-bit arithmetic over `x^2 <= 1/4`, weighted for the relative error of the result:
 //! after rounding the coefficients 2^-27.6 (`f32`) and 2^-55.9 (`f64`). Both ops emit the same steps up to the place.
 
-use super::angle::{choose, placed, quarter_turns};
-use super::util::{Format, copysign, polynomial};
+use super::angle::{placed, quarter_turns};
+use super::util::{Format, copysign, polynomial, select_pair};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -33,7 +33,7 @@ pub(super) fn asin(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     let (arc, folded) = arc(b, x);
     let (zero, quarter) = (quarter_turns(b, ty, 0), quarter_turns(b, ty, 1));
-    let base = choose(b, folded, quarter, zero);
+    let base = select_pair(b, folded, quarter, zero);
     let result = placed(b, base, arc, folded);
     copysign(b, result, x)
 }
@@ -45,8 +45,8 @@ pub(super) fn acos(b: &mut BodyBuilder, x: Reg) -> Reg {
     let (zero, quarter, half) = (quarter_turns(b, ty, 0), quarter_turns(b, ty, 1), quarter_turns(b, ty, 2));
     let origin = b.float(ty, 0.0);
     let negative = b.flt(x, origin);
-    let base = choose(b, negative, half, zero);
-    let base = choose(b, folded, base, quarter);
+    let base = select_pair(b, negative, half, zero);
+    let base = select_pair(b, folded, base, quarter);
     // Taken from a half turn where x < -1/2, from a quarter turn where 0 <= x <= 1/2.
     let differ = b.xor(folded, negative);
     let backwards = b.not(differ);

@@ -6,8 +6,8 @@
 //! after rounding the coefficients 2^-31.1 (`f32`) and 2^-56.5 (`f64`). The last coefficient for
 //! `f32` was then moved a little, which costs 2^-26.9 near 1 and makes `atan 1` correctly rounded.
 
-use super::angle::{choose, placed, quarter_turns};
-use super::util::{Format, copysign, polynomial};
+use super::angle::{placed, quarter_turns};
+use super::util::{Format, copysign, polynomial, select_pair};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -65,7 +65,7 @@ pub(super) fn atan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let low = b.fmul(rest, inverse);
     let turned = b.flt(one, magnitude);
     let (zero, quarter) = (quarter_turns(b, ty, 0), quarter_turns(b, ty, 1));
-    let base = choose(b, turned, quarter, zero);
+    let base = select_pair(b, turned, quarter, zero);
     let result = arc(b, t, low, base, turned);
     copysign(b, result, x)
 }
@@ -82,8 +82,8 @@ pub(super) fn atan2(b: &mut BodyBuilder, y: Reg, x: Reg) -> Reg {
     let bits = b.bitcast(x, int);
     let origin = b.int(int, 0);
     let left = b.slt(bits, origin);
-    let base = choose(b, left, half, zero);
-    let base = choose(b, turned, quarter, base);
+    let base = select_pair(b, left, half, zero);
+    let base = select_pair(b, turned, quarter, base);
     let backwards = b.xor(turned, left);
     let result = arc(b, t, low, base, backwards);
     copysign(b, result, y)

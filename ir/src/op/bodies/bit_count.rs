@@ -1,6 +1,18 @@
-//! Counting the bits of integers, without a loop or a table.
+//! Counting and rotating the bits of integers, without a loop or a table.
 
 use crate::body::{BodyBuilder, Reg};
+
+/// The bits of `x` moved round by `n` places.
+pub(super) fn rotate(b: &mut BodyBuilder, x: Reg, n: Reg, left: bool) -> Reg {
+    let ty = b.ty(x);
+    let (mask, zero) = (b.int(ty, i64::from(ty.bits()) - 1), b.int(ty, 0));
+    let minus = b.isub(zero, n);
+    // Widths are powers of two, so the low bits are the count modulo the width.
+    let (count, back) = (b.and(n, mask), b.and(minus, mask));
+    let (up, down) = if left { (count, back) } else { (back, count) };
+    let (high, low) = (b.shl(x, up), b.ushr(x, down));
+    b.or(high, low)
+}
 
 /// The number of one bits: sums of pairs, of nibbles, then of bytes and wider fields side by side (Warren, Hacker's Delight,
 /// section 5-1).

@@ -11,7 +11,9 @@ pub(super) const fn op(op: Op) -> Option<Scalar> {
         Op::Multiply | Op::Minimum | Op::Fmin | Op::LogicalAnd | Op::BitwiseAnd => Binary(BodyBuilder::and),
         Op::NotEqual | Op::LogicalXor | Op::BitwiseXor => Binary(BodyBuilder::xor),
         Op::LogicalNot | Op::BitwiseInvert => Unary(BodyBuilder::not),
-        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Conj | Op::Real | Op::Positive => Unary(|_, x| x),
+        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Conj | Op::Real | Op::Positive | Op::NanToNum => {
+            Unary(|_, x| x)
+        }
         Op::Clip => Ternary(|b, x, low, high| {
             let raised = b.or(x, low);
             b.and(raised, high)

@@ -2,8 +2,9 @@
 
 use super::super::Op;
 use super::util::{Pair, is_finite, is_inf, is_nan, select_pair};
-use super::{complex_divide, complex_root};
+use super::{atan, complex_divide, complex_root, finite};
 use crate::body::{BodyBuilder, Reg};
+use crate::dtype::{DType, PrimType};
 
 /// How an op on complex numbers is emitted, by its operands and result.
 #[derive(Clone, Copy)]
@@ -15,8 +16,10 @@ pub(super) enum Complex {
     Part(fn(&mut BodyBuilder, Pair) -> Reg),
     /// To a bool.
     Relation(fn(&mut BodyBuilder, Pair, Pair) -> Reg),
+    /// To a bool, with tolerances.
+    Closeness(fn(&mut BodyBuilder, [Pair; 4]) -> Reg),
 }
-use Complex::{Binary, Part, Relation, Ternary, Unary};
+use Complex::{Binary, Closeness, Part, Relation, Ternary, Unary};
 
 impl Complex {
     /// The registers of the result. `args` are the parts of the operands in turn.
@@ -27,6 +30,7 @@ impl Complex {
             Binary(emit) => emit(b, operand(0), operand(1)),
             Ternary(emit) => emit(b, operand(0), operand(1), operand(2)),
             Part(emit) => return vec![emit(b, operand(0))],
+            Closeness(emit) => return vec![emit(b, [operand(0), operand(1), operand(2), operand(3)])],
             Relation(emit) => return vec![emit(b, operand(0), operand(1))],
         };
         vec![re, im]
@@ -48,6 +52,7 @@ pub(super) const fn op(op: Op) -> Option<Complex> {
         Op::Conj => Unary(|b, x| (x.0, b.fneg(x.1))),
         Op::Real => Part(|_, x| x.0),
         Op::Imag => Part(|_, x| x.1),
+        Op::Angle => Part(|b, x| atan::atan2(b, x.1, x.0)),
         Op::Abs => Part(complex_root::modulus),
         Op::Sign => Unary(complex_root::sign),
         Op::Sqrt => Unary(complex_root::sqrt),
@@ -55,7 +60,12 @@ pub(super) const fn op(op: Op) -> Option<Complex> {
         Op::Maximum => Binary(|b, x, y| extreme(b, x, y, true)),
         Op::Fmin => Binary(|b, x, y| number_of(b, x, y, false)),
         Op::Fmax => Binary(|b, x, y| number_of(b, x, y, true)),
-        Op::Round => Unary(|b, x| (b.fround(x.0), b.fround(x.1))),
+        Op::NanToNum => Unary(|b, x| {
+            let dtype = if b.ty(x.0) == PrimType::F32 { DType::C64 } else { DType::C128 };
+            (finite::nan_to_num(b, x.0, dtype), finite::nan_to_num(b, x.1, dtype))
+        }),
+        Op::IsClose => Closeness(finite::isclose_complex),
+        Op::Round | Op::Rint => Unary(|b, x| (b.fround(x.0), b.fround(x.1))),
         Op::Equal => Relation(equal),
         Op::NotEqual => Relation(|b, x, y| {
             let equal = equal(b, x, y);

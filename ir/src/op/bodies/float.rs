@@ -1,13 +1,14 @@
 //! Bodies of ops on `f32` and `f64` registers. Halves use those whose result needs no rounding as they are.
 
 use super::super::Op;
-use super::Scalar::{self, Binary, Ternary, Unary};
+use super::Scalar::{self, Binary, Quaternary, Ternary, Unary};
 use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use super::{
-    asin, atan, complex_root, degrees, exp, expm1, float_parts, hyperbolic, inverse_hyperbolic, log, log_sum, log1p,
-    pow, remainder, root, trig,
+    asin, atan, complex_root, degrees, exp, expm1, finite, float_parts, hyperbolic, inverse_hyperbolic, log, log_sum,
+    log1p, polar, pow, remainder, root, scale, trig,
 };
 use crate::body::{BodyBuilder, Reg};
+use crate::dtype::{DType, PrimType};
 
 /// The body of `op` on float registers of one type.
 pub(super) const fn op(op: Op) -> Option<Scalar> {
@@ -46,9 +47,19 @@ pub(super) const fn op(op: Op) -> Option<Scalar> {
         Op::Floor => Unary(BodyBuilder::ffloor),
         Op::Ceil => Unary(BodyBuilder::fceil),
         Op::Conj | Op::Real | Op::Positive => Unary(|_, x| x),
+        Op::Angle => Unary(polar::angle_of_real),
         Op::Imag => Unary(|b, x| b.float(b.ty(x), 0.0)),
-        Op::Trunc => Unary(BodyBuilder::ftrunc),
-        Op::Round => Unary(BodyBuilder::fround),
+        Op::Trunc | Op::ModfInteger => Unary(BodyBuilder::ftrunc),
+        Op::Round | Op::Rint => Unary(BodyBuilder::fround),
+        Op::Ldexp => Binary(scale::ldexp),
+        Op::FrexpMantissa => Unary(scale::frexp_mantissa),
+        Op::FrexpExponent => Unary(scale::frexp_exponent),
+        Op::ModfFraction => Unary(scale::modf_fraction),
+        Op::IsClose => Quaternary(finite::isclose),
+        Op::NanToNum => Unary(|b, x| {
+            let dtype = if b.ty(x) == PrimType::F32 { DType::F32 } else { DType::F64 };
+            finite::nan_to_num(b, x, dtype)
+        }),
         Op::Equal => Binary(BodyBuilder::feq),
         Op::NotEqual => Binary(BodyBuilder::fne),
         Op::Less => Binary(BodyBuilder::flt),

@@ -7,7 +7,7 @@
 
 use super::super::{Op, ResultRule};
 use super::util::{copysign, is_nan, two_sum};
-use super::{Scalar, float, float_parts};
+use super::{Scalar, finite, float, float_parts};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
 
@@ -28,7 +28,7 @@ enum Method {
 const fn method(op: Op) -> Option<Method> {
     let Some(float) = float::op(op) else { return None };
     Some(match op {
-        Op::MulAdd | Op::Nextafter => Method::Own,
+        Op::MulAdd | Op::Nextafter | Op::NanToNum => Method::Own,
         Op::Negative
         | Op::Positive
         | Op::Copysign
@@ -45,8 +45,12 @@ const fn method(op: Op) -> Option<Method> {
         | Op::Real
         | Op::Imag
         | Op::Trunc
-        | Op::Round => Method::Same(float),
-        _ if matches!(op.row().result, ResultRule::Bool) => Method::Same(float),
+        | Op::Round
+        | Op::Rint
+        | Op::FrexpMantissa
+        | Op::ModfFraction
+        | Op::ModfInteger => Method::Same(float),
+        _ if matches!(op.row().result, ResultRule::Bool | ResultRule::Int32) => Method::Same(float),
         _ => Method::Rounded(float),
     })
 }
@@ -65,6 +69,7 @@ pub(super) fn emit(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> O
             round(b, wide, dtype)
         }
         Method::Own if op == Op::Nextafter => float_parts::nextafter_half(b, args[0], args[1], dtype),
+        Method::Own if op == Op::NanToNum => finite::nan_to_num(b, args[0], dtype),
         Method::Own if dtype == DType::Bf16 => mul_add_bf16(b, args[0], args[1], args[2]),
         Method::Own => mul_add_f16(b, args[0], args[1], args[2]),
     })

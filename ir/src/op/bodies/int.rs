@@ -2,7 +2,7 @@
 
 use super::super::Op;
 use super::Scalar::{self, Binary, Ternary, Unary};
-use super::{bit_count, int_power};
+use super::{bit_count, int_power, saturating};
 use crate::body::{BodyBuilder, Reg};
 
 /// The body of `op` on signed or unsigned integers, which differ in these primitives.
@@ -44,6 +44,13 @@ pub(super) const fn op(op: Op, signed: bool) -> Option<Scalar> {
         Op::GreaterEqual => Binary(|b, x, y| b.ule(y, x)),
         Op::BitwiseRightShift if signed => Binary(BodyBuilder::sshr),
         Op::BitwiseRightShift => Binary(BodyBuilder::ushr),
+        Op::SaturatingAdd if signed => Binary(saturating::add_signed),
+        Op::SaturatingSubtract if signed => Binary(saturating::subtract_signed),
+        Op::SaturatingAdd => Binary(saturating::add_unsigned),
+        Op::SaturatingSubtract => Binary(|b, x, y| {
+            let subtracted = b.umin(x, y);
+            b.isub(x, subtracted)
+        }),
         Op::Signbit if signed => Unary(|b, x| {
             let zero = b.int(b.ty(x), 0);
             b.slt(x, zero)
@@ -70,7 +77,9 @@ const fn either(op: Op) -> Option<Scalar> {
             b.iadd(product, z)
         }),
         Op::Negative => Unary(negative),
-        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real | Op::Positive => Unary(|_, x| x),
+        Op::Abs | Op::Floor | Op::Ceil | Op::Trunc | Op::Round | Op::Conj | Op::Real | Op::Positive | Op::NanToNum => {
+            Unary(|_, x| x)
+        }
         Op::Imag => Unary(|b, x| b.int(b.ty(x), 0)),
         Op::Equal => Binary(BodyBuilder::ieq),
         Op::NotEqual => Binary(BodyBuilder::ine),
@@ -82,6 +91,8 @@ const fn either(op: Op) -> Option<Scalar> {
         Op::BitwiseLeftShift => Binary(BodyBuilder::shl),
         Op::IsNan | Op::IsInf | Op::Signbit => Unary(|b, _| b.bool(false)),
         Op::IsFinite => Unary(|b, _| b.bool(true)),
+        Op::RotateLeft => Binary(|b, x, n| bit_count::rotate(b, x, n, true)),
+        Op::RotateRight => Binary(|b, x, n| bit_count::rotate(b, x, n, false)),
         Op::Popcount => Unary(bit_count::ones),
         Op::Clz => Unary(bit_count::leading_zeros),
         Op::Ctz => Unary(bit_count::trailing_zeros),

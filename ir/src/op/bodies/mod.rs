@@ -18,6 +18,7 @@ mod complex_root;
 mod degrees;
 mod exp;
 mod expm1;
+mod finite;
 mod float;
 mod float_parts;
 mod half;
@@ -28,11 +29,14 @@ mod inverse_hyperbolic;
 mod log;
 mod log1p;
 mod log_sum;
+mod polar;
 mod pow;
 mod pow_table;
 mod reduce;
 mod remainder;
 mod root;
+mod saturating;
+mod scale;
 mod trig;
 mod util;
 
@@ -63,6 +67,10 @@ fn build(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Vec<Reg> {
         let n = dtype.repr().len();
         return (1..=n).map(|i| b.select(args[0], args[i], args[i + n])).collect();
     }
+    if let Some(parts) = polar::op(op) {
+        let (re, im) = parts(b, args[0], args[1]);
+        return vec![re, im];
+    }
     let built = match dtype.kind() {
         Kind::Bool => bools::op(op).map(|body| vec![body.emit(b, args)]),
         Kind::UInt | Kind::Int => int::op(op, dtype.is_signed()).map(|body| vec![body.emit(b, args)]),
@@ -80,6 +88,7 @@ enum Scalar {
     Unary(fn(&mut BodyBuilder, Reg) -> Reg),
     Binary(fn(&mut BodyBuilder, Reg, Reg) -> Reg),
     Ternary(fn(&mut BodyBuilder, Reg, Reg, Reg) -> Reg),
+    Quaternary(fn(&mut BodyBuilder, [Reg; 4]) -> Reg),
 }
 
 impl Scalar {
@@ -89,6 +98,7 @@ impl Scalar {
             Scalar::Unary(emit) => emit(b, args[0]),
             Scalar::Binary(emit) => emit(b, args[0], args[1]),
             Scalar::Ternary(emit) => emit(b, args[0], args[1], args[2]),
+            Scalar::Quaternary(emit) => emit(b, [args[0], args[1], args[2], args[3]]),
         }
     }
 }
@@ -96,6 +106,7 @@ impl Scalar {
 /// Whether `op` has a body on `dtype`.
 const fn is_written(op: Op, dtype: DType) -> bool {
     matches!(op, Op::Where)
+        || polar::op(op).is_some() && matches!(dtype, DType::F32 | DType::F64)
         || match dtype.kind() {
             Kind::Bool => bools::op(op).is_some(),
             Kind::UInt | Kind::Int => int::op(op, dtype.is_signed()).is_some(),

@@ -2,9 +2,8 @@
 //!
 //! `|x| = q pi/2 + r + low` with `|r| <= pi/4` (see `reduce`), then `sin r = r + r^3 s(r^2)`, `cos r = 1 - r^2/2 + r^4 c(r^2)`.
 //! `s` and `c` are own minimax fits by a Remez exchange in 200-bit arithmetic over `r^2 <= 0.617`, weighted for the relative
-//! error of the result: after rounding the coefficients 2^-28.0 and 2^-32.6 (`f32`), 2^-57.1 and 2^-59.6 (`f64`). Both ops emit
-//! the same steps up to the choice of quadrant, so `sin x` and `cos x` share them. So does `tan x`, their quotient: sine and
-//! cosine are sums of a large and a small term, hence known beyond a float's precision, and one `fma` makes the quotient so.
+//! error of the result: after rounding the coefficients 2^-28.0 and 2^-32.6 (`f32`), 2^-57.1 and 2^-59.6 (`f64`). Both
+//! are sums of a large and a small term, hence known beyond a float's precision, and one `fma` makes their quotient `tan x` so.
 
 use super::reduce::reduce;
 use super::util::{Format, fast_two_sum, polynomial, sign_of, xor_sign};
@@ -34,24 +33,37 @@ const C_DOUBLE: &[f64] = &[
 
 /// Sine of `x` radians.
 pub(super) fn sin(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let ((sine, _), (cosine, _), q) = both(b, x);
-    let result = quadrant(b, sine, cosine, q);
-    // On the magnitude first, so that -0 gives -0.
-    let sign = sign_of(b, x);
-    xor_sign(b, result, sign)
+    sin_cos(b, x).0
 }
 
 /// Cosine of `x` radians.
 pub(super) fn cos(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let ((sine, _), (cosine, _), q) = both(b, x);
+    sin_cos(b, x).1
+}
+
+/// Sine and cosine of `x` radians by one reduction.
+pub(super) fn sin_cos(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
+    let (sine, cosine) = sin_cos_parts(b, x);
+    (sine.0, cosine.0)
+}
+
+/// Sine and cosine of `x` radians, each as a float and a correction far smaller than a unit in its last place.
+pub(super) fn sin_cos_parts(b: &mut BodyBuilder, x: Reg) -> ((Reg, Reg), (Reg, Reg)) {
+    let magnitude = b.fabs(x);
+    let (s, c, q) = both(b, magnitude);
     let one = b.int(b.ty(q), 1);
     let next = b.iadd(q, one);
-    quadrant(b, sine, cosine, next)
+    let (sine, sine_low) = (quadrant(b, s.0, c.0, q), quadrant(b, s.1, c.1, q));
+    let cosine = (quadrant(b, s.0, c.0, next), quadrant(b, s.1, c.1, next));
+    // On the magnitude first, so that -0 gives -0.
+    let sign = sign_of(b, x);
+    ((xor_sign(b, sine, sign), xor_sign(b, sine_low, sign)), cosine)
 }
 
 /// Tangent of `x` radians.
 pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let (sine, cosine, q) = both(b, x);
+    let magnitude = b.fabs(x);
+    let (sine, cosine, q) = both(b, magnitude);
     let ty = b.ty(x);
     let int = ty.as_int();
     let (one, zero) = (b.int(int, 1), b.int(int, 0));
@@ -74,10 +86,9 @@ pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     xor_sign(b, result, sign)
 }
 
-/// Sine and cosine of the reduced magnitude, each as a float and a correction, and the number of quarter turns in the low
-/// bits of an integer.
-fn both(b: &mut BodyBuilder, x: Reg) -> ((Reg, Reg), (Reg, Reg), Reg) {
-    let magnitude = b.fabs(x);
+/// Sine and cosine of a magnitude less its quarter turns, each as a float and a correction, and the number of quarter turns in
+/// the low bits of an integer.
+fn both(b: &mut BodyBuilder, magnitude: Reg) -> ((Reg, Reg), (Reg, Reg), Reg) {
     let (r, low, q) = reduce(b, magnitude);
     let ty = b.ty(r);
     let (s, c) = if ty == PrimType::F32 { (S_SINGLE, C_SINGLE) } else { (S_DOUBLE, C_DOUBLE) };

@@ -1,0 +1,79 @@
+//! Functions that are several operations of the op table: those with two results, and the choice among several arrays.
+
+use crate::operand::{AnyOperand, Computed, Math, Meet, Operand};
+use ndjit_ir::{Op, Place};
+
+/// Mantissa and exponent, `x = mantissa * 2^exponent` with the mantissa's magnitude in [0.5, 1), as C's and NumPy's `frexp`:
+/// [`frexp_mantissa`](crate::frexp_mantissa) and [`frexp_exponent`](crate::frexp_exponent), an `i32`. Integers become floats;
+/// [`ldexp`](crate::ldexp) puts the two together again.
+///
+/// ```
+/// use ndjit::{Array, frexp, ldexp};
+/// let x = Array::from([8.0f32, -0.75, 0.0]);
+/// let (mantissa, exponent) = frexp(&x);
+/// assert_eq!(mantissa.to_vec::<f32>()?, [0.5, -0.75, 0.0]);
+/// assert_eq!(exponent.to_vec::<i32>()?, [4, 0, 0]);
+/// assert_eq!(ldexp(&mantissa, &exponent).to_vec::<f32>()?, [8.0, -0.75, 0.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn frexp<X: Math>(x: X) -> (X::Out, X::Out) {
+    both([Op::FrexpMantissa, Op::FrexpExponent], x, Place::caller())
+}
+
+/// Fraction and integer part, both with the sign of `x`, as C's and NumPy's `modf`: [`modf_fraction`](crate::modf_fraction) and
+/// [`modf_integer`](crate::modf_integer). Integers become floats.
+///
+/// ```
+/// use ndjit::{Array, modf};
+/// let (fraction, integer) = modf(Array::from([2.25f32, -1.5]));
+/// assert_eq!(fraction.to_vec::<f32>()?, [0.25, -0.5]);
+/// assert_eq!(integer.to_vec::<f32>()?, [2.0, -1.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn modf<X: Math>(x: X) -> (X::Out, X::Out) {
+    both([Op::ModfFraction, Op::ModfInteger], x, Place::caller())
+}
+
+fn both<X: Math>(ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
+    let x = [x.operand()];
+    let [first, second] = ops.map(|op| X::Out::compute(op, &x, place));
+    (first, second)
+}
+
+/// From each element's case: `cases[which]`. All broadcast against each other; the cases meet in their common dtype. `which` holds
+/// integers, or bools that choose between two; one below 0 takes the first case, one beyond the last case takes that. As
+/// [`jax.lax.select_n`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.select_n.html), which leaves those open.
+///
+/// ```
+/// use ndjit::{Array, select_n};
+/// let which = Array::from([0, 2, 1]);
+/// let cases = [Array::from([1.0f32, 2.0, 3.0]), Array::from([10.0f32, 20.0, 30.0]), Array::from([0.5f32, 0.5, 0.5])];
+/// assert_eq!(select_n(which, cases).to_vec::<f32>()?, [1.0, 0.5, 30.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// No case at all does not compile.
+#[track_caller]
+pub fn select_n<W, X, const N: usize>(which: W, cases: [X; N]) -> <W as Meet<X>>::Out
+where
+    W: Operand + Meet<X>,
+    X: Operand,
+{
+    const { assert!(N > 0, "select_n takes a case at least") };
+    let place = Place::caller();
+    let which = which.operand();
+    let cases = cases.map(Operand::operand);
+    let from = |index: usize, others: AnyOperand| {
+        let reached: <W as Meet<X>>::Out =
+            Computed::compute(Op::GreaterEqual, &[which.clone(), index.operand()], place);
+        Computed::compute(Op::Where, &[reached.operand(), cases[index].clone(), others], place)
+    };
+    let mut chosen = cases[0].clone();
+    for index in 1..N - 1 {
+        let of_more: <W as Meet<X>>::Out = from(index, chosen);
+        chosen = of_more.operand();
+    }
+    from(N - 1, chosen)
+}
