@@ -16,8 +16,10 @@ pub struct Function {
 pub enum Reference {
     Unary(fn(&Complex) -> Complex),
     Binary(fn(&Complex, &Complex) -> Complex),
-    /// Of a complex number, real.
-    Modulus(fn(&Complex) -> Real),
+    /// With a real result.
+    Real(fn(&Complex) -> Real),
+    /// Of two real numbers.
+    Parts(fn(&Real, &Real) -> Complex),
 }
 
 /// The largest error, in units in the last place.
@@ -35,6 +37,14 @@ const fn unary(f: fn(&Complex) -> Complex, bound: Bound) -> Function {
 
 const fn binary(f: fn(&Complex, &Complex) -> Complex, bound: Bound) -> Function {
     Function { reference: Reference::Binary(f), bound, plain: false }
+}
+
+const fn to_real(f: fn(&Complex) -> Real, bound: f64) -> Function {
+    Function { reference: Reference::Real(f), bound: Bound::Part(bound), plain: false }
+}
+
+pub const fn of_parts(f: fn(&Real, &Real) -> Complex, bound: f64) -> Function {
+    Function { reference: Reference::Parts(f), bound: Bound::Part(bound), plain: false }
 }
 
 impl Function {
@@ -63,7 +73,8 @@ pub fn how(op: Op) -> Option<How> {
         Op::Divide => binary(exact::divide, Modulus(3.5)),
         Op::Square => unary(exact::square, Modulus(2.25)).plain(),
         Op::Reciprocal => unary(exact::reciprocal, Modulus(2.5)),
-        Op::Abs => Function { reference: Reference::Modulus(exact::abs), bound: Part(1.0), plain: false },
+        Op::Abs => to_real(exact::abs, 1.0),
+        Op::Angle => to_real(|[x, y]| y.atan2(x), 1.0),
         Op::Sign => unary(exact::sign, Part(2.0)),
         Op::Sqrt => unary(exact::sqrt, Part(2.0)),
         Op::Rsqrt => unary(exact::rsqrt, Part(3.0)),
@@ -87,14 +98,22 @@ pub fn how(op: Op) -> Option<How> {
         Op::Asinh => unary(exact::asinh, Part(3.0)),
         Op::Acosh => unary(exact::acosh, Part(3.0)),
         Op::Atanh => unary(exact::atanh, Part(3.0)),
-        Op::Negative | Op::Positive | Op::Conj | Op::Real | Op::Imag | Op::Round | Op::Where => {
+        Op::Negative
+        | Op::Positive
+        | Op::Conj
+        | Op::Real
+        | Op::Imag
+        | Op::Round
+        | Op::Rint
+        | Op::NanToNum
+        | Op::Where => {
             return Some(How::NotMeasured(SELECTS));
         }
         Op::Minimum | Op::Maximum | Op::Fmin | Op::Fmax => return Some(How::NotMeasured(SELECTS)),
         Op::Equal | Op::NotEqual | Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
             return Some(How::NotMeasured(SELECTS));
         }
-        Op::IsNan | Op::IsInf | Op::IsFinite => return Some(How::NotMeasured(SELECTS)),
+        Op::IsNan | Op::IsInf | Op::IsFinite | Op::IsClose => return Some(How::NotMeasured(SELECTS)),
         Op::MulAdd => return Some(How::NotMeasured(CANCELS)),
         _ => return None,
     }))

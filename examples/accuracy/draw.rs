@@ -68,6 +68,13 @@ impl Draw {
         if index.is_multiple_of(2) { draw.any(format) } else { draw.ranged(format, index / 2) }
     }
 
+    /// An integer about as large as exponents, seldom much larger.
+    pub fn exponent(index: u64, format: Format) -> i32 {
+        let mut draw = Draw::new(index);
+        let range = f64::from(2 * (format.greatest + format.digits));
+        (draw.unit() * if index.is_multiple_of(16) { 1e9 } else { range }) as i32
+    }
+
     /// Operands of a function of two: of any exponents; of nearby ones; in ranges; powers within the format; small integers.
     pub fn two(index: u64, format: Format) -> [f64; 2] {
         let (mut draw, turn) = (Draw::new(index), index / 8);

@@ -1,5 +1,6 @@
 //! What each op of the table is compared with in the real dtypes, or why it need not be: one line for every op.
 
+use crate::complex_functions::{self, of_parts};
 use crate::format::Format;
 use crate::multi::Real;
 use crate::references as own;
@@ -9,6 +10,8 @@ use std::f64::consts::PI;
 /// What is compared.
 pub enum How {
     Measured(Function),
+    /// The operands are parts of a complex result.
+    MeasuredInParts(complex_functions::Function),
     /// Nothing here is rounded; the reason, for people.
     Exact(&'static str),
 }
@@ -103,6 +106,12 @@ pub fn how(op: Op) -> How {
         Op::Ceil => Measured(unary(f64::ceil)),
         Op::Trunc => Measured(unary(f64::trunc)),
         Op::Round => Measured(unary(f64::round_ties_even)),
+        Op::Rint => Measured(unary(f64::round_ties_even)),
+        Op::Angle => Measured(unary(own::angle)),
+        Op::FrexpMantissa => Measured(unary(own::mantissa)),
+        Op::ModfFraction => Measured(unary(own::fraction)),
+        Op::ModfInteger => Measured(unary(f64::trunc)),
+        Op::Ldexp => Measured(binary(own::ldexp).in_f64(|x| x[0].scaled(&x[1]))),
         Op::Copysign => Measured(binary(own::copysign)),
         Op::Nextafter => Measured(measured(Reference::BinaryIn(own::nextafter))),
         Op::Rsqrt => unary(core_math::rsqrt).refined(|x| x[0].rsqrt()),
@@ -134,11 +143,14 @@ pub fn how(op: Op) -> How {
         Op::Asinh => unary(core_math::asinh).refined(|x| x[0].asinh()),
         Op::Acosh => unary(core_math::acosh).refined(|x| x[0].acosh()),
         Op::Atanh => unary(core_math::atanh).refined(|x| x[0].atanh()),
-        Op::Positive | Op::Conj | Op::Real | Op::Imag | Op::Where => SELECTS,
+        Op::Polar => How::MeasuredInParts(of_parts(|r, angle| [r * angle.cos(), r * angle.sin()], 2.0)),
+        Op::Positive | Op::Conj | Op::Real | Op::Imag | Op::Where | Op::Complex | Op::NanToNum => SELECTS,
         Op::Equal | Op::NotEqual | Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => TRUTH,
         Op::LogicalAnd | Op::LogicalOr | Op::LogicalXor | Op::LogicalNot => TRUTH,
-        Op::IsNan | Op::IsInf | Op::IsFinite | Op::Signbit => TRUTH,
+        Op::IsNan | Op::IsInf | Op::IsFinite | Op::Signbit | Op::IsClose => TRUTH,
         Op::BitwiseAnd | Op::BitwiseOr | Op::BitwiseXor | Op::BitwiseInvert => BITS,
+        Op::RotateLeft | Op::RotateRight | Op::SaturatingAdd | Op::SaturatingSubtract => BITS,
+        Op::FrexpExponent => How::Exact("gives an integer: every kind of value in `ir/tests/bodies/`"),
         Op::BitwiseLeftShift | Op::BitwiseRightShift | Op::Popcount | Op::Clz | Op::Ctz | Op::Gcd | Op::Lcm => BITS,
     }
 }

@@ -16,6 +16,8 @@ pub enum Inputs {
     Pairs,
     /// Edges of a real dtype with each other, then random ones: `arity` operands.
     Random { format: Format, arity: usize, count: u64 },
+    /// Random ones, each with an integer of 32 bits.
+    Exponents { format: Format, count: u64 },
     /// Random complex operands.
     Complex { format: Format, arity: usize, count: u64 },
     /// Integers of any length.
@@ -51,7 +53,8 @@ impl Inputs {
             Inputs::Pairs => 1 << 32,
             // The edges come on top.
             Inputs::Random { format, arity, count } => count + (edges_of(format).len() as u64).pow(arity as u32),
-            Inputs::Complex { count, .. } | Inputs::Integers { count, .. } | Inputs::Converted { count, .. } => count,
+            Inputs::Complex { count, .. } | Inputs::Integers { count, .. } => count,
+            Inputs::Converted { count, .. } | Inputs::Exponents { count, .. } => count,
         }
     }
 
@@ -64,6 +67,11 @@ impl Inputs {
             Inputs::Integers { dtype, .. } => vec![indices.map(|i| Draw::integer(i, dtype)).collect()],
             Inputs::Random { format, arity, .. } => {
                 transposed(format, arity, indices.map(|i| random(format, arity, i)))
+            }
+            Inputs::Exponents { format, .. } => {
+                let numbers = indices.clone().map(|i| format.encode(Draw::one(i, format)));
+                let integers = indices.map(|i| u64::from(Draw::exponent(!i, format).cast_unsigned()));
+                vec![numbers.collect(), integers.collect()]
             }
             Inputs::Complex { format, arity: 1, .. } => {
                 transposed(format, 2, indices.map(|i| Draw::complex(i, format)))

@@ -4,6 +4,7 @@ use ndjit::{DType, Op, Policy, Result, Shape, ValueType};
 use ndjit_codegen::passes::schedule::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::op::Operands;
 use ndjit_ir::support::CastReason;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 
@@ -22,9 +23,8 @@ impl Kernel {
     /// # Errors
     /// Of the compiler.
     pub fn op(op: Op, dtype: DType, length: usize) -> Result<Kernel> {
-        let operands: Vec<DType> = (0..op.arity()).map(|i| op.operand_dtype(i, dtype)).collect();
         let kind = NodeKind::Op(op, Policy::default());
-        Kernel::new(kind, operands, op.result_dtype(dtype), length)
+        Kernel::new(kind, operands(op, dtype), op.result_dtype(dtype), length)
     }
 
     /// # Errors
@@ -76,6 +76,12 @@ impl Kernel {
         }
         bytes
     }
+}
+
+/// The dtypes of an op's operands when it computes in `dtype`; exponents are integers.
+pub fn operands(op: Op, dtype: DType) -> Vec<DType> {
+    let exponent = |i: usize| op.row().rule == Operands::Scale && i == 1;
+    (0..op.arity()).map(|i| if exponent(i) { DType::I32 } else { op.operand_dtype(i, dtype) }).collect()
 }
 
 /// Columns of an element.

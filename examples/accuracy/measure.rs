@@ -8,14 +8,36 @@ use crate::kernel::{Columns, Kernel};
 use crate::multi::{Complex, Real};
 use ndjit::Result;
 
+/// What an operand's column holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operand {
+    Float(Format),
+    Int32,
+}
+
+impl Operand {
+    fn decode(self, bits: u64) -> f64 {
+        match self {
+            Operand::Float(format) => format.decode(bits),
+            Operand::Int32 => (bits as u32).cast_signed().into(),
+        }
+    }
+}
+
 /// Compares the results for some operands with a function of real numbers.
 ///
 /// # Errors
 /// What running the kernel gives.
-pub fn real(kernel: &Kernel, function: &Function, format: Format, columns: &Columns) -> Result<Figures> {
+pub fn real(
+    kernel: &Kernel,
+    function: &Function,
+    format: Format,
+    operands: &[Operand],
+    columns: &Columns,
+) -> Result<Figures> {
     let results = kernel.run(columns)?;
     let got = results[0].iter().map(|&bits| format.decode(bits));
-    let value = |column: usize, i: usize| format.decode(columns[column][i]);
+    let value = |column: usize, i: usize| operands[column].decode(columns[column][i]);
     let mut found = Comparison { function, format, figures: Figures::default() };
     match function.reference {
         Reference::Unary(f) => got.enumerate().for_each(|(i, got)| {
@@ -85,20 +107,21 @@ pub fn complex(
         let got: Vec<f64> = results.iter().map(|column| format.decode(column[i])).collect();
         let number = |k: usize| -> Complex { [operands[2 * k].into(), operands[2 * k + 1].into()] };
         let exact = match function.reference {
-            Reference::Modulus(f) => {
+            Reference::Real(f) => {
                 let exact = f(&number(0));
                 figures.real(got[0], &exact, format, Real::nearest(&exact, format), || text(&operands));
                 continue;
             }
             Reference::Unary(f) => f(&number(0)),
             Reference::Binary(f) => f(&number(0), &number(1)),
+            Reference::Parts(f) => f(&operands[0].into(), &operands[1].into()),
         };
         let nearest = [exact[0].nearest(format), exact[1].nearest(format)];
         let known = !nearest[0].is_nan() && !nearest[1].is_nan();
         let near_overflow = nearest[0].abs().max(nearest[1].abs()) >= format.max() / 2.0;
         if known && !(function.plain && near_overflow) {
             // A zero that two operands give has the sign of their formula.
-            let signs = matches!((function.bound, function.reference), (Bound::Part(_), Reference::Unary(_)));
+            let signs = matches!(function.bound, Bound::Part(_)) && !matches!(function.reference, Reference::Binary(_));
             figures.complex([got[0], got[1]], &exact, format, signs, || text(&operands));
         }
     }

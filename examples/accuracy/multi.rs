@@ -188,6 +188,13 @@ impl Real {
         if self.is_negative() && odd { -power } else { power }
     }
 
+    /// Times 2 to the power of an integer.
+    pub fn scaled(&self, n: &Real) -> Real {
+        let mut scaled = self.0.clone();
+        scaled.set_exponent(self.exponent() + 1 + n.nearest(F64).clamp(-9e3, 9e3) as i32);
+        Real(scaled)
+    }
+
     /// The angle of the point `(x, self)`.
     pub fn atan2(&self, x: &Real) -> Real {
         let (y, steep) = (self, self.exceeds(x));

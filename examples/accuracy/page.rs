@@ -54,6 +54,7 @@ fn read<'a>(results: &'a Results, name: &'a str) -> Option<(Section, &'a str, DT
     let dtype: DType = dtype.parse().ok()?;
     let section = match function.parse::<Op>() {
         Ok(_) if dtype.kind() == Kind::Complex => Section::Complex,
+        Ok(op) if matches!(functions::how(op), How::MeasuredInParts(_)) => Section::Complex,
         Ok(op) => Section::Operands(op.arity()),
         Err(()) => Section::Casts,
     };
@@ -96,7 +97,7 @@ fn not_measured() -> String {
     let reasons = |op: Op| {
         let real = match functions::how(op) {
             How::Exact(reason) => Some(reason),
-            How::Measured(_) => None,
+            How::Measured(_) | How::MeasuredInParts(_) => None,
         };
         let complex = match complex_functions::how(op) {
             Some(complex_functions::How::NotMeasured(reason)) if real.is_none() => Some(reason),

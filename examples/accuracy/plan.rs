@@ -6,7 +6,8 @@ use crate::figures::Figures;
 use crate::format::{F64, Format};
 use crate::functions::{self, How, Reference};
 use crate::inputs::Inputs;
-use crate::kernel::{Columns, Kernel};
+use crate::kernel::{Columns, Kernel, operands};
+use crate::measure::Operand;
 use crate::{casts, measure};
 use ndjit::{DType, Op, Result};
 use ndjit_ir::op::Accuracy;
@@ -42,7 +43,7 @@ pub struct Measurement {
 }
 
 enum Subject {
-    Real(Op, Format, functions::Function),
+    Real(Op, Format, Vec<Operand>, functions::Function),
     Complex(Op, DType, Format, complex_functions::Function),
     Casts(DType),
 }
@@ -62,9 +63,12 @@ pub fn plan(scale: Scale) -> std::result::Result<Vec<Measurement>, String> {
     let mut all = Vec::new();
     for op in Op::ALL {
         let domain = op.row().domain;
-        if let How::Measured(_) = functions::how(op) {
-            let dtypes = REALS.into_iter().filter(|&dtype| domain.contains(dtype));
-            all.extend(dtypes.filter_map(|dtype| real(op, dtype, scale)));
+        for dtype in REALS.into_iter().filter(|&dtype| domain.contains(dtype)) {
+            match functions::how(op) {
+                How::Measured(function) => all.extend(real(op, dtype, function, scale)),
+                How::MeasuredInParts(function) => all.extend(complex(op, dtype, function, scale)),
+                How::Exact(_) => {}
+            }
         }
         for dtype in COMPLEX.into_iter().filter(|&dtype| domain.contains(dtype)) {
             match complex_functions::how(op) {
@@ -85,8 +89,11 @@ pub fn plan(scale: Scale) -> std::result::Result<Vec<Measurement>, String> {
     Ok(all)
 }
 
-fn real(op: Op, dtype: DType, scale: Scale) -> Option<Measurement> {
-    let (How::Measured(function), Some(format)) = (functions::how(op), Format::of(dtype)) else { return None };
+fn real(op: Op, dtype: DType, function: functions::Function, scale: Scale) -> Option<Measurement> {
+    let format = Format::of(dtype)?;
+    let operands =
+        operands(op, dtype).into_iter().map(|dtype| Format::of(dtype).map_or(Operand::Int32, Operand::Float));
+    let operands: Vec<Operand> = operands.collect();
     let precise = format == F64 && function.precise.is_some_and(|precise| !precise.refines);
     let count = if precise { scale.precise } else { scale.count };
     let inputs = match function.reference {
@@ -94,17 +101,25 @@ fn real(op: Op, dtype: DType, scale: Scale) -> Option<Measurement> {
             Inputs::Every { bits: format.width(), stride: if dtype == DType::F32 { scale.stride } else { 1 } }
         }
         Reference::Unary(_) => Inputs::Random { format, arity: 1, count },
+        Reference::Binary(_) if operands.contains(&Operand::Int32) => Inputs::Exponents { format, count },
         Reference::Binary(_) | Reference::BinaryIn(_) if scale.pairs && dtype.is_half() => Inputs::Pairs,
         Reference::Binary(_) | Reference::BinaryIn(_) => Inputs::Random { format, arity: 2, count },
         Reference::TernaryIn(_) => Inputs::Random { format, arity: 3, count },
     };
     let chunk = if precise { 1 << 10 } else { 1 << 16 };
-    Some(Measurement { name: format!("{op} {dtype}"), inputs, chunk, subject: Subject::Real(op, format, function) })
+    Some(Measurement {
+        name: format!("{op} {dtype}"),
+        inputs,
+        chunk,
+        subject: Subject::Real(op, format, operands, function),
+    })
 }
 
 fn complex(op: Op, dtype: DType, function: complex_functions::Function, scale: Scale) -> Option<Measurement> {
     let format = Format::of(dtype)?;
-    let inputs = Inputs::Complex { format, arity: op.arity(), count: scale.precise };
+    // Two real operands are drawn as one complex number.
+    let real = REALS.contains(&dtype);
+    let inputs = Inputs::Complex { format, arity: if real { 1 } else { op.arity() }, count: scale.precise };
     let subject = Subject::Complex(op, dtype, format, function);
     Some(Measurement { name: format!("{op} {dtype}"), inputs, chunk: 1 << 8, subject })
 }
@@ -119,7 +134,7 @@ impl Measurement {
     pub fn compile(&self) -> Result<Compiled<'_>> {
         let length = self.chunk as usize;
         let kernels = match self.subject {
-            Subject::Real(op, Format { dtype, .. }, _) | Subject::Complex(op, dtype, ..) => {
+            Subject::Real(op, Format { dtype, .. }, ..) | Subject::Complex(op, dtype, ..) => {
                 vec![(dtype, Kernel::op(op, dtype, length)?)]
             }
             Subject::Casts(from) => {
@@ -141,7 +156,7 @@ impl Measurement {
         }
         match &self.subject {
             Subject::Casts(_) => None,
-            Subject::Real(op, format, function) => match op.row().accuracy {
+            Subject::Real(op, format, _, function) => match op.row().accuracy {
                 Accuracy::Exact => (*not_nearest > 0).then(|| format!("{not_nearest} not nearest, one at {}", part.at)),
                 // What is known to half a unit may be that much beyond.
                 Accuracy::Ulp(n) if *format == F64 && function.precise.is_none() => beyond(part, f64::from(n) + 0.5),
@@ -166,7 +181,9 @@ impl Compiled<'_> {
         let mut figures = Figures::default();
         for (dtype, kernel) in &self.kernels {
             figures.add(&match subject {
-                Subject::Real(_, format, function) => measure::real(kernel, function, *format, &columns)?,
+                Subject::Real(_, format, operands, function) => {
+                    measure::real(kernel, function, *format, operands, &columns)?
+                }
                 Subject::Complex(.., format, function) => measure::complex(kernel, function, *format, &columns)?,
                 Subject::Casts(from) => casts::compare(kernel, *from, *dtype, &columns)?,
             });

@@ -1,11 +1,39 @@
 //! References of real functions in `f64`, for those that neither Rust nor CORE-MATH has: exact, or rounded once, for operands
 //! of the narrower formats and for `f64` itself, unless the function's row in `functions.rs` says otherwise.
 
-use crate::format::{F64, Format};
+use crate::format::{F64, Format, power_of_two};
 use crate::multi::Real;
 
 pub fn sign(x: f64) -> f64 {
     if x == 0.0 || x.is_nan() { x.abs() } else { 1f64.copysign(x) }
+}
+
+/// Of real numbers: pi where the sign is set.
+pub fn angle(x: f64) -> f64 {
+    match x.is_sign_negative() {
+        _ if x.is_nan() => x,
+        true => std::f64::consts::PI,
+        false => 0.0,
+    }
+}
+
+/// The first result of C's `frexp`.
+pub fn mantissa(x: f64) -> f64 {
+    let normal = if x.abs() < f64::MIN_POSITIVE { x * power_of_two(60) } else { x };
+    if normal == 0.0 || !normal.is_finite() {
+        return x;
+    }
+    f64::from_bits(normal.to_bits() & !(0x7ff << 52) | 0x3fe << 52)
+}
+
+/// The first result of C's `modf`.
+pub fn fraction(x: f64) -> f64 {
+    if x.is_infinite() { 0f64.copysign(x) } else { (x - x.trunc()).copysign(x) }
+}
+
+/// Exact for narrower formats; of `f64` right where it is zero or not finite.
+pub fn ldexp(x: f64, n: f64) -> f64 {
+    x * power_of_two(n.clamp(-600.0, 600.0) as i32)
 }
 
 /// Whether `x` comes before `y`; -0 before +0.
