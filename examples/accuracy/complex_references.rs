@@ -84,7 +84,8 @@ pub fn exp([x, y]: &Complex) -> Complex {
 
 pub fn exp2([x, y]: &Complex) -> Complex {
     let ln = Real::from(2.0).ln();
-    exp(&[x * &ln, y * ln])
+    // Of a larger angle too few bits remain after the point.
+    if y.exponent() > 128 { nan() } else { exp(&[x * &ln, y * ln]) }
 }
 
 pub fn expm1([x, y]: &Complex) -> Complex {
@@ -119,15 +120,19 @@ pub fn log10(z: &Complex) -> Complex {
 }
 
 pub fn log1p([x, y]: &Complex) -> Complex {
+    let shifted = [x + 1.0, y.clone()];
+    if norm(&shifted).exponent().abs() > 1 {
+        return log(&shifted);
+    }
     // How far |1 + z|^2 is from 1.
     let beyond = x * (x + 2.0) + y * y;
-    [beyond.ln_1p() / 2.0, y.atan2(&(x + 1.0))]
+    [beyond.ln_1p() / 2.0, y.atan2(&shifted[0])]
 }
 
+/// Where the logarithm of the power is below 1024: of larger ones results are as uncertain as operands are exact.
 pub fn pow(z: &Complex, w: &Complex) -> Complex {
     let power = multiply(w, &log(z));
-    // Of angles that large too few bits remain after the point.
-    if power[1].exponent() > 128 { nan() } else { exp(&power) }
+    if norm(&power).exponent() >= 20 { nan() } else { exp(&power) }
 }
 
 pub fn sinh([x, y]: &Complex) -> Complex {

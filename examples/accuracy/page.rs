@@ -193,7 +193,8 @@ const COMPLEX: &str = "
 ## Functions of complex numbers
 The reference has 256 bits. Operands are random, with parts of any exponents, of nearby ones and in ranges; a quarter of them near the unit
 circle, branch points and branch cuts (the zeros of both signs on them too), zeros and poles. *Part* is the larger error of the two parts in
-ULP of the part, which is large where a part cancels; *modulus* is the distance from the exact number in ULP of its modulus.
+ULP of the part, which is large where a part cancels; *modulus* is the distance from the exact number in ULP of its modulus. Not counted are
+powers whose logarithm is beyond 1024, and products within a factor of 2 of overflow, where terms of the formula may overflow.
 
 | function | dtype | part | at | modulus | at | inputs | not nearest | wrong |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -108,6 +108,7 @@ fn small_results() {
     assert_eq!(at(log, 1e-150, 1.0), [5e-301, FRAC_PI_2]);
     assert_eq!(at(log, 0.6, 0.8), [2.2204460492503132e-17, core_math::atan2(0.8, 0.6)]);
     assert_eq!(at(log1p, 1e-300, -1e-170), [1e-300, -1e-170]);
+    assert_eq!(at(log1p, -1.0, 1e-100), [core_math::log(1e-100), FRAC_PI_2]);
     assert_eq!(at(expm1, 1e-300, 1e-170), [1e-300, 1e-170]);
     assert_eq!(at(tanh, 1e3, 1.0), [1.0, 0.0]);
     assert_eq!(at(atanh, 1e-300, 1e-200), [1e-300, 1e-200]);
