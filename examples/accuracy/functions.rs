@@ -1,6 +1,8 @@
 //! What each op of the table is compared with in the real dtypes, or why it need not be: one line for every op.
 
+use crate::activations as act;
 use crate::complex_functions::{self, of_parts};
+use crate::error_function::{erf, erfc};
 use crate::format::Format;
 use crate::multi::Real;
 use crate::references as own;
@@ -67,10 +69,15 @@ impl Function {
         Function { precise: Some(Precise { function: f, refines: false }), ..self }
     }
 
-    /// Errors count in units in the last place of the largest of operands and result.
-    const fn of_the_largest(self) -> Function {
-        Function { unit: |operands, result| operands.iter().fold(result, |unit, x| unit.abs().max(x.abs())), ..self }
+    /// Errors count in units in the last place of something else, from operands and result.
+    const fn in_units_of(self, unit: fn(&[f64], f64) -> f64) -> Function {
+        Function { unit, ..self }
     }
+}
+
+/// The largest of operands and result: where a sum cancels errors are those of its terms.
+fn the_largest(operands: &[f64], result: f64) -> f64 {
+    operands.iter().fold(result.abs(), |largest, x| largest.max(x.abs()))
 }
 
 const BITS: How = How::Exact(
@@ -126,8 +133,29 @@ pub fn how(op: Op) -> How {
         Op::Log10 => unary(core_math::log10).refined(|x| x[0].log10()),
         Op::Log1p => unary(core_math::log1p).refined(|x| x[0].ln_1p()),
         Op::Logaddexp => {
-            Measured(binary(own::logaddexp).in_f64(|x| own::precise_logaddexp(&x[0], &x[1])).of_the_largest())
+            Measured(binary(own::logaddexp).in_f64(|x| own::precise_logaddexp(&x[0], &x[1])).in_units_of(the_largest))
         }
+        Op::Logaddexp2 => {
+            Measured(binary(act::logaddexp2).in_f64(|x| act::precise_logaddexp2(&x[0], &x[1])).in_units_of(the_largest))
+        }
+        Op::Exp10 => unary(core_math::exp10).refined(|x| (&x[0] * Real::from(10.0).ln()).exp()),
+        Op::FloatPower => binary(core_math::pow).refined(|x| x[0].powf(&x[1])),
+        Op::Sigmoid => Measured(unary(act::sigmoid).in_f64(|x| act::precise_sigmoid(&x[0]))),
+        Op::LogSigmoid => Measured(unary(|x| -act::softplus(-x)).in_f64(|x| -act::precise_softplus(&-&x[0]))),
+        Op::Softplus => Measured(unary(act::softplus).in_f64(|x| act::precise_softplus(&x[0]))),
+        Op::Silu => Measured(unary(act::silu).in_f64(|x| act::precise_silu(&x[0]))),
+        Op::Gelu => Measured(unary(act::gelu).in_f64(|x| act::precise_gelu(&x[0]))),
+        Op::GeluTanh => Measured(unary(act::gelu_tanh).in_f64(|x| act::precise_gelu_tanh(&x[0]))),
+        Op::Relu => Measured(unary(act::relu)),
+        Op::Heaviside => Measured(binary(act::heaviside)),
+        Op::Sinc => Measured(unary(act::sinc).in_f64(|x| act::precise_sinc(&x[0]))),
+        Op::Erf => unary(core_math::erf).refined(|x| erf(&x[0])),
+        Op::Erfc => unary(core_math::erfc).refined(|x| erfc(&x[0])),
+        // Beside zeros between negative integers: 2^-25 of `f32`, 2^-54 of `f64`.
+        Op::Lgamma => Measured(
+            unary(core_math::lgamma).in_units_of(|x, result| if x[0] < 0.0 { result.abs().max(0.125) } else { result }),
+        ),
+        Op::Tgamma => Measured(unary(core_math::tgamma)),
         Op::Sin => unary(core_math::sin).refined(|x| x[0].sin()),
         Op::Cos => unary(core_math::cos).refined(|x| x[0].cos()),
         Op::Tan => unary(core_math::tan).refined(|x| x[0].tan()),

@@ -5,10 +5,12 @@
 //! in minutes. `--check` writes nothing. Chunks that are done are kept in `target/accuracy.json` (without `--check`), so that a run
 //! that was stopped goes on. It fails where a function exceeds what the op table says.
 
+mod activations;
 mod casts;
 mod complex_functions;
 mod complex_references;
 mod draw;
+mod error_function;
 mod exact;
 mod figures;
 mod format;
