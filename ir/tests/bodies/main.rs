@@ -5,6 +5,7 @@ mod cast;
 mod complex;
 mod degrees;
 mod erf;
+mod erfinv;
 mod exp_log;
 mod float;
 mod float_parts;

@@ -4,8 +4,8 @@ use super::super::Op;
 use super::Scalar::{self, Binary, Quaternary, Ternary, Unary};
 use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use super::{
-    asin, atan, complex_root, degrees, erf, exp, expm1, finite, float_parts, gamma, hyperbolic, inverse_hyperbolic,
-    log, log_sum, log1p, polar, pow, remainder, root, scale, trig,
+    asin, atan, complex_root, degrees, erf, erfinv, exp, expm1, finite, float_parts, gamma, hyperbolic,
+    inverse_hyperbolic, log, log_sum, log1p, polar, pow, remainder, root, scale, trig,
 };
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
@@ -104,6 +104,7 @@ pub(super) const fn op(op: Op) -> Option<Scalar> {
         Op::Logaddexp => Binary(log_sum::logaddexp),
         Op::Erf => Unary(erf::erf),
         Op::Erfc => Unary(erf::erfc),
+        Op::Erfinv => Unary(erfinv::erfinv),
         Op::Lgamma => Unary(gamma::lgamma),
         Op::Tgamma => Unary(gamma::tgamma),
         _ => return None,

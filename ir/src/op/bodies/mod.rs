@@ -17,6 +17,7 @@ mod complex_divide;
 mod complex_root;
 mod degrees;
 mod erf;
+mod erfinv;
 mod exp;
 mod expm1;
 mod finite;
