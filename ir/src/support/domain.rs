@@ -20,6 +20,13 @@ macro_rules! page {
     };
 }
 
+/// The page of a function of `jax.nn`.
+macro_rules! nn {
+    ($name:literal) => {
+        concat!("https://docs.jax.dev/en/latest/_autosummary/jax.nn.", $name, ".html")
+    };
+}
+
 macro_rules! gaps {
     ($($dtypes:expr, $reason:literal: $($op:ident $link:expr),*;)*) => {
         &[$($(DomainGap { op: Op::$op, dtypes: $dtypes, reason: $reason, link: $link }),*),*]
@@ -27,6 +34,7 @@ macro_rules! gaps {
 }
 
 // Functions that the standard does not have.
+const GLIBC_EXP10: &str = "https://sourceware.org/glibc/manual/latest/html_node/Exponents-and-Logarithms.html";
 const JAX_CLZ: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.clz.html";
 const JAX_ERF: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erf.html";
 const JAX_ERFC: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erfc.html";
@@ -39,6 +47,10 @@ const JAX_RSQRT: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.rsq
 const NUMPY_CBRT: &str = "https://numpy.org/doc/stable/reference/generated/numpy.cbrt.html";
 const NUMPY_DEGREES: &str = "https://numpy.org/doc/stable/reference/generated/numpy.degrees.html";
 const NUMPY_RADIANS: &str = "https://numpy.org/doc/stable/reference/generated/numpy.radians.html";
+const NUMPY_FLOAT_POWER: &str = "https://numpy.org/doc/stable/reference/generated/numpy.float_power.html";
+const NUMPY_HEAVISIDE: &str = "https://numpy.org/doc/stable/reference/generated/numpy.heaviside.html";
+const NUMPY_LOGADDEXP2: &str = "https://numpy.org/doc/stable/reference/generated/numpy.logaddexp2.html";
+const NUMPY_SINC: &str = "https://numpy.org/doc/stable/reference/generated/numpy.sinc.html";
 const NUMPY_FMOD: &str = "https://numpy.org/doc/stable/reference/generated/numpy.fmod.html";
 const NUMPY_GCD: &str = "https://numpy.org/doc/stable/reference/generated/numpy.gcd.html";
 const NUMPY_LCM: &str = "https://numpy.org/doc/stable/reference/generated/numpy.lcm.html";
@@ -60,10 +72,9 @@ const INEXACT: DTypeSet = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
 
 const GAPS: &[DomainGap] = gaps! {
     DTypeSet::COMPLEX, "the standard's takes complex numbers; here this is not written yet":
-        Exp page!("exp"), Exp2 JAX_EXP2, Expm1 page!("expm1"), Log page!("log"), Log2 page!("log2"), Log10 page!("log10"),
-        Log1p page!("log1p"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Asin page!("asin"), Acos page!("acos"),
-        Atan page!("atan"), Sinh page!("sinh"), Cosh page!("cosh"), Tanh page!("tanh"), Asinh page!("asinh"),
-        Acosh page!("acosh"), Atanh page!("atanh"), Pow page!("pow");
+        Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Asin page!("asin"), Acos page!("acos"), Atan page!("atan"),
+        Sinh page!("sinh"), Cosh page!("cosh"), Tanh page!("tanh"), Asinh page!("asinh"), Acosh page!("acosh"),
+        Atanh page!("atanh");
     EXACT, "it is computed in floating point; policies that allow it convert integers first":
         Exp page!("exp"), Exp2 JAX_EXP2, Expm1 page!("expm1"), Log page!("log"), Log2 page!("log2"), Log10 page!("log10"),
         Log1p page!("log1p"), Sin page!("sin"), Cos page!("cos"), Tan page!("tan"), Asin page!("asin"), Acos page!("acos"),
@@ -71,6 +82,9 @@ const GAPS: &[DomainGap] = gaps! {
         Acosh page!("acosh"), Atanh page!("atanh"), Atan2 page!("atan2"),
         Logaddexp page!("logaddexp"), Sqrt page!("sqrt"), Rsqrt JAX_RSQRT, Cbrt NUMPY_CBRT, Hypot page!("hypot"),
         Reciprocal page!("reciprocal"), Divide page!("divide"), Copysign page!("copysign"), Nextafter page!("nextafter"),
+        Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10, FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"),
+        LogSigmoid nn!("log_sigmoid"), Softplus nn!("softplus"), Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"),
+        Heaviside NUMPY_HEAVISIDE, Sinc NUMPY_SINC,
         Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Rint NUMPY_RINT, IsClose NUMPY_ISCLOSE, Angle NUMPY_ANGLE,
         Complex JAX_COMPLEX, Polar TORCH_POLAR, FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP,
         ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF, Ldexp NUMPY_LDEXP,
@@ -81,14 +95,16 @@ const GAPS: &[DomainGap] = gaps! {
         Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"), Atan2 page!("atan2"),
         FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD, Logaddexp page!("logaddexp"),
         Signbit page!("signbit"), Copysign page!("copysign"), Nextafter page!("nextafter"), Hypot page!("hypot"),
+        Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10, Relu nn!("relu"), Heaviside NUMPY_HEAVISIDE,
         Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Ldexp NUMPY_LDEXP,
         FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP, ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF,
         Erf JAX_ERF, Erfc JAX_ERFC, Erfinv JAX_ERF_INV, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA;
     DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
-        Rsqrt JAX_RSQRT;
+        FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"), LogSigmoid nn!("log_sigmoid"),
+        Softplus nn!("softplus"), Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"), Sinc NUMPY_SINC;
     DTypeSet::BOOL, "it is defined for numbers, and bool is none":
         Subtract page!("subtract"), Negative page!("negative"), Sign page!("sign"), Square page!("square"),
-        Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD,
+        Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD, Relu nn!("relu"),
         BitwiseLeftShift page!("bitwise_left_shift"), BitwiseRightShift page!("bitwise_right_shift"),
         Pow page!("pow"), Gcd NUMPY_GCD, Lcm NUMPY_LCM, Popcount JAX_POPCOUNT, Clz JAX_CLZ, Ctz RUST_CTZ,
         RotateLeft RUST_ROTATE, RotateRight RUST_ROTATE,

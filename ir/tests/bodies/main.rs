@@ -1,9 +1,13 @@
 //! Tests of bodies, one subject per module: the interpreter's answers against independent references.
 
+mod activations;
 mod atan2;
 mod cast;
 mod complex;
+mod complex_exp_log;
+mod complex_support;
 mod degrees;
+mod double_double;
 mod erf;
 mod erfinv;
 mod exp_log;
@@ -14,11 +18,13 @@ mod gamma;
 mod half_floats;
 mod int;
 mod log_sum;
+mod logistic;
 mod math;
 mod nan;
 mod powers;
 mod reduce;
 mod roots;
+mod sinc;
 mod structure;
 mod support;
 mod trig;

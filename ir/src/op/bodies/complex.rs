@@ -2,7 +2,7 @@
 
 use super::super::Op;
 use super::util::{Pair, is_finite, is_inf, is_nan, select_pair};
-use super::{atan, complex_divide, complex_root, finite};
+use super::{atan, complex_divide, complex_exp, complex_log, complex_pow, complex_root, finite};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
 
@@ -56,6 +56,15 @@ pub(super) const fn op(op: Op) -> Option<Complex> {
         Op::Abs => Part(complex_root::modulus),
         Op::Sign => Unary(complex_root::sign),
         Op::Sqrt => Unary(complex_root::sqrt),
+        Op::Rsqrt => Unary(complex_root::rsqrt),
+        Op::Pow => Binary(complex_pow::pow),
+        Op::Exp => Unary(complex_exp::exp),
+        Op::Exp2 => Unary(complex_exp::exp2),
+        Op::Expm1 => Unary(complex_exp::expm1),
+        Op::Log => Unary(complex_log::log),
+        Op::Log2 => Unary(complex_log::log2),
+        Op::Log10 => Unary(complex_log::log10),
+        Op::Log1p => Unary(complex_log::log1p),
         Op::Minimum => Binary(|b, x, y| extreme(b, x, y, false)),
         Op::Maximum => Binary(|b, x, y| extreme(b, x, y, true)),
         Op::Fmin => Binary(|b, x, y| number_of(b, x, y, false)),

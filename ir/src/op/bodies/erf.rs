@@ -5,8 +5,9 @@
 //! `x^2`, the exponential, `h` and the quotient are each held in two floats, so that little more than the last rounding is lost.
 //! All polynomials are own minimax fits with rounded coefficients (Sollya's `fpminimax`); their errors stand beside them.
 
+use super::double_word::product;
 use super::exp::{exp_unscaled, scale};
-use super::util::{Format, fast_two_sum, fma_two_sum, polynomial, power_of_two, sign_of, times, two_sum, xor_sign};
+use super::util::{Format, fast_two_sum, fma_two_sum, polynomial, power_of_two, sign_of, two_sum, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -185,7 +186,7 @@ fn complement(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
     let exponent = b.fmul(minus_x, x);
     let minus_exponent = b.fneg(exponent);
     let exponent_low = b.fma(minus_x, x, minus_exponent);
-    let (power, power_low, k) = exp_unscaled(b, exponent, exponent_low);
+    let ((power, power_low), k) = exp_unscaled(b, exponent, exponent_low);
 
     // 1 / (x + K) with its error, and t = 1 - 2 K / (x + K).
     let (one, centre, minus_twice) = (b.float(ty, 1.0), b.float(ty, centre), b.float(ty, -2.0 * centre));
@@ -207,7 +208,7 @@ fn complement(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
     let slope = b.fma(t, second, rest);
     let h_low = b.fma(t_low, slope, h_low);
 
-    let product = times(b, (power, power_low), (h, h_low));
-    let (high, low) = times(b, product, (inverse, inverse_low));
+    let scaled = product(b, (power, power_low), (h, h_low));
+    let (high, low) = product(b, scaled, (inverse, inverse_low));
     (high, low, k)
 }

@@ -6,9 +6,10 @@
 //! negative ones the reflection `gamma(x) gamma(-x) = -pi / (x sin(pi x))` too. The logarithm is that of `pow`, in two floats.
 //! All polynomials are own minimax fits with rounded coefficients (Sollya's `fpminimax`); their errors stand beside them.
 
+use super::double_word::times;
 use super::exp::{exp_unscaled, scale};
-use super::pow::log_parts;
-use super::util::{fast_two_sum, is_nan, polynomial, sign_of, times, two_sum, xor_sign};
+use super::log2_parts::log_parts;
+use super::util::{fast_two_sum, is_nan, polynomial, sign_of, two_sum, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -131,7 +132,7 @@ pub(super) fn tgamma(b: &mut BodyBuilder, x: Reg) -> Reg {
     let bounded = b.fmax(bounded, least);
     let (high, low) = log_gamma(b, bounded);
     let (high, low) = two_sum(b, high, low);
-    let (power, power_low, k) = exp_unscaled(b, high, low);
+    let ((power, power_low), k) = exp_unscaled(b, high, low);
     let power = b.fadd(power, power_low);
     let magnitude = scale(b, power, k);
 
@@ -217,7 +218,7 @@ fn near_zero(b: &mut BodyBuilder, x: Reg) -> Near {
     let s = b.select(over, s, one);
     let s_low = b.select(over, s_low, zero);
     let last = b.select(positive, one, y);
-    let product = times(b, (s, s_low), (last, zero));
+    let product = times(b, (s, s_low), last);
     let up = b.fneg(n);
     let down = b.fsub(n, two);
     let count = b.select(positive, down, up);
@@ -227,7 +228,7 @@ fn near_zero(b: &mut BodyBuilder, x: Reg) -> Near {
     let state = b.repeat(c.large as u32, &[product.0, product.1, factor, count], &[step], |b, state, fixed| {
         let (zero, one) = (b.float(ty, 0.0), b.float(ty, 1.0));
         let go_on = b.flt(zero, state[3]);
-        let product = times(b, (state[0], state[1]), (state[2], zero));
+        let product = times(b, (state[0], state[1]), state[2]);
         let factor = b.fadd(state[2], fixed[0]);
         let count = b.fsub(state[3], one);
         (go_on, vec![product.0, product.1, factor, count])
@@ -251,10 +252,10 @@ fn near_zero(b: &mut BodyBuilder, x: Reg) -> Near {
 fn stirling(b: &mut BodyBuilder, x: Reg, (log, log_low): (Reg, Reg)) -> (Reg, Reg, Reg) {
     let ty = b.ty(x);
     let c = constants(ty);
-    let (zero, half, one) = (b.float(ty, 0.0), b.float(ty, 0.5), b.float(ty, 1.0));
+    let (half, one) = (b.float(ty, 0.5), b.float(ty, 1.0));
     let less = b.fsub(log, one);
     let factor = b.fsub(x, half);
-    let (product, product_low) = times(b, (less, log_low), (factor, zero));
+    let (product, product_low) = times(b, (less, log_low), factor);
     let inverse = b.fdiv(one, x);
     let square = b.fmul(inverse, inverse);
     let s = polynomial(b, square, c.s);
@@ -276,8 +277,8 @@ fn reflect(b: &mut BodyBuilder, x: Reg, (log, low): (Reg, Reg)) -> Vec<Reg> {
     let cube = b.fmul(square, r);
     let rest = b.fmul(cube, z);
     let sine = fast_two_sum(b, r, rest);
-    let zero = b.float(ty, 0.0);
-    let product = times(b, sine, (x, zero));
+
+    let product = times(b, sine, x);
     let (sine_log, sine_low) = log_parts(b, product.0);
     let correction = b.fdiv(product.1, product.0);
     let low = b.fadd(low, sine_low);

@@ -7,7 +7,9 @@
 //! 2^-31.0 (`f32`), 2^-64.4 and 2^-59.7 (`f64`) after rounding the coefficients.
 
 use super::exp::{clamp, less_one, reduce};
-use super::util::{Format, copysign, fast_two_sum, fma_two_sum, polynomial, power_of_two, tiny_as_is, two_sum};
+use super::util::{
+    Format, at_most, copysign, fast_two_sum, fma_two_sum, polynomial, power_of_two, tiny_as_is, two_sum,
+};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -133,7 +135,7 @@ pub(super) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let magnitude = b.fabs(x);
     let limit = b.float(f.ty, constants(f.ty).tanh_one);
-    let magnitude = b.fmin(magnitude, limit);
+    let magnitude = at_most(b, magnitude, limit);
     let twice = b.fadd(magnitude, magnitude);
     let r = reduce(b, twice);
     let rest = less_one(b, r.value, Some(r.low));

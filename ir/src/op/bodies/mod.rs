@@ -7,6 +7,7 @@
 //! and which primitives a machine lacks, is not known here.
 
 mod angle;
+mod arg;
 mod asin;
 mod atan;
 mod bit_count;
@@ -14,8 +15,13 @@ mod bools;
 mod cast;
 mod complex;
 mod complex_divide;
+mod complex_exp;
+mod complex_log;
+mod complex_pow;
 mod complex_root;
+mod decompose;
 mod degrees;
+mod double_word;
 mod erf;
 mod erfinv;
 mod exp;
@@ -24,6 +30,7 @@ mod finite;
 mod float;
 mod float_parts;
 mod gamma;
+mod gelu;
 mod half;
 mod hyperbolic;
 mod int;
@@ -31,7 +38,9 @@ mod int_power;
 mod inverse_hyperbolic;
 mod log;
 mod log1p;
+mod log2_parts;
 mod log_sum;
+mod logistic;
 mod polar;
 mod pow;
 mod pow_table;
@@ -40,6 +49,8 @@ mod remainder;
 mod root;
 mod saturating;
 mod scale;
+mod sinc;
+mod softplus;
 mod trig;
 mod util;
 
