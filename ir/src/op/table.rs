@@ -236,6 +236,8 @@ macro_rules! op_table {
                 "The error function, `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`: -1 and 1 at infinities, -0 at -0, NaN for NaN.";
             Erfc erfc(x) Inexact FLOAT Same Ulp(2) []
                 "`1 - erf(x)`, accurate where that is small: 2 at -inf, 0 at +inf and where it underflows, NaN for NaN.";
+            Erfinv erfinv(x) Inexact FLOAT Same Ulp(2) []
+                "The `y` with `erf(y) = x`: infinite with their sign at 1 and -1, -0 at -0, NaN beyond and for NaN.";
             Lgamma lgamma(x) Inexact FLOAT Same Ulp(2) []
                 "Logarithm of the magnitude of the gamma function: +inf at infinities, at 0 and at negative integers, and where it overflows; +0 at 1 and 2; NaN for NaN. Near its zeros between negative integers the error is at most 2^-25 (`f32`) or 2^-54 (`f64`), more than 2 ULP of results so small.";
             Tgamma tgamma(x) Inexact FLOAT Same Ulp(1) []

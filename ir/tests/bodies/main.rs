@@ -9,6 +9,7 @@ mod complex_support;
 mod degrees;
 mod double_double;
 mod erf;
+mod erfinv;
 mod exp_log;
 mod float;
 mod float_parts;
