@@ -1,10 +1,12 @@
 //! Powers of complex numbers: `z^w = e^(w log z)`.
 //!
 //! The logarithm and its product with `w` are double-word numbers, so that the error does not grow with the product until it
-//! is in the thousands. Powers to small integers are products instead, in double-word numbers too: those of whole numbers are exact, and
-//! parts that are 0 come out as 0. `z^0` is 1 for every `z`, NaN too, and `z^1` is `z`; `0^w` is 0 where the real part of `w` is positive, else
-//! NaN (NumPy's rules, which JAX follows where `w` is real). The other special values are those of `e^(w log z)` as the Array API
-//! says, where the product of a zero and an infinity counts as 0: an imaginary part of 0 makes no NaN.
+//! is in the thousands. Powers to small integers are products instead, in double-word numbers too: those of whole numbers are
+//! exact, and parts that are 0 come out as 0.
+//!
+//! `z^0` is 1 for every `z`, NaN too, and `z^1` is `z`; `0^w` is 0 where the real part of `w` is positive, else NaN (NumPy's rules,
+//! which JAX follows where `w` is real). The other special values are those of `e^(w log z)` as the Array API says, where the
+//! product of a zero and an infinity counts as 0: an imaginary part of 0 makes no NaN.
 
 use super::complex_exp::exp_of_sums;
 use super::complex_log::log_parts;
