@@ -1,32 +1,10 @@
 //! Complex bodies: `c64` against `f64` arithmetic over exponents of all sizes, and the special values of C99 Annex G and NumPy.
 
+use crate::complex_support::{bits, evaluate, run, value};
 use crate::support::{Runner, Stream, edges32, same64};
 use ndjit_ir::DType;
 use ndjit_ir::op::{Op, body};
 use num_complex::Complex64;
-
-fn bits(dtype: DType, x: f64) -> u64 {
-    if dtype == DType::C64 { u64::from((x as f32).to_bits()) } else { x.to_bits() }
-}
-
-fn value(dtype: DType, bits: u64) -> f64 {
-    if dtype == DType::C64 { f32::from_bits(bits as u32).into() } else { f64::from_bits(bits) }
-}
-
-/// Runs a complex op on complex operands; a real result has imaginary part 0.
-fn run(runner: &mut Runner, op: Op, dtype: DType, operands: &[Complex64]) -> Complex64 {
-    let made = body(op, dtype);
-    evaluate(runner, &made, dtype, operands)
-}
-
-fn evaluate(runner: &mut Runner, made: &ndjit_ir::body::Body, dtype: DType, operands: &[Complex64]) -> Complex64 {
-    let inputs: Vec<u64> = operands.iter().flat_map(|z| [bits(dtype, z.re), bits(dtype, z.im)]).collect();
-    if made.outputs.len() == 1 {
-        return Complex64::new(value(dtype, runner.one(made, &inputs)), 0.0);
-    }
-    let (re, im) = runner.two(made, &inputs);
-    Complex64::new(value(dtype, re), value(dtype, im))
-}
 
 /// Units in the last place of an `f32` between `got` and the (nearly exact) `expected`.
 fn ulps(got: f64, expected: f64) -> f64 {

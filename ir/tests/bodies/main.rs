@@ -3,6 +3,7 @@
 mod atan2;
 mod cast;
 mod complex;
+mod complex_support;
 mod degrees;
 mod exp_log;
 mod float;
