@@ -3,7 +3,9 @@
 mod atan2;
 mod cast;
 mod complex;
+mod complex_inverse;
 mod complex_support;
+mod complex_trig;
 mod degrees;
 mod exp_log;
 mod float;

@@ -14,6 +14,8 @@ mod bools;
 mod cast;
 mod complex;
 mod complex_divide;
+mod complex_hyperbolic;
+mod complex_inverse;
 mod complex_root;
 mod degrees;
 mod exp;

@@ -6,7 +6,7 @@
 //! are sums of a large and a small term, hence known beyond a float's precision, and one `fma` makes their quotient `tan x` so.
 
 use super::reduce::reduce;
-use super::util::{Format, fast_two_sum, polynomial, sign_of, xor_sign};
+use super::util::{Format, fast_two_sum, polynomial, quotient_of_parts, sign_of, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -73,14 +73,7 @@ pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let odd = b.ine(odd, zero);
     let (n, n_low) = (b.select(odd, cosine.0, sine.0), b.select(odd, cosine.1, sine.1));
     let (d, d_low) = (b.select(odd, sine.0, cosine.0), b.select(odd, sine.1, cosine.1));
-    let one = b.float(ty, 1.0);
-    let inverse = b.fdiv(one, d);
-    let quotient = b.fmul(n, inverse);
-    let minus = b.fneg(quotient);
-    let rest = b.fma(minus, d, n);
-    let low = b.fma(minus, d_low, n_low);
-    let rest = b.fadd(rest, low);
-    let result = b.fma(rest, inverse, quotient);
+    let result = quotient_of_parts(b, (n, n_low), (d, d_low));
     let sign = sign_of(b, x);
     let sign = b.xor(sign, flip);
     xor_sign(b, result, sign)
