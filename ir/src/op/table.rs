@@ -126,6 +126,8 @@ macro_rules! op_table {
                 "The magnitude of `x` with the sign of `y`, also of a zero `y`; `|x|` where `y` is NaN, whose sign is not specified.";
             Nextafter nextafter(x y) Inexact FLOAT Same Exact []
                 "The next number after `x` in the direction of `y`, in the dtype computed in: `y` where they are equal, NaN if either is NaN; the smallest subnormal with the sign of `y` after a zero.";
+            Rsqrt rsqrt(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "`1 / sqrt(x)`: an infinity of its sign at zeros, 0 at +inf, NaN for negative numbers and NaN. Of a complex number that of its root with non-negative real part, branch cut along the negative real axis: inf + NaN i at 0, zeros where a part is infinite (at most 1 ULP in each part, 2 in subnormal ones).";
             Ldexp ldexp(x n) Scale FLOAT Same Exact []
                 "`x * 2^n` for an integer `n`, rounded once: zeros, infinities and NaN give themselves.";
             FrexpMantissa frexp_mantissa(x) Inexact FLOAT Same Exact []
@@ -136,14 +138,12 @@ macro_rules! op_table {
                 "The first result of C's `modf`: `x - trunc(x)` with the sign of `x`, zeros of that sign for integral and infinite `x`; NaN for NaN.";
             ModfInteger modf_integer(x) Inexact FLOAT Same Exact [idempotent]
                 "The second result of C's `modf`: `trunc(x)` as a float, with the sign of `x`.";
-            Rsqrt rsqrt(x) Inexact FLOAT Same Ulp(1) []
-                "`1 / sqrt(x)`: an infinity of its sign at zeros, 0 at +inf, NaN for negative numbers and NaN.";
             Cbrt cbrt(x) Inexact FLOAT Same Ulp(1) []
                 "Cube root, of negative numbers too: zeros, infinities and NaN give themselves.";
             Hypot hypot(x y) Inexact FLOAT Same Ulp(1) [commutative]
                 "`sqrt(x^2 + y^2)` without needless overflow or underflow: infinite if either is, even beside NaN.";
-            Pow pow(x y) Number REAL Same Ulp(1) []
-                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN.";
+            Pow pow(x y) Number REAL|COMPLEX Same Ulp(1) []
+                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN. Complex: `exp(y log(x))`, branch cut of `x` along the negative real axis; `x^0` is 1 and `x^1` is `x`, even for NaN; `0^y` is 0 where the real part of `y` is positive, else NaN (at most 1 ULP of the larger part while `|y log(x)| < 1000`).";
             Gcd gcd(x y) Join INT Same Exact [commutative]
                 "Greatest common divisor, not negative; `gcd(x, 0) = |x|`. The result wraps where it is the magnitude of `MIN`.";
             Lcm lcm(x y) Join INT Same Exact [commutative]
@@ -162,14 +162,14 @@ macro_rules! op_table {
                 "The number of zero bits above the highest one bit; the width for 0.";
             Ctz ctz(x) Join INT Same Exact []
                 "The number of zero bits below the lowest one bit; the width for 0.";
-            Exp exp(x) Inexact FLOAT Same Ulp(1) []
-                "e to the power `x`: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN.";
-            Log log(x) Inexact FLOAT Same Ulp(1) []
-                "Natural logarithm: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN.";
+            Exp exp(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "e to the power `x`: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN. Complex: `e^a (cos b + i sin b)`, each part infinite or 0 only where it overflows or underflows itself; the special values of C99 Annex G (at most 1 ULP in each part).";
+            Log log(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Natural logarithm: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN. Complex: `log |x|` and the angle from -pi to pi, branch cut along the negative real axis, continuous with the side that the sign of the imaginary zero says; the special values of C99 Annex G (at most 1 ULP in each part, also where `|x|` is near 1).";
             Sin sin(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
-                "Sine of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN. Of a complex number `-i sinh(ix)` (at most 3 ULP in each part).";
+                "Sine of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN. Of a complex number `-i sinh(ix)` (at most 1 ULP in each part).";
             Cos cos(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
-                "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities and NaN. Of a complex number `cosh(ix)` (at most 3 ULP in each part).";
+                "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities and NaN. Of a complex number `cosh(ix)` (at most 1 ULP in each part).";
             Tan tan(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
                 "Tangent of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN. Of a complex number `-i tanh(ix)` (at most 2 ULP in each part).";
             Asin asin(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
@@ -186,20 +186,20 @@ macro_rules! op_table {
                 "`x` degrees in radians, `x * pi / 180`: zeros and infinities give themselves, NaN for NaN.";
             Tanh tanh(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
                 "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN. Of a complex number `a + bi` it is `(sinh a cosh a + i sin b cos b) / (sinh^2 a + cos^2 b)`, special values as in C99 Annex G: at an infinite `a` and finite `b` the imaginary part is a zero with the sign of `sin 2b` (at most 2 ULP in each part).";
-            Log1p log1p(x) Inexact FLOAT Same Ulp(1) []
-                "`log(1 + x)`, accurate near 0: -inf at -1, -0 at -0, +inf at +inf, NaN below -1 and for NaN.";
-            Expm1 expm1(x) Inexact FLOAT Same Ulp(1) []
-                "`e^x - 1`, accurate near 0: infinite where that overflows, -1 at -inf, -0 at -0, NaN for NaN.";
-            Log2 log2(x) Inexact FLOAT Same Ulp(1) []
-                "Logarithm to base 2, exact for powers of two: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN.";
-            Log10 log10(x) Inexact FLOAT Same Ulp(1) []
-                "Logarithm to base 10, exact for powers of ten: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN.";
-            Exp2 exp2(x) Inexact FLOAT Same Ulp(1) []
-                "2 to the power `x`, exact for integers: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN.";
+            Log1p log1p(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "`log(1 + x)`, accurate near 0: -inf at -1, -0 at -0, +inf at +inf, NaN below -1 and for NaN. Complex: as `log`, branch cut along the real axis below -1 (at most 1 ULP in each part).";
+            Expm1 expm1(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "`e^x - 1`, accurate near 0: infinite where that overflows, -1 at -inf, -0 at -0, NaN for NaN. Complex: as `exp`, 0 at zeros whose imaginary part keeps its sign (at most 1 ULP in the imaginary part; in the real part 2, or 1 of the larger part where it cancels).";
+            Log2 log2(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Logarithm to base 2, exact for powers of two: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN. Complex: `log(x) / log(2)`, branch cut as that of `log` (at most 1 ULP in each part, 2 in subnormal ones).";
+            Log10 log10(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Logarithm to base 10, exact for powers of ten: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN. Complex: `log(x) / log(10)`, branch cut as that of `log` (at most 1 ULP in each part, 2 in subnormal ones).";
+            Exp2 exp2(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "2 to the power `x`, exact for integers: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN. Complex: `2^a (cos(b log 2) + i sin(b log 2))`, reduced exactly for all finite `b`; special values as those of `exp` (at most 1 ULP in each part).";
             Cosh cosh(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
-                "Hyperbolic cosine: 1 at zeros, infinite where it overflows and at infinities, NaN for NaN. Of a complex number `a + bi` it is `cosh a cos b + i sinh a sin b`, infinite only where the product is, special values as in C99 Annex G (at most 3 ULP in each part).";
+                "Hyperbolic cosine: 1 at zeros, infinite where it overflows and at infinities, NaN for NaN. Of a complex number `a + bi` it is `cosh a cos b + i sinh a sin b`, infinite only where the product is, special values as in C99 Annex G (at most 1 ULP in each part).";
             Sinh sinh(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
-                "Hyperbolic sine: -0 at -0, infinite with the sign of `x` where it overflows and at infinities, NaN for NaN. Of a complex number `a + bi` it is `sinh a cos b + i cosh a sin b`, infinite only where the product is, special values as in C99 Annex G (at most 3 ULP in each part).";
+                "Hyperbolic sine: -0 at -0, infinite with the sign of `x` where it overflows and at infinities, NaN for NaN. Of a complex number `a + bi` it is `sinh a cos b + i cosh a sin b`, infinite only where the product is, special values as in C99 Annex G (at most 1 ULP in each part).";
             Asinh asinh(x) Inexact FLOAT|COMPLEX Same Ulp(2) []
                 "Inverse hyperbolic sine: zeros and infinities give themselves, NaN for NaN. Of a complex number `log(x + sqrt(x^2 + 1))`: imaginary part from -pi/2 to pi/2, branch cuts from -i and i outwards on the imaginary axis, the side given by the sign of the zero, special values as in C99 Annex G (at most 3 ULP in each part).";
             Acosh acosh(x) Inexact FLOAT|COMPLEX Same Ulp(2) []

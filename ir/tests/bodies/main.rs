@@ -3,6 +3,7 @@
 mod atan2;
 mod cast;
 mod complex;
+mod complex_exp_log;
 mod complex_inverse;
 mod complex_support;
 mod complex_trig;

@@ -2,7 +2,10 @@
 
 use super::super::Op;
 use super::util::{Pair, is_finite, is_inf, is_nan, select_pair};
-use super::{atan, complex_divide, complex_hyperbolic, complex_inverse, complex_root, finite};
+use super::{
+    atan, complex_divide, complex_exp, complex_hyperbolic, complex_inverse, complex_log, complex_pow, complex_root,
+    finite,
+};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
 
@@ -68,6 +71,15 @@ pub(super) const fn op(op: Op) -> Option<Complex> {
         Op::Asinh => Unary(complex_inverse::asinh),
         Op::Acosh => Unary(complex_inverse::acosh),
         Op::Atanh => Unary(complex_inverse::atanh),
+        Op::Rsqrt => Unary(complex_root::rsqrt),
+        Op::Pow => Binary(complex_pow::pow),
+        Op::Exp => Unary(complex_exp::exp),
+        Op::Exp2 => Unary(complex_exp::exp2),
+        Op::Expm1 => Unary(complex_exp::expm1),
+        Op::Log => Unary(complex_log::log),
+        Op::Log2 => Unary(complex_log::log2),
+        Op::Log10 => Unary(complex_log::log10),
+        Op::Log1p => Unary(complex_log::log1p),
         Op::Minimum => Binary(|b, x, y| extreme(b, x, y, false)),
         Op::Maximum => Binary(|b, x, y| extreme(b, x, y, true)),
         Op::Fmin => Binary(|b, x, y| number_of(b, x, y, false)),

@@ -2,18 +2,19 @@
 //!
 //! `sinh z = sinh x cos y + i cosh x sin y`, `cosh z = cosh x cos y + i sinh x sin y`, where the power of two that `cosh x` has beyond the
 //! format is multiplied in last: a product with a small sine or cosine may be finite. `tanh z = (sinh x cosh x + i sin y cos y) / D`
-//! with `D = sinh^2 x + cos^2 y`, which is Kahan's formula (1987) times `cos^2 y`; nothing cancels. Numerators and `D` are sums of
-//! a float and a correction, since the rounding errors of six operations would add up.
+//! with `D = sinh^2 x + cos^2 y`, which is Kahan's formula (1987) times `cos^2 y`; nothing cancels. All factors are double-word numbers,
+//! so that each part is rounded nearly once.
 //!
 //! `sin z = -i sinh(iz)`, `tan z = -i tanh(iz)`, `cos z = cosh(iz)`. A NaN among the parts of a result is where infinities and NaN of
 //! the operand need the special values of C99 Annex G.
 
+use super::double_word::{DoubleWord, product, quotient};
 use super::exp::scale;
 use super::hyperbolic::sinh_cosh_parts;
-use super::trig::{sin_cos, sin_cos_parts};
+use super::trig::sin_cos_parts;
 use super::util::{
-    Format, Pair, copysign, copysign_of_number, exchanged, if_any_pair, is_inf, is_nan, power_of_two,
-    quotient_of_parts, sign_of, two_sum, xor_sign,
+    Format, Pair, copysign, copysign_of_number, exchanged, if_any_pair, is_inf, is_nan, power_of_two, sign_of, two_sum,
+    xor_sign,
 };
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
@@ -40,8 +41,8 @@ fn constants(ty: PrimType) -> &'static Constants {
 /// Hyperbolic sine.
 pub(super) fn sinh(b: &mut BodyBuilder, z: Pair) -> Pair {
     let (sinh, cosh, excess) = of_real_part(b, z.0);
-    let (sin, cos) = sin_cos(b, z.1);
-    let parts = (b.fmul(sinh, cos), b.fmul(cosh, sin));
+    let (sin, cos) = sin_cos_parts(b, z.1);
+    let parts = (rounded_product(b, sinh, cos), rounded_product(b, cosh, sin));
     let parts = scaled(b, parts, excess);
     where_nan(b, parts, z, |b, parts, (x, y)| {
         let zero = b.float(b.ty(x), 0.0);
@@ -56,8 +57,8 @@ pub(super) fn sinh(b: &mut BodyBuilder, z: Pair) -> Pair {
 /// Hyperbolic cosine.
 pub(super) fn cosh(b: &mut BodyBuilder, z: Pair) -> Pair {
     let (sinh, cosh, excess) = of_real_part(b, z.0);
-    let (sin, cos) = sin_cos(b, z.1);
-    let parts = (b.fmul(cosh, cos), b.fmul(sinh, sin));
+    let (sin, cos) = sin_cos_parts(b, z.1);
+    let parts = (rounded_product(b, cosh, cos), rounded_product(b, sinh, sin));
     let parts = scaled(b, parts, excess);
     where_nan(b, parts, z, |b, parts, (x, y)| {
         let ty = b.ty(x);
@@ -74,12 +75,22 @@ pub(super) fn cosh(b: &mut BodyBuilder, z: Pair) -> Pair {
 }
 
 /// Hyperbolic sine and cosine of a real part with the excess of their exponents.
-fn of_real_part(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
+fn of_real_part(b: &mut BodyBuilder, x: Reg) -> (DoubleWord, DoubleWord, Reg) {
     let f = Format::of(b.ty(x));
     let magnitude = b.fabs(x);
     let p = sinh_cosh_parts(b, magnitude, constants(f.ty).largest, f.bias - 1);
     let sign = sign_of(b, x);
-    (xor_sign(b, p.sinh.0, sign), p.cosh.0, p.excess)
+    let sinh = (xor_sign(b, p.sinh.0, sign), xor_sign(b, p.sinh.1, sign));
+    (sinh, p.cosh, p.excess)
+}
+
+/// The nearest float to a product, but for a few. A zero, to which a correction would add the other zero, has the factors' sign.
+fn rounded_product(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> Reg {
+    let (high, low) = product(b, x, y);
+    let sum = b.fadd(high, low);
+    let zero = b.float(b.ty(high), 0.0);
+    let at_zero = b.feq(high, zero);
+    b.select(at_zero, high, sum)
 }
 
 /// `parts` times `2^excess`.
@@ -121,11 +132,11 @@ pub(super) fn tanh(b: &mut BodyBuilder, z: Pair) -> Pair {
     let low = b.fadd(sinh_square.1, cos_square.1);
     let divisor = (divisor, b.fadd(error, low));
 
-    let real = quotient_of_parts(b, re, divisor);
+    let real = quotient(b, re, divisor);
     let drop = b.float(f.ty, 2f64.powi(-c.lift));
     let real = b.fmul(real, drop);
     let real = copysign(b, real, z.0);
-    let imaginary = quotient_of_parts(b, im, divisor);
+    let imaginary = quotient(b, im, divisor);
     // The divisor lacks twice the excess.
     let twice = b.iadd(p.excess, p.excess);
     let none = b.int(f.ty.as_int(), 0);
@@ -145,15 +156,6 @@ pub(super) fn tanh(b: &mut BodyBuilder, z: Pair) -> Pair {
         let im = b.select(infinite, vanished, parts.1);
         (re, b.select(y_zero, y, im))
     })
-}
-
-/// The product of two sums of a float and a correction, as such a sum.
-fn product(b: &mut BodyBuilder, x: Pair, y: Pair) -> Pair {
-    let high = b.fmul(x.0, y.0);
-    let minus = b.fneg(high);
-    let low = b.fma(x.0, y.0, minus);
-    let low = b.fma(x.0, y.1, low);
-    (high, b.fma(x.1, y.0, low))
 }
 
 /// Sine.

@@ -9,10 +9,9 @@
 //! symmetry, also of signs of zeros, which choose the side of a branch cut; `asinh z = -i asin(iz)` and `atan z = -i atanh(iz)`.
 
 use super::atan::atan2;
+use super::double_word::{DoubleWord, quotient_of};
 use super::log1p::log1p_of;
-use super::util::{
-    Format, Pair, copysign, copysign_of_number, exchanged, fast_two_sum, is_inf, power_scale, quotient_in_parts,
-};
+use super::util::{Format, Pair, copysign, copysign_of_number, exchanged, fast_two_sum, is_inf, power_scale};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -115,8 +114,8 @@ fn scale_of_large(b: &mut BodyBuilder, z: Pair, f: Format) -> Pair {
     (scales[0], scales[1])
 }
 
-/// `p` and, in two parts, `a - 1 + q`, for `x` and `y` not negative and not large.
-fn roots(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Pair) {
+/// `p`, and `a - 1 + q` as a double-word number, for `x` and `y` not negative and not large.
+fn roots(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, DoubleWord) {
     let f = Format::of(b.ty(x));
     let (half, one) = (b.float(f.ty, 0.5), b.float(f.ty, 1.0));
     let (next, difference) = from_one(b, x);
@@ -145,7 +144,7 @@ fn roots(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Pair) {
     let rest = b.fma(minus, large, sum);
     let half_inverse = b.fmul(inverse, half);
     let large_low = b.fmul(rest, half_inverse);
-    let quotient = quotient_in_parts(b, (a, a_low), (divisor, large_low));
+    let quotient = quotient_of(b, (a, a_low), (divisor, large_low));
     let low = b.fmul(y, quotient.1);
     let small = b.fma(y, quotient.0, low);
     let minus = b.fneg(small);
@@ -162,22 +161,22 @@ fn roots(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Pair) {
     (p, (argument, b.fadd(lost, q_low)))
 }
 
-/// `x + 1` and `|x - 1|` for `x >= 0`, each with its rounding error.
-fn from_one(b: &mut BodyBuilder, x: Reg) -> (Pair, Pair) {
+/// `x + 1` and `|x - 1|` for `x >= 0`.
+fn from_one(b: &mut BodyBuilder, x: Reg) -> (DoubleWord, DoubleWord) {
     let one = b.float(b.ty(x), 1.0);
     let (larger, smaller) = (b.fmax(x, one), b.fmin(x, one));
     let minus = b.fneg(smaller);
     (fast_two_sum(b, larger, smaller), fast_two_sum(b, larger, minus))
 }
 
-/// `sqrt(x^2 + square)` of a sum of two floats.
-fn hypotenuse(b: &mut BodyBuilder, x: Pair, square: Reg) -> Reg {
+/// `sqrt(x^2 + square)`.
+fn hypotenuse(b: &mut BodyBuilder, x: DoubleWord, square: Reg) -> Reg {
     let square = square_plus(b, x, square);
     b.fsqrt(square)
 }
 
-/// `x^2 + y` of a sum of two floats.
-fn square_plus(b: &mut BodyBuilder, x: Pair, y: Reg) -> Reg {
+/// `x^2 + y`.
+fn square_plus(b: &mut BodyBuilder, x: DoubleWord, y: Reg) -> Reg {
     let twice = b.fadd(x.0, x.0);
     let low = b.fma(twice, x.1, y);
     b.fma(x.0, x.0, low)

@@ -1,5 +1,6 @@
-//! Modulus, sign and square root of complex numbers, scaled by powers of two.
+//! Modulus, sign, square root and its reciprocal of complex numbers, scaled by powers of two.
 
+use super::double_word::{self, exact_product};
 use super::util::{
     Format, Pair, copysign, copysign_of_number, if_any_pair, is_finite, is_inf, is_nan, power_scale, select_pair,
 };
@@ -82,6 +83,45 @@ pub(super) fn sqrt(b: &mut BodyBuilder, x: Pair) -> Pair {
     let finite = b.and(re_finite, im_finite);
     let special = b.not(finite);
     if_any_pair(b, special, (re, im), &[x.0, x.1], |b, x| sqrt_special(b, x[0], x[1]))
+}
+
+/// `1 / sqrt(z)`, of the root that [`sqrt`] gives: with `n = |z|` and `t = sqrt((|x| + n) / 2)` its parts are `t / n` and `-y / (2 t n)`,
+/// exchanged on the left. `n` and `t` are double-word numbers, so each part is rounded nearly once.
+pub(super) fn rsqrt(b: &mut BodyBuilder, z: Pair) -> Pair {
+    let f = Format::of(b.ty(z.0));
+    let (zero, half) = (b.float(f.ty, 0.0), b.float(f.ty, 0.5));
+    let (re, im) = (b.fabs(z.0), b.fabs(z.1));
+    let (large, small) = (b.fmax(re, im), b.fmin(re, im));
+    let (down, half_down, _) = even_scale(b, large, f);
+    let (large_scaled, small_scaled) = (b.fmul(large, down), b.fmul(small, down));
+    let (x, y) = (exact_product(b, large_scaled, large_scaled), exact_product(b, small_scaled, small_scaled));
+    let squares = double_word::sum(b, x, y);
+    let n = double_word::sqrt(b, squares);
+    let re_scaled = b.fmul(re, down);
+    let sum = double_word::sum(b, n, (re_scaled, zero));
+    let sum = (b.fmul(sum.0, half), b.fmul(sum.1, half));
+    let t = double_word::sqrt(b, sum);
+    let near = double_word::quotient(b, t, n);
+    let near = b.fmul(near, half_down);
+    let tn = double_word::product(b, t, n);
+    let twice = (b.fadd(tn.0, tn.0), b.fadd(tn.1, tn.1));
+    // Not from the scaled part, as in `sqrt`. What the scale adds goes before the division, what it takes away behind it.
+    let one = b.float(f.ty, 1.0);
+    let (up, low_down) = (b.fmax(half_down, one), b.fmin(half_down, one));
+    let lifted = (0..3).fold(im, |im, _| b.fmul(im, up));
+    let far = double_word::quotient(b, (lifted, zero), twice);
+    let far = (0..3).fold(far, |far, _| b.fmul(far, low_down));
+    let left = b.flt(z.0, zero);
+    let (re, im) = select_pair(b, left, (far, near), (near, far));
+
+    let (inf, nan) = (b.float(f.ty, f64::INFINITY), b.float(f.ty, f64::NAN));
+    let at_zero = b.feq(large, zero);
+    let (re, im) = select_pair(b, at_zero, (inf, nan), (re, im));
+    let (re_inf, im_inf) = (is_inf(b, z.0), is_inf(b, z.1));
+    let infinite = b.or(re_inf, im_inf);
+    let (re, im) = select_pair(b, infinite, (zero, zero), (re, im));
+    let minus = b.fneg(z.1);
+    (re, copysign_of_number(b, im, minus))
 }
 
 /// `(2^-2k, 2^-k, 2^k)` with `2k` about the exponent of `m`.

@@ -8,7 +8,8 @@
 //! In base 2 the reduction `x = k + r` with `|r| <= 1/2` is exact, and `2^r = 1 + r p(r)`: fits as above of `(2^r - 1) / r`, which
 //! leave a relative error of 2^-28.7 and 2^-55.0 in `2^r`.
 
-use super::util::{Format, fast_two_sum, ln2, polynomial, power_of_two};
+use super::double_word::DoubleWord;
+use super::util::{Format, fast_two_sum, ln2, polynomial, power_of_two, two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -95,18 +96,32 @@ pub(super) fn exp(b: &mut BodyBuilder, x: Reg) -> Reg {
 }
 
 /// `e^(x + low)` as an unrounded sum of two floats; `low` is a rounding error of `x`.
-pub(super) fn exp_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg) {
-    let ty = b.ty(x);
-    let c = constants(ty);
+pub(super) fn exp_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> DoubleWord {
+    let c = constants(b.ty(x));
     let x = clamp(b, x, c.smallest, c.largest);
+    let ((high, low), k) = exp_significand(b, x, Some(low));
+    (scale(b, high, k), scale(b, low, k))
+}
+
+/// `e^(x + low)` as a double-word number near 1 times two to the power of an integer register. `x` may be twice what the format's
+/// range allows `e^x`.
+pub(super) fn exp_significand(b: &mut BodyBuilder, x: Reg, low: Option<Reg>) -> (DoubleWord, Reg) {
+    let ty = b.ty(x);
     let r = reduce(b, x);
-    let low = b.fadd(r.low, low);
-    let rest = less_one(b, r.value, Some(low));
+    let (value, low) = match low {
+        Some(low) => {
+            let low = b.fadd(r.low, low);
+            two_sum(b, r.value, low)
+        }
+        None => (r.value, r.low),
+    };
+    // e^value low, to first order.
+    let low = b.fma(value, low, low);
+    let rest = less_one(b, value, Some(low));
     let one = b.float(ty, 1.0);
-    let (sum, error) = fast_two_sum(b, one, r.value);
+    let (sum, error) = fast_two_sum(b, one, value);
     let rest = b.fadd(error, rest);
-    let (high, low) = fast_two_sum(b, sum, rest);
-    (scale(b, high, r.k), scale(b, low, r.k))
+    (fast_two_sum(b, sum, rest), r.k)
 }
 
 /// 2 to the power `x`.

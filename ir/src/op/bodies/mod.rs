@@ -7,6 +7,7 @@
 //! and which primitives a machine lacks, is not known here.
 
 mod angle;
+mod arg;
 mod asin;
 mod atan;
 mod bit_count;
@@ -14,10 +15,14 @@ mod bools;
 mod cast;
 mod complex;
 mod complex_divide;
+mod complex_exp;
 mod complex_hyperbolic;
 mod complex_inverse;
+mod complex_log;
+mod complex_pow;
 mod complex_root;
 mod degrees;
+mod double_word;
 mod exp;
 mod expm1;
 mod finite;
@@ -30,6 +35,7 @@ mod int_power;
 mod inverse_hyperbolic;
 mod log;
 mod log1p;
+mod log2_parts;
 mod log_sum;
 mod polar;
 mod pow;

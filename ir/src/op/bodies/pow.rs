@@ -1,36 +1,27 @@
-//! Powers of floats, `f32` and `f64`: `x^y = 2^(y log2 |x|)`, where the logarithm and its product with `y` are sums of two
-//! floats, good to about 2^-37 (`f32`) and 2^-66 (`f64`).
+//! Powers of floats, `f32` and `f64`: `x^y = 2^(y log2 |x|)`, where the logarithm and its product with `y` are sums of two floats.
 //!
-//! `|x| = 2^k m` with `m` between 0.703 and 1.406, and `r = m c - 1` for a `c` of few bits from a table, so that `r` is exact.
-//! Then `log2 |x| = k - log2 c + (r - r^2/2 + r^3/2 q(r)) / ln 2` with `|r| <= 1/64` (Tang 1990 reduces so; the exact `r` by `fma`
-//! is that of ARM's optimized routines). `2^f = 1 + f ln 2 + f^2 w(f)` with `|f| <= 1/2`. The polynomials `q` and `w` are own minimax
-//! fits by a Remez exchange in 240-bit arithmetic; the relative errors left in `log(1 + r)` and `2^f` after rounding the
-//! coefficients are 2^-38.2 and 2^-29.7 (`f32`), 2^-69.6 and 2^-58.7 (`f64`). The largest error found among 1.5 million normal
-//! `f32` results is 0.65 ULP; of as many `f64` 1.1 % are not the nearest.
+//! The logarithm is that of `log2_parts`. `2^f = 1 + f ln 2 + f^2 w(f)` with `|f| <= 1/2`; the polynomials `w` are own minimax fits by a
+//! Remez exchange in 240-bit arithmetic; the relative errors left in `2^f` after rounding the coefficients are 2^-29.7 (`f32`) and
+//! 2^-58.7 (`f64`). The largest error found among 1.5 million normal `f32` results is 0.65 ULP; of as many `f64` 1.1 % are not the
+//! nearest.
 
-use super::pow_table::{ROWS, START};
+use super::log2_parts::log2_parts;
 use super::util::{Format, is_nan, polynomial, power_of_two, sign_of, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
-use std::f64::consts::{LN_2, LOG2_E};
+use std::f64::consts::LN_2;
 
 /// What depends on the format.
 struct Constants {
-    /// `1 / ln 2` and `ln 2` less their nearest floats.
-    log2_e_low: f64,
+    /// `ln 2` less its nearest float.
     ln2_low: f64,
-    q: &'static [f64],
     w: &'static [f64],
     /// Powers of two beyond this exponent are infinite or 0 after rounding; half of it is an exponent of the format.
     limit: f64,
-    /// `k` and entries of the table that are multiples of this have an exact sum.
-    unit: f64,
 }
 
 const SINGLE: Constants = Constants {
-    log2_e_low: 1.925963033500011e-08,
     ln2_low: -1.9046542121259336e-09,
-    q: &[0.6666666865348816, -0.5, 0.4000973701477051, -0.33340704441070557],
     w: &[
         0.24022650718688965,
         0.05550410598516464,
@@ -40,22 +31,10 @@ const SINGLE: Constants = Constants {
         1.5215963685477618e-05,
     ],
     limit: 200.0,
-    unit: 1.0 / (1u64 << 15) as f64,
 };
 
 const DOUBLE: Constants = Constants {
-    log2_e_low: 2.0355273740931033e-17,
     ln2_low: 2.3190468138462996e-17,
-    q: &[
-        0.6666666666666666,
-        -0.5,
-        0.4000000000018107,
-        -0.3333333333338881,
-        0.2857142633822341,
-        -0.24999998848383864,
-        0.22233076448398043,
-        -0.20007792840087232,
-    ],
     w: &[
         0.24022650695910072,
         0.05550410866482164,
@@ -70,7 +49,6 @@ const DOUBLE: Constants = Constants {
         2.5621128434549886e-11,
     ],
     limit: 1200.0,
-    unit: 1.0 / (1u64 << 42) as f64,
 };
 
 fn constants(ty: PrimType) -> &'static Constants {
@@ -80,99 +58,9 @@ fn constants(ty: PrimType) -> &'static Constants {
 /// `x` to the power `y`.
 pub(super) fn pow(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let magnitude = b.fabs(x);
-    let logarithm = log2(b, magnitude);
+    let logarithm = log2_parts(b, magnitude);
     let power = exp2_of_product(b, y, logarithm);
     special_cases(b, x, y, power)
-}
-
-/// The base-2 logarithm of a positive finite number as a sum of two floats.
-fn log2(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
-    let f = Format::of(b.ty(x));
-    let c = constants(f.ty);
-    let (k, m, index) = reduced(b, x, f);
-    let (inverse, high, low) = table(b, index, f.ty);
-    let minus_one = b.float(f.ty, -1.0);
-    let r = b.fma(m, inverse, minus_one);
-
-    // u + v = log(1 + r)
-    let half = b.float(f.ty, 0.5);
-    let half_r = b.fmul(half, r);
-    let half_square = b.fmul(half_r, r);
-    let minus = b.fneg(half_square);
-    let error = b.fma(half_r, r, minus);
-    let u = b.fsub(r, half_square);
-    let gone = b.fsub(r, u);
-    let v = b.fsub(gone, half_square);
-    let v = b.fsub(v, error);
-    let half_cube = b.fmul(half_square, r);
-    let q = polynomial(b, r, c.q);
-    let v = b.fma(half_cube, q, v);
-
-    // p + t = (u + v) / ln 2
-    let (log2_e, log2_e_low) = (b.float(f.ty, LOG2_E), b.float(f.ty, c.log2_e_low));
-    let p = b.fmul(u, log2_e);
-    let minus_p = b.fneg(p);
-    let t = b.fma(u, log2_e, minus_p);
-    let t = b.fma(u, log2_e_low, t);
-    let t = b.fma(v, log2_e, t);
-
-    // The sum of k and high is exact; unless it is 0 its exponent is not below that of p.
-    let whole = b.fadd(k, high);
-    let sum = b.fadd(whole, p);
-    let left = b.fsub(whole, sum);
-    let rest = b.fadd(left, p);
-    let t = b.fadd(t, low);
-    (sum, b.fadd(rest, t))
-}
-
-/// `(k, m, index)` with `x = 2^k m`: `k` a float, `m` in the table's range, `index` that of its row.
-fn reduced(b: &mut BodyBuilder, x: Reg, f: Format) -> (Reg, Reg, Reg) {
-    let int = f.ty.as_int();
-    let smallest_normal = b.float(f.ty, 2f64.powi(1 - f.bias as i32));
-    let subnormal = b.flt(x, smallest_normal);
-    let lift = i64::from(f.mantissa) + 2;
-    let factor = b.float(f.ty, (1u64 << lift) as f64);
-    let lifted = b.fmul(x, factor);
-    let x = b.select(subnormal, lifted, x);
-    let bits = b.bitcast(x, int);
-    let start = b.float(f.ty, START);
-    let start = b.bitcast(start, int);
-    let above = b.isub(bits, start);
-    let shift = b.int(int, i64::from(f.mantissa));
-    let k = b.sshr(above, shift);
-    let field = b.shl(k, shift);
-    let m = b.isub(bits, field);
-    let m = b.bitcast(m, f.ty);
-
-    let index_bits = ROWS.len().ilog2();
-    let shift = b.int(int, i64::from(f.mantissa - index_bits));
-    let index = b.ushr(above, shift);
-    let mask = b.int(int, ROWS.len() as i64 - 1);
-    let index = b.and(index, mask);
-    let index = b.itrunc(index, PrimType::I32);
-
-    let (zero, lift) = (b.int(int, 0), b.int(int, lift));
-    let lifted_by = b.select(subnormal, lift, zero);
-    let k = b.isub(k, lifted_by);
-    // A small integer in the low bits of 1.5 * 2^mantissa; subtracting that leaves it as a float.
-    let magic = b.float(f.ty, f.magic());
-    let magic_bits = b.bitcast(magic, int);
-    let k = b.iadd(k, magic_bits);
-    let k = b.bitcast(k, f.ty);
-    (b.fsub(k, magic), m, index)
-}
-
-/// A row as floats: `c = k / 64`, and `-log2 c` in two parts.
-fn table(b: &mut BodyBuilder, index: Reg, ty: PrimType) -> (Reg, Reg, Reg) {
-    let unit = constants(ty).unit;
-    let high = |row: &(u8, f64, f64)| (row.1 / unit).round_ties_even() * unit;
-    let bits = |value: f64| {
-        if ty == PrimType::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() }
-    };
-    let inverses: Vec<u64> = ROWS.iter().map(|row| bits(f64::from(row.0) / 64.0)).collect();
-    let highs: Vec<u64> = ROWS.iter().map(|row| bits(high(row))).collect();
-    let lows: Vec<u64> = ROWS.iter().map(|row| bits((row.1 - high(row)) + row.2)).collect();
-    (b.table(ty, &inverses, index), b.table(ty, &highs, index), b.table(ty, &lows, index))
 }
 
 /// 2 to the power `y` times a sum of two floats.

@@ -1,9 +1,10 @@
-//! Reduction of a magnitude by multiples of pi/2, exact enough for every finite argument.
+//! Reduction of an angle by multiples of pi/2, exact enough for every finite argument, in radians or in another unit.
 //!
-//! Below a limit: Cody and Waite with pi/2 in three parts and `fma`. The first difference is exact, the rounding errors of
+//! Below a limit: Cody and Waite with a quarter turn in three parts and `fma`. The first difference is exact, the rounding errors of
 //! the second are recovered, so that the result is a float and a correction to it. Beyond, a cold path after Payne and Hanek
-//! multiplies the mantissa with those bits of 2/pi that decide quadrant and fraction, in integers of the float's width.
+//! multiplies the mantissa with those bits of its inverse that decide quadrant and fraction, in integers of the float's width.
 
+use super::double_word::{self, constant, exact_product};
 use super::util::{Format, fast_two_sum, two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
@@ -13,7 +14,7 @@ const PI_2_SINGLE: [f64; 3] = [1.5707963705062866, -4.371138828673793e-08, -1.71
 /// pi/2 rounded to 53 bits, the rest again, and again.
 const PI_2_DOUBLE: [f64; 3] = [std::f64::consts::FRAC_PI_2, 6.123233995736766e-17, -1.4973849048591698e-33];
 
-/// The binary digits of 2/pi after the point; a word of zeros stands before them in the tables.
+/// The binary digits of 2/pi after the point.
 const TWO_OVER_PI: [u64; 19] = [
     0xa2f9836e4e441529,
     0xfc2757d1f534ddc0,
@@ -36,28 +37,80 @@ const TWO_OVER_PI: [u64; 19] = [
     0x56033046fc7b6bab,
 ];
 
+/// What angles are counted in.
+pub(super) struct Unit {
+    /// A quarter turn in three parts, each the nearest float to what those before leave.
+    single: [f64; 3],
+    double: [f64; 3],
+    /// The binary digits of its inverse after the point; a word of zeros stands before them in the tables.
+    digits: [u64; 19],
+    /// Radians in a unit and what rounding loses, unless they are 1.
+    radians: Option<(f64, f64)>,
+}
+
+const RADIANS: Unit = Unit { single: PI_2_SINGLE, double: PI_2_DOUBLE, digits: TWO_OVER_PI, radians: None };
+
+/// The angle of `2^(ix)` is `x ln 2`. A quarter turn is `pi / (2 ln 2)`.
+pub(super) const BINARY: Unit = Unit {
+    single: [2.2661800384521484, 3.2461446863862875e-08, 1.603450945086046e-15],
+    double: [2.266180070913597, -1.7290587296149343e-16, -1.0508274702698301e-32],
+    digits: [
+        0x70f7263dfa5a6eec,
+        0xb608582e55fef3dd,
+        0x8e13becd1d495c36,
+        0x1d72013aea9f8fca,
+        0x76e866fc9b48be48,
+        0x15f5cb6fd8bee211,
+        0x0394db3020d6eb52,
+        0x30ffa9ae90cbc735,
+        0x51358ced67c0db3c,
+        0x490d15bdd91a29f5,
+        0x682402af5e8f9c23,
+        0xbff15cbc71f05fed,
+        0xfe0bb0622a8c8f67,
+        0x7309c45a7502282a,
+        0xead0c2435c5527bb,
+        0x759f345e2d0628e8,
+        0xb1a563a253e62918,
+        0xea5ffdabeac0d479,
+        0xcfedb1b6fc78b439,
+    ],
+    radians: Some((std::f64::consts::LN_2, 2.3190468138462996e-17)),
+};
+
 /// pi/2 in three parts.
 pub(super) fn pi_2(ty: PrimType) -> [f64; 3] {
     if ty == PrimType::F32 { PI_2_SINGLE } else { PI_2_DOUBLE }
 }
 
-/// `(r, low, q)` with `x = q pi/2 + r + low` for `x >= 0`, `|r|` up to about pi/4 and `q` known in its low two bits; NaN for
-/// infinity and NaN.
+/// As [`reduce_from`], of radians.
 pub(super) fn reduce(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
+    reduce_from(b, x, &RADIANS)
+}
+
+/// `(r, low, q)` such that the angle of `x >= 0` units is `q pi/2 + r + low` radians, `|r|` up to about pi/4 and `q` known in its low
+/// two bits; NaN for infinity and NaN.
+pub(super) fn reduce_from(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> (Reg, Reg, Reg) {
     let f = Format::of(b.ty(x));
-    let parts = pi_2(f.ty).map(|part| b.float(f.ty, -part));
+    let quarter = if f.ty == PrimType::F32 { unit.single } else { unit.double };
+    let parts = quarter.map(|part| b.float(f.ty, -part));
     let magic = b.float(f.ty, f.magic());
-    let turns = b.float(f.ty, std::f64::consts::FRAC_2_PI);
+    let turns = b.float(f.ty, 1.0 / unit.double[0]);
     let shifted = b.fma(x, turns, magic);
     let k = b.fsub(shifted, magic);
     let first = b.fma(k, parts[0], x);
     // The second product may cancel all of the difference, so its error counts.
-    let product = b.fmul(k, parts[1]);
-    let minus = b.fneg(product);
-    let product_error = b.fma(k, parts[1], minus);
+    let (product, product_error) = exact_product(b, k, parts[1]);
     let (r, error) = two_sum(b, first, product);
     let low = b.fadd(error, product_error);
     let low = b.fma(k, parts[2], low);
+    let (r, low) = match unit.radians {
+        Some(radians) => {
+            let radians = constant(b, f.ty, radians);
+            double_word::product(b, (r, low), radians)
+        }
+        None => (r, low),
+    };
     let q = b.bitcast(shifted, f.ty.as_int());
 
     let limit = if f.ty == PrimType::F32 { f64::from(1 << 17) } else { f64::from(1 << 20) };
@@ -66,12 +119,12 @@ pub(super) fn reduce(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
     let large = b.fle(limit, x);
     let finite = b.flt(x, inf);
     let cold = b.and(large, finite);
-    let results = b.if_any(cold, &[r, low, q], &[x], |b, args| reduce_large(b, args[0]));
+    let results = b.if_any(cold, &[r, low, q], &[x], |b, args| reduce_large(b, args[0], unit));
     (results[0], results[1], results[2])
 }
 
-/// As [`reduce`], for a finite `x` of at least 2^17 (`f32`) or 2^20 (`f64`).
-fn reduce_large(b: &mut BodyBuilder, x: Reg) -> Vec<Reg> {
+/// As [`reduce_from`], for a finite `x` of at least 2^17 (`f32`) or 2^20 (`f64`).
+fn reduce_large(b: &mut BodyBuilder, x: Reg, unit: &Unit) -> Vec<Reg> {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
     let width = i64::from(f.ty.bits());
@@ -82,7 +135,7 @@ fn reduce_large(b: &mut BodyBuilder, x: Reg) -> Vec<Reg> {
     let m = b.or(m, hidden);
     let shift = b.int(int, i64::from(f.mantissa));
     let field = b.ushr(bits, shift);
-    let window = digits(b, field, f);
+    let window = digits(b, field, f, unit);
 
     // m times the window, modulo its size: the two upper words. The lowest decides nothing.
     let carried = b.umulhi(m, window[2]);
@@ -120,14 +173,14 @@ fn reduce_large(b: &mut BodyBuilder, x: Reg) -> Vec<Reg> {
     vec![b.select(negative, minus_r, r), b.select(negative, minus_low, low), q]
 }
 
-/// Three words of digits of 2/pi. For `x = m 2^e` they begin at digit `e - 1`: what comes before contributes whole turns.
-fn digits(b: &mut BodyBuilder, field: Reg, f: Format) -> [Reg; 3] {
+/// Three words of digits. For `x = m 2^e` they begin at digit `e - 1`: what comes before contributes whole turns.
+fn digits(b: &mut BodyBuilder, field: Reg, f: Format, unit: &Unit) -> [Reg; 3] {
     let int = f.ty.as_int();
     let width = i64::from(f.ty.bits());
     let words: Vec<u64> = if f.ty == PrimType::F32 {
-        TWO_OVER_PI[..4].iter().flat_map(|w| [w >> 32, w & 0xffff_ffff]).collect()
+        unit.digits[..4].iter().flat_map(|w| [w >> 32, w & 0xffff_ffff]).collect()
     } else {
-        TWO_OVER_PI.to_vec()
+        unit.digits.to_vec()
     };
     let table: Vec<u64> = std::iter::once(0).chain(words).collect();
     let offset = b.int(int, width - 2 - f.bias - i64::from(f.mantissa));

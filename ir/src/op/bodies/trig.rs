@@ -5,8 +5,10 @@
 //! error of the result: after rounding the coefficients 2^-28.0 and 2^-32.6 (`f32`), 2^-57.1 and 2^-59.6 (`f64`). Both
 //! are sums of a large and a small term, hence known beyond a float's precision, and one `fma` makes their quotient `tan x` so.
 
+use super::double_word::{DoubleWord, exact_product, quotient};
+use super::exp::clamp;
 use super::reduce::reduce;
-use super::util::{Format, fast_two_sum, polynomial, quotient_of_parts, sign_of, xor_sign};
+use super::util::{Format, fast_two_sum, polynomial, sign_of, two_sum, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -47,23 +49,56 @@ pub(super) fn sin_cos(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     (sine.0, cosine.0)
 }
 
-/// Sine and cosine of `x` radians, each as a float and a correction far smaller than a unit in its last place.
-pub(super) fn sin_cos_parts(b: &mut BodyBuilder, x: Reg) -> ((Reg, Reg), (Reg, Reg)) {
+/// Sine and cosine of `x` radians, each as a double-word number.
+pub(super) fn sin_cos_parts(b: &mut BodyBuilder, x: Reg) -> (DoubleWord, DoubleWord) {
     let magnitude = b.fabs(x);
-    let (s, c, q) = both(b, magnitude);
+    let reduced = reduce(b, magnitude);
+    sin_cos_of_reduced(b, x, reduced)
+}
+
+/// Sine and cosine of `x.0 + x.1` radians, each as a double-word number.
+pub(super) fn sin_cos_of_sum(b: &mut BodyBuilder, x: DoubleWord) -> (DoubleWord, DoubleWord) {
+    let magnitude = b.fabs(x.0);
+    let (r, rest, q) = reduce(b, magnitude);
+    let sign = sign_of(b, x.0);
+    let low = xor_sign(b, x.1, sign);
+    let low = b.fadd(rest, low);
+    // A unit in the last place of a large x.0 is no small angle; where it is a turn there is no right result.
+    let low = clamp(b, low, -0.5, 0.5);
+    let (r, low) = two_sum(b, r, low);
+    sin_cos_of_reduced(b, x.0, (r, low, q))
+}
+
+/// Sine and cosine of an angle with the sign of `x`, whose magnitude was reduced.
+pub(super) fn sin_cos_of_reduced(b: &mut BodyBuilder, x: Reg, reduced: (Reg, Reg, Reg)) -> (DoubleWord, DoubleWord) {
+    let (s, c, q) = both(b, reduced);
     let one = b.int(b.ty(q), 1);
     let next = b.iadd(q, one);
-    let (sine, sine_low) = (quadrant(b, s.0, c.0, q), quadrant(b, s.1, c.1, q));
+    let sine = (quadrant(b, s.0, c.0, q), quadrant(b, s.1, c.1, q));
     let cosine = (quadrant(b, s.0, c.0, next), quadrant(b, s.1, c.1, next));
     // On the magnitude first, so that -0 gives -0.
     let sign = sign_of(b, x);
-    ((xor_sign(b, sine, sign), xor_sign(b, sine_low, sign)), cosine)
+    ((xor_sign(b, sine.0, sign), xor_sign(b, sine.1, sign)), cosine)
+}
+
+/// `cos x - 1` for `|x| <= pi/4`.
+pub(super) fn cos_less_one(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
+    let ty = b.ty(x);
+    let (square, error) = exact_product(b, x, x);
+    let (zero, half) = (b.float(ty, 0.0), b.float(ty, 0.5));
+    let c = polynomial(b, square, cosine_coefficients(ty));
+    let minus_half = b.float(ty, -0.5);
+    let low = b.fmul(error, minus_half);
+    let fourth = b.fmul(square, square);
+    let half_square = b.fmul(square, half);
+    (b.fsub(zero, half_square), b.fma(fourth, c, low))
 }
 
 /// Tangent of `x` radians.
 pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let magnitude = b.fabs(x);
-    let (sine, cosine, q) = both(b, magnitude);
+    let reduced = reduce(b, magnitude);
+    let (sine, cosine, q) = both(b, reduced);
     let ty = b.ty(x);
     let int = ty.as_int();
     let (one, zero) = (b.int(int, 1), b.int(int, 0));
@@ -73,20 +108,17 @@ pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let odd = b.ine(odd, zero);
     let (n, n_low) = (b.select(odd, cosine.0, sine.0), b.select(odd, cosine.1, sine.1));
     let (d, d_low) = (b.select(odd, sine.0, cosine.0), b.select(odd, sine.1, cosine.1));
-    let result = quotient_of_parts(b, (n, n_low), (d, d_low));
+    let result = quotient(b, (n, n_low), (d, d_low));
     let sign = sign_of(b, x);
     let sign = b.xor(sign, flip);
     xor_sign(b, result, sign)
 }
 
-/// Sine and cosine of a magnitude less its quarter turns, each as a float and a correction, and the number of quarter turns in
-/// the low bits of an integer.
-fn both(b: &mut BodyBuilder, magnitude: Reg) -> ((Reg, Reg), (Reg, Reg), Reg) {
-    let (r, low, q) = reduce(b, magnitude);
+/// Sine and cosine of a reduced magnitude, and the number of quarter turns in the low bits of an integer.
+fn both(b: &mut BodyBuilder, (r, low, q): (Reg, Reg, Reg)) -> (DoubleWord, DoubleWord, Reg) {
     let ty = b.ty(r);
-    let (s, c) = if ty == PrimType::F32 { (S_SINGLE, C_SINGLE) } else { (S_DOUBLE, C_DOUBLE) };
     let z = b.fmul(r, r);
-    let s = polynomial(b, z, s);
+    let s = polynomial(b, z, if ty == PrimType::F32 { S_SINGLE } else { S_DOUBLE });
     let cube = b.fmul(z, r);
     // sin(r + low) = sin r + low cos r, cos r = 1 - r^2/2 being enough.
     let half = b.float(ty, 0.5);
@@ -96,7 +128,7 @@ fn both(b: &mut BodyBuilder, magnitude: Reg) -> ((Reg, Reg), (Reg, Reg), Reg) {
     let tail = b.fma(cube, s, low_part);
     let sine = fast_two_sum(b, r, tail);
 
-    let c = polynomial(b, z, c);
+    let c = polynomial(b, z, cosine_coefficients(ty));
     let one = b.float(ty, 1.0);
     let near = b.fsub(one, half_square);
     let lost = b.fsub(one, near);
@@ -107,6 +139,10 @@ fn both(b: &mut BodyBuilder, magnitude: Reg) -> ((Reg, Reg), (Reg, Reg), Reg) {
     let tail = b.fma(minus_r, low, tail);
     let cosine = fast_two_sum(b, near, tail);
     (sine, cosine, q)
+}
+
+fn cosine_coefficients(ty: PrimType) -> &'static [f64] {
+    if ty == PrimType::F32 { C_SINGLE } else { C_DOUBLE }
 }
 
 /// The sine `q` quarter turns on.

@@ -190,26 +190,3 @@ pub(super) fn exchanged(b: &mut BodyBuilder, z: Pair, f: fn(&mut BodyBuilder, Pa
     let (re, im) = f(b, (z.1, z.0));
     (im, re)
 }
-
-/// The quotient of two sums of a float and a correction.
-pub(super) fn quotient_of_parts(b: &mut BodyBuilder, n: Pair, d: Pair) -> Reg {
-    let (quotient, rest, inverse) = quotient_and_rest(b, n, d);
-    b.fma(rest, inverse, quotient)
-}
-
-/// The same, as such a sum.
-pub(super) fn quotient_in_parts(b: &mut BodyBuilder, n: Pair, d: Pair) -> Pair {
-    let (quotient, rest, inverse) = quotient_and_rest(b, n, d);
-    (quotient, b.fmul(rest, inverse))
-}
-
-/// The rounded quotient, the remainder it leaves, and what that is to be multiplied with.
-fn quotient_and_rest(b: &mut BodyBuilder, n: Pair, d: Pair) -> (Reg, Reg, Reg) {
-    let one = b.float(b.ty(n.0), 1.0);
-    let inverse = b.fdiv(one, d.0);
-    let quotient = b.fmul(n.0, inverse);
-    let minus = b.fneg(quotient);
-    let rest = b.fma(minus, d.0, n.0);
-    let low = b.fma(minus, d.1, n.1);
-    (quotient, b.fadd(rest, low), inverse)
-}

@@ -8,6 +8,7 @@ import sys
 from fractions import Fraction
 from math import inf, isfinite, ldexp
 
+import mpmath
 from mpmath import acos, acosh, asin, asinh, atan2, cos, cosh, exp, log, mp, mpc, mpf, pi, sin, sinh, sqrt, tan, tanh
 
 mp.prec = 2400
@@ -71,6 +72,18 @@ def plain():
 
 def wide():
     return real(LEAST, MOST), real(LEAST, MOST)
+
+
+def edges():
+    """The ends of the format's ranges, powers of two and small numbers."""
+
+    def part():
+        top = ldexp(2 - ldexp(1, 1 - BITS), MOST)
+        e = ldexp(1, rng.choice([LEAST, 2 - (1 << (7 if SINGLE else 10)), -BITS, -1, 0, 1, BITS, MOST]))
+        # mpmath has no -0.
+        return signed(rng.choice([0.0, 1.0, 1.5, 0.1, top, e, near(e, 1)])) or 0.0
+
+    return rounded(part()), rounded(part())
 
 
 def small():
@@ -191,14 +204,14 @@ INVERSE = [(plain, 3), (axes, 2), (near_one, 3), (unit_circle, 1), (small, 2), (
 # A function: its value, and where its operands come from, by weight.
 FAMILIES = {
     "exp_log": {
-        "exp": (one_argument(exp), [(plain, 3), (quadrants, 3), (overflowing, 2), (wide, 1)]),
-        "expm1": (one_argument(lambda z: exp(z) - 1), [(plain, 3), (small, 2), (cancelling, 3), (quadrants, 2), (overflowing, 1), (wide, 1)]),
-        "exp2": (one_argument(lambda z: exp(z * log(mpf(2)))), [(plain, 3), (quadrants, 2), (wide, 1)]),
-        "log": (log_of(None), [(plain, 2), (unit_circle, 4), (lopsided, 2), (wide, 1)]),
-        "log2": (log_of(2), [(plain, 2), (unit_circle, 2), (lopsided, 2), (wide, 1)]),
-        "log10": (log_of(10), [(plain, 2), (unit_circle, 2), (lopsided, 2), (wide, 1)]),
-        "log1p": (one_argument(lambda z: log_of(None)((1 + z.real, z.imag))), [(plain, 2), (small, 2), (circle_about_minus_one, 4), (lopsided, 2), (wide, 1)]),
-        "rsqrt": (one_argument(lambda z: 1 / sqrt(z)), [(plain, 2), (lopsided, 2), (wide, 2)]),
+        "exp": (one_argument(exp), [(plain, 3), (quadrants, 3), (overflowing, 2), (wide, 1), (edges, 1)]),
+        "expm1": (one_argument(lambda z: exp(z) - 1), [(plain, 3), (small, 2), (cancelling, 3), (quadrants, 2), (overflowing, 1), (wide, 1), (edges, 1)]),
+        "exp2": (one_argument(lambda z: exp(z * log(mpf(2)))), [(plain, 3), (quadrants, 2), (wide, 1), (edges, 1)]),
+        "log": (log_of(None), [(plain, 2), (unit_circle, 4), (lopsided, 2), (wide, 1), (edges, 1)]),
+        "log2": (log_of(2), [(plain, 2), (unit_circle, 2), (lopsided, 2), (wide, 1), (edges, 1)]),
+        "log10": (log_of(10), [(plain, 2), (unit_circle, 2), (lopsided, 2), (wide, 1), (edges, 1)]),
+        "log1p": (one_argument(lambda z: log_of(None)((1 + z.real, z.imag))), [(plain, 2), (small, 2), (circle_about_minus_one, 4), (lopsided, 2), (wide, 1), (edges, 1)]),
+        "rsqrt": (one_argument(lambda z: 1 / sqrt(z)), [(plain, 2), (lopsided, 2), (wide, 2), (edges, 1)]),
         "pow": (lambda a: exp(mpc(a[2], a[3]) * log_of(None)(a[:2])), [(powers, 5), (angles, 1)]),
     },
     "trig": {
@@ -223,7 +236,10 @@ print(f"# complex_vectors.py {FAMILY} {DTYPE} {COUNT} {SEED}")
 for name, (value, sources) in FAMILIES[FAMILY].items():
     for source in rng.choices([s for s, _ in sources], [w for _, w in sources], k=COUNT):
         operands = source()
-        if not all(map(isfinite, operands)):
+        try:
+            result = value(operands) if all(map(isfinite, operands)) else None
+        except ZeroDivisionError:
             continue
-        result = value(operands)
+        if result is None or not mpmath.isfinite(result):
+            continue
         print(name, DTYPE, *map(token, operands), "=", exact(result.real), exact(result.imag))
