@@ -166,26 +166,26 @@ macro_rules! op_table {
                 "e to the power `x`: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN. Complex: `e^a (cos b + i sin b)`, each part infinite or 0 only where it overflows or underflows itself; the special values of C99 Annex G (at most 1 ULP in each part).";
             Log log(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
                 "Natural logarithm: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN. Complex: `log |x|` and the angle from -pi to pi, branch cut along the negative real axis, continuous with the side that the sign of the imaginary zero says; the special values of C99 Annex G (at most 1 ULP in each part, also where `|x|` is near 1).";
-            Sin sin(x) Inexact FLOAT Same Ulp(1) []
-                "Sine of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN.";
-            Cos cos(x) Inexact FLOAT Same Ulp(1) []
-                "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities and NaN.";
-            Tan tan(x) Inexact FLOAT Same Ulp(1) []
-                "Tangent of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN.";
-            Asin asin(x) Inexact FLOAT Same Ulp(1) []
-                "Inverse sine in radians, from -pi/2 to pi/2: -0 at -0, NaN beyond -1 and 1 and for NaN.";
-            Acos acos(x) Inexact FLOAT Same Ulp(1) []
-                "Inverse cosine in radians, from 0 to pi: NaN beyond -1 and 1 and for NaN.";
-            Atan atan(x) Inexact FLOAT Same Ulp(1) []
-                "Inverse tangent in radians, from -pi/2 to pi/2: those at infinities, -0 at -0, NaN for NaN.";
+            Sin sin(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Sine of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN. Of a complex number `-i sinh(ix)` (at most 1 ULP in each part).";
+            Cos cos(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Cosine of `x` radians, reduced exactly for all finite `x`; NaN for infinities and NaN. Of a complex number `cosh(ix)` (at most 1 ULP in each part).";
+            Tan tan(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Tangent of `x` radians, reduced exactly for all finite `x`; -0 at -0, NaN for infinities and NaN. Of a complex number `-i tanh(ix)` (at most 2 ULP in each part).";
+            Asin asin(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Inverse sine in radians, from -pi/2 to pi/2: -0 at -0, NaN beyond -1 and 1 and for NaN. Of a complex number `-i asinh(ix)`: real part from -pi/2 to pi/2, branch cuts from -1 and 1 outwards on the real axis, the side given by the sign of the zero (at most 3 ULP in each part).";
+            Acos acos(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Inverse cosine in radians, from 0 to pi: NaN beyond -1 and 1 and for NaN. Of a complex number `pi/2 - asin(x)`: real part from 0 to pi, branch cuts from -1 and 1 outwards on the real axis, the side given by the sign of the zero, special values as in C99 Annex G (at most 3 ULP in each part).";
+            Atan atan(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Inverse tangent in radians, from -pi/2 to pi/2: those at infinities, -0 at -0, NaN for NaN. Of a complex number `-i atanh(ix)`: real part from -pi/2 to pi/2, branch cuts from -i and i outwards on the imaginary axis, the side given by the sign of the zero (at most 3 ULP in each part).";
             Atan2 atan2(y x) Inexact FLOAT Same Ulp(1) []
                 "The angle of the point `(x, y)` in radians, from -pi to pi: the inverse tangent of `y / x` in the quadrant that the signs give, those of zeros too; NaN if either is NaN.";
             Degrees degrees(x) Inexact FLOAT Same Ulp(1) []
                 "`x` radians in degrees, `x * 180 / pi`: zeros and infinities give themselves, NaN for NaN.";
             Radians radians(x) Inexact FLOAT Same Ulp(1) []
                 "`x` degrees in radians, `x * pi / 180`: zeros and infinities give themselves, NaN for NaN.";
-            Tanh tanh(x) Inexact FLOAT Same Ulp(1) []
-                "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN.";
+            Tanh tanh(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Hyperbolic tangent, from -1 to 1: those at infinities, -0 at -0, NaN for NaN. Of a complex number `a + bi` it is `(sinh a cosh a + i sin b cos b) / (sinh^2 a + cos^2 b)`, special values as in C99 Annex G: at an infinite `a` and finite `b` the imaginary part is a zero with the sign of `sin 2b` (at most 2 ULP in each part).";
             Log1p log1p(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
                 "`log(1 + x)`, accurate near 0: -inf at -1, -0 at -0, +inf at +inf, NaN below -1 and for NaN. Complex: as `log`, branch cut along the real axis below -1 (at most 1 ULP in each part).";
             Expm1 expm1(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
@@ -196,16 +196,16 @@ macro_rules! op_table {
                 "Logarithm to base 10, exact for powers of ten: -inf at zeros, +inf at +inf, NaN for negative numbers and NaN. Complex: `log(x) / log(10)`, branch cut as that of `log` (at most 1 ULP in each part, 2 in subnormal ones).";
             Exp2 exp2(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
                 "2 to the power `x`, exact for integers: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN. Complex: `2^a (cos(b log 2) + i sin(b log 2))`, reduced exactly for all finite `b`; special values as those of `exp` (at most 1 ULP in each part).";
-            Cosh cosh(x) Inexact FLOAT Same Ulp(1) []
-                "Hyperbolic cosine: 1 at zeros, infinite where it overflows and at infinities, NaN for NaN.";
-            Sinh sinh(x) Inexact FLOAT Same Ulp(1) []
-                "Hyperbolic sine: -0 at -0, infinite with the sign of `x` where it overflows and at infinities, NaN for NaN.";
-            Asinh asinh(x) Inexact FLOAT Same Ulp(2) []
-                "Inverse hyperbolic sine: zeros and infinities give themselves, NaN for NaN.";
-            Acosh acosh(x) Inexact FLOAT Same Ulp(2) []
-                "Inverse hyperbolic cosine, not negative: +0 at 1, +inf at +inf, NaN below 1 and for NaN.";
-            Atanh atanh(x) Inexact FLOAT Same Ulp(1) []
-                "Inverse hyperbolic tangent: infinite with their sign at 1 and -1, -0 at -0, NaN beyond and for NaN.";
+            Cosh cosh(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Hyperbolic cosine: 1 at zeros, infinite where it overflows and at infinities, NaN for NaN. Of a complex number `a + bi` it is `cosh a cos b + i sinh a sin b`, infinite only where the product is, special values as in C99 Annex G (at most 1 ULP in each part).";
+            Sinh sinh(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Hyperbolic sine: -0 at -0, infinite with the sign of `x` where it overflows and at infinities, NaN for NaN. Of a complex number `a + bi` it is `sinh a cos b + i cosh a sin b`, infinite only where the product is, special values as in C99 Annex G (at most 1 ULP in each part).";
+            Asinh asinh(x) Inexact FLOAT|COMPLEX Same Ulp(2) []
+                "Inverse hyperbolic sine: zeros and infinities give themselves, NaN for NaN. Of a complex number `log(x + sqrt(x^2 + 1))`: imaginary part from -pi/2 to pi/2, branch cuts from -i and i outwards on the imaginary axis, the side given by the sign of the zero, special values as in C99 Annex G (at most 3 ULP in each part).";
+            Acosh acosh(x) Inexact FLOAT|COMPLEX Same Ulp(2) []
+                "Inverse hyperbolic cosine, not negative: +0 at 1, +inf at +inf, NaN below 1 and for NaN. Of a complex number `log(x + sqrt(x + 1) sqrt(x - 1))`: real part not negative, imaginary part from -pi to pi, branch cut from 1 downwards on the real axis, the side given by the sign of the zero, special values as in C99 Annex G (at most 3 ULP in each part).";
+            Atanh atanh(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
+                "Inverse hyperbolic tangent: infinite with their sign at 1 and -1, -0 at -0, NaN beyond and for NaN. Of a complex number `(log(1 + x) - log(1 - x)) / 2`: imaginary part from -pi/2 to pi/2, branch cuts from -1 and 1 outwards on the real axis, the side given by the sign of the zero, special values as in C99 Annex G (at most 3 ULP in each part).";
             Logaddexp logaddexp(x y) Inexact FLOAT Same Ulp(2) [commutative]
                 "`log(e^x + e^y)`, without overflow: +inf if either is, -inf if both are, NaN if either is NaN. Where the sum cancels (results smaller than the larger operand) the error is at most one ULP of that operand.";
             Logaddexp2 logaddexp2(x y) Inexact FLOAT Same Ulp(2) [commutative]

@@ -2,7 +2,10 @@
 
 use super::super::Op;
 use super::util::{Pair, is_finite, is_inf, is_nan, select_pair};
-use super::{atan, complex_divide, complex_exp, complex_log, complex_pow, complex_root, finite};
+use super::{
+    atan, complex_divide, complex_exp, complex_hyperbolic, complex_inverse, complex_log, complex_pow, complex_root,
+    finite,
+};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
 
@@ -56,6 +59,18 @@ pub(super) const fn op(op: Op) -> Option<Complex> {
         Op::Abs => Part(complex_root::modulus),
         Op::Sign => Unary(complex_root::sign),
         Op::Sqrt => Unary(complex_root::sqrt),
+        Op::Sin => Unary(complex_hyperbolic::sin),
+        Op::Cos => Unary(complex_hyperbolic::cos),
+        Op::Tan => Unary(complex_hyperbolic::tan),
+        Op::Sinh => Unary(complex_hyperbolic::sinh),
+        Op::Cosh => Unary(complex_hyperbolic::cosh),
+        Op::Tanh => Unary(complex_hyperbolic::tanh),
+        Op::Asin => Unary(complex_inverse::asin),
+        Op::Acos => Unary(complex_inverse::acos),
+        Op::Atan => Unary(complex_inverse::atan),
+        Op::Asinh => Unary(complex_inverse::asinh),
+        Op::Acosh => Unary(complex_inverse::acosh),
+        Op::Atanh => Unary(complex_inverse::atanh),
         Op::Rsqrt => Unary(complex_root::rsqrt),
         Op::Pow => Binary(complex_pow::pow),
         Op::Exp => Unary(complex_exp::exp),

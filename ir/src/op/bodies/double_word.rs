@@ -81,12 +81,23 @@ pub(super) fn sqrt(b: &mut BodyBuilder, x: DoubleWord) -> DoubleWord {
 
 /// The nearest float to a quotient, but for a few.
 pub(super) fn quotient(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> Reg {
+    let (quotient, rest, inverse) = quotient_and_rest(b, x, y);
+    b.fma(rest, inverse, quotient)
+}
+
+/// A quotient as a double-word number.
+pub(super) fn quotient_of(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> DoubleWord {
+    let (quotient, rest, inverse) = quotient_and_rest(b, x, y);
+    (quotient, b.fmul(rest, inverse))
+}
+
+/// The rounded quotient, the remainder it leaves, and by what that is to be multiplied.
+fn quotient_and_rest(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> (Reg, Reg, Reg) {
     let one = b.float(b.ty(x.0), 1.0);
     let inverse = b.fdiv(one, y.0);
     let quotient = b.fmul(x.0, inverse);
     let minus = b.fneg(quotient);
     let rest = b.fma(minus, y.0, x.0);
-    let rest = b.fadd(rest, x.1);
-    let rest = b.fma(minus, y.1, rest);
-    b.fma(rest, inverse, quotient)
+    let low = b.fma(minus, y.1, x.1);
+    (quotient, b.fadd(rest, low), inverse)
 }

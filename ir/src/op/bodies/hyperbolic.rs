@@ -6,7 +6,8 @@
 //! Remez exchange in 250-bit arithmetic over `|r| <= 0.34661`, weighted for the relative error of the result, which is 2^-30.0 and
 //! 2^-31.0 (`f32`), 2^-64.4 and 2^-59.7 (`f64`) after rounding the coefficients.
 
-use super::exp::{clamp, less_one, reduce};
+use super::double_word::{DoubleWord, quotient};
+use super::exp::{Reduced, clamp, less_one, reduce};
 use super::util::{
     Format, at_most, copysign, fast_two_sum, fma_two_sum, polynomial, power_of_two, tiny_as_is, two_sum,
 };
@@ -58,42 +59,77 @@ fn constants(ty: PrimType) -> &'static Constants {
 /// Hyperbolic cosine.
 pub(super) fn cosh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let magnitude = b.fabs(x);
-    let p = parts(b, magnitude);
+    let p = quarter_parts(b, magnitude);
+    let (sum, rest) = cosh_of(b, &p);
+    times_four(b, sum, rest)
+}
+
+/// Hyperbolic sine.
+pub(super) fn sinh(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let p = quarter_parts(b, x);
+    let (sum, rest) = sinh_of(b, &p);
+    let result = times_four(b, sum, rest);
+    tiny_as_is(b, x, result)
+}
+
+/// Hyperbolic sine and cosine of `x >= 0` less a factor of `2^excess`.
+pub(super) struct SinhCosh {
+    pub sinh: DoubleWord,
+    pub cosh: DoubleWord,
+    /// An integer register, 0 until the exponent of the results is about `top`.
+    pub excess: Reg,
+}
+
+/// Both for `x >= 0`, which is taken for `largest` beyond it; `top` is below the bias of the format.
+pub(super) fn sinh_cosh_parts(b: &mut BodyBuilder, x: Reg, largest: f64, top: i64) -> SinhCosh {
+    let ty = b.ty(x);
+    let largest = b.float(ty, largest);
+    let x = b.fmin(x, largest);
+    let reduced = reduce(b, x);
+    let top = b.int(ty.as_int(), top);
+    let k = b.smin(reduced.k, top);
+    let excess = b.isub(reduced.k, k);
+    let p = parts(b, &Reduced { k, ..reduced }, 0);
+    let (sinh, cosh) = (sinh_of(b, &p), cosh_of(b, &p));
+    // A quarter of an ULP at most, which the function of a real number does without.
+    let rest = b.fadd(sinh.1, p.b_low);
+    SinhCosh { sinh: fast_two_sum(b, sinh.0, rest), cosh: fast_two_sum(b, cosh.0, cosh.1), excess }
+}
+
+fn times_four(b: &mut BodyBuilder, sum: Reg, rest: Reg) -> Reg {
+    let quarter = b.fadd(sum, rest);
+    let four = b.float(b.ty(quarter), 4.0);
+    b.fmul(quarter, four)
+}
+
+/// The cosine from its parts, as a sum of two floats.
+fn cosh_of(b: &mut BodyBuilder, p: &Parts) -> DoubleWord {
     // |B r| < A.
     let (sum, error) = fma_two_sum(b, p.b, p.r, p.a);
     // `f32` cannot hold A for k = 12, by nearly an ULP of the result.
     let error = b.fadd(error, p.a_low);
     let rest = b.fma(p.b, p.sinh_rest, error);
-    let rest = b.fma(p.a, p.cosh_rest, rest);
-    let quarter = b.fadd(sum, rest);
-    times_four(b, quarter)
+    (sum, b.fma(p.a, p.cosh_rest, rest))
 }
 
-/// Hyperbolic sine.
-pub(super) fn sinh(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let p = parts(b, x);
+/// The sine from its parts, as a sum of two floats.
+fn sinh_of(b: &mut BodyBuilder, p: &Parts) -> DoubleWord {
     // |A r| < |B| unless k = 0, where B is 0.
     let (sum, error) = fma_two_sum(b, p.a, p.r, p.b);
     let rest = b.fma(p.a, p.sinh_rest, error);
-    let rest = b.fma(p.b, p.cosh_rest, rest);
-    let quarter = b.fadd(sum, rest);
-    let result = times_four(b, quarter);
-    tiny_as_is(b, x, result)
+    (sum, b.fma(p.b, p.cosh_rest, rest))
 }
 
-fn times_four(b: &mut BodyBuilder, quarter: Reg) -> Reg {
-    let four = b.float(b.ty(quarter), 4.0);
-    b.fmul(quarter, four)
-}
-
-/// The parts of both results.
+/// The parts of both results, less a common power of two.
 struct Parts {
-    /// A quarter of `cosh(k ln 2)`: it would overflow before the results do.
+    /// `cosh(k ln 2)`.
     a: Reg,
     /// The rounding error of `a`, for `k >= 0`.
     a_low: Reg,
-    /// A quarter of `sinh(k ln 2)`.
+    /// `sinh(k ln 2)`.
     b: Reg,
+    /// The rounding error of `b`, for `k >= 0`.
+    b_low: Reg,
     r: Reg,
     /// `cosh r - 1`.
     cosh_rest: Reg,
@@ -101,13 +137,20 @@ struct Parts {
     sinh_rest: Reg,
 }
 
-fn parts(b: &mut BodyBuilder, x: Reg) -> Parts {
-    let f = Format::of(b.ty(x));
+/// The parts less a factor of 4, without which they would overflow before the results do.
+fn quarter_parts(b: &mut BodyBuilder, x: Reg) -> Parts {
+    let largest = constants(b.ty(x)).largest;
+    let x = clamp(b, x, -largest, largest);
+    let reduced = reduce(b, x);
+    parts(b, &reduced, 2)
+}
+
+/// The parts less a factor of `2^drop`.
+fn parts(b: &mut BodyBuilder, reduced: &Reduced, drop: i64) -> Parts {
+    let r = reduced.value;
+    let f = Format::of(b.ty(r));
     let int = f.ty.as_int();
     let c = constants(f.ty);
-    let x = clamp(b, x, -c.largest, c.largest);
-    let reduced = reduce(b, x);
-    let r = reduced.value;
     let square = b.fmul(r, r);
     let cosh = polynomial(b, square, c.c);
     let cosh_rest = b.fmul(square, cosh);
@@ -115,18 +158,20 @@ fn parts(b: &mut BodyBuilder, x: Reg) -> Parts {
     let cube = b.fmul(square, r);
     let sinh_rest = b.fma(cube, sinh, reduced.low);
 
-    // An eighth of 2^k and of 2^-k; the smaller does not count where it is below the format.
-    let three = b.int(int, 3);
+    // Halves of 2^k and of 2^-k; the smaller does not count where it is below the format.
+    let halved = b.int(int, 1 + drop);
     let least = b.int(int, 1 - f.bias);
-    let up = b.isub(reduced.k, three);
+    let up = b.isub(reduced.k, halved);
     let up = b.smax(up, least);
     let up = power_of_two(b, up, f);
-    let minus_three = b.int(int, -3);
-    let down = b.isub(minus_three, reduced.k);
+    let minus_halved = b.int(int, -1 - drop);
+    let down = b.isub(minus_halved, reduced.k);
     let down = b.smax(down, least);
     let down = power_of_two(b, down, f);
     let (a, a_low) = fast_two_sum(b, up, down);
-    Parts { a, a_low, b: b.fsub(up, down), r, cosh_rest, sinh_rest }
+    let difference = b.fsub(up, down);
+    let gone = b.fsub(up, difference);
+    Parts { a, a_low, b: difference, b_low: b.fsub(gone, down), r, cosh_rest, sinh_rest }
 }
 
 /// Hyperbolic tangent: with `t = e^(2|x|) - 1` it is `t / (t + 2)`, numerator and divisor each held in two parts and the quotient
@@ -149,13 +194,6 @@ pub(super) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let two = b.float(f.ty, 2.0);
     let (divisor, divisor_error) = two_sum(b, t, two);
     let divisor_low = b.fadd(divisor_error, low);
-
-    let inverse = b.fdiv(one, divisor);
-    let quotient = b.fmul(t, inverse);
-    let minus = b.fneg(quotient);
-    let remainder = b.fma(minus, divisor, t);
-    let remainder_low = b.fma(minus, divisor_low, low);
-    let remainder = b.fadd(remainder, remainder_low);
-    let quotient = b.fma(remainder, inverse, quotient);
+    let quotient = quotient(b, (t, low), (divisor, divisor_low));
     copysign(b, quotient, x)
 }

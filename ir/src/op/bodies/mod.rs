@@ -16,6 +16,8 @@ mod cast;
 mod complex;
 mod complex_divide;
 mod complex_exp;
+mod complex_hyperbolic;
+mod complex_inverse;
 mod complex_log;
 mod complex_pow;
 mod complex_root;

@@ -5,7 +5,7 @@
 //! error of the result: after rounding the coefficients 2^-28.0 and 2^-32.6 (`f32`), 2^-57.1 and 2^-59.6 (`f64`). Both
 //! are sums of a large and a small term, hence known beyond a float's precision, and one `fma` makes their quotient `tan x` so.
 
-use super::double_word::{DoubleWord, exact_product};
+use super::double_word::{DoubleWord, exact_product, quotient};
 use super::exp::clamp;
 use super::reduce::reduce;
 use super::util::{Format, fast_two_sum, polynomial, select_pair, sign_of, two_sum, xor_sign};
@@ -106,16 +106,9 @@ pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let top = b.int(int, i64::from(ty.bits()) - 1);
     let flip = b.shl(odd, top);
     let even = b.ieq(odd, zero);
-    let (n, n_low) = select_pair(b, even, sine, cosine);
-    let (d, d_low) = select_pair(b, even, cosine, sine);
-    let one = b.float(ty, 1.0);
-    let inverse = b.fdiv(one, d);
-    let quotient = b.fmul(n, inverse);
-    let minus = b.fneg(quotient);
-    let rest = b.fma(minus, d, n);
-    let low = b.fma(minus, d_low, n_low);
-    let rest = b.fadd(rest, low);
-    let result = b.fma(rest, inverse, quotient);
+    let numerator = select_pair(b, even, sine, cosine);
+    let divisor = select_pair(b, even, cosine, sine);
+    let result = quotient(b, numerator, divisor);
     let sign = sign_of(b, x);
     let sign = b.xor(sign, flip);
     xor_sign(b, result, sign)

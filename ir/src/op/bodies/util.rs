@@ -215,3 +215,9 @@ pub(super) fn tiny_as_is(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
     let tiny = b.flt(magnitude, limit);
     b.select(tiny, x, result)
 }
+
+/// `-i f(iz)` for an odd `f` that commutes with conjugation: `f` between exchanges of the parts.
+pub(super) fn exchanged(b: &mut BodyBuilder, z: Pair, f: fn(&mut BodyBuilder, Pair) -> Pair) -> Pair {
+    let (re, im) = f(b, (z.1, z.0));
+    (im, re)
+}

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import inf, isfinite, ldexp
 
 import mpmath
-from mpmath import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, exp, log, mp, mpc, mpf, pi, sin, sinh, sqrt, tan, tanh
+from mpmath import acos, acosh, asin, asinh, atan2, cos, cosh, exp, log, mp, mpc, mpf, pi, sin, sinh, sqrt, tan, tanh
 
 mp.prec = 2400
 
@@ -157,6 +157,50 @@ def angles():
     return z + (real(4, 9), real(-12, -2))
 
 
+def axes():
+    """A part of any size beside an ordinary one."""
+    z = real(-4, 4), real(LEAST, 4)
+    return z if rng.random() < 0.5 else (z[1], z[0])
+
+
+def poles():
+    """Near the zeros and poles of sine, cosine and tangent on the real axis."""
+    return signed(near(rng.randint(0, 200) * pi / 2, 2)), real(-2 * BITS, 1)
+
+
+def large_products():
+    """An exponential beyond the format times a tiny sine or cosine, and where tanh is 1."""
+    y = real(LEAST, -8) if rng.random() < 0.5 else near(pi / 2, 1)
+    return y, signed(rounded(rng.uniform(5, 1.35 * MOST)))
+
+
+def near_one():
+    """Near the branch points 1 and -1."""
+    x = near(1, 1 << rng.randint(0, BITS)) if rng.random() < 0.8 else 1.0
+    return signed(x), real(rng.choice([LEAST, -2 * BITS, -BITS]), 0)
+
+
+def of_exchanged(function):
+    """`-i f(iz)`: what is hard for `f` is so there."""
+    return [(lambda source=source: (lambda z: (-z[1], z[0]))(source()), weight) for source, weight in function]
+
+
+def atanh_of(z):
+    """From moduli and angles: a difference of logarithms would lose small results."""
+    x, y = map(mpf, z)
+    re = mp.log1p(4 * abs(x) / ((1 - abs(x)) ** 2 + y * y)) / 4
+    return mpc(re if x > 0 else -re, (atan2(y, 1 - x) - atan2(-y, 1 + x)) / 2)
+
+
+def atan_of(z):
+    w = atanh_of((-z[1], z[0]))
+    return mpc(w.imag, -w.real)
+
+
+CIRCULAR = [(plain, 2), (axes, 2), (poles, 3), (large_products, 2), (wide, 1)]
+INVERSE = [(plain, 3), (axes, 2), (near_one, 3), (unit_circle, 1), (small, 2), (lopsided, 2), (wide, 2)]
+
+
 # A function: its value, and where its operands come from, by weight.
 FAMILIES = {
     "exp_log": {
@@ -169,6 +213,22 @@ FAMILIES = {
         "log1p": (one_argument(lambda z: log_of(None)((1 + z.real, z.imag))), [(plain, 2), (small, 2), (circle_about_minus_one, 4), (lopsided, 2), (wide, 1), (edges, 1)]),
         "rsqrt": (one_argument(lambda z: 1 / sqrt(z)), [(plain, 2), (lopsided, 2), (wide, 2), (edges, 1)]),
         "pow": (lambda a: exp(mpc(a[2], a[3]) * log_of(None)(a[:2])), [(powers, 5), (angles, 1)]),
+    },
+    "trig": {
+        "sin": (one_argument(sin), CIRCULAR),
+        "cos": (one_argument(cos), CIRCULAR),
+        "tan": (one_argument(tan), CIRCULAR),
+        "sinh": (one_argument(sinh), of_exchanged(CIRCULAR)),
+        "cosh": (one_argument(cosh), of_exchanged(CIRCULAR)),
+        "tanh": (one_argument(tanh), of_exchanged(CIRCULAR)),
+    },
+    "inverse": {
+        "asin": (one_argument(asin), INVERSE),
+        "acos": (one_argument(acos), INVERSE),
+        "atan": (atan_of, of_exchanged(INVERSE)),
+        "asinh": (one_argument(asinh), of_exchanged(INVERSE)),
+        "acosh": (one_argument(acosh), INVERSE),
+        "atanh": (atanh_of, INVERSE),
     },
 }
 
