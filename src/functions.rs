@@ -10,11 +10,11 @@ use ndjit_ir::{DType, Op, Place};
 
 macro_rules! rows {
     ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
-        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal;)*) => {
+        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:expr),*) $shown:literal;)*) => {
         $(function! {
             $variant $name
             { concat!($doc, "\n\n- ", types!($rule $($operand)*), domain!($($domain)|+), "\n- ", result!($result), "\n- ",
-                accuracy!($accuracy $(($ulp))?)) }
+                accuracy!($accuracy $(($ulp))?), example!($name ($($example),*) $shown)) }
             $($operand)*
         })*
 
@@ -124,6 +124,17 @@ macro_rules! accuracy {
     };
     (Ulp($n:literal)) => {
         concat!("Accuracy: at most ", $n, " ULP from the exact result.")
+    };
+}
+
+/// The row's example as a test.
+macro_rules! example {
+    ($name:ident ($($operand:expr),*) $shown:literal) => {
+        concat!(
+            "\n\n```\n# #![allow(unused_imports)]\n# use ndjit::{Array, Complex, ", stringify!($name), "};\nlet result = ",
+            stringify!($name), "(", $("Array::from(", stringify!($operand), "), ",)* ");\nassert_eq!(result.to_string(), \"", $shown,
+            "\");\n```"
+        )
     };
 }
 

@@ -97,11 +97,13 @@ pub struct OpRow {
     pub laws: &'static [&'static str],
     /// What it does, for people.
     pub doc: &'static str,
+    /// Arrays of operands, as in Rust, and the result as it is printed.
+    pub example: (&'static [&'static str], &'static str),
 }
 
 macro_rules! derive_ops {
     ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
-        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal;)*) => {
+        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:expr),*) $shown:literal;)*) => {
         /// An elementwise op; facts about each are in its table [row](Op::row).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -111,6 +113,7 @@ macro_rules! derive_ops {
             op: Op::$variant, name: text_name(stringify!($name)), operands: &[$(stringify!($operand)),*], rule: Operands::$rule,
             domain: DTypeSet::EMPTY$(.union(DTypeSet::$domain))*, result: ResultRule::$result,
             accuracy: Accuracy::$accuracy $(($ulp))?, laws: &[$(stringify!($law)),*], doc: $doc,
+            example: (&[$(stringify!($example)),*], $shown),
         }),*];
 
         impl Op {

@@ -5,7 +5,7 @@
 //! minimax fits by a Remez exchange in 200-bit arithmetic over `x^2 <= 1/4`, weighted for the relative error of the result:
 //! after rounding the coefficients 2^-27.6 (`f32`) and 2^-55.9 (`f64`). Both ops emit the same steps up to the place.
 
-use super::angle::{placed, quarter_turns};
+use super::angle::{Arc, placed, quarter_turns};
 use super::util::{Format, at_least, copysign, polynomial, select_pair};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
@@ -34,7 +34,7 @@ pub(super) fn asin(b: &mut BodyBuilder, x: Reg) -> Reg {
     let (arc, folded) = arc(b, x);
     let (zero, quarter) = (quarter_turns(b, ty, 0), quarter_turns(b, ty, 1));
     let base = select_pair(b, folded, quarter, zero);
-    let result = placed(b, base, arc, folded);
+    let result = placed(b, base, &arc, folded);
     copysign(b, result, x)
 }
 
@@ -50,11 +50,11 @@ pub(super) fn acos(b: &mut BodyBuilder, x: Reg) -> Reg {
     // Taken from a half turn where x < -1/2, from a quarter turn where 0 <= x <= 1/2.
     let differ = b.xor(folded, negative);
     let backwards = b.not(differ);
-    placed(b, base, arc, backwards)
+    placed(b, base, &arc, backwards)
 }
 
-/// `asin |x|` in two parts and false, or for `|x| > 1/2` what is missing to pi/2 and true.
-fn arc(b: &mut BodyBuilder, x: Reg) -> ((Reg, Reg), Reg) {
+/// `asin |x|` and false, or for `|x| > 1/2` what is missing to pi/2 and true.
+fn arc(b: &mut BodyBuilder, x: Reg) -> (Arc, Reg) {
     let f = Format::of(b.ty(x));
     let (zero, half, one) = (b.float(f.ty, 0.0), b.float(f.ty, 0.5), b.float(f.ty, 1.0));
     let magnitude = b.fabs(x);
@@ -76,6 +76,5 @@ fn arc(b: &mut BodyBuilder, x: Reg) -> ((Reg, Reg), Reg) {
     let low = b.select(folded, low, zero);
     let p = polynomial(b, z, if f.ty == PrimType::F32 { P_SINGLE } else { P_DOUBLE });
     let cube = b.fmul(z, high);
-    let tail = b.fma(cube, p, low);
-    ((high, tail), folded)
+    (Arc { high, low, x: cube, y: p }, folded)
 }

@@ -6,7 +6,7 @@
 //! after rounding the coefficients 2^-31.1 (`f32`) and 2^-56.5 (`f64`). The last coefficient for
 //! `f32` was then moved a little, which costs 2^-26.9 near 1 and makes `atan 1` correctly rounded.
 
-use super::angle::{placed, quarter_turns};
+use super::angle::{Arc, placed, quarter_turns};
 use super::util::{Format, at_least, at_most, copysign, in_order, polynomial, select_pair};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
@@ -124,6 +124,5 @@ fn arc(b: &mut BodyBuilder, t: Reg, low: Reg, base: (Reg, Reg), backwards: Reg) 
     let minus_low = b.fneg(low);
     let low = b.fma(minus_low, half_z, low);
     let cube = b.fmul(z, t);
-    let tail = b.fma(cube, p, low);
-    placed(b, base, (t, tail), backwards)
+    placed(b, base, &Arc { high: t, low, x: cube, y: p }, backwards)
 }

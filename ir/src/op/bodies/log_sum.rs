@@ -6,8 +6,9 @@
 
 use super::exp::{exp_parts, exp2_parts};
 use super::log1p::{log1p_parts, log2_1p_parts};
-use super::util::{is_finite, is_inf, tiny_as_is, two_sum};
+use super::util::{is_inf, tiny_as_is, two_sum};
 use crate::body::{BodyBuilder, Reg};
+use crate::dtype::PrimType;
 
 /// `log(e^x + e^y)`.
 pub(super) fn logaddexp(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
@@ -37,9 +38,11 @@ fn ordered(b: &mut BodyBuilder, x: Reg, y: Reg) -> Ordered {
     let (larger, smaller) = (b.fmax(x, y), b.fmin(x, y));
     let minus_larger = b.fneg(larger);
     let (difference, lost) = two_sum(b, smaller, minus_larger);
-    // Of infinite differences nothing is lost.
-    let (finite, zero) = (is_finite(b, difference), b.float(b.ty(x), 0.0));
-    Ordered { larger, difference, lost: b.select(finite, lost, zero) }
+    // The power of a lower difference is 0 whatever was lost, which may be much; of infinite ones nothing is.
+    let ty = b.ty(x);
+    let (least, zero) = (b.float(ty, if ty == PrimType::F32 { -200.0 } else { -2000.0 }), b.float(ty, 0.0));
+    let counts = b.flt(least, difference);
+    Ordered { larger, difference, lost: b.select(counts, lost, zero) }
 }
 
 /// The larger operand and the logarithm in two parts.

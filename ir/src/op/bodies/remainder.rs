@@ -1,6 +1,6 @@
 //! Float remainder and floor division, with the sign rules of Python and NumPy.
 //!
-//! The remainder of the magnitudes is exact. Where the quotient is below 2^(p-1) it is one `fma`; beyond, a cold path
+//! The remainder of the magnitudes is exact. Where the quotient is below 2^p it is one `fma`; beyond, a cold path
 //! divides integer mantissas, a few bits per trip. Both ops emit the same steps, so `x // y` and `x % y` share them.
 
 use super::util::{Format, copysign, is_finite, sign_of, xor_sign};
@@ -8,7 +8,8 @@ use crate::body::{BodyBuilder, Reg};
 
 /// `x - floor(x / y) * y`, exact up to the one rounding of `|y| - |r|` where the signs differ; the sign of `y`, also for zeros.
 pub(super) fn remainder(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
-    let (ay, r, up) = truncated(b, x, y);
+    let ay = b.fabs(y);
+    let (Divided { remainder: r, .. }, up) = truncated(b, x, y);
     let raised = b.fsub(ay, r);
     let magnitude = b.select(up, raised, r);
     copysign(b, magnitude, y)
@@ -17,51 +18,51 @@ pub(super) fn remainder(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
 /// `x - trunc(x / y) * y`, exact; the sign of `x`, also for zeros.
 pub(super) fn fmod(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let (ax, ay) = (b.fabs(x), b.fabs(y));
-    let magnitude = fmod_magnitudes(b, ax, ay);
+    let magnitude = divided(b, ax, ay).remainder;
     copysign(b, magnitude, x)
 }
 
-/// The quotient that belongs to [`remainder`], rounded as NumPy does; `x / 0` for a zero divisor.
+/// The quotient that belongs to [`remainder`], exact below 2^p and beyond the nearest float to `x / y`; `x / 0` for a zero divisor, NaN
+/// for an infinite `x`, as NumPy.
 pub(super) fn floor_divide(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let ty = b.ty(x);
-    let (ay, r, up) = truncated(b, x, y);
-    let ax = b.fabs(x);
-    let whole = b.fsub(ax, r);
-    let magnitude = b.fdiv(whole, ay);
+    let (divided, up) = truncated(b, x, y);
+    let one = b.float(ty, 1.0);
+    let next = b.fadd(divided.quotient, one);
+    let magnitude = b.select(up, next, divided.quotient);
     let (sx, sy) = (sign_of(b, x), sign_of(b, y));
     let sign = b.xor(sx, sy);
-    let signed = xor_sign(b, magnitude, sign);
-    let one = b.float(ty, 1.0);
-    let lower = b.fsub(signed, one);
-    let quotient = b.select(up, lower, signed);
-    // The division may have rounded to just below an integer.
-    let floor = b.ffloor(quotient);
-    let gap = b.fsub(quotient, floor);
-    let half = b.float(ty, 0.5);
-    let short = b.flt(half, gap);
-    let next = b.fadd(floor, one);
-    let result = b.select(short, next, floor);
+    let result = xor_sign(b, magnitude, sign);
+    let number = b.feq(divided.remainder, divided.remainder);
     let plain = b.fdiv(x, y);
-    let zero = b.float(ty, 0.0);
+    let (zero, nan) = (b.float(ty, 0.0), b.float(ty, f64::NAN));
+    let result = b.select(number, result, nan);
     let by_zero = b.feq(y, zero);
     b.select(by_zero, plain, result)
 }
 
-/// `(|y|, fmod(|x|, |y|), whether the floored remainder differs from the truncated one)`.
-fn truncated(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg, Reg) {
+/// `|x|` divided by `|y|`, and whether the floored remainder of `x` and `y` differs from the truncated one.
+fn truncated(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Divided, Reg) {
     let ty = b.ty(x);
     let (ax, ay) = (b.fabs(x), b.fabs(y));
-    let r = fmod_magnitudes(b, ax, ay);
+    let divided = divided(b, ax, ay);
     let (sx, sy) = (sign_of(b, x), sign_of(b, y));
     let differ = b.ine(sx, sy);
     let zero = b.float(ty, 0.0);
-    let inexact = b.fne(r, zero);
+    let inexact = b.fne(divided.remainder, zero);
     let up = b.and(inexact, differ);
-    (ay, r, up)
+    (divided, up)
 }
 
-/// `fmod` of two magnitudes, exact; NaN for an infinite `x` or a zero `y`.
-fn fmod_magnitudes(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
+/// Two magnitudes divided.
+struct Divided {
+    /// `trunc(x / y)`, exact below 2^p, beyond the nearest float to `x / y`.
+    quotient: Reg,
+    /// `fmod(x, y)`, exact; NaN for an infinite `x` or a zero `y`.
+    remainder: Reg,
+}
+
+fn divided(b: &mut BodyBuilder, x: Reg, y: Reg) -> Divided {
     let f = Format::of(b.ty(x));
     let quotient = b.fdiv(x, y);
     let whole = b.ftrunc(quotient);
@@ -69,18 +70,22 @@ fn fmod_magnitudes(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     // Exact below the limit; the quotient may have rounded up to an integer, then this is below zero by less than y.
     let r = b.fma(minus, y, x);
     let raised = b.fadd(r, y);
-    let zero = b.float(f.ty, 0.0);
+    let (zero, one) = (b.float(f.ty, 0.0), b.float(f.ty, 1.0));
+    let limit = b.float(f.ty, (1u64 << (f.mantissa + 1)) as f64);
+    let large = b.fle(limit, quotient);
     let negative = b.flt(r, zero);
+    let less = b.fsub(whole, one);
+    let lowered = b.select(negative, less, whole);
+    let quotient = b.select(large, whole, lowered);
     let r = b.select(negative, raised, r);
     let smaller = b.flt(x, y);
     let r = b.select(smaller, x, r);
-    let limit = b.float(f.ty, (1u64 << f.mantissa) as f64);
-    let large = b.fle(limit, quotient);
     let finite = is_finite(b, x);
     let nonzero = b.flt(zero, y);
     let cold = b.and(large, finite);
     let cold = b.and(cold, nonzero);
-    b.if_any(cold, &[r], &[x, y], |b, args| vec![fmod_integers(b, args[0], args[1])])[0]
+    let remainder = b.if_any(cold, &[r], &[x, y], |b, args| vec![fmod_integers(b, args[0], args[1])])[0];
+    Divided { quotient, remainder }
 }
 
 /// The same for finite `x >= y > 0`, on mantissas as integers: `r = (r << s) mod my` until the exponents meet.
