@@ -1,5 +1,6 @@
 //! Bodies on a block of lanes: straight lines, and the three constructs beyond them.
 
+use super::cold::is_long;
 use super::lanes::{Emitter, Operand, Regs, cells, lane_bits, scalar_type};
 use super::memory::Stream;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -104,11 +105,19 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(any, taken, &[], merge, &otherwise);
 
         self.b.switch_to_block(taken);
-        let merged: Vec<Regs> = if self.lanes == 1 {
-            let outputs = self.call(inner, inputs);
-            outputs.iter().zip(&types).map(|(output, &ty)| self.regs(output, ty, bits)).collect()
-        } else {
+        let merged: Vec<Regs> = if self.lanes > 1 && is_long(inner) {
             self.lane_by_lane(inner, inputs, (&mask, bits), &defaults)
+        } else {
+            let outputs = self.call(inner, inputs);
+            let outputs = outputs.iter().zip(&types).map(|(output, &ty)| self.regs(output, ty, bits));
+            let outputs: Vec<Regs> = outputs.collect();
+            if self.lanes == 1 {
+                outputs
+            } else {
+                let masks: Vec<Regs> = types.iter().map(|&ty| self.mask_to(&mask, bits, lane_bits(ty, bits))).collect();
+                let chosen = masks.iter().zip(outputs.iter().zip(&defaults));
+                chosen.map(|(mask, (output, default))| self.choose(mask, output, default)).collect()
+            }
         };
         let merged = block_args(&merged);
         self.b.ins().jump(merge, &merged);
@@ -177,12 +186,12 @@ pub(super) fn block_args(values: &[Regs]) -> Vec<BlockArg> {
 
 /// An upper bound of an unsigned register, as far as its instruction alone tells.
 fn bound(body: &Body, reg: Reg) -> u64 {
-    let constant = |reg: Reg| match definition(body, reg).map(|i| &i.kind) {
+    let constant = |reg: Reg| match body.definition(reg).map(|i| &i.kind) {
         Some(InstKind::Const(bits)) => Some(*bits),
         _ => None,
     };
     let all = body.ty(reg).mask();
-    match definition(body, reg) {
+    match body.definition(reg) {
         Some(Inst { kind: InstKind::Const(bits), .. }) => *bits,
         Some(Inst { kind: InstKind::Prim(Prim::And), args, .. }) => {
             args.iter().filter_map(|&a| constant(a)).min().unwrap_or(all)
@@ -194,10 +203,4 @@ fn bound(body: &Body, reg: Reg) -> u64 {
         Some(Inst { kind: InstKind::Prim(Prim::Zext), args, .. }) => body.ty(args[0]).mask(),
         _ => all,
     }
-}
-
-/// The instruction that makes a register; `None` for inputs.
-fn definition(body: &Body, reg: Reg) -> Option<&Inst> {
-    let at = body.insts.partition_point(|inst| inst.first <= reg).checked_sub(1)?;
-    body.insts.get(at)
 }

@@ -1,14 +1,22 @@
-//! The body of an `if` for the lanes that ask for it, one after the other.
+//! The long body of an `if` for the lanes that ask for it, one after the other.
 //!
 //! Such paths are rare. As a loop over lanes in scalar code, a long one costs a vector kernel neither registers nor compile time,
-//! so the block of lanes is as wide as the common path alone allows: `sin` of `f32`, whose exact reduction of huge arguments is
-//! three times as long as the rest, was 1.6 times as fast so as with one register to a block.
+//! so the block of lanes is as wide as the common path alone allows: `cos` of `f32`, whose exact reduction of huge arguments is
+//! longer than all the rest, is 1.5 times as fast so as with one register to a block. Short bodies stay in lanes: special values
+//! may be many.
 
 use super::lanes::{Emitter, Operand, Regs, lane_bits, scalar_type};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Type, Value, types};
 use ndjit_ir::PrimType;
-use ndjit_ir::body::Body;
+use ndjit_ir::body::{Body, InstKind};
+
+/// Whether the body of an `if` is so long that it runs lane by lane.
+pub(super) fn is_long(inner: &Body) -> bool {
+    let is_simple = |kind: &InstKind| matches!(kind, InstKind::Const(_) | InstKind::Prim(_));
+    let code = inner.insts.iter().filter(|inst| !matches!(inst.kind, InstKind::Const(_))).count();
+    code > 48 || !inner.insts.iter().all(|inst| is_simple(&inst.kind))
+}
 
 /// The lanes of a value on the stack, lane after lane.
 struct Spilled {

@@ -278,9 +278,12 @@ impl Emitter<'_, '_> {
         // Cranelift makes a blend of a bitselect only where it sees the comparison.
         let dfg = &self.b.func.dfg;
         let compared = dfg.value_def(mask).inst().map(|inst| dfg.insts[inst].opcode());
-        if self.target.blend && !matches!(compared, Some(Opcode::Icmp | Opcode::Fcmp)) {
-            let [mask, a, b] = [mask, a, b].map(|v| self.bitcast(types::I8X16, v));
-            let value = self.b.ins().blendv(mask, a, b);
+        if self.target.blend && compared != Some(Opcode::Fcmp) {
+            // It looks through a cast of a comparison of floats, not of integers.
+            let of = if compared == Some(Opcode::Icmp) { dfg.value_type(mask) } else { types::I8X16 };
+            let [mask, a, b] = [mask, a, b].map(|v| self.bitcast(of, v));
+            let ins = self.b.ins();
+            let value = if compared == Some(Opcode::Icmp) { ins.bitselect(mask, a, b) } else { ins.blendv(mask, a, b) };
             return self.bitcast(ty, value);
         }
         let mask = self.bitcast(ty, mask);

@@ -4,6 +4,7 @@
 //! dimension is: values that do not change along it, a vector loop over whole blocks of lanes, a scalar loop over what
 //! remains, emitted from the same body.
 
+use super::cold::is_long;
 use super::constants::Constants;
 use super::lanes::{Emitter, Operand};
 use super::memory::Stream;
@@ -57,18 +58,21 @@ pub(super) fn block_lanes(body: &Body) -> u32 {
 fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
     widths.extend(body.types.iter().filter(|&&ty| ty != PrimType::Bool).map(|ty| ty.bits()));
     for inst in &body.insts {
-        if let InstKind::Repeat { body: inner, .. } = &inst.kind {
-            collect_widths(inner, widths);
+        match &inst.kind {
+            InstKind::If(inner) if is_long(inner) => {}
+            InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => collect_widths(inner, widths),
+            InstKind::Const(_) | InstKind::Prim(_) | InstKind::Table(_) => {}
         }
     }
 }
 
-/// Instructions that become vector code, with those of loops; an `if` runs lane by lane.
+/// Instructions that become vector code, with those of inner bodies but for the long ones of rare cases.
 fn size(body: &Body) -> usize {
     let sizes = body.insts.iter().map(|inst| match &inst.kind {
         InstKind::Const(_) => 0,
-        InstKind::Prim(_) | InstKind::Table(_) | InstKind::If(_) => 1,
-        InstKind::Repeat { body: inner, .. } => size(inner),
+        InstKind::If(inner) if is_long(inner) => 1,
+        InstKind::Prim(_) | InstKind::Table(_) => 1,
+        InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => size(inner),
     });
     sizes.sum()
 }

@@ -114,7 +114,32 @@ impl BodyBuilder {
                 None => {}
             }
         }
+        if let Some(sum) = self.sum_with_constant(prim, args) {
+            return sum;
+        }
         self.push_shared(InstKind::Prim(prim), SmallVec::from_slice(args), ty)
+    }
+
+    /// `(x ± a) ± b` as `x + c`, for integer constants.
+    fn sum_with_constant(&mut self, prim: Prim, args: &[Reg]) -> Option<Reg> {
+        let outer = self.addend(prim, args)?;
+        let inner = self.body.definition(args[0])?;
+        let InstKind::Prim(inner_prim) = inner.kind else { return None };
+        let inner_args = inner.args.clone();
+        let addend = self.addend(inner_prim, &inner_args)?.wrapping_add(outer);
+        let ty = self.ty(args[0]);
+        let addend = self.bits(ty, addend);
+        Some(self.prim(Prim::Iadd, &[inner_args[0], addend], None))
+    }
+
+    /// The constant that an addition or subtraction adds, modulo 2^64.
+    fn addend(&self, prim: Prim, args: &[Reg]) -> Option<u64> {
+        let constant = self.constant(*args.get(1)?)?;
+        match prim {
+            Prim::Iadd => Some(constant),
+            Prim::Isub => Some(constant.wrapping_neg()),
+            _ => None,
+        }
     }
 
     /// A conversion, or the operand itself if it has the type already.

@@ -104,6 +104,12 @@ impl Body {
         self.types[reg.index()]
     }
 
+    /// The instruction that makes a register; `None` for inputs.
+    pub fn definition(&self, reg: Reg) -> Option<&Inst> {
+        let at = self.insts.partition_point(|inst| inst.first <= reg).checked_sub(1)?;
+        self.insts.get(at)
+    }
+
     /// The types of the inputs.
     pub fn input_types(&self) -> &[PrimType] {
         &self.types[..self.inputs]

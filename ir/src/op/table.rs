@@ -208,6 +208,38 @@ macro_rules! op_table {
                 "Inverse hyperbolic tangent: infinite with their sign at 1 and -1, -0 at -0, NaN beyond and for NaN. Of a complex number `(log(1 + x) - log(1 - x)) / 2`: imaginary part from -pi/2 to pi/2, branch cuts from -1 and 1 outwards on the real axis, the side given by the sign of the zero, special values as in C99 Annex G (at most 3 ULP in each part).";
             Logaddexp logaddexp(x y) Inexact FLOAT Same Ulp(2) [commutative]
                 "`log(e^x + e^y)`, without overflow: +inf if either is, -inf if both are, NaN if either is NaN. Where the sum cancels (results smaller than the larger operand) the error is at most one ULP of that operand.";
+            Logaddexp2 logaddexp2(x y) Inexact FLOAT Same Ulp(2) [commutative]
+                "`log2(2^x + 2^y)`, without overflow, exactly `x + 1` for `x = y`: +inf if either is, -inf if both are, NaN if either is NaN. Where the sum cancels (results smaller than the larger operand) the error is at most one ULP of that operand.";
+            Exp10 exp10(x) Inexact FLOAT Same Ulp(1) []
+                "10 to the power `x`, exact where the power is a float: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN.";
+            FloatPower float_power(x y) Inexact FLOAT Same Ulp(1) []
+                "`x` to the power `y` as floats, also of integers: `pow` in every other respect.";
+            Sigmoid sigmoid(x) Inexact FLOAT Same Ulp(1) []
+                "The logistic function `1 / (1 + e^-x)`, accurate in its tail too: 0 at -inf, 1 at +inf, NaN for NaN.";
+            LogSigmoid log_sigmoid(x) Inexact FLOAT Same Ulp(2) []
+                "The logarithm of `sigmoid(x)`, `-log(1 + e^-x)`, without overflow: -inf at -inf, -0 at +inf, NaN for NaN.";
+            Softplus softplus(x) Inexact FLOAT Same Ulp(2) []
+                "`log(1 + e^x)`, without overflow: 0 at -inf, +inf at +inf, NaN for NaN.";
+            Silu silu(x) Inexact FLOAT Same Ulp(1) []
+                "`x * sigmoid(x)`, the sigmoid linear unit or swish: zeros give themselves, +inf at +inf, at -inf the limit, -0; NaN for NaN.";
+            Gelu gelu(x) Inexact FLOAT Same Ulp(2) []
+                "`x` times the normal distribution function, `x / 2 * erfc(-x / sqrt(2))`, the Gaussian error linear unit: zeros give themselves, +inf at +inf, at -inf the limit, -0; NaN for NaN.";
+            GeluTanh gelu_tanh(x) Inexact FLOAT Same Ulp(1) []
+                "The approximation `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))` of the Gaussian error linear unit: zeros give themselves, +inf at +inf, at -inf the limit, -0; NaN for NaN.";
+            Relu relu(x) Number REAL Same Exact [idempotent]
+                "The larger of `x` and 0, the rectified linear unit; +0 at -0, NaN for NaN.";
+            Heaviside heaviside(x h) Inexact FLOAT Same Exact []
+                "The unit step: 0 for negative `x`, 1 for positive ones, `h` at zeros of either sign, NaN where `x` is NaN.";
+            Sinc sinc(x) Inexact FLOAT Same Ulp(2) []
+                "`sin(pi x) / (pi x)`, reduced exactly for all finite `x`: 1 at zeros, +0 at all other integers and, the limit, at infinities; NaN for NaN.";
+            Erf erf(x) Inexact FLOAT Same Ulp(1) []
+                "The error function, `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`: -1 and 1 at infinities, -0 at -0, NaN for NaN.";
+            Erfc erfc(x) Inexact FLOAT Same Ulp(2) []
+                "`1 - erf(x)`, accurate where that is small: 2 at -inf, 0 at +inf and where it underflows, NaN for NaN.";
+            Lgamma lgamma(x) Inexact FLOAT Same Ulp(2) []
+                "Logarithm of the magnitude of the gamma function: +inf at infinities, at 0 and at negative integers, and where it overflows; +0 at 1 and 2; NaN for NaN. Near its zeros between negative integers the error is at most 2^-25 (`f32`) or 2^-54 (`f64`), more than 2 ULP of results so small.";
+            Tgamma tgamma(x) Inexact FLOAT Same Ulp(1) []
+                "The gamma function, `(x - 1)!` for positive integers: infinite with their sign at zeros, NaN at negative integers, -inf and NaN, +inf at +inf and where it overflows.";
         }
     };
 }

@@ -20,6 +20,13 @@ macro_rules! page {
     };
 }
 
+/// The page of a function of `jax.nn`.
+macro_rules! nn {
+    ($name:literal) => {
+        concat!("https://docs.jax.dev/en/latest/_autosummary/jax.nn.", $name, ".html")
+    };
+}
+
 macro_rules! gaps {
     ($($dtypes:expr, $reason:literal: $($op:ident $link:expr),*;)*) => {
         &[$($(DomainGap { op: Op::$op, dtypes: $dtypes, reason: $reason, link: $link }),*),*]
@@ -27,13 +34,22 @@ macro_rules! gaps {
 }
 
 // Functions that the standard does not have.
+const GLIBC_EXP10: &str = "https://sourceware.org/glibc/manual/latest/html_node/Exponents-and-Logarithms.html";
 const JAX_CLZ: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.clz.html";
+const JAX_ERF: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erf.html";
+const JAX_ERFC: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erfc.html";
 const JAX_EXP2: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.exp2.html";
+const JAX_GAMMA: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.special.gamma.html";
+const JAX_LGAMMA: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.lgamma.html";
 const JAX_POPCOUNT: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.population_count.html";
 const JAX_RSQRT: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.rsqrt.html";
 const NUMPY_CBRT: &str = "https://numpy.org/doc/stable/reference/generated/numpy.cbrt.html";
 const NUMPY_DEGREES: &str = "https://numpy.org/doc/stable/reference/generated/numpy.degrees.html";
 const NUMPY_RADIANS: &str = "https://numpy.org/doc/stable/reference/generated/numpy.radians.html";
+const NUMPY_FLOAT_POWER: &str = "https://numpy.org/doc/stable/reference/generated/numpy.float_power.html";
+const NUMPY_HEAVISIDE: &str = "https://numpy.org/doc/stable/reference/generated/numpy.heaviside.html";
+const NUMPY_LOGADDEXP2: &str = "https://numpy.org/doc/stable/reference/generated/numpy.logaddexp2.html";
+const NUMPY_SINC: &str = "https://numpy.org/doc/stable/reference/generated/numpy.sinc.html";
 const NUMPY_FMOD: &str = "https://numpy.org/doc/stable/reference/generated/numpy.fmod.html";
 const NUMPY_GCD: &str = "https://numpy.org/doc/stable/reference/generated/numpy.gcd.html";
 const NUMPY_LCM: &str = "https://numpy.org/doc/stable/reference/generated/numpy.lcm.html";
@@ -61,20 +77,29 @@ const GAPS: &[DomainGap] = gaps! {
         Acosh page!("acosh"), Atanh page!("atanh"), Atan2 page!("atan2"),
         Logaddexp page!("logaddexp"), Sqrt page!("sqrt"), Rsqrt JAX_RSQRT, Cbrt NUMPY_CBRT, Hypot page!("hypot"),
         Reciprocal page!("reciprocal"), Divide page!("divide"), Copysign page!("copysign"), Nextafter page!("nextafter"),
+        Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10, FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"),
+        LogSigmoid nn!("log_sigmoid"), Softplus nn!("softplus"), Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"),
+        Heaviside NUMPY_HEAVISIDE, Sinc NUMPY_SINC,
         Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Rint NUMPY_RINT, IsClose NUMPY_ISCLOSE, Angle NUMPY_ANGLE,
         Complex JAX_COMPLEX, Polar TORCH_POLAR, FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP,
-        ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF, Ldexp NUMPY_LDEXP;
+        ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF, Ldexp NUMPY_LDEXP,
+        Erf JAX_ERF, Erfc JAX_ERFC, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA;
     HALF.union(DTypeSet::COMPLEX), "its result is complex, with parts in f32 or f64":
         Complex JAX_COMPLEX, Polar TORCH_POLAR;
     DTypeSet::COMPLEX, "it is defined for real numbers":
         Floor page!("floor"), Ceil page!("ceil"), Trunc page!("trunc"), Clip page!("clip"), Atan2 page!("atan2"),
         FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD, Logaddexp page!("logaddexp"),
         Signbit page!("signbit"), Copysign page!("copysign"), Nextafter page!("nextafter"), Hypot page!("hypot"),
+        Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10, Relu nn!("relu"), Heaviside NUMPY_HEAVISIDE,
         Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Ldexp NUMPY_LDEXP,
-        FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP, ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF;
+        FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP, ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF,
+        Erf JAX_ERF, Erfc JAX_ERFC, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA;
+    DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
+        FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"), LogSigmoid nn!("log_sigmoid"),
+        Softplus nn!("softplus"), Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"), Sinc NUMPY_SINC;
     DTypeSet::BOOL, "it is defined for numbers, and bool is none":
         Subtract page!("subtract"), Negative page!("negative"), Sign page!("sign"), Square page!("square"),
-        Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD,
+        Round page!("round"), FloorDivide page!("floor_divide"), Remainder page!("remainder"), Fmod NUMPY_FMOD, Relu nn!("relu"),
         BitwiseLeftShift page!("bitwise_left_shift"), BitwiseRightShift page!("bitwise_right_shift"),
         Pow page!("pow"), Gcd NUMPY_GCD, Lcm NUMPY_LCM, Popcount JAX_POPCOUNT, Clz JAX_CLZ, Ctz RUST_CTZ,
         RotateLeft RUST_ROTATE, RotateRight RUST_ROTATE,

@@ -15,6 +15,7 @@ const FUNCTIONS: &[(Op, Reference32, Reference64)] = &[
     (Op::Log2, core_math::log2f, core_math::log2),
     (Op::Log10, core_math::log10f, core_math::log10),
     (Op::Exp2, core_math::exp2f, core_math::exp2),
+    (Op::Exp10, core_math::exp10f, core_math::exp10),
     (Op::Cosh, core_math::coshf, core_math::cosh),
     (Op::Sinh, core_math::sinhf, core_math::sinh),
     (Op::Asinh, core_math::asinhf, core_math::asinh),
@@ -22,18 +23,30 @@ const FUNCTIONS: &[(Op, Reference32, Reference64)] = &[
     (Op::Atanh, core_math::atanhf, core_math::atanh),
 ];
 
-/// Where results change kind or methods change: ends of the ranges, multiples of `ln 2` and odd multiples of its half, powers of the
-/// bases.
+/// Where results change kind or methods change: ends of the ranges, multiples of `ln 2` and of `log10 2` and odd multiples of their
+/// halves, powers of the bases.
 fn thresholds() -> impl Iterator<Item = f64> {
     let ends =
         [88.72284, 89.41599, 709.782712893384, 710.4758600739439, 745.1332191019412, 103.97208, 17.32868, 36.7, 1024.0];
-    let ends = ends.into_iter().chain([1075.0, 1074.5, 149.5, 150.0, 128.0, 127.5]).chain([
-        0.5,
-        1.0,
-        2f64.powi(30),
-        2f64.powi(60),
-    ]);
+    let ends = ends
+        .into_iter()
+        .chain([
+            1075.0,
+            1074.5,
+            38.5318394,
+            308.25471555991674,
+            44.8534695,
+            45.15449935,
+            323.3062153431158,
+            323.6072453,
+            149.5,
+            150.0,
+            128.0,
+            127.5,
+        ])
+        .chain([0.5, 1.0, 2f64.powi(30), 2f64.powi(60)]);
     let halves = (1..300).map(|k| f64::from(k) * std::f64::consts::LN_2 / 2.0);
+    let halves = halves.chain((1..300).map(|k| f64::from(k) * std::f64::consts::LOG10_2 / 2.0));
     let roots = (1..120).map(|k| 2f64.powf(f64::from(k) / 2.0));
     let powers = (-30..30).map(|k| 10f64.powi(k));
     ends.chain(halves).chain(roots).chain(powers).flat_map(|x| [x, x - 1.0, 1.0 - x, -x])
@@ -92,6 +105,7 @@ const NOT_CORRECTLY_ROUNDED: &[(Op, DType, f64)] = &[
     (Op::Log10, DType::F16, 2976.0),
     (Op::Log10, DType::F16, 11496.0),
     (Op::Exp2, DType::F16, 0.0007042884826660156),
+    (Op::Exp10, DType::Bf16, -0.0181884765625),
     (Op::Cosh, DType::F16, 0.03125),
     (Op::Cosh, DType::F16, -0.03125),
     (Op::Sinh, DType::F16, 2.47265625),
@@ -114,7 +128,7 @@ fn every_half_is_correctly_rounded_but_for_a_few() {
 #[test]
 fn powers_of_the_base_are_exact() {
     let mut run = Runner::default();
-    let (exp2, log2, log10) = (body(Op::Exp2, DType::F64), body(Op::Log2, DType::F64), body(Op::Log10, DType::F64));
+    let [exp2, exp10, log2, log10] = [Op::Exp2, Op::Exp10, Op::Log2, Op::Log10].map(|op| body(op, DType::F64));
     let mut double = |made: &ndjit_ir::body::Body, x: f64| f64::from_bits(run.one(made, &[x.to_bits()]));
     for k in -1074..1024 {
         let power = if k < -1022 { f64::from_bits(1 << (k + 1074)) } else { 2f64.powi(k) };
@@ -123,8 +137,9 @@ fn powers_of_the_base_are_exact() {
     }
     for k in 0..23 {
         assert_eq!(double(&log10, 10f64.powi(k)), k.into());
+        assert_eq!(double(&exp10, k.into()), 10f64.powi(k));
     }
-    let (exp2, log2, log10) = (body(Op::Exp2, DType::F32), body(Op::Log2, DType::F32), body(Op::Log10, DType::F32));
+    let [exp2, exp10, log2, log10] = [Op::Exp2, Op::Exp10, Op::Log2, Op::Log10].map(|op| body(op, DType::F32));
     let mut single = |made: &ndjit_ir::body::Body, x: f32| single(run.one(made, &[x.to_bits().into()]));
     for k in -149i16..128 {
         let power = 2f64.powi(k.into()) as f32;
@@ -133,6 +148,7 @@ fn powers_of_the_base_are_exact() {
     }
     for k in 0..11i16 {
         assert_eq!(single(&log10, 10f32.powi(k.into())), k.into());
+        assert_eq!(single(&exp10, k.into()), 10f32.powi(k.into()));
     }
 }
 
@@ -170,6 +186,13 @@ fn special_cases_of_the_array_api() {
         (Op::Exp2, inf, inf, "exp2(+infinity) returns +infinity."),
         (Op::Exp2, 1e30, inf, "It overflows."),
         (Op::Exp2, -1e30, 0.0, "It underflows."),
+        // Not in the standard: as exp2.
+        (Op::Exp10, 0.0, 1.0, "10^0."),
+        (Op::Exp10, -0.0, 1.0, "10^0."),
+        (Op::Exp10, -inf, 0.0, "The limit."),
+        (Op::Exp10, inf, inf, "The limit."),
+        (Op::Exp10, 1e30, inf, "It overflows."),
+        (Op::Exp10, -1e30, 0.0, "It underflows."),
         (Op::Cosh, 0.0, 1.0, "If x_i is +0, the result is 1."),
         (Op::Cosh, -0.0, 1.0, "If x_i is -0, the result is 1."),
         (Op::Cosh, inf, inf, "If x_i is +infinity, the result is +infinity."),

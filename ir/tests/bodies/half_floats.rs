@@ -35,6 +35,8 @@ fn unary(op: Op, x: f64) -> Option<f64> {
         Op::Conj | Op::Real | Op::Positive => x,
         Op::Imag => 0.0,
         Op::Abs => x.abs(),
+        Op::Relu if x <= 0.0 => 0.0,
+        Op::Relu => x,
         Op::Sign if x.is_nan() => x,
         Op::Sign => f64::from(u8::from(x > 0.0)) - f64::from(u8::from(x < 0.0)),
         Op::Square => x * x,
@@ -66,7 +68,7 @@ fn unary_ops_on_every_half() {
                 assert!(same32(got, expected), "{op} on {dtype} {x:e}: {got:e}, not {expected:e}");
             }
         }
-        assert_eq!(ops, 14);
+        assert_eq!(ops, 15);
     }
 }
 

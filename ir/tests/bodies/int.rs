@@ -66,6 +66,7 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         Op::Popcount => (x << (128 - bits)).count_ones().into(),
         Op::Clz => bits.min((x << (128 - bits)).leading_zeros().into()),
         Op::Ctz => bits.min(x.trailing_zeros().into()),
+        Op::Relu => x.max(0),
         _ => unreachable!("{op} has no integer domain"),
     }
 }

@@ -1,5 +1,6 @@
-//! logaddexp against multi-precision results, and its special cases.
+//! logaddexp against multi-precision results, logaddexp2 against sums of two `f64`, and their special cases.
 
+use crate::double_double::{Dd, LN_2};
 use crate::math::{assert_special, distance32, distance64};
 use crate::support::{Runner, Stream, single};
 use ndjit_ir::DType;
@@ -157,5 +158,88 @@ fn special_cases_of_the_array_api() {
         let expected = if x == 1e4 { 1e4 + std::f64::consts::LN_2 } else { expected };
         assert_special(Op::Logaddexp, &[x, y], expected, sentence);
         assert_special(Op::Logaddexp, &[y, x], expected, sentence);
+    }
+}
+
+/// The `f64` nearest to `log2(2^x + 2^y)`, of finite operands.
+fn exact2(x: f64, y: f64) -> f64 {
+    let difference = Dd::from(x.min(y)) - Dd::from(x.max(y));
+    if difference.0 < -2000.0 {
+        return x.max(y);
+    }
+    let (m, exponent) = (difference * LN_2).exp();
+    let power = m.scaled(exponent.max(-1000));
+    if x.max(y) == 0.0 && exponent < -120 {
+        (m / LN_2).rounded(exponent)
+    } else {
+        (Dd::from(x.max(y)) + power.log1p() / LN_2).0
+    }
+}
+
+/// Pairs of all sizes, some of which nearly cancel.
+fn pairs(count: usize) -> Vec<(f64, f64)> {
+    let mut stream = Stream(11);
+    let mut pairs = Vec::new();
+    for i in 0..count {
+        let scale = [1.0, 4.0, 30.0, 200.0, 1100.0, 1e6][i % 6];
+        let mut random = || scale * (2.0 * stream.unit() - 1.0);
+        let x = if i % 7 == 0 { 0.0 } else { random() };
+        let y = match i % 3 {
+            0 => x + random() / 64.0,
+            1 => random(),
+            // Where the sum is about 0.
+            _ => (1.0 - 2f64.powf(-x.abs())).log2() + random() / (1u64 << (i % 50)) as f64,
+        };
+        pairs.push(if i % 3 == 2 { (-x.abs(), y) } else { (x, y) });
+    }
+    pairs.retain(|pair| pair.1.is_finite());
+    pairs
+}
+
+#[test]
+fn base_2_stays_within_two_units() {
+    let mut run = Runner::default();
+    let (wide, narrow) = (body(Op::Logaddexp2, DType::F64), body(Op::Logaddexp2, DType::F32));
+    let (mut worst, mut cancelled) = ((0, 0.0, 0.0), 0);
+    for (x, y) in pairs(200_000) {
+        let (got, expected) = (f64::from_bits(run.one(&wide, &[x.to_bits(), y.to_bits()])), exact2(x, y));
+        let (x32, y32) = (x as f32, y as f32);
+        let got32 = single(run.one(&narrow, &[x32.to_bits().into(), y32.to_bits().into()]));
+        let expected32 = exact2(x32.into(), y32.into());
+        if cancels(x, y, expected) {
+            cancelled += 1;
+            assert!((got - expected).abs() <= unit(x.max(y)), "{x:e} {y:e}: {got:e}, not {expected:e}");
+            let larger = x32.max(y32).abs();
+            let unit = f64::from(larger.next_up() - larger);
+            assert!((f64::from(got32) - expected32).abs() <= unit, "{x32:e} {y32:e}: {got32:e}, not {expected32:e}");
+        } else {
+            let ulp = distance64(got, expected).max(distance32(got32, expected32 as f32));
+            if ulp > worst.0 {
+                worst = (ulp, x, y);
+            }
+        }
+    }
+    println!("logaddexp2: {worst:?}, {cancelled} cancel");
+    assert!(worst.0 <= 2 && cancelled > 1000, "{worst:?}, {cancelled} cancel");
+}
+
+#[test]
+fn special_cases_of_base_2() {
+    let (inf, nan) = (f64::INFINITY, f64::NAN);
+    for (x, y, expected, sentence) in [
+        (nan, 1.0, nan, "NaN gives NaN."),
+        (inf, nan, nan, "NaN gives NaN."),
+        (inf, -inf, inf, "log2(inf + 0)."),
+        (inf, inf, inf, "log2(inf + inf)."),
+        (-inf, -inf, -inf, "log2(0)."),
+        (-inf, 3.0, 3.0, "log2(0 + 2^3)."),
+        (-inf, -0.0, 0.0, "log2(0 + 1)."),
+        (0.0, -0.0, 1.0, "log2(1 + 1)."),
+        (-1.0, -1.0, 0.0, "log2(1/2 + 1/2)."),
+        (100.0, 100.0, 101.0, "x + 1 for equal operands."),
+        (-7.5, -7.5, -6.5, "x + 1 for equal operands."),
+    ] {
+        assert_special(Op::Logaddexp2, &[x, y], expected, sentence);
+        assert_special(Op::Logaddexp2, &[y, x], expected, sentence);
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of bodies, one subject per module: the interpreter's answers against independent references.
 
+mod activations;
 mod atan2;
 mod cast;
 mod complex;
@@ -8,18 +9,23 @@ mod complex_inverse;
 mod complex_support;
 mod complex_trig;
 mod degrees;
+mod double_double;
+mod erf;
 mod exp_log;
 mod float;
 mod float_parts;
 mod float_scale;
+mod gamma;
 mod half_floats;
 mod int;
 mod log_sum;
+mod logistic;
 mod math;
 mod nan;
 mod powers;
 mod reduce;
 mod roots;
+mod sinc;
 mod structure;
 mod support;
 mod trig;

@@ -167,3 +167,10 @@ fn special_values() {
         }
     }
 }
+
+#[test]
+fn float_power_is_pow() {
+    for dtype in [DType::F16, DType::Bf16, DType::F32, DType::F64] {
+        assert_eq!(body(Op::FloatPower, dtype).to_string(), body(Op::Pow, dtype).to_string(), "{dtype}");
+    }
+}

@@ -118,3 +118,25 @@ pub fn edges64() -> Vec<f64> {
     }
     values.iter().flat_map(|&v| [v, -v]).collect()
 }
+
+/// All exponents of `f32` with their neighbours, the edges, and a stride through all bit patterns.
+pub fn singles(stride: usize) -> Vec<f32> {
+    let boundaries = (0..512u32).flat_map(|e| [-2, -1, 0, 1, 2].map(|d| (e << 23).wrapping_add_signed(d)));
+    boundaries.chain((0..=u32::MAX).step_by(stride)).map(f32::from_bits).chain(edges32()).collect()
+}
+
+/// All exponents of `f64` with their neighbours and `per_exponent` random values, the edges, and as many values as `evenly` says
+/// between minus and plus each of the `scales`.
+pub fn doubles(per_exponent: usize, scales: &[f64], evenly: usize) -> Vec<f64> {
+    let mut stream = Stream(29);
+    let mut values = edges64();
+    for exponent in 0..2047u64 {
+        let bits = exponent << 52;
+        values.extend([bits.wrapping_sub(1), bits, bits + 1].map(f64::from_bits));
+        values.extend((0..per_exponent).map(|_| f64::from_bits(bits | stream.bits() >> 12 | stream.bits() << 63)));
+    }
+    for scale in scales {
+        values.extend((0..evenly).map(|_| scale * (2.0 * stream.unit() - 1.0)));
+    }
+    values
+}

@@ -6,7 +6,7 @@
 //! after rounding the coefficients 2^-27.6 (`f32`) and 2^-55.9 (`f64`). Both ops emit the same steps up to the place.
 
 use super::angle::{placed, quarter_turns};
-use super::util::{Format, copysign, polynomial, select_pair};
+use super::util::{Format, at_least, copysign, polynomial, select_pair};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -66,7 +66,7 @@ fn arc(b: &mut BodyBuilder, x: Reg) -> ((Reg, Reg), Reg) {
     let error = b.fma(minus, root, rest);
     // The arc is twice the root to first order, and its correction twice error / (2 root). At |x| = 1 all are 0.
     let least = b.float(f.ty, 2f64.powi(1 - f.bias as i32));
-    let divisor = b.fmax(root, least);
+    let divisor = at_least(b, root, least);
     let low = b.fdiv(error, divisor);
     let twice = b.fadd(root, root);
 

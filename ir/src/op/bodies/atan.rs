@@ -7,7 +7,7 @@
 //! `f32` was then moved a little, which costs 2^-26.9 near 1 and makes `atan 1` correctly rounded.
 
 use super::angle::{placed, quarter_turns};
-use super::util::{Format, copysign, polynomial, select_pair};
+use super::util::{Format, at_least, at_most, copysign, in_order, polynomial, select_pair};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -53,10 +53,9 @@ pub(super) fn atan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let magnitude = b.fabs(x);
     // Beyond, the result is pi/2; this keeps infinity out of the quotient.
     let limit = b.float(ty, 2f64.powi(60));
-    let magnitude = b.fmin(magnitude, limit);
+    let magnitude = at_most(b, magnitude, limit);
     let one = b.float(ty, 1.0);
-    let smaller = b.fmin(magnitude, one);
-    let larger = b.fmax(magnitude, one);
+    let (smaller, larger) = in_order(b, magnitude, one);
     // One of the two is 1, so the product is exact or the inverse itself.
     let inverse = b.fdiv(one, larger);
     let t = b.fmul(smaller, inverse);
@@ -92,7 +91,7 @@ pub(super) fn atan2(b: &mut BodyBuilder, y: Reg, x: Reg) -> Reg {
 /// The smaller magnitude by the larger and a correction to that; 1 for two infinities, 0 for two zeros.
 fn quotient(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let f = Format::of(b.ty(x));
-    let (n, d) = (b.fmin(x, y), b.fmax(x, y));
+    let (n, d) = in_order(b, x, y);
     // Lifted so far that the remainder of the division stays clear of the subnormals wherever the correction counts.
     let (bound, lift) = if f.ty == PrimType::F32 { (60, 64) } else { (500, 520) };
     let (bound, lift) = (b.float(f.ty, 2f64.powi(bound)), b.float(f.ty, 2f64.powi(lift)));
@@ -102,7 +101,7 @@ fn quotient(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
     let (n, d) = (b.fmul(n, scale), b.fmul(d, scale));
     // Nothing lifted is as small, but for 0.
     let least = b.float(f.ty, 2f64.powi(1 - f.bias as i32));
-    let d = b.fmax(d, least);
+    let d = at_least(b, d, least);
     let t = b.fdiv(n, d);
     let equal = b.feq(n, d);
     let t = b.select(equal, one, t);

@@ -2,8 +2,8 @@
 //! divisors as in C99 Annex G.
 
 use super::util::{
-    Format, Pair, copysign, copysign_of_number, if_any_pair, is_finite, is_inf, is_nan, power_of_two, power_scale,
-    select_pair,
+    Format, Pair, copysign, copysign_of_number, if_any_pair, in_order, is_finite, is_inf, is_nan, power_of_two,
+    power_scale, select_pair,
 };
 use crate::body::{BodyBuilder, Reg};
 
@@ -54,7 +54,7 @@ pub(super) fn reciprocal(b: &mut BodyBuilder, y: Pair) -> Pair {
 /// `(2^-k, |y * 2^-k|^2, k)`.
 fn scaled_divisor(b: &mut BodyBuilder, y: Pair) -> (Reg, Reg, Reg) {
     let (c, d) = (b.fabs(y.0), b.fabs(y.1));
-    let largest = b.fmax(c, d);
+    let (_, largest) = in_order(b, c, d);
     let (down, _, k) = power_scale(b, largest);
     let (c, d) = (b.fmul(y.0, down), b.fmul(y.1, down));
     let square = b.fmul(d, d);
@@ -67,7 +67,7 @@ fn dividend_scale(b: &mut BodyBuilder, x: Pair) -> (Reg, Reg) {
     let f = Format::of(b.ty(x.0));
     let int = f.ty.as_int();
     let (re, im) = (b.fabs(x.0), b.fabs(x.1));
-    let largest = b.fmax(re, im);
+    let (_, largest) = in_order(b, re, im);
     let big = b.float(f.ty, 2f64.powi(f.bias as i32 - 4));
     let big = b.fle(big, largest);
     let tiny_shift = (f.bias + 1) / 2;

@@ -2,7 +2,8 @@
 
 use super::double_word::{self, exact_product};
 use super::util::{
-    Format, Pair, copysign, copysign_of_number, if_any_pair, is_finite, is_inf, is_nan, power_scale, select_pair,
+    Format, Pair, copysign, copysign_of_number, if_any_pair, in_order, is_finite, is_inf, is_nan, power_scale,
+    select_pair,
 };
 use crate::body::{BodyBuilder, Reg};
 
@@ -10,7 +11,7 @@ use crate::body::{BodyBuilder, Reg};
 pub(super) fn modulus(b: &mut BodyBuilder, x: Pair) -> Reg {
     let ty = b.ty(x.0);
     let (re, im) = (b.fabs(x.0), b.fabs(x.1));
-    let (large, small) = (b.fmax(re, im), b.fmin(re, im));
+    let (small, large) = in_order(b, re, im);
     let (down, up, _) = power_scale(b, large);
     let (large, small) = (b.fmul(large, down), b.fmul(small, down));
     let root = root_of_squares(b, large, small);
@@ -41,7 +42,7 @@ pub(super) fn sign(b: &mut BodyBuilder, x: Pair) -> Pair {
         b.select(either, unit, part)
     });
     let (re, im) = (b.fabs(parts[0]), b.fabs(parts[1]));
-    let (large, small) = (b.fmax(re, im), b.fmin(re, im));
+    let (small, large) = in_order(b, re, im);
     let (down, _, _) = power_scale(b, large);
     let (large_scaled, small_scaled) = (b.fmul(large, down), b.fmul(small, down));
     let norm = root_of_squares(b, large_scaled, small_scaled);
@@ -58,7 +59,7 @@ pub(super) fn sign(b: &mut BodyBuilder, x: Pair) -> Pair {
 pub(super) fn sqrt(b: &mut BodyBuilder, x: Pair) -> Pair {
     let f = Format::of(b.ty(x.0));
     let (re, im) = (b.fabs(x.0), b.fabs(x.1));
-    let (large, small) = (b.fmax(re, im), b.fmin(re, im));
+    let (small, large) = in_order(b, re, im);
     let (down, half_down, half_up) = even_scale(b, large, f);
     let (large_scaled, small_scaled) = (b.fmul(large, down), b.fmul(small, down));
     let norm = root_of_squares(b, large_scaled, small_scaled);

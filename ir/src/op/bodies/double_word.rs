@@ -41,6 +41,13 @@ pub(super) fn product(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> Doub
     (product, b.fma(x.0, y.1, error))
 }
 
+/// The product of a double-word number and a constant, given as two floats of the format.
+pub(super) fn times_constant(b: &mut BodyBuilder, x: DoubleWord, (high, low): (f64, f64)) -> DoubleWord {
+    let ty = b.ty(x.0);
+    let constant = (b.float(ty, high), b.float(ty, low));
+    product(b, x, constant)
+}
+
 /// The sum of two double-word numbers.
 pub(super) fn sum(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> DoubleWord {
     let (sum, error) = two_sum(b, x.0, y.0);

@@ -1,7 +1,7 @@
 //! Closeness of floats, and finite numbers in the place of others.
 
 use super::complex_root::modulus;
-use super::util::{Pair, is_finite, is_nan};
+use super::util::{Pair, at_least, at_most, is_finite, is_nan};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
 
@@ -16,8 +16,8 @@ pub(super) fn nan_to_num(b: &mut BodyBuilder, x: Reg, dtype: DType) -> Reg {
         _ => f64::MAX,
     };
     let (low, high) = (b.float(ty, -largest), b.float(ty, largest));
-    let kept = b.fmin(x, high);
-    let kept = b.fmax(kept, low);
+    let kept = at_most(b, x, high);
+    let kept = at_least(b, kept, low);
     let (nan, zero) = (is_nan(b, x), b.float(ty, 0.0));
     b.select(nan, zero, kept)
 }

@@ -4,8 +4,8 @@ use super::super::Op;
 use super::Scalar::{self, Binary, Quaternary, Ternary, Unary};
 use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use super::{
-    asin, atan, complex_root, degrees, exp, expm1, finite, float_parts, hyperbolic, inverse_hyperbolic, log, log_sum,
-    log1p, polar, pow, remainder, root, scale, trig,
+    asin, atan, complex_root, degrees, erf, exp, expm1, finite, float_parts, gamma, gelu, hyperbolic,
+    inverse_hyperbolic, log, log_sum, log1p, logistic, polar, pow, remainder, root, scale, sinc, softplus, trig,
 };
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::{DType, PrimType};
@@ -102,6 +102,25 @@ pub(super) const fn op(op: Op) -> Option<Scalar> {
         Op::Acosh => Unary(inverse_hyperbolic::acosh),
         Op::Atanh => Unary(inverse_hyperbolic::atanh),
         Op::Logaddexp => Binary(log_sum::logaddexp),
+        Op::Exp10 => Unary(exp::exp10),
+        Op::Logaddexp2 => Binary(log_sum::logaddexp2),
+        Op::FloatPower => Binary(pow::pow),
+        Op::Sigmoid => Unary(logistic::sigmoid),
+        Op::LogSigmoid => Unary(softplus::log_sigmoid),
+        Op::Softplus => Unary(softplus::softplus),
+        Op::Silu => Unary(logistic::silu),
+        Op::Gelu => Unary(gelu::gelu),
+        Op::GeluTanh => Unary(logistic::gelu_tanh),
+        Op::Relu => Unary(|b, x| {
+            let zero = b.float(b.ty(x), 0.0);
+            b.fmax(x, zero)
+        }),
+        Op::Heaviside => Binary(heaviside),
+        Op::Sinc => Unary(sinc::sinc),
+        Op::Erf => Unary(erf::erf),
+        Op::Erfc => Unary(erf::erfc),
+        Op::Lgamma => Unary(gamma::lgamma),
+        Op::Tgamma => Unary(gamma::tgamma),
         _ => return None,
     })
 }
@@ -115,6 +134,18 @@ fn sign(b: &mut BodyBuilder, x: Reg) -> Reg {
     let signed = b.select(is_zero, zero, signed);
     let nan = is_nan(b, x);
     b.select(nan, x, signed)
+}
+
+/// 0 for negative `x`, 1 for positive ones, `at_zero` at zeros, NaN for NaN.
+fn heaviside(b: &mut BodyBuilder, x: Reg, at_zero: Reg) -> Reg {
+    let ty = b.ty(x);
+    let (zero, one) = (b.float(ty, 0.0), b.float(ty, 1.0));
+    let positive = b.flt(zero, x);
+    let step = b.select(positive, one, zero);
+    let is_zero = b.feq(x, zero);
+    let step = b.select(is_zero, at_zero, step);
+    let nan = is_nan(b, x);
+    b.select(nan, x, step)
 }
 
 /// The one of two that is a number, `both` if both are.

@@ -39,6 +39,8 @@ const fn method(op: Op) -> Option<Method> {
         | Op::Fmin
         | Op::Fmax
         | Op::Clip
+        | Op::Relu
+        | Op::Heaviside
         | Op::Floor
         | Op::Ceil
         | Op::Conj

@@ -8,7 +8,9 @@
 
 use super::double_word::{DoubleWord, quotient};
 use super::exp::{Reduced, clamp, less_one, reduce};
-use super::util::{Format, copysign, fast_two_sum, fma_two_sum, polynomial, power_of_two, tiny_as_is, two_sum};
+use super::util::{
+    Format, at_most, copysign, fast_two_sum, fma_two_sum, polynomial, power_of_two, tiny_as_is, two_sum,
+};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -82,7 +84,7 @@ pub(super) struct SinhCosh {
 pub(super) fn sinh_cosh_parts(b: &mut BodyBuilder, x: Reg, largest: f64, top: i64) -> SinhCosh {
     let ty = b.ty(x);
     let largest = b.float(ty, largest);
-    let x = b.fmin(x, largest);
+    let x = at_most(b, x, largest);
     let reduced = reduce(b, x);
     let top = b.int(ty.as_int(), top);
     let k = b.smin(reduced.k, top);
@@ -178,7 +180,7 @@ pub(super) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     let magnitude = b.fabs(x);
     let limit = b.float(f.ty, constants(f.ty).tanh_one);
-    let magnitude = b.fmin(magnitude, limit);
+    let magnitude = at_most(b, magnitude, limit);
     let twice = b.fadd(magnitude, magnitude);
     let r = reduce(b, twice);
     let rest = less_one(b, r.value, Some(r.low));

@@ -34,6 +34,11 @@ pub(super) const fn op(op: Op, signed: bool) -> Option<Scalar> {
             let raised = b.umax(x, low);
             b.umin(raised, high)
         }),
+        Op::Relu if signed => Unary(|b, x| {
+            let zero = b.int(b.ty(x), 0);
+            b.smax(x, zero)
+        }),
+        Op::Relu => Unary(|_, x| x),
         Op::Less if signed => Binary(BodyBuilder::slt),
         Op::LessEqual if signed => Binary(BodyBuilder::sle),
         Op::Greater if signed => Binary(|b, x, y| b.slt(y, x)),

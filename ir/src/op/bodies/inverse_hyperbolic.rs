@@ -5,7 +5,7 @@
 //! `log(2 x)`.
 
 use super::log1p::log1p_of;
-use super::util::{Format, copysign, fast_two_sum};
+use super::util::{Format, at_most, copysign, fast_two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -19,7 +19,7 @@ pub(super) fn asinh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     let a = b.fabs(x);
     let limit = b.float(ty, large(ty));
-    let limited = b.fmin(a, limit);
+    let limited = at_most(b, a, limit);
     let one = b.float(ty, 1.0);
     let square = b.fmul(limited, limited);
     let next = b.fadd(square, one);
@@ -35,7 +35,7 @@ pub(super) fn asinh(b: &mut BodyBuilder, x: Reg) -> Reg {
 pub(super) fn acosh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     let limit = b.float(ty, large(ty));
-    let limited = b.fmin(x, limit);
+    let limited = at_most(b, x, limit);
     let one = b.float(ty, 1.0);
     let d = b.fsub(limited, one);
     let twice = b.fadd(d, d);

@@ -8,7 +8,9 @@
 //! The other bases multiply the unrounded sum of `f` and the rest, held in two floats, by a factor in two floats, and add
 //! `k log 2` with the error of that sum: so `log2` of powers of two and `log10` of powers of ten are exact.
 
-use super::util::{Format, fast_two_sum, ln2, polynomial};
+use super::decompose::{decompose, lifted};
+use super::double_word::times_constant;
+use super::util::{Format, LOG10_2_DOUBLE, LOG10_2_SINGLE, fast_two_sum, ln2, polynomial};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -44,19 +46,15 @@ struct Base {
 
 const TWO_SINGLE: Base = Base { factor: (1.4426950216293335, 1.925963033500011e-08), log2: None };
 const TWO_DOUBLE: Base = Base { factor: (std::f64::consts::LOG2_E, 2.0355273740931033e-17), log2: None };
-const TEN_SINGLE: Base = Base {
-    factor: (0.4342944920063019, -1.0103049952192578e-08),
-    log2: Some((0.30103302001953125, -3.024355464731343e-06)),
-};
-const TEN_DOUBLE: Base = Base {
-    factor: (std::f64::consts::LOG10_E, 1.098319650216765e-17),
-    log2: Some((0.3010299956640665, -8.532344317057107e-14)),
-};
+const TEN_SINGLE: Base = Base { factor: (0.4342944920063019, -1.0103049952192578e-08), log2: Some(LOG10_2_SINGLE) };
+const TEN_DOUBLE: Base =
+    Base { factor: (std::f64::consts::LOG10_E, 1.098319650216765e-17), log2: Some(LOG10_2_DOUBLE) };
 
 /// Natural logarithm of `x`.
 pub(super) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
-    let (k, f) = decomposed(b, x);
+    let (rare, lifted, magic) = lifted(b, x);
+    let (k, f) = decomposed(b, lifted, magic);
     let (ln2_high, ln2_low) = ln2(ty);
     let ln2_low = b.float(ty, ln2_low);
     let low = b.fmul(k, ln2_low);
@@ -64,13 +62,17 @@ pub(super) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
     let sum = b.fadd(f, rest);
     let ln2_high = b.float(ty, ln2_high);
     let result = b.fma(k, ln2_high, sum);
-    with_special_values(b, x, result)
+    with_special_values(b, rare, x, result)
 }
 
 /// Logarithm of `x` to base 2.
 pub(super) fn log2(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let base = if b.ty(x) == PrimType::F32 { TWO_SINGLE } else { TWO_DOUBLE };
-    to_base(b, x, &base)
+    let base = base_2(b.ty(x));
+    to_base(b, x, base)
+}
+
+fn base_2(ty: PrimType) -> &'static Base {
+    if ty == PrimType::F32 { &TWO_SINGLE } else { &TWO_DOUBLE }
 }
 
 /// Logarithm of `x` to base 10.
@@ -81,16 +83,20 @@ pub(super) fn log10(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
     let ty = b.ty(x);
-    let (k, f) = decomposed(b, x);
+    let (rare, lifted, magic) = lifted(b, x);
+    let (k, f) = decomposed(b, lifted, magic);
     let zero = b.float(ty, 0.0);
     let rest = rest_of_log(b, f, zero);
+    let (sum, error) = parts_to_base(b, k, (f, rest), base);
+    let result = b.fadd(sum, error);
+    with_special_values(b, rare, x, result)
+}
+
+/// `k log 2` to the base and the natural logarithm `f + rest` changed to it, as an unrounded sum of two floats; `|f| >= |rest|`.
+fn parts_to_base(b: &mut BodyBuilder, k: Reg, (f, rest): (Reg, Reg), base: &Base) -> (Reg, Reg) {
+    let ty = b.ty(f);
     let (high, low) = fast_two_sum(b, f, rest);
-    let (factor, factor_low) = (b.float(ty, base.factor.0), b.float(ty, base.factor.1));
-    let product = b.fmul(high, factor);
-    let minus = b.fneg(product);
-    let error = b.fma(high, factor, minus);
-    let error = b.fma(low, factor, error);
-    let error = b.fma(high, factor_low, error);
+    let (product, error) = times_constant(b, (high, low), base.factor);
     let (whole, error) = match base.log2 {
         Some((high, low)) => {
             let (high, low) = (b.float(ty, high), b.float(ty, low));
@@ -100,58 +106,38 @@ fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
     };
     // |k log 2| is larger unless k = 0.
     let (sum, lost) = fast_two_sum(b, whole, product);
-    let error = b.fadd(error, lost);
-    let result = b.fadd(sum, error);
-    with_special_values(b, x, result)
+    (sum, b.fadd(error, lost))
 }
 
-/// The `result`s where `x` is positive and finite, the special values elsewhere.
-fn with_special_values(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {
-    let ty = b.ty(x);
-    let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
-    let finite = b.flt(x, inf);
-    let result = b.select(finite, result, x);
-    let at_zero = b.feq(x, zero);
-    let minus_inf = b.float(ty, f64::NEG_INFINITY);
-    let result = b.select(at_zero, minus_inf, result);
-    let negative = b.flt(x, zero);
-    let nan = b.float(ty, f64::NAN);
-    b.select(negative, nan, result)
+/// As `parts_to_base` for base 2.
+pub(super) fn parts_to_base_2(b: &mut BodyBuilder, k: Reg, parts: (Reg, Reg)) -> (Reg, Reg) {
+    let base = base_2(b.ty(k));
+    parts_to_base(b, k, parts, base)
 }
 
-/// `(k, m - 1)` of a positive finite `x`, both floats.
-fn decomposed(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
-    let f = Format::of(b.ty(x));
-    let int = f.ty.as_int();
-    let smallest_normal = b.float(f.ty, 2f64.powi(1 - f.bias as i32));
-    let subnormal = b.flt(x, smallest_normal);
-    let lift = i64::from(f.mantissa) + 2;
-    let factor = b.float(f.ty, (1u64 << lift) as f64);
-    let lifted = b.fmul(x, factor);
-    let x = b.select(subnormal, lifted, x);
-    let (k, field) = exponent(b, x);
-    let bits = b.bitcast(x, int);
-    let bits = b.isub(bits, field);
-    let m = b.bitcast(bits, f.ty);
-    let one = b.float(f.ty, 1.0);
-    let fraction = b.fsub(m, one);
-    let (zero, lift) = (b.int(int, 0), b.int(int, lift));
-    let lifted_by = b.select(subnormal, lift, zero);
-    let k = b.isub(k, lifted_by);
-    (small_integer(b, k, f), fraction)
+/// The `result`s where `x` is positive and finite, the special values elsewhere, all `rare`.
+fn with_special_values(b: &mut BodyBuilder, rare: Reg, x: Reg, result: Reg) -> Reg {
+    let results = b.if_any(rare, &[result], &[x, result], |b, args| {
+        let (x, result) = (args[0], args[1]);
+        let ty = b.ty(x);
+        let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
+        let finite = b.flt(x, inf);
+        let result = b.select(finite, result, x);
+        let at_zero = b.feq(x, zero);
+        let minus_inf = b.float(ty, f64::NEG_INFINITY);
+        let result = b.select(at_zero, minus_inf, result);
+        let negative = b.flt(x, zero);
+        let nan = b.float(ty, f64::NAN);
+        vec![b.select(negative, nan, result)]
+    });
+    results[0]
 }
 
-/// The integer `k` with `2^-k x` between `sqrt(1/2)` and `sqrt 2`, for a positive normal `x`, and `k` moved to where the exponent is.
-pub(super) fn exponent(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
-    let f = Format::of(b.ty(x));
-    let int = f.ty.as_int();
-    let bits = b.bitcast(x, int);
-    let root = b.float(f.ty, std::f64::consts::FRAC_1_SQRT_2);
-    let root = b.bitcast(root, int);
-    let above = b.isub(bits, root);
-    let shift = b.int(int, i64::from(f.mantissa));
-    let k = b.sshr(above, shift);
-    (k, b.shl(k, shift))
+/// `(k, m - 1)` of a positive normal `x`, both floats.
+fn decomposed(b: &mut BodyBuilder, x: Reg, magic: Reg) -> (Reg, Reg) {
+    let parts = decompose(b, x, std::f64::consts::FRAC_1_SQRT_2);
+    let one = b.float(b.ty(x), 1.0);
+    (parts.exponent_from(b, magic), b.fsub(parts.m, one))
 }
 
 /// A small integer as a float: in the low bits of 1.5 * 2^mantissa; subtracting that leaves it.

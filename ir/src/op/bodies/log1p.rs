@@ -3,7 +3,8 @@
 //! `1 + x = 2^k (1 + f)` with `f = 2^-k x + (2^-k - 1)`: both terms are exact while they matter, and so is the rounding error of
 //! their sum (Knuth's TwoSum), which the core of `log` (see there) takes as a low part. For `k = 0`, `f` is `x` itself.
 
-use super::log::{exponent, rest_of_log, small_integer};
+use super::decompose::decompose;
+use super::log::{parts_to_base_2, rest_of_log, small_integer};
 use super::util::{Format, fast_two_sum, ln2, tiny_as_is, two_sum};
 use crate::body::{BodyBuilder, Reg};
 
@@ -21,11 +22,42 @@ pub(super) fn log1p_of(b: &mut BodyBuilder, x: Reg, low: Option<Reg>, doublings:
 
 /// The logarithm as an unrounded sum of two floats, for finite `x > -1`; below a half unit of 1 it may have lost a subnormal's bits.
 pub(super) fn log1p_parts(b: &mut BodyBuilder, x: Reg, low: Option<Reg>, doublings: Option<Reg>) -> (Reg, Reg) {
+    let ty = b.ty(x);
+    let (k, fraction, error) = decomposed(b, x, low);
+    let k = doublings.map_or(k, |more| b.iadd(k, more));
+    let k = small_integer(b, k, Format::of(ty));
+    let (ln2_high, ln2_low) = ln2(ty);
+    let (ln2_high, ln2_low) = (b.float(ty, ln2_high), b.float(ty, ln2_low));
+    let error = b.fma(k, ln2_low, error);
+    let rest = rest_of_log(b, fraction, error);
+    // |k ln 2| > |f| unless k = 0.
+    let whole = b.fmul(k, ln2_high);
+    let (sum, lost) = fast_two_sum(b, whole, fraction);
+    (sum, b.fadd(lost, rest))
+}
+
+/// As [`log1p_parts`], to base 2.
+pub(super) fn log2_1p_parts(b: &mut BodyBuilder, x: Reg, low: Reg) -> (Reg, Reg) {
+    let (k, fraction, error) = decomposed(b, x, Some(low));
+    let f = Format::of(b.ty(x));
+    let k = small_integer(b, k, f);
+    let rest = rest_of_log(b, fraction, error);
+    let (high, low) = parts_to_base_2(b, k, (fraction, rest));
+    // Below, the error of the product is subnormal and loses bits.
+    let limit = b.float(f.ty, 2f64.powi(f.mantissa as i32 + 4 - f.bias as i32));
+    let tiny = b.flt(x, limit);
+    let (zero, log2_e) = (b.float(f.ty, 0.0), b.float(f.ty, std::f64::consts::LOG2_E));
+    let product = b.fmul(x, log2_e);
+    (b.select(tiny, product, high), b.select(tiny, zero, low))
+}
+
+/// `(k, f, error)` with `1 + x + low = 2^k (1 + f) e^error`, `k` an integer register, `1 + f` between `sqrt(1/2)` and `sqrt 2`.
+fn decomposed(b: &mut BodyBuilder, x: Reg, low: Option<Reg>) -> (Reg, Reg, Reg) {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
     let one = b.float(f.ty, 1.0);
     let about = b.fadd(one, x);
-    let (k, _) = exponent(b, about);
+    let k = decompose(b, about, std::f64::consts::FRAC_1_SQRT_2).exponent(b);
     // 2^-k may be subnormal, four times that is not.
     let top = b.int(int, f.bias + 2);
     let field = b.isub(top, k);
@@ -45,16 +77,7 @@ pub(super) fn log1p_parts(b: &mut BodyBuilder, x: Reg, low: Option<Reg>, doublin
     // error / (1 + f), to first order.
     let minus = b.fneg(error);
     let error = b.fma(minus, fraction, error);
-    let k = doublings.map_or(k, |more| b.iadd(k, more));
-    let k = small_integer(b, k, f);
-    let (ln2_high, ln2_low) = ln2(f.ty);
-    let (ln2_high, ln2_low) = (b.float(f.ty, ln2_high), b.float(f.ty, ln2_low));
-    let error = b.fma(k, ln2_low, error);
-    let rest = rest_of_log(b, fraction, error);
-    // |k ln 2| > |f| unless k = 0.
-    let whole = b.fmul(k, ln2_high);
-    let (sum, lost) = fast_two_sum(b, whole, fraction);
-    (sum, b.fadd(lost, rest))
+    (k, fraction, error)
 }
 
 fn with_special_values(b: &mut BodyBuilder, x: Reg, result: Reg) -> Reg {

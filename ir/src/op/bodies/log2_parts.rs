@@ -6,6 +6,7 @@
 //! ARM's optimized routines). The polynomials `q` are own minimax fits by a Remez exchange in 240-bit arithmetic; the relative
 //! errors left in `log(1 + r)` after rounding the coefficients are 2^-38.2 (`f32`) and 2^-69.6 (`f64`).
 
+use super::decompose::{decompose, lifted};
 use super::double_word::{DoubleWord, constant, product};
 use super::log::small_integer;
 use super::pow_table::{ROWS, START};
@@ -15,6 +16,9 @@ use crate::dtype::PrimType;
 
 /// `1 / ln 2`, and what rounding it loses.
 const LOG2_E: (f64, f64) = (std::f64::consts::LOG2_E, 2.0355273740931033e-17);
+
+/// `ln 2`, and what rounding it loses.
+const LN_2: (f64, f64) = (std::f64::consts::LN_2, 2.3190468138462996e-17);
 
 const Q_SINGLE: &[f64] = &[0.6666666865348816, -0.5, 0.4000973701477051, -0.33340704441070557];
 const Q_DOUBLE: &[f64] = &[
@@ -36,22 +40,20 @@ fn unit(ty: PrimType) -> f64 {
 /// The base-2 logarithm of a positive finite number.
 pub(super) fn log2_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
     let f = Format::of(b.ty(x));
-    let int = f.ty.as_int();
-    let smallest_normal = b.float(f.ty, 2f64.powi(1 - f.bias as i32));
-    let subnormal = b.flt(x, smallest_normal);
-    let lift = i64::from(f.mantissa) + 2;
-    let factor = b.float(f.ty, (1u64 << lift) as f64);
-    let lifted = b.fmul(x, factor);
-    let x = b.select(subnormal, lifted, x);
-    let m = reduced(b, x, f);
-    let (zero, lift) = (b.int(int, 0), b.int(int, lift));
-    let lifted_by = b.select(subnormal, lift, zero);
-    let k = b.isub(m.k, lifted_by);
-    let k = small_integer(b, k, f);
-    let row = table(b, m.index, f.ty);
+    let (_, x, magic) = lifted(b, x);
+    let m = decompose(b, x, START);
+    let k = m.exponent_from(b, magic);
+    let row = table(b, m.above, f);
     let minus_one = b.float(f.ty, -1.0);
     let r = b.fma(m.m, row.c, minus_one);
     assembled(b, k, row, r, None)
+}
+
+/// The natural logarithm of a positive finite number.
+pub(super) fn log_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
+    let logarithm = log2_parts(b, x);
+    let ln2 = constant(b, b.ty(x), LN_2);
+    product(b, logarithm, ln2)
 }
 
 /// The base-2 logarithm of `4^k (x + rest.0 + rest.1)`: `x` positive and normal, `rest` a few units in its last place at most, `k` an
@@ -59,48 +61,22 @@ pub(super) fn log2_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
 pub(super) fn log2_of_sum(b: &mut BodyBuilder, x: Reg, rest: DoubleWord, k: Reg) -> DoubleWord {
     let f = Format::of(b.ty(x));
     let int = f.ty.as_int();
-    let m = reduced(b, x, f);
+    let m = decompose(b, x, START);
+    let exponent = m.exponent(b);
     let zero = b.int(int, 0);
-    let minus_k = b.isub(zero, m.k);
+    let minus_k = b.isub(zero, exponent);
     let down = power_of_two(b, minus_k, f);
     let rest = (b.fmul(rest.0, down), b.fmul(rest.1, down));
     let twice = b.iadd(k, k);
-    let k = b.iadd(m.k, twice);
+    let k = b.iadd(exponent, twice);
     let k = small_integer(b, k, f);
-    let row = table(b, m.index, f.ty);
+    let row = table(b, m.above, f);
     let minus_one = b.float(f.ty, -1.0);
     let r = b.fma(m.m, row.c, minus_one);
     let more = b.fmul(rest.0, row.c);
     let (r, low) = two_sum(b, r, more);
     let low = b.fma(rest.1, row.c, low);
     assembled(b, k, row, r, Some(low))
-}
-
-/// A number `2^k m`, and where the table has `m`.
-struct Reduced {
-    k: Reg,
-    m: Reg,
-    index: Reg,
-}
-
-fn reduced(b: &mut BodyBuilder, x: Reg, f: Format) -> Reduced {
-    let int = f.ty.as_int();
-    let bits = b.bitcast(x, int);
-    let start = b.float(f.ty, START);
-    let start = b.bitcast(start, int);
-    let above = b.isub(bits, start);
-    let shift = b.int(int, i64::from(f.mantissa));
-    let k = b.sshr(above, shift);
-    let field = b.shl(k, shift);
-    let m = b.isub(bits, field);
-    let m = b.bitcast(m, f.ty);
-
-    let index_bits = ROWS.len().ilog2();
-    let shift = b.int(int, i64::from(f.mantissa - index_bits));
-    let index = b.ushr(above, shift);
-    let mask = b.int(int, ROWS.len() as i64 - 1);
-    let index = b.and(index, mask);
-    Reduced { k, m, index: b.itrunc(index, PrimType::I32) }
 }
 
 /// A row of the table as floats.
@@ -112,7 +88,14 @@ struct Row {
     low: Reg,
 }
 
-fn table(b: &mut BodyBuilder, index: Reg, ty: PrimType) -> Row {
+/// The row of a mantissa: `above` has its place in the octave.
+fn table(b: &mut BodyBuilder, above: Reg, f: Format) -> Row {
+    let (ty, int) = (f.ty, f.ty.as_int());
+    let shift = b.int(int, i64::from(f.mantissa - ROWS.len().ilog2()));
+    let index = b.ushr(above, shift);
+    let mask = b.int(int, ROWS.len() as i64 - 1);
+    let index = b.and(index, mask);
+    let index = b.itrunc(index, PrimType::I32);
     let unit = unit(ty);
     let high = |row: &(u8, f64, f64)| (row.1 / unit).round_ties_even() * unit;
     let bits = |value: f64| {

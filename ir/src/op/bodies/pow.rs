@@ -6,7 +6,9 @@
 //! nearest.
 
 use super::log2_parts::log2_parts;
-use super::util::{Format, is_nan, polynomial, power_of_two, sign_of, xor_sign};
+use super::util::{
+    Format, at_least, at_most, is_finite, is_nan, is_normal, polynomial, power_of_two, sign_of, xor_sign,
+};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 use std::f64::consts::LN_2;
@@ -60,7 +62,7 @@ pub(super) fn pow(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let magnitude = b.fabs(x);
     let logarithm = log2_parts(b, magnitude);
     let power = exp2_of_product(b, y, logarithm);
-    special_cases(b, x, y, power)
+    with_special_cases(b, x, y, power)
 }
 
 /// 2 to the power `y` times a sum of two floats.
@@ -73,8 +75,8 @@ fn exp2_of_product(b: &mut BodyBuilder, y: Reg, (high, low): (Reg, Reg)) -> Reg 
     let error = b.fma(y, high, minus);
     let error = b.fma(y, low, error);
     let (limit, minus_limit) = (b.float(f.ty, c.limit), b.float(f.ty, -c.limit));
-    let bounded = b.fmin(product, limit);
-    let bounded = b.fmax(bounded, minus_limit);
+    let bounded = at_most(b, product, limit);
+    let bounded = at_least(b, bounded, minus_limit);
     let (zero, one) = (b.float(f.ty, 0.0), b.float(f.ty, 1.0));
     let within = b.feq(bounded, product);
     let error = b.select(within, error, zero);
@@ -111,6 +113,14 @@ fn exp2_of_product(b: &mut BodyBuilder, y: Reg, (high, low): (Reg, Reg)) -> Reg 
     let other = power_of_two(b, other, f);
     let scaled = b.fmul(power, half);
     b.fmul(scaled, other)
+}
+
+/// The power where an operand is unusual: a base that is not positive, finite and normal, an infinite exponent or NaN.
+fn with_special_cases(b: &mut BodyBuilder, x: Reg, y: Reg, power: Reg) -> Reg {
+    let (normal, finite) = (is_normal(b, x), is_finite(b, y));
+    let usual = b.and(normal, finite);
+    let rare = b.not(usual);
+    b.if_any(rare, &[power], &[x, y, power], |b, args| vec![special_cases(b, args[0], args[1], args[2])])[0]
 }
 
 /// The sign, and what the Array API says of zeros, infinities, NaN and negative bases. `power` is `|x|^y` for a finite

@@ -1,6 +1,6 @@
 //! Floats taken apart and put together: `ldexp`, `frexp`, `modf`, on `f32` and `f64`.
 
-use super::util::{Format, copysign, is_finite};
+use super::util::{Format, at_least, at_most, copysign, is_finite};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -12,8 +12,8 @@ pub(super) fn ldexp(b: &mut BodyBuilder, x: Reg, n: Reg) -> Reg {
     // Beyond, every number leaves the format.
     let span = (2 * f.bias + i64::from(f.mantissa) + 3) as f64;
     let (low, high) = (b.float(f.ty, -span), b.float(f.ty, span));
-    let n = b.fmax(n, low);
-    let n = b.fmin(n, high);
+    let n = at_least(b, n, low);
+    let n = at_most(b, n, high);
     let n = b.tosint(n, int);
     let exponent = b.iadd(exponent, n);
     // Half the smallest subnormal rounds to 0 as every smaller number does.

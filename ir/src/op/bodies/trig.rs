@@ -8,7 +8,7 @@
 use super::double_word::{DoubleWord, exact_product, quotient};
 use super::exp::clamp;
 use super::reduce::reduce;
-use super::util::{Format, fast_two_sum, polynomial, sign_of, two_sum, xor_sign};
+use super::util::{Format, fast_two_sum, polynomial, select_pair, sign_of, two_sum, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -105,10 +105,10 @@ pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let odd = b.and(q, one);
     let top = b.int(int, i64::from(ty.bits()) - 1);
     let flip = b.shl(odd, top);
-    let odd = b.ine(odd, zero);
-    let (n, n_low) = (b.select(odd, cosine.0, sine.0), b.select(odd, cosine.1, sine.1));
-    let (d, d_low) = (b.select(odd, sine.0, cosine.0), b.select(odd, sine.1, cosine.1));
-    let result = quotient(b, (n, n_low), (d, d_low));
+    let even = b.ieq(odd, zero);
+    let n = select_pair(b, even, sine, cosine);
+    let d = select_pair(b, even, cosine, sine);
+    let result = quotient(b, n, d);
     let sign = sign_of(b, x);
     let sign = b.xor(sign, flip);
     xor_sign(b, result, sign)
@@ -151,8 +151,8 @@ fn quadrant(b: &mut BodyBuilder, sine: Reg, cosine: Reg, q: Reg) -> Reg {
     let int = f.ty.as_int();
     let (one, two, zero) = (b.int(int, 1), b.int(int, 2), b.int(int, 0));
     let odd = b.and(q, one);
-    let odd = b.ine(odd, zero);
-    let value = b.select(odd, cosine, sine);
+    let even = b.ieq(odd, zero);
+    let value = b.select(even, sine, cosine);
     let half_turn = b.and(q, two);
     let to_top = b.int(int, i64::from(f.ty.bits()) - 2);
     let sign = b.shl(half_turn, to_top);

@@ -41,6 +41,11 @@ pub(super) fn ln2(ty: PrimType) -> (f64, f64) {
     }
 }
 
+/// `log10 2` in two parts, as [`ln2`].
+pub(super) const LOG10_2_SINGLE: (f64, f64) = (0.30103302001953125, -3.024355464731343e-06);
+/// The same in `f64`.
+pub(super) const LOG10_2_DOUBLE: (f64, f64) = (0.3010299956640665, -8.532344317057107e-14);
+
 /// The magnitude of `a` with the sign of `s`.
 pub(super) fn copysign(b: &mut BodyBuilder, a: Reg, s: Reg) -> Reg {
     let f = Format::of(b.ty(a));
@@ -114,6 +119,14 @@ pub(super) fn is_inf(b: &mut BodyBuilder, a: Reg) -> Reg {
     b.feq(magnitude, inf)
 }
 
+/// Whether a number is positive, finite and not subnormal.
+pub(super) fn is_normal(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let f = Format::of(b.ty(x));
+    let (least, inf) = (b.float(f.ty, 2f64.powi(1 - f.bias as i32)), b.float(f.ty, f64::INFINITY));
+    let (above, below) = (b.fle(least, x), b.flt(x, inf));
+    b.and(above, below)
+}
+
 pub(super) fn is_finite(b: &mut BodyBuilder, a: Reg) -> Reg {
     let magnitude = b.fabs(a);
     let inf = b.float(b.ty(a), f64::INFINITY);
@@ -149,6 +162,24 @@ pub(super) fn power_scale(b: &mut BodyBuilder, m: Reg) -> (Reg, Reg, Reg) {
     let bias = b.int(int, f.bias);
     let k = b.isub(biased, bias);
     (b.bitcast(down, f.ty), b.bitcast(up, f.ty), k)
+}
+
+/// `x`, but at most `limit`; NaN stays. Unlike `fmin` one instruction of most machines, as the sign of zero is left open.
+pub(super) fn at_most(b: &mut BodyBuilder, x: Reg, limit: Reg) -> Reg {
+    let above = b.flt(limit, x);
+    b.select(above, limit, x)
+}
+
+/// `x`, but at least `limit`; NaN stays.
+pub(super) fn at_least(b: &mut BodyBuilder, x: Reg, limit: Reg) -> Reg {
+    let below = b.flt(x, limit);
+    b.select(below, limit, x)
+}
+
+/// The smaller and the larger of two; both, in some order, if they are equal or not comparable.
+pub(super) fn in_order(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
+    let less = b.flt(x, y);
+    (b.select(less, x, y), b.select(less, y, x))
 }
 
 /// A sum and its rounding error, exact whatever the operands' order (Knuth).

@@ -1,0 +1,75 @@
+//! A float taken apart for its logarithm: `x = 2^k m` with `m` in an octave of the caller's choice.
+//!
+//! Nothing is shifted arithmetically: few machines do that to lanes of 64 bits.
+
+use super::util::{Format, is_normal};
+use crate::body::{BodyBuilder, Reg};
+
+/// The parts of a positive normal float.
+#[derive(Clone, Copy)]
+pub(super) struct Decomposed {
+    /// The mantissa, from `start` to twice that.
+    pub m: Reg,
+    /// The bits of `m` less those of `start`, and above them `k` with a bias: what stands highest in the lower bits tells where in
+    /// the octave `m` lies.
+    pub above: Reg,
+    f: Format,
+}
+
+/// `x = 2^k m` with `m` from `start`, which is near 1, to twice that; `x` is positive and normal.
+pub(super) fn decompose(b: &mut BodyBuilder, x: Reg, start: f64) -> Decomposed {
+    let f = Format::of(b.ty(x));
+    let int = f.ty.as_int();
+    let bits = b.bitcast(x, int);
+    let start = b.float(f.ty, start);
+    let start = b.bitcast(start, int);
+    let bias = b.int(int, bias(f) << f.mantissa);
+    let above = b.isub(bits, start);
+    let above = b.iadd(above, bias);
+    let low = b.int(int, (1 << f.mantissa) - 1);
+    let fraction = b.and(above, low);
+    let m = b.iadd(fraction, start);
+    Decomposed { m: b.bitcast(m, f.ty), above, f }
+}
+
+/// It makes exponents positive.
+fn bias(f: Format) -> i64 {
+    f.bias + 1
+}
+
+impl Decomposed {
+    /// `k` as an integer.
+    pub fn exponent(self, b: &mut BodyBuilder) -> Reg {
+        let int = self.f.ty.as_int();
+        let shift = b.int(int, i64::from(self.f.mantissa));
+        let k = b.ushr(self.above, shift);
+        let bias = b.int(int, bias(self.f));
+        b.isub(k, bias)
+    }
+
+    /// `k` as a float. `magic` is [`Format::magic`], or that plus what is to be taken from `k`: see [`lifted`].
+    pub fn exponent_from(self, b: &mut BodyBuilder, magic: Reg) -> Reg {
+        // A small integer in the low bits of 1.5 * 2^mantissa; subtracting that leaves it as a float.
+        let k = self.exponent(b);
+        let plain = b.float(self.f.ty, self.f.magic());
+        let plain = b.bitcast(plain, self.f.ty.as_int());
+        let k = b.iadd(k, plain);
+        let k = b.bitcast(k, self.f.ty);
+        b.fsub(k, magic)
+    }
+}
+
+/// What is not a positive normal number, as a mask, and subnormals lifted out of their range: `(rare, x, magic)`.
+pub(super) fn lifted(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
+    let f = Format::of(b.ty(x));
+    let magic = b.float(f.ty, f.magic());
+    let normal = is_normal(b, x);
+    let rare = b.not(normal);
+    let results = b.if_any(rare, &[x, magic], &[x], |b, x| {
+        let lift = f.mantissa + 2;
+        let factor = b.float(f.ty, (1u64 << lift) as f64);
+        let magic = b.float(f.ty, f.magic() + f64::from(lift));
+        vec![b.fmul(x[0], factor), magic]
+    });
+    (rare, results[0], results[1])
+}
