@@ -143,7 +143,7 @@ macro_rules! op_table {
             Hypot hypot(x y) Inexact FLOAT Same Ulp(1) [commutative]
                 "`sqrt(x^2 + y^2)` without needless overflow or underflow: infinite if either is, even beside NaN.";
             Pow pow(x y) Number REAL|COMPLEX Same Ulp(1) []
-                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN. Complex: `exp(y log(x))`, branch cut of `x` along the negative real axis; `x^0` is 1 and `x^1` is `x`, even for NaN; `0^y` is 0 where the real part of `y` is positive, else NaN (at most 1 ULP of the larger part while `|y log(x)| < 1000`).";
+                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN. Complex: `exp(y log(x))`, branch cut of `x` along the negative real axis; `x^0` is 1 and `x^1` is `x`, even for NaN; `0^y` is 0 where the real part of `y` is positive, else NaN; powers to integers up to 64 of whole numbers are exact while they fit (at most 1 ULP of the larger part while `|y log(x)| < 1000`).";
             Gcd gcd(x y) Join INT Same Exact [commutative]
                 "Greatest common divisor, not negative; `gcd(x, 0) = |x|`. The result wraps where it is the magnitude of `MIN`.";
             Lcm lcm(x y) Join INT Same Exact [commutative]
@@ -236,6 +236,8 @@ macro_rules! op_table {
                 "The error function, `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`: -1 and 1 at infinities, -0 at -0, NaN for NaN.";
             Erfc erfc(x) Inexact FLOAT Same Ulp(2) []
                 "`1 - erf(x)`, accurate where that is small: 2 at -inf, 0 at +inf and where it underflows, NaN for NaN.";
+            Erfinv erfinv(x) Inexact FLOAT Same Ulp(2) []
+                "The `y` with `erf(y) = x`: infinite with their sign at 1 and -1, -0 at -0, NaN beyond and for NaN.";
             Lgamma lgamma(x) Inexact FLOAT Same Ulp(2) []
                 "Logarithm of the magnitude of the gamma function: +inf at infinities, at 0 and at negative integers, and where it overflows; +0 at 1 and 2; NaN for NaN. Near its zeros between negative integers the error is at most 2^-25 (`f32`) or 2^-54 (`f64`), more than 2 ULP of results so small.";
             Tgamma tgamma(x) Inexact FLOAT Same Ulp(1) []

@@ -38,6 +38,7 @@ const GLIBC_EXP10: &str = "https://sourceware.org/glibc/manual/latest/html_node/
 const JAX_CLZ: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.clz.html";
 const JAX_ERF: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erf.html";
 const JAX_ERFC: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erfc.html";
+const JAX_ERF_INV: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.erf_inv.html";
 const JAX_EXP2: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.exp2.html";
 const JAX_GAMMA: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.scipy.special.gamma.html";
 const JAX_LGAMMA: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.lgamma.html";
@@ -83,7 +84,7 @@ const GAPS: &[DomainGap] = gaps! {
         Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Rint NUMPY_RINT, IsClose NUMPY_ISCLOSE, Angle NUMPY_ANGLE,
         Complex JAX_COMPLEX, Polar TORCH_POLAR, FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP,
         ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF, Ldexp NUMPY_LDEXP,
-        Erf JAX_ERF, Erfc JAX_ERFC, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA;
+        Erf JAX_ERF, Erfc JAX_ERFC, Erfinv JAX_ERF_INV, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA;
     HALF.union(DTypeSet::COMPLEX), "its result is complex, with parts in f32 or f64":
         Complex JAX_COMPLEX, Polar TORCH_POLAR;
     DTypeSet::COMPLEX, "it is defined for real numbers":
@@ -93,7 +94,7 @@ const GAPS: &[DomainGap] = gaps! {
         Logaddexp2 NUMPY_LOGADDEXP2, Exp10 GLIBC_EXP10, Relu nn!("relu"), Heaviside NUMPY_HEAVISIDE,
         Cbrt NUMPY_CBRT, Degrees NUMPY_DEGREES, Radians NUMPY_RADIANS, Ldexp NUMPY_LDEXP,
         FrexpMantissa NUMPY_FREXP, FrexpExponent NUMPY_FREXP, ModfFraction NUMPY_MODF, ModfInteger NUMPY_MODF,
-        Erf JAX_ERF, Erfc JAX_ERFC, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA;
+        Erf JAX_ERF, Erfc JAX_ERFC, Erfinv JAX_ERF_INV, Lgamma JAX_LGAMMA, Tgamma JAX_GAMMA;
     DTypeSet::COMPLEX, "JAX's takes complex numbers; here this is not written yet":
         FloatPower NUMPY_FLOAT_POWER, Sigmoid nn!("sigmoid"), LogSigmoid nn!("log_sigmoid"),
         Softplus nn!("softplus"), Silu nn!("silu"), Gelu nn!("gelu"), GeluTanh nn!("gelu"), Sinc NUMPY_SINC;

@@ -170,8 +170,9 @@ fn special_values_of_logarithms() {
         }
     }
     assert_special(Op::Log1p, c(-1.0, 0.0), c(-INF, 0.0), "-1, +0: -infinity + 0j");
-    for z in [c(0.0, 0.0), c(-0.0, 0.0), c(1e-42, 0.0), c(1e-42, 1e-42), c(-1e-30, 1e-40)] {
-        assert_special(Op::Log1p, z, z, "what is near 0 gives itself, zeros their sign");
+    assert_special(Op::Log1p, c(-0.0, 0.0), c(0.0, 0.0), "as log 1 (NumPy, JAX)");
+    for z in [c(0.0, 0.0), c(1e-42, 0.0), c(1e-42, 1e-42), c(-1e-30, 1e-40)] {
+        assert_special(Op::Log1p, z, z, "what is near 0 gives itself");
     }
     assert_special(Op::Log, c(1.0, 0.0), c(0.0, 0.0), "log 1 is +0");
 }
@@ -228,12 +229,37 @@ fn special_values_of_the_reciprocal_root() {
         (c(INF, INF), c(0.0, -0.0)),
         (c(NAN, INF), c(0.0, -0.0)),
         (c(NAN, 1.0), c(NAN, NAN)),
-        (c(1.0, NAN), c(NAN, NAN)),
+        (c(0.0, NAN), c(NAN, NAN)),
+        (c(NAN, 0.0), c(NAN, NAN)),
     ] {
         assert_special(Op::Rsqrt, z, expected, "1 / sqrt(z)");
     }
     let got = run(&mut Runner::default(), Op::Rsqrt, DType::C64, &[c(-INF, NAN)]);
     assert_eq!(got, c(0.0, 0.0), "the sign of NaN is not specified");
+}
+
+/// Powers of Gaussian integers are exact while they fit, and the parts that cancel are 0.
+#[test]
+fn whole_powers_of_whole_numbers_are_exact() {
+    let mut runner = Runner::default();
+    for (dtype, largest) in [(DType::C64, 2f64.powi(24)), (DType::C128, 2f64.powi(53))] {
+        for z in (-9..10).flat_map(|re| (-9..10).map(move |im| c(re.into(), im.into()))).filter(|z| *z != c(0.0, 0.0)) {
+            let mut exact = z;
+            for n in 2..=64 {
+                exact = c(exact.re * z.re - exact.im * z.im, exact.re * z.im + exact.im * z.re);
+                if exact.re.abs().max(exact.im.abs()) * 18.0 > largest {
+                    break;
+                }
+                let got = run(&mut runner, Op::Pow, dtype, &[z, c(n.into(), 0.0)]);
+                assert_eq!(got, exact, "{z} ^ {n} in {dtype}");
+                let got = run(&mut runner, Op::Pow, dtype, &[z, c(-f64::from(n), 0.0)]);
+                let product = c(got.re * exact.re - got.im * exact.im, got.re * exact.im + got.im * exact.re);
+                let bound = if dtype == DType::C64 { 2f64.powi(-23) } else { 2f64.powi(-51) };
+                assert!((product - 1.0).norm() < bound, "{z} ^ -{n} in {dtype}: {got}");
+                assert_eq!([got.re == 0.0, got.im == 0.0], [exact.re == 0.0, exact.im == 0.0], "{z} ^ -{n}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -248,6 +274,7 @@ fn special_values_of_powers() {
         ("z^1 is z", c(-0.0, INF), c(1.0, -0.0), c(-0.0, INF)),
         ("0^w is 0 where Re w > 0 (NumPy)", c(0.0, 0.0), c(2.0, 0.0), c(0.0, 0.0)),
         ("0^w is 0 where Re w > 0 (NumPy)", c(-0.0, 0.0), c(1.0, 1.0), c(0.0, 0.0)),
+        ("0^w is 0 where Re w > 0 (NumPy)", c(-0.0, -0.0), c(1.0, 0.0), c(0.0, 0.0)),
         ("0^w is 0 where Re w > 0 (NumPy)", c(0.0, -0.0), c(INF, INF), c(0.0, 0.0)),
         ("0^w is NaN where Re w < 0 (NumPy, JAX)", c(0.0, 0.0), c(-1.0, 0.0), c(NAN, NAN)),
         ("0^w is NaN where Re w = 0 (NumPy, JAX)", c(0.0, 0.0), c(0.0, 1.0), c(NAN, NAN)),
@@ -265,6 +292,10 @@ fn special_values_of_powers() {
         ("a zero times an infinity counts as 0", c(2.0, 0.0), c(INF, 0.0), c(INF, 0.0)),
         ("a zero times an infinity counts as 0", c(0.5, 0.0), c(INF, 0.0), c(0.0, 0.0)),
         ("a zero times an infinity counts as 0", c(1.0, 0.0), c(INF, 0.0), c(1.0, 0.0)),
+        ("as z * z", c(-2.0, 0.0), c(2.0, 0.0), c(4.0, -0.0)),
+        ("as z * z", c(-2.0, -0.0), c(2.0, 0.0), c(4.0, 0.0)),
+        ("as z * z * z", c(-2.0, 0.0), c(3.0, 0.0), c(-8.0, 0.0)),
+        ("as 1 / z (NumPy)", c(-2.0, 0.0), c(-1.0, 0.0), c(-0.5, 0.0)),
         ("overflow", c(1e30, 0.0), c(1e30, 0.0), c(INF, 0.0)),
         ("underflow", c(1e-30, 0.0), c(1e30, 0.0), c(0.0, 0.0)),
         ("real powers of positive numbers are real", c(2.0, 0.0), c(0.5, 0.0), c(2f64.sqrt(), 0.0)),

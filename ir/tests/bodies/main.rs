@@ -11,6 +11,7 @@ mod complex_trig;
 mod degrees;
 mod double_double;
 mod erf;
+mod erfinv;
 mod exp_log;
 mod float;
 mod float_parts;

@@ -6,7 +6,9 @@
 
 use super::angle::quarter_turns;
 use super::double_word::{DoubleWord, exact_product};
-use super::util::{Format, Pair, copysign, fast_two_sum, polynomial, power_scale, select_pair, sign_of, xor_sign};
+use super::util::{
+    Format, Pair, copysign, fast_two_sum, in_order, polynomial, power_scale, select_pair, sign_of, xor_sign,
+};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -57,7 +59,7 @@ pub(super) fn arg(b: &mut BodyBuilder, (x, y): Pair, low: Option<Reg>) -> Double
     let (ax, ay) = (b.fabs(x), b.fabs(y));
     let turned = b.flt(ax, ay);
     let zero = b.float(f.ty, 0.0);
-    let (n, d) = (b.fmin(ax, ay), b.fmax(ax, ay));
+    let (n, d) = in_order(b, ax, ay);
     let factors = scale(b, d);
     let (n_low, d_low) = match low {
         Some(low) => {
@@ -112,7 +114,9 @@ fn quotient(b: &mut BodyBuilder, n: Reg, d: Reg, factors: Pair) -> Pair {
     let (n_scaled, d_scaled) = (scaled(b, n, factors), scaled(b, d, factors));
     let (infinite, at_zero) = (b.feq(d, inf), b.feq(d, zero));
     let equal = b.feq(n, inf);
-    let n_unit = b.select(equal, one, zero);
+    // 0, or NaN.
+    let rest = b.fmul(n, zero);
+    let n_unit = b.select(equal, one, rest);
     let n = b.select(infinite, n_unit, n_scaled);
     let d = b.select(infinite, one, d_scaled);
     (n, b.select(at_zero, one, d))

@@ -10,7 +10,7 @@
 use super::arg::arg;
 use super::double_word::{DoubleWord, constant, exact_product, product, rounded};
 use super::log2_parts::log2_of_sum;
-use super::util::{Format, Pair, copysign, is_finite, is_inf, power_scale, two_sum};
+use super::util::{Format, Pair, copysign, in_order, is_finite, is_inf, power_scale, two_sum};
 use crate::body::{BodyBuilder, Reg};
 
 /// `ln 2 / 2` and `log10 2 / 2` less what rounding loses.
@@ -73,7 +73,7 @@ pub(super) fn log1p(b: &mut BodyBuilder, z: Pair) -> Pair {
     let re = product(b, logarithm, half_ln2);
     let re = special_values(b, (x, z.1), re);
     let re = rounded(b, re);
-    // `x - x^2/2 + y^2/2` where only x counts: subnormals and the sign of zero.
+    // `x - x^2/2 + y^2/2` where only x counts, which keeps subnormals; -0 gives +0, as in `log 1`.
     let tiny = 2f64.powi(-2 - f.mantissa as i32);
     let bound = b.float(f.ty, tiny);
     let magnitude = b.fabs(z.0);
@@ -81,7 +81,8 @@ pub(super) fn log1p(b: &mut BodyBuilder, z: Pair) -> Pair {
     let share = b.fmul(magnitude, bound);
     let (x_tiny, y_tiny) = (b.flt(magnitude, bound), b.fle(square, share));
     let as_is = b.and(x_tiny, y_tiny);
-    let re = b.select(as_is, z.0, re);
+    let itself = b.fadd(z.0, zero);
+    let re = b.select(as_is, itself, re);
     let im = arg(b, (x, z.1), Some(low));
     (re, angle(b, im, z.1))
 }
@@ -89,7 +90,7 @@ pub(super) fn log1p(b: &mut BodyBuilder, z: Pair) -> Pair {
 /// `log2((x + low)^2 + y^2)` for finite numbers, where `low` is a rounding error of `x`.
 fn log2_of_square(b: &mut BodyBuilder, (x, y): Pair, low: Option<Reg>) -> DoubleWord {
     let (ax, ay) = (b.fabs(x), b.fabs(y));
-    let large = b.fmax(ax, ay);
+    let (_, large) = in_order(b, ax, ay);
     let (down, _, k) = power_scale(b, large);
     let (x, y) = (b.fmul(x, down), b.fmul(y, down));
     let (xx, yy) = (exact_product(b, x, x), exact_product(b, y, y));

@@ -2,8 +2,8 @@
 
 use super::double_word::{self, exact_product};
 use super::util::{
-    Format, Pair, copysign, copysign_of_number, if_any_pair, in_order, is_finite, is_inf, is_nan, power_scale,
-    select_pair,
+    Format, Pair, at_least, at_most, copysign, copysign_of_number, if_any_pair, in_order, is_finite, is_inf, is_nan,
+    power_scale, select_pair,
 };
 use crate::body::{BodyBuilder, Reg};
 
@@ -91,14 +91,14 @@ pub(super) fn sqrt(b: &mut BodyBuilder, x: Pair) -> Pair {
 pub(super) fn rsqrt(b: &mut BodyBuilder, z: Pair) -> Pair {
     let f = Format::of(b.ty(z.0));
     let (zero, half) = (b.float(f.ty, 0.0), b.float(f.ty, 0.5));
-    let (re, im) = (b.fabs(z.0), b.fabs(z.1));
-    let (large, small) = (b.fmax(re, im), b.fmin(re, im));
+    let (re_size, im_size) = (b.fabs(z.0), b.fabs(z.1));
+    let (small, large) = in_order(b, re_size, im_size);
     let (down, half_down, _) = even_scale(b, large, f);
     let (large_scaled, small_scaled) = (b.fmul(large, down), b.fmul(small, down));
     let (x, y) = (exact_product(b, large_scaled, large_scaled), exact_product(b, small_scaled, small_scaled));
     let squares = double_word::sum(b, x, y);
     let n = double_word::sqrt(b, squares);
-    let re_scaled = b.fmul(re, down);
+    let re_scaled = b.fmul(re_size, down);
     let sum = double_word::sum(b, n, (re_scaled, zero));
     let sum = (b.fmul(sum.0, half), b.fmul(sum.1, half));
     let t = double_word::sqrt(b, sum);
@@ -108,15 +108,16 @@ pub(super) fn rsqrt(b: &mut BodyBuilder, z: Pair) -> Pair {
     let twice = (b.fadd(tn.0, tn.0), b.fadd(tn.1, tn.1));
     // Not from the scaled part, as in `sqrt`. What the scale adds goes before the division, what it takes away behind it.
     let one = b.float(f.ty, 1.0);
-    let (up, low_down) = (b.fmax(half_down, one), b.fmin(half_down, one));
-    let lifted = (0..3).fold(im, |im, _| b.fmul(im, up));
+    let (up, low_down) = (at_least(b, half_down, one), at_most(b, half_down, one));
+    let lifted = (0..3).fold(im_size, |im, _| b.fmul(im, up));
     let far = double_word::quotient(b, (lifted, zero), twice);
     let far = (0..3).fold(far, |far, _| b.fmul(far, low_down));
     let left = b.flt(z.0, zero);
     let (re, im) = select_pair(b, left, (far, near), (near, far));
 
     let (inf, nan) = (b.float(f.ty, f64::INFINITY), b.float(f.ty, f64::NAN));
-    let at_zero = b.feq(large, zero);
+    let both = b.fadd(re_size, im_size);
+    let at_zero = b.feq(both, zero);
     let (re, im) = select_pair(b, at_zero, (inf, nan), (re, im));
     let (re_inf, im_inf) = (is_inf(b, z.0), is_inf(b, z.1));
     let infinite = b.or(re_inf, im_inf);

@@ -56,6 +56,12 @@ pub(super) fn sum(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> DoubleWo
     fast_two_sum(b, sum, low)
 }
 
+/// The difference of two double-word numbers.
+pub(super) fn difference(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> DoubleWord {
+    let minus = negative(b, y);
+    sum(b, x, minus)
+}
+
 /// `-x`.
 pub(super) fn negative(b: &mut BodyBuilder, x: DoubleWord) -> DoubleWord {
     (b.fneg(x.0), b.fneg(x.1))

@@ -7,7 +7,7 @@
 
 use super::double_word::product;
 use super::exp::{exp_unscaled, scale};
-use super::util::{Format, fast_two_sum, fma_two_sum, polynomial, power_of_two, sign_of, two_sum, xor_sign};
+use super::util::{Format, at_most, fast_two_sum, fma_two_sum, polynomial, power_of_two, sign_of, two_sum, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -126,7 +126,7 @@ fn far_single(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     // 1 after rounding from there on.
     let limit = b.float(ty, 4.0);
-    let x = b.fmin(x, limit);
+    let x = at_most(b, x, limit);
     let centre = b.float(ty, CENTRE);
     let t = b.fsub(x, centre);
     polynomial(b, t, TAIL_SINGLE)
@@ -136,7 +136,7 @@ fn far_double(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
     // 1 after rounding from here on, and 2^k is a normal number before.
     let limit = b.float(f.ty, 6.0);
-    let x = b.fmin(x, limit);
+    let x = at_most(b, x, limit);
     let (high, low, k) = complement(b, x);
     let value = b.fadd(high, low);
     let power = power_of_two(b, k, f);
@@ -158,7 +158,7 @@ pub(super) fn erfc(b: &mut BodyBuilder, x: Reg) -> Reg {
     let magnitude = b.fabs(x);
     // 0 after rounding from here on.
     let limit = b.float(ty, if ty == PrimType::F32 { 10.5 } else { 27.3 });
-    let bounded = b.fmin(magnitude, limit);
+    let bounded = at_most(b, magnitude, limit);
     let (high, low, k) = complement(b, bounded);
     let value = b.fadd(high, low);
     let value = scale(b, value, k);

@@ -4,7 +4,7 @@ use super::super::Op;
 use super::Scalar::{self, Binary, Quaternary, Ternary, Unary};
 use super::util::{copysign_of_number, is_finite, is_inf, is_nan};
 use super::{
-    asin, atan, complex_root, degrees, erf, exp, expm1, finite, float_parts, gamma, gelu, hyperbolic,
+    asin, atan, complex_root, degrees, erf, erfinv, exp, expm1, finite, float_parts, gamma, gelu, hyperbolic,
     inverse_hyperbolic, log, log_sum, log1p, logistic, polar, pow, remainder, root, scale, sinc, softplus, trig,
 };
 use crate::body::{BodyBuilder, Reg};
@@ -119,6 +119,7 @@ pub(super) const fn op(op: Op) -> Option<Scalar> {
         Op::Sinc => Unary(sinc::sinc),
         Op::Erf => Unary(erf::erf),
         Op::Erfc => Unary(erf::erfc),
+        Op::Erfinv => Unary(erfinv::erfinv),
         Op::Lgamma => Unary(gamma::lgamma),
         Op::Tgamma => Unary(gamma::tgamma),
         _ => return None,

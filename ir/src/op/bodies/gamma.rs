@@ -7,7 +7,7 @@
 //! All polynomials are own minimax fits with rounded coefficients (Sollya's `fpminimax`); their errors stand beside them.
 
 use super::double_word::times;
-use super::exp::{exp_unscaled, scale};
+use super::exp::{clamp, exp_unscaled, scale};
 use super::log2_parts::log_parts;
 use super::util::{fast_two_sum, is_nan, polynomial, sign_of, two_sum, xor_sign};
 use crate::body::{BodyBuilder, Reg};
@@ -127,9 +127,7 @@ pub(super) fn lgamma(b: &mut BodyBuilder, x: Reg) -> Reg {
 pub(super) fn tgamma(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     let (least, most) = constants(ty).range;
-    let (least, most) = (b.float(ty, least), b.float(ty, most));
-    let bounded = b.fmin(x, most);
-    let bounded = b.fmax(bounded, least);
+    let bounded = clamp(b, x, least, most);
     let (high, low) = log_gamma(b, bounded);
     let (high, low) = two_sum(b, high, low);
     let ((power, power_low), k) = exp_unscaled(b, high, low);

@@ -8,7 +8,7 @@
 
 use super::double_word::{exact_product, product};
 use super::exp::{exp_unscaled, scale_down};
-use super::util::{fma_two_sum, polynomial, two_sum};
+use super::util::{at_most, fma_two_sum, polynomial, two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -76,7 +76,7 @@ pub(super) fn gelu(b: &mut BodyBuilder, x: Reg) -> Reg {
     let (zero, one, minus_half) = (b.float(ty, 0.0), b.float(ty, 1.0), b.float(ty, -0.5));
     let (k, minus_k, limit) = (b.float(ty, c.k), b.float(ty, -c.k), b.float(ty, c.limit));
     let magnitude = b.fabs(x);
-    let a = b.fmin(magnitude, limit);
+    let a = at_most(b, magnitude, limit);
 
     let (divisor, divisor_low) = two_sum(b, a, k);
     let inverse = b.fdiv(one, divisor);

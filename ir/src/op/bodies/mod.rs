@@ -25,6 +25,7 @@ mod decompose;
 mod degrees;
 mod double_word;
 mod erf;
+mod erfinv;
 mod exp;
 mod expm1;
 mod finite;

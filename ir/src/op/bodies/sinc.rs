@@ -5,7 +5,7 @@
 //! a Remez exchange in 250-bit arithmetic over `0 <= v <= 1/2`, weighted for the relative error of the sine, which is 2^-32.0 (`f32`)
 //! and 2^-60.4 (`f64`) after rounding the coefficients.
 
-use super::util::polynomial;
+use super::util::{at_most, polynomial};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -31,13 +31,13 @@ pub(super) fn sinc(b: &mut BodyBuilder, x: Reg) -> Reg {
     let even = b.float(ty, 2f64.powi(even));
     let (zero, half, one, minus_two) = (b.float(ty, 0.0), b.float(ty, 0.5), b.float(ty, 1.0), b.float(ty, -2.0));
     let magnitude = b.fabs(x);
-    let bounded = b.fmin(magnitude, even);
+    let bounded = at_most(b, magnitude, even);
     let turns = b.fmul(bounded, half);
     let turns = b.fround(turns);
     let from_even = b.fma(turns, minus_two, bounded);
     let distance = b.fabs(from_even);
     let from_odd = b.fsub(one, distance);
-    let v = b.fmin(distance, from_odd);
+    let v = at_most(b, distance, from_odd);
 
     let square = b.fmul(v, v);
     let s = polynomial(b, square, s);

@@ -5,7 +5,7 @@
 //! 2^-29.0 (`f32`) and 2^-57.0 (`f64`) after rounding the coefficients: no range reduction and no quotient.
 
 use super::exp::{less_one, reduce, scale_down};
-use super::util::polynomial;
+use super::util::{at_least, polynomial};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -56,7 +56,7 @@ pub(super) fn softplus(b: &mut BodyBuilder, x: Reg) -> Reg {
     let (zero, one) = (b.float(ty, 0.0), b.float(ty, 1.0));
     let magnitude = b.fabs(x);
     let exponent = b.fneg(magnitude);
-    let exponent = b.fmax(exponent, limit);
+    let exponent = at_least(b, exponent, limit);
     let r = reduce(b, exponent);
     let less = less_one(b, r.value, None);
     let power = b.fadd(less, one);
@@ -64,7 +64,7 @@ pub(super) fn softplus(b: &mut BodyBuilder, x: Reg) -> Reg {
     let p = polynomial(b, t, p);
     let square = b.fmul(t, t);
     let logarithm = b.fma(square, p, t);
-    let positive = b.fmax(x, zero);
+    let positive = at_least(b, x, zero);
     b.fadd(positive, logarithm)
 }
 

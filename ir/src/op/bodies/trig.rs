@@ -106,9 +106,9 @@ pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let top = b.int(int, i64::from(ty.bits()) - 1);
     let flip = b.shl(odd, top);
     let even = b.ieq(odd, zero);
-    let n = select_pair(b, even, sine, cosine);
-    let d = select_pair(b, even, cosine, sine);
-    let result = quotient(b, n, d);
+    let numerator = select_pair(b, even, sine, cosine);
+    let divisor = select_pair(b, even, cosine, sine);
+    let result = quotient(b, numerator, divisor);
     let sign = sign_of(b, x);
     let sign = b.xor(sign, flip);
     xor_sign(b, result, sign)
