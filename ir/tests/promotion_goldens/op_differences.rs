@@ -26,17 +26,7 @@ const IVY: &[&str] = &["ivy_precise", "ivy_imprecise"];
 pub const DIFFERENCES: &[Difference] = &[
     // Every library.
     Difference {
-        libraries: &[
-            "jax x64",
-            "jax x32",
-            "numpy2",
-            "numpy1",
-            "torch",
-            "tensorflow",
-            "ivy_precise",
-            "ivy_imprecise",
-            "array_api",
-        ],
+        libraries: &["jax x64", "jax x32", "numpy2", "numpy1", "torch", "tensorflow", "ivy_precise", "ivy_imprecise"],
         calls: &["logaddexp", "logaddexp2", "float_power", "sigmoid", "softplus", "silu", "gelu", "sinc", "erf"],
         cells: |o| o.missing() && o.has_kind(Kind::Complex),
         ours: nothing,

@@ -11,7 +11,10 @@
 use super::atan::atan2;
 use super::double_word::{DoubleWord, quotient_of};
 use super::log1p::log1p_of;
-use super::util::{Format, Pair, copysign, copysign_of_number, exchanged, fast_two_sum, is_inf, power_scale};
+use super::util::{
+    Format, Pair, at_least, at_most, copysign, copysign_of_number, exchanged, fast_two_sum, in_order, is_inf,
+    power_scale,
+};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -102,7 +105,7 @@ fn scale_of_large(b: &mut BodyBuilder, z: Pair, f: Format) -> Pair {
     let int = f.ty.as_int();
     let exponent = constants(f.ty).large;
     let (re, im) = (b.fabs(z.0), b.fabs(z.1));
-    let largest = b.fmax(re, im);
+    let (_, largest) = in_order(b, re, im);
     let limit = power(b, f.ty, exponent);
     let large = b.flt(limit, largest);
     let (one, none) = (b.float(f.ty, 1.0), b.int(int, 0));
@@ -137,7 +140,7 @@ fn roots(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, DoubleWord) {
     let large = b.fsqrt(sum);
     // At 1 it is 0, and so is the other.
     let least = power(b, f.ty, 1 - f.bias as i32);
-    let divisor = b.fmax(large, least);
+    let divisor = at_least(b, large, least);
     let inverse = b.fdiv(one, divisor);
     // What rounding the root left.
     let minus = b.fneg(large);
@@ -164,7 +167,7 @@ fn roots(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, DoubleWord) {
 /// `x + 1` and `|x - 1|` for `x >= 0`.
 fn from_one(b: &mut BodyBuilder, x: Reg) -> (DoubleWord, DoubleWord) {
     let one = b.float(b.ty(x), 1.0);
-    let (larger, smaller) = (b.fmax(x, one), b.fmin(x, one));
+    let (smaller, larger) = in_order(b, x, one);
     let minus = b.fneg(smaller);
     (fast_two_sum(b, larger, smaller), fast_two_sum(b, larger, minus))
 }
@@ -190,7 +193,7 @@ pub(super) fn atanh(b: &mut BodyBuilder, z: Pair) -> Pair {
 
     // Beyond, the angle is pi/2.
     let limit = power(b, f.ty, constants(f.ty).large);
-    let limited = b.fmin(y, limit);
+    let limited = at_most(b, y, limit);
     let one = b.float(f.ty, 1.0);
     let minus = b.fneg(x);
     let less = b.fma(minus, x, one);

@@ -84,7 +84,7 @@ pub(super) struct SinhCosh {
 pub(super) fn sinh_cosh_parts(b: &mut BodyBuilder, x: Reg, largest: f64, top: i64) -> SinhCosh {
     let ty = b.ty(x);
     let largest = b.float(ty, largest);
-    let x = b.fmin(x, largest);
+    let x = at_most(b, x, largest);
     let reduced = reduce(b, x);
     let top = b.int(ty.as_int(), top);
     let k = b.smin(reduced.k, top);
