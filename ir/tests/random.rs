@@ -6,7 +6,7 @@ use ndjit_ir::{DType, DTypeSet, Op, Policy, Reduction, Shape, ValueType};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn programs(limits: &Limits) -> impl Iterator<Item = Program> + '_ {
-    (0..2500).map(|seed| program(seed, limits).unwrap())
+    (0..4_000).map(|seed| program(seed, limits).unwrap())
 }
 
 #[test]

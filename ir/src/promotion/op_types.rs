@@ -39,7 +39,7 @@ impl Policy {
             return Err(wrong_arity(op, operands));
         }
         if op.row().rule == Operands::Scale && !matches!(operands[1].kind(), Kind::Bool | Kind::UInt | Kind::Int) {
-            return Err(no_integer(op, operands));
+            return Err(self.no_integer(op, operands));
         }
         let compute =
             self.resolve(op.row().rule, operands).map_err(|clash| self.no_common_type(op, operands, clash))?.compute;
@@ -64,6 +64,20 @@ impl Policy {
             (ResultRule::Int32, _) => ValueType::Strong(DType::I32),
             (ResultRule::Real, ValueType::Weak(Weak::Int | Weak::Float)) | (ResultRule::Same, _) => compute,
         }
+    }
+
+    /// The second operand of a scaling op is not an integer.
+    fn no_integer(self, op: Op, operands: &[ValueType]) -> Error {
+        let name = op.row().operands[1];
+        let error = Error::new(ErrorCode::DType, format!("{op}: {name} is {}, not an integer", operands[1]));
+        let error = operand_facts(error, op, operands).fact(
+            "because: a power of two is scaled by, whose exponent is an integer \
+             (https://numpy.org/doc/stable/reference/generated/numpy.ldexp.html)",
+        );
+        let integers = [operands[0], DType::I32.into()];
+        let others = self.resolve_op(op, &integers).is_err().then(|| self.casts_to_write(op, operands)).flatten();
+        let others = others.map(|casts| format!("{casts} and ")).unwrap_or_default();
+        error.help(format!("cast explicitly: {others}`{name}.cast(DType::I32)`"))
     }
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
@@ -154,13 +168,6 @@ fn wrong_arity(op: Op, operands: &[ValueType]) -> Error {
     let plural = if takes == 1 { "" } else { "s" };
     Error::new(ErrorCode::Arity, format!("{op}: takes {takes} operand{plural}, {given} given"))
         .fact(format_args!("operands: {op}({})", op.row().operands.join(", ")))
-}
-
-/// The second operand of a scaling op is not an integer.
-fn no_integer(op: Op, operands: &[ValueType]) -> Error {
-    let name = op.row().operands[1];
-    let error = Error::new(ErrorCode::DType, format!("{op}: {name} is {}, not an integer", operands[1]));
-    operand_facts(error, op, operands).help(format!("cast it: `{name}.cast(DType::I32)`"))
 }
 
 /// One fact per operand: its name, aligned, and its type.

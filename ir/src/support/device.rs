@@ -41,10 +41,10 @@ struct Description {
 ///
 /// let device = Device::describe("doc_torch")
 ///     .invalid(DTypeSet::UNSIGNED.difference(DType::U8.into()), "torch has no such types", "https://docs.pytorch.org")
-///     .unsupported([Op::Exp], DType::F16, "declared by Ivy", "https://docs.ivy.dev")
+///     .unsupported([Op::Cbrt], DType::F16, "declared by Ivy", "https://docs.ivy.dev")
 ///     .register()?;
 /// assert_eq!(valid_dtypes(device, DTypeSet::UNSIGNED), DType::U8.into());
-/// assert_eq!(supported_dtypes(Op::Exp, device).to_string(), "bf16 f32 f64");
+/// assert_eq!(supported_dtypes(Op::Cbrt, device).to_string(), "bf16 f32 f64");
 /// # Ok::<(), ndjit_ir::Error>(())
 /// ```
 #[derive(Clone, Copy)]

@@ -15,13 +15,26 @@ macro_rules! float_tests {
                 x.to_bits().into()
             }
 
-            /// Floor division and remainder as NumPy's `npy_divmod` words them.
+            /// The truncated quotient of magnitudes: the whole number that leaves the remainder, where floats hold them all.
+            fn quotient(x: $float, y: $float) -> $float {
+                let (about, r) = ((x / y).trunc(), x % y);
+                if x.is_infinite() {
+                    return r;
+                }
+                if about >= 2.0 / <$float>::EPSILON {
+                    return x / y;
+                }
+                let exact = [about, about - 1.0].into_iter().find(|q| (-q).mul_add(y, x) == r);
+                exact.unwrap_or(if y.is_infinite() { 0.0 } else { <$float>::NAN })
+            }
+
+            /// Floor division and remainder as NumPy's `npy_divmod`, but for a quotient that it rounds twice.
             fn divmod(x: $float, y: $float) -> ($float, $float) {
                 let r = x % y;
                 if y == 0.0 {
                     return (x / y, r);
                 }
-                let mut quotient = (x - r) / y;
+                let mut quotient = quotient(x.abs(), y.abs()) * x.signum() * y.signum();
                 let mut remainder = r;
                 if r != 0.0 {
                     if (y < 0.0) != (r < 0.0) {
@@ -34,8 +47,7 @@ macro_rules! float_tests {
                 if quotient == 0.0 {
                     return ((0.0 as $float).copysign(x / y), remainder);
                 }
-                let floor = quotient.floor();
-                (if quotient - floor > 0.5 { floor + 1.0 } else { floor }, remainder)
+                (quotient, remainder)
             }
 
             fn minimum(x: $float, y: $float) -> $float {

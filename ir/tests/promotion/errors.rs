@@ -11,10 +11,8 @@ fn the_advice_of_every_error_works() {
     for (policy, op) in Policy::ALL.into_iter().flat_map(|policy| Op::ALL.map(|op| (policy, op))) {
         for (a, b) in ValueType::ALL.into_iter().flat_map(|a| ValueType::ALL.map(|b| (a, b))) {
             let operands = match op.arity() {
-                1 => vec![a],
-                2 => vec![a, b],
                 _ if op == Op::Where => vec![b, a, b],
-                _ => vec![a, a, b],
+                arity => [a, a, a, b][4 - arity..].to_vec(),
             };
             let error = match policy.resolve_op(op, &operands) {
                 Ok(types) => {

@@ -208,7 +208,7 @@ fn adapted_ops_compute_in_supported_dtypes() {
     let policy = Policy::Standard;
     let mut cast = 0;
     for (op, a, b) in Op::ALL.into_iter().flat_map(|op| pairs().map(move |(a, b)| (op, a, b))) {
-        let operands: Vec<ValueType> = [a, a, b][3 - op.arity()..].iter().map(|&d| d.into()).collect();
+        let operands: Vec<ValueType> = [a, a, a, b][4 - op.arity()..].iter().map(|&d| d.into()).collect();
         for modes in combinations() {
             let support = Support { device: Some(device), casting: modes, ..Support::default() };
             let Ok(adapted) = support.resolve_op(policy, op, &operands) else { continue };
@@ -236,7 +236,7 @@ fn pairs() -> impl Iterator<Item = (DType, DType)> {
 #[test]
 fn without_limits_and_modes_nothing_changes() {
     for (op, a, b) in Op::ALL.into_iter().flat_map(|op| pairs().map(move |(a, b)| (op, a, b))) {
-        let operands: Vec<ValueType> = [a, a, b][3 - op.arity()..].iter().map(|&d| d.into()).collect();
+        let operands: Vec<ValueType> = [a, a, a, b][4 - op.arity()..].iter().map(|&d| d.into()).collect();
         for device in [None, Some(Device::CPU)] {
             let support = Support { device, ..Support::default() };
             match (support.resolve_op(Policy::Standard, op, &operands), Policy::Standard.resolve_op(op, &operands)) {

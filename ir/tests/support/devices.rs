@@ -80,13 +80,13 @@ fn reasons() {
     assert_snapshot!(why(Op::Exp, DType::F16), @"torch_like does not do exp in f16: declared for expm1");
     assert_snapshot!(why(Op::Add, DType::U8), @"torch_like does not do add in u8: classes may hold invalid dtypes");
     assert_snapshot!(why(Op::Add, DType::U16), @"torch_like has no u16: torch has no such types");
-    assert_snapshot!(why(Op::Exp, DType::I32), @"exp computes in bf16 f16 f32 f64 only: it is computed in floating point; policies that allow it convert integers first");
-    assert_snapshot!(why(Op::Exp, DType::Bool), @"exp computes in bf16 f16 f32 f64 only: it is computed in floating point; policies that allow it convert integers first");
+    assert_snapshot!(why(Op::Cbrt, DType::I32), @"cbrt computes in bf16 f16 f32 f64 only: it is computed in floating point; policies that allow it convert integers first");
+    assert_snapshot!(why(Op::Cbrt, DType::Bool), @"cbrt computes in bf16 f16 f32 f64 only: it is computed in floating point; policies that allow it convert integers first");
     assert_snapshot!(why(Op::Floor, DType::C64), @"floor computes in bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 only: it is defined for real numbers");
-    let complex = unsupported(Op::Exp, DType::C64, None).unwrap();
+    let complex = unsupported(Op::Silu, DType::C64, None).unwrap();
     assert_snapshot!(format!("{complex}\n{}", complex.link()), @r"
-    exp computes in bf16 f16 f32 f64 only: the standard's takes complex numbers; here this is not written yet
-    https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.exp.html
+    silu computes in bf16 f16 f32 f64 only: JAX's takes complex numbers; here this is not written yet
+    https://docs.jax.dev/en/latest/_autosummary/jax.nn.silu.html
     ");
 }
 
