@@ -131,7 +131,7 @@ macro_rules! accuracy {
 macro_rules! example {
     ($name:ident ($($operand:expr),*) $shown:literal) => {
         concat!(
-            "\n\n```\n# #![allow(unused_imports)]\n# use ndjit::{Array, Complex, ", stringify!($name), "};\nlet result = ",
+            "\n\n```\n# use ndjit::{Array, Complex, ", stringify!($name), "};\nlet result = ",
             stringify!($name), "(", $("Array::from(", stringify!($operand), "), ",)* ");\nassert_eq!(result.to_string(), \"", $shown,
             "\");\n```"
         )

@@ -2,7 +2,7 @@
 
 use crate::activations as act;
 use crate::complex_functions::{self, of_parts};
-use crate::error_function::{erf, erfc};
+use crate::error_function::{erf, erfc, inverse, precise_inverse};
 use crate::format::Format;
 use crate::multi::Real;
 use crate::references as own;
@@ -151,6 +151,7 @@ pub fn how(op: Op) -> How {
         Op::Sinc => Measured(unary(act::sinc).in_f64(|x| act::precise_sinc(&x[0]))),
         Op::Erf => unary(core_math::erf).refined(|x| erf(&x[0])),
         Op::Erfc => unary(core_math::erfc).refined(|x| erfc(&x[0])),
+        Op::Erfinv => Measured(unary(inverse).in_f64(|x| precise_inverse(&x[0]))),
         // Beside zeros between negative integers: 2^-25 of `f32`, 2^-54 of `f64`.
         Op::Lgamma => Measured(
             unary(core_math::lgamma).in_units_of(|x, result| if x[0] < 0.0 { result.abs().max(0.125) } else { result }),

@@ -27,11 +27,6 @@ impl Difference {
 /// All deliberate differences. Each is needed by an element.
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
-        functions: &["log", "sin", "tan", "asin", "atan", "tanh", "log1p", "log2", "sinh", "asinh", "acosh", "pow"],
-        elements: |e| e.whole_case && e.case.dtype.is_complex(),
-        reason: "these take real dtypes only so far",
-    },
-    Difference {
         functions: &["multiply"],
         elements: |e| !e.whole_case && e.case.dtype.is_complex(),
         reason: "NumPy and JAX fuse the products of complex numbers where the machine can; here each is rounded, on every machine",
@@ -72,8 +67,18 @@ pub const DIFFERENCES: &[Difference] = &[
         reason: "JAX's tanh is 1 from 7.9 on, 4 ULP from the exact result",
     },
     Difference {
-        functions: &["logaddexp"],
-        elements: |e| !e.whole_case && e.case.dtype == DType::F32,
-        reason: "results near 0 are differences of operands, exact to a unit of the larger; NumPy's and JAX's are off by more",
+        functions: &["sin", "sinh"],
+        elements: |e| !e.whole_case && e.case.dtype.is_complex(),
+        reason: "an infinite part beside NaN has no specified sign: here that of the operand's infinite part",
+    },
+    Difference {
+        functions: &["pow", "log1p"],
+        elements: |e| !e.whole_case && e.case.dtype.is_complex(),
+        reason: "NumPy and JAX round each step: parts that cancel, subnormal parts and huge angles are off, products of infinities NaN",
+    },
+    Difference {
+        functions: &["lgamma"],
+        elements: |e| !e.whole_case && e.case.dtype.is_float(),
+        reason: "lgamma(-inf) is +inf as in C, SciPy's is -inf; for three huge arguments SciPy's is one unit off (1200 bits decide)",
     },
 ];

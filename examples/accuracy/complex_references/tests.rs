@@ -15,7 +15,8 @@ fn at(f: Function, x: f64, y: f64) -> [f64; 2] {
 /// The formulas are those of an independent work, which is as exact as `f64` goes where nothing cancels.
 #[test]
 fn formulas() {
-    let rows: [(Function, fn(Complex64) -> Complex64); 24] = [
+    type Complexes = fn(Complex64) -> Complex64;
+    let rows: [(Function, Complexes); 24] = [
         (square, |z| z * z),
         (reciprocal, |z| 1.0 / z),
         (sign, |z| z / z.norm()),
