@@ -60,23 +60,17 @@ impl Emitter<'_, '_> {
             let limit = self.regs(&Operand::Const(last), PrimType::I32, 0);
             index = index.iter().zip(&limit).map(|(&i, &l)| self.b.ins().umin(i, l)).collect();
         }
+        let indices = self.index_lanes(&index);
         let entry = |e: &mut Self, index: Value| {
-            let index = e.b.ins().uextend(types::I64, index);
             let shift = i64::from(table.ty.bytes().trailing_zeros());
             let bytes = e.b.ins().ishl_imm_u(index, shift);
             let address = e.b.ins().iadd(e.constants_base, bytes);
             e.b.ins().load(scalar_type(table.ty), cells(), address, offset)
         };
+        let lanes: Vec<Value> = indices.into_iter().map(|index| entry(self, index)).collect();
         if self.lanes == 1 {
-            let value = entry(self, index[0]);
-            return Operand::Lanes { regs: Regs::from_slice(&[value]), bits: table.ty.bits() };
+            return Operand::Lanes { regs: Regs::from_slice(&lanes), bits: table.ty.bits() };
         }
-        let lanes: Vec<Value> = (0..self.lanes)
-            .map(|lane| {
-                let index = self.lane(&index, 32, lane);
-                entry(self, index)
-            })
-            .collect();
         if table.ty != PrimType::Bool {
             return Operand::Lanes { regs: self.gather(table.ty, &lanes), bits: table.ty.bits() };
         }
@@ -89,6 +83,25 @@ impl Emitter<'_, '_> {
             })
             .collect();
         Operand::Lanes { regs: self.gather(PrimType::I32, &wide), bits: 32 }
+    }
+
+    /// The lanes of an index as 64-bit integers.
+    fn index_lanes(&mut self, index: &Regs) -> Vec<Value> {
+        let block = self.b.current_block();
+        if let Some((known_in, known, lanes)) = &self.looked_up
+            && Some(*known_in) == block
+            && known == index
+        {
+            return lanes.clone();
+        }
+        let lanes: Vec<Value> = (0..self.lanes)
+            .map(|lane| {
+                let index = if self.lanes == 1 { index[0] } else { self.lane(index, 32, lane) };
+                self.b.ins().uextend(types::I64, index)
+            })
+            .collect();
+        self.looked_up = block.map(|block| (block, index.clone(), lanes.clone()));
+        lanes
     }
 
     /// Runs the inner body, out of the way, if any lane's mask is set.
@@ -201,6 +214,7 @@ fn bound(body: &Body, reg: Reg) -> u64 {
             all.checked_shr(count.min(64) as u32).unwrap_or(0)
         }
         Some(Inst { kind: InstKind::Prim(Prim::Zext), args, .. }) => body.ty(args[0]).mask(),
+        Some(Inst { kind: InstKind::Prim(Prim::Itrunc), args, .. }) => bound(body, args[0]).min(all),
         _ => all,
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) literals_base: ir::Value,
     /// Lanes per block; 1 is scalar code.
     pub(super) lanes: u32,
+    /// The lanes of an index of the last look-up, and the block that has them: tables are asked for the same rows in turn.
+    pub(super) looked_up: Option<(ir::Block, Regs, Vec<ir::Value>)>,
 }
 
 /// Memory the caller vouches for, of any alignment.

@@ -285,6 +285,7 @@ impl Nest<'_> {
             literals_base: args.literals,
             constants: &mut args.table,
             lanes,
+            looked_up: None,
         }
     }
 

@@ -9,6 +9,9 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
+/// What makes instructions equal: kind, operands and result types.
+type Key = (InstKind, SmallVec<[Reg; 3]>, SmallVec<[PrimType; 2]>);
+
 /// Builds a [`Body`].
 ///
 /// Methods panic if operand types do not fit: bodies are written by this crate and by passes over verified bodies, so a
@@ -16,7 +19,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct BodyBuilder {
     body: Body,
-    known: FxHashMap<(InstKind, SmallVec<[Reg; 3]>, PrimType), Reg>,
+    known: FxHashMap<Key, Reg>,
     constants: FxHashMap<Reg, u64>,
 }
 
@@ -58,12 +61,12 @@ impl BodyBuilder {
         first
     }
 
-    fn push_shared(&mut self, kind: InstKind, args: SmallVec<[Reg; 3]>, ty: PrimType) -> Reg {
-        let key = (kind, args, ty);
+    fn push_shared(&mut self, kind: InstKind, args: SmallVec<[Reg; 3]>, results: &[PrimType]) -> Reg {
+        let key = (kind, args, SmallVec::from_slice(results));
         if let Some(&reg) = self.known.get(&key) {
             return reg;
         }
-        let reg = self.push(key.0.clone(), key.1.clone(), &[ty]);
+        let reg = self.push(key.0.clone(), key.1.clone(), results);
         self.known.insert(key, reg);
         reg
     }
@@ -71,7 +74,7 @@ impl BodyBuilder {
     /// A constant from bits in the low end of `bits`.
     pub fn bits(&mut self, ty: PrimType, bits: u64) -> Reg {
         let bits = bits & ty.mask();
-        let reg = self.push_shared(InstKind::Const(bits), smallvec![], ty);
+        let reg = self.push_shared(InstKind::Const(bits), smallvec![], &[ty]);
         self.constants.insert(reg, bits);
         reg
     }
@@ -117,7 +120,7 @@ impl BodyBuilder {
         if let Some(sum) = self.sum_with_constant(prim, args) {
             return sum;
         }
-        self.push_shared(InstKind::Prim(prim), SmallVec::from_slice(args), ty)
+        self.push_shared(InstKind::Prim(prim), SmallVec::from_slice(args), &[ty])
     }
 
     /// `(x ± a) ± b` as `x + c`, for integer constants.
@@ -151,7 +154,7 @@ impl BodyBuilder {
     pub fn table(&mut self, ty: PrimType, values: &[u64], index: Reg) -> Reg {
         assert!(!values.is_empty() && self.ty(index) == PrimType::I32, "table look-up");
         let table = Arc::new(Table { ty, values: values.to_vec() });
-        self.push_shared(InstKind::Table(table), smallvec![index], ty)
+        self.push_shared(InstKind::Table(table), smallvec![index], &[ty])
     }
 
     /// Where `mask` holds, what `then` computes from `args`; elsewhere `defaults`. `then` gets a fresh builder and its
@@ -174,7 +177,7 @@ impl BodyBuilder {
         let mut operands: SmallVec<[Reg; 3]> = smallvec![mask];
         operands.extend_from_slice(defaults);
         operands.extend_from_slice(args);
-        let first = self.push(InstKind::If(Arc::new(inner.finish(&outputs))), operands, &results);
+        let first = self.push_shared(InstKind::If(Arc::new(inner.finish(&outputs))), operands, &results);
         (0..results.len()).map(|i| Reg(first.0 + i as u32)).collect()
     }
 
@@ -197,7 +200,7 @@ impl BodyBuilder {
         assert_eq!(inner.ty(go_on), PrimType::Bool, "condition of a Repeat");
         let outputs: Vec<Reg> = std::iter::once(go_on).chain(next).collect();
         let kind = InstKind::Repeat { max, state: state.len(), body: Arc::new(inner.finish(&outputs)) };
-        let first = self.push(kind, operands, &results);
+        let first = self.push_shared(kind, operands, &results);
         (0..results.len()).map(|i| Reg(first.0 + i as u32)).collect()
     }
 
@@ -213,11 +216,11 @@ impl BodyBuilder {
                 InstKind::Const(bits) => map[inst.first.index()] = self.bits(ty, *bits),
                 InstKind::Prim(prim) => map[inst.first.index()] = self.prim(*prim, &operands, Some(ty)),
                 InstKind::Table(_) => {
-                    map[inst.first.index()] = self.push_shared(inst.kind.clone(), operands, ty);
+                    map[inst.first.index()] = self.push_shared(inst.kind.clone(), operands, &[ty]);
                 }
                 InstKind::If(_) | InstKind::Repeat { .. } => {
                     let types: Vec<PrimType> = inst.result_regs().map(|r| body.ty(r)).collect();
-                    let first = self.push(inst.kind.clone(), operands, &types);
+                    let first = self.push_shared(inst.kind.clone(), operands, &types);
                     for (i, reg) in inst.result_regs().enumerate() {
                         map[reg.index()] = Reg(first.0 + i as u32);
                     }

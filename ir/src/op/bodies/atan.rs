@@ -123,6 +123,13 @@ fn arc(b: &mut BodyBuilder, t: Reg, low: Reg, base: (Reg, Reg), backwards: Reg) 
     let half_z = b.fmul(half, z);
     let minus_low = b.fneg(low);
     let low = b.fma(minus_low, half_z, low);
-    let cube = b.fmul(z, t);
-    placed(b, base, &Arc { high: t, low, x: cube, y: p }, backwards)
+    // At t = 1 the second term is a quarter of the first, so the roundings of t^2 and of its product with p count.
+    let minus = b.fneg(z);
+    let z_low = b.fma(t, t, minus);
+    let second = b.fmul(z, p);
+    let minus = b.fneg(second);
+    let second_low = b.fma(z, p, minus);
+    let second_low = b.fma(z_low, p, second_low);
+    let low = b.fma(t, second_low, low);
+    placed(b, base, &Arc { high: t, low, x: t, y: second }, backwards)
 }

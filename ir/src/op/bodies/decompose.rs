@@ -59,8 +59,9 @@ impl Decomposed {
     }
 }
 
-/// What is not a positive normal number, as a mask, and subnormals lifted out of their range: `(rare, x, magic)`.
-pub(super) fn lifted(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
+/// Subnormals lifted out of their range, and what [`exponent_from`](Decomposed::exponent_from) takes: `(x, magic)`. By that the
+/// exponent of 0 is minus infinity, that of infinity infinite, of negative numbers and NaN it is NaN, as their logarithms are.
+pub(super) fn lifted(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     let f = Format::of(b.ty(x));
     let magic = b.float(f.ty, f.magic());
     let normal = is_normal(b, x);
@@ -69,7 +70,13 @@ pub(super) fn lifted(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg, Reg) {
         let lift = f.mantissa + 2;
         let factor = b.float(f.ty, (1u64 << lift) as f64);
         let magic = b.float(f.ty, f.magic() + f64::from(lift));
-        vec![b.fmul(x[0], factor), magic]
+        let (zero, inf) = (b.float(f.ty, 0.0), b.float(f.ty, f64::INFINITY));
+        let (minus_inf, nan) = (b.float(f.ty, f64::NEG_INFINITY), b.float(f.ty, f64::NAN));
+        let (at_zero, at_inf) = (b.feq(x[0], zero), b.feq(x[0], inf));
+        let positive = b.fle(zero, x[0]);
+        let magic = b.select(at_zero, inf, magic);
+        let magic = b.select(at_inf, minus_inf, magic);
+        vec![b.fmul(x[0], factor), b.select(positive, magic, nan)]
     });
-    (rare, results[0], results[1])
+    (results[0], results[1])
 }

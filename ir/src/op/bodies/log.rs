@@ -10,7 +10,7 @@
 
 use super::decompose::{decompose, lifted};
 use super::double_word::times_constant;
-use super::util::{Format, LOG10_2_DOUBLE, LOG10_2_SINGLE, fast_two_sum, ln2, polynomial};
+use super::util::{Format, LOG10_2_DOUBLE, LOG10_2_SINGLE, fast_two_sum, is_inf, ln2, polynomial};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -53,7 +53,7 @@ const TEN_DOUBLE: Base =
 /// Natural logarithm of `x`.
 pub(super) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
-    let (rare, lifted, magic) = lifted(b, x);
+    let (lifted, magic) = lifted(b, x);
     let (k, f) = decomposed(b, lifted, magic);
     let (ln2_high, ln2_low) = ln2(ty);
     let ln2_low = b.float(ty, ln2_low);
@@ -61,8 +61,7 @@ pub(super) fn log(b: &mut BodyBuilder, x: Reg) -> Reg {
     let rest = rest_of_log(b, f, low);
     let sum = b.fadd(f, rest);
     let ln2_high = b.float(ty, ln2_high);
-    let result = b.fma(k, ln2_high, sum);
-    with_special_values(b, rare, x, result)
+    b.fma(k, ln2_high, sum)
 }
 
 /// Logarithm of `x` to base 2.
@@ -83,13 +82,15 @@ pub(super) fn log10(b: &mut BodyBuilder, x: Reg) -> Reg {
 
 fn to_base(b: &mut BodyBuilder, x: Reg, base: &Base) -> Reg {
     let ty = b.ty(x);
-    let (rare, lifted, magic) = lifted(b, x);
+    let (lifted, magic) = lifted(b, x);
     let (k, f) = decomposed(b, lifted, magic);
     let zero = b.float(ty, 0.0);
     let rest = rest_of_log(b, f, zero);
     let (sum, error) = parts_to_base(b, k, (f, rest), base);
     let result = b.fadd(sum, error);
-    with_special_values(b, rare, x, result)
+    // An infinite exponent leaves a NaN of the error.
+    let infinite = is_inf(b, k);
+    b.select(infinite, k, result)
 }
 
 /// `k log 2` to the base and the natural logarithm `f + rest` changed to it, as an unrounded sum of two floats; `|f| >= |rest|`.
@@ -113,24 +114,6 @@ fn parts_to_base(b: &mut BodyBuilder, k: Reg, (f, rest): (Reg, Reg), base: &Base
 pub(super) fn parts_to_base_2(b: &mut BodyBuilder, k: Reg, parts: (Reg, Reg)) -> (Reg, Reg) {
     let base = base_2(b.ty(k));
     parts_to_base(b, k, parts, base)
-}
-
-/// The `result`s where `x` is positive and finite, the special values elsewhere, all `rare`.
-fn with_special_values(b: &mut BodyBuilder, rare: Reg, x: Reg, result: Reg) -> Reg {
-    let results = b.if_any(rare, &[result], &[x, result], |b, args| {
-        let (x, result) = (args[0], args[1]);
-        let ty = b.ty(x);
-        let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
-        let finite = b.flt(x, inf);
-        let result = b.select(finite, result, x);
-        let at_zero = b.feq(x, zero);
-        let minus_inf = b.float(ty, f64::NEG_INFINITY);
-        let result = b.select(at_zero, minus_inf, result);
-        let negative = b.flt(x, zero);
-        let nan = b.float(ty, f64::NAN);
-        vec![b.select(negative, nan, result)]
-    });
-    results[0]
 }
 
 /// `(k, m - 1)` of a positive normal `x`, both floats.

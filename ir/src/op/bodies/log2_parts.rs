@@ -40,7 +40,7 @@ fn unit(ty: PrimType) -> f64 {
 /// The base-2 logarithm of a positive finite number.
 pub(super) fn log2_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
     let f = Format::of(b.ty(x));
-    let (_, x, magic) = lifted(b, x);
+    let (x, magic) = lifted(b, x);
     let m = decompose(b, x, START);
     let k = m.exponent_from(b, magic);
     let row = table(b, m.above, f);
