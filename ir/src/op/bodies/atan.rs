@@ -7,7 +7,7 @@
 //! `f32` was then moved a little, which costs 2^-26.9 near 1 and makes `atan 1` correctly rounded.
 
 use super::angle::{Arc, placed, quarter_turns};
-use super::util::{Format, at_least, at_most, copysign, in_order, polynomial, select_pair};
+use super::util::{Format, at_least, at_most, copysign, fma_two_sum, in_order, polynomial, select_pair};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -117,19 +117,23 @@ fn quotient(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Reg, Reg) {
 fn arc(b: &mut BodyBuilder, t: Reg, low: Reg, base: (Reg, Reg), backwards: Reg) -> Reg {
     let ty = b.ty(t);
     let z = b.fmul(t, t);
-    let p = polynomial(b, z, if ty == PrimType::F32 { P_SINGLE } else { P_DOUBLE });
+    let coefficients = if ty == PrimType::F32 { P_SINGLE } else { P_DOUBLE };
+    let first = b.float(ty, coefficients[0]);
+    let rest = polynomial(b, z, &coefficients[1..]);
+    let (p, p_low) = fma_two_sum(b, z, rest, first);
     // The derivative 1 / (1 + z) is close enough to 1 - z / 2 for the correction.
     let half = b.float(ty, 0.5);
     let half_z = b.fmul(half, z);
     let minus_low = b.fneg(low);
     let low = b.fma(minus_low, half_z, low);
-    // At t = 1 the second term is a quarter of the first, so the roundings of t^2 and of its product with p count.
+    // At t = 1 the second term is a quarter of the first, so the roundings of t^2, of p and of their product count.
     let minus = b.fneg(z);
     let z_low = b.fma(t, t, minus);
     let second = b.fmul(z, p);
     let minus = b.fneg(second);
     let second_low = b.fma(z, p, minus);
     let second_low = b.fma(z_low, p, second_low);
+    let second_low = b.fma(z, p_low, second_low);
     let low = b.fma(t, second_low, low);
     placed(b, base, &Arc { high: t, low, x: t, y: second }, backwards)
 }
