@@ -1,4 +1,5 @@
-//! Functions in cache on one thread, beside a scalar loop over Rust's: `cargo bench --bench functions`. Throughput is in elements.
+//! Functions in cache on one thread, beside a scalar loop over Rust's, or where Rust has none, CORE-MATH's (erf, erfc, lgamma, tgamma):
+//! `cargo bench --bench functions`. Throughput is in elements.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::{Expr, jit};
@@ -32,7 +33,7 @@ macro_rules! benches {
 }
 
 macro_rules! functions {
-    ($group:ident $float:ident) => {
+    ($group:ident $float:ident $erf:ident $erfc:ident $lgamma:ident $tgamma:ident) => {
         benches! { $group $float:
             exp ndjit::exp, $float::exp, -10.0, 10.0;
             exp2 ndjit::exp2, $float::exp2, -10.0, 10.0;
@@ -57,12 +58,18 @@ macro_rules! functions {
             cbrt ndjit::cbrt, $float::cbrt, -10.0, 10.0;
             hypot |x| ndjit::hypot(x, 1 - x), |x| x.hypot(1.0 - x), -10.0, 10.0;
             pow |x| ndjit::pow(x, 1 - x), |x| x.powf(1.0 - x), 0.01, 10.0;
+            sigmoid ndjit::sigmoid, |x| 1.0 / (1.0 + (-x).exp()), -10.0, 10.0;
+            fmod |x| ndjit::fmod(x, 0.7), |x| x % 0.7, -100.0, 100.0;
+            erf ndjit::erf, core_math::$erf, -3.0, 3.0;
+            erfc ndjit::erfc, core_math::$erfc, -3.0, 8.0;
+            lgamma ndjit::lgamma, core_math::$lgamma, 0.1, 20.0;
+            tgamma ndjit::tgamma, core_math::$tgamma, 0.1, 20.0;
         }
     };
 }
 
-functions!(single f32);
-functions!(double f64);
+functions!(single f32 erff erfcf lgammaf tgammaf);
+functions!(double f64 erf erfc lgamma tgamma);
 
 criterion_group!(functions, single, double);
 criterion_main!(functions);

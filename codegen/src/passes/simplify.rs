@@ -236,7 +236,7 @@ fn fold(out: &mut Graph<DType>, op: Op, operands: &[Value]) -> Result<Option<Val
         let Some((literal, dtype)) = known(out, operand) else { return Ok(None) };
         inputs.extend(literal.to_repr(dtype)?);
     }
-    let compute = out.ty(operands[op.arity().min(2) - 1]);
+    let compute = out.ty(operands[op.joined().start]);
     let result = op.result_dtype(compute);
     let bits = shared_body(op, compute).eval(&inputs);
     Ok(Some(out.literal(Slot::Value(Literal::from_repr(result, &bits)), result)))

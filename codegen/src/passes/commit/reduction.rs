@@ -95,7 +95,7 @@ impl Building<'_, '_> {
     /// An op on operands of the dtypes it computes in.
     fn op(&mut self, op: Op, operands: &[Value]) -> Value {
         let out = &mut self.commit.out;
-        let compute = out.ty(operands[op.arity().min(2) - 1]);
+        let compute = out.ty(operands[op.joined().start]);
         let shape = operands.iter().fold(Shape::scalar(), |shape, &operand| {
             // Operands have the array's shape, that of a reduction of it with its axes kept, or none.
             shape.broadcast(out.shape(operand)).unwrap_or(shape)
