@@ -14,10 +14,10 @@ the [policy's](promotion.md) to say: the words below are those of the standard o
 
 ## Elementwise
 *Computes in*: the dtypes that operands are converted to; others are errors. ULP: the largest error in units in the last place; exact
-means correctly rounded for real dtypes.
+means correctly rounded for real dtypes. Arrays in examples are written as in Rust, results as they are printed; each is a test.
 
-| function | operands | computes in | gives | accuracy | |
-| --- | --- | --- | --- | --- | --- |
+| function | operands | computes in | gives | accuracy | | example | result |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
 const REDUCTIONS: &str = "
@@ -37,9 +37,11 @@ fn page() -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(
             page,
-            "| `{op}({names})` | {rule} | {} | {result} | {accuracy} | {} |",
+            "| `{op}({names})` | {rule} | {} | {result} | {accuracy} | {} | `{}` | `{}` |",
             domain(row.domain),
-            row.doc.replace('|', "\\|")
+            row.doc.replace('|', "\\|"),
+            row.example.0.join(", "),
+            row.example.1
         );
     }
     page += REDUCTIONS;
