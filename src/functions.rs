@@ -10,7 +10,7 @@ use ndjit_ir::{DType, Op, Place};
 
 macro_rules! rows {
     ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
-        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:expr),*) $shown:literal;)*) => {
+        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:literal),*) $shown:literal;)*) => {
         $(function! {
             $variant $name
             { concat!($doc, "\n\n- ", types!($rule $($operand)*), domain!($($domain)|+), "\n- ", result!($result), "\n- ",
@@ -129,10 +129,10 @@ macro_rules! accuracy {
 
 /// The row's example as a test.
 macro_rules! example {
-    ($name:ident ($($operand:expr),*) $shown:literal) => {
+    ($name:ident ($($operand:literal),*) $shown:literal) => {
         concat!(
             "\n\n```\n# use ndjit::{Array, Complex, ", stringify!($name), "};\nlet result = ",
-            stringify!($name), "(", $("Array::from(", stringify!($operand), "), ",)* ");\nassert_eq!(result.to_string(), \"", $shown,
+            stringify!($name), "(", $("Array::from(", $operand, "), ",)* ");\nassert_eq!(result.to_string(), \"", $shown,
             "\");\n```"
         )
     };

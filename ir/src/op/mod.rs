@@ -103,7 +103,7 @@ pub struct OpRow {
 
 macro_rules! derive_ops {
     ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
-        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:expr),*) $shown:literal;)*) => {
+        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:literal),*) $shown:literal;)*) => {
         /// An elementwise op; facts about each are in its table [row](Op::row).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -113,7 +113,7 @@ macro_rules! derive_ops {
             op: Op::$variant, name: text_name(stringify!($name)), operands: &[$(stringify!($operand)),*], rule: Operands::$rule,
             domain: DTypeSet::EMPTY$(.union(DTypeSet::$domain))*, result: ResultRule::$result,
             accuracy: Accuracy::$accuracy $(($ulp))?, laws: &[$(stringify!($law)),*], doc: $doc,
-            example: (&[$(stringify!($example)),*], $shown),
+            example: (&[$($example),*], $shown),
         }),*];
 
         impl Op {
