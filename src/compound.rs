@@ -1,7 +1,7 @@
 //! Functions that are several operations of the op table: those with two results, and the choice among several arrays.
 
 use crate::operand::{AnyOperand, Computed, Math, Meet, Operand};
-use ndjit_ir::{Op, Place};
+use ndjit_ir::{Error, ErrorCode, Kind, Op, Place};
 
 /// Mantissa and exponent, `x = mantissa * 2^exponent` with the mantissa's magnitude in [0.5, 1), as C's and NumPy's `frexp`:
 /// [`frexp_mantissa`](crate::frexp_mantissa) and [`frexp_exponent`](crate::frexp_exponent), an `i32`. Integers become floats;
@@ -54,7 +54,8 @@ fn both<X: Math>(ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// No case at all does not compile.
+/// # Errors
+/// `Dtype` for a `which` of floats or complex numbers. No case at all does not compile.
 #[track_caller]
 pub fn select_n<W, X, const N: usize>(which: W, cases: [X; N]) -> <W as Meet<X>>::Out
 where
@@ -65,6 +66,13 @@ where
     let place = Place::caller();
     let which = which.operand();
     let cases = cases.map(Operand::operand);
+    match which.describe("select_n") {
+        Ok((ty, ..)) if !matches!(ty.kind(), Kind::Bool | Kind::UInt | Kind::Int) => {
+            let error = Error::new(ErrorCode::DType, format!("select_n: which is {ty}, not an integer or bool"));
+            return Computed::failed(error.help("cast it: `which.cast(DType::I32)`, which truncates").at(place));
+        }
+        Ok(_) | Err(_) => {}
+    }
     let from = |index: usize, others: AnyOperand| {
         let reached: <W as Meet<X>>::Out =
             Computed::compute(Op::GreaterEqual, &[which.clone(), index.operand()], place);

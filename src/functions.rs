@@ -59,6 +59,9 @@ macro_rules! types {
     (Scale $x:ident $n:ident) => {
         "Types: as `x`, but integers become floats, 64-bit ones `f64`, others and bool `f32`; `n` is an integer of any dtype. "
     };
+    (Count $x:ident $n:ident) => {
+        "Types: as `x`; `n` is an integer of any dtype. "
+    };
     (Choose $($x:ident)+) => {
         "Types: the condition becomes bool, nonzero is true; the others meet in their common dtype. "
     };
@@ -120,10 +123,10 @@ macro_rules! result {
 /// The largest error, in words.
 macro_rules! accuracy {
     (Exact) => {
-        "Accuracy: exact or correctly rounded for real dtypes."
+        "Accuracy: exact or correctly rounded in real dtypes."
     };
     (Ulp($n:literal)) => {
-        concat!("Accuracy: at most ", $n, " ULP from the exact result.")
+        concat!("Accuracy: at most ", $n, " ULP from the exact result, in real dtypes and where nothing else is said.")
     };
 }
 

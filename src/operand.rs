@@ -6,7 +6,7 @@ use crate::array::Array;
 use crate::expr::Expr;
 use crate::reductions::Request;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, Op, Place, Result, Shape, ValueType};
 use ndjit_runtime::Element;
 use num_complex::Complex;
 use std::fmt;
@@ -75,6 +75,10 @@ pub trait Computed: Sized + Operand {
     /// An array as it stands; in a trace a constant of it.
     #[doc(hidden)]
     fn constant(array: Array, place: Place) -> Self;
+
+    /// What an operation gives that cannot be one.
+    #[doc(hidden)]
+    fn failed(error: Error) -> Self;
 }
 
 impl Computed for Expr {
@@ -89,6 +93,10 @@ impl Computed for Expr {
     fn constant(array: Array, place: Place) -> Expr {
         crate::trace::constant(&array, place)
     }
+
+    fn failed(error: Error) -> Expr {
+        crate::trace::failed(error)
+    }
 }
 
 impl Computed for Array {
@@ -102,6 +110,10 @@ impl Computed for Array {
 
     fn constant(array: Array, _place: Place) -> Array {
         array
+    }
+
+    fn failed(error: Error) -> Array {
+        Array::poisoned(error)
     }
 }
 

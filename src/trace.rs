@@ -148,6 +148,11 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
     })
 }
 
+/// An operation that failed before it was one.
+pub(crate) fn failed(error: Error) -> Expr {
+    in_trace(|trace| Err(trace.fail(error)))
+}
+
 /// Applies a reduction in the trace of this thread.
 pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
     in_trace(|trace| {

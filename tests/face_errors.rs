@@ -220,3 +220,18 @@ fn a_value_that_is_both_operands_is_cast_in_both_places() {
     let both = with_policy(Policy::Strict, || b.cast(DType::I32) - b.cast(DType::I32));
     assert!(one.error().is_some() && both.eval().is_ok());
 }
+
+#[test]
+fn a_choice_among_cases_is_made_by_integers() {
+    fn cases() -> [Array; 2] {
+        [Array::from([1, 2]), Array::from([3, 4])]
+    }
+    let error = select_n(Array::from([0.5f32, 1.0]), cases()).eval().unwrap_err();
+    assert_eq!(error.code(), ErrorCode::DType);
+    assert_eq!(error.headline(), "select_n: which is f32, not an integer or bool");
+    let traced = jit(|which| select_n(which, cases())).call((&[1.5f64, 0.0],)).unwrap_err();
+    assert_eq!(traced.headline(), "select_n: which is f64, not an integer or bool");
+    assert_eq!(select_n(Array::from([true, false]), cases()).to_vec::<i32>().unwrap(), [3, 2]);
+    assert_eq!(jit(|which| select_n(which, cases())).call((&[-7, 7],)).unwrap().to_vec::<i32>().unwrap(), [1, 4]);
+    assert_eq!(select_n(Array::from([5, 5]), [Array::from([8u8, 9])]).to_vec::<u8>().unwrap(), [8, 9]);
+}

@@ -17,7 +17,7 @@ const LENGTHS: usize = 67;
 
 /// The dtype of an operand: of an exponent, which is converted to what the op computes in, an integer.
 fn operand_dtype(op: Op, i: usize, dtype: DType) -> DType {
-    if op.joined().contains(&i) || op.row().rule != Operands::Scale { op.operand_dtype(i, dtype) } else { DType::I32 }
+    if op.row().rule == Operands::Scale && i == 1 { DType::I32 } else { op.operand_dtype(i, dtype) }
 }
 
 /// The program of one op on arrays of `n` elements.

@@ -85,7 +85,7 @@ pub fn how(op: Op) -> Option<How> {
         Op::Log2 => unary(exact::log2, Part(2.0)),
         Op::Log10 => unary(exact::log10, Part(2.0)),
         Op::Log1p => unary(exact::log1p, Part(2.0)),
-        Op::Pow => binary(exact::pow, Modulus(2.0)),
+        Op::Pow | Op::FloatPower => binary(exact::pow, Modulus(2.0)),
         Op::Sin => unary(exact::sin, Part(2.0)),
         Op::Cos => unary(exact::cos, Part(2.0)),
         Op::Tan => unary(exact::tan, Part(3.0)),

@@ -13,14 +13,17 @@ the [policy's](promotion.md) to say: the words below are those of the standard o
 [accuracy.md](accuracy.md).
 
 ## Elementwise
-*Computes in*: the dtypes that operands are converted to; others are errors. ULP: the largest error in units in the last place; exact
-means correctly rounded for real dtypes. Arrays in examples are written as in Rust, results as they are printed; each is a test.
+*Computes in*: the dtypes that operands are converted to; others are errors. ULP: the largest error in units in the last place, exact:
+correctly rounded, both in real dtypes where nothing else is said. Arrays in examples are written as in Rust, results as they are printed; each is a test.
 
 | function | operands | computes in | gives | accuracy | | example | result |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
 const REDUCTIONS: &str = "
+Made of these: `frexp(x)` and `modf(x)` give both results, `select_n(which, [a, b, c])` is `cases[which]` element by element. `cast(x, dtype)`, or
+`x.astype(dtype)`, converts.
+
 ## Reductions
 Along axes that are given last: `x.sum(..)`, `x.mean(-1)`, `max(&x, [0, 2])`.
 
@@ -76,6 +79,7 @@ fn operands(rule: Operands) -> &'static str {
         Operands::Quotient => "meet; integers become floats",
         Operands::Logical => "become bool",
         Operands::Scale => "the first becomes a float, the second is an integer",
+        Operands::Count => "the first as it is, the second is an integer",
         Operands::Choose => "the condition becomes bool, the others meet",
     }
 }

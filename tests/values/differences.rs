@@ -7,6 +7,8 @@ use ndjit_ir::DType;
 pub struct Element<'a> {
     pub case: &'a Case,
     pub whole_case: bool,
+    /// The operands' parts, as numbers; empty for a whole case.
+    pub parts: Vec<f64>,
 }
 
 /// Elements that differ on purpose.
@@ -68,7 +70,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         functions: &["sin", "sinh"],
-        elements: |e| !e.whole_case && e.case.dtype.is_complex(),
+        elements: |e| !e.whole_case && e.case.dtype.is_complex() && e.parts.iter().all(|part| !part.is_finite()),
         reason: "an infinite part beside NaN has no specified sign: here that of the operand's infinite part",
     },
     Difference {
@@ -78,7 +80,9 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         functions: &["lgamma"],
-        elements: |e| !e.whole_case && e.case.dtype.is_float(),
+        elements: |e| {
+            !e.whole_case && e.case.dtype.is_float() && (e.parts[0] == f64::NEG_INFINITY || e.parts[0] > 1e100)
+        },
         reason: "lgamma(-inf) is +inf as in C, SciPy's is -inf; for three huge arguments SciPy's is one unit off (1200 bits decide)",
     },
 ];

@@ -93,14 +93,14 @@ fn compare(case: &Case, report: &mut Report, used: &mut [bool]) {
     let got = match run(function, &case.operands) {
         Ok(got) => got,
         Err(refusal) => {
-            let element = Element { case, whole_case: true };
+            let element = Element { case, whole_case: true, parts: Vec::new() };
             note(&element, report, used, || format!("{} of {}: {refusal}", case.function, case.dtype));
             return;
         }
     };
     let dtypes = [case.jax.as_ref().map(|j| j.0), case.numpy.as_ref().map(|n| n.0)];
     if !dtypes.contains(&Some(got.dtype)) {
-        let element = Element { case, whole_case: true };
+        let element = Element { case, whole_case: true, parts: Vec::new() };
         note(&element, report, used, || format!("{} of {}: {}, not {dtypes:?}", case.function, case.dtype, got.dtype));
         return;
     }
@@ -111,7 +111,8 @@ fn compare(case: &Case, report: &mut Report, used: &mut [bool]) {
             report.within += 1;
             continue;
         }
-        let element = Element { case, whole_case: false };
+        let parts = case.operands.iter().flat_map(|x| numbers(x, at)).collect();
+        let element = Element { case, whole_case: false, parts };
         note(&element, report, used, || {
             let operands: Vec<String> = case.operands.iter().map(|x| format!("{:x?}", x.get(at))).collect();
             let numpy = case.numpy.as_ref().map(|n| n.1[at].clone());
@@ -126,6 +127,18 @@ fn compare(case: &Case, report: &mut Report, used: &mut [bool]) {
             )
         });
     }
+}
+
+/// The words of an element as numbers, of a complex one its parts.
+fn numbers(x: &Tensor, at: usize) -> Vec<f64> {
+    let number = |&word: &u64| match x.dtype.real() {
+        DType::F16 => half::f16::from_bits(word as u16).to_f64(),
+        DType::Bf16 => half::bf16::from_bits(word as u16).to_f64(),
+        DType::F32 => f32::from_bits(word as u32).into(),
+        DType::F64 => f64::from_bits(word),
+        _ => word as f64,
+    };
+    x.get(at).iter().map(number).collect()
 }
 
 fn note(element: &Element<'_>, report: &mut Report, used: &mut [bool], problem: impl FnOnce() -> String) {

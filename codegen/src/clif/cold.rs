@@ -44,7 +44,11 @@ impl Emitter<'_, '_> {
             inputs.iter().zip(inner.input_types()).map(|(input, &ty)| self.spill_input(input, ty)).collect();
         let lanes = std::mem::replace(&mut self.lanes, 1);
 
-        let [header, body, next, done] = std::array::from_fn(|_| self.b.create_block());
+        let [header, body, next, done] = std::array::from_fn(|_| {
+            let block = self.b.create_block();
+            self.b.set_cold_block(block);
+            block
+        });
         let lane = self.b.append_block_param(header, types::I64);
         let zero = self.b.ins().iconst(types::I64, 0);
         self.b.ins().jump(header, &[BlockArg::Value(zero)]);

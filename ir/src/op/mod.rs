@@ -30,14 +30,16 @@ pub enum Operands {
     Choose,
     /// The first becomes a float; the second is an integer, which does not meet it.
     Scale,
+    /// The first becomes a number; the second is an integer, which does not meet it.
+    Count,
 }
 
 impl Operands {
-    /// Which of `count` operands meet: all, but for a condition before them and an exponent after them.
+    /// Which of `count` operands meet: all, but for a condition before them and an exponent or a count after them.
     pub fn joined(self, count: usize) -> Range<usize> {
         match self {
             Operands::Choose => 1.min(count)..count,
-            Operands::Scale => 0..1.min(count),
+            Operands::Scale | Operands::Count => 0..1.min(count),
             Operands::Join | Operands::Number | Operands::Inexact | Operands::Quotient | Operands::Logical => 0..count,
         }
     }
@@ -47,6 +49,7 @@ impl Operands {
         match self {
             Operands::Choose => Operands::Join,
             Operands::Scale => Operands::Inexact,
+            Operands::Count => Operands::Number,
             other => other,
         }
     }
@@ -72,7 +75,7 @@ pub enum ResultRule {
 pub enum Accuracy {
     /// Correctly rounded for real dtypes.
     Exact,
-    /// At most this many units in the last place.
+    /// At most this many units in the last place for real dtypes; the row's words say what holds for complex ones.
     Ulp(u32),
 }
 
@@ -154,24 +157,27 @@ impl Op {
         self.row().laws.contains(&name)
     }
 
-    /// The operands that meet: all, but for a condition or an exponent.
+    /// The operands that meet: all, but for a condition, an exponent or a count.
     pub fn joined(self) -> Range<usize> {
         self.row().rule.joined(self.arity())
     }
 
     /// The dtype of operand `index` when the op computes in `dtype`. An exponent is converted to a float, which holds all
-    /// integers that make a difference; larger ones saturate instead of wrapping.
+    /// integers that make a difference; larger ones saturate instead of wrapping. A count is one of `i32`: what wraps there is a
+    /// multiple of every width.
     pub fn operand_dtype(self, index: usize, dtype: DType) -> DType {
         match self.row().rule {
             Operands::Choose if index == 0 => DType::Bool,
             Operands::Scale if index == 1 && dtype.is_half() => DType::F32,
+            Operands::Count if index == 1 => DType::I32,
             Operands::Join
             | Operands::Number
             | Operands::Inexact
             | Operands::Quotient
             | Operands::Logical
             | Operands::Choose
-            | Operands::Scale => dtype,
+            | Operands::Scale
+            | Operands::Count => dtype,
         }
     }
 

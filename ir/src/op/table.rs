@@ -166,7 +166,7 @@ macro_rules! op_table {
                 "True for neither NaN nor infinite values; for a complex number if both parts are finite; true for integers."
                 ("[1.0f32, f32::INFINITY]") "[ true false]";
             IsClose isclose(x y rtol atol) Inexact FLOAT|COMPLEX Bool Exact []
-                "`|x - y| <= atol + rtol * |y|` for finite numbers, with `rtol` (NumPy's default is 1e-5) relative and `atol` (1e-8) absolute; equal infinities are close, NaN is close to nothing. Of complex tolerances the real parts count."
+                "`|x - y| <= atol + rtol * |y|` for finite numbers, with `rtol` (NumPy's default is 1e-5) relative and `atol` (1e-8) absolute; equal infinities are close, NaN is close to nothing. Of complex tolerances the real parts count. Tolerances too are converted to the dtype computed in: `f16` has no 1e-8."
                 ("[1.0f32, 1.0]", "[1.000001f32, 1.1]", "[1e-5f32, 1e-5]", "[1e-8f32, 1e-8]") "[ true false]";
             NanToNum nan_to_num(x) Join ALL Same Exact [idempotent]
                 "NaN as 0, infinities as the largest finite number of their sign; complex numbers part by part. Everything else gives itself."
@@ -216,12 +216,12 @@ macro_rules! op_table {
             Lcm lcm(x y) Join INT Same Exact [commutative]
                 "Least common multiple of the magnitudes, 0 if either is 0; wraps."
                 ("[4, 3]", "[6, 5]") "[12 15]";
-            RotateLeft rotate_left(x n) Number INT Same Exact []
-                "The bits of `x` moved up by `n` places, those that fall out coming in below. `n` counts modulo the width; a negative one moves down."
-                ("[0b1001_0000u8]", "[1u8]") "[33]";
-            RotateRight rotate_right(x n) Number INT Same Exact []
-                "The bits of `x` moved down by `n` places, those that fall out coming in above. `n` counts modulo the width; a negative one moves up."
-                ("[0b1001_0001u8]", "[1u8]") "[200]";
+            RotateLeft rotate_left(x n) Count INT Same Exact []
+                "The bits of `x` moved up by `n` places, those that fall out coming in below. The width is that of `x`; `n`, an integer of any dtype, counts modulo the width, and a negative one moves down."
+                ("[0b1001_0000u8]", "[1]") "[33]";
+            RotateRight rotate_right(x n) Count INT Same Exact []
+                "The bits of `x` moved down by `n` places, those that fall out coming in above. The width is that of `x`; `n`, an integer of any dtype, counts modulo the width, and a negative one moves up."
+                ("[0b1001_0001u8]", "[-1]") "[35]";
             SaturatingAdd saturating_add(x y) Number INT Same Exact [commutative]
                 "`x + y`, or the limit of the dtype that it passes."
                 ("[200u8, 1]", "[100u8, 2]") "[255   3]";
@@ -312,7 +312,7 @@ macro_rules! op_table {
             Exp10 exp10(x) Inexact FLOAT Same Ulp(1) []
                 "10 to the power `x`, exact where the power is a float: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN."
                 ("[3.0f32, 0.5]") "[1000.           3.1622777]";
-            FloatPower float_power(x y) Inexact FLOAT Same Ulp(1) []
+            FloatPower float_power(x y) Inexact FLOAT|COMPLEX Same Ulp(1) []
                 "`x` to the power `y` as floats, also of integers: `pow` in every other respect."
                 ("[2, 9]", "[-1, 2]") "[ 0.5 81. ]";
             Sigmoid sigmoid(x) Inexact FLOAT Same Ulp(1) []

@@ -38,7 +38,9 @@ impl Policy {
         if operands.len() != op.arity() {
             return Err(wrong_arity(op, operands));
         }
-        if op.row().rule == Operands::Scale && !matches!(operands[1].kind(), Kind::Bool | Kind::UInt | Kind::Int) {
+        if matches!(op.row().rule, Operands::Scale | Operands::Count)
+            && !matches!(operands[1].kind(), Kind::Bool | Kind::UInt | Kind::Int)
+        {
             return Err(self.no_integer(op, operands));
         }
         let compute =
@@ -66,14 +68,15 @@ impl Policy {
         }
     }
 
-    /// The second operand of a scaling op is not an integer.
+    /// The second operand, an exponent or a count, is not an integer.
     fn no_integer(self, op: Op, operands: &[ValueType]) -> Error {
         let name = op.row().operands[1];
         let error = Error::new(ErrorCode::DType, format!("{op}: {name} is {}, not an integer", operands[1]));
-        let error = operand_facts(error, op, operands).fact(
-            "because: a power of two is scaled by, whose exponent is an integer \
-             (https://numpy.org/doc/stable/reference/generated/numpy.ldexp.html)",
-        );
+        let because = match op.row().rule {
+            Operands::Count => "it counts places (https://doc.rust-lang.org/std/primitive.u64.html#method.rotate_left)",
+            _ => "it is the exponent of two (https://numpy.org/doc/stable/reference/generated/numpy.ldexp.html)",
+        };
+        let error = operand_facts(error, op, operands).fact(format_args!("because: {because}"));
         let integers = [operands[0], DType::I32.into()];
         let others = self.resolve_op(op, &integers).is_err().then(|| self.casts_to_write(op, operands)).flatten();
         let others = others.map(|casts| format!("{casts} and ")).unwrap_or_default();
@@ -89,8 +92,12 @@ impl Policy {
         let joined = &operands[op.joined()];
         let all_integer = joined.iter().all(|ty| matches!(ty.kind(), Kind::UInt | Kind::Int));
         error.help(match compute.kind() {
+            Kind::Complex if op.row().result == ResultRule::Complex => {
+                format!("the parts are real numbers; a cast drops the imaginary part: {casts}")
+            }
             Kind::Complex => format!("abs gives the modulus; a cast drops the imaginary part: {casts}"),
             Kind::Float if all_integer => format!("no integer type holds both operands; cast explicitly: {casts}"),
+            Kind::Float if op.row().domain.contains(DType::F64) => format!("cast explicitly: {casts}"),
             Kind::Float => format!("a cast truncates: {casts}"),
             Kind::Bool | Kind::UInt | Kind::Int => format!("cast explicitly: {casts}"),
         })

@@ -264,7 +264,7 @@ impl Policy {
             Operands::Number => self.number(joined)?,
             Operands::Inexact => self.inexact(rules.inexact, joined)?,
             Operands::Quotient => self.inexact(rules.quotient, joined)?,
-            Operands::Join | Operands::Logical | Operands::Choose | Operands::Scale => joined,
+            Operands::Join | Operands::Logical | Operands::Choose | Operands::Scale | Operands::Count => joined,
         };
         Ok(Resolution { joined, adapted, compute: self.weak_result(adapted) })
     }

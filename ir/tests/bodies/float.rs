@@ -39,7 +39,8 @@ macro_rules! float_tests {
                 if r != 0.0 {
                     if (y < 0.0) != (r < 0.0) {
                         remainder += y;
-                        quotient -= 1.0;
+                        // Beyond, the nearest float to x / y is as near.
+                        quotient -= if quotient.abs() < 2.0 / <$float>::EPSILON { 1.0 } else { 0.0 };
                     }
                 } else {
                     remainder = (0.0 as $float).copysign(y);
@@ -147,7 +148,8 @@ macro_rules! float_tests {
                     pairs.extend([(x, y), (multiple, y), (multiple.next_up(), -y), (multiple.next_down(), y)]);
                     // Quotients on both sides of the limit of the fast path.
                     let large = y * (stream.bits() >> 8 >> (stream.bits() % 56)) as $float;
-                    pairs.extend([(large, y), (-large, y)]);
+                    let octave = y * ((1.0 + (stream.bits() % 1000) as $float / 1000.0) * 2.0 / <$float>::EPSILON);
+                    pairs.extend([(large, y), (-large, y), (octave, -y), (octave.next_up(), -y)]);
                 }
                 check_pairs(&[Op::FloorDivide, Op::Remainder, Op::Fmod], &pairs);
             }

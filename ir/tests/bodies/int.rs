@@ -114,7 +114,9 @@ fn check(dtype: DType, values: &[i128], thirds: &[i128]) {
                 for &z in if arity > 2 { thirds } else { &[0] } {
                     let condition = (x % 2 != 0) as u64;
                     let first = if op == Op::Where { condition } else { x as u64 & mask };
-                    let inputs = [first, y as u64 & mask, z as u64 & mask];
+                    // A count has a dtype of its own.
+                    let second = if op.arity() == 2 { op.operand_dtype(1, dtype).repr()[0].mask() } else { mask };
+                    let inputs = [first, y as u64 & second, z as u64 & mask];
                     let got = run.one(&made, &inputs[..arity]);
                     let expected = reference(op, dtype, x, y, z) as u64 & result_mask;
                     assert_eq!(got, expected, "{op} on {dtype}: {x} {y} {z}");

@@ -67,7 +67,7 @@ fn every_op_on_every_dtype() {
     let mut random = Random(7);
     for op in Op::ALL {
         for dtype in op.row().domain.iter() {
-            let expanded = expand(&nest(one_op(op, dtype), &[Stride::Contiguous; 3])).unwrap();
+            let expanded = expand(&nest(one_op(op, dtype), &[Stride::Contiguous; 4])).unwrap();
             check_expansion(&expanded, &[body(op, dtype), store_body(op.result_dtype(dtype))], &mut random);
             for vector in [false, true] {
                 let compiled = compile(&expanded, vector);

@@ -2,13 +2,17 @@
 
 use crate::body::{BodyBuilder, Reg};
 
-/// The bits of `x` moved round by `n` places.
+/// The bits of `x` moved round by `n` places, an `I32`.
 pub(super) fn rotate(b: &mut BodyBuilder, x: Reg, n: Reg, left: bool) -> Reg {
     let ty = b.ty(x);
-    let (mask, zero) = (b.int(ty, i64::from(ty.bits()) - 1), b.int(ty, 0));
+    let of = b.ty(n);
+    let (mask, zero) = (b.int(of, i64::from(ty.bits()) - 1), b.int(of, 0));
     let minus = b.isub(zero, n);
     // Widths are powers of two, so the low bits are the count modulo the width.
-    let (count, back) = (b.and(n, mask), b.and(minus, mask));
+    let [count, back] = [n, minus].map(|n| {
+        let count = b.and(n, mask);
+        if of.bits() < ty.bits() { b.zext(count, ty) } else { b.itrunc(count, ty) }
+    });
     let (up, down) = if left { (count, back) } else { (back, count) };
     let (high, low) = (b.shl(x, up), b.ushr(x, down));
     b.or(high, low)

@@ -72,7 +72,7 @@ pub(super) const fn op(op: Op) -> Option<Complex> {
         Op::Acosh => Unary(complex_inverse::acosh),
         Op::Atanh => Unary(complex_inverse::atanh),
         Op::Rsqrt => Unary(complex_root::rsqrt),
-        Op::Pow => Binary(complex_pow::pow),
+        Op::Pow | Op::FloatPower => Binary(complex_pow::pow),
         Op::Exp => Unary(complex_exp::exp),
         Op::Exp2 => Unary(complex_exp::exp2),
         Op::Expm1 => Unary(complex_exp::expm1),

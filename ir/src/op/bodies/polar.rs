@@ -16,7 +16,7 @@ pub(super) const fn op(op: Op) -> Option<fn(&mut BodyBuilder, Reg, Reg) -> Pair>
 
 /// `r cos(theta) + r sin(theta) i`.
 fn polar(b: &mut BodyBuilder, r: Reg, theta: Reg) -> Pair {
-    let (cos, sin) = (trig::cos(b, theta), trig::sin(b, theta));
+    let (sin, cos) = trig::sin_cos(b, theta);
     (b.fmul(r, cos), b.fmul(r, sin))
 }
 

@@ -5,10 +5,9 @@
 //! 2^-58.7 (`f64`). The largest error found among 1.5 million normal `f32` results is 0.65 ULP; of as many `f64` 1.1 % are not the
 //! nearest.
 
+use super::exp::{clamp, scale};
 use super::log2_parts::log2_parts;
-use super::util::{
-    Format, at_least, at_most, is_finite, is_nan, is_normal, polynomial, power_of_two, sign_of, xor_sign,
-};
+use super::util::{Format, is_finite, is_nan, is_normal, polynomial, sign_of, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 use std::f64::consts::LN_2;
@@ -74,9 +73,7 @@ fn exp2_of_product(b: &mut BodyBuilder, y: Reg, (high, low): (Reg, Reg)) -> Reg 
     let minus = b.fneg(product);
     let error = b.fma(y, high, minus);
     let error = b.fma(y, low, error);
-    let (limit, minus_limit) = (b.float(f.ty, c.limit), b.float(f.ty, -c.limit));
-    let bounded = at_most(b, product, limit);
-    let bounded = at_least(b, bounded, minus_limit);
+    let bounded = clamp(b, product, -c.limit, c.limit);
     let (zero, one) = (b.float(f.ty, 0.0), b.float(f.ty, 1.0));
     let within = b.feq(bounded, product);
     let error = b.select(within, error, zero);
@@ -105,14 +102,7 @@ fn exp2_of_product(b: &mut BodyBuilder, y: Reg, (high, low): (Reg, Reg)) -> Reg 
     let bits = b.bitcast(shifted, int);
     let magic_bits = b.bitcast(magic, int);
     let n = b.isub(bits, magic_bits);
-    // 2^n may lie outside the format, each half of it does not; only the second product can round.
-    let shift = b.int(int, 1);
-    let half = b.sshr(n, shift);
-    let other = b.isub(n, half);
-    let half = power_of_two(b, half, f);
-    let other = power_of_two(b, other, f);
-    let scaled = b.fmul(power, half);
-    b.fmul(scaled, other)
+    scale(b, power, n)
 }
 
 /// The power where an operand is unusual: a base that is not positive, finite and normal, an infinite exponent or NaN.

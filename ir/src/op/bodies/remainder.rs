@@ -29,6 +29,9 @@ pub(super) fn floor_divide(b: &mut BodyBuilder, x: Reg, y: Reg) -> Reg {
     let (divided, up) = truncated(b, x, y);
     let one = b.float(ty, 1.0);
     let next = b.fadd(divided.quotient, one);
+    // A float beyond the limit may be odd in its last place: the sum would be moved by two.
+    let exact = b.not(divided.large);
+    let up = b.and(up, exact);
     let magnitude = b.select(up, next, divided.quotient);
     let (sx, sy) = (sign_of(b, x), sign_of(b, y));
     let sign = b.xor(sx, sy);
@@ -58,6 +61,8 @@ fn truncated(b: &mut BodyBuilder, x: Reg, y: Reg) -> (Divided, Reg) {
 struct Divided {
     /// `trunc(x / y)`, exact below 2^p, beyond the nearest float to `x / y`.
     quotient: Reg,
+    /// Whether it lies beyond.
+    large: Reg,
     /// `fmod(x, y)`, exact; NaN for an infinite `x` or a zero `y`.
     remainder: Reg,
 }
@@ -85,7 +90,7 @@ fn divided(b: &mut BodyBuilder, x: Reg, y: Reg) -> Divided {
     let cold = b.and(large, finite);
     let cold = b.and(cold, nonzero);
     let remainder = b.if_any(cold, &[r], &[x, y], |b, args| vec![fmod_integers(b, args[0], args[1])])[0];
-    Divided { quotient, remainder }
+    Divided { quotient, large, remainder }
 }
 
 /// The same for finite `x >= y > 0`, on mantissas as integers: `r = (r << s) mod my` until the exponents meet.

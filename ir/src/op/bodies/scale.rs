@@ -81,8 +81,8 @@ pub(super) fn modf_fraction(b: &mut BodyBuilder, x: Reg) -> Reg {
     let whole = b.ftrunc(x);
     let fraction = b.fsub(x, whole);
     let finite = is_finite(b, x);
-    let (zero, nan) = (b.float(b.ty(x), 0.0), b.feq(x, x));
+    let (zero, number) = (b.float(b.ty(x), 0.0), b.feq(x, x));
     let fraction = b.select(finite, fraction, zero);
     let signed = copysign(b, fraction, x);
-    b.select(nan, signed, x)
+    b.select(number, signed, x)
 }
