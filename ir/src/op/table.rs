@@ -28,7 +28,7 @@ macro_rules! op_table {
                 "True division `x / y`, also of integers. Floats: `x / 0` is infinite, `0 / 0` NaN. Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly."
                 ("[1, 2, -1]", "[2, 4, 0]") "[ 0.5  0.5 -inf]";
             FloorDivide floor_divide(x y) Number REAL Same Ulp(1) []
-                "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: as NumPy's, exact where the quotient has fewer bits than a mantissa; `x // 0` is infinite or NaN."
+                "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: exact where the quotient has no more bits than a mantissa, else the nearest float to `x / y`; `x // 0` is infinite or NaN, `inf // y` NaN as in NumPy."
                 ("[7, -7, 7]", "[2, 2, 0]") "[ 3 -4  0]";
             Remainder remainder(x y) Number REAL Same Exact []
                 "`x % y` with the sign of `y`, as Python's. Integers: `x % 0 = 0`. Floats: rounded once, zeros have the sign of `y`; NaN for `y = 0` or infinite `x`."
@@ -208,7 +208,7 @@ macro_rules! op_table {
                 "`sqrt(x^2 + y^2)` without needless overflow or underflow: infinite if either is, even beside NaN."
                 ("[3.0f32, 1.0]", "[4.0f32, 1.0]") "[5.        1.4142135]";
             Pow pow(x y) Number NUMERIC Same Ulp(1) []
-                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN. Complex: `exp(y log(x))`, branch cut of `x` along the negative real axis; `x^0` is 1 and `x^1` is `x`, even for NaN; `0^y` is 0 where the real part of `y` is positive, else NaN; powers to integers up to 64 of whole numbers are exact while they fit (at most 1 ULP of the larger part while `|y log(x)| < 1000`)."
+                "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN. Complex: `exp(y log(x))`, branch cut of `x` along the negative real axis; `x^0` is 1 and `x^1` is `x`, even for NaN; `0^y` is 0 where the real part of `y` is positive, else NaN; powers to integers up to 64 of whole numbers are exact while they fit, with the signs of zeros that NumPy gives (at most 1 ULP of the larger part while `|y log(x)| < 1000`)."
                 ("[2.0f32, 9.0]", "[10.0f32, -0.5]") "[1024.            0.33333334]";
             Gcd gcd(x y) Join INT Same Exact [commutative]
                 "Greatest common divisor, not negative; `gcd(x, 0) = |x|`. The result wraps where it is the magnitude of `MIN`."
