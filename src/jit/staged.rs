@@ -157,12 +157,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// modes are not counted, nor is the range of literals. Types after an explicit cast do not depend on the arguments.
     ///
     /// ```
-    /// use ndjit::{DType, DTypeSet, floor, exp, jit, spec};
+    /// use ndjit::{DType, DTypeSet, cbrt, floor, jit, spec};
     ///
-    /// let f = jit(|x| floor(exp(x)));
+    /// let f = jit(|x| floor(cbrt(x)));
     /// let inferred = f.trace(&[spec(DType::F32, [3])])?.inferred_dtypes()?;
     /// assert_eq!(inferred.supported, DTypeSet::BOOL | DTypeSet::REAL);
-    /// assert!(inferred.unsupported[0].to_string().starts_with("c64: exp: c64 is not supported, at "));
+    /// assert!(inferred.unsupported[0].to_string().starts_with("c64: cbrt: c64 is not supported, at "));
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     ///
