@@ -145,3 +145,18 @@ fn nesting_is_bounded() {
         inner = Body { inputs: 1, types: vec![PrimType::Bool; 2], insts: vec![inst], outputs: vec![Reg(1)] };
     }
 }
+
+/// After expansion, equal steps are one: the reduction of the argument, its cold path included, and the polynomials.
+#[test]
+fn sine_and_cosine_of_one_argument_share_their_reduction() {
+    for (dtype, ty) in [(DType::F32, PrimType::F32), (DType::F64, PrimType::F64)] {
+        let bodies = [Op::Sin, Op::Cos].map(|op| body(op, dtype));
+        let mut builder = BodyBuilder::new(&[ty]);
+        let x = builder.inputs();
+        let outputs: Vec<Reg> = bodies.iter().flat_map(|body| builder.inline(body, &x)).collect();
+        let both = builder.finish(&outputs);
+        let branches = |body: &Body| body.insts.iter().filter(|inst| matches!(inst.kind, InstKind::If(_))).count();
+        assert_eq!((branches(&bodies[0]), branches(&both)), (1, 1), "{dtype}:\n{both}");
+        assert!(both.insts.len() < bodies[0].insts.len() + 20, "{dtype}: {} instructions", both.insts.len());
+    }
+}
