@@ -165,7 +165,7 @@ fn masks_and_values_move_between_all_widths() {
     }
 }
 
-/// A body with all constructs: an `If` with results of several types, with a look-up and a loop inside.
+/// A body with all constructs: an `If` with operands and results of several types, with a look-up and a loop inside.
 fn constructs(types: &[PrimType], mask: impl FnOnce(&mut BodyBuilder, &[Reg]) -> Reg) -> LoopNest {
     use PrimType::{Bool, F32, I32};
     let results = [F32, I32, Bool];
@@ -174,8 +174,9 @@ fn constructs(types: &[PrimType], mask: impl FnOnce(&mut BodyBuilder, &[Reg]) ->
         let zero = b.int(I32, 0);
         let minus = b.float(F32, -1.0);
         let not = b.not(mask);
+        let below = b.slt(x[1], zero);
         let table: Vec<u64> = (0..37).map(|i| i * i + 5).collect();
-        b.if_any(mask, &[minus, zero, not], &[x[0], x[1]], |b, x| {
+        b.if_any(mask, &[minus, zero, not], &[x[0], x[1], below], |b, x| {
             let bits = b.bitcast(x[0], I32);
             let shift = b.int(I32, 27);
             let small = b.ushr(bits, shift);
@@ -195,6 +196,8 @@ fn constructs(types: &[PrimType], mask: impl FnOnce(&mut BodyBuilder, &[Reg]) ->
             });
             let sum = b.iadd(state[0], wild);
             let float = b.fromsint(sum, F32);
+            let negated = b.fneg(float);
+            let float = b.select(x[2], negated, float);
             let even = b.int(I32, 1);
             let low = b.and(state[1], even);
             let none = b.int(I32, 0);
