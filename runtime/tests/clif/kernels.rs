@@ -176,7 +176,7 @@ fn constructs(types: &[PrimType], mask: impl FnOnce(&mut BodyBuilder, &[Reg]) ->
         let not = b.not(mask);
         let below = b.slt(x[1], zero);
         let table: Vec<u64> = (0..37).map(|i| i * i + 5).collect();
-        b.if_any(mask, &[minus, zero, not], &[x[0], x[1], below], |b, x| {
+        let results = b.if_any(mask, &[minus, zero, not], &[x[0], x[1], below], |b, x| {
             let bits = b.bitcast(x[0], I32);
             let shift = b.int(I32, 27);
             let small = b.ushr(bits, shift);
@@ -203,7 +203,10 @@ fn constructs(types: &[PrimType], mask: impl FnOnce(&mut BodyBuilder, &[Reg]) ->
             let none = b.int(I32, 0);
             let is_even = b.ieq(low, none);
             vec![float, state[1], is_even]
-        })
+        });
+        // A truth value that comes from there chooses too.
+        let chosen = b.select(results[2], results[0], minus);
+        vec![chosen, results[1], results[2]]
     })
 }
 
