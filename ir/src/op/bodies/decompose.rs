@@ -49,14 +49,24 @@ impl Decomposed {
 
     /// `k` as a float. `magic` is [`Format::magic`], or that plus what is to be taken from `k`: see [`lifted`].
     pub fn exponent_from(self, b: &mut BodyBuilder, magic: Reg) -> Reg {
-        // A small integer in the low bits of 1.5 * 2^mantissa; subtracting that leaves it as a float.
         let k = self.exponent(b);
-        let plain = b.float(self.f.ty, self.f.magic());
-        let plain = b.bitcast(plain, self.f.ty.as_int());
-        let k = b.iadd(k, plain);
-        let k = b.bitcast(k, self.f.ty);
-        b.fsub(k, magic)
+        float_less(b, k, magic, self.f)
     }
+}
+
+/// A small integer as a float.
+pub(super) fn small_integer(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
+    let magic = b.float(f.ty, f.magic());
+    float_less(b, k, magic, f)
+}
+
+/// A small integer as a float, less what `magic` has beyond [`Format::magic`]: in the low bits of that number it stands for itself.
+fn float_less(b: &mut BodyBuilder, k: Reg, magic: Reg, f: Format) -> Reg {
+    let plain = b.float(f.ty, f.magic());
+    let plain = b.bitcast(plain, f.ty.as_int());
+    let sum = b.iadd(k, plain);
+    let sum = b.bitcast(sum, f.ty);
+    b.fsub(sum, magic)
 }
 
 /// Subnormals lifted out of their range, and what [`exponent_from`](Decomposed::exponent_from) takes: `(x, magic)`. By that the

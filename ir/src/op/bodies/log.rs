@@ -10,7 +10,7 @@
 
 use super::decompose::{decompose, lifted};
 use super::double_word::times_constant;
-use super::util::{Format, LOG10_2_DOUBLE, LOG10_2_SINGLE, fast_two_sum, is_inf, ln2, polynomial};
+use super::util::{LOG10_2_DOUBLE, LOG10_2_SINGLE, fast_two_sum, is_inf, ln2, polynomial};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -121,15 +121,6 @@ fn decomposed(b: &mut BodyBuilder, x: Reg, magic: Reg) -> (Reg, Reg) {
     let parts = decompose(b, x, std::f64::consts::FRAC_1_SQRT_2);
     let one = b.float(b.ty(x), 1.0);
     (parts.exponent_from(b, magic), b.fsub(parts.m, one))
-}
-
-/// A small integer as a float: in the low bits of 1.5 * 2^mantissa; subtracting that leaves it.
-pub(super) fn small_integer(b: &mut BodyBuilder, k: Reg, f: Format) -> Reg {
-    let magic = b.float(f.ty, f.magic());
-    let magic_bits = b.bitcast(magic, f.ty.as_int());
-    let k = b.iadd(k, magic_bits);
-    let k = b.bitcast(k, f.ty);
-    b.fsub(k, magic)
 }
 
 /// `log(1 + f) - f + low` for `1 + f` between `sqrt(1/2)` and `sqrt 2`.

@@ -3,8 +3,8 @@
 //! `1 + x = 2^k (1 + f)` with `f = 2^-k x + (2^-k - 1)`: both terms are exact while they matter, and so is the rounding error of
 //! their sum (Knuth's TwoSum), which the core of `log` (see there) takes as a low part. For `k = 0`, `f` is `x` itself.
 
-use super::decompose::decompose;
-use super::log::{parts_to_base_2, rest_of_log, small_integer};
+use super::decompose::{decompose, small_integer};
+use super::log::{parts_to_base_2, rest_of_log};
 use super::util::{Format, fast_two_sum, ln2, tiny_as_is, two_sum};
 use crate::body::{BodyBuilder, Reg};
 

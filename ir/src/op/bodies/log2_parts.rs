@@ -6,9 +6,8 @@
 //! ARM's optimized routines). The polynomials `q` are own minimax fits by a Remez exchange in 240-bit arithmetic; the relative
 //! errors left in `log(1 + r)` after rounding the coefficients are 2^-38.2 (`f32`) and 2^-69.6 (`f64`).
 
-use super::decompose::{decompose, lifted};
+use super::decompose::{decompose, lifted, small_integer};
 use super::double_word::{DoubleWord, constant, product};
-use super::log::small_integer;
 use super::pow_table::{ROWS, START};
 use super::util::{Format, polynomial, power_of_two, two_sum};
 use crate::body::{BodyBuilder, Reg};
