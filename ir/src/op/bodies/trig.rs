@@ -101,7 +101,7 @@ pub(super) fn tan(b: &mut BodyBuilder, x: Reg) -> Reg {
     let (sine, cosine, q) = both(b, reduced);
     let ty = b.ty(x);
     let int = ty.as_int();
-    // The rounding error of r^2 is a quarter of a unit in the last place of the cosine near pi/4: one of 2^32 singles was 1.07 ULP off.
+    // The rounding error of r^2 is a quarter of a unit in the last place of the cosine near pi/4: singles were up to 1.07 ULP off.
     let (_, square_low) = exact_product(b, reduced.0, reduced.0);
     let minus_half = b.float(ty, -0.5);
     let cosine = (cosine.0, b.fma(square_low, minus_half, cosine.1));
