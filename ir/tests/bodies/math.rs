@@ -241,3 +241,28 @@ pub fn assert_special(op: Op, args: &[f64], expected: f64, sentence: &str) {
         );
     }
 }
+
+/// Checks a function of two halves, rounded to `f32` first: seldom not the nearest half, and then next to a tie.
+pub fn assert_pairs_of_halves(
+    op: Op,
+    dtype: DType,
+    pairs: impl Iterator<Item = (f64, f64)>,
+    reference: impl Fn(f64, f64) -> f64,
+) {
+    let mut run = Runner::default();
+    let made = body(op, dtype);
+    let (mut wrong, mut count) = (0u32, 0u32);
+    for (x, y) in pairs {
+        let exact = reference(x, y);
+        let expected = nearest_half(dtype, exact);
+        let got = f64::from(single(run.one(&made, &[register(x), register(y)])));
+        count += 1;
+        if !same32(got as f32, expected as f32) {
+            wrong += 1;
+            let off = (got - exact).abs() / (got - expected).abs();
+            assert!(off < 0.51, "{op}({x:e}, {y:e}) in {dtype} is {got:e}, not {expected:e}");
+        }
+    }
+    println!("{op} {dtype}: {wrong} of {count} not nearest");
+    assert!(wrong * 10_000 < count, "{dtype}: {wrong} of {count}");
+}

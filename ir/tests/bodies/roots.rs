@@ -1,6 +1,6 @@
 //! Reciprocal square root, cube root and hypotenuse against correctly rounded references, special values included.
 
-use crate::math::{distance32, distance64};
+use crate::math::{assert_pairs_of_halves, distance32, distance64};
 use crate::support::{Runner, Stream, edges32, edges64, half_value, nearest_half, register, same32, single};
 use ndjit_ir::DType;
 use ndjit_ir::op::{Op, body};
@@ -124,26 +124,10 @@ fn hypotenuses_stay_within_their_bound() {
 /// A stride through all pairs of halves: rounded twice, so at most 1 ULP off, and seldom.
 #[test]
 fn hypotenuses_of_halves() {
-    let mut run = Runner::default();
     for dtype in [DType::F16, DType::Bf16] {
-        let made = body(Op::Hypot, dtype);
-        let (mut wrong, mut count) = (0, 0);
-        for x in (0..=u16::MAX).step_by(97) {
-            for y in (0..=u16::MAX).step_by(101) {
-                let (x, y) = (half_value(dtype, x), half_value(dtype, y));
-                let exact = core_math::hypot(x, y);
-                let expected = nearest_half(dtype, exact);
-                let got = f64::from(single(run.one(&made, &[register(x), register(y)])));
-                count += 1;
-                if !same32(got as f32, expected as f32) {
-                    wrong += 1;
-                    let off = (got - exact).abs() / (got - expected).abs();
-                    assert!(off < 0.51, "hypot({x:e}, {y:e}) in {dtype} is {got:e}, not {expected:e}");
-                }
-            }
-        }
-        println!("hypot {dtype}: {wrong} of {count} not nearest");
-        assert!(wrong * 10_000 < count, "{dtype}: {wrong} of {count}");
+        let strided = |step| (0..=u16::MAX).step_by(step).map(move |bits| half_value(dtype, bits));
+        let pairs = strided(97).flat_map(|x| strided(101).map(move |y| (x, y)));
+        assert_pairs_of_halves(Op::Hypot, dtype, pairs, core_math::hypot);
     }
 }
 

@@ -6,7 +6,7 @@
 //! fit at Chebyshev nodes in 250-bit arithmetic, with a relative error of 2^-29.2 over `a <= 14.5` (`f32`) and 2^-57.0 over `a <= 38.8`
 //! (`f64`) after rounding the coefficients; `K` is chosen so that the first of them needs no rounding.
 
-use super::double_word::{exact_product, product};
+use super::double_word::{exact_product, product, quotient};
 use super::exp::{exp_unscaled, scale_down};
 use super::util::{at_most, fma_two_sum, polynomial, two_sum};
 use crate::body::{BodyBuilder, Reg};
@@ -98,13 +98,8 @@ pub(super) fn gelu(b: &mut BodyBuilder, x: Reg) -> Reg {
     // Rounded at each step the result was wrong by up to 4 ULP.
     let (about_h, error) = exact_product(b, a, h);
     let product_low = b.fma(a, h_low, error);
-    let (numerator, numerator_low) = product(b, (about_h, product_low), (power, power_low));
-    let quotient = b.fmul(numerator, inverse);
-    let minus = b.fneg(quotient);
-    let rest = b.fma(minus, divisor, numerator);
-    let low = b.fma(minus, divisor_low, numerator_low);
-    let rest = b.fadd(rest, low);
-    let quotient = b.fma(rest, inverse, quotient);
+    let numerator = product(b, (about_h, product_low), (power, power_low));
+    let quotient = quotient(b, numerator, (divisor, divisor_low));
     let tail = scale_down(b, quotient, exponent);
 
     let above = b.fsub(x, tail);
