@@ -61,28 +61,26 @@ impl Emitter<'_, '_> {
             index = index.iter().zip(&limit).map(|(&i, &l)| self.b.ins().umin(i, l)).collect();
         }
         let indices = self.index_lanes(&index);
-        let entry = |e: &mut Self, index: Value| {
+        let entry = |e: &mut Self, lane: usize| {
             let shift = i64::from(table.ty.bytes().trailing_zeros());
-            let bytes = e.b.ins().ishl_imm_u(index, shift);
+            let bytes = e.b.ins().ishl_imm_u(indices[lane], shift);
             let address = e.b.ins().iadd(e.constants_base, bytes);
             e.b.ins().load(scalar_type(table.ty), cells(), address, offset)
         };
-        let lanes: Vec<Value> = indices.into_iter().map(|index| entry(self, index)).collect();
         if self.lanes == 1 {
-            return Operand::Lanes { regs: Regs::from_slice(&lanes), bits: table.ty.bits() };
+            let entry = entry(self, 0);
+            return Operand::Lanes { regs: Regs::from_slice(&[entry]), bits: table.ty.bits() };
         }
         if table.ty != PrimType::Bool {
-            return Operand::Lanes { regs: self.gather(table.ty, &lanes), bits: table.ty.bits() };
+            return Operand::Lanes { regs: self.gather(table.ty, entry), bits: table.ty.bits() };
         }
         // Lanes of the index's width, so that a table of truth values does not ask for lanes of bytes.
-        let wide: Vec<Value> = lanes
-            .into_iter()
-            .map(|lane| {
-                let wide = self.b.ins().uextend(types::I32, lane);
-                self.b.ins().ineg(wide)
-            })
-            .collect();
-        Operand::Lanes { regs: self.gather(PrimType::I32, &wide), bits: 32 }
+        let wide = |e: &mut Self, lane: usize| {
+            let narrow = entry(e, lane);
+            let wide = e.b.ins().uextend(types::I32, narrow);
+            e.b.ins().ineg(wide)
+        };
+        Operand::Lanes { regs: self.gather(PrimType::I32, wide), bits: 32 }
     }
 
     /// The lanes of an index as 64-bit integers.
@@ -94,14 +92,25 @@ impl Emitter<'_, '_> {
         {
             return lanes.clone();
         }
-        let lanes: Vec<Value> = (0..self.lanes)
-            .map(|lane| {
-                let index = if self.lanes == 1 { index[0] } else { self.lane(index, 32, lane) };
-                self.b.ins().uextend(types::I64, index)
-            })
-            .collect();
+        let lanes: Vec<Value> = if self.lanes == 1 {
+            vec![self.b.ins().uextend(types::I64, index[0])]
+        } else {
+            index.iter().flat_map(|&reg| self.pairs_of_lanes(reg)).collect()
+        };
         self.looked_up = block.map(|block| (block, index.clone(), lanes.clone()));
         lanes
+    }
+
+    /// The four 32-bit lanes of a register as 64-bit integers, taken out two by two: that is dearer than integer arithmetic.
+    fn pairs_of_lanes(&mut self, reg: Value) -> [Value; 4] {
+        let pairs = self.bitcast(types::I64X2, reg);
+        let [low, high] = [0, 1].map(|pair| self.b.ins().extractlane(pairs, pair));
+        let halves = [low, high].map(|pair| {
+            let narrow = self.b.ins().ireduce(types::I32, pair);
+            [self.b.ins().uextend(types::I64, narrow), self.b.ins().ushr_imm_u(pair, 32)]
+        });
+        let [[a, b], [c, d]] = halves;
+        [a, b, c, d]
     }
 
     /// Runs the inner body, out of the way, if any lane's mask is set.

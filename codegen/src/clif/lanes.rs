@@ -310,18 +310,20 @@ impl Emitter<'_, '_> {
         self.b.ins().extractlane(regs[(lane / per_reg) as usize], (lane % per_reg) as u8)
     }
 
-    /// A value from its lanes.
-    pub(super) fn gather(&mut self, ty: PrimType, lanes: &[ir::Value]) -> Regs {
+    /// A value from its lanes, each made where it is put in: Cranelift makes one instruction of a load and what uses it only if
+    /// nothing that loads stands between.
+    pub(super) fn gather(&mut self, ty: PrimType, mut lane: impl FnMut(&mut Self, usize) -> ir::Value) -> Regs {
         let per_reg = (128 / ty.bits()) as usize;
         let vector = vector_type(ty, ty.bits());
-        lanes
-            .chunks_exact(per_reg)
-            .map(|lanes| {
-                let mut reg = self.first_lane(ty, vector, lanes[0]);
-                for (i, &lane) in lanes.iter().enumerate().skip(1) {
-                    reg = self.b.ins().insertlane(reg, lane, i as u8);
+        (0..self.count(ty.bits()))
+            .map(|reg| {
+                let first = lane(self, reg * per_reg);
+                let mut value = self.first_lane(ty, vector, first);
+                for i in 1..per_reg {
+                    let lane = lane(self, reg * per_reg + i);
+                    value = self.b.ins().insertlane(value, lane, i as u8);
                 }
-                reg
+                value
             })
             .collect()
     }

@@ -39,7 +39,7 @@ impl Emitter<'_, '_> {
         let groups: Vec<Regs> = if stream.access.index {
             // The address is the element.
             let lanes = if self.lanes == 1 { vec![stream.pointer] } else { self.addresses(stream) };
-            vec![if self.lanes == 1 { Regs::from_slice(&lanes) } else { self.gather(ty, &lanes) }]
+            vec![if self.lanes == 1 { Regs::from_slice(&lanes) } else { self.gather(ty, |_, lane| lanes[lane]) }]
         } else if self.lanes == 1 {
             (0..words).map(|w| Regs::from_slice(&[self.load_word(ty, stream.pointer, w)])).collect()
         } else if stream.access.inner == Stride::Contiguous {
@@ -49,12 +49,7 @@ impl Emitter<'_, '_> {
             if words == 1 { vec![all] } else { self.split(&all, bits) }
         } else {
             let addresses = self.addresses(stream);
-            (0..words)
-                .map(|w| {
-                    let lanes: Vec<Value> = addresses.iter().map(|&a| self.load_word(ty, a, w)).collect();
-                    self.gather(ty, &lanes)
-                })
-                .collect()
+            (0..words).map(|word| self.gather(ty, |e, lane| e.load_word(ty, addresses[lane], word))).collect()
         };
         groups.into_iter().map(|regs| Operand::Lanes { regs, bits }).collect()
     }

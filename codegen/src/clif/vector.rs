@@ -47,13 +47,11 @@ impl Emitter<'_, '_> {
 
     fn per_lane(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {
         let args: Vec<Regs> = args.iter().map(|a| self.regs(a, from, 0)).collect();
-        let lanes: Vec<Value> = (0..self.lanes)
-            .map(|lane| {
-                let values: Vec<Value> = args.iter().map(|a| self.lane(a, from.bits(), lane)).collect();
-                scalar::emit(self.b, prim, from, to, &values, None)
-            })
-            .collect();
-        Operand::Lanes { regs: self.gather(to, &lanes), bits: to.bits() }
+        let result = |e: &mut Self, lane: usize| {
+            let values: Vec<Value> = args.iter().map(|a| e.lane(a, from.bits(), lane as u32)).collect();
+            scalar::emit(e.b, prim, from, to, &values, None)
+        };
+        Operand::Lanes { regs: self.gather(to, result), bits: to.bits() }
     }
 
     fn whole(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Operand {
@@ -113,7 +111,13 @@ impl Emitter<'_, '_> {
             Prim::Fsqrt => self.b.ins().sqrt(x),
             Prim::Fma => self.b.ins().fma(x, y, z),
             Prim::Fneg => self.b.ins().fneg(x),
-            Prim::Fabs => self.b.ins().fabs(x),
+            Prim::Fabs => {
+                // Cranelift's form makes the mask anew at each use.
+                let magnitude = self.constant(from.as_int(), from.mask() >> 1);
+                let bits = self.bitcast(int_vector(from.bits()), x);
+                let bits = self.b.ins().band(bits, magnitude);
+                self.bitcast(vector_type(from, from.bits()), bits)
+            }
             Prim::Fmin => self.b.ins().fmin(x, y),
             Prim::Fmax => self.b.ins().fmax(x, y),
             Prim::Ffloor => self.b.ins().floor(x),
