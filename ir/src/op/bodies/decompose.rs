@@ -2,7 +2,7 @@
 //!
 //! Nothing is shifted arithmetically: few machines do that to lanes of 64 bits.
 
-use super::util::{Format, is_normal};
+use super::util::{Format, is_not_positive_normal};
 use crate::body::{BodyBuilder, Reg};
 
 /// The parts of a positive normal float.
@@ -74,8 +74,7 @@ fn float_less(b: &mut BodyBuilder, k: Reg, magic: Reg, f: Format) -> Reg {
 pub(super) fn lifted(b: &mut BodyBuilder, x: Reg) -> (Reg, Reg) {
     let f = Format::of(b.ty(x));
     let magic = b.float(f.ty, f.magic());
-    let normal = is_normal(b, x);
-    let rare = b.not(normal);
+    let rare = is_not_positive_normal(b, x);
     let results = b.if_any(rare, &[x, magic], &[x], |b, x| {
         let lift = f.mantissa + 2;
         let factor = b.float(f.ty, (1u64 << lift) as f64);

@@ -1,13 +1,15 @@
 //! The error function and its complement on `f32` and `f64`.
 //!
-//! Near 0, `erf x = x + x q(x^2)`. Beyond, `f32` takes a polynomial about a point where `erf` is almost 1; `f64`, and the
-//! complement in both formats, take `erfc x = e^(-x^2) h(t) / (x + K)` with `t = (x - K) / (x + K)` (Shepherd and Laframboise 1981):
-//! `x^2`, the exponential, `h` and the quotient are each held in two floats, so that little more than the last rounding is lost.
-//! All polynomials are own minimax fits with rounded coefficients (Sollya's `fpminimax`); their errors stand beside them.
+//! `erf` of `f32` is `x + x q(x^2)` near 0, and beyond a polynomial about a point where it is almost 1; of `f64` it is one of the
+//! polynomials of a table. The complement is `1 - erf x` near 0; beyond, in both formats, `erfc x = e^(-x^2) h(t) / (x + K)` with
+//! `t = (x - K) / (x + K)` (Shepherd and Laframboise 1981): `x^2`, the exponential, `h` and the quotient are each held in two floats, so
+//! that little more than the last rounding is lost. All polynomials are own minimax fits with rounded coefficients (Sollya's
+//! `fpminimax`); their errors stand beside them.
 
 use super::double_word::product;
+use super::erf_table::{PIECE, ROWS};
 use super::exp::{exp_unscaled, scale};
-use super::util::{Format, at_most, fast_two_sum, fma_two_sum, polynomial, power_of_two, sign_of, two_sum, xor_sign};
+use super::util::{Format, at_most, fast_two_sum, fma_two_sum, polynomial, sign_of, two_sum, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -109,40 +111,62 @@ const CENTRE: f64 = 2.9356000423431396;
 
 /// The error function.
 pub(super) fn erf(b: &mut BodyBuilder, x: Reg) -> Reg {
-    let ty = b.ty(x);
     let magnitude = b.fabs(x);
-    let q = near_zero(b, magnitude);
-    let near = b.fma(magnitude, q, magnitude);
-    let (far, split) =
-        if ty == PrimType::F32 { (far_single(b, magnitude), SPLIT_SINGLE) } else { (far_double(b, magnitude), SPLIT) };
-    let split = b.float(ty, split);
-    let is_near = b.flt(magnitude, split);
-    let result = b.select(is_near, near, far);
+    let result = if b.ty(x) == PrimType::F32 { of_single(b, magnitude) } else { of_double(b, magnitude) };
     let sign = sign_of(b, x);
     xor_sign(b, result, sign)
 }
 
-fn far_single(b: &mut BodyBuilder, x: Reg) -> Reg {
+fn of_single(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
+    let q = near_zero(b, x);
+    let near = b.fma(x, q, x);
     // 1 after rounding from there on.
     let limit = b.float(ty, 4.0);
-    let x = at_most(b, x, limit);
+    let bounded = at_most(b, x, limit);
     let centre = b.float(ty, CENTRE);
-    let t = b.fsub(x, centre);
-    polynomial(b, t, TAIL_SINGLE)
+    let t = b.fsub(bounded, centre);
+    let far = polynomial(b, t, TAIL_SINGLE);
+    let split = b.float(ty, SPLIT_SINGLE);
+    let is_near = b.flt(x, split);
+    b.select(is_near, near, far)
 }
 
-fn far_double(b: &mut BodyBuilder, x: Reg) -> Reg {
+/// From a table: `erf x = erf c + t p(t)` with `t = x - c` is never the difference of close numbers.
+fn of_double(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
-    // 1 after rounding from here on, and 2^k is a normal number before.
-    let limit = b.float(f.ty, 6.0);
+    // 1 after rounding from there on.
+    let limit = b.float(f.ty, 5.9375);
     let x = at_most(b, x, limit);
-    let (high, low, k) = complement(b, x);
-    let value = b.fadd(high, low);
-    let power = power_of_two(b, k, f);
-    let minus = b.fneg(power);
-    let one = b.float(f.ty, 1.0);
-    b.fma(minus, value, one)
+    let (per_unit, minus_half, magic) = (b.float(f.ty, 1.0 / PIECE), b.float(f.ty, -0.5), b.float(f.ty, f.magic()));
+    let place = b.fma(x, per_unit, minus_half);
+    let shifted = b.fadd(place, magic);
+    let whole = b.fsub(shifted, magic);
+    let index = b.bitcast(shifted, f.ty.as_int());
+    let mask = b.int(f.ty.as_int(), ROWS.len().next_power_of_two() as i64 - 1);
+    let index = b.and(index, mask);
+    let index = b.itrunc(index, PrimType::I32);
+    let column = |b: &mut BodyBuilder, column: usize| {
+        let mut values: Vec<u64> = ROWS.iter().map(|row| row[column].to_bits()).collect();
+        values.resize(ROWS.len().next_power_of_two(), 0);
+        b.table(f.ty, &values, index)
+    };
+
+    let (half_piece, minus_piece) = (b.float(f.ty, PIECE / 2.0), b.float(f.ty, -PIECE));
+    let beyond = b.fsub(x, half_piece);
+    let t = b.fma(whole, minus_piece, beyond);
+    let zero = b.float(f.ty, 0.0);
+    let first = b.feq(whole, zero);
+    let t = b.select(first, x, t);
+    let highest = column(b, ROWS[0].len() - 1);
+    let p = (2..ROWS[0].len() - 1).rev().fold(highest, |sum, power| {
+        let coefficient = column(b, power);
+        b.fma(sum, t, coefficient)
+    });
+    let (high, low) = (column(b, 0), column(b, 1));
+    let high = b.select(first, x, high);
+    let rest = b.fma(t, p, low);
+    b.fadd(high, rest)
 }
 
 /// `1 - erf(x)`, relatively accurate where it is small.

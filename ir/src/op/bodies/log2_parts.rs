@@ -38,8 +38,13 @@ fn unit(ty: PrimType) -> f64 {
 
 /// The base-2 logarithm of a positive finite number.
 pub(super) fn log2_parts(b: &mut BodyBuilder, x: Reg) -> DoubleWord {
-    let f = Format::of(b.ty(x));
     let (x, magic) = lifted(b, x);
+    log2_of_lifted(b, x, magic)
+}
+
+/// The base-2 logarithm of a positive normal number, less what `magic` has beyond [`Format::magic`].
+pub(super) fn log2_of_lifted(b: &mut BodyBuilder, x: Reg, magic: Reg) -> DoubleWord {
+    let f = Format::of(b.ty(x));
     let m = decompose(b, x, START);
     let k = m.exponent_from(b, magic);
     let row = table(b, m.above, f);

@@ -25,6 +25,7 @@ mod decompose;
 mod degrees;
 mod double_word;
 mod erf;
+mod erf_table;
 mod erfinv;
 mod exp;
 mod expm1;

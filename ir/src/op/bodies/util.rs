@@ -127,6 +127,17 @@ pub(super) fn is_normal(b: &mut BodyBuilder, x: Reg) -> Reg {
     b.and(above, below)
 }
 
+/// Whether `x` is not positive, or subnormal, infinite or NaN: fewer instructions on integers than the opposite on floats.
+pub(super) fn is_not_positive_normal(b: &mut BodyBuilder, x: Reg) -> Reg {
+    let f = Format::of(b.ty(x));
+    let int = f.ty.as_int();
+    let bits = b.bitcast(x, int);
+    let (least, greatest) = (1_i64 << f.mantissa, ((2 * f.bias + 1) << f.mantissa) - 1);
+    let (least, greatest) = (b.int(int, least), b.int(int, greatest));
+    let (below, above) = (b.slt(bits, least), b.slt(greatest, bits));
+    b.or(below, above)
+}
+
 pub(super) fn is_finite(b: &mut BodyBuilder, a: Reg) -> Reg {
     let magnitude = b.fabs(a);
     let inf = b.float(b.ty(a), f64::INFINITY);
