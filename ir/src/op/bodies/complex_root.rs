@@ -15,11 +15,30 @@ pub(super) fn modulus(b: &mut BodyBuilder, x: Pair) -> Reg {
     let (down, up, _) = power_scale(b, large);
     let (large, small) = (b.fmul(large, down), b.fmul(small, down));
     let root = root_of_squares(b, large, small);
+    let root = corrected(b, root, large, small);
     let result = b.fmul(root, up);
     let (re, im) = (is_inf(b, x.0), is_inf(b, x.1));
     let infinite = b.or(re, im);
     let inf = b.float(ty, f64::INFINITY);
     b.select(infinite, inf, result)
+}
+
+/// A root of the sum of two squares, rounded, nearer to the exact one: less what its own square is too large by over twice itself
+/// (Borges 2019). Without, it is up to 1.02 ULP off. Of zeros it is 0.
+fn corrected(b: &mut BodyBuilder, root: Reg, large: Reg, small: Reg) -> Reg {
+    let ty = b.ty(root);
+    let (root_square, root_low) = exact_product(b, root, root);
+    let (large_square, large_low) = exact_product(b, large, large);
+    let minus = b.fneg(small);
+    let excess = b.fsub(root_square, large_square);
+    let excess = b.fma(minus, small, excess);
+    let low = b.fsub(root_low, large_low);
+    let excess = b.fadd(excess, low);
+    let least = b.float(ty, 2f64.powi(-60));
+    let divisor = at_least(b, root, least);
+    let quotient = b.fdiv(excess, divisor);
+    let minus_half = b.float(ty, -0.5);
+    b.fma(quotient, minus_half, root)
 }
 
 /// `sqrt(large^2 + small^2)`, with the larger square exact inside the `fma`.
