@@ -4,7 +4,7 @@
 //! halved, `t = 2 a / (1 - a)`: forms after Kahan in which nothing cancels. Where squares might overflow, `asinh` and `acosh` are
 //! `log(2 x)`.
 
-use super::log1p::log1p_of;
+use super::log1p::{log1p_of, log1p_parts};
 use super::util::{Format, at_most, copysign, fast_two_sum};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
@@ -34,18 +34,26 @@ pub(super) fn asinh(b: &mut BodyBuilder, x: Reg) -> Reg {
 /// Inverse hyperbolic cosine.
 pub(super) fn acosh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
-    let limit = b.float(ty, large(ty));
-    let limited = at_most(b, x, limit);
     let one = b.float(ty, 1.0);
-    let d = b.fsub(limited, one);
+    let d = b.fsub(x, one);
     let twice = b.fadd(d, d);
     let product = b.fma(d, d, twice);
     let root = b.fsqrt(product);
     let (t, low) = fast_two_sum(b, root, d);
-    let result = log_of_large(b, x, t, low);
-    let outside = b.flt(x, one);
-    let nan = b.float(ty, f64::NAN);
-    b.select(outside, nan, result)
+    // t is 0 or at least the root of a unit in the last place: nothing special.
+    let (high, rest) = log1p_parts(b, t, Some(low), None);
+    let result = b.fadd(high, rest);
+    let limit = b.float(ty, large(ty));
+    let is_large = b.flt(limit, x);
+    let result = b.if_any(is_large, &[result], &[x], |b, args| vec![log_of_double(b, args[0])])[0];
+    let (inside, nan) = (b.fle(one, x), b.float(ty, f64::NAN));
+    b.select(inside, result, nan)
+}
+
+/// `log(2 a)` of a large `a`.
+fn log_of_double(b: &mut BodyBuilder, a: Reg) -> Reg {
+    let (none, doublings) = (b.float(b.ty(a), 0.0), b.int(b.ty(a).as_int(), 1));
+    log1p_of(b, a, Some(none), Some(doublings))
 }
 
 /// `log(1 + t + low)`, or `log(2 a)` where `a` is large.
