@@ -9,7 +9,7 @@
 use super::double_word::times;
 use super::exp::{clamp, exp_unscaled, scale};
 use super::log2_parts::log_parts;
-use super::util::{fast_two_sum, is_nan, polynomial, sign_of, two_sum, xor_sign};
+use super::util::{Pair, fast_two_sum, if_any_pair, is_nan, polynomial, sign_of, two_sum, xor_sign};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -28,6 +28,8 @@ struct Constants {
     large: f64,
     /// Beyond these the function is infinite, or 0.
     range: (f64, f64),
+    /// From here on, constants beside `x` change nothing.
+    huge: f64,
 }
 
 /// Relative errors: 2^-28.0 (`t`), 2^-24.0 (`s`), 2^-27.5 (`z`).
@@ -49,6 +51,7 @@ const SINGLE: Constants = Constants {
     z: &[-1.644934058189392, 0.8117419481277466, -0.19074416160583496, 0.026097174733877182, -0.0022008693777024746],
     large: 4.5,
     range: (-60.5, 40.0),
+    huge: 1e30,
 };
 
 /// Relative errors: 2^-58.1 (`t`), 2^-52.0 (`s`), 2^-55.6 (`z`).
@@ -96,6 +99,7 @@ const DOUBLE: Constants = Constants {
     ],
     large: 8.5,
     range: (-200.5, 180.0),
+    huge: 1e300,
 };
 
 fn constants(ty: PrimType) -> &'static Constants {
@@ -107,6 +111,10 @@ pub(super) fn lgamma(b: &mut BodyBuilder, x: Reg) -> Reg {
     let ty = b.ty(x);
     let (high, low) = log_gamma(b, x);
     let sum = b.fadd(high, low);
+    let magnitude = b.fabs(x);
+    let huge = b.float(ty, constants(ty).huge);
+    let is_huge = b.fle(huge, magnitude);
+    let (high, sum) = if_any_pair(b, is_huge, (high, sum), &[magnitude], |b, args| log_gamma_of_huge(b, args[0]));
     let (zero, inf) = (b.float(ty, 0.0), b.float(ty, f64::INFINITY));
     // The low part of an infinite one is NaN. Poles and both infinities are infinite.
     let whole = b.fround(x);
@@ -115,12 +123,24 @@ pub(super) fn lgamma(b: &mut BodyBuilder, x: Reg) -> Reg {
     let pole = b.and(integral, not_positive);
     let overflow = b.feq(high, inf);
     let infinite = b.or(pole, overflow);
-    let magnitude = b.fabs(x);
     let at_infinity = b.feq(magnitude, inf);
     let infinite = b.or(infinite, at_infinity);
     let result = b.select(infinite, inf, sum);
     let nan = is_nan(b, x);
     b.select(nan, x, result)
+}
+
+/// `log gamma(x)`, of which `x (log x - 1)` is all that counts, after half its high part: that may be infinite where the sum with the
+/// low part, rounded, is not.
+fn log_gamma_of_huge(b: &mut BodyBuilder, x: Reg) -> Pair {
+    let ty = b.ty(x);
+    let (half, one) = (b.float(ty, 0.5), b.float(ty, 1.0));
+    let half_x = b.fmul(half, x);
+    let (log, log_low) = log_parts(b, x);
+    let less = b.fsub(log, one);
+    let (high, low) = times(b, (less, log_low), half_x);
+    let sum = b.fadd(high, low);
+    (high, b.fadd(sum, sum))
 }
 
 /// The gamma function.
