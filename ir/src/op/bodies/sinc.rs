@@ -5,7 +5,8 @@
 //! a Remez exchange in 250-bit arithmetic over `0 <= v <= 1/2`, weighted for the relative error of the sine, which is 2^-32.0 (`f32`)
 //! and 2^-60.4 (`f64`) after rounding the coefficients.
 
-use super::util::{at_most, polynomial};
+use super::double_word::quotient;
+use super::util::{at_most, fast_two_sum, polynomial};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -42,12 +43,15 @@ pub(super) fn sinc(b: &mut BodyBuilder, x: Reg) -> Reg {
     let square = b.fmul(v, v);
     let s = polynomial(b, square, s);
     let cube = b.fmul(square, v);
-    let sine = b.fma(cube, s, v);
+    let rest = b.fmul(cube, s);
+    let sine = fast_two_sum(b, v, rest);
+    let size = quotient(b, sine, (bounded, zero));
     // Not the negative, which would be -0 for odd integers.
-    let minus = b.fsub(zero, sine);
+    let minus = b.fsub(zero, size);
     let negative = b.flt(from_even, zero);
-    let signed = b.select(negative, minus, sine);
-    let result = b.fdiv(signed, magnitude);
-    let at_zero = b.feq(magnitude, zero);
+    let result = b.select(negative, minus, size);
+    // Nearer to 0 it is 1 after rounding, and the inverse may overflow.
+    let tiny = b.float(ty, if ty == PrimType::F32 { 2f64.powi(-14) } else { 2f64.powi(-29) });
+    let at_zero = b.flt(magnitude, tiny);
     b.select(at_zero, one, result)
 }
