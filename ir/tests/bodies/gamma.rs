@@ -148,6 +148,18 @@ fn every_half_is_correctly_rounded_but_for_a_few() {
     assert_eq!(wrong, NOT_CORRECTLY_ROUNDED);
 }
 
+/// Between them the result overflows. It was infinite for the smaller one too, whose product rounds to infinity before the sum.
+#[test]
+fn lgamma_of_the_largest_single_that_does_not_overflow_is_finite() {
+    let (mut run, made) = (Runner::default(), body(Op::Lgamma, DType::F32));
+    let last = 4.085003108497519e36_f32;
+    for x in [last, last.next_up()] {
+        let got = single(run.one(&made, &[x.to_bits().into()]));
+        assert_eq!(got, core_math::lgammaf(x), "{x:e}");
+        assert_eq!(got.is_finite(), x == last, "{x:e}");
+    }
+}
+
 /// Annex F of C, F.10.8: the Array API does not have these functions.
 #[test]
 fn special_cases_of_c() {

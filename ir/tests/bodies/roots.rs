@@ -121,6 +121,18 @@ fn hypotenuses_stay_within_their_bound() {
     }
 }
 
+/// 1.005 and 1.020 ULP off before the root was corrected, the worst of 1e8 pairs.
+#[test]
+fn hypotenuses_that_rounding_each_step_gets_wrong() {
+    let mut run = Runner::default();
+    let (x, y) = (0.25431540608406067_f32, 0.2544843554496765_f32);
+    let got = single(run.one(&body(Op::Hypot, DType::F32), &[x.to_bits().into(), y.to_bits().into()]));
+    assert_eq!(got, core_math::hypotf(x, y));
+    let (x, y) = (2.8754498451999567e-14_f64, 2.875384467774472e-14_f64);
+    let got = f64::from_bits(run.one(&body(Op::Hypot, DType::F64), &[x.to_bits(), y.to_bits()]));
+    assert_eq!(got, core_math::hypot(x, y));
+}
+
 /// A stride through all pairs of halves: rounded twice, so at most 1 ULP off, and seldom.
 #[test]
 fn hypotenuses_of_halves() {

@@ -1,9 +1,10 @@
 //! sinc against sines of more than the format's precision, and its special cases.
 
 use crate::double_double::{Dd, PI};
-use crate::math::{assert_doubles, assert_singles, assert_special, wrong_halves};
-use crate::support::{doubles, singles};
-use ndjit_ir::op::Op;
+use crate::math::{assert_doubles, assert_singles, assert_special, distance32, wrong_halves};
+use crate::support::{Runner, doubles, single, singles};
+use ndjit_ir::DType;
+use ndjit_ir::op::{Op, body};
 
 /// The `f64` nearest to `sin(pi x) / (pi x)`.
 fn exact(x: f64) -> f64 {
@@ -21,6 +22,14 @@ fn exact(x: f64) -> f64 {
 fn floats_stay_within_their_bounds() {
     assert_singles(Op::Sinc, &singles(4093), |x| exact(x.into()) as f32);
     assert_doubles(Op::Sinc, &doubles(100, &[1.0, 10.0, 1e4, 1e9], 50_000), exact);
+}
+
+/// 2.02 ULP off before the quotient's remainder counted, the worst of all singles.
+#[test]
+fn a_quotient_of_a_rounded_sine_is_not_enough() {
+    let (mut run, x) = (Runner::default(), 10.491925239562988_f32);
+    let got = single(run.one(&body(Op::Sinc, DType::F32), &[x.to_bits().into()]));
+    assert!(distance32(got, exact(x.into()) as f32) <= 1, "{got:e}");
 }
 
 #[test]
