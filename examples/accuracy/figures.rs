@@ -113,7 +113,8 @@ impl Figures {
         self.part.note(distance(got, nearest, exact, format, unit), at);
     }
 
-    /// Counts a complex result. Of parts that cancel the sign counts only if `signs`.
+    /// Counts a complex result. Of parts that cancel the sign counts only if `signs`; if not, and the modulus overflows, so does
+    /// only that some part of the result is infinite and none is NaN.
     pub fn complex(
         &mut self,
         got: [f64; 2],
@@ -129,6 +130,12 @@ impl Figures {
             .iter()
             .all(|(got, nearest, _)| got.to_bits() == nearest.to_bits() || got.is_nan() && nearest.is_nan());
         self.not_nearest += u64::from(!same);
+        if !signs && nearest.iter().any(|part| part.is_infinite()) {
+            if got.iter().any(|part| part.is_nan()) || !got.iter().any(|part| part.is_infinite()) {
+                self.is_wrong(&at);
+            }
+            return;
+        }
         if parts.iter().any(|(got, nearest, _)| {
             got.is_nan() != nearest.is_nan()
                 || got.is_infinite() != nearest.is_infinite()
