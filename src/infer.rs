@@ -1,11 +1,13 @@
 //! The type and shape of an operation's result, or the error that the user reads. The one place both traced and lazy
-//! operations ask; the rules themselves are the policy's and the shape's.
+//! operations ask; the rules themselves are the policy's, the shape's and the view's.
 
 use crate::config::Settings;
+use crate::manipulation::{Move, Movement};
 use crate::reductions::Request;
 use crate::source;
 use ndjit_ir::explain::{Origin, Site};
 use ndjit_ir::literal::Literal;
+use ndjit_ir::op::Operands;
 use ndjit_ir::reduction::{Reduce, Reduction, Rule};
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
@@ -61,6 +63,50 @@ pub(crate) fn reduction_result(
     let names = request.reduction.row().operands;
     let what = What { names, site: Site::of(request.reduction.name(), place) };
     reducing(request, settings, operands).map_err(|error| explained(error, what, operands, place, origins))
+}
+
+/// How elements are moved.
+pub(crate) struct Moved {
+    pub step: Move,
+    pub ty: ValueType,
+    pub shape: Shape,
+}
+
+/// What a function does that moves elements, and type and shape of its result.
+pub(crate) fn movement_result(
+    movement: &Movement<'_>,
+    settings: Settings,
+    operands: &[Known<'_>],
+    place: Place,
+    origins: Origins<'_>,
+) -> Result<Moved> {
+    let names = if operands.len() == 1 { &["x"][..] } else { &["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"] };
+    let what = What { names, site: Site::of(movement.what, place) };
+    moved(movement, settings, operands).map_err(|error| explained(error, what, operands, place, origins))
+}
+
+fn moved(movement: &Movement<'_>, settings: Settings, operands: &[Known<'_>]) -> Result<Moved> {
+    let shapes: SmallVec<[&Shape; 3]> = operands.iter().map(|operand| operand.shape).collect();
+    let (step, shape) = (movement.of)(&shapes).map_err(|e| e.of(movement.what))?;
+    let types: SmallVec<[ValueType; 3]> = operands.iter().map(|operand| operand.ty).collect();
+    let ty = match (&step, &types[..]) {
+        (Move::View(_) | Move::Reshape, &[ty]) => ty,
+        (Move::Iota(_), _) => DType::I64.into(),
+        _ => {
+            let resolved = settings.policy.resolve(Operands::Join, &types);
+            let clash = |clash| {
+                Error::new(ErrorCode::Promotion, format!("{}: {clash}", movement.what))
+                    .help("cast the arrays to a common dtype, as in `x.cast(DType::F64)`")
+            };
+            resolved.map_err(clash)?.compute
+        }
+    };
+    let dtype = settings.policy.commit(ty);
+    for literal in operands.iter().filter_map(|operand| operand.literal) {
+        literal.to_repr(dtype).map_err(|e| e.of(movement.what))?;
+    }
+    shape.bytes(dtype.bytes()).map_err(|e| e.of(movement.what))?;
+    Ok(Moved { step, ty, shape })
 }
 
 fn reducing(request: &Request, settings: Settings, operands: &[Known<'_>]) -> Result<Reducing> {

@@ -3,23 +3,25 @@
 //! Nothing here recurses: programs are as deep as users make them. Weak numbers are arguments of the plan, so that a change
 //! of constants finds the plan of before.
 
-use crate::array::{Array, Node};
+use crate::array::{Array, Elements, Node};
 use crate::config::{self, Config, Settings};
 use crate::explain;
-use crate::infer::{self, Inferred, Known, Reducing};
+use crate::infer::{self, Inferred, Known, Moved, Reducing};
 use crate::jit::plan::{ArgumentType, Plan};
+use crate::manipulation::{Move, Movement};
 use crate::operand::{AnyOperand, Scalar};
 use crate::reductions::Request;
 use crate::stats;
 use ndjit_ir::explain::{Explanation, Input, Origin};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
+use ndjit_ir::loops::Layout;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::Reduce;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
-use ndjit_runtime::{Argument, Output};
+use ndjit_runtime::{Argument, Buffer, Output};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
@@ -33,11 +35,12 @@ pub(crate) struct Recipe {
     place: Place,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum Step {
     Op(Op, Policy),
     Cast(CastReason),
     Reduce(Reduce),
+    Move(Move, Policy),
 }
 
 #[derive(Clone)]
@@ -124,6 +127,30 @@ pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -
     }
 }
 
+/// Moves elements: of an array that holds them without a copy where strides say where they are, else by an operation noted.
+pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
+    let settings = config::settings();
+    let Operands { known, own } = match gather(movement.what, operands, place) {
+        Ok(operands) => operands,
+        Err(poisoned) => return poisoned,
+    };
+    let Moved { step, ty, shape } =
+        match infer::movement_result(movement, settings, &known, place, &|i| origin(&own[i])) {
+            Ok(moved) => moved,
+            Err(error) => return Array::poisoned(error),
+        };
+    let dtype = match (&step, &own[..]) {
+        (Move::View(_) | Move::Reshape, [LazyOperand::Array(array)]) => {
+            if let Some(seen) = array.seen(&step, &shape) {
+                return seen;
+            }
+            array.dtype()
+        }
+        _ => settings.policy.commit(ty),
+    };
+    note(ty, dtype, shape, Recipe { step: Step::Move(step, settings.policy), operands: own, place })
+}
+
 /// Where an operand comes from.
 fn origin(operand: &LazyOperand) -> Origin {
     let array = match operand {
@@ -137,6 +164,10 @@ fn origin(operand: &LazyOperand) -> Origin {
                 Step::Op(op, _) => op.name(),
                 Step::Cast(_) => "cast",
                 Step::Reduce(reduce) => reduce.reduction.name(),
+                Step::Move(Move::View(_), _) => "view",
+                Step::Move(Move::Reshape, _) => "reshape",
+                Step::Move(Move::Concat(_), _) => "concat",
+                Step::Move(Move::Iota(_), _) => "iota",
             };
             Origin::Computed { value: None, what, place: Some(*place) }
         }
@@ -247,7 +278,7 @@ pub(crate) fn evaluate(array: &Array) -> Result<()> {
     let plan = program.plan()?;
     let mut arguments = Vec::with_capacity(program.leaves.len());
     for leaf in &program.leaves {
-        arguments.push(Argument::Shared(leaf.buffer()?));
+        arguments.push(Argument::Shared(&leaf.elements()?.buffer));
     }
     let mut outputs = [Output::Fresh(None)];
     plan.run(arguments, &program.scalars, &mut outputs)?;
@@ -255,18 +286,29 @@ pub(crate) fn evaluate(array: &Array) -> Result<()> {
         return Err(Error::new(ErrorCode::Verify, "array: the program gave no elements"));
     };
     // A second thread may have been first: its elements are the same.
-    let _ = array.0.state.set(Ok(buffer));
+    let _ = array.0.state.set(Ok(Elements::dense(buffer)));
     if let Some(recipe) = lock(&array.0.recipe).take() {
         dismantle(recipe);
     }
     Ok(())
 }
 
+/// The elements of an array in row-major order, in memory of their own.
+pub(crate) fn copy(array: &Array) -> Result<Arc<Buffer>> {
+    let program = Program::collect(array);
+    let mut outputs = [Output::Fresh(None)];
+    program.plan()?.run([Argument::Shared(&array.elements()?.buffer)], &[], &mut outputs)?;
+    match outputs {
+        [Output::Fresh(Some(buffer))] => Ok(buffer),
+        _ => Err(Error::new(ErrorCode::Verify, "array: the copy gave no elements")),
+    }
+}
+
 /// One item of a program: what keys its plan.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Item {
-    /// An array of this type, stored as this dtype.
-    Leaf(ValueType, DType, Shape),
+    /// An array of this type, stored as this dtype, with this layout if it is not in row-major order.
+    Leaf(ValueType, DType, Shape, Option<Layout>),
     Argument(ndjit_ir::Weak),
     Value(Literal),
     Step(Step, SmallVec<[u32; 3]>, ValueType, Shape),
@@ -305,8 +347,13 @@ impl Program {
                 let recipe = lock(&array.0.recipe).clone();
                 let done = known.get(&array.identity()).copied().or_else(|| {
                     recipe.is_none().then(|| {
-                        let item =
-                            program.push(Item::Leaf(array.value_type(), array.dtype(), array.shape().clone()), None);
+                        let leaf = Item::Leaf(
+                            array.value_type(),
+                            array.dtype(),
+                            array.shape().clone(),
+                            array.layout().cloned(),
+                        );
+                        let item = program.push(leaf, None);
                         known.insert(array.identity(), item);
                         program.leaves.push(array.clone());
                         item
@@ -369,7 +416,12 @@ impl Program {
         let types: Vec<ArgumentType> = self
             .leaves
             .iter()
-            .map(|leaf| ArgumentType::contiguous(leaf.value_type(), leaf.dtype(), leaf.shape().clone()))
+            .map(|leaf| ArgumentType {
+                ty: leaf.value_type(),
+                dtype: leaf.dtype(),
+                shape: leaf.shape().clone(),
+                layout: leaf.layout().cloned().into(),
+            })
             .collect();
         let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), Settings::default())?);
         lock(&PLANS).get_or_insert_default().insert(self.items.clone(), Arc::clone(&plan));
@@ -384,7 +436,7 @@ impl Program {
         let (mut graph, mut places) = (Graph::new(), Places::default());
         let mut values = vec![Value(u32::MAX); self.items.len()];
         for (item, value) in self.items.iter().zip(&mut values) {
-            if let Item::Leaf(ty, dtype, shape) = item {
+            if let Item::Leaf(ty, dtype, shape, _) = item {
                 *value = graph.param_stored(*ty, *dtype, shape);
             }
         }
@@ -397,12 +449,16 @@ impl Program {
                 }
                 Item::Value(literal) => graph.literal(Slot::Value(*literal), literal.ty()),
                 Item::Step(step, operands, ty, shape) => {
+                    let operands: SmallVec<[Value; 3]> = operands.iter().map(|&o| values[o as usize]).collect();
                     let kind = match *step {
                         Step::Op(op, policy) => NodeKind::Op(op, policy),
                         Step::Cast(reason) => NodeKind::Cast(reason),
                         Step::Reduce(reduce) => NodeKind::Reduce(reduce),
+                        Step::Move(Move::View(ref view), _) => NodeKind::View(graph.intern_view(view.clone())),
+                        Step::Move(Move::Reshape, _) => NodeKind::Reshape,
+                        Step::Move(Move::Iota(axes), _) => NodeKind::Iota(axes),
+                        Step::Move(Move::Concat(axis), policy) => NodeKind::Concat(axis, policy),
                     };
-                    let operands: SmallVec<[Value; 3]> = operands.iter().map(|&o| values[o as usize]).collect();
                     let shape = graph.intern(shape);
                     graph.add(kind, &operands, &[(*ty, shape)])
                 }

@@ -32,8 +32,10 @@ pub mod explain;
 mod expr;
 pub mod functions;
 mod infer;
+pub mod integers;
 pub mod jit;
 mod lazy;
+pub mod manipulation;
 pub mod operand;
 pub mod operators;
 pub mod queries;
@@ -59,6 +61,12 @@ pub use expr::Expr;
 pub use functions::*;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
+#[doc(inline)]
+pub use manipulation::{
+    Ellipsis, NewAxis, Pad, broadcast_arrays, broadcast_to, concat, diagonal, expand_dims, flip, matrix_transpose,
+    moveaxis, pad, permute_dims, repeat, reshape, roll, slice, sliding_window, squeeze, stack, step, step_by, swapaxes,
+    tile, tril, triu, unstack,
+};
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::support::{

@@ -4,6 +4,7 @@
 
 use crate::array::Array;
 use crate::expr::Expr;
+use crate::manipulation::Movement;
 use crate::reductions::Request;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, Op, Place, Result, Shape, ValueType};
@@ -72,6 +73,10 @@ pub trait Computed: Sized + Operand {
     #[doc(hidden)]
     fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Self;
 
+    /// Moves elements; a failure is kept in the result.
+    #[doc(hidden)]
+    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Self;
+
     /// An array as it stands; in a trace a constant of it.
     #[doc(hidden)]
     fn constant(array: Array, place: Place) -> Self;
@@ -90,6 +95,10 @@ impl Computed for Expr {
         crate::trace::reduce(request, operands, place)
     }
 
+    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Expr {
+        crate::trace::movement(movement, operands, place)
+    }
+
     fn constant(array: Array, place: Place) -> Expr {
         crate::trace::constant(&array, place)
     }
@@ -106,6 +115,10 @@ impl Computed for Array {
 
     fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
         crate::lazy::reduce(request, operands, place)
+    }
+
+    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
+        crate::lazy::movement(movement, operands, place)
     }
 
     fn constant(array: Array, _place: Place) -> Array {

@@ -12,6 +12,7 @@
 use crate::array::Array;
 use crate::creation::Typed;
 use crate::expr::Expr;
+use crate::integers::Integers;
 use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
 use ndjit_ir::reduction::{self, Reduction};
 use ndjit_ir::{DType, Place, Result, Shape};
@@ -65,44 +66,11 @@ impl IntoAxes for RangeFull {
     }
 }
 
-macro_rules! numbers {
-    ($($t:ty)*) => {$(
-        impl IntoAxes for $t {
-            fn axes(self) -> Axes {
-                [self].axes()
-            }
-        }
-        impl<const N: usize> IntoAxes for [$t; N] {
-            fn axes(self) -> Axes {
-                self[..].axes()
-            }
-        }
-        impl<const N: usize> IntoAxes for &[$t; N] {
-            fn axes(self) -> Axes {
-                self[..].axes()
-            }
-        }
-        impl IntoAxes for Vec<$t> {
-            fn axes(self) -> Axes {
-                self[..].axes()
-            }
-        }
-        impl IntoAxes for &Vec<$t> {
-            fn axes(self) -> Axes {
-                self[..].axes()
-            }
-        }
-        impl IntoAxes for &[$t] {
-            fn axes(self) -> Axes {
-                // No array has an axis of a number that is out of range.
-                let axes = self.iter().map(|&axis| isize::try_from(axis).unwrap_or(isize::MAX)).collect();
-                Axes { axes: Some(axes), keepdims: false }
-            }
-        }
-    )*};
+impl<I: Integers> IntoAxes for I {
+    fn axes(self) -> Axes {
+        Axes { axes: Some(self.integers()), keepdims: false }
+    }
 }
-
-numbers! { i32 i64 isize usize }
 
 /// One use of a reduction.
 #[doc(hidden)]

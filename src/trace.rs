@@ -7,7 +7,8 @@ use crate::array::Array;
 use crate::config;
 use crate::explain;
 use crate::expr::{Expr, Node};
-use crate::infer::{self, Inferred, Known, Reducing};
+use crate::infer::{self, Inferred, Known, Moved, Reducing};
+use crate::manipulation::{Move, Movement};
 use crate::operand::AnyOperand;
 use crate::reductions::Request;
 use ndjit_ir::explain::{Explainer, Explanation, Input};
@@ -161,6 +162,17 @@ pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -
             values.push(trace.value(operand, request.reduction.name(), place)?);
         }
         trace.reduce(request, &values, place)
+    })
+}
+
+/// Moves elements in the trace of this thread.
+pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Expr {
+    in_trace(|trace| {
+        let mut values: SmallVec<[Value; 3]> = SmallVec::new();
+        for operand in operands {
+            values.push(trace.value(operand, movement.what, place)?);
+        }
+        trace.movement(movement, &values, place)
     })
 }
 
@@ -431,6 +443,32 @@ impl Trace {
         Ok(value)
     }
 
+    fn movement(&mut self, movement: &Movement<'_>, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
+        let known = self.known(values);
+        let explainer = Explainer::new(&self.graph, &self.places).inputs(&self.inputs);
+        let origin = |i: usize| explainer.origin(values[i]);
+        let result = infer::movement_result(movement, config::settings(), &known, place, &origin);
+        drop(known);
+        let Moved { step, ty, shape } = result.map_err(|error| self.fail(error))?;
+        let value = match step {
+            Move::View(view) => self.graph.view(values[0], view, &shape),
+            Move::Reshape => self.graph.reshape(values[0], &shape),
+            Move::Concat(axis) => {
+                let shape = self.graph.intern(&shape);
+                self.graph.add(NodeKind::Concat(axis, config::policy()), values, &[(ty, shape)])
+            }
+            Move::Iota(axes) => {
+                let shape = self.graph.intern(&shape);
+                self.graph.add(NodeKind::Iota(axes), &[], &[(ty, shape)])
+            }
+        };
+        // A view that changes nothing is the operand, which was made elsewhere.
+        if !values.contains(&value) {
+            self.places.note(self.graph.producer(value), place);
+        }
+        Ok(value)
+    }
+
     fn op(&mut self, op: Op, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
         let settings = config::settings();
         let known = self.known(values);
@@ -490,6 +528,9 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
         | NodeKind::Cast(_)
         | NodeKind::Reduce(_)
         | NodeKind::Iota(_)
+        | NodeKind::View(_)
+        | NodeKind::Reshape
+        | NodeKind::Concat(..)
         | NodeKind::Call(_) => None,
     }
 }
@@ -524,7 +565,8 @@ fn params_first(recording: Recording) -> Recording {
             let shape = out.intern(graph.shape(value));
             results.push((graph.ty(value), shape));
         }
-        let first = out.add(node.kind, &operands, &results);
+        let kind = graph.kind_in(node.kind, &mut out);
+        let first = out.add(kind, &operands, &results);
         for (i, value) in node.results().enumerate() {
             map[value.index()] = Value(first.0 + i as u32);
         }

@@ -1,7 +1,7 @@
 //! Every op on every dtype it computes in: special values against each other, and every length from 0 to 67, in vector and
 //! scalar code, bit-equal to the interpreter.
 
-use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::interp::{Tensor, eval_graph};

@@ -9,7 +9,7 @@
 //! - simplify folds operations on literals alone. That they are folded depends on their being literals, not on their values.
 
 use ndjit::{Array, DType, Jitted, Policy, ValueType, jit};
-use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, SlotId, Value};
 use ndjit_ir::random::{Limits, Rng, program};
@@ -76,8 +76,8 @@ fn with_literals(graph: &Graph<ValueType>, mut change: impl FnMut(SlotId, &Liter
                 out.literal(content, ty)
             }
             _ => {
-                let shape = out.intern(&shape);
-                out.add(node.kind, graph.operands(id), &[(ty, shape)])
+                let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(&shape));
+                out.add(kind, graph.operands(id), &[(ty, shape)])
             }
         };
         assert_eq!(value, node.first());

@@ -1,6 +1,7 @@
 //! The pipeline: one visible list of named passes from traced graph to loop nests, with a verifier after each.
 
-use crate::passes::{commit::commit, fuse::fuse, inline::inline, schedule::schedule, simplify::simplify};
+use crate::passes::access::Accesses;
+use crate::passes::{commit::commit, fuse::fuse, inline::inline, schedule::schedule, simplify::simplify, views::views};
 use ndjit_ir::explain::{Conversions, Explainer};
 use ndjit_ir::graph::{Graph, NodeId, Places, SlotId, Value};
 use ndjit_ir::kernel::{FusedKernel, verify_kernels};
@@ -12,6 +13,7 @@ pub const PASSES: &[(&str, &str)] = &[
     ("inline", "graph"),
     ("commit", "typed"),
     ("simplify", "simplified"),
+    ("views", "simplified"),
     ("fuse", "kernels"),
     ("schedule", "loops"),
     ("split", "expanded"),
@@ -47,7 +49,8 @@ pub struct Scheduled {
     pub geometry: Geometry,
     /// The simplified graph's value each input reads.
     pub inputs: Vec<Value>,
-    /// The simplified graph's value each output stores; a fresh C-contiguous array of that value's shape and dtype.
+    /// The simplified graph's value each output stores, or of which it stores a part: a C-contiguous array of that value's
+    /// shape and dtype.
     pub outputs: Vec<Value>,
     /// Slot and dtype of each literal.
     pub literals: Vec<(SlotId, DType)>,
@@ -72,6 +75,8 @@ pub struct Lowered {
     pub kernels: Vec<FusedKernel>,
     /// After scheduling, parallel to `kernels`.
     pub scheduled: Vec<Scheduled>,
+    /// For each result the value that is stored for it: itself, or one with the same elements in the same order.
+    pub stored: Vec<Value>,
 }
 
 impl Lowered {
@@ -104,10 +109,20 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
     let mut simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
     simplified.seal();
     check(simplified.verify())?;
-    let kernels = fuse(&simplified, options.fuse)?;
+    if options.simplify
+        && let Some(mut seen) = views(&simplified, layouts)?
+    {
+        seen.seal();
+        check(seen.verify())?;
+        simplified = seen;
+    }
+    let accesses = Accesses::new(&simplified, layouts)?;
+    let kernels = fuse(&simplified, &accesses, options.fuse)?;
     check(verify_kernels(&kernels, &simplified))?;
-    let scheduled = kernels.iter().map(|k| schedule(k, &simplified, layouts)).collect::<Result<Vec<Scheduled>>>()?;
+    let scheduled =
+        kernels.iter().map(|k| schedule(k, &simplified, layouts, &accesses)).collect::<Result<Vec<Scheduled>>>()?;
     scheduled.iter().try_for_each(|s| check(s.nest.verify()))?;
     let policy = options.policy;
-    Ok(Lowered { traced, places, typed, conversions, policy, simplified, kernels, scheduled })
+    let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
+    Ok(Lowered { traced, places, typed, conversions, policy, simplified, kernels, scheduled, stored })
 }

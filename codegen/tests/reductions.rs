@@ -1,6 +1,6 @@
 //! Reductions on their way to loops: which kernels there are, what they compute, and that the loops mean what the graph means.
 
-use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};

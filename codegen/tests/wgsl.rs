@@ -1,7 +1,7 @@
 //! The WGSL of small programs, checked by naga's validator.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use ndjit_codegen::passes::{expand::expand, schedule::contiguous};
+use ndjit_codegen::passes::{access::contiguous, expand::expand};
 use ndjit_codegen::{Options, lower, wgsl};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{ErrorCode, Result, ValueType};

@@ -1,7 +1,7 @@
 //! What is measured, as compiled kernels on columns of bits. A real element is in one column, a complex one in two.
 
 use ndjit::{DType, Op, Policy, Result, Shape, ValueType};
-use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::op::Operands;

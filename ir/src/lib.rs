@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod axes;
 pub mod body;
 pub mod dtype;
 pub mod error;
@@ -27,6 +28,7 @@ mod serde;
 pub mod shape;
 pub mod support;
 pub mod value_type;
+pub mod view;
 
 pub use dtype::{DType, DTypeSet, Kind, PrimType};
 pub use error::{Error, ErrorCode, Result};

@@ -43,6 +43,7 @@ fn kernel() -> FusedKernel {
         literals: vec![SlotId(0)],
         body: body().into(),
         outputs: vec![Value(5)],
+        part: None,
         reduce: None,
     }
 }

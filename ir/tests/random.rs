@@ -88,6 +88,9 @@ fn programs_cover_everything() {
                     seen.insert(format!("{} reduced", reduce.axes.iter().count()));
                     seen.extend(reduce.dtype.map(|dtype| format!("asked for {dtype}")));
                 }
+                NodeKind::View(_) => drop(seen.insert("view".to_owned())),
+                NodeKind::Reshape => drop(seen.insert("reshape".to_owned())),
+                NodeKind::Concat(..) => drop(seen.insert(format!("concat of {}", graph.operands(id).len()))),
                 NodeKind::Param(..) | NodeKind::Iota(_) => {}
             }
         }
@@ -104,11 +107,12 @@ fn programs_cover_everything() {
     let types = ValueType::ALL.iter().map(|ty| format!("type {ty}"));
     let extents = [0, 1, 3, 16, 17, 67].iter().map(|extent| format!("extent {extent}"));
     let other = ["rank 0", "rank 1", "rank 2", "rank 3", "rank 4", "policy strict", "cast", "call of 1", "call of 2"];
+    let movement = ["view", "reshape", "concat of 2", "concat of 3", "rank 5"];
     let literals = ["weak literal", "strong literal", "argument", "outputs 1", "outputs 2", "outputs 3"];
     let reductions = Reduction::ALL.iter().map(Reduction::to_string);
     let reduced = ["keepdims false", "keepdims true", "0 reduced", "1 reduced", "2 reduced", "3 reduced"];
     let asked = DType::ALL.iter().map(|dtype| format!("asked for {dtype}"));
-    let words = other.iter().chain(&literals).chain(&reduced).map(|&what| what.to_owned());
+    let words = other.iter().chain(&movement).chain(&literals).chain(&reduced).map(|&what| what.to_owned());
     let wanted = types.chain(extents).chain(words).chain(reductions).chain(asked);
     missing.extend(wanted.filter(|what| !seen.contains(what)));
     assert!(missing.is_empty(), "no program has {missing:?}");
@@ -118,8 +122,16 @@ fn programs_cover_everything() {
 #[test]
 fn limits_are_kept() {
     for set in [DTypeSet::BOOL, DTypeSet::COMPLEX, DTypeSet::FLOAT, DTypeSet::INT] {
-        let limits =
-            Limits { nodes: 12, params: 2, outputs: 1, elements: 20, dtypes: set, calls: false, reductions: false };
+        let limits = Limits {
+            nodes: 12,
+            params: 2,
+            outputs: 1,
+            elements: 20,
+            dtypes: set,
+            calls: false,
+            reductions: false,
+            movement: false,
+        };
         for program in programs(&limits).take(200) {
             program.graph.verify().unwrap();
             assert!(program.params.len() <= 2 && program.graph.outputs().len() == 1);

@@ -37,6 +37,7 @@ fn kernel() -> FusedKernel {
         literals: vec![],
         body: squares(2).into(),
         outputs: vec![Value(2), Value(3)],
+        part: None,
         reduce: Some(KernelReduce {
             axes: Axes::new(&[1], 2).unwrap(),
             outputs: [Reduction::Sum, Reduction::Max].into_iter().collect(),

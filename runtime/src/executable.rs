@@ -225,12 +225,15 @@ impl Executable {
             });
         }
         for output in &step.outputs {
-            let (mut place, reused) = memory(output, places, outputs)?;
-            if reused {
-                self.in_place.fetch_add(1, Relaxed);
+            // Another kernel may have made a part of it before.
+            if let Place::Empty = places[output.location as usize] {
+                let (place, reused) = memory(output, places, outputs)?;
+                if reused {
+                    self.in_place.fetch_add(1, Relaxed);
+                }
+                places[output.location as usize] = place;
             }
-            pointers.push(place.ptr());
-            places[output.location as usize] = place;
+            pointers.push(places[output.location as usize].ptr().wrapping_add(output.offset));
         }
         if !step.empty {
             if bound.patches.is_empty() {

@@ -50,6 +50,8 @@ pub struct OutputPlan {
     pub location: Location,
     /// Its size in bytes.
     pub bytes: usize,
+    /// The byte at which the kernel's first element lies.
+    pub offset: usize,
     /// Inputs that die here and whose memory it may take: same layout, same element size.
     pub reuse: SmallVec<[Location; 2]>,
     /// The program's result it is, where the caller gives the memory.
@@ -81,6 +83,7 @@ impl Plan {
             made: FxHashMap::default(),
             bytes: Vec::new(),
             last: Vec::new(),
+            parts: FxHashMap::default(),
         };
         for &param in graph.params() {
             let location = planner.add(0);
@@ -91,7 +94,8 @@ impl Plan {
         for (index, scheduled) in lowered.scheduled.iter().enumerate() {
             plan.steps.push(planner.step(scheduled, params, index)?);
         }
-        planner.results(graph, &mut plan)?;
+        planner.check_parts()?;
+        planner.results(&lowered.stored, &mut plan)?;
         plan.params = planner.bytes[..params].to_vec();
         plan.locations = planner.bytes.len();
         planner.deaths(&mut plan);
@@ -107,8 +111,10 @@ struct Planner<'a> {
     made: FxHashMap<Value, Location>,
     /// Size of each location; of a parameter: what has been found to be needed.
     bytes: Vec<usize>,
-    /// The last step that reads each location.
+    /// The last step that reads or writes a part of each location.
     last: Vec<Option<usize>>,
+    /// The parts of each value that is made by several kernels.
+    parts: FxHashMap<Value, Vec<Run>>,
 }
 
 impl Planner<'_> {
@@ -144,21 +150,34 @@ impl Planner<'_> {
             } else if end > *bytes {
                 return Err(wrong(index, format_args!("it reads {value} up to byte {end} of {bytes}")));
             }
+            if self.parts.get_mut(&value).is_some_and(|runs| !Run::cover(runs)) {
+                return Err(wrong(index, format_args!("it reads {value} before all of it is made")));
+            }
             self.last[location as usize] = Some(index);
             inputs.push((Some(location), if nothing { 0 } else { layout.offset }));
         }
         let mut outputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
             let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
-            if self.graph.ty(value) != access.dtype || dense_bytes(layout, kept, access.dtype) != Some(bytes) {
-                return Err(wrong(index, format_args!("it does not fill {value} densely")));
+            let dense = dense_bytes(layout, kept, access.dtype) == Some(bytes);
+            let run = Run::of(layout, kept, access.dtype, bytes).filter(|_| nest.reduce.is_none());
+            if self.graph.ty(value) != access.dtype || !dense && run.is_none() {
+                return Err(wrong(index, format_args!("it does not fill {value} densely, nor an even part of it")));
             }
-            let location = self.add(bytes);
-            if self.made.insert(value, location).is_some() {
-                return Err(wrong(index, format_args!("it makes {value} again")));
+            let location = match (self.made.get(&value), run.filter(|_| !dense)) {
+                (None, _) => self.add(bytes),
+                (Some(&location), Some(_)) if self.parts.contains_key(&value) => location,
+                (Some(_), _) => return Err(wrong(index, format_args!("it makes {value} again"))),
+            };
+            self.made.insert(value, location);
+            let mut offset = 0;
+            if let Some(run) = run.filter(|_| !dense) {
+                self.parts.entry(value).or_default().push(run);
+                self.last[location as usize] = Some(index);
+                offset = layout.offset;
             }
             self.read.entry(value).or_insert(location);
-            outputs.push(OutputPlan { location, bytes, reuse: SmallVec::new(), result: None });
+            outputs.push(OutputPlan { location, bytes, offset, reuse: SmallVec::new(), result: None });
         }
         let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
         let empty = kept.contains(&0);
@@ -167,9 +186,22 @@ impl Planner<'_> {
         Ok(step)
     }
 
-    fn results(&mut self, graph: &Graph<DType>, plan: &mut Plan) -> Result<()> {
+    /// Values made by several kernels are made whole.
+    fn check_parts(&mut self) -> Result<()> {
+        for (value, runs) in &mut self.parts {
+            if !Run::cover(runs) {
+                return Err(Error::new(
+                    ErrorCode::Verify,
+                    format!("plan: kernels make parts of {value}, not all of it"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn results(&mut self, stored: &[Value], plan: &mut Plan) -> Result<()> {
         let mut first: FxHashMap<Location, usize> = FxHashMap::default();
-        for (index, &value) in graph.outputs().iter().enumerate() {
+        for (index, &value) in stored.iter().enumerate() {
             let Some(&location) = self.made.get(&value) else {
                 return Err(Error::new(ErrorCode::Verify, format!("plan: no kernel makes the result {value}")));
             };
@@ -201,6 +233,48 @@ impl Planner<'_> {
             }
             step.dead = dead;
         }
+    }
+}
+
+/// The bytes that a kernel makes of an array: at `offset` of each period of the array as many as `len`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    offset: usize,
+    len: usize,
+    period: usize,
+}
+
+impl Run {
+    /// Of an output with this layout in an array of so many bytes, if it is such a part.
+    fn of(layout: &Layout, extents: &[usize], dtype: DType, bytes: usize) -> Option<Run> {
+        let mut run = Run { offset: layout.offset, len: dtype.bytes(), period: bytes };
+        if extents.contains(&0) {
+            return Some(Run { len: 0, ..run });
+        }
+        // The distance at which all that was seen so far repeats, once it leaves a gap.
+        let mut next = None;
+        for (&extent, &stride) in extents.iter().zip(&layout.strides).rev().filter(|(extent, _)| **extent != 1) {
+            let stride = usize::try_from(stride).ok()?;
+            match next {
+                None if stride == run.len => run.len = run.len.checked_mul(extent)?,
+                None => {
+                    run.period = stride;
+                    next = Some(stride.checked_mul(extent)?);
+                }
+                Some(step) if stride == step => next = Some(step.checked_mul(extent)?),
+                Some(_) => return None,
+            }
+        }
+        let whole = next.unwrap_or(run.period) == bytes;
+        (whole && run.offset.checked_add(run.len).is_some_and(|end| end <= run.period)).then_some(run)
+    }
+
+    /// Whether parts of an array are all of it, and none is made twice.
+    fn cover(runs: &mut [Run]) -> bool {
+        runs.sort_by_key(|run| run.offset);
+        let period = runs.first().map_or(0, |run| run.period);
+        let even = runs.iter().all(|run| run.period == period);
+        even && runs.iter().try_fold(0, |end, run| (run.offset == end).then_some(end + run.len)) == Some(period)
     }
 }
 

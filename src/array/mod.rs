@@ -1,7 +1,7 @@
 //! [`Array`]: data, or a computation on data that has not run yet.
 //!
-//! An array is one `Arc`. Concrete arrays hold a buffer, C-contiguous, of the dtype their type commits to; lazy ones hold a
-//! recipe and get their buffer when read. Results never change, so an array may be read from any thread.
+//! An array is one `Arc`. Concrete arrays hold a buffer of the dtype their type commits to, or see one of another array through
+//! strides; lazy ones hold a recipe and get their buffer when read. Results never change, so an array may be read from any thread.
 
 mod convert;
 pub(crate) use convert::literal_bytes;
@@ -13,6 +13,10 @@ mod npy;
 
 use crate::explain::Explanation;
 use crate::lazy::{self, Recipe};
+use crate::manipulation::Move;
+use ndjit_codegen::passes::access::contiguous;
+use ndjit_ir::loops::Layout;
+use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::{Buffer, Element};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -35,11 +39,27 @@ pub(crate) struct Node {
     pub dtype: DType,
     pub shape: Shape,
     /// The elements, or why there are none.
-    pub state: OnceLock<Result<Arc<Buffer>>>,
+    pub state: OnceLock<Result<Elements>>,
     /// How to get the elements, while there are none.
     pub recipe: Mutex<Option<Recipe>>,
     /// How many operations wait below, at most.
     pub waiting: usize,
+}
+
+/// Elements in memory.
+pub(crate) struct Elements {
+    pub buffer: Arc<Buffer>,
+    /// Where they are in the buffer; `None` where they are all of it, in row-major order.
+    pub layout: Option<Layout>,
+    /// A copy in row-major order, once one was needed.
+    dense: OnceLock<Arc<Buffer>>,
+}
+
+impl Elements {
+    /// All of a buffer, in row-major order.
+    pub fn dense(buffer: Arc<Buffer>) -> Elements {
+        Elements { buffer, layout: None, dense: OnceLock::new() }
+    }
 }
 
 impl Drop for Node {
@@ -56,12 +76,15 @@ impl Array {
 
     /// An array of a buffer that holds exactly `shape` elements of `dtype`.
     pub(crate) fn concrete(ty: impl Into<ValueType>, dtype: DType, shape: Shape, buffer: Arc<Buffer>) -> Array {
-        let ty = ty.into();
+        Array::of_elements(ty.into(), dtype, shape, Elements::dense(buffer))
+    }
+
+    fn of_elements(ty: ValueType, dtype: DType, shape: Shape, elements: Elements) -> Array {
         Array(Arc::new(Node {
             ty,
             dtype,
             shape,
-            state: OnceLock::from(Ok(buffer)),
+            state: OnceLock::from(Ok(elements)),
             recipe: Mutex::new(None),
             waiting: 0,
         }))
@@ -80,15 +103,52 @@ impl Array {
     }
 
     /// The elements; computes them if need be.
-    pub(crate) fn buffer(&self) -> Result<&Arc<Buffer>> {
+    pub(crate) fn elements(&self) -> Result<&Elements> {
         if self.0.state.get().is_none() {
             lazy::evaluate(self)?;
         }
         match self.0.state.get() {
-            Some(Ok(buffer)) => Ok(buffer),
+            Some(Ok(elements)) => Ok(elements),
             Some(Err(error)) => Err(error.clone()),
             None => Err(Error::new(ErrorCode::Verify, "array: evaluated, but without elements")),
         }
+    }
+
+    /// The elements in row-major order; copies them if need be, once.
+    pub(crate) fn buffer(&self) -> Result<&Arc<Buffer>> {
+        let elements = self.elements()?;
+        if elements.layout.is_none() {
+            return Ok(&elements.buffer);
+        }
+        if let Some(dense) = elements.dense.get() {
+            return Ok(dense);
+        }
+        let dense = lazy::copy(self)?;
+        Ok(elements.dense.get_or_init(|| dense))
+    }
+
+    /// Where the elements are in their buffer, if they are there and not all of it in row-major order.
+    pub(crate) fn layout(&self) -> Option<&Layout> {
+        self.0.state.get()?.as_ref().ok()?.layout.as_ref()
+    }
+
+    /// What a view shows of elements that are there, in the same memory. `None` where they have to be computed or copied.
+    pub(crate) fn seen(&self, step: &Move, shape: &Shape) -> Option<Array> {
+        let elements = self.0.state.get()?.as_ref().ok()?;
+        let own = match &elements.layout {
+            Some(layout) => layout.clone(),
+            None => contiguous(&self.0.shape, self.0.dtype).ok()?,
+        };
+        let layout = match step {
+            Move::View(view) => view.layout(&own),
+            Move::Reshape => reshaped(&own, &self.0.shape, shape)?,
+            Move::Concat(_) | Move::Iota(_) => return None,
+        };
+        let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(elements.buffer.len());
+        let in_order = all && contiguous(shape, self.0.dtype).is_ok_and(|own| own.same_elements(&layout, shape));
+        let layout = (!in_order).then_some(layout);
+        let elements = Elements { buffer: Arc::clone(&elements.buffer), layout, dense: OnceLock::new() };
+        Some(Array::of_elements(self.0.ty, self.0.dtype, shape.clone(), elements))
     }
 
     /// The error, if the operation that made this array failed.

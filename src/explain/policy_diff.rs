@@ -208,6 +208,9 @@ impl Reader<'_> {
                 NodeKind::Op(op, _) => self.note(op.name(), id, graph, places),
                 NodeKind::Reduce(reduce) => self.note(reduce.reduction.name(), id, graph, places),
                 NodeKind::Cast(CastReason::Explicit) => self.note("cast", id, graph, places),
+                NodeKind::View(_) => self.note("view", id, graph, places),
+                NodeKind::Reshape => self.note("reshape", id, graph, places),
+                NodeKind::Concat(..) => self.note("concat", id, graph, places),
                 NodeKind::Call(n) => {
                     if let Some(child) = graph.children().get(n as usize) {
                         let places = places.child(n);

@@ -211,7 +211,7 @@ pub(crate) fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut [Output<'_>])
     let mut arguments: SmallVec<[Argument<'_>; 8]> = SmallVec::new();
     arguments.extend(args.iter_mut().filter_map(Arg::argument));
     for array in &plan.hidden {
-        arguments.push(Argument::Shared(array.buffer()?));
+        arguments.push(Argument::Shared(&array.elements()?.buffer));
     }
     plan.run(arguments, &scalars, outputs).map_err(|error| {
         if error.code() != ErrorCode::Literal {

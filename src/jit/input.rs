@@ -94,15 +94,19 @@ pub trait Input<'a> {
 
 impl<'a> Input<'a> for &'a Array {
     fn arg(self) -> Result<Arg<'a>> {
-        let data = Data::Shared(self.buffer()?);
-        Ok(Arg { ty: self.value_type(), dtype: self.dtype(), shape: self.shape().clone(), layout: None, data })
+        let elements = self.elements()?;
+        let (layout, data) = (elements.layout.clone(), Data::Shared(&elements.buffer));
+        Ok(Arg { ty: self.value_type(), dtype: self.dtype(), shape: self.shape().clone(), layout, data })
     }
 }
 
 impl<'a> Input<'a> for Array {
     fn arg(self) -> Result<Arg<'a>> {
         let (ty, dtype, shape) = (self.value_type(), self.dtype(), self.shape().clone());
-        Ok(Arg { ty, dtype, shape, layout: None, data: Data::Donated(self.into_buffer()?) })
+        let layout = self.elements()?.layout.clone();
+        let buffer = Arc::clone(&self.elements()?.buffer);
+        drop(self);
+        Ok(Arg { ty, dtype, shape, layout, data: Data::Donated(buffer) })
     }
 }
 

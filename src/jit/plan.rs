@@ -5,7 +5,7 @@ use crate::config::{Config, Settings};
 use crate::explain;
 use crate::jit::input::{Arg, Data};
 use crate::stats;
-use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, lower};
 use ndjit_ir::explain::{Explanation, Input, Widening};
 use ndjit_ir::graph::{Graph, Places};
@@ -37,11 +37,13 @@ pub(crate) enum ArgumentLayout {
     Strided(Layout),
 }
 
-impl ArgumentType {
-    pub fn contiguous(ty: ValueType, dtype: DType, shape: Shape) -> ArgumentType {
-        ArgumentType { ty, dtype, shape, layout: ArgumentLayout::Contiguous }
+impl From<Option<Layout>> for ArgumentLayout {
+    fn from(layout: Option<Layout>) -> ArgumentLayout {
+        layout.map_or(ArgumentLayout::Contiguous, ArgumentLayout::Strided)
     }
+}
 
+impl ArgumentType {
     fn memory(&self) -> Option<Result<Layout>> {
         match &self.layout {
             ArgumentLayout::Scalar => None,
@@ -118,7 +120,10 @@ impl Plan {
         let mut layouts: Vec<Layout> =
             arguments.iter().filter_map(ArgumentType::memory).collect::<Result<Vec<Layout>>>()?;
         for array in hidden {
-            layouts.push(contiguous(array.shape(), array.dtype())?);
+            layouts.push(match array.layout() {
+                Some(layout) => layout.clone(),
+                None => contiguous(array.shape(), array.dtype())?,
+            });
         }
         let lowered = lower(graph, places, &layouts, &config.options(settings.policy))?;
         let inputs = inputs(arguments, hidden.len());

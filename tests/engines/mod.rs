@@ -1,7 +1,7 @@
 //! Runs one program on every engine and configuration and compares all results with the reference interpreter, bit for bit
 //! (NaNs compare as NaN).
 
-use ndjit_codegen::passes::{expand::expand, schedule::contiguous};
+use ndjit_codegen::passes::{access::contiguous, expand::expand};
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
@@ -107,14 +107,20 @@ fn loops(lowered: &Lowered, program: &Program, expanded: bool) -> Result<Vec<Ten
         let mut outputs: Vec<Tensor> = scheduled
             .outputs
             .iter()
-            .map(|&v| Tensor::zeros(graph.ty(v), graph.shape(v).clone()))
+            .map(|v| match values.get(v) {
+                // Another kernel made a part of it.
+                Some(made) if !graph.params().contains(v) => Ok(made.clone()),
+                _ => Tensor::zeros(graph.ty(*v), graph.shape(*v).clone()),
+            })
             .collect::<Result<_>>()?;
         let sizes = |tensors: &[Tensor]| tensors.iter().map(|t| t.bytes.len()).collect::<Vec<usize>>();
         scheduled.geometry.verify(&nest, &sizes(&inputs), &sizes(&outputs))?;
         eval_nest(&nest, &scheduled.geometry, &literals, &mut Tensors { inputs: &inputs, outputs: &mut outputs })?;
         values.extend(scheduled.outputs.iter().copied().zip(outputs));
     }
-    Ok(graph.outputs().iter().map(|o| values[o].clone()).collect())
+    let shaped =
+        |(output, stored): (&Value, &Value)| Tensor { shape: graph.shape(*output).clone(), ..values[stored].clone() };
+    Ok(graph.outputs().iter().zip(&lowered.stored).map(shaped).collect())
 }
 
 /// Machine code.

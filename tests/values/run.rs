@@ -1,6 +1,6 @@
 //! Functions by their golden names, run on the interpreter and as machine code, which must agree bit for bit.
 
-use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::interp::{Tensor, eval_graph};

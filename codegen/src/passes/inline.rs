@@ -66,9 +66,15 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
                     out.literal(graph.slots()[slot.index()].clone(), graph.ty(first))
                 }
             },
-            NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_) => {
-                let shape = out.intern(graph.shape(first));
-                out.add(node.kind, &operands, &[(graph.ty(first), shape)])
+            NodeKind::Op(..)
+            | NodeKind::Cast(_)
+            | NodeKind::Reduce(_)
+            | NodeKind::Iota(_)
+            | NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Concat(..) => {
+                let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(graph.shape(first)));
+                out.add(kind, &operands, &[(graph.ty(first), shape)])
             }
             NodeKind::Call(n) => {
                 let child = Arc::clone(&graph.children()[n as usize]);

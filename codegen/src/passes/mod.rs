@@ -1,6 +1,7 @@
 //! The passes, one file each, in the order they run. A pass is a function from one stage to the next; [`crate::lower()`]
 //! lists them.
 
+pub mod access;
 pub mod commit;
 pub mod expand;
 pub mod fuse;
@@ -9,3 +10,4 @@ pub mod legalize;
 pub mod schedule;
 pub mod simplify;
 pub mod split;
+pub mod views;

@@ -4,50 +4,54 @@
 //! contiguous array of any rank is one loop. What remains of shapes in the nest is its rank and how each operand moves
 //! along the innermost loop. Axes that are reduced become the innermost loops, in their order; only they are joined with each other.
 
+use super::access::{Accesses, contiguous, layout_of};
 use crate::lower::Scheduled;
 use ndjit_ir::graph::{Graph, NodeKind};
-use ndjit_ir::kernel::FusedKernel;
+use ndjit_ir::kernel::{FusedKernel, Part};
 use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
 use ndjit_ir::reduction::{Axes, LANES};
 use ndjit_ir::{DType, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// The layout of a C-contiguous array.
-///
-/// # Errors
-/// `Size` if the array cannot exist.
-pub fn contiguous(shape: &Shape, dtype: DType) -> Result<Layout> {
-    shape.bytes(dtype.bytes())?;
-    let strides = shape.contiguous_strides().iter().map(|s| s.saturating_mul(dtype.bytes() as isize)).collect();
-    Ok(Layout { offset: 0, strides })
-}
-
-/// Schedules one kernel of `graph`. `params` gives the layout of each parameter; other values are C-contiguous.
+/// Schedules one kernel of `graph`. `params` gives the layout of each parameter, `accesses` that of views; other values are
+/// C-contiguous.
 ///
 /// # Errors
 /// `Size` if an array cannot exist.
-pub fn schedule(kernel: &FusedKernel, graph: &Graph<DType>, params: &[Layout]) -> Result<Scheduled> {
+pub fn schedule(
+    kernel: &FusedKernel,
+    graph: &Graph<DType>,
+    params: &[Layout],
+    accesses: &Accesses,
+) -> Result<Scheduled> {
     let space = &kernel.shape;
     let axes = kernel.reduce.as_ref().map_or(Axes::NONE, |reduce| reduce.axes);
     let mut inputs: Vec<Layout> = Vec::with_capacity(kernel.inputs.len());
     let mut indices = Vec::with_capacity(kernel.inputs.len());
-    for (input, &dtype) in kernel.inputs.iter().zip(&kernel.body.inputs) {
-        let kind = graph.node(graph.producer(input.value)).kind;
-        let layout = match kind {
-            NodeKind::Param(n, _) => params[n as usize].clone(),
-            NodeKind::Iota(along) => positions(along, &input.shape),
-            NodeKind::Literal(_) | NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Call(_) => {
-                contiguous(&input.shape, dtype)?
-            }
+    for input in &kernel.inputs {
+        let layout = match accesses.view(input.value) {
+            Some((_, layout)) => layout.clone(),
+            None => layout_of(graph, input.value, params)?,
         };
-        indices.push(matches!(kind, NodeKind::Iota(_)));
+        let base = accesses.base(input.value);
+        indices.push(matches!(graph.node(graph.producer(base)).kind, NodeKind::Iota(_)));
         inputs.push(broadcast(&layout, &input.shape, space));
     }
     let mut outputs: Vec<Layout> = Vec::with_capacity(kernel.outputs.len());
     for &output in &kernel.outputs {
-        let with_dims = axes.reduced(space, true);
-        outputs.push(broadcast(&contiguous(&with_dims, graph.ty(output))?, &with_dims, space));
+        let dtype = graph.ty(output);
+        outputs.push(match kernel.part {
+            Some(Part { axis, start }) => {
+                let mut layout = contiguous(graph.shape(output), dtype)?;
+                layout.offset = start.saturating_mul(layout.strides[axis].unsigned_abs());
+                layout
+            }
+            None => {
+                let with_dims = axes.reduced(space, true);
+                broadcast(&contiguous(&with_dims, dtype)?, &with_dims, space)
+            }
+        });
     }
     let mut geometry = Geometry { extents: SmallVec::from_slice(space.extents()), inputs, outputs };
     let output_dtypes: Vec<DType> = kernel.outputs.iter().map(|&v| graph.ty(v)).collect();
@@ -88,16 +92,10 @@ pub fn schedule(kernel: &FusedKernel, graph: &Graph<DType>, params: &[Layout]) -
     Ok(Scheduled {
         nest,
         geometry,
-        inputs: kernel.inputs.iter().map(|i| i.value).collect(),
+        inputs: kernel.inputs.iter().map(|i| accesses.base(i.value)).collect(),
         outputs: kernel.outputs.clone(),
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
     })
-}
-
-/// The layout of positions along axes: an index steps by numbers, not by bytes.
-fn positions(along: Axes, shape: &Shape) -> Layout {
-    let strides = along.steps(shape).into_iter().map(|step| isize::try_from(step).unwrap_or(isize::MAX)).collect();
-    Layout { offset: 0, strides }
 }
 
 /// The layout of an array of `shape` seen as one of `space`: no step along axes it does not have or that are 1.

@@ -67,7 +67,10 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
                     None => rewrite(&mut out, op, &operands, dtype, graph.shape(first)),
                 }
             }
-            NodeKind::Reduce(_) | NodeKind::Iota(_) => {
+            NodeKind::View(view) => out.view(operands[0], graph.view_of(view).clone(), graph.shape(first)),
+            NodeKind::Reshape => out.reshape(operands[0], graph.shape(first)),
+            NodeKind::Concat(..) if operands.len() == 1 => operands[0],
+            NodeKind::Reduce(_) | NodeKind::Iota(_) | NodeKind::Concat(..) => {
                 let shape = out.intern(graph.shape(first));
                 out.add(node.kind, &operands, &[(dtype, shape)])
             }
@@ -108,7 +111,7 @@ fn sweep(graph: &Graph<DType>) -> Graph<DType> {
             _ if !node.results().any(|v| live[v.index()]) => continue,
             kind => {
                 let operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
-                let shape = out.intern(graph.shape(first));
+                let (kind, shape) = (graph.kind_in(kind, &mut out), out.intern(graph.shape(first)));
                 out.add(kind, &operands, &[(graph.ty(first), shape)])
             }
         };

@@ -1,11 +1,12 @@
 //! The chain of steps from a value back to the arguments and numbers that decided its dtype.
 
 use super::origin::{Origin, Term, what};
-use super::rule::{Rule, deduce, depends, reducing};
+use super::rule::{Rule, deduce, depends, meeting, reducing};
 use super::{Explainer, Snippet};
 use crate::dtype::DType;
 use crate::graph::{NodeKind, Value};
 use crate::literal::Literal;
+use crate::op::Operands;
 use crate::place::Place;
 use crate::promotion::Policy;
 use crate::support::CastReason;
@@ -100,9 +101,14 @@ impl Explainer<'_> {
         let default_of = match graph.node(graph.producer(value)).kind {
             NodeKind::Op(_, policy) => Some(policy),
             NodeKind::Literal(_) => Some(self.policy),
-            NodeKind::Param(..) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_) | NodeKind::Call(_) => {
-                None
-            }
+            NodeKind::Concat(_, policy) => Some(policy),
+            NodeKind::Param(..)
+            | NodeKind::Cast(_)
+            | NodeKind::Reduce(_)
+            | NodeKind::Iota(_)
+            | NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Call(_) => None,
         };
         Explanation {
             ty,
@@ -133,6 +139,11 @@ impl Explainer<'_> {
             NodeKind::Reduce(reduce) => {
                 let deciding = if depends(reduce) { smallvec![0] } else { SmallVec::new() };
                 (reduce.reduction.row().operands, reducing(reduce, types[0]), deciding)
+            }
+            NodeKind::View(_) | NodeKind::Reshape => (&["x"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
+            NodeKind::Concat(_, policy) => {
+                let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
+                (&[][..], rules, (0..types.len()).collect())
             }
             NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),
         };

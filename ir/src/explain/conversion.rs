@@ -1,7 +1,7 @@
 //! Which uses asked for the casts and numbers of a typed graph.
 
 use super::origin::what;
-use super::rule::{Rule, computing, reducing};
+use super::rule::{Rule, computing, meeting, reducing};
 use super::{Explainer, text};
 use crate::graph::{NodeId, NodeKind, Value};
 use crate::op::{Op, Operands};
@@ -96,6 +96,15 @@ impl Display for InWords<'_> {
                 let (op, policy) = match graph.node(node).kind {
                     NodeKind::Op(op, policy) => (op, policy),
                     NodeKind::Reduce(reduce) => return self.reduction(node, reduce, index, f),
+                    NodeKind::Concat(_, policy) => {
+                        write!(f, "operand {index} of concat")?;
+                        text::write_places(&at(node), f)?;
+                        let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
+                        for (i, rule) in rules.iter().enumerate() {
+                            write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
+                        }
+                        return Ok(());
+                    }
                     _ => return Ok(()),
                 };
                 let name = op.row().operands.get(index).copied().unwrap_or("?");

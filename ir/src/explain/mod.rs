@@ -158,6 +158,9 @@ impl<'a> Explainer<'a> {
             | NodeKind::Cast(_)
             | NodeKind::Reduce(_)
             | NodeKind::Iota(_)
+            | NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Concat(..)
             | NodeKind::Call(_) => None,
         }
     }

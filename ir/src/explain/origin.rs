@@ -103,6 +103,9 @@ pub(super) fn what(kind: NodeKind) -> &'static str {
         NodeKind::Cast(_) => "cast",
         NodeKind::Reduce(reduce) => reduce.reduction.name(),
         NodeKind::Iota(_) => "iota",
+        NodeKind::View(_) => "view",
+        NodeKind::Reshape => "reshape",
+        NodeKind::Concat(..) => "concat",
         NodeKind::Call(_) => "call",
     }
 }

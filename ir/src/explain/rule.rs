@@ -145,12 +145,16 @@ pub(super) fn depends(reduce: Reduce) -> bool {
 
 /// The rules that give the type `op` computes in.
 pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
-    let rule = op.row().rule;
+    meeting(op.row().rule, policy, types, op.arity())
+}
+
+/// The rules that give the type in which operands meet by a rule; `arity` of them are taken.
+pub(super) fn meeting(rule: Operands, policy: Policy, types: &[ValueType], arity: usize) -> Option<Vec<Rule>> {
     let resolution = policy.resolve(rule, types).ok()?;
     if rule == Operands::Logical {
         return Some(vec![Rule::Truth]);
     }
-    let met = types.get(op.joined()).unwrap_or_default();
+    let met = types.get(rule.joined(arity)).unwrap_or_default();
     let mut rules = Vec::new();
     match met {
         [first, rest @ ..] if rest.iter().all(|ty| ty == first) && resolution.joined == *first => {

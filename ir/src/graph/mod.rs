@@ -21,6 +21,7 @@ use crate::reduction::{Axes, Reduce};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
+use crate::view::View;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::fmt::{Debug, Display};
@@ -40,6 +41,11 @@ entity! {
 entity! {
     /// An interned shape of a graph.
     ShapeId "shape"
+}
+
+entity! {
+    /// An interned view of a graph.
+    ViewId "view"
 }
 
 entity! {
@@ -106,6 +112,12 @@ pub enum NodeKind {
     Reduce(Reduce),
     /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
     Iota(Axes),
+    /// Each element is one of the operand's, found by an affine map of indices.
+    View(ViewId),
+    /// The operand's elements, in row-major order, in another shape.
+    Reshape,
+    /// The operands one after the other along an axis, in their common type under a policy (after commit: the default one).
+    Concat(u32, Policy),
     /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
     Call(u32),
 }
@@ -152,6 +164,8 @@ pub struct Graph<T: Type> {
     values: Vec<ValueData<T>>,
     shapes: Vec<Shape>,
     shape_ids: FxHashMap<Shape, ShapeId>,
+    views: Vec<View>,
+    view_ids: FxHashMap<View, ViewId>,
     known: HashTable<NodeId>,
     params: Vec<Value>,
     slots: Arc<Vec<Slot>>,
@@ -167,6 +181,8 @@ impl<T: Type> Default for Graph<T> {
             values: Vec::new(),
             shapes: Vec::new(),
             shape_ids: FxHashMap::default(),
+            views: Vec::new(),
+            view_ids: FxHashMap::default(),
             known: HashTable::new(),
             params: Vec::new(),
             slots: Arc::default(),
@@ -283,6 +299,51 @@ impl<T: Type> Graph<T> {
         id
     }
 
+    /// Interns a view.
+    pub fn intern_view(&mut self, view: View) -> ViewId {
+        if let Some(&id) = self.view_ids.get(&view) {
+            return id;
+        }
+        let id = ViewId::from_index(self.views.len());
+        self.views.push(view.clone());
+        self.view_ids.insert(view, id);
+        id
+    }
+
+    /// An interned view.
+    pub fn view_of(&self, id: ViewId) -> &View {
+        &self.views[id.index()]
+    }
+
+    /// The kind, in another graph, that a node of this one has whose kind names no parameter, slot or child of its graph.
+    pub fn kind_in<U: Type>(&self, kind: NodeKind, other: &mut Graph<U>) -> NodeKind {
+        match kind {
+            NodeKind::View(id) => NodeKind::View(other.intern_view(self.view_of(id).clone())),
+            kind => kind,
+        }
+    }
+
+    /// Adds a view of a value, or finds the value itself where the view changes nothing.
+    pub fn view(&mut self, operand: Value, view: View, shape: &Shape) -> Value {
+        if view.is_identity(self.shape(operand), shape) {
+            return operand;
+        }
+        let (ty, kind, shape) = (self.ty(operand), NodeKind::View(self.intern_view(view)), self.intern(shape));
+        self.add(kind, &[operand], &[(ty, shape)])
+    }
+
+    /// Adds a value's elements in another shape of as many, as a view where it is one.
+    pub fn reshape(&mut self, operand: Value, shape: &Shape) -> Value {
+        if self.shape(operand) == shape {
+            return operand;
+        }
+        if let Some(view) = crate::view::reshape(self.shape(operand), shape) {
+            return self.view(operand, view, shape);
+        }
+        let (ty, shape) = (self.ty(operand), self.intern(shape));
+        self.add(NodeKind::Reshape, &[operand], &[(ty, shape)])
+    }
+
     /// Adds the next parameter, stored as [usual](Type::stored) for its type.
     pub fn param(&mut self, ty: T, shape: &Shape) -> Value {
         self.param_stored(ty, ty.stored(), shape)
@@ -361,7 +422,11 @@ impl Graph<ValueType> {
             return match (ty, node.kind) {
                 (ValueType::Strong(dtype), _) => dtype,
                 (_, NodeKind::Param(_, stored)) => stored,
-                (_, NodeKind::Op(_, policy)) => policy.commit(ty),
+                (_, NodeKind::Op(_, policy) | NodeKind::Concat(_, policy)) => policy.commit(ty),
+                (_, NodeKind::View(_) | NodeKind::Reshape) => {
+                    value = graph.operands(graph.producer(value))[0];
+                    continue;
+                }
                 (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_)) => {
                     policy.commit(ty)
                 }

@@ -4,7 +4,7 @@
 //! Whether types may be weak is not written in the text: the graph type that is asked for says it.
 
 use super::scan::Line;
-use super::{Graph, NodeKind, ShapeId, Slot, SlotId, Type, Value};
+use super::{Graph, NodeKind, ShapeId, Slot, SlotId, Type, Value, ViewId};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::literal::Literal;
@@ -13,6 +13,7 @@ use crate::reduction::{Axes, MAX_RANK, Reduce, Reduction};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
+use crate::view::{AxisIndex, View};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::fmt::Display;
@@ -190,8 +191,8 @@ impl<T: Type> Parser<T> {
             Ok(())
         })?;
         line.expect("=")?;
-        let mut slot = None;
-        let (kind, operands) = self.operation(line, reading, &mut slot)?;
+        let (mut slot, mut view) = (None, None);
+        let (mut kind, operands) = self.operation(line, reading, &mut slot, &mut view)?;
         line.expect(":")?;
         let types = line.items(|line| self.result_type(line))?;
         line.end()?;
@@ -210,6 +211,9 @@ impl<T: Type> Parser<T> {
             reading.fill(line, number, content)?;
         }
         let graph = &mut reading.graph;
+        if let Some(view) = view {
+            kind = NodeKind::View(graph.intern_view(view));
+        }
         let results: SmallVec<[(T, ShapeId); 1]> = types.iter().map(|(ty, shape)| (*ty, graph.intern(shape))).collect();
         let first = graph.add(kind, &operands, &results);
         if first.index() != next {
@@ -223,6 +227,7 @@ impl<T: Type> Parser<T> {
         line: &mut Line<'_>,
         reading: &Reading<T>,
         slot: &mut Option<(u32, Content)>,
+        view: &mut Option<View>,
     ) -> Result<(NodeKind, SmallVec<[Value; 3]>)> {
         let word = line.peek_word();
         match word {
@@ -247,6 +252,25 @@ impl<T: Type> Parser<T> {
                 let operands = line.list(")", |line| reading.value(line))?;
                 Ok((NodeKind::Call(child as u32), SmallVec::from_vec(operands)))
             }
+            "view" => {
+                line.skip(word);
+                let operand = reading.value(line)?;
+                *view = Some(affine_map(line)?);
+                // Interned when its shape is known.
+                Ok((NodeKind::View(ViewId(u32::MAX)), SmallVec::from_slice(&[operand])))
+            }
+            "reshape" => {
+                line.skip(word);
+                Ok((NodeKind::Reshape, SmallVec::from_slice(&[reading.value(line)?])))
+            }
+            "concat" => {
+                line.skip(word);
+                let policy = bracketed(line)?.unwrap_or_default();
+                let operands = line.items(|line| reading.value(line))?;
+                line.expect("axis")?;
+                let axis = line.number_of("an axis")?;
+                Ok((NodeKind::Concat(axis, policy), SmallVec::from_vec(operands)))
+            }
             "iota" => {
                 line.skip(word);
                 Ok((NodeKind::Iota(axes(line)?), SmallVec::new()))
@@ -257,7 +281,9 @@ impl<T: Type> Parser<T> {
                     return reduce(line, reading, reduction);
                 }
                 let Ok(op) = word.parse::<Op>() else {
-                    return Err(line.expected("an op, a reduction, `literal`, `cast`, `iota` or `call`"));
+                    return Err(line.expected(
+                        "an op, a reduction, `literal`, `cast`, `view`, `reshape`, `concat`, `iota` or `call`",
+                    ));
                 };
                 line.skip(word);
                 let policy = bracketed(line)?.unwrap_or_default();
@@ -310,6 +336,55 @@ fn reduce<T: Type>(
     };
     let reduce = Reduce { reduction, axes, keepdims, dtype: asked, policy };
     Ok((NodeKind::Reduce(reduce), SmallVec::from_vec(operands)))
+}
+
+/// `(d0, d1) -> (d1, -2*d0 + 6)`.
+fn affine_map(line: &mut Line<'_>) -> Result<View> {
+    line.expect("(")?;
+    let mut rank = 0;
+    line.list(")", |line| {
+        let axis = line.id("d", "an index, as in `d0`")?;
+        rank += 1;
+        if axis + 1 == rank {
+            Ok(())
+        } else {
+            Err(line.error(format_args!("indices are numbered in order: d{}", rank - 1)))
+        }
+    })?;
+    line.expect("->")?;
+    line.expect("(")?;
+    let axes = line.list(")", |line| axis_index(line, rank))?;
+    Ok(View { rank: rank as usize, axes: SmallVec::from_vec(axes) })
+}
+
+/// `-2*d0 + d1 + 6`.
+fn axis_index(line: &mut Line<'_>, rank: u32) -> Result<AxisIndex> {
+    let mut index = AxisIndex::default();
+    let mut sign = if line.eat("-") { -1 } else { 1 };
+    loop {
+        let mut step: isize = 1;
+        if !line.peek_word().starts_with('d') {
+            step = line.number_of("a number, or an index as in `d0`")?;
+            // The star is a letter of type names: it does not end one.
+            if line.peek_until("d") != "*" {
+                index.start = sign * step;
+                return Ok(index);
+            }
+            line.skip("*");
+        }
+        let axis = line.id("d", "an index, as in `d0`")?;
+        if axis >= rank {
+            return Err(line.error(format_args!("there is no index d{axis}")));
+        }
+        index.add(axis, sign * step);
+        sign = if line.eat("+") {
+            1
+        } else if line.eat("-") {
+            -1
+        } else {
+            return Ok(index);
+        };
+    }
 }
 
 /// `axes [0, 1]`.

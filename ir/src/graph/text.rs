@@ -18,6 +18,9 @@
 //! A reduction names its axes, whether they stay with extent 1, and the dtype that was asked for:
 //! `%2 = sum[numpy2] %1 axes [0, 1] keepdims dtype f64 : f64[1, 1]`.
 //!
+//! A view says which element of its operand each element is, as an affine map: `%2 = view %1 (d0, d1) -> (d1, -d0 + 2) : f32[3, 4]`;
+//! a join along which axis: `%3 = concat %1, %2 axis 0 : f32[5]`.
+//!
 //! A weak parameter that is stored otherwise than usual says so: `%0: f*:f64[3]`.
 //!
 //! One line per node: results, operation, operands, types. A literal line repeats what its slot holds: a number, or
@@ -241,6 +244,26 @@ impl<T: Type> Display for NodeLine<'_, T> {
                 }
             }
             NodeKind::Iota(axes) => write!(f, "iota axes {axes}")?,
+            NodeKind::View(view) => {
+                f.write_str("view")?;
+                write_values(operands, f)?;
+                match self.graph.views.get(view.index()) {
+                    Some(view) => write!(f, " {view}")?,
+                    None => f.write_str(" unknown")?,
+                }
+            }
+            NodeKind::Reshape => {
+                f.write_str("reshape")?;
+                write_values(operands, f)?;
+            }
+            NodeKind::Concat(axis, policy) => {
+                f.write_str("concat")?;
+                if policy != Policy::default() {
+                    write!(f, "[{policy}]")?;
+                }
+                write_values(operands, f)?;
+                write!(f, " axis {axis}")?;
+            }
             NodeKind::Call(child) => {
                 let number = self.callees.and_then(|c| c.get(child as usize).copied()).unwrap_or(child as usize);
                 write!(f, "call @{number}(")?;

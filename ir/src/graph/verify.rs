@@ -7,6 +7,8 @@
 //! - no array is larger than memory can address;
 //! - a reduction has the operands its row names, of which all but the first are scalars, along axes that the first has; its
 //!   result has the shape without them, or with extent 1 there; it has elements if it needs any;
+//! - a view finds elements of its one operand only; a reshape keeps the number of elements; operands of a join have equal extents
+//!   but along its axis, and the result their sum there; each keeps its operands' type, of a join the common one;
 //! - a literal's slot exists;
 //! - outputs exist.
 //!
@@ -30,6 +32,7 @@
 use super::{Graph, NodeId, NodeKind, Slot, Type, Value};
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
+use crate::op::Operands;
 use crate::problems::Problems;
 use crate::promotion::Policy;
 use crate::reduction::Reduce;
@@ -147,6 +150,21 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
             }
             same_shape(graph, node.first, &reduce.axes.reduced(shape, reduce.keepdims))
         }
+        NodeKind::View(view) => {
+            counts(1)?;
+            let Some(view) = graph.views.get(view.index()) else { return Err(format!("{view} does not exist")) };
+            view.check(graph.shape(operands[0]), graph.shape(node.first))
+        }
+        NodeKind::Reshape => {
+            counts(1)?;
+            let [from, to] = [operands[0], node.first].map(|value| graph.shape(value));
+            if from.size().ok() == to.size().ok() { Ok(()) } else { Err(format!("{from} as {to}")) }
+        }
+        NodeKind::Concat(axis, _) => {
+            counts(operands.len().max(1))?;
+            let shapes: Vec<&Shape> = operands.iter().map(|&operand| graph.shape(operand)).collect();
+            same_shape(graph, node.first, &crate::view::concat_shape(&shapes, axis as usize)?)
+        }
         NodeKind::Iota(axes) => {
             counts(0)?;
             let shape = graph.shape(node.first);
@@ -218,6 +236,14 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
             }
         }
         NodeKind::Iota(_) => found(DType::I64.into()),
+        NodeKind::View(_) | NodeKind::Reshape => found(graph.ty(graph.operands(id)[0])),
+        NodeKind::Concat(_, policy) => {
+            let types: Vec<ValueType> = graph.operands(id).iter().map(|&operand| graph.ty(operand)).collect();
+            match policy.resolve(Operands::Join, &types) {
+                Ok(types) => found(types.compute),
+                Err(clash) => Err(clash.to_string()),
+            }
+        }
         NodeKind::Cast(_) if graph.ty(node.first).is_weak() => Err("a cast to a weak type".to_owned()),
         NodeKind::Param(_, stored) if !can_store(graph.ty(node.first), stored) => {
             Err(format!("a parameter of type {} is not stored as {stored}", graph.ty(node.first)))
@@ -265,6 +291,15 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
                 Err(format!("{} does not accumulate {result}", reduce.reduction))
             } else {
                 Ok(())
+            }
+        }
+        NodeKind::Concat(_, policy) if policy != Policy::default() => {
+            Err(format!("the {policy} policy is not resolved"))
+        }
+        NodeKind::View(_) | NodeKind::Reshape | NodeKind::Concat(..) => {
+            match graph.operands(id).iter().find(|&&operand| graph.ty(operand) != result) {
+                Some(&operand) => Err(format!("operand {operand} is {}, the result {result}", graph.ty(operand))),
+                None => Ok(()),
             }
         }
         NodeKind::Iota(_) if result != DType::I64 => Err(format!("positions are i64, not {result}")),

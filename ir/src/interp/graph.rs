@@ -1,6 +1,7 @@
 //! Evaluating typed graphs.
 
 use super::elementwise::{Function, Functions};
+use super::movement;
 use super::reduce::{iota, reduce};
 use super::tensor::Tensor;
 use crate::dtype::DType;
@@ -42,6 +43,12 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
                 continue;
             }
             NodeKind::Iota(axes) => iota(axes, graph.shape(value))?,
+            NodeKind::View(view) => movement::view(&live[&operands[0]], graph.view_of(view), graph.shape(value))?,
+            NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value)),
+            NodeKind::Concat(axis, _) => {
+                let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
+                movement::concat(&operands, axis as usize, graph.shape(value))?
+            }
             NodeKind::Reduce(node) => reduce(&mut functions, node, &live[&operands[0]])?,
             NodeKind::Op(op, _) => apply(Function::Op(op, graph.compute_dtype(id, op)))?,
             NodeKind::Cast(_) => apply(Function::Cast(graph.ty(operands[0]), dtype))?,

@@ -6,6 +6,7 @@
 
 mod elementwise;
 mod graph;
+mod movement;
 mod nest;
 mod reduce;
 mod tensor;

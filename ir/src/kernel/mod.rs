@@ -101,8 +101,20 @@ pub struct FusedKernel {
     pub body: Arc<OpBody>,
     /// The graph's values stored, in the order of `body.outputs`.
     pub outputs: Vec<Value>,
+    /// Of a kernel that makes a part of a value: which.
+    pub part: Option<Part>,
     /// What is done with the body's outputs before they are stored, if they are reduced.
     pub reduce: Option<KernelReduce>,
+}
+
+/// Which part of its one output a kernel makes: the indices from `start` on along `axis`, as many as its iteration space has
+/// there. Other kernels make the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The axis.
+    pub axis: usize,
+    /// The first index.
+    pub start: usize,
 }
 
 /// A reduction of all outputs of a kernel.
@@ -115,11 +127,18 @@ pub struct KernelReduce {
 }
 
 impl FusedKernel {
-    /// Whether the kernel stores results of this shape.
+    /// Whether the kernel stores results of this shape, or a part of them.
     pub fn stores(&self, shape: &Shape) -> bool {
-        match &self.reduce {
-            None => *shape == self.shape,
-            Some(reduce) => [false, true].iter().any(|&keepdims| reduce.axes.reduced(&self.shape, keepdims) == *shape),
+        match (&self.reduce, self.part) {
+            (None, None) => *shape == self.shape,
+            (_, Some(Part { axis, start })) => {
+                let extents = self.shape.extents().iter().zip(shape.extents()).enumerate();
+                let fits = |(n, (&own, &all))| if n == axis { start.saturating_add(own) <= all } else { own == all };
+                self.reduce.is_none() && shape.rank() == self.shape.rank() && extents.into_iter().all(fits)
+            }
+            (Some(reduce), None) => {
+                [false, true].iter().any(|&keepdims| reduce.axes.reduced(&self.shape, keepdims) == *shape)
+            }
         }
     }
 }

@@ -11,9 +11,9 @@
 //! }
 //! ```
 //!
-//! One that reduces begins `kernel [8, 3] reduces axes [1] {`, and says how: `out0 = sum t2 -> %4`.
+//! One that makes a part of a value says which: `out0 = t2 -> %4 from 3 along axis 0`. One that reduces begins `kernel [8, 3] reduces axes [1] {`, and says how: `out0 = sum t2 -> %4`.
 
-use super::{FusedKernel, OpBody, StmtKind};
+use super::{FusedKernel, OpBody, Part, StmtKind};
 use crate::dtype::DType;
 use std::fmt::{self, Display, Formatter};
 
@@ -41,9 +41,10 @@ impl Display for FusedKernel {
                 write!(f, "{reduction} ")?;
             }
             write!(f, "{scalar}")?;
-            match self.outputs.get(n) {
-                Some(value) => writeln!(f, " -> {value}")?,
-                None => f.write_str("\n")?,
+            match (self.outputs.get(n), self.part) {
+                (Some(value), Some(Part { axis, start })) => writeln!(f, " -> {value} from {start} along axis {axis}")?,
+                (Some(value), None) => writeln!(f, " -> {value}")?,
+                (None, _) => f.write_str("\n")?,
             }
         }
         f.write_str("}")

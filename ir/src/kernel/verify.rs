@@ -9,16 +9,18 @@
 //!
 //! Of all kernels of a graph together ([`verify_kernels`]) that
 //!
-//! - each value read is a parameter, a position or stored by an earlier kernel, so the kernels can run in order;
+//! - each value read is a parameter, a position or stored by earlier kernels, or a view of such, so the kernels can run in order;
 //! - values read and stored have the shapes and dtypes the kernel says; literal slots exist;
-//! - no value is stored by two kernels, and every output of the graph that is no parameter is stored.
+//! - no value is stored by two kernels, unless each stores the part after the other's, and every output of the graph that is no
+//!   parameter is stored.
 
-use super::{FusedKernel, OpBody, Scalar, Stmt, StmtKind};
+use super::{FusedKernel, OpBody, Part, Scalar, Stmt, StmtKind};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Graph, NodeKind, Value};
 use crate::problems::Problems;
-use rustc_hash::FxHashSet;
+use crate::shape::Shape;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl FusedKernel {
     /// Checks the kernel by itself.
@@ -40,7 +42,7 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
     let mut problems = Problems::default();
     let is_param = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(..));
     let is_position = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_));
-    let mut stored: FxHashSet<Value> = FxHashSet::default();
+    let mut stored = Stored::default();
     for (n, kernel) in kernels.iter().enumerate() {
         if problems.is_full() {
             break;
@@ -52,11 +54,21 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             continue;
         }
         let known = |value: Value| value.index() < graph.value_count();
+        // A view is read where what it sees is stored.
+        let base = |value: Value| {
+            let seen = |&value: &Value| match graph.node(graph.producer(value)).kind {
+                NodeKind::View(_) | NodeKind::Reshape if !stored.contains_key(&value) => {
+                    graph.operands(graph.producer(value)).first().copied()
+                }
+                _ => None,
+            };
+            std::iter::successors(Some(value), seen).last().unwrap_or(value)
+        };
         for (i, (input, &dtype)) in kernel.inputs.iter().zip(&kernel.body.inputs).enumerate() {
             let value = input.value;
             let checked = if !known(value) {
                 Err("does not exist".to_owned())
-            } else if !is_param(value) && !is_position(value) && !stored.contains(&value) {
+            } else if !is_param(base(value)) && !is_position(base(value)) && !complete(&stored, base(value)) {
                 Err("is no parameter and no earlier kernel stores it".to_owned())
             } else if (graph.ty(value), graph.shape(value)) != (dtype, &input.shape) {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
@@ -72,12 +84,22 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             let dtype = kernel.body.dtype(scalar);
             let checked = if !known(value) {
                 Err("does not exist".to_owned())
-            } else if graph.ty(value) != dtype || !kernel.stores(graph.shape(value)) {
+            } else if graph.ty(value) != dtype || !stores(kernel, graph, value) {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
-            } else if !stored.insert(value) {
-                Err("is stored by an earlier kernel".to_owned())
             } else {
-                Ok(())
+                let part = match kernel.part {
+                    None => Part { axis: 0, start: 0 },
+                    Some(part) => part,
+                };
+                let extent = |shape: &Shape| kernel.part.map_or(1, |part| shape.extents()[part.axis]);
+                let entry = stored.entry(value).or_insert((Vec::new(), extent(graph.shape(value))));
+                let (start, end) = (part.start, part.start + extent(&kernel.shape));
+                if entry.0.iter().any(|&(from, to)| start < to && from < end) {
+                    Err("is stored by an earlier kernel".to_owned())
+                } else {
+                    entry.0.push((start, end));
+                    Ok(())
+                }
             };
             let stored = || match &kernel.reduce {
                 None => format!("{scalar} -> {value} : {dtype}{}", kernel.shape),
@@ -89,10 +111,34 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             problems.check(checked, || format!("kernel {n}: out{i} = {}", stored()));
         }
     }
-    for &value in graph.outputs().iter().filter(|&&value| !is_param(value) && !stored.contains(&value)) {
+    let has_memory = |value: Value| {
+        let seen = |&value: &Value| match graph.node(graph.producer(value)).kind {
+            NodeKind::Reshape | NodeKind::View(_) => graph.operands(graph.producer(value)).first().copied(),
+            _ => None,
+        };
+        std::iter::successors(Some(value), seen).any(|value| complete(&stored, value))
+    };
+    for &value in graph.outputs().iter().filter(|&&value| !is_param(value) && !has_memory(value)) {
         problems.note(format!("the graph's output {value} is stored by no kernel"));
     }
     problems.verdict("kernels")
+}
+
+/// Of each value the indices that are stored along the axis it is stored in parts of, and the extent there.
+type Stored = FxHashMap<Value, (Vec<(usize, usize)>, usize)>;
+
+/// Whether all of a value is stored: parts do not overlap.
+fn complete(stored: &Stored, value: Value) -> bool {
+    stored
+        .get(&value)
+        .is_some_and(|(parts, whole)| parts.iter().map(|(start, end)| end - start).sum::<usize>() == *whole)
+}
+
+/// Whether a kernel stores a value: a reshape also in the order of what it copies.
+fn stores(kernel: &FusedKernel, graph: &Graph<DType>, value: Value) -> bool {
+    let id = graph.producer(value);
+    let copied = graph.operands(id).first().filter(|_| graph.node(id).kind == NodeKind::Reshape);
+    kernel.stores(graph.shape(value)) || copied.is_some_and(|&operand| kernel.stores(graph.shape(operand)))
 }
 
 fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {

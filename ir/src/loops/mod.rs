@@ -12,6 +12,7 @@ use crate::body::Body;
 use crate::dtype::DType;
 use crate::kernel::OpBody;
 use crate::reduction::Reduction;
+use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -115,12 +116,21 @@ impl LoopNest {
 }
 
 /// Where an operand's elements lie, in bytes relative to its buffer.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Layout {
     /// The element at index 0.
     pub offset: usize,
     /// Step along each loop, outermost first; of outputs 0 along loops that are reduced.
     pub strides: SmallVec<[isize; 4]>,
+}
+
+impl Layout {
+    /// Whether an array of this shape has its elements at the same places in both layouts: whether they are equal but for the
+    /// strides along axes of one index.
+    pub fn same_elements(&self, other: &Layout, shape: &Shape) -> bool {
+        let mut strides = self.strides.iter().zip(&other.strides).zip(shape.extents());
+        self.offset == other.offset && strides.all(|((a, b), &extent)| a == b || extent <= 1)
+    }
 }
 
 /// The run-time arguments of a nest, except pointers and literals.

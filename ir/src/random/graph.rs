@@ -34,12 +34,23 @@ pub struct Limits {
     pub calls: bool,
     /// Whether arrays are reduced. Some reductions compute in `f32`, `f64` or `i64` whatever the limits are.
     pub reductions: bool,
+    /// Whether arrays are viewed, reshaped and joined.
+    pub movement: bool,
 }
 
 impl Default for Limits {
     /// Small programs of everything.
     fn default() -> Limits {
-        Limits { nodes: 20, params: 4, outputs: 3, elements: 300, dtypes: DTypeSet::ALL, calls: true, reductions: true }
+        Limits {
+            nodes: 20,
+            params: 4,
+            outputs: 3,
+            elements: 300,
+            dtypes: DTypeSet::ALL,
+            calls: true,
+            reductions: true,
+            movement: true,
+        }
     }
 }
 
@@ -115,13 +126,13 @@ fn base_shape(rng: &mut Rng, elements: usize) -> Shape {
     Shape::from(extents)
 }
 
-struct Builder<'a> {
-    rng: Rng,
-    limits: &'a Limits,
+pub(super) struct Builder<'a> {
+    pub(super) rng: Rng,
+    pub(super) limits: &'a Limits,
     dtypes: Vec<DType>,
-    policy: Policy,
-    base: Shape,
-    graph: Graph<ValueType>,
+    pub(super) policy: Policy,
+    pub(super) base: Shape,
+    pub(super) graph: Graph<ValueType>,
     /// The number that an integer literal's node holds.
     integers: FxHashMap<Value, i128>,
     scalars: Vec<(usize, Literal)>,
@@ -172,6 +183,7 @@ impl<'a> Builder<'a> {
             }
             4 if may_call && self.limits.calls => self.call(),
             5 | 6 if self.limits.reductions => self.reduce(),
+            7..=9 if self.limits.movement => self.movement(),
             _ => self.op(),
         }
     }
@@ -225,7 +237,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A value made before, the last ones more often.
-    fn operand(&mut self) -> Option<Value> {
+    pub(super) fn operand(&mut self) -> Option<Value> {
         let count = self.graph.value_count();
         let recent = self.rng.one_in(2) && count > 4;
         let index = if recent { count - 1 - self.rng.below(4) } else { self.rng.below(count) };
@@ -235,8 +247,7 @@ impl<'a> Builder<'a> {
     fn op(&mut self) {
         let op = self.rng.pick(&Op::ALL);
         for _ in 0..3 {
-            let operands: Option<Vec<Value>> = (0..op.arity()).map(|_| self.operand()).collect();
-            let Some(mut operands) = operands else { return };
+            let Some(mut operands) = self.operands(op.arity()) else { return };
             if let Some(result) = self.result_type(op, &operands) {
                 self.add(op, &operands, result);
                 return;
@@ -259,20 +270,40 @@ impl<'a> Builder<'a> {
         let types: Vec<ValueType> = operands.iter().map(|&operand| self.graph.ty(operand)).collect();
         let types = self.policy.resolve_op(op, &types).ok()?;
         let compute = self.policy.commit(types.compute);
-        let allowed = |dtype| dtype == DType::Bool || self.limits.dtypes.contains(dtype);
-        if !allowed(compute) || !allowed(self.policy.commit(types.result)) {
+        if !self.allows(compute) || !self.allows(self.policy.commit(types.result)) {
             return None;
         }
-        for (index, operand) in operands.iter().enumerate() {
-            let dtype = op.operand_dtype(index, compute);
-            if let (Some(n), Some((min, max))) = (self.integers.get(operand), dtype.int_range())
-                && dtype != DType::Bool
-                && !(min..=max).contains(n)
-            {
-                return None;
-            }
+        let mut operands = operands.iter().enumerate();
+        operands.all(|(index, &operand)| self.fits(operand, op.operand_dtype(index, compute))).then_some(types.result)
+    }
+
+    pub(super) fn allows(&self, dtype: DType) -> bool {
+        dtype == DType::Bool || self.limits.dtypes.contains(dtype)
+    }
+
+    /// Whether a value is no integer literal that is out of the dtype's range.
+    pub(super) fn fits(&self, value: Value, dtype: DType) -> bool {
+        match (self.integers.get(&value), dtype.int_range()) {
+            (Some(n), Some((min, max))) => dtype == DType::Bool || (min..=max).contains(n),
+            _ => true,
         }
-        Some(types.result)
+    }
+
+    /// Values that broadcast together.
+    fn operands(&mut self, count: usize) -> Option<Vec<Value>> {
+        let mut shape = Shape::scalar();
+        let mut operands = Vec::with_capacity(count);
+        for _ in 0..count {
+            let found = (0..4).find_map(|_| {
+                let operand = self.operand()?;
+                let shape = shape.broadcast(self.graph.shape(operand))?;
+                shape.size().is_ok_and(|size| size <= self.limits.elements).then_some((operand, shape))
+            });
+            let (operand, broadcast) = found?;
+            operands.push(operand);
+            shape = broadcast;
+        }
+        Some(operands)
     }
 
     fn add(&mut self, op: Op, operands: &[Value], result: ValueType) -> Value {

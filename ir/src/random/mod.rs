@@ -6,6 +6,7 @@
 //! several outputs, broadcast and empty shapes. [`tensor`] makes arrays rich in values at which implementations go wrong.
 
 mod graph;
+mod movement;
 mod shrink;
 mod tensor;
 

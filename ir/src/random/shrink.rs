@@ -88,7 +88,8 @@ fn copy<T: Type>(
         _ if needed => {
             let operands: Vec<Value> = graph.operands(id).iter().map(|&operand| map[read(operand).index()]).collect();
             let results: Vec<_> = node.results().map(|v| (graph.ty(v), out.intern(graph.shape(v)))).collect();
-            out.add(node.kind, &operands, &results)
+            let kind = graph.kind_in(node.kind, out);
+            out.add(kind, &operands, &results)
         }
         _ => return,
     };

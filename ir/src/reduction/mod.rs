@@ -5,11 +5,10 @@
 //! Some reductions [combine](Reduction::combine) elements by an op; the others are made of those when types are committed.
 //! How dtypes follow is a policy's to say ([`Policy::resolve_reduction`](crate::Policy::resolve_reduction)).
 
-mod axes;
 mod order;
 mod table;
 
-pub use axes::{Axes, MAX_RANK};
+pub use crate::axes::{Axes, MAX_RANK};
 pub use order::{BLOCK, LANES, fold};
 
 use crate::dtype::DType;

@@ -13,7 +13,7 @@ use super::supports::Supports;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
 use crate::graph::{Graph, NodeId, NodeKind, Places};
-use crate::op::Op;
+use crate::op::{Op, Operands};
 use crate::place::Place;
 use crate::promotion::Policy;
 use crate::reduction::Reduce;
@@ -173,6 +173,14 @@ impl<'a> Frame<'a> {
                 }
             },
             NodeKind::Iota(_) => Step::Type(traced),
+            NodeKind::View(_) | NodeKind::Reshape => Step::Type(operands[0]),
+            NodeKind::Concat(_, policy) => match policy.resolve(Operands::Join, &operands) {
+                Ok(types) => Step::Type(types.compute),
+                Err(clash) => {
+                    let (place, reason) = (self.places.first(id), format!("concat: {clash}"));
+                    Step::Excluded(Exclusion { dtype, op: None, place, reason })
+                }
+            },
             NodeKind::Reduce(reduce) => match reduced(reduce, operands[0], supports) {
                 Ok(result) => Step::Type(result.into()),
                 Err((reason, place)) => {

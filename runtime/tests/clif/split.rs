@@ -4,7 +4,7 @@ use ndjit_codegen::clif::{ClifOptions, emit, host_isa};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Part, generated, split};
 use ndjit_codegen::{Options, lower};
-use ndjit_codegen::{passes::schedule::contiguous, wgsl};
+use ndjit_codegen::{passes::access::contiguous, wgsl};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, ErrorCode, Shape, ValueType};

@@ -7,7 +7,7 @@ mod reductions;
 #[path = "../common/running.rs"]
 mod running;
 
-use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
@@ -271,6 +271,7 @@ fn results_that_memory_cannot_hold_are_errors() {
     let (kind, operand) = (ndjit_ir::graph::NodeKind::Cast(CastReason::Explicit), huge.simplified.params()[0]);
     let value = huge.simplified.add(kind, &[operand], &[(DType::F32, shape)]);
     huge.simplified.set_outputs(vec![value]);
+    huge.stored = vec![value];
     huge.scheduled[0].outputs = vec![value];
     huge.scheduled[0].geometry.extents[0] = 1 << 50;
     huge.scheduled[0].geometry.inputs[0].strides[0] = 0;

@@ -2,7 +2,7 @@
 //! of elements around lanes, blocks and tiles, on any number of threads, compiled and interpreted.
 
 use crate::programs::lowered;
-use ndjit_codegen::passes::schedule::contiguous;
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::interp::{Tensor, eval_graph};

@@ -8,8 +8,10 @@ mod reduction;
 use ndjit_ir::explain::{Conversions, Reason};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
 use ndjit_ir::literal::Literal;
+use ndjit_ir::op::Operands;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::CastReason;
+use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
 use rustc_hash::FxHashMap;
 
@@ -31,6 +33,7 @@ enum Committed {
 pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Result<(Graph<DType>, Conversions)> {
     let mut commit = Commit {
         graph,
+        policy,
         out: Graph::with_slots(graph),
         map: Vec::with_capacity(graph.value_count()),
         reasons: Vec::new(),
@@ -50,6 +53,8 @@ pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Resu
 
 struct Commit<'a> {
     graph: &'a Graph<ValueType>,
+    /// Whose default dtypes weak literals have that meet nothing.
+    policy: Policy,
     out: Graph<DType>,
     map: Vec<Committed>,
     reasons: Vec<(NodeId, Reason)>,
@@ -84,11 +89,45 @@ impl Commit<'_> {
                 let shape = self.out.intern(shape);
                 self.out.add(NodeKind::Iota(axes), &[], &[(DType::I64, shape)])
             }
+            NodeKind::View(view) => {
+                let operand = self.stored(graph.operands(id)[0], id)?;
+                self.out.view(operand, graph.view_of(view).clone(), shape)
+            }
+            NodeKind::Reshape => {
+                let operand = self.stored(graph.operands(id)[0], id)?;
+                self.out.reshape(operand, shape)
+            }
+            NodeKind::Concat(axis, policy) => {
+                let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();
+                let joined = policy.resolve(Operands::Join, &types).map_err(|clash| {
+                    Error::new(ErrorCode::Verify, format!("commit: concat of types that do not meet: {clash}"))
+                })?;
+                let dtype = policy.commit(joined.compute);
+                let operands = graph.operands(id).iter().enumerate();
+                let operands: Vec<Value> = operands
+                    .map(|(i, &operand)| self.coerce(operand, dtype, Reason::Operand(id, i as u32)))
+                    .collect::<Result<_>>()?;
+                self.concat(axis, operands, shape)
+            }
             NodeKind::Call(_) => {
                 return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));
             }
         };
         Ok(Committed::Value(value))
+    }
+
+    /// Values of one dtype one after the other, without those that have no elements.
+    fn concat(&mut self, axis: u32, mut operands: Vec<Value>, shape: &Shape) -> Value {
+        if shape.extents().contains(&0) {
+            let axes = (0..shape.rank()).map(|_| AxisIndex::default()).collect();
+            return self.out.view(operands[0], View { rank: shape.rank(), axes }, shape);
+        }
+        operands.retain(|&operand| self.out.shape(operand).extents()[axis as usize] > 0);
+        if let [operand] = operands[..] {
+            return operand;
+        }
+        let (dtype, shape) = (self.out.ty(operands[0]), self.out.intern(shape));
+        self.out.add(NodeKind::Concat(axis, Policy::default()), &operands, &[(dtype, shape)])
     }
 
     fn op(&mut self, id: NodeId, op: Op, policy: Policy, shape: &Shape) -> Result<Value> {
@@ -115,6 +154,12 @@ impl Commit<'_> {
             Committed::Literal(_) if dtype == DType::Bool => self.cast(value, dtype, reason),
             Committed::Literal(slot) => self.weak_literal(slot, dtype, reason),
         }
+    }
+
+    /// A traced value as it is stored, for a node that moves its elements.
+    fn stored(&mut self, value: Value, user: NodeId) -> Result<Value> {
+        let dtype = self.graph.stored(value, self.policy);
+        self.coerce(value, dtype, Reason::Operand(user, 0))
     }
 
     /// A traced value explicitly cast to `dtype`.

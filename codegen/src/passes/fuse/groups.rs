@@ -1,6 +1,7 @@
 //! Which nodes are computed together: groups of one shape that grow node by node, under limits, without cycles between them.
-//! A reduction is a group of its own.
+//! A reduction is a group of its own, and so is what moves elements: a join, or a reshape that no strides make.
 
+use crate::passes::access::Accesses;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
 use ndjit_ir::op::shared_body;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
@@ -45,8 +46,8 @@ pub(super) struct Groups {
     cone: Vec<(u32, u32)>,
     /// The least level of a kernel that computes each value again: above those of the reductions it takes.
     after: Vec<u32>,
-    /// How many reductions read each value.
-    reductions: Vec<u32>,
+    /// How many groups of one node read each value, and how often.
+    alone_in: Vec<u32>,
 }
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -60,11 +61,13 @@ struct Wants {
     reads: SmallVec<[Value; 3]>,
     /// Operands of smaller shapes that the kernel computes again, with all they are computed from.
     again: SmallVec<[Value; 3]>,
+    /// Operands that are views of what a kernel before this one stores.
+    views: SmallVec<[Value; 3]>,
     is_result: bool,
 }
 
 impl Groups {
-    pub(super) fn assign(graph: &Graph<DType>, fuse: bool) -> Result<Groups> {
+    pub(super) fn assign(graph: &Graph<DType>, accesses: &Accesses, fuse: bool) -> Result<Groups> {
         let values = graph.value_count();
         let mut this = Groups {
             groups: Vec::new(),
@@ -72,7 +75,7 @@ impl Groups {
             of: vec![NONE; values],
             cone: vec![(0, 0); values],
             after: vec![0; values],
-            reductions: vec![0; values],
+            alone_in: vec![0; values],
         };
         let results: FxHashSet<Value> = graph.outputs().iter().copied().collect();
         let mut open: FxHashMap<ShapeId, SmallVec<[u32; MAX_OPEN]>> = FxHashMap::default();
@@ -87,8 +90,13 @@ impl Groups {
                 NodeKind::Literal(_) => continue,
                 NodeKind::Op(op, _) => shared_body(op, graph.compute_dtype(id, op)).insts.len().max(1),
                 NodeKind::Cast(_) => 4,
-                NodeKind::Reduce(_) => {
-                    this.reduction(id, value, graph.operands(id));
+                NodeKind::View(_) | NodeKind::Reshape if accesses.view(value).is_some() => {
+                    this.cone[value.index()] = (0, 1);
+                    this.after[value.index()] = this.after_storing(accesses.base(value));
+                    continue;
+                }
+                NodeKind::Reduce(_) | NodeKind::Concat(..) | NodeKind::View(_) | NodeKind::Reshape => {
+                    this.alone(id, value, graph.operands(id), accesses);
                     continue;
                 }
                 NodeKind::Call(_) => {
@@ -101,11 +109,14 @@ impl Groups {
                 (cost.saturating_add(c), leaves.saturating_add(l))
             });
             this.after[value.index()] = operands.iter().map(|o| this.after[o.index()]).max().unwrap_or(0);
-            let wants = this.wants(graph, value, operands, weight, results.contains(&value), fuse);
+            let mut wants = this.wants(graph, value, operands, weight, results.contains(&value), fuse);
+            wants.views =
+                wants.reads.iter().copied().filter(|&o| this.group(accesses.base(o)) != this.group(o)).collect();
             let candidates = open.entry(graph.shape_id(value)).or_default();
             let group = this.accepting(fuse, candidates, &wants).unwrap_or_else(|| {
                 let again = wants.again.iter().map(|o| this.after[o.index()]);
-                let level = this.levels(&wants.reads).map(|l| l + 1).chain(again).max().unwrap_or(0);
+                let views = wants.views.iter().map(|o| this.after[o.index()]);
+                let level = this.levels(&wants.reads).map(|l| l + 1).chain(again).chain(views).max().unwrap_or(0);
                 let (inputs, nodes) = (FxHashSet::default(), Vec::new());
                 this.groups.push(Group { level, weight: 0, inputs, leaves: 0, outputs: 0, nodes });
                 if candidates.len() == MAX_OPEN {
@@ -120,11 +131,19 @@ impl Groups {
         Ok(this)
     }
 
-    /// A kernel of its own for a reduction. Nothing joins it.
-    fn reduction(&mut self, id: NodeId, value: Value, operands: &[Value]) {
-        let after = operands.iter().map(|o| self.after[o.index()]);
+    /// The least level of a kernel that reads what the kernel of a value has stored.
+    fn after_storing(&self, value: Value) -> u32 {
+        match self.group(value) {
+            NONE => 0,
+            group => self.groups[group as usize].level + 1,
+        }
+    }
+
+    /// A group of its own for a reduction, or for what moves elements. Nothing joins it.
+    fn alone(&mut self, id: NodeId, value: Value, operands: &[Value], accesses: &Accesses) {
+        let after = operands.iter().map(|o| self.after[o.index()].max(self.after_storing(accesses.base(*o))));
         let level = self.levels(operands).map(|l| l + 1).chain(after).max().unwrap_or(0);
-        operands.iter().for_each(|o| self.reductions[o.index()] += 1);
+        operands.iter().for_each(|o| self.alone_in[o.index()] += 1);
         let group = self.groups.len() as u32;
         self.groups.push(Group { level, nodes: vec![id], ..Group::default() });
         self.merged.push(group);
@@ -142,12 +161,18 @@ impl Groups {
         is_result: bool,
         fuse: bool,
     ) -> Wants {
-        let mut wants = Wants { weight, reads: SmallVec::new(), again: SmallVec::new(), is_result };
+        let (reads, again, views) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
+        let mut wants = Wants { weight, reads, again, views, is_result };
         for &operand in operands {
             match graph.node(graph.producer(operand)).kind {
                 NodeKind::Literal(_) => {}
-                NodeKind::Param(..) | NodeKind::Iota(_) => wants.reads.push(operand),
-                NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Call(_) => {
+                NodeKind::Param(..) | NodeKind::Iota(_) | NodeKind::View(_) => wants.reads.push(operand),
+                NodeKind::Op(..)
+                | NodeKind::Cast(_)
+                | NodeKind::Reduce(_)
+                | NodeKind::Reshape
+                | NodeKind::Concat(..)
+                | NodeKind::Call(_) => {
                     let again = fuse && self.recomputed(graph, operand, graph.shape(value));
                     if again { wants.again.push(operand) } else { wants.reads.push(operand) }
                 }
@@ -238,7 +263,7 @@ impl Groups {
         let (weight, arrays) = self.growth(group, wants);
         connected
             && acyclic
-            && wants.again.iter().all(|o| self.after[o.index()] <= entry.level)
+            && wants.again.iter().chain(&wants.views).all(|o| self.after[o.index()] <= entry.level)
             && entry.weight + weight <= MAX_WEIGHT
             && entry.inputs.len() + entry.leaves + arrays <= MAX_INPUTS
             && entry.outputs + usize::from(wants.is_result) <= MAX_OUTPUTS
@@ -265,15 +290,16 @@ impl Groups {
         self.cone[value.index()].0
     }
 
-    /// Whether several reductions read a value.
-    pub(super) fn is_reduced_twice(&self, value: Value) -> bool {
-        self.reductions[value.index()] > 1
+    /// Whether several groups of one node read a value.
+    pub(super) fn is_wanted_twice(&self, value: Value) -> bool {
+        self.alone_in[value.index()] > 1
     }
 
     /// Whether a kernel of shape `space` computes a value of another group again rather than load it.
     pub(super) fn recomputed(&self, graph: &Graph<DType>, value: Value, space: &Shape) -> bool {
         let shape = graph.shape(value);
-        if shape == space || matches!(graph.node(graph.producer(value)).kind, NodeKind::Reduce(_)) {
+        let computed = matches!(graph.node(graph.producer(value)).kind, NodeKind::Op(..) | NodeKind::Cast(_));
+        if shape == space || !computed {
             return false;
         }
         let one_per_row = space.extents().last() != Some(&1)

@@ -5,18 +5,20 @@
 //! smaller shape is computed again inside the kernel that broadcasts it when that is cheap, or when it does not change along
 //! the innermost axis and so is computed once per row; else it is stored. A value of the kernel's own shape is computed once,
 //! and stored if another kernel reads it, so sharing never recomputes. A reduction has a kernel of its own, in which its operand
-//! is computed if nothing else wants that, or if it is cheap.
+//! is computed if nothing else wants that, or if it is cheap; so has each array that is joined with others, and a reshape that is a
+//! copy. Views are read in place.
 
 mod groups;
 
+use crate::passes::access::Accesses;
 use groups::{Group, Groups, NONE};
 use ndjit_ir::graph::{Graph, NodeKind, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Scalar, StmtKind};
+use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, StmtKind};
 use ndjit_ir::reduction::Reduce;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -24,49 +26,42 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// `Verify` if the kernel graph had a cycle, or the graph has calls.
-pub fn fuse(graph: &Graph<DType>, fuse: bool) -> Result<Vec<FusedKernel>> {
-    let groups = Groups::assign(graph, fuse)?;
+pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool) -> Result<Vec<FusedKernel>> {
+    let groups = Groups::assign(graph, accesses, fuse)?;
+    let fusing = Fusing { graph, accesses, groups: &groups, fuse };
     let mut kernels: Vec<FusedKernel> = Vec::new();
     let mut needed = vec![false; graph.value_count()];
-    for output in graph.outputs() {
-        needed[output.index()] = true;
+    for &output in graph.outputs() {
+        needed[accesses.result(graph, output).index()] = true;
     }
-    // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only. Reductions come
-    // after the others of their level, which may want their operands stored.
-    let mut last_first: Vec<(&Group, Option<Reducing>)> =
-        groups.groups.iter().rev().map(|g| (g, g.reduces(graph))).collect();
-    last_first.sort_by_key(|(group, reduces)| (std::cmp::Reverse(group.level), reduces.is_some()));
-    for (group, reduces) in last_first {
+    // A parameter, a literal or a view that is a result of the program is copied.
+    let mut copied: FxHashSet<Value> = FxHashSet::default();
+    for &output in graph.outputs() {
+        if !fusing.is_made(accesses.result(graph, output)) && copied.insert(output) {
+            kernels.push(fusing.build(fusing.elementwise(vec![output]), &mut needed));
+        }
+    }
+    // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only. Those that are
+    // alone in their group come after the others of their level, which may want their operands stored.
+    let mut last_first: Vec<(&Group, bool)> = groups.groups.iter().rev().map(|g| (g, fusing.is_alone(g))).collect();
+    last_first.sort_by_key(|(group, alone)| (std::cmp::Reverse(group.level), *alone));
+    for (group, alone) in last_first {
         let mut stored: Vec<Value> =
             group.nodes.iter().map(|&id| graph.node(id).first()).filter(|v| needed[v.index()]).collect();
         stored.sort_unstable();
         let Some(&first) = stored.first() else { continue };
-        let plan = match reduces {
-            Some(reduction) => reduction.plan(graph, &groups, fuse, first, &needed),
-            None => KernelPlan::elementwise(graph, &groups, stored),
-        };
-        kernels.push(build(graph, &groups, fuse, plan, &mut needed));
-    }
-    // A parameter or literal that is a result of the program is copied.
-    let mut copied: FxHashSet<Value> = FxHashSet::default();
-    for &output in graph.outputs() {
-        let leaf = matches!(
-            graph.node(graph.producer(output)).kind,
-            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_)
-        );
-        if leaf && copied.insert(output) {
-            kernels.push(build(
-                graph,
-                &groups,
-                fuse,
-                KernelPlan::elementwise(graph, &groups, vec![output]),
-                &mut needed,
-            ));
+        if alone {
+            // The plans are made before kernels are: what one of them loads is no reason for another to load it too.
+            for plan in fusing.alone(first, &needed) {
+                kernels.push(fusing.build(plan, &mut needed));
+            }
+        } else {
+            kernels.push(fusing.build(fusing.elementwise(stored), &mut needed));
         }
     }
     kernels.reverse();
     share_bodies(&mut kernels);
-    order(kernels)
+    order(kernels, accesses)
 }
 
 /// What a kernel is to compute.
@@ -78,100 +73,145 @@ struct KernelPlan {
     roots: Vec<Value>,
     /// The values stored.
     stored: Vec<Value>,
+    part: Option<Part>,
     reduce: Option<KernelReduce>,
 }
 
-impl KernelPlan {
-    fn elementwise(graph: &Graph<DType>, groups: &Groups, stored: Vec<Value>) -> KernelPlan {
-        let (group, space) = (groups.group(stored[0]), graph.shape(stored[0]).clone());
-        KernelPlan { group, space, roots: stored.clone(), stored, reduce: None }
-    }
-}
-
-/// A reduction with a kernel of its own.
-#[derive(Clone, Copy)]
-struct Reducing {
-    operand: Value,
-    reduce: Reduce,
-}
-
-/// Primitives that may be computed both in a reduction and in the kernel that stores values beside them.
+/// Primitives that may be computed both in a group of one node and in the kernel that stores values beside them.
 const MAX_TWICE: u32 = 32;
 
-impl Group {
-    fn reduces(&self, graph: &Graph<DType>) -> Option<Reducing> {
-        let &id = self.nodes.first()?;
-        match graph.node(id).kind {
-            NodeKind::Reduce(reduce) => Some(Reducing { operand: graph.operands(id)[0], reduce }),
-            _ => None,
-        }
-    }
+/// A graph whose groups become kernels.
+struct Fusing<'a> {
+    graph: &'a Graph<DType>,
+    accesses: &'a Accesses,
+    groups: &'a Groups,
+    fuse: bool,
 }
 
-impl Reducing {
-    /// The kernel of this reduction, with the operand computed in it unless it is stored anyway, or is dear and wanted elsewhere: by
-    /// another reduction, or because its group is computed for others.
-    fn plan(self, graph: &Graph<DType>, groups: &Groups, fuse: bool, value: Value, needed: &[bool]) -> KernelPlan {
-        let Reducing { operand, reduce } = self;
-        let of = groups.group(operand);
-        let computed = fuse && of != NONE && !needed[operand.index()] && {
-            let group = &groups.groups[of as usize];
-            let alone = !groups.is_reduced_twice(operand)
-                && group.nodes.iter().all(|&id| !needed[graph.node(id).first().index()]);
-            group.reduces(graph).is_none() && (alone || groups.cost(operand) <= MAX_TWICE)
-        };
-        KernelPlan {
-            group: if computed { of } else { groups.group(value) },
-            space: graph.shape(operand).clone(),
+impl Fusing<'_> {
+    fn kind(&self, value: Value) -> NodeKind {
+        self.graph.node(self.graph.producer(value)).kind
+    }
+
+    /// Whether a kernel that computes values makes this one.
+    fn is_made(&self, value: Value) -> bool {
+        self.groups.group(value) != NONE
+    }
+
+    /// Whether a group is that of one reduction, or one node that moves elements.
+    fn is_alone(&self, group: &Group) -> bool {
+        group.nodes.first().is_some_and(|&id| is_alone(self.graph.node(id).kind))
+    }
+
+    fn elementwise(&self, stored: Vec<Value>) -> KernelPlan {
+        let (group, space) = (self.groups.group(stored[0]), self.graph.shape(stored[0]).clone());
+        KernelPlan { group, space, roots: stored.clone(), stored, part: None, reduce: None }
+    }
+
+    /// The kernels of a node that is alone in its group: one, or one for each array that is joined.
+    fn alone(&self, value: Value, needed: &[bool]) -> Vec<KernelPlan> {
+        let operands = self.graph.operands(self.graph.producer(value));
+        let plan = |operand: Value| KernelPlan {
+            group: self.computing(operand, needed).unwrap_or(self.groups.group(value)),
+            space: self.graph.shape(operand).clone(),
             roots: vec![operand],
             stored: vec![value],
-            reduce: Some(KernelReduce { axes: reduce.axes, outputs: smallvec![reduce.reduction] }),
+            part: None,
+            reduce: None,
+        };
+        match self.kind(value) {
+            NodeKind::Reduce(Reduce { reduction, axes, .. }) => {
+                let reduce = Some(KernelReduce { axes, outputs: smallvec![reduction] });
+                vec![KernelPlan { reduce, ..plan(operands[0]) }]
+            }
+            NodeKind::Concat(axis, _) => {
+                let axis = axis as usize;
+                let mut start = 0;
+                let mut plans = Vec::with_capacity(operands.len());
+                for &operand in operands {
+                    let extent = self.graph.shape(operand).extents()[axis];
+                    plans.push(KernelPlan { part: Some(Part { axis, start }), ..plan(operand) });
+                    start += extent;
+                }
+                plans
+            }
+            _ => vec![plan(operands[0])],
         }
+    }
+
+    /// The group of an operand that is computed in the kernel of a node that is alone in its own: unless it is stored anyway, or
+    /// is dear and wanted elsewhere, by another such node or because its group is computed for others.
+    fn computing(&self, operand: Value, needed: &[bool]) -> Option<u32> {
+        let of = self.groups.group(operand);
+        if !self.fuse || of == NONE || needed[operand.index()] {
+            return None;
+        }
+        let group = &self.groups.groups[of as usize];
+        let alone = !self.groups.is_wanted_twice(operand)
+            && group.nodes.iter().all(|&id| !needed[self.graph.node(id).first().index()]);
+        (!self.is_alone(group) && (alone || self.groups.cost(operand) <= MAX_TWICE)).then_some(of)
+    }
+
+    /// One kernel; notes in `needed` what it loads.
+    fn build(&self, plan: KernelPlan, needed: &mut [bool]) -> FusedKernel {
+        let Fusing { graph, groups, fuse, .. } = *self;
+        let KernelPlan { group, space, roots, stored, part, reduce } = plan;
+        // Values computed in this kernel, found from the last to the first.
+        let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
+        let mut computed: Vec<Value> = Vec::new();
+        // With each value goes whether what uses it is computed again: then so is the value.
+        while let Some((value, again)) = heap.pop() {
+            needed[self.accesses.base(value).index()] |= self.accesses.view(value).is_some();
+            let of = groups.group(value);
+            if computed.last() == Some(&value) || of == NONE {
+                continue;
+            }
+            let alone = is_alone(self.kind(value));
+            let again = !alone && (again || (of != group && fuse && groups.recomputed(graph, value, &space)));
+            if of == group && !alone || again {
+                computed.push(value);
+                heap.extend(graph.operands(graph.producer(value)).iter().map(|&o| (o, again)));
+            } else {
+                needed[value.index()] = true;
+            }
+        }
+        computed.reverse();
+        let mut builder = KernelBuilder {
+            graph,
+            accesses: self.accesses,
+            scalars: FxHashMap::default(),
+            inputs: Vec::new(),
+            literals: Vec::new(),
+            body: OpBody::default(),
+        };
+        for value in computed {
+            builder.compute(value);
+        }
+        for &value in &roots {
+            let scalar = builder.scalar(value);
+            builder.body.outputs.push(scalar);
+        }
+        let KernelBuilder { inputs, literals, body, .. } = builder;
+        FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored, part, reduce }
     }
 }
 
-/// One kernel; notes in `needed` what it loads.
-fn build(graph: &Graph<DType>, groups: &Groups, fuse: bool, plan: KernelPlan, needed: &mut [bool]) -> FusedKernel {
-    let KernelPlan { group, space, roots, stored, reduce } = plan;
-    // Values computed in this kernel, found from the last to the first.
-    let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
-    let mut computed: Vec<Value> = Vec::new();
-    // With each value goes whether what uses it is computed again: then so is the value.
-    while let Some((value, again)) = heap.pop() {
-        let of = groups.group(value);
-        if computed.last() == Some(&value) || of == NONE {
-            continue;
-        }
-        let reduction = matches!(graph.node(graph.producer(value)).kind, NodeKind::Reduce(_));
-        let again = !reduction && (again || (of != group && fuse && groups.recomputed(graph, value, &space)));
-        if of == group && !reduction || again {
-            computed.push(value);
-            heap.extend(graph.operands(graph.producer(value)).iter().map(|&o| (o, again)));
-        } else {
-            needed[value.index()] = true;
-        }
+/// Whether a node has a group of its own.
+fn is_alone(kind: NodeKind) -> bool {
+    match kind {
+        NodeKind::Reduce(_) | NodeKind::Concat(..) | NodeKind::View(_) | NodeKind::Reshape => true,
+        NodeKind::Param(..)
+        | NodeKind::Literal(_)
+        | NodeKind::Op(..)
+        | NodeKind::Cast(_)
+        | NodeKind::Iota(_)
+        | NodeKind::Call(_) => false,
     }
-    computed.reverse();
-    let mut builder = KernelBuilder {
-        graph,
-        scalars: FxHashMap::default(),
-        inputs: Vec::new(),
-        literals: Vec::new(),
-        body: OpBody::default(),
-    };
-    for value in computed {
-        builder.compute(value);
-    }
-    for &value in &roots {
-        let scalar = builder.scalar(value);
-        builder.body.outputs.push(scalar);
-    }
-    let KernelBuilder { inputs, literals, body, .. } = builder;
-    FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored, reduce }
 }
 
 struct KernelBuilder<'a> {
     graph: &'a Graph<DType>,
+    accesses: &'a Accesses,
     scalars: FxHashMap<Value, Scalar>,
     inputs: Vec<KernelInput>,
     literals: Vec<SlotId>,
@@ -189,6 +229,9 @@ impl KernelBuilder<'_> {
             | NodeKind::Literal(_)
             | NodeKind::Reduce(_)
             | NodeKind::Iota(_)
+            | NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Concat(..)
             | NodeKind::Call(_) => {
                 unreachable!("only ops and casts belong to groups")
             }
@@ -203,13 +246,16 @@ impl KernelBuilder<'_> {
             return scalar;
         }
         let dtype = self.graph.ty(value);
-        let kind = match self.graph.node(self.graph.producer(value)).kind {
+        let kind = match self.graph.node(self.graph.producer(self.accesses.base(value))).kind {
             NodeKind::Literal(slot) => self.literal(slot, dtype),
             NodeKind::Param(..)
             | NodeKind::Op(..)
             | NodeKind::Cast(_)
             | NodeKind::Reduce(_)
             | NodeKind::Iota(_)
+            | NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Concat(..)
             | NodeKind::Call(_) => {
                 self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone() });
                 self.body.inputs.push(dtype);
@@ -242,17 +288,18 @@ fn share_bodies(kernels: &mut [FusedKernel]) {
 }
 
 /// Sorts kernels so that each runs after those it reads from.
-fn order(kernels: Vec<FusedKernel>) -> Result<Vec<FusedKernel>> {
-    let mut makers: FxHashMap<Value, NodeIndex> = FxHashMap::default();
+fn order(kernels: Vec<FusedKernel>, accesses: &Accesses) -> Result<Vec<FusedKernel>> {
+    let mut makers: FxHashMap<Value, SmallVec<[NodeIndex; 1]>> = FxHashMap::default();
     let mut deps: DiGraph<(), ()> = DiGraph::with_capacity(kernels.len(), kernels.len());
     for kernel in &kernels {
         let index = deps.add_node(());
-        makers.extend(kernel.outputs.iter().map(|&v| (v, index)));
+        kernel.outputs.iter().for_each(|&v| makers.entry(v).or_default().push(index));
     }
     for (i, kernel) in kernels.iter().enumerate() {
         let user = NodeIndex::new(i);
         for input in &kernel.inputs {
-            if let Some(&maker) = makers.get(&input.value).filter(|&&maker| maker != user) {
+            for &maker in makers.get(&accesses.base(input.value)).into_iter().flatten().filter(|&&maker| maker != user)
+            {
                 deps.add_edge(maker, user, ());
             }
         }

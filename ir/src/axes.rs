@@ -1,16 +1,16 @@
-//! Sets of axes, and the shapes that remain without them.
+//! Axes by their numbers, negative ones counted from the last, and sets of axes.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::shape::Shape;
 use std::fmt;
 
-/// The largest rank of an array that can be reduced.
+/// The largest rank of an array whose axes can be named: reduced, permuted, joined.
 pub const MAX_RANK: usize = 32;
 
 /// A set of axes, counted from the outermost.
 ///
 /// ```
-/// use ndjit_ir::reduction::Axes;
+/// use ndjit_ir::axes::Axes;
 /// use ndjit_ir::Shape;
 ///
 /// let axes = Axes::new(&[0, -1], 3)?;
@@ -34,17 +34,7 @@ impl Axes {
         check_rank(rank)?;
         let mut set = Axes::NONE;
         for &axis in axes {
-            let own = if axis < 0 { axis.checked_add_unsigned(rank) } else { Some(axis) };
-            let found = own.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
-            let Some(found) = found else {
-                let error = Error::new(ErrorCode::Shape, format!("there is no axis {axis}"));
-                return Err(match rank {
-                    0 => error.fact("a scalar has no axes").help("leave the axes out: `..` are all there are"),
-                    _ => error
-                        .fact(format_args!("axes: 0 to {}, or -{rank} to -1 from the last", rank - 1))
-                        .help("name one of these axes, or `..` for all"),
-                });
-            };
+            let found = position(axis, rank)?;
             if set.contains(found) {
                 return Err(Error::new(ErrorCode::Shape, format!("axis {found} is named twice"))
                     .fact(format_args!("the axes: {axes:?} of {rank}"))
@@ -107,11 +97,33 @@ impl Axes {
     }
 }
 
-fn check_rank(rank: usize) -> Result<()> {
+/// The number, from 0, of an axis of an array of `rank` axes; negative ones count from the last, which is -1.
+///
+/// # Errors
+/// `Shape` if there is no such axis.
+pub fn position(axis: isize, rank: usize) -> Result<usize> {
+    let own = if axis < 0 { axis.checked_add_unsigned(rank) } else { Some(axis) };
+    let found = own.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
+    found.ok_or_else(|| {
+        let error = Error::new(ErrorCode::Shape, format!("there is no axis {axis}"));
+        match rank {
+            0 => error.fact("a scalar has no axes").help("leave the axes out: `..` are all there are"),
+            _ => error
+                .fact(format_args!("axes: 0 to {}, or -{rank} to -1 from the last", rank - 1))
+                .help("name one of these axes, or `..` for all"),
+        }
+    })
+}
+
+/// Checks that an array may have so many axes.
+///
+/// # Errors
+/// `Shape` if they are more than [`MAX_RANK`].
+pub fn check_rank(rank: usize) -> Result<()> {
     if rank <= MAX_RANK {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::Shape, format!("arrays of more than {MAX_RANK} axes are not reduced"))
+    Err(Error::new(ErrorCode::Shape, format!("arrays of more than {MAX_RANK} axes have no numbers for them"))
         .fact(format_args!("the array has {rank}")))
 }
 

@@ -1,0 +1,49 @@
+//! Evaluating views, reshapes and joins on tensors: elements are copied, never computed.
+
+use super::elementwise::advance;
+use super::tensor::Tensor;
+use crate::error::Result;
+use crate::loops::Layout;
+use crate::shape::Shape;
+use crate::view::View;
+use smallvec::SmallVec;
+
+/// The elements that a view finds.
+pub(super) fn view(operand: &Tensor, view: &View, shape: &Shape) -> Result<Tensor> {
+    let mut result = Tensor::zeros(operand.dtype, shape.clone())?;
+    let layout = view.layout(&Layout { offset: 0, strides: operand.shape.contiguous_strides() });
+    for (n, at) in positions(&layout, shape).enumerate() {
+        result.set(n, &operand.get(at));
+    }
+    Ok(result)
+}
+
+/// The same elements in another shape.
+pub(super) fn reshape(operand: &Tensor, shape: &Shape) -> Tensor {
+    Tensor { shape: shape.clone(), ..operand.clone() }
+}
+
+/// Tensors one after the other along an axis.
+pub(super) fn concat(operands: &[&Tensor], axis: usize, shape: &Shape) -> Result<Tensor> {
+    let mut result = Tensor::zeros(operands[0].dtype, shape.clone())?;
+    let mut layout = Layout { offset: 0, strides: shape.contiguous_strides() };
+    for operand in operands {
+        for (n, at) in positions(&layout, &operand.shape).enumerate() {
+            result.set(at, &operand.get(n));
+        }
+        layout.offset += operand.shape.extents()[axis] * layout.strides[axis].unsigned_abs();
+    }
+    Ok(result)
+}
+
+/// Where the elements of an array of this shape lie, in row-major order.
+fn positions<'a>(layout: &'a Layout, shape: &'a Shape) -> impl Iterator<Item = usize> + 'a {
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.rank());
+    let count = shape.extents().iter().product();
+    (0..count).map(move |_| {
+        let steps = index.iter().zip(&layout.strides);
+        let at = steps.fold(layout.offset, |at, (&i, &stride)| at.wrapping_add_signed(i as isize * stride));
+        advance(&mut index, shape.extents());
+        at
+    })
+}

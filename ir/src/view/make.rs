@@ -1,0 +1,314 @@
+//! The views that functions of the Array API and NumPy stand for: each gives the view and the shape of its result.
+
+use super::{AxisIndex, View};
+use crate::axes::{Axes, check_rank, position};
+use crate::error::{Error, ErrorCode, Result};
+use crate::shape::Shape;
+use smallvec::SmallVec;
+
+type Made = Result<(View, Shape)>;
+
+fn made(view: View, extents: impl IntoIterator<Item = usize>) -> Made {
+    let shape = Shape::from(extents.into_iter().collect::<Vec<usize>>());
+    check_rank(shape.rank())?;
+    Ok((view.canonical(&shape), shape))
+}
+
+/// The view whose result has as axis `n` the operand's axis `order[n]`.
+fn permuted(shape: &Shape, order: &[usize]) -> Made {
+    let mut view = View { rank: order.len(), axes: SmallVec::from_elem(AxisIndex::default(), shape.rank()) };
+    for (n, &axis) in order.iter().enumerate() {
+        view.axes[axis] = AxisIndex::along(n, 0, 1);
+    }
+    made(view, order.iter().map(|&axis| shape.extents()[axis]))
+}
+
+/// Axes in another order: axis `n` of the result is axis `axes[n]`, all of them once.
+///
+/// # Errors
+/// `Shape` if these are not all axes.
+pub fn permute_dims(shape: &Shape, axes: &[isize]) -> Made {
+    let all = Axes::new(axes, shape.rank())?;
+    if all != Axes::all(shape.rank())? {
+        return Err(Error::new(ErrorCode::Shape, format!("{} axes of {}", axes.len(), shape.rank()))
+            .fact(format_args!("the axes: {axes:?} of shape {shape}"))
+            .help("name every axis once"));
+    }
+    let order: Vec<usize> = axes.iter().map(|&axis| position(axis, shape.rank())).collect::<Result<_>>()?;
+    permuted(shape, &order)
+}
+
+/// Axes at other places, the others in their order.
+///
+/// # Errors
+/// `Shape` for axes that are not there or named twice, and if there are not as many sources as destinations.
+pub fn moveaxis(shape: &Shape, source: &[isize], destination: &[isize]) -> Made {
+    let rank = shape.rank();
+    let (from, to) = (Axes::new(source, rank)?, Axes::new(destination, rank)?);
+    if source.len() != destination.len() {
+        return Err(Error::new(ErrorCode::Shape, "as many axes are moved as there are places for them")
+            .fact(format_args!("from {source:?} to {destination:?}")));
+    }
+    let mut order = vec![usize::MAX; rank];
+    for (&source, &destination) in source.iter().zip(destination) {
+        order[position(destination, rank)?] = position(source, rank)?;
+    }
+    let rest = (0..rank).filter(|&axis| !from.contains(axis));
+    let places = (0..rank).filter(|&axis| !to.contains(axis));
+    places.zip(rest).for_each(|(place, axis)| order[place] = axis);
+    permuted(shape, &order)
+}
+
+/// Two axes in each other's place.
+///
+/// # Errors
+/// `Shape` for axes that are not there.
+pub fn swapaxes(shape: &Shape, a: isize, b: isize) -> Made {
+    let mut order: Vec<usize> = (0..shape.rank()).collect();
+    order.swap(position(a, shape.rank())?, position(b, shape.rank())?);
+    permuted(shape, &order)
+}
+
+/// New axes of extent 1, at these positions of the result.
+///
+/// # Errors
+/// `Shape` for positions that the result does not have, or that are named twice.
+pub fn expand_dims(shape: &Shape, axes: &[isize]) -> Made {
+    let rank = shape.rank() + axes.len();
+    let new = Axes::new(axes, rank)?;
+    let mut old = shape.extents().iter();
+    let extents: Vec<usize> =
+        (0..rank).map(|axis| if new.contains(axis) { 1 } else { *old.next().unwrap_or(&1) }).collect();
+    let axes = (0..rank).filter(|&axis| !new.contains(axis)).map(|axis| AxisIndex::along(axis, 0, 1)).collect();
+    made(View { rank, axes }, extents)
+}
+
+/// Without these axes, which have extent 1.
+///
+/// # Errors
+/// `Shape` for axes that are not there, are named twice, or have another extent.
+pub fn squeeze(shape: &Shape, axes: &[isize]) -> Made {
+    let gone = Axes::new(axes, shape.rank())?;
+    if let Some(axis) = gone.iter().find(|&axis| shape.extents()[axis] != 1) {
+        return Err(Error::new(ErrorCode::Shape, format!("axis {axis} has extent {}, not 1", shape.extents()[axis]))
+            .fact(format_args!("the shape: {shape}"))
+            .help("an axis of one index can be left out; `x.slice((.., 0))` takes one of several"));
+    }
+    let left = (0..shape.rank()).filter(|&axis| !gone.contains(axis));
+    let mut view = View { rank: left.clone().count(), axes: SmallVec::from_elem(AxisIndex::default(), shape.rank()) };
+    for (n, axis) in left.clone().enumerate() {
+        view.axes[axis] = AxisIndex::along(n, 0, 1);
+    }
+    made(view, left.map(|axis| shape.extents()[axis]))
+}
+
+/// Backwards along these axes.
+///
+/// # Errors
+/// `Shape` for axes that are not there or named twice.
+pub fn flip(shape: &Shape, axes: &[isize]) -> Made {
+    let flipped = Axes::new(axes, shape.rank())?;
+    let index = |(axis, &extent): (usize, &usize)| match flipped.contains(axis) {
+        true => AxisIndex::along(axis, extent as isize - 1, -1),
+        false => AxisIndex::along(axis, 0, 1),
+    };
+    let axes = shape.extents().iter().enumerate().map(index).collect();
+    made(View { rank: shape.rank(), axes }, shape.extents().iter().copied())
+}
+
+/// The shape that the operand broadcasts to.
+///
+/// # Errors
+/// `Shape` if it does not.
+pub fn broadcast_to(shape: &Shape, to: &Shape) -> Made {
+    if shape.broadcast(to).as_ref() != Some(to) {
+        return Err(Error::new(ErrorCode::Shape, format!("shape {shape} does not broadcast to {to}"))
+            .help("axes are matched from the last; an axis of the array must have the same extent or 1"));
+    }
+    let missing = to.rank() - shape.rank();
+    let index = |(axis, &extent): (usize, &usize)| match extent == to.extents()[axis + missing] {
+        true => AxisIndex::along(axis + missing, 0, 1),
+        false => AxisIndex::default(),
+    };
+    made(View { rank: to.rank(), axes: shape.extents().iter().enumerate().map(index).collect() }, to.extents().to_vec())
+}
+
+/// The elements `(i, i + offset)` along two axes, which become the last axis of the result.
+///
+/// # Errors
+/// `Shape` for axes that are not there, or the same axis twice.
+pub fn diagonal(shape: &Shape, offset: isize, axes: [isize; 2]) -> Made {
+    let rank = shape.rank();
+    let both = Axes::new(&axes, rank)?;
+    let [row, column] = [position(axes[0], rank)?, position(axes[1], rank)?];
+    let starts = [offset.min(0).unsigned_abs(), offset.max(0).unsigned_abs()];
+    let len = shape.extents()[row].saturating_sub(starts[0]).min(shape.extents()[column].saturating_sub(starts[1]));
+    let rest = (0..rank).filter(|&axis| !both.contains(axis));
+    let mut view = View { rank: rank - 1, axes: SmallVec::from_elem(AxisIndex::default(), rank) };
+    for (n, axis) in rest.clone().enumerate() {
+        view.axes[axis] = AxisIndex::along(n, 0, 1);
+    }
+    for (axis, start) in [(row, starts[0]), (column, starts[1])] {
+        view.axes[axis] = AxisIndex::along(rank - 2, isize::try_from(start).unwrap_or(isize::MAX), 1);
+    }
+    made(view, rest.map(|axis| shape.extents()[axis]).chain([len]))
+}
+
+/// Windows of these extents at every position along these axes; the result has an axis for each window, after the others.
+/// (NumPy, `sliding_window_view`.)
+///
+/// # Errors
+/// `Shape` for axes that are not there or named twice, for another number of extents than axes, and for windows larger than
+/// their axis.
+pub fn sliding_window(shape: &Shape, extents: &[usize], axes: &[isize]) -> Made {
+    let rank = shape.rank();
+    Axes::new(axes, rank)?;
+    if extents.len() != axes.len() {
+        return Err(Error::new(ErrorCode::Shape, "a window has an extent along each axis it slides along")
+            .fact(format_args!("extents: {extents:?}, axes: {axes:?}")));
+    }
+    let mut view = View::identity(rank);
+    view.rank = rank + axes.len();
+    let mut result = shape.extents().to_vec();
+    for (n, (&extent, &axis)) in extents.iter().zip(axes).enumerate() {
+        let axis = position(axis, rank)?;
+        let Some(places) = (result[axis] + 1).checked_sub(extent).filter(|&places| extent > 0 && places > 0) else {
+            return Err(Error::new(
+                ErrorCode::Shape,
+                format!("a window of {extent} along an axis of {}", result[axis]),
+            )
+            .fact(format_args!("axis {axis} of shape {shape}"))
+            .help("a window has at least one element, and at most as many as its axis"));
+        };
+        view.axes[axis].add((rank + n) as u32, 1);
+        result[axis] = places;
+    }
+    made(view, result.into_iter().chain(extents.iter().copied()))
+}
+
+/// The shape that is asked for, where one extent may be -1: as much as is left.
+///
+/// # Errors
+/// `Shape` if the numbers of elements differ, or several extents are left open.
+pub fn resolve_reshape(shape: &Shape, to: &[isize]) -> Result<Shape> {
+    let error = |what: String| {
+        Err(Error::new(ErrorCode::Shape, what)
+            .fact(format_args!("from shape {shape} to {to:?}"))
+            .help("the number of elements stays; one extent may be -1, which is as much as is left"))
+    };
+    check_rank(to.len())?;
+    let size = shape.size()?;
+    let mut open = None;
+    let mut extents: Vec<usize> = Vec::with_capacity(to.len());
+    for (axis, &extent) in to.iter().enumerate() {
+        match usize::try_from(extent) {
+            Ok(extent) => extents.push(extent),
+            Err(_) if extent == -1 && open.is_none() => {
+                open = Some(axis);
+                extents.push(1);
+            }
+            Err(_) if extent == -1 => return error("two extents are -1".to_owned()),
+            Err(_) => return error(format!("{extent} is no extent")),
+        }
+    }
+    let others = Shape::new(&extents).size()?;
+    match open {
+        Some(_) if others == 0 => return error("the extent that is left open could be any".to_owned()),
+        Some(axis) if size % others == 0 => extents[axis] = size / others,
+        Some(_) => return error(format!("{size} elements are not divided by {others}")),
+        None if size == others => {}
+        None => return error(format!("{size} elements do not make {others}")),
+    }
+    Ok(Shape::from(extents))
+}
+
+/// A reshape as a view, where no axes are joined: each axis of the operand is split into some of the result's.
+pub fn reshape(from: &Shape, to: &Shape) -> Option<View> {
+    if to.extents().contains(&0) {
+        return Some(View { rank: to.rank(), axes: SmallVec::from_elem(AxisIndex::default(), from.rank()) });
+    }
+    let mut view = View { rank: to.rank(), axes: SmallVec::from_elem(AxisIndex::default(), from.rank()) };
+    let mut parts = to.extents().iter().enumerate().rev().filter(|(_, extent)| **extent != 1);
+    for (axis, &extent) in from.extents().iter().enumerate().rev().filter(|(_, extent)| **extent != 1) {
+        let mut split = 1usize;
+        while split < extent {
+            let (part, &own) = parts.next()?;
+            view.axes[axis].add(part as u32, isize::try_from(split).ok()?);
+            split = split.checked_mul(own)?;
+        }
+        if split != extent {
+            return None;
+        }
+    }
+    Some(view)
+}
+
+/// The shape of arrays one after the other along an axis.
+///
+/// # Errors
+/// What does not fit, in words.
+pub fn concat_shape(shapes: &[&Shape], axis: usize) -> std::result::Result<Shape, String> {
+    let Some((first, rest)) = shapes.split_first() else { return Err("a join of no arrays".to_owned()) };
+    let mut extents = first.extents().to_vec();
+    if axis >= extents.len() {
+        return Err(format!("axis {axis} of shape {first}"));
+    }
+    for shape in rest {
+        let fits = |(n, (a, b)): (usize, (&usize, &usize))| n == axis || a == b;
+        if shape.rank() != extents.len() || !shape.extents().iter().zip(first.extents()).enumerate().all(fits) {
+            return Err(format!("shapes {first} and {shape} differ in more than axis {axis}"));
+        }
+        extents[axis] = extents[axis].saturating_add(shape.extents()[axis]);
+    }
+    Ok(Shape::from(extents))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(made: Made) -> String {
+        made.map_or_else(|error| error.headline().to_owned(), |(view, shape)| format!("{view} : {shape}"))
+    }
+
+    #[test]
+    fn each_function_is_its_view() {
+        let shape = Shape::from([2, 3, 4]);
+        assert_eq!(text(permute_dims(&shape, &[2, 0, -2])), "(d0, d1, d2) -> (d1, d2, d0) : [4, 2, 3]");
+        assert_eq!(text(permute_dims(&shape, &[2, 0])), "2 axes of 3");
+        assert_eq!(text(moveaxis(&shape, &[0], &[-1])), "(d0, d1, d2) -> (d2, d0, d1) : [3, 4, 2]");
+        assert_eq!(text(swapaxes(&shape, 0, 2)), "(d0, d1, d2) -> (d2, d1, d0) : [4, 3, 2]");
+        assert_eq!(text(expand_dims(&shape, &[0, -1])), "(d0, d1, d2, d3, d4) -> (d1, d2, d3) : [1, 2, 3, 4, 1]");
+        assert_eq!(text(squeeze(&Shape::from([1, 3, 1]), &[0])), "(d0, d1) -> (0, d0, 0) : [3, 1]");
+        assert_eq!(text(squeeze(&shape, &[1])), "axis 1 has extent 3, not 1");
+        assert_eq!(text(flip(&shape, &[1])), "(d0, d1, d2) -> (d0, -d1 + 2, d2) : [2, 3, 4]");
+        assert_eq!(
+            text(broadcast_to(&Shape::from([3, 1]), &shape_of([2, 3, 4]))),
+            "(d0, d1, d2) -> (d1, 0) : [2, 3, 4]"
+        );
+        assert_eq!(text(broadcast_to(&shape, &Shape::from([3, 4]))), "shape [2, 3, 4] does not broadcast to [3, 4]");
+        assert_eq!(text(diagonal(&shape, -1, [0, 1])), "(d0, d1) -> (1, 0, d0) : [4, 1]");
+        assert_eq!(text(diagonal(&shape, 1, [1, 2])), "(d0, d1) -> (d0, d1, d1 + 1) : [2, 3]");
+        assert_eq!(text(diagonal(&shape, 9, [1, 2])), "(d0, d1) -> (0, 0, 0) : [2, 0]");
+        assert_eq!(text(sliding_window(&shape, &[2], &[2])), "(d0, d1, d2, d3) -> (d0, d1, d2 + d3) : [2, 3, 3, 2]");
+        assert_eq!(text(sliding_window(&shape, &[5], &[2])), "a window of 5 along an axis of 4");
+    }
+
+    fn shape_of<const N: usize>(extents: [usize; N]) -> Shape {
+        Shape::from(extents)
+    }
+
+    #[test]
+    fn reshapes_that_split_axes_are_views() {
+        let view = |from: &[usize], to: &[usize]| reshape(&Shape::new(from), &Shape::new(to)).map(|v| v.to_string());
+        assert_eq!(view(&[6, 4], &[2, 3, 1, 4]).unwrap(), "(d0, d1, d2, d3) -> (3*d0 + d1, d3)");
+        assert_eq!(view(&[6, 1], &[6]).unwrap(), "(d0) -> (d0, 0)");
+        assert_eq!(view(&[6, 4], &[24]), None);
+        assert_eq!(view(&[6, 4], &[4, 6]), None);
+        assert_eq!(view(&[], &[1, 1]).unwrap(), "(d0, d1) -> ()");
+        assert_eq!(resolve_reshape(&Shape::from([2, 6]), &[-1, 4]).unwrap(), Shape::from([3, 4]));
+        for wrong in [&[-1, -1][..], &[5, -1], &[-2, 3], &[13], &[0, -1]] {
+            assert!(resolve_reshape(&Shape::from([2, 6]), wrong).is_err());
+        }
+    }
+}

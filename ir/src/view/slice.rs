@@ -1,0 +1,142 @@
+//! Slices: along each axis an index, or a range with a step.
+
+use super::{AxisIndex, View};
+use crate::axes::check_rank;
+use crate::error::{Error, ErrorCode, Result};
+use crate::shape::Shape;
+use smallvec::SmallVec;
+
+/// What is taken along one axis. Negative numbers count from the end: -1 is the last element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slice {
+    /// One element; the axis is left out.
+    Index(isize),
+    /// The elements from `start` (0 if left out) up to but without `end` (all that follow if left out), of which every
+    /// `step`th, from the last backwards if the step is negative.
+    Range {
+        /// The first element of the range.
+        start: Option<isize>,
+        /// The element after the last.
+        end: Option<isize>,
+        /// Not 0.
+        step: isize,
+    },
+    /// A new axis of extent 1.
+    NewAxis,
+    /// As many whole axes as the other parts leave: once at most. What is left out at the end is whole.
+    Ellipsis,
+}
+
+impl Slice {
+    /// A whole axis.
+    pub const ALL: Slice = Slice::Range { start: None, end: None, step: 1 };
+}
+
+/// Slices an array.
+///
+/// # Errors
+/// `Shape` for more parts than axes, indices and ranges beyond their axis, and a step of 0.
+pub fn slice(shape: &Shape, parts: &[Slice]) -> Result<(View, Shape)> {
+    let taken = parts.iter().filter(|part| matches!(part, Slice::Index(_) | Slice::Range { .. })).count();
+    let Some(whole) = shape.rank().checked_sub(taken) else {
+        return Err(Error::new(ErrorCode::Shape, format!("{taken} parts of an array of {} axes", shape.rank()))
+            .fact(format_args!("the shape: {shape}"))
+            .help("give at most one index or range for each axis"));
+    };
+    let ellipses = parts.iter().filter(|part| **part == Slice::Ellipsis).count();
+    if ellipses > 1 {
+        return Err(Error::new(ErrorCode::Shape, "two ellipses: which axes each stands for could not be told"));
+    }
+    let mut axes: SmallVec<[AxisIndex; 4]> = SmallVec::new();
+    let mut extents: Vec<usize> = Vec::new();
+    let after = if ellipses == 0 { &[Slice::Ellipsis][..] } else { &[] };
+    for part in parts.iter().chain(after) {
+        match *part {
+            Slice::NewAxis => extents.push(1),
+            Slice::Ellipsis => {
+                for _ in 0..whole {
+                    let extent = shape.extents()[axes.len()];
+                    axes.push(AxisIndex::along(extents.len(), 0, 1));
+                    extents.push(extent);
+                }
+            }
+            Slice::Index(index) => {
+                let axis = axes.len();
+                let extent = shape.extents()[axis];
+                let at = from_end(index, extent).filter(|&at| at < extent).ok_or_else(|| {
+                    Error::new(ErrorCode::Shape, format!("index {index} of axis {axis}, which has {extent}"))
+                        .fact(format_args!("the shape: {shape}"))
+                        .help("indices are 0 to the extent less 1, or -1 for the last and so on")
+                })?;
+                axes.push(AxisIndex::fixed(at as isize));
+            }
+            Slice::Range { start, end, step } => {
+                let axis = axes.len();
+                let (index, count) = range(start, end, step, shape.extents()[axis], extents.len())
+                    .map_err(|error| error.fact(format_args!("axis {axis} of shape {shape}")))?;
+                axes.push(index);
+                extents.push(count);
+            }
+        }
+    }
+    check_rank(extents.len())?;
+    let shape = Shape::from(extents);
+    Ok((View { rank: shape.rank(), axes }.canonical(&shape), shape))
+}
+
+/// The index in the operand's axis, along axis `axis` of the result, and the number of elements taken.
+fn range(
+    start: Option<isize>,
+    end: Option<isize>,
+    step: isize,
+    extent: usize,
+    axis: usize,
+) -> Result<(AxisIndex, usize)> {
+    let bound = |given: Option<isize>, default: usize| match given {
+        None => Ok(default),
+        Some(index) => from_end(index, extent).filter(|&at| at <= extent).ok_or_else(|| {
+            Error::new(ErrorCode::Shape, format!("{index} is beyond an axis of {extent}"))
+                .help("a range ends at the extent at most; negative numbers count from the end")
+        }),
+    };
+    let (from, to) = (bound(start, 0)?, bound(end, extent)?);
+    if step == 0 {
+        return Err(Error::new(ErrorCode::Shape, "a step of 0").help("steps are 1, 2, …, or -1, -2, … for backwards"));
+    }
+    let count = to.saturating_sub(from).div_ceil(step.unsigned_abs());
+    let first = if step > 0 { from } else { to.saturating_sub(1) };
+    Ok((AxisIndex::along(axis, first as isize, step), count))
+}
+
+fn from_end(index: isize, extent: usize) -> Option<usize> {
+    if index >= 0 { usize::try_from(index).ok() } else { extent.checked_sub(index.unsigned_abs()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(parts: &[Slice]) -> String {
+        let made = slice(&Shape::from([5, 6, 7]), parts);
+        made.map_or_else(|error| error.headline().to_owned(), |(view, shape)| format!("{view} : {shape}"))
+    }
+
+    fn of(start: isize, end: isize, step: isize) -> Slice {
+        Slice::Range { start: Some(start), end: Some(end), step }
+    }
+
+    #[test]
+    fn parts_are_taken_axis_by_axis() {
+        assert_eq!(text(&[]), "(d0, d1, d2) -> (d0, d1, d2) : [5, 6, 7]");
+        assert_eq!(text(&[Slice::Index(-1), of(1, -1, 2)]), "(d0, d1) -> (4, 2*d0 + 1, d1) : [2, 7]");
+        assert_eq!(text(&[Slice::Ellipsis, of(1, 6, -2)]), "(d0, d1, d2) -> (d0, d1, -2*d2 + 5) : [5, 6, 3]");
+        assert_eq!(text(&[Slice::NewAxis, Slice::Index(0)]), "(d0, d1, d2) -> (0, d1, d2) : [1, 6, 7]");
+        assert_eq!(text(&[of(4, 2, 1)]), "(d0, d1, d2) -> (0, 0, 0) : [0, 6, 7]");
+        assert_eq!(text(&[of(5, 5, -1)]), "(d0, d1, d2) -> (0, 0, 0) : [0, 6, 7]");
+        assert_eq!(text(&[Slice::Index(5)]), "index 5 of axis 0, which has 5");
+        assert_eq!(text(&[of(0, 6, 1)]), "6 is beyond an axis of 5");
+        assert_eq!(text(&[of(-6, 2, 1)]), "-6 is beyond an axis of 5");
+        assert_eq!(text(&[of(0, 5, 0)]), "a step of 0");
+        assert_eq!(text(&[Slice::ALL; 4]), "4 parts of an array of 3 axes");
+    }
+}

@@ -1,0 +1,52 @@
+//! One or several integers as an argument: axes, extents, shifts.
+
+use smallvec::SmallVec;
+
+/// A number, or an array, a slice or a `Vec` of numbers: axes, extents, counts. Each is of `i32`, `i64`, `isize` or `usize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no number and no list of numbers",
+    label = "not `0`, `[0, -1]`, a slice or a `Vec`",
+    note = "write a number, `[2, 3]`, `&numbers[..]` or `vec![2, 3]`, of `i32`, `i64`, `isize` or `usize`"
+)]
+pub trait Integers {
+    /// The numbers; what `isize` does not hold becomes the nearest that it holds.
+    fn integers(self) -> SmallVec<[isize; 4]>;
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => {$(
+        impl Integers for $t {
+            fn integers(self) -> SmallVec<[isize; 4]> {
+                [self].integers()
+            }
+        }
+        impl<const N: usize> Integers for [$t; N] {
+            fn integers(self) -> SmallVec<[isize; 4]> {
+                self[..].integers()
+            }
+        }
+        impl<const N: usize> Integers for &[$t; N] {
+            fn integers(self) -> SmallVec<[isize; 4]> {
+                self[..].integers()
+            }
+        }
+        impl Integers for Vec<$t> {
+            fn integers(self) -> SmallVec<[isize; 4]> {
+                self[..].integers()
+            }
+        }
+        impl Integers for &Vec<$t> {
+            fn integers(self) -> SmallVec<[isize; 4]> {
+                self[..].integers()
+            }
+        }
+        impl Integers for &[$t] {
+            fn integers(self) -> SmallVec<[isize; 4]> {
+                // No array has an axis or an extent that is out of range.
+                self.iter().map(|&number| isize::try_from(number).unwrap_or(isize::MAX)).collect()
+            }
+        }
+    )*};
+}
+
+numbers! { i32 i64 isize usize }

@@ -1,0 +1,418 @@
+//! Joining: arrays one after the other, and what is made of that. Nothing is stored but the result: each array that is joined is
+//! computed into its place.
+
+use super::views::seen;
+use crate::array::Array;
+use crate::expr::Expr;
+use crate::integers::Integers;
+use crate::manipulation::{Move, Movement};
+use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
+use ndjit_ir::axes::{Axes, position};
+use ndjit_ir::view::{self, Slice, View, concat_shape};
+use ndjit_ir::{Error, ErrorCode, Op, Place, Result, Shape};
+
+/// Arrays one after the other along an axis, in their common dtype.
+///
+/// ```
+/// use ndjit::{Array, concat};
+/// let (x, y) = (Array::from([1.0f32, 2.0]), Array::from([3.0f32]));
+/// assert_eq!(concat([&x, &y], 0).to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.concat.html).
+///
+/// # Errors
+/// Poisoned with `Shape` if there are no arrays, if there is no such axis, or if shapes differ in more than that axis; with
+/// `Promotion` if the dtypes have no common one.
+#[track_caller]
+pub fn concat<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Out {
+    joined("concat", arrays.into_iter().map(Operand::operand).collect(), axis, Place::caller())
+}
+
+fn joined<R: Computed>(what: &'static str, arrays: Vec<AnyOperand>, axis: isize, place: Place) -> R {
+    let of = |shapes: &[&Shape]| {
+        let first = shapes.first().ok_or_else(|| Error::new(ErrorCode::Shape, "there are no arrays to join"))?;
+        let axis = position(axis, first.rank())?;
+        let shape = concat_shape(shapes, axis).map_err(|what| {
+            Error::new(ErrorCode::Shape, what).help("arrays that are joined have the same extents along all other axes")
+        })?;
+        Ok((Move::Concat(axis as u32), shape))
+    };
+    R::movement(&Movement { what, of: &of }, &arrays, place)
+}
+
+/// Arrays of one shape beside each other, along a new axis.
+///
+/// ```
+/// use ndjit::{Array, stack};
+/// let (x, y) = (Array::from([1, 2]), Array::from([3, 4]));
+/// assert_eq!(stack([&x, &y], 0).to_string(), "[[1 2]\n [3 4]]");
+/// assert_eq!(stack([&x, &y], -1).to_string(), "[[1 3]\n [2 4]]");
+/// ```
+///
+/// # Errors
+/// As [`concat`](fn@concat).
+#[track_caller]
+pub fn stack<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Out {
+    let place = Place::caller();
+    let apart = |x: X| {
+        let x: X::Out = seen("stack", x.operand(), place, |shape| view::expand_dims(shape, &[axis]));
+        x.operand()
+    };
+    joined("stack", arrays.into_iter().map(apart).collect(), axis, place)
+}
+
+/// The array repeated as a whole: `repetitions[n]` times along axis `n`. Where they are fewer than axes they are those of the last ones,
+/// where they are more the array gets axes before its first.
+///
+/// ```
+/// use ndjit::{Array, tile};
+/// assert_eq!(tile(Array::from([1, 2]), [2, 2]).to_string(), "[[1 2 1 2]\n [1 2 1 2]]");
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tile.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for a negative number of repetitions.
+#[track_caller]
+pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
+    let (repetitions, place) = (repetitions.integers(), Place::caller());
+    // Each axis is one of repetitions and one of elements.
+    let spread: X::Out = seen("tile", x.operand(), place, |shape| {
+        let times = counts(&repetitions)?;
+        let rank = shape.rank().max(times.len());
+        let mut extents = Vec::with_capacity(2 * rank);
+        for axis in 0..rank {
+            extents.push((axis + times.len()).checked_sub(rank).map_or(1, |n| times[n]));
+            extents.push((axis + shape.rank()).checked_sub(rank).map_or(1, |n| shape.extents()[n]));
+        }
+        let once: Vec<usize> = extents.iter().enumerate().map(|(n, &e)| if n % 2 == 0 { 1 } else { e }).collect();
+        let once = Shape::from(once);
+        // Axes of one element are new, no others are joined or split: this is a view.
+        let apart = view::reshape(shape, &once).unwrap_or(View::identity(shape.rank()));
+        let (wide, to) = view::broadcast_to(&once, &Shape::from(extents))?;
+        Ok((wide.of(&apart).canonical(&to), to))
+    });
+    together("tile", spread.operand(), place, |_| true)
+}
+
+/// Each element repeated so many times along an axis.
+///
+/// ```
+/// use ndjit::{Array, repeat};
+/// assert_eq!(repeat(Array::from([1, 2]), 3, 0).to_vec::<i32>()?, [1, 1, 1, 2, 2, 2]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.repeat.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for an axis that is not there.
+#[track_caller]
+pub fn repeat<X: Math>(x: X, times: usize, axis: isize) -> X::Out {
+    let place = Place::caller();
+    let x = x.operand();
+    let at = match x.describe("repeat").and_then(|(_, _, shape)| position(axis, shape.rank())) {
+        Ok(at) => at,
+        Err(error) => return X::Out::failed(error.of("repeat").at(place)),
+    };
+    let spread: X::Out = seen("repeat", x, place, |shape| {
+        let (apart, narrow) = view::expand_dims(shape, &[at as isize + 1])?;
+        let mut extents = narrow.extents().to_vec();
+        extents[at + 1] = times;
+        let (wide, to) = view::broadcast_to(&narrow, &Shape::from(extents))?;
+        Ok((wide.of(&apart).canonical(&to), to))
+    });
+    together("repeat", spread.operand(), place, |axis| axis == at)
+}
+
+/// Axes joined with the next one: pairs `(2n, 2n + 1)` for all `n` where every axis is `paired`, else the paired axis with that
+/// after it.
+fn together<R: Computed>(what: &'static str, x: AnyOperand, place: Place, paired: impl Fn(usize) -> bool) -> R {
+    let of = |shapes: &[&Shape]| {
+        let mut extents = Vec::new();
+        let mut all = shapes[0].extents().iter();
+        while let Some(&extent) = all.next() {
+            let with = if paired(extents.len()) { all.next().copied().unwrap_or(1) } else { 1 };
+            let joined = extent.checked_mul(with).ok_or_else(|| {
+                Error::new(ErrorCode::Size, format!("{extent} times {with} elements are more than memory can address"))
+            });
+            extents.push(joined?);
+        }
+        Ok((Move::Reshape, Shape::from(extents)))
+    };
+    R::movement(&Movement { what, of: &of }, &[x], place)
+}
+
+fn counts(numbers: &[isize]) -> Result<Vec<usize>> {
+    let count = |&number: &isize| {
+        usize::try_from(number).map_err(|_| Error::new(ErrorCode::Shape, format!("{number} is no number of elements")))
+    };
+    numbers.iter().map(count).collect()
+}
+
+/// The part of an axis from `start` to `end`.
+fn part(shape: &Shape, axis: usize, start: usize, end: usize, step: isize) -> Result<(View, Shape)> {
+    let mut parts = vec![Slice::ALL; axis];
+    parts.push(Slice::Range { start: Some(start as isize), end: Some(end as isize), step });
+    view::slice(shape, &parts)
+}
+
+/// The elements shifted along axes, by `shifts[n]` along `axes[n]`; what leaves at one end comes in at the other.
+///
+/// ```
+/// use ndjit::{arange, roll};
+/// assert_eq!(roll(arange(5), 2, 0).to_vec::<i32>()?, [3, 4, 0, 1, 2]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.roll.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for axes that are not there, and if there are not as many shifts as axes.
+#[track_caller]
+pub fn roll<X: Math>(x: X, shifts: impl Integers, axes: impl Integers) -> X::Out {
+    let (shifts, axes, place) = (shifts.integers(), axes.integers(), Place::caller());
+    let x = x.operand();
+    let shape = match x.describe("roll") {
+        Ok((_, _, shape)) => shape,
+        Err(error) => return X::Out::failed(error.at(place)),
+    };
+    if shifts.len() != axes.len() {
+        let error = Error::new(ErrorCode::Shape, "roll: a shift belongs to an axis")
+            .fact(format_args!("shifts: {shifts:?}, axes: {axes:?}"));
+        return X::Out::failed(error.at(place));
+    }
+    let mut rolled: X::Out =
+        seen("roll", x, place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
+    for (&shift, &axis) in shifts.iter().zip(&axes) {
+        let axis = match position(axis, shape.rank()) {
+            Ok(axis) => axis,
+            Err(error) => return X::Out::failed(error.of("roll").at(place)),
+        };
+        let extent = shape.extents()[axis];
+        let Some(by) = shift.checked_rem_euclid(extent as isize).filter(|&by| by != 0) else { continue };
+        let at = extent - by.unsigned_abs();
+        let x = rolled.operand();
+        let parts = [(at, extent), (0, at)].map(|(start, end)| {
+            let part: X::Out = seen("roll", x.clone(), place, |shape| part(shape, axis, start, end, 1));
+            part.operand()
+        });
+        rolled = joined("roll", parts.to_vec(), axis as isize, place);
+    }
+    rolled
+}
+
+/// What an array is padded with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pad {
+    /// A number.
+    Constant(Scalar),
+    /// The element at the edge.
+    Edge,
+    /// The elements next to the edge, mirrored at it: `c b | a b c | b a`.
+    Reflect,
+    /// The elements at the edge, mirrored behind it: `b a | a b c | c b`.
+    Symmetric,
+    /// The elements at the other end: `b c | a b c | a b`.
+    Wrap,
+}
+
+impl<N: Number> From<N> for Pad {
+    fn from(number: N) -> Pad {
+        Pad::Constant(Scalar(number.literal(), None))
+    }
+}
+
+/// The array with so many elements more before and after each axis: `widths[n]` are those of axis `n`; axes beyond stay. With a
+/// number, or as [`Pad`] says.
+///
+/// ```
+/// use ndjit::{Array, Pad, pad};
+/// let x = Array::from([1, 2, 3]);
+/// assert_eq!(pad(&x, [(1, 2)], 0).to_vec::<i32>()?, [0, 1, 2, 3, 0, 0]);
+/// assert_eq!(pad(&x, [(2, 2)], Pad::Reflect).to_vec::<i32>()?, [3, 2, 1, 2, 3, 2, 1]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: NumPy's [`pad`](https://numpy.org/doc/stable/reference/generated/numpy.pad.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for more widths than axes, and for more elements than the axis has to be padded with; with `Literal` if the
+/// dtype does not hold the number.
+#[track_caller]
+pub fn pad<X: Math>(x: X, widths: impl AsRef<[(usize, usize)]>, with: impl Into<Pad>) -> X::Out {
+    let (widths, with, place) = (widths.as_ref(), with.into(), Place::caller());
+    let x = x.operand();
+    let failed = |error: Error| X::Out::failed(error.of("pad").at(place));
+    let (ty, dtype, shape) = match x.describe("pad") {
+        Ok(described) => described,
+        Err(error) => return failed(error),
+    };
+    if widths.len() > shape.rank() {
+        return failed(
+            Error::new(ErrorCode::Shape, format!("widths of {} axes, the array has {}", widths.len(), shape.rank()))
+                .fact(format_args!("the shape: {shape}")),
+        );
+    }
+    if let Pad::Constant(number) = with
+        && !ty.is_weak()
+        && let Err(error) = number.0.to_repr(dtype)
+    {
+        return failed(error);
+    }
+    let mut padded: X::Out =
+        seen("pad", x, place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
+    for (axis, &(before, after)) in widths.iter().enumerate() {
+        let extent = shape.extents()[axis];
+        let x = padded.operand();
+        let current = match x.describe("pad") {
+            Ok((_, _, current)) => current,
+            Err(error) => return failed(error),
+        };
+        let piece = |of: &AnyOperand, make: &dyn Fn(&Shape) -> Result<(View, Shape)>| -> AnyOperand {
+            let piece: X::Out = seen("pad", of.clone(), place, make);
+            piece.operand()
+        };
+        let filled = |width: usize| {
+            let mut extents = current.extents().to_vec();
+            extents[axis] = width;
+            Shape::from(extents)
+        };
+        let mut pieces: Vec<AnyOperand> = Vec::new();
+        for (width, is_before) in [(before, true), (after, false)] {
+            if !is_before {
+                pieces.push(x.clone());
+            }
+            if width == 0 {
+                continue;
+            }
+            let reach = if with == Pad::Reflect { extent.saturating_sub(1) } else { extent };
+            let mirrored = |start: usize| {
+                piece(&x, &|shape| {
+                    if is_before {
+                        part(shape, axis, start, start + width, -1)
+                    } else {
+                        part(shape, axis, extent - start - width, extent - start, -1)
+                    }
+                })
+            };
+            pieces.push(match with {
+                Pad::Constant(number) => {
+                    piece(&AnyOperand::Scalar(number), &|own| view::broadcast_to(own, &filled(width)))
+                }
+                _ if reach == 0 || width > reach && with != Pad::Edge => {
+                    return failed(
+                        Error::new(ErrorCode::Shape, format!("{width} elements at an axis that gives {reach}"))
+                            .fact(format_args!("axis {axis} of shape {shape}, padded with {with:?}")),
+                    );
+                }
+                Pad::Edge => {
+                    let at = if is_before { 0 } else { extent - 1 };
+                    piece(&x, &|shape| {
+                        let (edge, narrow) = part(shape, axis, at, at + 1, 1)?;
+                        let (wide, to) = view::broadcast_to(&narrow, &filled(width))?;
+                        Ok((wide.of(&edge).canonical(&to), to))
+                    })
+                }
+                Pad::Reflect => mirrored(1),
+                Pad::Symmetric => mirrored(0),
+                Pad::Wrap if is_before => piece(&x, &|shape| part(shape, axis, extent - width, extent, 1)),
+                Pad::Wrap => piece(&x, &|shape| part(shape, axis, 0, width, 1)),
+            });
+        }
+        padded = joined("pad", pieces, axis as isize, place);
+    }
+    padded
+}
+
+/// Of each matrix, the last two axes, the elements on and below the diagonal `k`, zero elsewhere: `k` is 0 for the main diagonal, above it
+/// positive.
+///
+/// ```
+/// use ndjit::{Array, tril};
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// assert_eq!(tril(&x, 0).to_string(), "[[1 0]\n [3 4]]");
+/// ```
+///
+/// # Errors
+/// Poisoned with `Shape` if there are less than two axes.
+#[track_caller]
+pub fn tril<X: Math>(x: X, k: isize) -> X::Out {
+    triangle("tril", x.operand(), k, Op::GreaterEqual, Place::caller())
+}
+
+/// Of each matrix, the last two axes, the elements on and above the diagonal `k`, zero elsewhere: see [`tril`].
+///
+/// # Errors
+/// As [`tril`].
+#[track_caller]
+pub fn triu<X: Math>(x: X, k: isize) -> X::Out {
+    triangle("triu", x.operand(), k, Op::LessEqual, Place::caller())
+}
+
+fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, place: Place) -> R {
+    let shape = match x.describe(what) {
+        Ok((_, _, shape)) => shape,
+        Err(error) => return R::failed(error.at(place)),
+    };
+    let [.., rows, columns] = *shape.extents() else {
+        let error = Error::new(ErrorCode::Shape, format!("{what}: a matrix has two axes"));
+        return R::failed(error.fact(format_args!("the shape: {shape}")).at(place));
+    };
+    let positions = |extents: [usize; 2]| -> R {
+        let of = |_: &[&Shape]| Ok((Move::Iota(Axes::all(2)?), Shape::from(extents)));
+        R::movement(&Movement { what, of: &of }, &[], place)
+    };
+    let (row, column): (R, R) = (positions([rows, 1]), positions([1, columns]));
+    let shifted: R = R::compute(Op::Add, &[row.operand(), (k as i64).operand()], place);
+    let kept: R = R::compute(op, &[shifted.operand(), column.operand()], place);
+    // Truth values join every dtype as 0 and 1.
+    R::compute(Op::Where, &[kept.operand(), x, false.operand()], place)
+}
+
+macro_rules! methods {
+    ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
+        /// Joining: each is documented where it stands alone.
+        impl $of {
+            /// [`tile`](fn@crate::tile) as a method.
+            #[track_caller]
+            pub fn tile($self: $receiver, repetitions: impl Integers) -> $of {
+                tile($self, repetitions)
+            }
+
+            /// [`repeat`](fn@crate::repeat) as a method.
+            #[track_caller]
+            pub fn repeat($self: $receiver, times: usize, axis: isize) -> $of {
+                repeat($self, times, axis)
+            }
+
+            /// [`roll`](fn@crate::roll) as a method.
+            #[track_caller]
+            pub fn roll($self: $receiver, shifts: impl Integers, axes: impl Integers) -> $of {
+                roll($self, shifts, axes)
+            }
+
+            /// [`pad`](fn@crate::pad) as a method.
+            #[track_caller]
+            pub fn pad($self: $receiver, widths: impl AsRef<[(usize, usize)]>, with: impl Into<Pad>) -> $of {
+                pad($self, widths, with)
+            }
+
+            /// [`tril`](fn@crate::tril) as a method.
+            #[track_caller]
+            pub fn tril($self: $receiver, k: isize) -> $of {
+                tril($self, k)
+            }
+
+            /// [`triu`](fn@crate::triu) as a method.
+            #[track_caller]
+            pub fn triu($self: $receiver, k: isize) -> $of {
+                triu($self, k)
+            }
+        }
+    )*};
+}
+
+methods! { Expr, self: Expr; Array, self: &Array; }

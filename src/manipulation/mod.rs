@@ -1,0 +1,48 @@
+//! Manipulation functions: other views of the same elements, and arrays joined. Free functions, and
+//! methods of the same names on [`Expr`](crate::Expr) and [`Array`](crate::Array).
+//!
+//! A view is never a copy. Of an [`Array`](crate::Array) that holds its elements it shows the same memory through strides; what waits to be
+//! computed, and values of a traced function, are computed in the order in which they are wanted. Only a
+//! [`reshape`] may need a copy, where no strides show the elements in the new shape: then the kernels list one that copies.
+//!
+//! Types: views keep the type of their operand, weak or not; arrays that are joined meet in their common dtype.
+
+mod joins;
+mod slices;
+mod views;
+
+pub use joins::{Pad, concat, pad, repeat, roll, stack, tile, tril, triu};
+pub use slices::{Ellipsis, IntoSlice, IntoSlices, NewAxis, Step, step, step_by};
+pub use views::{
+    broadcast_arrays, broadcast_to, diagonal, expand_dims, flip, matrix_transpose, moveaxis, permute_dims, reshape,
+    slice, sliding_window, squeeze, swapaxes, unstack,
+};
+
+use ndjit_ir::axes::Axes;
+use ndjit_ir::view::View;
+use ndjit_ir::{Result, Shape};
+
+/// What is done to move elements.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// A view of one array.
+    View(View),
+    /// One array's elements in another shape.
+    Reshape,
+    /// Arrays one after the other along an axis.
+    Concat(u32),
+    /// No array: positions along axes.
+    Iota(Axes),
+}
+
+/// A use of a function that moves elements: what it is called, and what it does to arrays of given shapes, with the shape of the
+/// result.
+#[doc(hidden)]
+pub struct Movement<'a> {
+    pub(crate) what: &'static str,
+    pub(crate) of: &'a Moving<'a>,
+}
+
+/// What is done to arrays of these shapes, and the shape of the result.
+pub(crate) type Moving<'a> = dyn Fn(&[&Shape]) -> Result<(Move, Shape)> + 'a;
