@@ -23,10 +23,13 @@ pub struct Stats {
     pub reuses: u64,
 }
 
-/// One kernel of a compiled function.
+/// One kernel of a compiled function: a loop nest, or several of which each computes a tile of its results after the other, while
+/// what they share is in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelStats {
+    /// Loop nests.
+    pub nests: usize,
     /// Bytes of machine code; 0 where the loop interpreter runs instead.
     pub code_bytes: usize,
     /// From loops to machine code. Spent once: later users find the kernel in the process's cache.

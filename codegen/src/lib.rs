@@ -10,4 +10,4 @@ pub mod passes;
 pub mod target;
 pub mod wgsl;
 
-pub use lower::{Lowered, Options, Scheduled, lower};
+pub use lower::{Lowered, Options, Scheduled, TileLoop, lower};

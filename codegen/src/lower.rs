@@ -1,7 +1,15 @@
 //! The pipeline: one visible list of named passes from traced graph to loop nests, with a verifier after each.
 
 use crate::passes::access::Accesses;
-use crate::passes::{commit::commit, fuse::fuse, inline::inline, schedule::schedule, simplify::simplify, views::views};
+use crate::passes::{
+    commit::commit,
+    fuse::fuse,
+    inline::inline,
+    schedule::schedule,
+    simplify::simplify,
+    tile::{Launch, one_by_one, tile},
+    views::views,
+};
 use ndjit_ir::explain::{Conversions, Explainer};
 use ndjit_ir::graph::{Graph, NodeId, Places, SlotId, Value};
 use ndjit_ir::kernel::{FusedKernel, verify_kernels};
@@ -15,6 +23,7 @@ pub const PASSES: &[(&str, &str)] = &[
     ("simplify", "simplified"),
     ("views", "simplified"),
     ("fuse", "kernels"),
+    ("tile", "kernels"),
     ("schedule", "loops"),
     ("split", "expanded"),
     ("expand", "expanded"),
@@ -54,6 +63,17 @@ pub struct Scheduled {
     pub outputs: Vec<Value>,
     /// Slot and dtype of each literal.
     pub literals: Vec<(SlotId, DType)>,
+    /// The loop that tiles are cut along, in a launch of several kernels.
+    pub tile: Option<TileLoop>,
+}
+
+/// Where tiles of a kernel are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileLoop {
+    /// The loop.
+    pub index: usize,
+    /// How many of its trips one index along the tiles' axis takes.
+    pub step: usize,
 }
 
 /// A program after every pass that does not depend on the machine; each stage is kept for inspection.
@@ -77,6 +97,8 @@ pub struct Lowered {
     pub scheduled: Vec<Scheduled>,
     /// For each result the value that is stored for it: itself, or one with the same elements in the same order.
     pub stored: Vec<Value>,
+    /// Which kernels run together.
+    pub launches: Vec<Launch>,
 }
 
 impl Lowered {
@@ -119,10 +141,15 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
     let accesses = Accesses::new(&simplified, layouts)?;
     let kernels = fuse(&simplified, &accesses, options.fuse)?;
     check(verify_kernels(&kernels, &simplified))?;
-    let scheduled =
-        kernels.iter().map(|k| schedule(k, &simplified, layouts, &accesses)).collect::<Result<Vec<Scheduled>>>()?;
+    let launches = if options.fuse { tile(&kernels, &simplified, &accesses) } else { one_by_one(kernels.len()) };
+    let mut scheduled: Vec<Scheduled> = Vec::with_capacity(kernels.len());
+    for launch in &launches {
+        for n in launch.kernels.clone() {
+            scheduled.push(schedule(&kernels[n], &simplified, layouts, &accesses, launch.axis(n))?);
+        }
+    }
     scheduled.iter().try_for_each(|s| check(s.nest.verify()))?;
     let policy = options.policy;
     let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
-    Ok(Lowered { traced, places, typed, conversions, policy, simplified, kernels, scheduled, stored })
+    Ok(Lowered { traced, places, typed, conversions, policy, simplified, kernels, scheduled, stored, launches })
 }

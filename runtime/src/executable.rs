@@ -6,15 +6,17 @@
 use crate::backend::{Backend, Cpu};
 use crate::buffer::{Buffer, Writable};
 use crate::code::{CodeOptions, Kernel};
-use crate::plan::{OutputPlan, Plan, StepPlan};
+use crate::plan::{LaunchPlan, OutputPlan, Plan, StepPlan};
 use crate::reduce::Operands;
-use crate::threads::{Split, Threads, catch};
-use ndjit_codegen::Lowered;
+use crate::threads::{Chunk, Split, Threads, catch};
+use crate::tiles::{PerIndex, Tiles};
 use ndjit_codegen::clif::Cell;
+use ndjit_codegen::{Lowered, TileLoop};
 use ndjit_ir::graph::Slot;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType, Weak};
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -48,11 +50,13 @@ pub struct RunOptions {
     pub vector: bool,
     /// Make machine code; without it the interpreter runs the loops.
     pub compile: bool,
+    /// Indices of a tile, where several kernels run tile by tile: `None` for as many as stay in a processor's cache.
+    pub tile: Option<usize>,
 }
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { threads: None, vector: true, compile: true }
+        RunOptions { threads: None, vector: true, compile: true, tile: None }
     }
 }
 
@@ -61,6 +65,8 @@ impl Default for RunOptions {
 pub struct Executable {
     plan: Plan,
     kernels: Vec<Bound>,
+    /// For each launch of the plan its tiles, where kernels run tile by tile.
+    tiles: Vec<Option<Tiles>>,
     threads: Threads,
     in_place: AtomicU64,
 }
@@ -73,6 +79,8 @@ struct Bound {
     literals: SmallVec<[Cell; 4]>,
     patches: SmallVec<[Patch; 1]>,
     split: Option<Split>,
+    /// The loop that tiles are cut along, where it runs with others.
+    tile: Option<TileLoop>,
 }
 
 /// A literal that is passed at each call.
@@ -85,6 +93,30 @@ struct Patch {
     argument: usize,
     ty: Weak,
 }
+
+/// A kernel's pointers and literals in a run.
+struct Ready<'a> {
+    pointers: SmallVec<[*mut u8; 8]>,
+    literals: Literals<'a>,
+}
+
+/// A kernel's literals: those known before calls alone, or with those of this call.
+enum Literals<'a> {
+    Known(&'a [Cell]),
+    Patched(SmallVec<[Cell; 8]>),
+}
+
+impl Literals<'_> {
+    fn cells(&self) -> &[Cell] {
+        match self {
+            Literals::Known(cells) => cells,
+            Literals::Patched(cells) => cells,
+        }
+    }
+}
+
+// SAFETY: addresses and numbers alone. Who writes through them answers for it where the kernel is called.
+unsafe impl Sync for Ready<'_> {}
 
 /// What lies at a location during a run.
 enum Place<'a> {
@@ -129,9 +161,19 @@ impl Executable {
                 None => Split::new(&extents, kernel.cost(), &threads),
                 Some(_) => None,
             };
-            kernels.push(Bound { kernel, extents, literals, patches, split });
+            kernels.push(Bound { kernel, extents, literals, patches, split, tile: scheduled.tile });
         }
-        Ok(Executable { plan, kernels, threads, in_place: AtomicU64::new(0) })
+        let mut tiles = Vec::with_capacity(plan.launches.len());
+        for LaunchPlan { steps, indices } in &plan.launches {
+            let work: SmallVec<[PerIndex; 8]> =
+                kernels[steps.clone()].iter().zip(&plan.steps[steps.clone()]).map(Bound::per_index).collect();
+            tiles.push(match options.tile {
+                _ if *indices < 2 => None,
+                Some(len) => Some(Tiles::of(*indices, len)),
+                None => Tiles::new(*indices, &work, &threads),
+            });
+        }
+        Ok(Executable { plan, kernels, tiles, threads, in_place: AtomicU64::new(0) })
     }
 
     /// The kernels, in the order they run.
@@ -167,8 +209,20 @@ impl Executable {
             })
             .collect();
         places.resize_with(self.plan.locations, || Place::Empty);
-        for (step, bound) in self.plan.steps.iter().zip(&self.kernels) {
-            self.run_step(step, bound, scalars, &mut places, outputs)?;
+        for (LaunchPlan { steps, .. }, tiles) in self.plan.launches.iter().zip(&self.tiles) {
+            match tiles {
+                Some(tiles) => self.run_tiles(steps.clone(), tiles, scalars, &mut places, outputs)?,
+                None => {
+                    for n in steps.clone() {
+                        let step = &self.plan.steps[n];
+                        let ready = self.ready(step, &self.kernels[n], scalars, &mut places, outputs)?;
+                        if !step.empty {
+                            self.launch(&self.kernels[n], &step.strides, &ready.pointers, ready.literals.cells())?;
+                        }
+                        bury(step, &mut places);
+                    }
+                }
+            }
         }
         self.publish(places, outputs)
     }
@@ -209,14 +263,15 @@ impl Executable {
         Ok(())
     }
 
-    fn run_step(
+    /// A kernel's pointers and literals, with memory for what it makes.
+    fn ready<'b>(
         &self,
         step: &StepPlan,
-        bound: &Bound,
+        bound: &'b Bound,
         scalars: &[(usize, Literal)],
         places: &mut [Place<'_>],
         outputs: &mut [Output<'_>],
-    ) -> Result<()> {
+    ) -> Result<Ready<'b>> {
         let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
         for &(location, offset) in &step.inputs {
             pointers.push(match location {
@@ -235,16 +290,42 @@ impl Executable {
             }
             pointers.push(places[output.location as usize].ptr().wrapping_add(output.offset));
         }
-        if !step.empty {
-            if bound.patches.is_empty() {
-                self.launch(bound, &step.strides, &pointers, &bound.literals)?;
-            } else {
-                self.launch(bound, &step.strides, &pointers, &bound.patched(scalars)?)?;
+        let literals = match bound.patches.is_empty() {
+            true => Literals::Known(&bound.literals),
+            false => Literals::Patched(bound.patched(scalars)?),
+        };
+        Ok(Ready { pointers, literals })
+    }
+
+    /// Runs kernels tile by tile. All memory is there before the first tile, and freed after the last.
+    fn run_tiles(
+        &self,
+        steps: Range<usize>,
+        tiles: &Tiles,
+        scalars: &[(usize, Literal)],
+        places: &mut [Place<'_>],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        let mut all: SmallVec<[Ready<'_>; 8]> = SmallVec::new();
+        for n in steps.clone() {
+            all.push(self.ready(&self.plan.steps[n], &self.kernels[n], scalars, places, outputs)?);
+        }
+        let one = |tile: usize| {
+            let (start, len) = tiles.get(tile);
+            for (n, ready) in steps.clone().zip(&all) {
+                let (bound, step) = (&self.kernels[n], &self.plan.steps[n]);
+                let (Some(tile), false) = (bound.tile, step.empty) else { continue };
+                let chunk = Chunk { axis: tile.index, start: start * tile.step, len: len * tile.step };
+                // SAFETY: as in `launch`, of some of the kernel's indices. Tiles of one index are computed one kernel after the
+                // other, and the plan has checked that no kernel reads or writes in the memory of another tile what some kernel of
+                // this launch writes there.
+                unsafe { bound.call_chunk(&step.strides, &ready.pointers, ready.literals.cells(), chunk)? };
             }
-        }
-        for &location in &step.dead {
-            places[location as usize] = Place::Empty;
-        }
+            Ok(())
+        };
+        let threads = if tiles.parallel { &self.threads } else { &Threads::Serial };
+        threads.each(tiles.count(), one)?;
+        steps.for_each(|n| bury(&self.plan.steps[n], places));
         Ok(())
     }
 
@@ -268,16 +349,9 @@ impl Executable {
         };
         let pointers = Pointers(pointers);
         self.threads.run(split, |chunk| {
-            let rank = extents.len();
-            let mut extents: SmallVec<[usize; 4]> = extents.clone();
-            extents[chunk.axis] = chunk.len;
-            let moved = |(n, pointer): (usize, &*mut u8)| {
-                pointer.wrapping_offset(strides[n * rank + chunk.axis].wrapping_mul(chunk.start as isize))
-            };
-            let pointers: SmallVec<[*mut u8; 8]> = pointers.get().iter().enumerate().map(moved).collect();
             // SAFETY: as above; the chunk's indices are some of the kernel's, and chunks are disjoint, so what one writes
             // no other touches: outputs are dense, and an input in an output's memory has its layout.
-            unsafe { kernel.call(&pointers, &extents, strides, literals) }
+            unsafe { bound.call_chunk(strides, pointers.get(), literals, chunk) }
         })
     }
 
@@ -301,7 +375,62 @@ impl Executable {
     }
 }
 
+/// Frees what is read for the last time.
+fn bury(step: &StepPlan, places: &mut [Place<'_>]) {
+    for &location in &step.dead {
+        places[location as usize] = Place::Empty;
+    }
+}
+
 impl Bound {
+    /// Computes some indices of one loop on the calling thread.
+    ///
+    /// # Safety
+    /// As [`Kernel::call`] and [`Reducer::run`](crate::reduce::Reducer::run), for these indices.
+    unsafe fn call_chunk(
+        &self,
+        strides: &[isize],
+        pointers: &[*mut u8],
+        literals: &[Cell],
+        chunk: Chunk,
+    ) -> Result<()> {
+        let rank = self.extents.len();
+        let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
+        extents[chunk.axis] = chunk.len;
+        let moved = |(n, pointer): (usize, &*mut u8)| {
+            pointer.wrapping_offset(strides[n * rank + chunk.axis].wrapping_mul(chunk.start as isize))
+        };
+        let pointers: SmallVec<[*mut u8; 8]> = pointers.iter().enumerate().map(moved).collect();
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.kernel.reducer() {
+                None => self.kernel.call(&pointers, &extents, strides, literals),
+                Some(reducer) => reducer
+                    .run(Operands { pointers: &pointers, extents: &extents, strides, literals }, &Threads::Serial),
+            }
+        }
+    }
+
+    /// What it does with one index along the axis that tiles are cut along.
+    fn per_index((bound, step): (&Bound, &StepPlan)) -> PerIndex {
+        let Some(tile) = bound.tile else { return PerIndex { bytes: 0, time: 0.0, slabs: true } };
+        let nest = bound.kernel.nest();
+        let rank = bound.extents.len();
+        let trips = |index: usize| if index == tile.index { tile.step } else { bound.extents[index] };
+        let accesses = nest.inputs.iter().chain(&nest.outputs).zip(step.strides.chunks(rank));
+        let bytes = accesses.map(|(access, strides)| {
+            let moving = (0..rank).filter(|&index| strides[index] != 0 && !access.index);
+            moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index)))
+        });
+        let elements = (0..rank).fold(1.0, |n, index| n * trips(index) as f64);
+        let cost = bound.kernel.reducer().map_or(bound.kernel.cost(), |reducer| reducer.cost());
+        let slabs = |strides: &[isize]| {
+            let own = strides[tile.index].unsigned_abs();
+            own == 0 || strides.iter().all(|stride| stride.unsigned_abs() <= own)
+        };
+        PerIndex { bytes: bytes.sum(), time: elements * cost, slabs: step.strides.chunks(rank).all(slabs) }
+    }
+
     /// The literals, with those of this call.
     fn patched(&self, scalars: &[(usize, Literal)]) -> Result<SmallVec<[Cell; 8]>> {
         let mut literals: SmallVec<[Cell; 8]> = SmallVec::from_slice(&self.literals);

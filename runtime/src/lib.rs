@@ -17,6 +17,7 @@ pub mod pod;
 pub mod pool;
 mod reduce;
 mod threads;
+mod tiles;
 
 pub use backend::{Backend, Cpu};
 pub use buffer::Buffer;

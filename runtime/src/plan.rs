@@ -4,12 +4,14 @@
 //! Everything a run relies on is checked here once, from the lowered program as data: a program made by hand may be wrong,
 //! but it cannot make a kernel touch foreign memory.
 
+use crate::tiles;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::loops::{Access, Geometry, Layout, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// A place for one array during a run: the parameters first, then what kernels make.
 pub type Location = u32;
@@ -23,8 +25,19 @@ pub struct Plan {
     pub locations: usize,
     /// Kernels in order.
     pub steps: Vec<StepPlan>,
+    /// Which of them run together.
+    pub launches: Vec<LaunchPlan>,
     /// Results in order.
     pub results: Vec<ResultPlan>,
+}
+
+/// Kernels that run together.
+#[derive(Debug)]
+pub struct LaunchPlan {
+    /// The steps.
+    pub steps: Range<usize>,
+    /// The number of indices along the axis that tiles are cut along; 0 if kernels run one after the other.
+    pub indices: usize,
 }
 
 /// One kernel's operands.
@@ -99,6 +112,22 @@ impl Plan {
         plan.params = planner.bytes[..params].to_vec();
         plan.locations = planner.bytes.len();
         planner.deaths(&mut plan);
+        let mut next = 0;
+        for launch in &lowered.launches {
+            let steps = launch.kernels.clone();
+            if steps.start != next || steps.end < next || steps.end > plan.steps.len() {
+                return Err(wrong(next, format_args!("no launch runs it")));
+            }
+            next = steps.end;
+            let indices = match launch.axes.is_empty() {
+                true => 0,
+                false => tiles::check(&lowered.scheduled[steps.clone()], &mut plan.steps[steps.clone()], steps.start)?,
+            };
+            plan.launches.push(LaunchPlan { steps, indices });
+        }
+        if next != plan.steps.len() {
+            return Err(wrong(next, format_args!("no launch runs it")));
+        }
         Ok(plan)
     }
 }
@@ -280,7 +309,7 @@ impl Run {
 
 /// The layouts of a nest's operands, in agreement with what its code assumes.
 fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
-    let Scheduled { nest, geometry, inputs, outputs, literals } = scheduled;
+    let Scheduled { nest, geometry, inputs, outputs, literals, tile: _ } = scheduled;
     let counts = nest.rank >= 1
         && nest.rank == geometry.extents.len()
         && nest.inputs.len() == inputs.len()
@@ -359,6 +388,7 @@ fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
     }
 }
 
-fn wrong(index: usize, what: std::fmt::Arguments<'_>) -> Error {
+/// A kernel that no pass makes.
+pub fn wrong(index: usize, what: std::fmt::Arguments<'_>) -> Error {
     Error::new(ErrorCode::Verify, format!("plan: kernel {index} is wrong")).fact(what)
 }

@@ -309,8 +309,13 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The kernels of the last call's signature, in the order they run; empty before the first call.
     pub fn kernels(&self) -> Vec<KernelStats> {
         self.core.plans.last().map_or_else(Vec::new, |plan| {
-            let stats = |k: &Arc<Kernel>| KernelStats { code_bytes: k.code_bytes(), compile_time: k.compile_time() };
-            plan.kernels().map(stats).collect()
+            let stats = |nests: &[Arc<Kernel>]| KernelStats {
+                nests: nests.len(),
+                code_bytes: nests.iter().map(|nest| nest.code_bytes()).sum(),
+                compile_time: nests.iter().map(|nest| nest.compile_time()).sum(),
+            };
+            let nests: Vec<Arc<Kernel>> = plan.kernels().cloned().collect();
+            plan.lowered.launches.iter().map(|launch| stats(&nests[launch.kernels.clone()])).collect()
         })
     }
 

@@ -33,7 +33,7 @@ stages! {
     Graph "graph" "The graph as traced, with weak types and the places of nodes.";
     Typed "typed" "Every dtype resolved, every cast explicit, with what asked for it.";
     Simplified "simplified" "After the rewrite rules.";
-    Kernels "kernels" "What is computed in one loop nest.";
+    Kernels "kernels" "What is computed in one loop nest, and which nests run as one kernel, tile by tile.";
     Loops "loops" "The loop nests over ops.";
     Expanded "expanded" "The loop nests over primitives.";
     Code "code" "The code generator's input.";
@@ -56,7 +56,13 @@ pub(crate) fn text(lowered: &Lowered, stage: Stage, config: &Config) -> String {
         Stage::Graph => lowered.traced.display_with(&lowered.places).to_string(),
         Stage::Typed => lowered.typed_text(),
         Stage::Simplified => lowered.simplified.to_string(),
-        Stage::Kernels => joined(lowered.kernels.iter().map(FusedKernel::to_string)),
+        Stage::Kernels => joined(lowered.launches.iter().map(|launch| {
+            let nests = lowered.kernels[launch.kernels.clone()].iter().map(FusedKernel::to_string);
+            match launch.axes.first() {
+                Some(axis) => format!("; {launch} along axis {axis}\n{}", nests.collect::<Vec<_>>().join("\n")),
+                None => nests.collect(),
+            }
+        })),
         Stage::Loops => joined(lowered.scheduled.iter().map(|s| format!("{}\n{}", s.nest, s.geometry))),
         Stage::Expanded => joined(
             lowered

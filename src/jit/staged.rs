@@ -219,9 +219,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
         explain::casts(&self.lowered)
     }
 
-    /// The number of kernels.
+    /// The number of kernels: of loop nests, those counted once that run together tile by tile.
     pub fn kernel_count(&self) -> usize {
-        self.lowered.kernels.len()
+        self.lowered.launches.len()
     }
 
     /// Generates machine code.
@@ -240,9 +240,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         stage::text(&self.plan.lowered, stage, &self.plan.config)
     }
 
-    /// The number of kernels a call runs.
+    /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile.
     pub fn kernel_count(&self) -> usize {
-        self.plan.lowered.kernels.len()
+        self.plan.lowered.launches.len()
     }
 
     /// Calls the function. Nothing is compiled: arguments are of the signature the function was compiled for, or the call is

@@ -52,7 +52,9 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
         for &vector in matrix.vector {
             for &threads in matrix.threads {
                 let engine = format!("compiled, fuse {fuse}, vector {vector}, threads {threads}");
-                let options = RunOptions { threads: Some(threads), vector, ..RunOptions::default() };
+                // One index, some, or all that there are make a tile.
+                let tile = [1, 3, usize::MAX][threads % 3];
+                let options = RunOptions { threads: Some(threads), vector, tile: Some(tile), ..RunOptions::default() };
                 let results = compiled(&lowered, program, &options).map_err(|e| failed(&engine, e))?;
                 compare(&engine, &expected, &results)?;
             }

@@ -10,4 +10,5 @@ pub mod legalize;
 pub mod schedule;
 pub mod simplify;
 pub mod split;
+pub mod tile;
 pub mod views;

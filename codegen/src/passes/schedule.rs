@@ -5,7 +5,7 @@
 //! along the innermost loop. Axes that are reduced become the innermost loops, in their order; only they are joined with each other.
 
 use super::access::{Accesses, contiguous, layout_of};
-use crate::lower::Scheduled;
+use crate::lower::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind};
 use ndjit_ir::kernel::{FusedKernel, Part};
 use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 /// Schedules one kernel of `graph`. `params` gives the layout of each parameter, `accesses` that of views; other values are
 /// C-contiguous.
+/// Tiles are cut along the axis `tile`: a loop begins there.
 ///
 /// # Errors
 /// `Size` if an array cannot exist.
@@ -24,6 +25,7 @@ pub fn schedule(
     graph: &Graph<DType>,
     params: &[Layout],
     accesses: &Accesses,
+    tile: Option<usize>,
 ) -> Result<Scheduled> {
     let space = &kernel.shape;
     let axes = kernel.reduce.as_ref().map_or(Axes::NONE, |reduce| reduce.axes);
@@ -56,12 +58,16 @@ pub fn schedule(
     let mut geometry = Geometry { extents: SmallVec::from_slice(space.extents()), inputs, outputs };
     let output_dtypes: Vec<DType> = kernel.outputs.iter().map(|&v| graph.ty(v)).collect();
     let (kept, reduced): (Loops, Loops) = (0..space.rank()).partition(|&axis| !axes.contains(axis));
-    let kept = coalesce(&geometry, &kept);
-    let mut reduced = coalesce(&geometry, &reduced);
+    let kept = coalesce(&geometry, &kept, tile);
+    let mut reduced = coalesce(&geometry, &reduced, None);
     if kernel.reduce.is_some() && reduced.is_empty() {
         // Nothing is left to reduce: one trip, which takes no step.
         reduced.push((1, None));
     }
+    let tile = tile.and_then(|axis| {
+        let at = kept.iter().position(|(_, last)| last.is_some_and(|last| last >= axis))?;
+        Some(TileLoop { index: at, step: kept[at].0 / geometry.extents[axis].max(1) })
+    });
     let loops: SmallVec<[(usize, Option<usize>); 4]> = kept.iter().chain(&reduced).copied().collect();
     select(&mut geometry, &loops, &kernel.body.inputs, &output_dtypes);
     let reduce = kernel.reduce.as_ref().map(|reduce| NestReduce {
@@ -95,6 +101,7 @@ pub fn schedule(
         inputs: kernel.inputs.iter().map(|i| accesses.base(i.value)).collect(),
         outputs: kernel.outputs.clone(),
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
+        tile,
     })
 }
 
@@ -113,8 +120,8 @@ fn broadcast(layout: &Layout, shape: &Shape, space: &Shape) -> Layout {
 type Loops = SmallVec<[usize; 4]>;
 
 /// The loops over some axes: those of extent 1 are dropped, neighbours that every operand walks in one step are joined. Each
-/// loop is its extent, and the axis whose strides it has.
-fn coalesce(geometry: &Geometry, axes: &[usize]) -> SmallVec<[(usize, Option<usize>); 4]> {
+/// loop is its extent, and the axis whose strides it has. A loop begins with the axis `begins`.
+fn coalesce(geometry: &Geometry, axes: &[usize], begins: Option<usize>) -> SmallVec<[(usize, Option<usize>); 4]> {
     let layouts = || geometry.inputs.iter().chain(&geometry.outputs);
     let mut kept: SmallVec<[(usize, Option<usize>); 4]> = smallvec![];
     for &axis in axes {
@@ -122,7 +129,7 @@ fn coalesce(geometry: &Geometry, axes: &[usize]) -> SmallVec<[(usize, Option<usi
         if extent == 1 {
             continue;
         }
-        if let Some((outer_extent, Some(outer))) = kept.last_mut() {
+        if let Some((outer_extent, Some(outer))) = kept.last_mut().filter(|_| begins != Some(axis)) {
             // Strides of empty arrays are those of extent 1.
             let step = extent.max(1) as isize;
             let joins = |l: &Layout| l.strides[axis].checked_mul(step) == Some(l.strides[*outer]);

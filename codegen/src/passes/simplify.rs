@@ -7,7 +7,9 @@ use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::{shared_body, shared_cast_body};
 use ndjit_ir::promotion::Policy;
+use ndjit_ir::reduction::Reduce;
 use ndjit_ir::support::CastReason;
+use ndjit_ir::view::expand_dims;
 use ndjit_ir::{DType, Kind, Op, Result};
 
 /// A rewrite rule: given an op and its operands in the new graph, an equal value, or `None` where it does not apply.
@@ -70,6 +72,7 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
             NodeKind::View(view) => out.view(operands[0], graph.view_of(view).clone(), graph.shape(first)),
             NodeKind::Reshape => out.reshape(operands[0], graph.shape(first)),
             NodeKind::Concat(..) if operands.len() == 1 => operands[0],
+            NodeKind::Reduce(reduce) if reduce.keepdims => without_dims(&mut out, reduce, operands[0])?,
             NodeKind::Reduce(_) | NodeKind::Iota(_) | NodeKind::Concat(..) => {
                 let shape = out.intern(graph.shape(first));
                 out.add(node.kind, &operands, &[(dtype, shape)])
@@ -80,6 +83,17 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
     let outputs: Vec<Value> = graph.outputs().iter().map(|o| map[o.index()]).collect();
     out.set_outputs(outputs);
     Ok(if out.node_count() < graph.node_count() || live_values(&out).contains(&false) { sweep(&out) } else { out })
+}
+
+/// A reduction that keeps its axes, as a view of the one that does not: programs that want both compute one.
+fn without_dims(out: &mut Graph<DType>, reduce: Reduce, operand: Value) -> Result<Value> {
+    let (dtype, shape) = (out.ty(operand), out.shape(operand).clone());
+    let reduced = out.intern(&reduce.axes.reduced(&shape, false));
+    let kind = NodeKind::Reduce(Reduce { keepdims: false, ..reduce });
+    let value = out.add(kind, &[operand], &[(dtype, reduced)]);
+    let axes: Vec<isize> = reduce.axes.iter().map(|axis| axis as isize).collect();
+    let (view, kept) = expand_dims(out.shape(value), &axes)?;
+    Ok(out.view(value, view, &kept))
 }
 
 /// Which values an output needs.

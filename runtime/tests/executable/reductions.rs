@@ -62,7 +62,7 @@ fn check(program: &Lowered, options: &RunOptions, bytes: &[&[u8]], expected: &[T
 }
 
 fn options(vector: bool, compile: bool, threads: usize) -> RunOptions {
-    RunOptions { vector, compile, threads: Some(threads) }
+    RunOptions { vector, compile, threads: Some(threads), tile: None }
 }
 
 fn all_dtypes() -> impl Iterator<Item = (Reduction, DType)> {

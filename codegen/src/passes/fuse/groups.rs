@@ -1,9 +1,10 @@
 //! Which nodes are computed together: groups of one shape that grow node by node, under limits, without cycles between them.
-//! A reduction is a group of its own, and so is what moves elements: a join, or a reshape that no strides make.
+//! Reductions of the same elements along the same axes are a group of their own, and so is what moves elements: a join, or a reshape that no strides make.
 
 use crate::passes::access::Accesses;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
 use ndjit_ir::op::shared_body;
+use ndjit_ir::reduction::Reduce;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -14,6 +15,8 @@ const MAX_WEIGHT: usize = 400;
 const MAX_INPUTS: usize = 16;
 /// Results of the program a kernel may store.
 const MAX_OUTPUTS: usize = 8;
+/// Reductions of the same elements that share a kernel: each holds accumulators in registers.
+const MAX_REDUCED: usize = 4;
 /// Primitives that may be recomputed for each element a small value is broadcast to.
 const MAX_RECOMPUTED: usize = 16;
 /// Primitives that may be computed for each row, before the innermost loop, of a value that has one element a row.
@@ -48,6 +51,8 @@ pub(super) struct Groups {
     after: Vec<u32>,
     /// How many groups of one node read each value, and how often.
     alone_in: Vec<u32>,
+    /// The groups of reductions, by creation.
+    reductions: Vec<u32>,
 }
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -76,6 +81,7 @@ impl Groups {
             cone: vec![(0, 0); values],
             after: vec![0; values],
             alone_in: vec![0; values],
+            reductions: Vec::new(),
         };
         let results: FxHashSet<Value> = graph.outputs().iter().copied().collect();
         let mut open: FxHashMap<ShapeId, SmallVec<[u32; MAX_OPEN]>> = FxHashMap::default();
@@ -96,7 +102,7 @@ impl Groups {
                     continue;
                 }
                 NodeKind::Reduce(_) | NodeKind::Concat(..) | NodeKind::View(_) | NodeKind::Reshape => {
-                    this.alone(id, value, graph.operands(id), accesses);
+                    this.alone(graph, id, accesses, fuse);
                     continue;
                 }
                 NodeKind::Call(_) => {
@@ -139,17 +145,54 @@ impl Groups {
         }
     }
 
-    /// A group of its own for a reduction, or for what moves elements. Nothing joins it.
-    fn alone(&mut self, id: NodeId, value: Value, operands: &[Value], accesses: &Accesses) {
+    /// A group of its own for a reduction, or for what moves elements. Only reductions of the same elements join it.
+    fn alone(&mut self, graph: &Graph<DType>, id: NodeId, accesses: &Accesses, fuse: bool) {
+        let (value, operands) = (graph.node(id).first(), graph.operands(id));
         let after = operands.iter().map(|o| self.after[o.index()].max(self.after_storing(accesses.base(*o))));
         let level = self.levels(operands).map(|l| l + 1).chain(after).max().unwrap_or(0);
-        operands.iter().for_each(|o| self.alone_in[o.index()] += 1);
-        let group = self.groups.len() as u32;
-        self.groups.push(Group { level, nodes: vec![id], ..Group::default() });
-        self.merged.push(group);
-        self.of[value.index()] = group;
         self.cone[value.index()] = (0, 1);
-        self.after[value.index()] = level + 1;
+        let found = if fuse { self.sibling(graph, id, level) } else { None };
+        let group = found.unwrap_or_else(|| {
+            self.groups.push(Group { level, ..Group::default() });
+            self.merged.push(self.groups.len() as u32 - 1);
+            if let NodeKind::Reduce(_) = graph.node(id).kind {
+                self.reductions.push(self.groups.len() as u32 - 1);
+            }
+            self.groups.len() as u32 - 1
+        });
+        let entry = &mut self.groups[group as usize];
+        for operand in operands {
+            self.alone_in[operand.index()] += u32::from(entry.inputs.insert(*operand));
+        }
+        entry.nodes.push(id);
+        self.of[value.index()] = group;
+        self.after[value.index()] = entry.level + 1;
+    }
+
+    /// The group of a reduction of the same space along the same axes that reads what this one reads, if its operand is ready
+    /// for that.
+    fn sibling(&self, graph: &Graph<DType>, id: NodeId, level: u32) -> Option<u32> {
+        let NodeKind::Reduce(Reduce { axes, .. }) = graph.node(id).kind else { return None };
+        let operand = graph.operands(id)[0];
+        self.reductions.iter().rev().take(MAX_OPEN).copied().find(|&group| {
+            let Group { level: own, nodes, .. } = &self.groups[group as usize];
+            let same = |&other: &NodeId| match graph.node(other).kind {
+                NodeKind::Reduce(Reduce { axes: along, .. }) => {
+                    let beside = graph.operands(other)[0];
+                    along == axes
+                        && graph.shape_id(beside) == graph.shape_id(operand)
+                        && (beside == operand || self.computes(beside, operand) || self.computes(operand, beside))
+                }
+                _ => false,
+            };
+            *own >= level && nodes.len() < MAX_REDUCED && nodes.iter().all(same)
+        })
+    }
+
+    /// Whether the group of `value` computes or reads `other`.
+    fn computes(&self, value: Value, other: Value) -> bool {
+        let group = self.group(value);
+        group != NONE && (self.group(other) == group || self.groups[group as usize].inputs.contains(&other))
     }
 
     fn wants(

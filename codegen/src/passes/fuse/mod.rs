@@ -14,11 +14,11 @@ use crate::passes::access::Accesses;
 use groups::{Group, Groups, NONE};
 use ndjit_ir::graph::{Graph, NodeKind, SlotId, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, StmtKind};
-use ndjit_ir::reduction::Reduce;
+use ndjit_ir::reduction::{Axes, Reduce};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -49,10 +49,12 @@ pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool) -> Result<Vec
         let mut stored: Vec<Value> =
             group.nodes.iter().map(|&id| graph.node(id).first()).filter(|v| needed[v.index()]).collect();
         stored.sort_unstable();
-        let Some(&first) = stored.first() else { continue };
+        if stored.is_empty() {
+            continue;
+        }
         if alone {
             // The plans are made before kernels are: what one of them loads is no reason for another to load it too.
-            for plan in fusing.alone(first, &needed) {
+            for plan in fusing.alone(stored, &needed) {
                 kernels.push(fusing.build(plan, &mut needed));
             }
         } else {
@@ -108,8 +110,10 @@ impl Fusing<'_> {
         KernelPlan { group, space, roots: stored.clone(), stored, part: None, reduce: None }
     }
 
-    /// The kernels of a node that is alone in its group: one, or one for each array that is joined.
-    fn alone(&self, value: Value, needed: &[bool]) -> Vec<KernelPlan> {
+    /// The kernels of a group that nothing elementwise joins: one, or one for each array that is joined with others. Several
+    /// values are those of reductions.
+    fn alone(&self, stored: Vec<Value>, needed: &[bool]) -> Vec<KernelPlan> {
+        let value = stored[0];
         let operands = self.graph.operands(self.graph.producer(value));
         let plan = |operand: Value| KernelPlan {
             group: self.computing(operand, needed).unwrap_or(self.groups.group(value)),
@@ -120,10 +124,7 @@ impl Fusing<'_> {
             reduce: None,
         };
         match self.kind(value) {
-            NodeKind::Reduce(Reduce { reduction, axes, .. }) => {
-                let reduce = Some(KernelReduce { axes, outputs: smallvec![reduction] });
-                vec![KernelPlan { reduce, ..plan(operands[0]) }]
-            }
+            NodeKind::Reduce(Reduce { axes, .. }) => vec![self.reducing(axes, stored, needed)],
             NodeKind::Concat(axis, _) => {
                 let axis = axis as usize;
                 let mut start = 0;
@@ -136,6 +137,27 @@ impl Fusing<'_> {
                 plans
             }
             _ => vec![plan(operands[0])],
+        }
+    }
+
+    /// The kernel of reductions along these axes. What they reduce is computed in it if that is so of each that is not loaded.
+    fn reducing(&self, axes: Axes, stored: Vec<Value>, needed: &[bool]) -> KernelPlan {
+        let operand = |&value: &Value| self.graph.operands(self.graph.producer(value))[0];
+        let reduction = |&value: &Value| match self.kind(value) {
+            NodeKind::Reduce(Reduce { reduction, .. }) => Some(reduction),
+            _ => None,
+        };
+        let roots: Vec<Value> = stored.iter().map(operand).collect();
+        let made = roots.iter().filter(|&&root| self.groups.group(root) != NONE);
+        let mut groups = made.map(|&root| self.computing(root, needed));
+        let first = groups.next().flatten().filter(|first| groups.all(|group| group == Some(*first)));
+        KernelPlan {
+            group: first.unwrap_or(self.groups.group(stored[0])),
+            space: self.graph.shape(roots[0]).clone(),
+            reduce: Some(KernelReduce { axes, outputs: stored.iter().filter_map(reduction).collect() }),
+            roots,
+            stored,
+            part: None,
         }
     }
 

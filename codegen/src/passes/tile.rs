@@ -1,0 +1,140 @@
+//! Tile: finds kernels that can run together, tile by tile along one axis that all keep. What one of them stores of a tile the next ones
+//! read while it is in the cache: a row softmax reads its rows from memory once.
+//!
+//! It is a property of the data flow alone: every kernel of such a launch reads what others of it store at the index along the
+//! axis that it computes at. Whether tiles are worth it, and how long they are, is for who runs them to say.
+
+use super::access::Accesses;
+use ndjit_ir::DType;
+use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::kernel::FusedKernel;
+use ndjit_ir::view::Term;
+use rustc_hash::FxHashMap;
+use std::fmt::{self, Display, Formatter};
+use std::ops::Range;
+
+/// Kernels that run one after the other as one: a single one, or several of which tiles are computed one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The kernels, in order.
+    pub kernels: Range<usize>,
+    /// The axis of each kernel's iteration space that tiles are cut along; empty for a single kernel.
+    pub axes: Vec<usize>,
+}
+
+impl Launch {
+    /// The axis that tiles of the kernel at this index are cut along.
+    pub fn axis(&self, kernel: usize) -> Option<usize> {
+        self.axes.get(kernel.checked_sub(self.kernels.start)?).copied()
+    }
+}
+
+impl Display for Launch {
+    /// `kernels 0 to 3, tile by tile`, or `kernel 4`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.axes.is_empty() {
+            true => write!(f, "kernel {}", self.kernels.start),
+            false => write!(f, "kernels {} to {}, tile by tile", self.kernels.start, self.kernels.end - 1),
+        }
+    }
+}
+
+/// The launches of kernels that run in this order: each the longest there is from its first kernel on.
+pub fn tile(kernels: &[FusedKernel], graph: &Graph<DType>, accesses: &Accesses) -> Vec<Launch> {
+    let mut launches = Vec::new();
+    let mut start = 0;
+    while start < kernels.len() {
+        let first = &kernels[start];
+        let candidates = (0..first.shape.rank()).filter(|&axis| keeps(first, axis));
+        let grown = candidates.map(|axis| grow(kernels, graph, accesses, start, axis));
+        // Of equally long ones the first: tiles along outer axes are contiguous.
+        let longest = grown.rev().max_by_key(Vec::len).filter(|axes| axes.len() > 1).unwrap_or_default();
+        let end = start + longest.len().max(1);
+        launches.push(Launch { kernels: start..end, axes: longest });
+        start = end;
+    }
+    launches
+}
+
+/// Launches of one kernel each.
+pub fn one_by_one(kernels: usize) -> Vec<Launch> {
+    (0..kernels).map(|n| Launch { kernels: n..n + 1, axes: Vec::new() }).collect()
+}
+
+/// Whether the kernel stores different results at different indices along the axis, and has several.
+fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
+    let reduced = kernel.reduce.as_ref().is_some_and(|reduce| reduce.axes.contains(axis));
+    let empty = kernel.shape.extents().contains(&0);
+    !empty && kernel.shape.extents()[axis] > 1 && !reduced && kernel.part.is_none_or(|part| part.axis != axis)
+}
+
+/// The axes of the kernels from `start` on that can run in tiles along `axis` of the first.
+fn grow(kernels: &[FusedKernel], graph: &Graph<DType>, accesses: &Accesses, start: usize, axis: usize) -> Vec<usize> {
+    let extent = kernels[start].shape.extents()[axis];
+    let mut axes = Vec::new();
+    // Along which of their own axes tiles of the values are cut that these kernels store.
+    let mut stored: FxHashMap<Value, usize> = FxHashMap::default();
+    for kernel in &kernels[start..] {
+        let own = match axes.is_empty() {
+            true => Some(axis),
+            false => common_axis(kernel, graph, accesses, &stored, extent),
+        };
+        let Some(own) = own.filter(|&own| keeps(kernel, own)) else { break };
+        let before = |axis: usize| kernel.reduce.as_ref().is_some_and(|reduce| reduce.axes.contains(axis));
+        let mut consistent = true;
+        for &value in &kernel.outputs {
+            let rank = graph.shape(value).rank();
+            let at = if rank == kernel.shape.rank() { own } else { own - (0..own).filter(|&a| before(a)).count() };
+            // A reshape that is a copy has other axes than its kernel.
+            let same = graph.shape(value).extents().get(at) == Some(&extent);
+            consistent &= same && *stored.entry(value).or_insert(at) == at;
+        }
+        if !consistent {
+            break;
+        }
+        axes.push(own);
+    }
+    axes
+}
+
+/// The axis of the kernel's iteration space along which it reads values that are stored in tiles: `None` if there is none, or if
+/// it reads them elsewhere.
+fn common_axis(
+    kernel: &FusedKernel,
+    graph: &Graph<DType>,
+    accesses: &Accesses,
+    stored: &FxHashMap<Value, usize>,
+    extent: usize,
+) -> Option<usize> {
+    let mut common = None;
+    for input in &kernel.inputs {
+        let Some(&along) = stored.get(&accesses.base(input.value)) else { continue };
+        let own = seen_along(graph, accesses, input.value, along)?;
+        let axis = own + (kernel.shape.rank() - input.shape.rank());
+        if input.shape.extents()[own] != extent || common.is_some_and(|common| common != axis) {
+            return None;
+        }
+        common = Some(axis);
+    }
+    common
+}
+
+/// The axis of a view along which what it sees is walked along `along`, one index with each of its own.
+fn seen_along(graph: &Graph<DType>, accesses: &Accesses, value: Value, along: usize) -> Option<usize> {
+    let base = accesses.base(value);
+    let mut views = Vec::new();
+    let mut at = value;
+    while at != base {
+        let id = graph.producer(at);
+        let NodeKind::View(view) = graph.node(id).kind else { return None };
+        views.push(graph.view_of(view));
+        at = graph.operands(id)[0];
+    }
+    views.iter().rev().try_fold(along, |axis, view| {
+        let index = &view.axes[axis];
+        let &[Term { axis: own, step: 1 }] = &index.terms[..] else { return None };
+        // Along a diagonal other indices move too.
+        let alone = (0..view.axes.len()).all(|other| other == axis || view.depends(other).all(|a| a != own as usize));
+        (index.start == 0 && alone).then_some(own as usize)
+    })
+}

@@ -1,0 +1,171 @@
+//! Launches of several kernels, tile by tile: the proof that no tile reads what another one writes, and how long tiles are.
+
+use crate::plan::{Location, StepPlan, wrong};
+use crate::threads::{CHUNKS_PER_THREAD, Threads};
+use ndjit_codegen::{Scheduled, TileLoop};
+use ndjit_ir::Result;
+use ndjit_ir::loops::Layout;
+use rustc_hash::FxHashMap;
+
+/// Bytes of all operands of a tile that are to stay in the second cache of a processor.
+const CACHE: usize = 256 << 10;
+/// The least length of tiles whose elements do not lie together in memory, in elements: many cache lines are then read one after the other. (Column sums of 4096 by 4096 elements read half as fast in tiles of 32 columns as in tiles of 512.)
+const STRIP: usize = 128;
+
+/// How memory is cut into tiles: bytes `step * index..step * (index + 1)` of each period of `step * count` bytes are those of the tile
+/// index `index`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slabs {
+    step: usize,
+    count: usize,
+}
+
+impl Slabs {
+    /// As an output with this layout is cut along its loop of tiles. `None` if it does not move forwards there.
+    pub fn of(layout: &Layout, tile: TileLoop, count: usize) -> Option<Slabs> {
+        let step = usize::try_from(*layout.strides.get(tile.index)?).ok()?.checked_mul(tile.step)?;
+        step.checked_mul(count).filter(|&period| period > 0 && period <= isize::MAX as usize)?;
+        Some(Slabs { step, count })
+    }
+
+    /// Whether an operand's elements of each tile index are in the bytes of that index.
+    pub fn hold(self, layout: &Layout, extents: &[usize], tile: TileLoop, element: usize) -> bool {
+        let Slabs { step, count } = self;
+        let period = (step * count) as i128;
+        let (mut low, mut high) = (layout.offset as i128 % period, layout.offset as i128 % period + element as i128);
+        for (index, (&extent, &stride)) in extents.iter().zip(&layout.strides).enumerate() {
+            let trips = if index == tile.index { tile.step } else { extent };
+            let stride = stride as i128;
+            if index == tile.index && stride.checked_mul(tile.step as i128) != Some(step as i128) {
+                return false;
+            }
+            if index != tile.index && stride % period == 0 {
+                continue;
+            }
+            let Some(span) = stride.checked_mul(trips.saturating_sub(1) as i128) else { return false };
+            (low, high) = (low.saturating_add(span.min(0)), high.saturating_add(span.max(0)));
+        }
+        low >= 0 && high <= step as i128
+    }
+}
+
+/// Checks kernels that run in tiles, the first of which has the number `first`, and takes from outputs the memory of operands that tiles
+/// of another index read. Returns the number of indices that tiles are cut from.
+///
+/// # Errors
+/// `Verify` if a kernel reads what another one stores at another index along the tiles' axis, or stores it there.
+pub fn check(scheduled: &[Scheduled], steps: &mut [StepPlan], first: usize) -> Result<usize> {
+    let mut count = None;
+    for (n, Scheduled { nest, geometry, tile, .. }) in scheduled.iter().enumerate() {
+        let trips =
+            tile.and_then(|tile| geometry.extents.get(tile.index).copied().filter(|_| tile.index < nest.kept()));
+        let own =
+            tile.zip(trips).and_then(|(tile, trips)| trips.checked_div(tile.step).filter(|&c| c * tile.step == trips));
+        if own.is_none() || *count.get_or_insert(own) != own {
+            return Err(wrong(first + n, format_args!("it runs in tiles, and has no loop for them")));
+        }
+    }
+    let Some(count) = count.flatten() else { return Ok(0) };
+    let mut slabs: FxHashMap<Location, Slabs> = FxHashMap::default();
+    for (n, (Scheduled { nest, geometry, tile, .. }, step)) in scheduled.iter().zip(steps.iter()).enumerate() {
+        let Some(tile) = *tile else { continue };
+        let kept = &geometry.extents[..nest.kept()];
+        let local = |slabs: Slabs, layout: &Layout, extents: &[usize], element: usize| {
+            step.empty || slabs.hold(layout, extents, tile, element)
+        };
+        for ((location, _), (layout, access)) in step.inputs.iter().zip(geometry.inputs.iter().zip(&nest.inputs)) {
+            let made = location.and_then(|location| slabs.get(&location).copied());
+            if made.is_some_and(|slabs| !local(slabs, layout, &geometry.extents, access.dtype.bytes())) {
+                return Err(wrong(first + n, format_args!("it reads what is stored in another tile")));
+            }
+        }
+        for (output, (layout, access)) in step.outputs.iter().zip(geometry.outputs.iter().zip(&nest.outputs)) {
+            let own = Slabs::of(layout, tile, count).filter(|&own| local(own, layout, kept, access.dtype.bytes()));
+            if !own.is_some_and(|own| *slabs.entry(output.location).or_insert(own) == own) {
+                return Err(wrong(first + n, format_args!("its tiles store beside each other")));
+            }
+        }
+    }
+    keep_apart(scheduled, steps, &slabs);
+    Ok(count)
+}
+
+/// Leaves to outputs only the memory of operands that all kernels read in the same slabs.
+fn keep_apart(scheduled: &[Scheduled], steps: &mut [StepPlan], slabs: &FxHashMap<Location, Slabs>) {
+    let mut reads: FxHashMap<Location, Vec<(usize, usize)>> = FxHashMap::default();
+    for (n, step) in steps.iter().enumerate() {
+        for (input, (location, _)) in step.inputs.iter().enumerate() {
+            location.iter().for_each(|&location| reads.entry(location).or_default().push((n, input)));
+        }
+    }
+    for output in steps.iter_mut().flat_map(|step| &mut step.outputs) {
+        let Some(&own) = slabs.get(&output.location) else { continue };
+        output.reuse.retain(|location| {
+            reads.get(location).into_iter().flatten().all(|&(n, input)| {
+                let Scheduled { nest, geometry, tile, .. } = &scheduled[n];
+                let bytes = nest.inputs[input].dtype.bytes();
+                tile.is_some_and(|tile| own.hold(&geometry.inputs[input], &geometry.extents, tile, bytes))
+            })
+        });
+    }
+}
+
+/// How a launch is cut into tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Indices along the tiles' axis, and of a tile.
+    extent: usize,
+    len: usize,
+    /// Whether threads share the tiles.
+    pub parallel: bool,
+}
+
+/// What a kernel does with one index along the tiles' axis.
+#[derive(Clone, Copy, Debug)]
+pub struct PerIndex {
+    /// Bytes of its operands.
+    pub bytes: usize,
+    /// Estimated time, ns.
+    pub time: f64,
+    /// Whether what it does with one index lies together in memory, apart from other indices.
+    pub slabs: bool,
+}
+
+impl Tiles {
+    /// Tiles of this length, shared by threads.
+    pub fn of(extent: usize, len: usize) -> Tiles {
+        Tiles { extent, len: len.clamp(1, extent), parallel: true }
+    }
+
+    /// The tiles of kernels that do this. `None` where the kernels are better run one after the other: they are too large for the cache, or
+    /// too few to share.
+    pub fn new(extent: usize, kernels: &[PerIndex], threads: &Threads) -> Option<Tiles> {
+        let bytes = kernels.iter().fold(1, |sum: usize, kernel| sum.saturating_add(kernel.bytes));
+        let time: f64 = kernels.iter().map(|kernel| kernel.time).sum();
+        let least = if kernels.iter().all(|kernel| kernel.slabs) { 1 } else { STRIP.min(extent) };
+        let most = CACHE / bytes;
+        // A tile of the least length may be larger than tiles are to be, and still be in a cache.
+        if most < least && 4 * CACHE / bytes < least {
+            return None;
+        }
+        let pieces = threads.pieces(extent, time);
+        let threads = pieces.div_ceil(CHUNKS_PER_THREAD);
+        let mut len = most.max(least).min(extent.div_ceil(pieces)).max(least);
+        if least > 1 && len < extent {
+            len = len.next_multiple_of(least.min(64));
+        }
+        let tiles = Tiles { extent, len, parallel: pieces > 1 };
+        (tiles.count() >= threads).then_some(tiles)
+    }
+
+    /// The number of tiles.
+    pub fn count(&self) -> usize {
+        self.extent.div_ceil(self.len)
+    }
+
+    /// First index and length of a tile.
+    pub fn get(&self, tile: usize) -> (usize, usize) {
+        let start = tile * self.len;
+        (start, self.len.min(self.extent - start))
+    }
+}
