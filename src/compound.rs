@@ -1,7 +1,8 @@
-//! Functions that are several operations of the op table: those with two results, and the choice among several arrays.
+//! Functions that are several operations of the tables: those with two results, the choice among several arrays, norms.
 
-use crate::operand::{AnyOperand, Computed, Math, Meet, Operand};
-use ndjit_ir::{Error, ErrorCode, Kind, Op, Place};
+use crate::operand::{AnyOperand, Computed, Math, Meet, Number, Operand};
+use crate::reductions::{self, IntoAxes};
+use ndjit_ir::{Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction};
 
 /// Mantissa and exponent, `x = mantissa * 2^exponent` with the mantissa's magnitude in [0.5, 1), as C's and NumPy's `frexp`:
 /// [`frexp_mantissa`](crate::frexp_mantissa) and [`frexp_exponent`](crate::frexp_exponent), an `i32`. Integers become floats;
@@ -40,6 +41,60 @@ fn both<X: Math>(ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
     let x = [x.operand()];
     let [first, second] = ops.map(|op| X::Out::compute(op, &x, place));
     (first, second)
+}
+
+/// The norm of vectors along some axes: of order 2 [`norm`](fn@crate::norm), of 1 the sum of moduli, of infinity the largest and of
+/// minus infinity the smallest modulus, of 0 the number of elements that are nonzero, of another `p` the root
+/// `sum(abs(x)^p)^(1/p)`. Integers become floats, complex numbers give their parts' dtype.
+///
+/// ```
+/// use ndjit::{Array, vector_norm};
+/// let x = Array::from([3.0f32, -4.0]);
+/// assert_eq!(vector_norm(&x, 2, ..).item::<f32>()?, 5.0);
+/// assert_eq!(vector_norm(&x, 1, ..).item::<f32>()?, 7.0);
+/// assert_eq!(vector_norm(&x, f64::INFINITY, ..).item::<f32>()?, 4.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.vector_norm.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for axes that are not there, and where a largest modulus is asked of no elements.
+#[track_caller]
+pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X::Out {
+    let (x, axes, place) = (x.operand(), axes.axes(), Place::caller());
+    let order = match order.literal().value() {
+        LiteralValue::Int(n) => n as f64,
+        LiteralValue::Float(p) => p,
+        LiteralValue::Bool(_) | LiteralValue::Complex(..) => {
+            let error = Error::new(ErrorCode::Argument, "vector_norm: the order is no real number");
+            return X::Out::failed(error.help("orders are 0, 1, 2, other numbers, and infinities").at(place));
+        }
+    };
+    let reduce = |reduction, x: AnyOperand| -> X::Out { reductions::reduce(reduction, None, x, axes.clone(), place) };
+    let op = |op, operands: &[AnyOperand]| -> AnyOperand { X::Out::compute(op, operands, place).operand() };
+    if order == 2.0 {
+        return reduce(Reduction::Norm, x);
+    }
+    let modulus = op(Op::Abs, &[x]);
+    // True division makes floats of integers, and leaves floats as they are.
+    let modulus = op(Op::Divide, &[modulus, 1.operand()]);
+    match order {
+        0.0 => {
+            // One for each that is nonzero, in the modulus's dtype.
+            let nonzero = op(Op::NotEqual, &[modulus.clone(), 0.operand()]);
+            let ones = op(Op::Where, &[nonzero, 1.operand(), modulus]);
+            reduce(Reduction::Sum, ones)
+        }
+        1.0 => reduce(Reduction::Sum, modulus),
+        f64::INFINITY => reduce(Reduction::Max, modulus),
+        f64::NEG_INFINITY => reduce(Reduction::Min, modulus),
+        p => {
+            let powers = op(Op::Pow, &[modulus, p.operand()]);
+            let sum = reduce(Reduction::Sum, powers).operand();
+            X::Out::compute(Op::Pow, &[sum, (1.0 / p).operand()], place)
+        }
+    }
 }
 
 /// From each element's case: `cases[which]`. All broadcast against each other; the cases meet in their common dtype. `which` holds

@@ -48,7 +48,7 @@ mod trace;
 
 #[doc(inline)]
 pub use array::Array;
-pub use compound::{frexp, modf, select_n};
+pub use compound::{frexp, modf, select_n, vector_norm};
 pub use config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
     with_defaults, with_policy,
@@ -81,8 +81,8 @@ pub use operand::{Scalar, strong, weak};
 pub use queries::{can_cast, promote_arrays, promote_types, result_type};
 #[doc(inline)]
 pub use reductions::{
-    Axes, Corrected, IntoAxes, all, any, argmax, argmin, correction, count_nonzero, keepdims, max, mean, min, prod,
-    std, sum, var,
+    Axes, Corrected, IntoAxes, all, any, argmax, argmin, correction, count_nonzero, keepdims, logsumexp, max, mean,
+    min, norm, prod, ptp, std, sum, var,
 };
 pub use report::report;
 pub use stats::{KernelStats, Stats, stats};

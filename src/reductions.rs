@@ -150,7 +150,13 @@ impl Corrected {
     }
 }
 
-fn reduce<R: Computed>(reduction: Reduction, dtype: Option<DType>, x: AnyOperand, axes: Axes, place: Place) -> R {
+pub(crate) fn reduce<R: Computed>(
+    reduction: Reduction,
+    dtype: Option<DType>,
+    x: AnyOperand,
+    axes: Axes,
+    place: Place,
+) -> R {
     R::reduce(&Request { reduction, dtype, axes }, &[x], place)
 }
 
@@ -212,6 +218,12 @@ macro_rules! types {
     (Variance) => {
         "64-bit integers give `f64`, others and bool `f32`, floats their dtype, complex numbers that of the real part (other policies differ)."
     };
+    (Exponential) => {
+        types!(Mean)
+    };
+    (Norm) => {
+        types!(Variance)
+    };
     (Same) => {
         "the operand's dtype."
     };
@@ -236,6 +248,12 @@ macro_rules! accuracy {
     };
     (Variance) => {
         "Accuracy: a relative error of at most `c u + (c k u)^2` with `c = 74 + log2(n / 1024)`, to first order, where `k` is the root mean square of the numbers over their standard deviation (Chan, Golub, LeVeque 1983)."
+    };
+    (Exponential) => {
+        "Accuracy: an absolute error of at most `(71 + log2(n / 1024)) u` beside that of rounding the result, to first order."
+    };
+    (Norm) => {
+        "Accuracy: a relative error of at most `(36 + log2(n / 1024) / 2) u`, to first order."
     };
     ($rule:ident) => {
         "Accuracy: exact."

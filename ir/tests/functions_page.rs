@@ -105,7 +105,10 @@ fn reduced(rule: Rule) -> &'static str {
     match rule {
         Rule::Sum | Rule::Product => "integers at least as wide as the default integer; else the operand's dtype",
         Rule::Mean => "integers give floats; else the operand's dtype",
-        Rule::Variance => "integers give floats, complex numbers their real part's dtype; else the operand's",
+        Rule::Exponential => "integers give floats; else the operand's",
+        Rule::Variance | Rule::Norm => {
+            "integers give floats, complex numbers their real part's dtype; else the operand's"
+        }
         Rule::Same => "the operand's dtype",
         Rule::Bool => "bool",
         Rule::Index => "the default integer",

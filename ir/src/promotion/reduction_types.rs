@@ -69,11 +69,11 @@ impl Policy {
         Ok(match rule {
             Rule::Sum => same(or(Policy::sum)?),
             Rule::Product => same(or(Policy::product)?),
-            Rule::Mean => {
+            Rule::Mean | Rule::Exponential => {
                 let result = or(Policy::mean)?;
                 ReductionTypes { compute: inexact(result), result }
             }
-            Rule::Variance => {
+            Rule::Variance | Rule::Norm => {
                 let of = match asked {
                     Some(real) if own.is_complex() => real.complex(),
                     Some(dtype) => dtype,
@@ -95,8 +95,10 @@ impl Policy {
         let rule = reduction.row().rule;
         let example = match rule {
             Rule::Same | Rule::Bool => None,
-            Rule::Variance => Some(self.default_dtype(Weak::Float)),
-            Rule::Sum | Rule::Product | Rule::Mean | Rule::Index => Some(self.default_dtype(Weak::Int)),
+            Rule::Variance | Rule::Norm => Some(self.default_dtype(Weak::Float)),
+            Rule::Sum | Rule::Product | Rule::Mean | Rule::Exponential | Rule::Index => {
+                Some(self.default_dtype(Weak::Int))
+            }
         };
         let ask =
             example.map(|dtype| format!("ask for one of these, as in `dtype(DType::{dtype:?}).{reduction}(…)`, or "));
@@ -130,7 +132,7 @@ impl Policy {
         let Defaults { int, float, complex } = self.defaults();
         let best = match (operand.kind(), reduction.row().rule) {
             (Kind::Complex, _) => complex,
-            (Kind::Float, _) | (_, Rule::Mean | Rule::Variance) => float,
+            (Kind::Float, _) | (_, Rule::Mean | Rule::Exponential | Rule::Variance | Rule::Norm) => float,
             (Kind::Bool | Kind::UInt | Kind::Int, _) => int,
         };
         // What holds the operand's kind first: a cast to a lesser one loses more than a policy asks.
@@ -197,8 +199,8 @@ fn is_inexact(dtype: DType) -> bool {
 /// The dtypes that a reduction gives.
 pub fn gives(reduction: Reduction) -> DTypeSet {
     match reduction.row().rule {
-        Rule::Sum | Rule::Product | Rule::Mean | Rule::Same => DTypeSet::ALL,
-        Rule::Variance => DTypeSet::FLOAT,
+        Rule::Sum | Rule::Product | Rule::Mean | Rule::Exponential | Rule::Same => DTypeSet::ALL,
+        Rule::Variance | Rule::Norm => DTypeSet::FLOAT,
         Rule::Bool => DTypeSet::BOOL,
         Rule::Index => DTypeSet::INT,
     }

@@ -29,6 +29,10 @@ pub enum Rule {
     Mean,
     /// The policy's rule for variances, then the real part's dtype.
     Variance,
+    /// As the mean's.
+    Exponential,
+    /// As the variance's.
+    Norm,
     /// The operand's dtype.
     Same,
     /// Bool.
@@ -97,6 +101,9 @@ impl Reduction {
             Reduction::Mean
             | Reduction::Var
             | Reduction::Std
+            | Reduction::Ptp
+            | Reduction::LogSumExp
+            | Reduction::Norm
             | Reduction::ArgMax
             | Reduction::ArgMin
             | Reduction::CountNonzero => None,
@@ -112,7 +119,7 @@ impl Reduction {
 
     /// Whether a reduction of no elements is an error.
     pub const fn needs_elements(self) -> bool {
-        matches!(self, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin)
+        matches!(self, Reduction::Max | Reduction::Min | Reduction::ArgMax | Reduction::ArgMin | Reduction::Ptp)
     }
 
     /// Whether users may ask for a dtype of the result.
@@ -130,6 +137,9 @@ impl Reduction {
             | Reduction::Mean
             | Reduction::Var
             | Reduction::Std
+            | Reduction::Ptp
+            | Reduction::LogSumExp
+            | Reduction::Norm
             | Reduction::ArgMax
             | Reduction::ArgMin
             | Reduction::CountNonzero => None,
@@ -152,6 +162,9 @@ impl Reduction {
             Reduction::Mean
             | Reduction::Var
             | Reduction::Std
+            | Reduction::Ptp
+            | Reduction::LogSumExp
+            | Reduction::Norm
             | Reduction::ArgMax
             | Reduction::ArgMin
             | Reduction::CountNonzero => None,

@@ -23,6 +23,12 @@ macro_rules! reduction_table {
                 "The largest element. NaN if any is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part. Of no elements an error.";
             Min min(x) Same
                 "The smallest element. NaN if any is NaN; -0 < +0. Complex numbers are ordered by real, then imaginary part. Of no elements an error.";
+            Ptp ptp(x) Same
+                "The distance of the smallest from the largest element: `max - min`. NaN if any element is; integers wrap, of bool whether both values occur. Of no elements an error.";
+            LogSumExp logsumexp(x) Exponential
+                "The logarithm of the sum of exponentials, without overflow: `log(sum(exp(x - m))) + m` where `m` is the largest element, or of complex numbers the largest real part. -inf of no elements.";
+            Norm norm(x) Norm
+                "The Euclidean norm: the square root of the sum of squared moduli, without overflow or underflow on the way. 0 of no elements.";
             Any any(x) Bool
                 "Whether any element is nonzero; NaN is. `false` of none.";
             All all(x) Bool

@@ -23,7 +23,9 @@ fn is_inexact(dtype: DType) -> bool {
 fn assert_computes(reduction: Reduction, types: ReductionTypes, case: &str) {
     match (reduction.combine(), reduction.row().rule) {
         (Some(op), _) => assert!(op.row().domain.contains(types.compute), "{case}: {types:?}"),
-        (None, Rule::Mean | Rule::Variance) => assert!(is_inexact(types.compute), "{case}: {types:?}"),
+        (None, Rule::Mean | Rule::Exponential | Rule::Variance | Rule::Norm) => {
+            assert!(is_inexact(types.compute), "{case}: {types:?}")
+        }
         (None, _) => {}
     }
 }
@@ -51,7 +53,7 @@ fn asking_for_the_dtype_that_is_inferred_changes_nothing() {
 fn a_dtype_asked_for_is_given() {
     for (policy, reduction, ty) in cases().filter(|(_, reduction, _)| reduction.takes_dtype()) {
         let given = match reduction.row().rule {
-            Rule::Variance => DTypeSet::FLOAT,
+            Rule::Variance | Rule::Norm => DTypeSet::FLOAT,
             Rule::Index => DTypeSet::INT,
             _ => DTypeSet::ALL,
         };
@@ -80,7 +82,7 @@ fn only_the_dtype_of_a_bare_number_counts() {
         let strong = of(policy.commit(ty).into());
         // JAX's means and variances of weak integers are weak floats before they take the default dtype.
         if let (Some(weak), Some(strong)) = (of(ty), strong)
-            && !matches!(reduction.row().rule, Rule::Mean | Rule::Variance)
+            && !matches!(reduction.row().rule, Rule::Mean | Rule::Exponential | Rule::Variance | Rule::Norm)
         {
             assert_eq!(weak, strong, "{policy}: {reduction} of {ty}");
         }

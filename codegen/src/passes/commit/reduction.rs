@@ -8,6 +8,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::{Axes, Reduce, Reduction};
 use ndjit_ir::support::CastReason;
+use ndjit_ir::view::squeeze;
 use ndjit_ir::{DType, Op, Result, Shape};
 
 /// A reduction being built.
@@ -27,7 +28,9 @@ impl Commit<'_> {
         let reason = Reason::Operand(id, 0);
         let x = match reduce.dtype {
             // A mean of integers is computed in a float, but of what the operand is in the dtype asked for.
-            Some(_) if reduce.reduction == Reduction::Mean => self.cast(operands[0], types.result, reason)?,
+            Some(_) if matches!(reduce.reduction, Reduction::Mean | Reduction::LogSumExp) => {
+                self.cast(operands[0], types.result, reason)?
+            }
             Some(_) => self.cast(operands[0], types.compute, reason)?,
             None => self.coerce(operands[0], types.compute, reason)?,
         };
@@ -50,6 +53,16 @@ impl Commit<'_> {
                 let variance = building.variance(x, correction)?;
                 building.op(Op::Sqrt, &[variance])
             }
+            Reduction::Ptp => {
+                let [max, min] = [Reduction::Max, Reduction::Min].map(|r| building.elementary(r, x, keepdims));
+                let op = if building.ty(x) == DType::Bool { Op::LogicalXor } else { Op::Subtract };
+                building.op(op, &[max, min])
+            }
+            Reduction::LogSumExp => {
+                let x = building.cast(x, types.compute);
+                building.logsumexp(x)
+            }
+            Reduction::Norm => building.norm(x),
             Reduction::ArgMax => building.position(Reduction::Max, x)?,
             Reduction::ArgMin => building.position(Reduction::Min, x)?,
             Reduction::CountNonzero => {
@@ -169,6 +182,72 @@ impl Building<'_, '_> {
             count = self.op(Op::Maximum, &[count, zero]);
         }
         Ok(self.op(Op::Divide, &[sum, count]))
+    }
+
+    /// The largest element, 0 if there are none, is taken off before and added after.
+    fn logsumexp(&mut self, x: Value) -> Value {
+        let wide = self.cast(x, accumulated(self.ty(x)));
+        let real = if self.ty(wide).is_complex() { self.op(Op::Real, &[wide]) } else { wide };
+        let largest = self.largest(real, Op::IsFinite);
+        let shift = self.cast(largest, self.ty(wide));
+        let distance = self.op(Op::Subtract, &[wide, shift]);
+        let exp = self.op(Op::Exp, &[distance]);
+        let sum = self.elementary(Reduction::Sum, exp, true);
+        let log = self.op(Op::Log, &[sum]);
+        let total = self.op(Op::Add, &[log, shift]);
+        self.reduced(total)
+    }
+
+    /// Elements are scaled by a power of two near the largest modulus, which is exact, and the root back by it.
+    fn norm(&mut self, x: Value) -> Value {
+        let wide = self.cast(x, accumulated(self.ty(x)));
+        let complex = self.ty(wide).is_complex();
+        let parts: Vec<Value> =
+            if complex { [Op::Real, Op::Imag].map(|part| self.op(part, &[wide])).to_vec() } else { vec![wide] };
+        let moduli: Vec<Value> = parts.iter().map(|&part| self.op(Op::Abs, &[part])).collect();
+        let most = moduli.iter().copied().reduce(|a, b| self.op(Op::Maximum, &[a, b])).unwrap_or(wide);
+        let largest = self.largest(most, Op::IsFinite);
+        let exponent = self.op(Op::FrexpExponent, &[largest]);
+        // `ldexp` takes it as a number of its own dtype.
+        let exponent = self.cast(exponent, self.ty(most));
+        let back = self.op(Op::Negative, &[exponent]);
+        let squares: Vec<Value> = parts
+            .iter()
+            .map(|&part| {
+                let scaled = self.op(Op::Ldexp, &[part, back]);
+                self.op(Op::Square, &[scaled])
+            })
+            .collect();
+        let square = squares.into_iter().reduce(|a, b| self.op(Op::Add, &[a, b])).unwrap_or(wide);
+        let sum = self.elementary(Reduction::Sum, square, true);
+        let root = self.op(Op::Sqrt, &[sum]);
+        let norm = self.op(Op::Ldexp, &[root, exponent]);
+        self.reduced(norm)
+    }
+
+    /// The largest element, with the axes kept; 0 if there are no elements or it is not `fit`.
+    fn largest(&mut self, x: Value, fit: Op) -> Value {
+        let zero = self.number(0, self.ty(x));
+        if self.count(x) == 0 {
+            return zero;
+        }
+        let largest = self.elementary(Reduction::Max, x, true);
+        let fits = self.op(fit, &[largest]);
+        self.op(Op::Where, &[fits, largest, zero])
+    }
+
+    /// A value with the reduced axes kept, as they are to be in the result.
+    fn reduced(&mut self, value: Value) -> Value {
+        let out = &mut self.commit.out;
+        if self.keepdims {
+            return value;
+        }
+        let axes: Vec<isize> = self.axes.iter().map(|axis| axis as isize).collect();
+        match squeeze(out.shape(value), &axes) {
+            Ok((view, shape)) => out.view(value, view, &shape),
+            // Every axis that was reduced has extent 1.
+            Err(_) => value,
+        }
     }
 
     /// The square of a value's magnitude; of a complex number the sum of its parts' squares.
