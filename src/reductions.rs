@@ -229,7 +229,7 @@ macro_rules! accuracy {
         "Accuracy: an error of at most `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order; halves are summed in `f32` and rounded once."
     };
     (Product) => {
-        "Accuracy: a relative error of at most `(n - 1) u`, to first order; halves are multiplied in `f32` and rounded once."
+        "Accuracy: a relative error of at most `(n - 1) u`, to first order, of complex numbers `5^(1/2) (n - 1) u` of the modulus; halves are multiplied in `f32` and rounded once."
     };
     (Mean) => {
         "Accuracy: that of the sum, divided by `n` and rounded once more. Of numbers that are close to each other and far from 0 a mean in `f64` is worth its time: `dtype(DType::F64).mean(x, ..)`."
