@@ -86,7 +86,7 @@ pub fn strided(tensor: &Tensor) -> Array {
     let extents = tensor.shape.extents();
     // Axes of one element stay: else wide arrays would grow by 3 for each.
     let large = |extent: usize| if extent == 1 { 1 } else { 2 * extent + 1 };
-    let backwards = |axis: usize| axis % 2 == 0;
+    let backwards = |axis: usize| axis.is_multiple_of(2);
     let reversed: Vec<usize> = extents.iter().rev().map(|&extent| large(extent)).collect();
     // What lies between is no zero, which sums would not show.
     let mut whole = Tensor::zeros(tensor.dtype, Shape::from(reversed)).expect("a small array");

@@ -77,20 +77,22 @@ fn check(case: &Arc<Case>, row: &Value, pools: &Value, report: &mut Report, used
     report.functions.insert(case.function.clone());
     let dense: Vec<Array> = operands.iter().map(array).collect();
     let parts: Vec<Array> = operands.iter().map(strided).collect();
-    let eager = |xs: &[Array]| Ok(case.call(xs));
-    let trace = |xs: &[Array]| traced(case, xs);
-    let ways: [(&str, Policy, &[Array], &dyn Fn(&[Array]) -> Result<Vec<Array>>); 4] = [
-        ("eager", Policy::NumPy2, &dense, &eager),
-        ("traced, strided", Policy::NumPy2, &parts, &trace),
-        ("eager, strided", Policy::Standard, &parts, &eager),
-        ("traced", Policy::Standard, &dense, &trace),
-    ];
-    for (way, policy, xs, run) in ways {
-        let got = with_policy(policy, || run(xs)?.iter().map(tensor).collect::<Result<Vec<Tensor>>>());
+    for (policy, xs, trace) in [
+        (Policy::NumPy2, &dense, false),
+        (Policy::NumPy2, &parts, true),
+        (Policy::Standard, &parts, false),
+        (Policy::Standard, &dense, true),
+    ] {
+        let run = || if trace { traced(case, xs) } else { Ok(case.call(xs)) };
+        let got = with_policy(policy, || run()?.iter().map(tensor).collect::<Result<Vec<Tensor>>>());
         let verdict = got.map_err(|e| e.to_string()).and_then(|got| expected.compare(case, &got, used));
         match verdict {
             Ok(compared) => report.compared += compared,
-            Err(problem) => report.problems.push(format!("{case}, {way}, {policy}: {problem}")),
+            Err(problem) => {
+                let way = if trace { "traced" } else { "eager" };
+                let layout = if std::ptr::eq(xs, &parts) { "strided" } else { "dense" };
+                report.problems.push(format!("{case}, {way}, {layout}, {policy}: {problem}"));
+            }
         }
     }
 }
