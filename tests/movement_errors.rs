@@ -544,7 +544,8 @@ fn scalars_have_no_axes() {
 #[test]
 fn a_traced_function_gives_the_same_errors() {
     let (x, row) = operands();
-    let uses: [(fn(Expr) -> Expr, Array); 6] = [
+    type Use = (fn(Expr) -> Expr, Array);
+    let uses: [Use; 6] = [
         (|x| x.roll([1, 2], 0), x.roll([1, 2], 0)),
         (|x| x.repeat(2, 2), x.repeat(2, 2)),
         (|x| x.pad([(0, 0), (9, 0)], Pad::Wrap), x.pad([(0, 0), (9, 0)], Pad::Wrap)),
