@@ -14,6 +14,7 @@ use crate::creation::Typed;
 use crate::expr::Expr;
 use crate::integers::Integers;
 use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
+use ndjit_ir::axes::position;
 use ndjit_ir::reduction::{self, Reduction};
 use ndjit_ir::{DType, Place, Result, Shape};
 use smallvec::SmallVec;
@@ -88,9 +89,17 @@ impl Request {
     /// # Errors
     /// `Shape` for axes that it does not have, or that are named twice.
     pub(crate) fn on(&self, shape: &Shape) -> Result<(reduction::Axes, bool)> {
+        let rank = shape.rank();
         let axes = match &self.axes.axes {
-            None => reduction::Axes::all(shape.rank()),
-            Some(axes) => reduction::Axes::new(axes, shape.rank()),
+            None => reduction::Axes::all(rank),
+            Some(axes) => reduction::Axes::new(axes, rank).map_err(|error| {
+                // A set of axes has a way to be named that a single axis has not.
+                match axes.iter().any(|&axis| position(axis, rank).is_err()) {
+                    true if rank == 0 => error.help("leave the axes out: `..` are all there are"),
+                    true => error.help("name one of these axes, or `..` for all"),
+                    false => error,
+                }
+            }),
         };
         Ok((axes.map_err(|error| error.of(self.reduction))?, self.axes.keepdims))
     }
@@ -241,7 +250,7 @@ macro_rules! accuracy {
         "Accuracy: an error of at most `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order; halves are summed in `f32` and rounded once."
     };
     (Product) => {
-        "Accuracy: a relative error of at most `(n - 1) u`, to first order; halves are multiplied in `f32` and rounded once."
+        "Accuracy: a relative error of at most `(n - 1) u`, to first order, of complex numbers `5^(1/2) (n - 1) u` of the modulus; halves are multiplied in `f32` and rounded once."
     };
     (Mean) => {
         "Accuracy: that of the sum, divided by `n` and rounded once more. Of numbers that are close to each other and far from 0 a mean in `f64` is worth its time: `dtype(DType::F64).mean(x, ..)`."

@@ -29,6 +29,6 @@ fn small_programs_of_everything() {
 
 #[test]
 fn many_small_programs_fused_and_vectorised() {
-    let matrix = Matrix { fuse: &[true], vector: &[true], threads: &[1] };
+    let matrix = Matrix { fuse: &[true], vector: &[true], threads: &[1], strided: &[false, true] };
     run(1_000..1_400, &Limits { nodes: 16, elements: 140, ..Limits::default() }, matrix);
 }

@@ -107,10 +107,11 @@ pub fn position(axis: isize, rank: usize) -> Result<usize> {
     found.ok_or_else(|| {
         let error = Error::new(ErrorCode::Shape, format!("there is no axis {axis}"));
         match rank {
-            0 => error.fact("a scalar has no axes").help("leave the axes out: `..` are all there are"),
+            0 => error.fact("a scalar has no axes").help("name no axes, or give it some with `reshape`"),
+            1 => error.fact("axes: 0, or -1 from the last").help("name this axis"),
             _ => error
                 .fact(format_args!("axes: 0 to {}, or -{rank} to -1 from the last", rank - 1))
-                .help("name one of these axes, or `..` for all"),
+                .help("name one of these axes"),
         }
     })
 }
@@ -124,7 +125,8 @@ pub fn check_rank(rank: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorCode::Shape, format!("arrays of more than {MAX_RANK} axes have no numbers for them"))
-        .fact(format_args!("the array has {rank}")))
+        .fact(format_args!("the array has {rank}"))
+        .help("join some of its axes with `reshape`"))
 }
 
 impl fmt::Display for Axes {

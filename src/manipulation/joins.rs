@@ -1,7 +1,7 @@
 //! Joining: arrays one after the other, and what is made of that. Nothing is stored but the result: each array that is joined is
 //! computed into its place.
 
-use super::views::seen;
+use super::views::{no_matrix, refused, seen};
 use crate::array::Array;
 use crate::expr::Expr;
 use crate::integers::Integers;
@@ -32,7 +32,9 @@ pub fn concat<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::O
 
 fn joined<R: Computed>(what: &'static str, arrays: Vec<AnyOperand>, axis: isize, place: Place) -> R {
     let of = |shapes: &[&Shape]| {
-        let first = shapes.first().ok_or_else(|| Error::new(ErrorCode::Shape, "there are no arrays to join"))?;
+        let first = shapes
+            .first()
+            .ok_or_else(|| Error::new(ErrorCode::Shape, "there are no arrays to join").help("give at least one"))?;
         let axis = position(axis, first.rank())?;
         let shape = concat_shape(shapes, axis).map_err(|what| {
             Error::new(ErrorCode::Shape, what).help("arrays that are joined have the same extents along all other axes")
@@ -56,11 +58,19 @@ fn joined<R: Computed>(what: &'static str, arrays: Vec<AnyOperand>, axis: isize,
 #[track_caller]
 pub fn stack<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Out {
     let place = Place::caller();
-    let apart = |x: X| {
-        let x: X::Out = seen("stack", x.operand(), place, |shape| view::expand_dims(shape, &[axis]));
+    let operands: Vec<AnyOperand> = arrays.into_iter().map(Operand::operand).collect();
+    let shapes = operands.iter().filter_map(|x| x.describe("stack").ok()).map(|(_, _, shape)| shape);
+    let shapes: Vec<Shape> = shapes.collect();
+    if let Some(other) = shapes.iter().find(|shape| **shape != shapes[0]) {
+        let error = Error::new(ErrorCode::Shape, format!("shapes {} and {other} differ", shapes[0]))
+            .help("arrays beside each other have one shape; `concat` joins along an axis that they have");
+        return refused("stack", &operands, place, &error);
+    }
+    let apart = |x: AnyOperand| {
+        let x: X::Out = seen("stack", x, place, |shape| view::expand_dims(shape, &[axis]));
         x.operand()
     };
-    joined("stack", arrays.into_iter().map(apart).collect(), axis, place)
+    joined("stack", operands.into_iter().map(apart).collect(), axis, place)
 }
 
 /// The array repeated as a whole: `repetitions[n]` times along axis `n`. Where they are fewer than axes they are those of the last ones,
@@ -115,7 +125,7 @@ pub fn repeat<X: Math>(x: X, times: usize, axis: isize) -> X::Out {
     let x = x.operand();
     let at = match x.describe("repeat").and_then(|(_, _, shape)| position(axis, shape.rank())) {
         Ok(at) => at,
-        Err(error) => return X::Out::failed(error.of("repeat").at(place)),
+        Err(error) => return refused("repeat", &[x], place, &error),
     };
     let spread: X::Out = seen("repeat", x, place, |shape| {
         let (apart, narrow) = view::expand_dims(shape, &[at as isize + 1])?;
@@ -147,7 +157,10 @@ fn together<R: Computed>(what: &'static str, x: AnyOperand, place: Place, paired
 
 fn counts(numbers: &[isize]) -> Result<Vec<usize>> {
     let count = |&number: &isize| {
-        usize::try_from(number).map_err(|_| Error::new(ErrorCode::Shape, format!("{number} is no number of elements")))
+        usize::try_from(number).map_err(|_| {
+            Error::new(ErrorCode::Shape, format!("{number} is no number of repetitions"))
+                .help("repetitions are 0 or more")
+        })
     };
     numbers.iter().map(count).collect()
 }
@@ -180,16 +193,17 @@ pub fn roll<X: Math>(x: X, shifts: impl Integers, axes: impl Integers) -> X::Out
         Err(error) => return X::Out::failed(error.at(place)),
     };
     if shifts.len() != axes.len() {
-        let error = Error::new(ErrorCode::Shape, "roll: a shift belongs to an axis")
-            .fact(format_args!("shifts: {shifts:?}, axes: {axes:?}"));
-        return X::Out::failed(error.at(place));
+        let error = Error::new(ErrorCode::Shape, "a shift belongs to an axis")
+            .fact(format_args!("shifts: {shifts:?}, axes: {axes:?}"))
+            .help("give one shift for each axis");
+        return refused("roll", &[x], place, &error);
     }
     let mut rolled: X::Out =
         seen("roll", x, place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
     for (&shift, &axis) in shifts.iter().zip(&axes) {
         let axis = match position(axis, shape.rank()) {
             Ok(axis) => axis,
-            Err(error) => return X::Out::failed(error.of("roll").at(place)),
+            Err(error) => return refused("roll", &[rolled.operand()], place, &error),
         };
         let extent = shape.extents()[axis];
         let Some(by) = shift.checked_rem_euclid(extent as isize).filter(|&by| by != 0) else { continue };
@@ -245,15 +259,15 @@ impl<N: Number> From<N> for Pad {
 pub fn pad<X: Math>(x: X, widths: impl AsRef<[(usize, usize)]>, with: impl Into<Pad>) -> X::Out {
     let (widths, with, place) = (widths.as_ref(), with.into(), Place::caller());
     let x = x.operand();
-    let failed = |error: Error| X::Out::failed(error.of("pad").at(place));
     let (ty, dtype, shape) = match x.describe("pad") {
         Ok(described) => described,
-        Err(error) => return failed(error),
+        Err(error) => return X::Out::failed(error.at(place)),
     };
+    let failed = |error: Error| refused("pad", std::slice::from_ref(&x), place, &error);
     if widths.len() > shape.rank() {
         return failed(
             Error::new(ErrorCode::Shape, format!("widths of {} axes, the array has {}", widths.len(), shape.rank()))
-                .fact(format_args!("the shape: {shape}")),
+                .help("give a pair for each axis from the first; axes left out stay"),
         );
     }
     if let Pad::Constant(number) = with
@@ -263,7 +277,7 @@ pub fn pad<X: Math>(x: X, widths: impl AsRef<[(usize, usize)]>, with: impl Into<
         return failed(error);
     }
     let mut padded: X::Out =
-        seen("pad", x, place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
+        seen("pad", x.clone(), place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
     for (axis, &(before, after)) in widths.iter().enumerate() {
         let extent = shape.extents()[axis];
         let x = padded.operand();
@@ -305,7 +319,8 @@ pub fn pad<X: Math>(x: X, widths: impl AsRef<[(usize, usize)]>, with: impl Into<
                 _ if reach == 0 || width > reach && with != Pad::Edge => {
                     return failed(
                         Error::new(ErrorCode::Shape, format!("{width} elements at an axis that gives {reach}"))
-                            .fact(format_args!("axis {axis} of shape {shape}, padded with {with:?}")),
+                            .fact(format_args!("axis {axis} of shape {shape}, padded with {with:?}"))
+                            .help("pad by less, or with a number"),
                     );
                 }
                 Pad::Edge => {
@@ -358,9 +373,10 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
         Err(error) => return R::failed(error.at(place)),
     };
     let [.., rows, columns] = *shape.extents() else {
-        let error = Error::new(ErrorCode::Shape, format!("{what}: a matrix has two axes"));
-        return R::failed(error.fact(format_args!("the shape: {shape}")).at(place));
+        return refused(what, &[x], place, &no_matrix());
     };
+    // Beyond the corners nothing changes, and no sum wraps.
+    let k = k.clamp(-isize::try_from(rows).unwrap_or(isize::MAX), isize::try_from(columns).unwrap_or(isize::MAX));
     let positions = |extents: [usize; 2]| -> R {
         let of = |_: &[&Shape]| Ok((Move::Iota(Axes::all(2)?), Shape::from(extents)));
         R::movement(&Movement { what, of: &of }, &[], place)

@@ -20,6 +20,16 @@ pub(super) fn seen<X: Computed>(
     X::movement(&Movement { what, of: &of }, &[x], place)
 }
 
+/// The result of a function that its operands cannot have, with what they are among the facts.
+pub(super) fn refused<X: Computed>(what: &'static str, operands: &[AnyOperand], place: Place, error: &Error) -> X {
+    X::movement(&Movement { what, of: &|_| Err(error.clone()) }, operands, place)
+}
+
+pub(super) fn no_matrix() -> Error {
+    Error::new(ErrorCode::Shape, "a matrix has two axes")
+        .help("`x.reshape([1, -1])` makes a row of a vector, `x.reshape([-1, 1])` a column")
+}
+
 /// Writes a function of one array and further arguments as a free function and as methods.
 macro_rules! views {
     ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ident),*) |$shape:ident| $made:expr;)*) => {
@@ -101,8 +111,7 @@ views! {
     /// # Errors
     /// Poisoned with `Shape` if there are less than two axes.
     matrix_transpose() |shape| match shape.rank() {
-        0 | 1 => Err(Error::new(ErrorCode::Shape, "a matrix has two axes")
-            .help("`x.reshape([1, -1])` makes a row of a vector, `x.reshape([-1, 1])` a column")),
+        0 | 1 => Err(no_matrix()),
         _ => view::swapaxes(shape, -1, -2),
     };
 
@@ -243,11 +252,7 @@ pub fn diagonal<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
 #[track_caller]
 pub fn sliding_window<X: Math>(x: X, extents: impl Integers, axes: impl Integers) -> X::Out {
     let (extents, axes) = (extents.integers(), axes.integers());
-    seen("sliding_window", x.operand(), Place::caller(), |shape| {
-        // A window of a negative extent is no larger than one of none.
-        let extents: Vec<usize> = extents.iter().map(|&extent| usize::try_from(extent).unwrap_or(0)).collect();
-        view::sliding_window(shape, &extents, &axes)
-    })
+    seen("sliding_window", x.operand(), Place::caller(), |shape| view::sliding_window(shape, &extents, &axes))
 }
 
 /// Arrays of the shape that all broadcast to.
@@ -291,7 +296,8 @@ pub fn unstack<X: Math>(x: X, axis: isize) -> Result<Vec<X::Out>> {
     let place = Place::caller();
     let x = x.operand();
     let (_, _, shape) = x.describe("unstack").map_err(|e| e.at(place))?;
-    let axis = ndjit_ir::axes::position(axis, shape.rank()).map_err(|e| e.of("unstack").at(place))?;
+    let axis = ndjit_ir::axes::position(axis, shape.rank())
+        .map_err(|e| e.of("unstack").fact(format_args!("the shape: {shape}")).at(place))?;
     let part = |index: usize| {
         seen("unstack", x.clone(), place, |shape| {
             let mut parts = vec![view::Slice::ALL; axis];

@@ -1,13 +1,15 @@
 //! Runs one program on every engine and configuration and compares all results with the reference interpreter, bit for bit
 //! (NaNs compare as NaN).
 
+mod layouts;
+
 use ndjit_codegen::passes::{access::contiguous, expand::expand};
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::{Layout, LoopNest};
 use ndjit_ir::random::Program;
-use ndjit_ir::{DType, Literal, Policy, Result, Shape, ValueType};
+use ndjit_ir::{DType, Literal, Result, Shape, ValueType};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use std::collections::HashMap;
 
@@ -26,10 +28,13 @@ pub struct Matrix {
     pub fuse: &'static [bool],
     pub vector: &'static [bool],
     pub threads: &'static [usize],
+    /// Whether parameters are strided parts of larger buffers, or dense.
+    pub strided: &'static [bool],
 }
 
 /// Every configuration.
-pub const ALL: Matrix = Matrix { fuse: &[true, false], vector: &[true, false], threads: &[1, 2, 8] };
+pub const ALL: Matrix =
+    Matrix { fuse: &[true, false], vector: &[true, false], threads: &[1, 2, 8], strided: &[false, true] };
 
 /// Runs `program` everywhere.
 ///
@@ -37,37 +42,57 @@ pub const ALL: Matrix = Matrix { fuse: &[true, false], vector: &[true, false], t
 /// The first difference.
 pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
     let failed = |engine: &str, e: ndjit_ir::Error| Difference { engine: engine.into(), what: e.to_string() };
-    let plain = lowered(&program.graph, true, false).map_err(|e| failed("lower", e))?;
+    let dense = Given::new(program, false).map_err(|e| failed("layouts", e))?;
+    let plain = lowered(&program.graph, &dense.layouts, true, false).map_err(|e| failed("lower", e))?;
     let expected = eval_graph(&plain.typed, &program.params, &program.scalars).map_err(|e| failed("interpreter", e))?;
     let simplified =
         eval_graph(&plain.simplified, &program.params, &program.scalars).map_err(|e| failed("simplified", e))?;
     compare("simplified graph", &expected, &simplified)?;
-    for &fuse in matrix.fuse {
-        let lowered = lowered(&program.graph, fuse, true).map_err(|e| failed("lower", e))?;
-        for expanded in [false, true] {
-            let engine = format!("loops, fuse {fuse}, expanded {expanded}");
-            let results = loops(&lowered, program, expanded).map_err(|e| failed(&engine, e))?;
-            compare(&engine, &expected, &results)?;
-        }
-        for &vector in matrix.vector {
-            for &threads in matrix.threads {
-                let engine = format!("compiled, fuse {fuse}, vector {vector}, threads {threads}");
-                // One index, some, or all that there are make a tile.
-                let tile = [1, 3, usize::MAX][threads % 3];
-                let options = RunOptions { threads: Some(threads), vector, tile: Some(tile), ..RunOptions::default() };
-                let results = compiled(&lowered, program, &options).map_err(|e| failed(&engine, e))?;
+    for &strided in matrix.strided {
+        let given = Given::new(program, strided).map_err(|e| failed("layouts", e))?;
+        for &fuse in matrix.fuse {
+            let lowered = lowered(&program.graph, &given.layouts, fuse, true).map_err(|e| failed("lower", e))?;
+            let of = |what: &str| format!("{what}, fuse {fuse}, strided {strided}");
+            for expanded in [false, true] {
+                let engine = of(&format!("loops, expanded {expanded}"));
+                let results = loops(&lowered, program, &given, expanded).map_err(|e| failed(&engine, e))?;
                 compare(&engine, &expected, &results)?;
+            }
+            for &vector in matrix.vector {
+                for &threads in matrix.threads {
+                    let engine = of(&format!("compiled, vector {vector}, threads {threads}"));
+                    // One index, some, or all that there are make a tile.
+                    let tile = Some([1, 3, usize::MAX][threads % 3]);
+                    let options = RunOptions { threads: Some(threads), vector, tile, ..RunOptions::default() };
+                    let results = compiled(&lowered, program, &given, &options).map_err(|e| failed(&engine, e))?;
+                    compare(&engine, &expected, &results)?;
+                }
             }
         }
     }
     Ok(())
 }
 
-fn lowered(graph: &Graph<ValueType>, fuse: bool, simplify: bool) -> Result<Lowered> {
-    let policy = Policy::default();
-    let layouts: Vec<Layout> =
-        graph.params().iter().map(|&p| contiguous(graph.shape(p), graph.stored(p, policy))).collect::<Result<_>>()?;
-    lower(graph, &Places::default(), &layouts, &Options { fuse, simplify, verify: true, ..Options::default() })
+/// The memory of a program's parameters, and where their elements lie there.
+struct Given {
+    memory: Vec<Tensor>,
+    layouts: Vec<Layout>,
+}
+
+impl Given {
+    fn new(program: &Program, strided: bool) -> Result<Given> {
+        let mut rng = layouts::rng(&program.params);
+        let placed = program.params.iter().map(|param| match strided {
+            true => layouts::strided(param, &mut rng),
+            false => Ok((param.clone(), contiguous(&param.shape, param.dtype)?)),
+        });
+        let (memory, layouts) = placed.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        Ok(Given { memory, layouts })
+    }
+}
+
+fn lowered(graph: &Graph<ValueType>, layouts: &[Layout], fuse: bool, simplify: bool) -> Result<Lowered> {
+    lower(graph, &Places::default(), layouts, &Options { fuse, simplify, verify: true, ..Options::default() })
 }
 
 fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), Difference> {
@@ -87,10 +112,11 @@ fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), 
 }
 
 /// The loops, interpreted kernel by kernel.
-fn loops(lowered: &Lowered, program: &Program, expanded: bool) -> Result<Vec<Tensor>> {
+fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) -> Result<Vec<Tensor>> {
     let graph = &lowered.simplified;
-    let mut values: HashMap<Value, Tensor> =
-        graph.params().iter().copied().zip(program.params.iter().cloned()).collect();
+    let params: HashMap<Value, &Tensor> = graph.params().iter().copied().zip(&given.memory).collect();
+    // What kernels make; a parameter that is a result is made as well, as a copy.
+    let mut made: HashMap<Value, Tensor> = HashMap::new();
     for scheduled in &lowered.scheduled {
         let nest: LoopNest = if expanded { expand(&scheduled.nest)? } else { scheduled.nest.clone() };
         let mut literals: Vec<u64> = Vec::new();
@@ -105,31 +131,32 @@ fn loops(lowered: &Lowered, program: &Program, expanded: bool) -> Result<Vec<Ten
         }
         // Positions have no memory.
         let none = Tensor::zeros(DType::I64, Shape::from(0))?;
-        let inputs: Vec<Tensor> = scheduled.inputs.iter().map(|v| values.get(v).unwrap_or(&none).clone()).collect();
+        let read = |v: &Value| params.get(v).copied().or(made.get(v)).unwrap_or(&none).clone();
+        let inputs: Vec<Tensor> = scheduled.inputs.iter().map(read).collect();
         let mut outputs: Vec<Tensor> = scheduled
             .outputs
             .iter()
-            .map(|v| match values.get(v) {
+            .map(|v| match made.get(v) {
                 // Another kernel made a part of it.
-                Some(made) if !graph.params().contains(v) => Ok(made.clone()),
-                _ => Tensor::zeros(graph.ty(*v), graph.shape(*v).clone()),
+                Some(made) => Ok(made.clone()),
+                None => Tensor::zeros(graph.ty(*v), graph.shape(*v).clone()),
             })
             .collect::<Result<_>>()?;
         let sizes = |tensors: &[Tensor]| tensors.iter().map(|t| t.bytes.len()).collect::<Vec<usize>>();
         scheduled.geometry.verify(&nest, &sizes(&inputs), &sizes(&outputs))?;
         eval_nest(&nest, &scheduled.geometry, &literals, &mut Tensors { inputs: &inputs, outputs: &mut outputs })?;
-        values.extend(scheduled.outputs.iter().copied().zip(outputs));
+        made.extend(scheduled.outputs.iter().copied().zip(outputs));
     }
     let shaped =
-        |(output, stored): (&Value, &Value)| Tensor { shape: graph.shape(*output).clone(), ..values[stored].clone() };
+        |(output, stored): (&Value, &Value)| Tensor { shape: graph.shape(*output).clone(), ..made[stored].clone() };
     Ok(graph.outputs().iter().zip(&lowered.stored).map(shaped).collect())
 }
 
 /// Machine code.
-fn compiled(lowered: &Lowered, program: &Program, options: &RunOptions) -> Result<Vec<Tensor>> {
+fn compiled(lowered: &Lowered, program: &Program, given: &Given, options: &RunOptions) -> Result<Vec<Tensor>> {
     let executable = Executable::new(lowered, options)?;
     let graph = &lowered.simplified;
-    let arguments = program.params.iter().map(|t| Argument::Borrowed(&t.bytes));
+    let arguments = given.memory.iter().map(|t| Argument::Borrowed(&t.bytes));
     let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Fresh(None)).collect();
     executable.run(arguments, &program.scalars, &mut outputs)?;
     let results = graph.outputs().iter().zip(outputs);

@@ -70,7 +70,7 @@ impl Policy {
             Rule::Sum => same(or(Policy::sum)?),
             Rule::Product => same(or(Policy::product)?),
             Rule::Mean | Rule::Exponential => {
-                let result = or(Policy::mean)?;
+                let result = or(if rule == Rule::Mean { Policy::mean } else { Policy::exponential })?;
                 ReductionTypes { compute: inexact(result), result }
             }
             Rule::Variance | Rule::Norm => {
@@ -189,6 +189,20 @@ impl Policy {
             self.number(ty)?;
         }
         Ok(ValueType::Strong(self.width(dtype)))
+    }
+}
+
+impl Policy {
+    /// The type of a sum of exponentials of elements of type `ty`.
+    ///
+    /// # Errors
+    /// What the policy refuses.
+    fn exponential(self, ty: ValueType) -> Result<ValueType, Clash> {
+        let dtype = self.width(self.commit(self.inexact(self.rules().inexact, ty)?));
+        match is_inexact(dtype) {
+            true => Ok(ValueType::Strong(dtype)),
+            false => Err(Clash { policy: self, refusal: Refusal::Inexact(ty) }),
+        }
     }
 }
 

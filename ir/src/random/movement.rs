@@ -44,7 +44,7 @@ impl Builder<'_> {
             5 => {
                 let axis = axis(self);
                 let extent = shape.extents().get(axis as usize).copied().unwrap_or(0);
-                view::sliding_window(shape, &[1 + self.rng.below(extent.max(1))], &[axis])
+                view::sliding_window(shape, &[1 + self.rng.below(extent.max(1)) as isize], &[axis])
             }
             6 => {
                 let ones: Vec<isize> = (0..rank as isize).filter(|&axis| shape.extents()[axis as usize] == 1).collect();

@@ -29,7 +29,7 @@ pub enum Rule {
     Mean,
     /// The policy's rule for variances, then the real part's dtype.
     Variance,
-    /// As the mean's.
+    /// The policy's rule for inexact functions.
     Exponential,
     /// As the variance's.
     Norm,

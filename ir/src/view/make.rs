@@ -47,7 +47,8 @@ pub fn moveaxis(shape: &Shape, source: &[isize], destination: &[isize]) -> Made 
     let (from, to) = (Axes::new(source, rank)?, Axes::new(destination, rank)?);
     if source.len() != destination.len() {
         return Err(Error::new(ErrorCode::Shape, "as many axes are moved as there are places for them")
-            .fact(format_args!("from {source:?} to {destination:?}")));
+            .fact(format_args!("from {source:?} to {destination:?}"))
+            .help("give each axis that is moved a place, as in `x.moveaxis([0, 1], [-2, -1])`"));
     }
     let mut order = vec![usize::MAX; rank];
     for (&source, &destination) in source.iter().zip(destination) {
@@ -160,19 +161,22 @@ pub fn diagonal(shape: &Shape, offset: isize, axes: [isize; 2]) -> Made {
 /// # Errors
 /// `Shape` for axes that are not there or named twice, for another number of extents than axes, and for windows larger than
 /// their axis.
-pub fn sliding_window(shape: &Shape, extents: &[usize], axes: &[isize]) -> Made {
+pub fn sliding_window(shape: &Shape, extents: &[isize], axes: &[isize]) -> Made {
     let rank = shape.rank();
     Axes::new(axes, rank)?;
     if extents.len() != axes.len() {
         return Err(Error::new(ErrorCode::Shape, "a window has an extent along each axis it slides along")
-            .fact(format_args!("extents: {extents:?}, axes: {axes:?}")));
+            .fact(format_args!("extents: {extents:?}, axes: {axes:?}"))
+            .help("give one extent for each axis"));
     }
     let mut view = View::identity(rank);
     view.rank = rank + axes.len();
     let mut result = shape.extents().to_vec();
+    let mut windows = Vec::with_capacity(extents.len());
     for (n, (&extent, &axis)) in extents.iter().zip(axes).enumerate() {
         let axis = position(axis, rank)?;
-        let Some(places) = (result[axis] + 1).checked_sub(extent).filter(|&places| extent > 0 && places > 0) else {
+        let own = usize::try_from(extent).ok().filter(|own| (1..=result[axis]).contains(own));
+        let Some(own) = own else {
             return Err(Error::new(
                 ErrorCode::Shape,
                 format!("a window of {extent} along an axis of {}", result[axis]),
@@ -181,9 +185,10 @@ pub fn sliding_window(shape: &Shape, extents: &[usize], axes: &[isize]) -> Made 
             .help("a window has at least one element, and at most as many as its axis"));
         };
         view.axes[axis].add((rank + n) as u32, 1);
-        result[axis] = places;
+        result[axis] -= own - 1;
+        windows.push(own);
     }
-    made(view, result.into_iter().chain(extents.iter().copied()))
+    made(view, result.into_iter().chain(windows))
 }
 
 /// The shape that is asked for, where one extent may be -1: as much as is left.

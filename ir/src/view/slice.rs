@@ -45,7 +45,9 @@ pub fn slice(shape: &Shape, parts: &[Slice]) -> Result<(View, Shape)> {
     };
     let ellipses = parts.iter().filter(|part| **part == Slice::Ellipsis).count();
     if ellipses > 1 {
-        return Err(Error::new(ErrorCode::Shape, "two ellipses: which axes each stands for could not be told"));
+        return Err(Error::new(ErrorCode::Shape, "two ellipses: which axes each stands for could not be told")
+            .fact(format_args!("the shape: {shape}"))
+            .help("write whole axes as `..`, and one ellipsis at most"));
     }
     let mut axes: SmallVec<[AxisIndex; 4]> = SmallVec::new();
     let mut extents: Vec<usize> = Vec::new();

@@ -114,6 +114,9 @@ fn sums_and_products_of_halves_are_accumulated_wider() {
     std: all dtypes
     max: 
     min: 
+    ptp: all dtypes
+    logsumexp: all dtypes
+    norm: all dtypes
     any: u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
     all: u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
     argmax: all dtypes

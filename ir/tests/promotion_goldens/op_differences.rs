@@ -319,7 +319,21 @@ pub const DIFFERENCES: &[Difference] = &[
         ours: meets,
         reason: "PyTorch's ldexp takes tensors only and lacks kernels for halves",
     },
+    Difference {
+        libraries: &["jax x64", "jax x32", "numpy2", "numpy1"],
+        calls: &["ptp"],
+        cells: |o| o.refused() && o.has_kind(Kind::Bool),
+        ours: bool_result,
+        reason: "these subtract no bools; here it is whether both values occur",
+    },
     // TensorFlow.
+    Difference {
+        libraries: &["tensorflow"],
+        calls: &["logsumexp"],
+        cells: |o| o.refused() && o.has_kind(Kind::Complex),
+        ours: meets,
+        reason: "TensorFlow's reduce_logsumexp takes real floats only",
+    },
     Difference {
         libraries: &["tensorflow"],
         calls: &["rint"],

@@ -8,9 +8,13 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Shape, ValueType};
 
-/// Lowers a program whose parameters are C-contiguous.
+/// Lowers a program in text whose parameters are C-contiguous.
 pub fn lowered(text: &str) -> Lowered {
-    let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}"));
+    lowered_graph(&text.parse().unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// Lowers a program whose parameters are C-contiguous.
+pub fn lowered_graph(graph: &Graph<ValueType>) -> Lowered {
     let layouts: Vec<Layout> = graph
         .params()
         .iter()
@@ -19,7 +23,7 @@ pub fn lowered(text: &str) -> Lowered {
             ValueType::Weak(weak) => panic!("parameter of type {weak}"),
         })
         .collect();
-    lower(&graph, &Places::default(), &layouts, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+    lower(graph, &Places::default(), &layouts, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// `x + y * 2` on two arrays of one dtype and shape.

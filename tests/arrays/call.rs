@@ -1,0 +1,177 @@
+//! A case of a golden file, and the table of functions by name.
+
+use ndjit::operand::Math;
+use ndjit::*;
+use ndjit_ir::view::Slice;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// One call of one function.
+pub struct Case {
+    pub function: String,
+    pub dtypes: Vec<DType>,
+    pub shapes: Vec<Vec<usize>>,
+    /// Which elements the operands repeat.
+    pub pool: &'static str,
+    /// Of a function that moves or joins.
+    arguments: Vec<Value>,
+    /// Of a reduction; `None` for all axes.
+    axes: Option<Vec<isize>>,
+    keepdims: bool,
+    asked: Option<DType>,
+    correction: Option<f64>,
+}
+
+/// The dtypes that functions that move elements are measured with.
+const MOVED: [DType; 11] = {
+    use DType::*;
+    [Bool, I8, U16, I32, I64, U64, F16, F32, F64, C64, C128]
+};
+
+impl Case {
+    /// The cases of a row: one for each dtype.
+    pub fn read(row: &Value) -> Vec<Case> {
+        let named = |name: &str| name.parse::<DType>().unwrap_or_else(|e| panic!("{name}: {e}"));
+        let all_dtypes: Vec<Vec<DType>> = match (&row["dtypes"], row["out"].as_object()) {
+            (Value::Array(names), _) => vec![names.iter().map(|n| named(n.as_str().expect("a dtype"))).collect()],
+            (_, Some(by_dtype)) => by_dtype.keys().map(|name| vec![named(name)]).collect(),
+            _ => MOVED.map(|dtype| vec![dtype; row["in"].as_array().map_or(0, Vec::len)]).into(),
+        };
+        let moves = row["args"].is_array() && row["dtypes"].is_null();
+        let special = moves || row["special"] == true;
+        let of = |dtypes| Case {
+            function: row["fn"].as_str().expect("a function").to_owned(),
+            dtypes,
+            shapes: row["in"].as_array().expect("shapes").iter().map(numbers).collect(),
+            pool: if special { "special" } else { "plain" },
+            arguments: row["args"].as_array().cloned().unwrap_or_default(),
+            axes: row["axes"].as_array().map(|_| numbers(&row["axes"])),
+            keepdims: row["keepdims"] == true,
+            asked: row["dtype"].as_str().map(named),
+            correction: row["correction"].as_f64(),
+        };
+        all_dtypes.into_iter().map(of).collect()
+    }
+
+    /// How many elements meet in one of a reduction's result.
+    pub fn count(&self) -> usize {
+        let shape = &self.shapes[0];
+        let all = (0..shape.len() as isize).collect();
+        let axes = self.axes.as_ref().unwrap_or(&all);
+        axes.iter().map(|&axis| shape[axis.rem_euclid(shape.len() as isize) as usize]).product()
+    }
+
+    /// The function on these operands.
+    pub fn call<X: Math<Out = X> + Clone>(&self, xs: &[X]) -> Vec<X> {
+        let (x, all) = (xs[0].clone(), || xs.iter().cloned());
+        let int = |n: usize| numbers::<isize>(&self.arguments[n])[0];
+        let ints = |n: usize| numbers::<isize>(&self.arguments[n]);
+        vec![match self.function.as_str() {
+            "reshape" => reshape(x, ints(0)),
+            "permute_dims" => permute_dims(x, ints(0)),
+            "moveaxis" => moveaxis(x, ints(0), ints(1)),
+            "matrix_transpose" => matrix_transpose(x),
+            "swapaxes" => swapaxes(x, int(0), int(1)),
+            "expand_dims" => expand_dims(x, ints(0)),
+            "squeeze" => squeeze(x, ints(0)),
+            "flip" => flip(x, ints(0)),
+            "broadcast_to" => broadcast_to(x, numbers::<usize>(&self.arguments[0])),
+            "slice" => slice(x, &parts(&self.arguments[0])[..]),
+            "diagonal" => diagonal(x, int(0), [ints(1)[0], ints(1)[1]]),
+            "sliding_window" => sliding_window(x, ints(0), ints(1)),
+            "concat" => concat(all(), int(0)),
+            "stack" => stack(all(), int(0)),
+            "tile" => tile(x, ints(0)),
+            "repeat" => repeat(x, int(0).unsigned_abs(), int(1)),
+            "roll" => roll(x, ints(0), ints(1)),
+            "pad" => pad(x, widths(&self.arguments[0]), padding(&self.arguments[1])),
+            "tril" => tril(x, int(0)),
+            "triu" => triu(x, int(0)),
+            "broadcast_arrays" => return broadcast_arrays(all()),
+            "unstack" => return unstack(x, int(0)).unwrap_or_else(|e| panic!("{e}")),
+            _ => self.reduced(x),
+        }]
+    }
+
+    fn reduced<X: Math<Out = X>>(&self, x: X) -> X {
+        let axes = match &self.axes {
+            None => (..).axes(),
+            Some(axes) => axes.axes(),
+        };
+        let axes = if self.keepdims { keepdims(axes) } else { axes };
+        macro_rules! table {
+            ($($name:ident)*; $($typed:ident)*; $($corrected:ident)*) => {
+                match (self.function.as_str(), self.asked, self.correction) {
+                    $((stringify!($name), None, None) => $name(x, axes),)*
+                    $((stringify!($typed), Some(asked), None) => dtype(asked).$typed(x, axes),)*
+                    $((stringify!($corrected), None, Some(by)) => correction(by).$corrected(x, axes),)*
+                    (name, ..) => panic!("no function {name} of these arguments"),
+                }
+            };
+        }
+        table! {
+            sum prod mean var std max min any all argmax argmin count_nonzero;
+            sum prod mean var std argmax argmin count_nonzero;
+            var std
+        }
+    }
+}
+
+impl std::fmt::Display for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Case { function, dtypes, shapes, arguments, axes, keepdims, asked, correction, pool } = self;
+        let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
+        write!(f, "{function} of {names:?}{shapes:?} ({pool})")?;
+        match &arguments[..] {
+            [] => write!(f, " axes {axes:?} keepdims {keepdims} dtype {asked:?} correction {correction:?}"),
+            arguments => write!(f, " {arguments:?}"),
+        }
+    }
+}
+
+/// The same call inside a traced function.
+pub fn traced(case: &Arc<Case>, xs: &[Array]) -> Result<Vec<Array>> {
+    let case = Arc::clone(case);
+    match xs {
+        [x] => jit(move |x: Expr| case.call(&[x])).call((x,)),
+        [x, y] => jit(move |x: Expr, y: Expr| case.call(&[x, y])).call((x, y)),
+        [x, y, z] => jit(move |x: Expr, y: Expr, z: Expr| case.call(&[x, y, z])).call((x, y, z)),
+        _ => panic!("{} operands", xs.len()),
+    }
+}
+
+/// A number, or a list of them.
+fn numbers<N: TryFrom<i64>>(given: &Value) -> Vec<N> {
+    let number = |value: &Value| value.as_i64().and_then(|n| N::try_from(n).ok()).expect("a number");
+    given.as_array().map_or_else(|| vec![number(given)], |list| list.iter().map(number).collect())
+}
+
+fn widths(given: &Value) -> Vec<(usize, usize)> {
+    let pair = |pair: &Value| (numbers(pair)[0], numbers(pair)[1]);
+    given.as_array().expect("widths").iter().map(pair).collect()
+}
+
+fn padding(mode: &Value) -> Pad {
+    match mode.as_str() {
+        // One, in every dtype.
+        Some("constant") => true.into(),
+        Some("edge") => Pad::Edge,
+        Some("reflect") => Pad::Reflect,
+        Some("symmetric") => Pad::Symmetric,
+        Some("wrap") => Pad::Wrap,
+        _ => panic!("padded with {mode}"),
+    }
+}
+
+fn parts(given: &Value) -> Vec<Slice> {
+    let index = |value: &Value| value.as_i64().map(|n| n as isize);
+    let part = |part: &Value| match part {
+        Value::Array(range) => {
+            Slice::Range { start: index(&range[0]), end: index(&range[1]), step: index(&range[2]).expect("a step") }
+        }
+        Value::String(name) if name == "new" => Slice::NewAxis,
+        Value::String(_) => Slice::Ellipsis,
+        number => Slice::Index(index(number).expect("an index")),
+    };
+    given.as_array().expect("parts").iter().map(part).collect()
+}

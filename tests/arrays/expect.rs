@@ -1,0 +1,226 @@
+//! What a case gives: NumPy's elements, how far from them results may be, and where other results are meant.
+
+use crate::call::Case;
+use crate::data::{parts, words};
+use ndjit::{DType, Shape};
+use ndjit_ir::interp::Tensor;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The results of a case.
+pub enum Expected {
+    /// Of what moves elements.
+    Moved(Vec<Tensor>),
+    /// Of what joins dtypes, and of reductions.
+    Computed {
+        dtype: DType,
+        shape: Shape,
+        elements: Vec<String>,
+        /// What bounds are multiples of; empty where results are exact.
+        scales: Vec<f64>,
+    },
+}
+
+/// Results that differ from NumPy's on purpose.
+pub struct Difference {
+    functions: &'static [&'static str],
+    what: What,
+    pub reason: &'static str,
+}
+
+enum What {
+    /// NumPy's dtype and that given, which holds NumPy's values.
+    DTypes(fn(DType, DType) -> bool),
+    /// The parts of NumPy's element and of that given.
+    Parts(fn([f64; 2], [f64; 2]) -> bool),
+}
+
+/// All deliberate differences. Each is needed by a case.
+pub const DIFFERENCES: &[Difference] = &[
+    Difference {
+        functions: &["sum", "prod"],
+        what: What::DTypes(|numpy, own| {
+            numpy.is_int() && own == if numpy.is_signed() { DType::I32 } else { DType::U32 }
+        }),
+        reason: "sums of small integers and of bool have the default integer's width, which is JAX's 32 bits; NumPy's is 64",
+    },
+    Difference {
+        functions: &["mean", "var", "std"],
+        what: What::DTypes(|numpy, own| (numpy, own) == (DType::F64, DType::F32)),
+        reason: "means and variances of integers of at most 32 bits and of bool are f32, as in JAX; NumPy's are f64",
+    },
+    Difference {
+        functions: &["argmax", "argmin", "count_nonzero"],
+        what: What::DTypes(|numpy, own| (numpy, own) == (DType::I64, DType::I32)),
+        reason: "indices and counts have the default integer dtype, which is JAX's i32; NumPy's is i64",
+    },
+    Difference {
+        functions: &["concat"],
+        what: What::DTypes(|numpy, own| numpy.kind() == own.kind() && own.bytes() < numpy.bytes()),
+        reason: "integers do not widen the floats they join, and u64 with signed ones gives the default float, as in JAX",
+    },
+    Difference {
+        functions: &["mean"],
+        what: What::Parts(|numpy, own| {
+            numpy.iter().all(|part| part.is_nan()) && own.iter().any(|part| part.is_infinite())
+        }),
+        reason: "the parts of an infinite complex sum are divided by the number of elements; NumPy divides by a complex number",
+    },
+    Difference {
+        functions: &["max", "min"],
+        what: What::Parts(|numpy, own| [numpy, own].iter().all(|parts| parts.iter().any(|part| part.is_nan()))),
+        reason: "of complex numbers with NaN the parts are compared one by one, so that no order counts; NumPy takes the first",
+    },
+];
+
+/// Notes that the listed difference is needed, if there is one.
+fn listed(case: &Case, holds: impl Fn(&What) -> bool, used: &mut BTreeSet<usize>) -> bool {
+    let listed = |d: &Difference| d.functions.contains(&case.function.as_str()) && holds(&d.what);
+    DIFFERENCES.iter().position(listed).map(|n| used.insert(n)).is_some()
+}
+
+impl Expected {
+    pub fn read(case: &Case, row: &Value, operands: &[Tensor]) -> Expected {
+        let texts = |text: &Value| -> Vec<String> {
+            text.as_str().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+        };
+        let out = match row["out"].as_object() {
+            Some(by_dtype) => &by_dtype[case.dtypes[0].name()],
+            None => &row["out"],
+        };
+        let Some(dtype) = out[0].as_str() else {
+            let moved = |result: &Value| {
+                let labels: Vec<i64> = texts(&result[1]).iter().map(|label| label.parse().expect("a label")).collect();
+                let element = |at: usize| labelled(labels[at], operands);
+                Tensor::from_words(operands[0].dtype, shape(&result[0]), element).expect("a small array")
+            };
+            return Expected::Moved(out.as_array().expect("results").iter().map(moved).collect());
+        };
+        let elements = texts(&out[1]);
+        let shape = if row["to"].is_null() { Shape::from(elements.len()) } else { shape(&row["to"]) };
+        let scales = texts(&out[2]).iter().map(|text| text.parse().expect("a scale")).collect();
+        Expected::Computed { dtype: dtype.parse().expect("a dtype"), shape, elements, scales }
+    }
+
+    /// How many elements were compared, or what is wrong.
+    pub fn compare(&self, case: &Case, got: &[Tensor], used: &mut BTreeSet<usize>) -> Result<usize, String> {
+        match self {
+            Expected::Moved(results) => {
+                for (n, (got, result)) in got.iter().zip(results).enumerate() {
+                    if !got.same_bits(result) {
+                        return Err(format!("result {n}: {got:?}, not {result:?}"));
+                    }
+                }
+                let count = results.iter().map(Tensor::len).sum();
+                (got.len() == results.len()).then_some(count).ok_or(format!("{} results", got.len()))
+            }
+            Expected::Computed { dtype, shape, elements, scales } => {
+                let [got] = got else { return Err(format!("{} results", got.len())) };
+                let other = |what: &What| matches!(what, What::DTypes(is) if is(*dtype, got.dtype));
+                if got.dtype != *dtype && !listed(case, other, used) {
+                    return Err(format!("{}, not {dtype}", got.dtype));
+                }
+                if got.shape != *shape {
+                    return Err(format!("shape {}, not {shape}", got.shape));
+                }
+                for (at, text) in elements.iter().enumerate() {
+                    let scale = scales.get(at).copied();
+                    let own = got.get(at)[..] == words(got.dtype, text)[..] || near(case, got, at, text, scale);
+                    let other = |what: &What| matches!(what, What::Parts(are) if are(numbers(text), parts(got, at)));
+                    if !own && !listed(case, other, used) {
+                        return Err(format!("element {at} of {}: {:?}, not {text}", got.dtype, parts(got, at)));
+                    }
+                }
+                Ok(elements.len())
+            }
+        }
+    }
+}
+
+fn shape(extents: &Value) -> Shape {
+    let extents = extents.as_array().expect("a shape").iter();
+    Shape::from(extents.map(|n| n.as_u64().expect("an extent") as usize).collect::<Vec<usize>>())
+}
+
+/// The element that a label stands for.
+fn labelled(label: i64, operands: &[Tensor]) -> Vec<u64> {
+    let Some(mut at) = usize::try_from(label - 1).ok() else {
+        return words(operands[0].dtype, if label == 0 { "0" } else { "1" });
+    };
+    for operand in operands {
+        if at < operand.len() {
+            return operand.get(at).to_vec();
+        }
+        at -= operand.len();
+    }
+    panic!("label {label}")
+}
+
+/// The parts of a number.
+fn numbers(text: &str) -> [f64; 2] {
+    let mut parts = text.split(':').map(|part| part.parse().expect("a number"));
+    [parts.next().unwrap_or(0.0), parts.next().unwrap_or(0.0)]
+}
+
+/// Whether an inexact element is as close to the expected one as it must be.
+fn near(case: &Case, got: &Tensor, at: usize, text: &str, scale: Option<f64>) -> bool {
+    if !(got.dtype.is_float() || got.dtype.is_complex()) {
+        return false;
+    }
+    let (own, expected) = (parts(got, at), numbers(text));
+    let [real, imaginary] = expected.map(|part| if part.is_finite() { part } else { 0.0 });
+    let modulus = real.hypot(imaginary);
+    let within = bound(case, got.dtype, modulus, scale);
+    // What rounds to infinity, and parts that are not finite, have no distance.
+    let close = |(own, expected): (f64, f64)| {
+        own == expected
+            || own.is_nan() && expected.is_nan()
+            || own == rounded(got.dtype.real(), expected)
+            || (own - expected).abs() <= within
+    };
+    own.into_iter().zip(expected).all(close)
+}
+
+/// A number rounded to a dtype.
+fn rounded(dtype: DType, number: f64) -> f64 {
+    match dtype {
+        DType::F16 => half::f16::from_f64(number).to_f64(),
+        DType::F32 => f64::from(number as f32),
+        _ => number,
+    }
+}
+
+/// The bound of the error that the module `reductions` of the face states for a result of this modulus.
+fn bound(case: &Case, dtype: DType, modulus: f64, scale: Option<f64>) -> f64 {
+    let unit = |dtype: DType| match dtype {
+        DType::F16 => 2f64.powi(-11),
+        DType::F64 => 2f64.powi(-53),
+        _ => 2f64.powi(-24),
+    };
+    let (n, scale) = (case.count() as f64, scale.unwrap_or(0.0));
+    let real = dtype.real();
+    let u = unit(if real == DType::F16 { DType::F32 } else { real });
+    // Of integers the conversion rounds as well.
+    let converted = if case.dtypes[0].is_int() { 1.0 } else { 0.0 };
+    let blocks = (n.max(1.0) / 1024.0).log2() + converted;
+    let own = match case.function.as_str() {
+        "sum" => (68.0 + blocks) * u * scale,
+        "mean" => (68.0 + blocks) * u * scale / n + u * modulus,
+        "prod" if dtype.is_complex() => 5f64.sqrt() * (n - 1.0).max(0.0) * u * modulus,
+        "prod" => (n - 1.0).max(0.0) * u * modulus,
+        "var" => variance(74.0 + blocks, u, modulus, scale),
+        "std" => {
+            let square = modulus * modulus;
+            let off = variance(74.0 + blocks, u, square, scale);
+            ((square + off).sqrt() - modulus).max(modulus - (square - off).max(0.0).sqrt()) + u * modulus
+        }
+        _ => return 0.0,
+    };
+    // A half is rounded once more; its smallest numbers are 2^-24 apart. Bounds are to first order.
+    own * 1.01 + if real == DType::F16 { unit(real) * modulus + 2f64.powi(-25) } else { 0.0 }
+}
+
+/// The bound of a variance, where `squares` is the sum of squares over the divisor.
+fn variance(c: f64, u: f64, variance: f64, squares: f64) -> f64 {
+    c * u * variance + (c * u).powi(2) * squares
+}
