@@ -411,7 +411,7 @@ impl Program {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
-        stats::TRACES.fetch_add(1, Relaxed);
+        stats::count_trace();
         let (graph, places) = self.graph(Numbers::Passed);
         let types: Vec<ArgumentType> = self
             .leaves

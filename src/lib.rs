@@ -25,6 +25,7 @@
 
 mod arity;
 pub mod array;
+pub mod assertions;
 pub mod compound;
 mod config;
 pub mod creation;
@@ -74,7 +75,7 @@ pub use ndjit_ir::support::{
     supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
 };
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
-pub use ndjit_runtime::Element;
+pub use ndjit_runtime::{Allocations, CountingAllocator, Element};
 #[doc(inline)]
 pub use operand::{Scalar, strong, weak};
 #[doc(inline)]

@@ -1,5 +1,7 @@
-//! Counters of the process: what was traced, planned and compiled.
+//! Counters of the process and of threads: what was traced, planned and compiled.
 
+use std::cell::Cell;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -36,9 +38,53 @@ pub struct KernelStats {
     pub compile_time: Duration,
 }
 
-pub(crate) static TRACES: AtomicU64 = AtomicU64::new(0);
-pub(crate) static PLANS: AtomicU64 = AtomicU64::new(0);
+static TRACES: AtomicU64 = AtomicU64::new(0);
+static PLANS: AtomicU64 = AtomicU64::new(0);
 pub(crate) static PLAN_HITS: AtomicU64 = AtomicU64::new(0);
+
+/// What was made for one thread since it began, which other threads do not disturb.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    traces: u64,
+    plans: u64,
+    /// Kernels compiled.
+    pub(crate) kernels: u64,
+}
+
+thread_local! {
+    static HERE: Cell<Made> = const { Cell::new(Made { traces: 0, plans: 0, kernels: 0 }) };
+}
+
+pub(crate) fn count_trace() {
+    TRACES.fetch_add(1, Relaxed);
+    HERE.set(Made { traces: HERE.get().traces + 1, ..HERE.get() });
+}
+
+pub(crate) fn count_plan() {
+    PLANS.fetch_add(1, Relaxed);
+    HERE.set(Made { plans: HERE.get().plans + 1, ..HERE.get() });
+}
+
+impl Made {
+    /// What was made for the calling thread.
+    pub(crate) fn here() -> Made {
+        Made { kernels: ndjit_runtime::kernels::compiled_here(), ..HERE.get() }
+    }
+
+    pub(crate) fn since(self, before: Made) -> Made {
+        Made {
+            traces: self.traces - before.traces,
+            plans: self.plans - before.plans,
+            kernels: self.kernels - before.kernels,
+        }
+    }
+}
+
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "traces: {}, plans: {}, kernels: {}", self.traces, self.plans, self.kernels)
+    }
+}
 
 /// Counters of the process.
 pub fn stats() -> Stats {

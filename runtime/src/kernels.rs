@@ -5,6 +5,7 @@ use crate::code::{CodeOptions, Kernel};
 use crate::helper::on_large_stack;
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
+use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
 /// The bounds until [`set_bounds`] is called: kernels, and bytes of their code.
@@ -17,12 +18,17 @@ fn cache() -> &'static Cache<Key, Kernel> {
     CACHE.get_or_init(|| Cache::new(DEFAULT_BOUNDS))
 }
 
+thread_local! {
+    static HERE: Cell<u64> = const { Cell::new(0) };
+}
+
 /// The kernel of a nest; compiled if the cache does not hold it.
 ///
 /// # Errors
 /// As [`Kernel::new`].
 pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
     cache().get((nest.clone(), options), |key| {
+        HERE.set(HERE.get() + 1);
         let key = Arc::clone(key);
         let kernel = on_large_stack(move || Kernel::new(&key.0, key.1))?;
         let weight = kernel.weight();
@@ -33,6 +39,11 @@ pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
 /// Counters: `misses` is the number of kernels compiled, `time` what that took, `weight` the bytes of code held.
 pub fn stats() -> CacheStats {
     cache().stats()
+}
+
+/// How many kernels were compiled for the calling thread, which waited for each.
+pub fn compiled_here() -> u64 {
+    HERE.get()
 }
 
 /// Changes the bounds and evicts down to them. Kernels in use live on with their programs.

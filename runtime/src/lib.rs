@@ -1,6 +1,7 @@
 //! The devices of ndjit: buffers and their pool, executable memory, the calling convention, threads and the kernel cache.
 //! All `unsafe` code of the project is in this crate.
 
+pub mod allocations;
 pub mod backend;
 mod block;
 pub mod buffer;
@@ -19,6 +20,7 @@ mod reduce;
 mod threads;
 mod tiles;
 
+pub use allocations::{Allocations, CountingAllocator};
 pub use backend::{Backend, Cpu};
 pub use buffer::Buffer;
 pub use code::Kernel;

@@ -69,7 +69,7 @@ impl Core {
     pub(crate) fn trace(&self, settings: Settings, params: &[Param]) -> std::result::Result<TracedFunction, Failure> {
         let _busy = Busy::enter(self)?;
         self.traces.fetch_add(1, Relaxed);
-        stats::TRACES.fetch_add(1, Relaxed);
+        stats::count_trace();
         let mut lengths = Vec::new();
         let recording = with_settings(settings, || {
             trace::record(params, |parameters, outputs| {
@@ -107,7 +107,7 @@ impl Core {
     }
 
     /// The plan for these arguments: found, or made now.
-    fn plan(&self, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
+    pub(crate) fn plan(&self, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
         let settings = self.config.settings();
         if let Some(plan) = self.plans.find(settings, args) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);

@@ -2,7 +2,7 @@
 
 mod erased;
 mod function;
-mod input;
+pub(crate) mod input;
 mod output;
 pub(crate) mod plan;
 pub(crate) mod stage;
@@ -59,7 +59,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// policy. The plans of the last 64 signatures are kept. Machine code is shared by all plans whose loops are alike, whatever
 /// their sizes and numbers. `Send + Sync`: any number of threads may call it at once.
 pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     call: Box<F::Call>,
     marker: PhantomData<fn() -> (M, F)>,
 }

@@ -61,6 +61,10 @@ impl<T> Parts<T> {
         Parts { items: items.into_iter(), lengths: lengths.into_iter() }
     }
 
+    pub(crate) fn items(&self) -> &[T] {
+        self.items.as_slice()
+    }
+
     fn length(&mut self) -> usize {
         self.lengths.next().unwrap_or(0)
     }

@@ -145,7 +145,7 @@ impl Plan {
             let shape = lowered.simplified.shape(value).clone();
             results.push(ResultType { ty, dtype, shape });
         }
-        stats::PLANS.fetch_add(1, Relaxed);
+        stats::count_plan();
         crate::jit::stage::dump(&lowered, config);
         Ok(Plan {
             settings,
