@@ -220,7 +220,8 @@ fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
         waiting = 1 + count_waiting(&recipe);
     }
     let state = OnceLock::new();
-    let array = Array(Arc::new(Node { ty, dtype, shape, state, recipe: Mutex::new(Some(recipe)), waiting }));
+    let array =
+        Array(Arc::new(Node { ty, dtype, shape, state, recipe: Mutex::new(Some(recipe)), waiting, formula: None }));
     if waiting > Array::NODE_LIMIT
         && let Err(error) = evaluate(&array)
     {

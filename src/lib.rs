@@ -55,7 +55,10 @@ pub use config::{
     with_defaults, with_policy,
 };
 #[doc(inline)]
-pub use creation::{arange, asarray, dtype, empty, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like};
+pub use creation::{
+    Indexing, arange, asarray, dtype, empty, eye, from_fn, full, full_like, linspace, logspace, meshgrid, ones,
+    ones_like, zeros, zeros_like,
+};
 pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]

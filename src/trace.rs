@@ -93,6 +93,8 @@ struct Trace {
     called: Option<Box<Unfinished>>,
     hidden: Vec<(Array, Value)>,
     hidden_at: HashMap<usize, usize>,
+    /// Arrays that are computed, by identity: they are held so that no other takes that identity.
+    formulas: HashMap<usize, (Array, Value)>,
     /// Child graphs by the address of their recording, which is held so that no other takes that address.
     children: HashMap<usize, (u32, Arc<Recording>)>,
 }
@@ -122,6 +124,7 @@ pub(crate) fn record(
         called: None,
         hidden: Vec::new(),
         hidden_at: HashMap::new(),
+        formulas: HashMap::new(),
         children: HashMap::new(),
     };
     let inputs = trace.params(params);
@@ -405,11 +408,19 @@ impl Trace {
     }
 
     fn capture(&mut self, array: &Array, place: Place) -> std::result::Result<Value, u32> {
+        if let Some((_, value)) = self.formulas.get(&array.identity()) {
+            return Ok(*value);
+        }
         if let Some(&at) = self.hidden_at.get(&array.identity()) {
             return Ok(self.hidden[at].1);
         }
         if let Some(error) = array.error() {
             return Err(self.fail(error.clone()));
+        }
+        if let Some(formula) = &array.0.formula {
+            let value = self.computed(formula, place);
+            self.formulas.insert(array.identity(), (array.clone(), value));
+            return Ok(value);
         }
         let value = self.graph.param_stored(array.value_type(), array.dtype(), array.shape());
         self.places.note(self.graph.producer(value), place);
@@ -417,6 +428,25 @@ impl Trace {
         self.hidden_at.insert(array.identity(), self.hidden.len());
         self.hidden.push((array.clone(), value));
         Ok(value)
+    }
+
+    /// The result of a program without arguments, as operations of this trace.
+    fn computed(&mut self, formula: &Graph<ValueType>, place: Place) -> Value {
+        let mut map = vec![Value(u32::MAX); formula.value_count()];
+        for id in formula.node_ids() {
+            let node = formula.node(id);
+            let operands: SmallVec<[Value; 3]> = formula.operands(id).iter().map(|o| map[o.index()]).collect();
+            let (ty, shape) = (formula.ty(node.first()), self.graph.intern(formula.shape(node.first())));
+            map[node.first().index()] = match node.kind {
+                NodeKind::Literal(slot) => self.graph.literal(formula.slots()[slot.index()].clone(), ty),
+                kind => {
+                    let kind = formula.kind_in(kind, &mut self.graph);
+                    self.graph.add(kind, &operands, &[(ty, shape)])
+                }
+            };
+            self.places.note(self.graph.producer(map[node.first().index()]), place);
+        }
+        map[formula.outputs()[0].index()]
     }
 
     /// What is known of some values.

@@ -96,6 +96,20 @@ impl Progression {
         self.len == 0
     }
 
+    /// How the numbers are computed; `None` of complex ones.
+    pub fn rule(&self) -> Option<Rule> {
+        match self.terms {
+            Terms::Int { start, step } => Some(Rule::Int { start, step }),
+            Terms::Float { start, step } => {
+                Some(Rule::Float { first: LiteralValue::Float(start), last: None, start, step, scale: 1.0 })
+            }
+            Terms::Between { first, last, re: Line { start, step, scale }, im: None } => {
+                Some(Rule::Float { first, last, start, step, scale })
+            }
+            Terms::Between { im: Some(_), .. } => None,
+        }
+    }
+
     /// Number `i`, counted from 0, for `i` below the length.
     pub fn at(&self, i: usize) -> LiteralValue {
         match self.terms {
@@ -111,6 +125,32 @@ impl Progression {
             Terms::Between { re, im: Some(im), .. } => LiteralValue::Complex(re.at(i), im.at(i)),
         }
     }
+}
+
+/// How the numbers of a progression are computed from their position `i`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// `start + i * step`, exactly.
+    Int {
+        /// The first number.
+        start: i128,
+        /// The distance of numbers.
+        step: i128,
+    },
+    /// `(start + i * step) * scale`, each operation rounded to `f64`, but for the first number and, where there is one, the last.
+    Float {
+        /// Number 0.
+        first: LiteralValue,
+        /// The last number, where it is given.
+        last: Option<LiteralValue>,
+        /// See the formula.
+        start: f64,
+        /// See the formula.
+        step: f64,
+        /// See the formula.
+        scale: f64,
+    },
 }
 
 /// Numbers on the way from one to another.

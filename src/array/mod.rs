@@ -15,6 +15,7 @@ use crate::explain::Explanation;
 use crate::lazy::{self, Recipe};
 use crate::manipulation::Move;
 use ndjit_codegen::passes::access::contiguous;
+use ndjit_ir::graph::Graph;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
@@ -44,6 +45,8 @@ pub(crate) struct Node {
     pub recipe: Mutex<Option<Recipe>>,
     /// How many operations wait below, at most.
     pub waiting: usize,
+    /// How a kernel computes the elements instead of reading them: a program without arguments, of one result.
+    pub formula: Option<Graph<ValueType>>,
 }
 
 /// Elements in memory.
@@ -76,25 +79,34 @@ impl Array {
 
     /// An array of a buffer that holds exactly `shape` elements of `dtype`.
     pub(crate) fn concrete(ty: impl Into<ValueType>, dtype: DType, shape: Shape, buffer: Arc<Buffer>) -> Array {
-        Array::of_elements(ty.into(), dtype, shape, Elements::dense(buffer))
+        Array::created(ty.into(), dtype, shape, buffer, None)
     }
 
-    fn of_elements(ty: ValueType, dtype: DType, shape: Shape, elements: Elements) -> Array {
-        Array(Arc::new(Node {
-            ty,
-            dtype,
-            shape,
-            state: OnceLock::from(Ok(elements)),
-            recipe: Mutex::new(None),
-            waiting: 0,
-        }))
+    /// An array of a buffer, whose elements can be computed where they are used in a traced function.
+    pub(crate) fn created(
+        ty: ValueType,
+        dtype: DType,
+        shape: Shape,
+        buffer: Arc<Buffer>,
+        formula: Option<Graph<ValueType>>,
+    ) -> Array {
+        let (state, recipe) = (OnceLock::from(Ok(Elements::dense(buffer))), Mutex::new(None));
+        Array(Arc::new(Node { ty, dtype, shape, state, recipe, waiting: 0, formula }))
     }
 
     /// An array that is an error.
     pub(crate) fn poisoned(error: Error) -> Array {
         let state = OnceLock::from(Err(error));
         let (dtype, shape) = (DType::Bool, Shape::scalar());
-        Array(Arc::new(Node { ty: dtype.into(), dtype, shape, state, recipe: Mutex::new(None), waiting: 0 }))
+        Array(Arc::new(Node {
+            ty: dtype.into(),
+            dtype,
+            shape,
+            state,
+            recipe: Mutex::new(None),
+            waiting: 0,
+            formula: None,
+        }))
     }
 
     /// The address that tells this array from others.
@@ -147,8 +159,20 @@ impl Array {
         let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(elements.buffer.len());
         let in_order = all && contiguous(shape, self.0.dtype).is_ok_and(|own| own.same_elements(&layout, shape));
         let layout = (!in_order).then_some(layout);
+        let formula = self.0.formula.as_ref().map(|formula| {
+            let mut formula = formula.clone();
+            let whole = formula.outputs()[0];
+            let seen = match step {
+                Move::View(view) => formula.view(whole, view.clone(), shape),
+                _ => formula.reshape(whole, shape),
+            };
+            formula.set_outputs(vec![seen]);
+            formula
+        });
         let elements = Elements { buffer: Arc::clone(&elements.buffer), layout, dense: OnceLock::new() };
-        Some(Array::of_elements(self.0.ty, self.0.dtype, shape.clone(), elements))
+        let (state, recipe) = (OnceLock::from(Ok(elements)), Mutex::new(None));
+        let (ty, dtype, shape) = (self.0.ty, self.0.dtype, shape.clone());
+        Some(Array(Arc::new(Node { ty, dtype, shape, state, recipe, waiting: 0, formula })))
     }
 
     /// The error, if the operation that made this array failed.

@@ -1,8 +1,10 @@
 //! Making the elements of new arrays: the dtype is known, the numbers are checked against it before memory is asked for.
 
 use super::argument::Eye;
+use super::formula;
 use crate::array::{Array, literal_bytes};
 use crate::config;
+use ndjit_ir::graph::Graph;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::progression::Progression;
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, LiteralValue, Place, Result, Shape, ValueType};
@@ -24,8 +26,8 @@ impl Type {
         Type { ty: dtype.into(), dtype, asked: true }
     }
 
-    fn array(self, shape: Shape, elements: Buffer) -> Array {
-        Array::concrete(self.ty, self.dtype, shape, Arc::new(elements))
+    fn array(self, shape: Shape, elements: Buffer, formula: Option<Graph<ValueType>>) -> Array {
+        Array::created(self.ty, self.dtype, shape, Arc::new(elements), formula)
     }
 
     /// The bytes of a number, or why it is none of this dtype.
@@ -57,7 +59,8 @@ pub(super) fn filled(what: &str, ty: Type, shape: Shape, fill: Literal, place: P
         if element.as_ref().iter().any(|&byte| byte != 0) {
             repeat(elements.as_bytes_mut(), element.as_ref());
         }
-        Ok(ty.array(shape, elements))
+        let formula = formula::filled(ty, fill, &shape);
+        Ok(ty.array(shape, elements, formula))
     });
     made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
 }
@@ -77,7 +80,7 @@ pub(super) fn diagonal(ty: Type, eye: Eye, place: Place) -> Array {
                 cell.copy_from_slice(one);
             }
         }
-        Ok(ty.array(shape, elements))
+        Ok(ty.array(shape, elements, formula::diagonal(ty, eye)))
     });
     made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
 }
@@ -101,7 +104,7 @@ pub(super) fn progression(what: &str, ty: Type, terms: &Progression) -> Result<A
     for (i, element) in elements.as_bytes_mut().chunks_exact_mut(ty.dtype.bytes()).enumerate() {
         element.copy_from_slice(&literal_bytes(&number(i), ty.dtype)?);
     }
-    Ok(ty.array(shape, elements))
+    Ok(ty.array(shape, elements, formula::progression(ty, terms)))
 }
 
 /// The type, if it is a float or complex one.

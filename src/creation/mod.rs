@@ -5,15 +5,18 @@
 //! elements are made of (the fill value of [`full`], the ends and step of [`arange`]), the [default dtype](crate::default_dtype). Extents
 //! and counts never matter. A dtype is never positional, so no number is mistaken for one.
 //!
-//! The arrays are concrete at once. In a function being traced they are constants of the trace: captured like any other
-//! array, made anew only when the function is traced anew.
+//! The arrays are concrete at once. In a function being traced they are constants of the trace, made anew only when it is traced
+//! anew; its kernels compute their elements rather than read them, but for complex sequences and arrays made of others.
 //!
 //! Nothing here panics: what cannot be made is a poisoned [`Array`], whose error is that of the call.
 
 mod argument;
+mod formula;
+mod grids;
 mod make;
 
 pub use argument::{AsArray, Eye, Interval, Source, Steps};
+pub use grids::{Indexing, from_fn, logspace, meshgrid};
 
 use crate::array::Array;
 use crate::config;
@@ -255,8 +258,10 @@ impl Typed {
     /// [`linspace`] of this dtype.
     #[track_caller]
     pub fn linspace(self, interval: impl Interval, count: usize) -> Array {
-        let (ends, endpoint) = interval.ends();
-        let place = Place::caller();
+        self.between(interval.ends(), count, Place::caller())
+    }
+
+    fn between(self, (ends, endpoint): ([Literal; 2], bool), count: usize, place: Place) -> Array {
         let [start, stop] = ends.map(|number| number.value());
         let terms = Progression::linspace(start, stop, count, endpoint);
         let made = self

@@ -13,6 +13,7 @@ mod views;
 
 pub use joins::{Pad, concat, pad, repeat, roll, stack, tile, tril, triu};
 pub use slices::{Ellipsis, IntoSlice, IntoSlices, NewAxis, Step, step, step_by};
+pub(crate) use views::reshaped;
 pub use views::{
     broadcast_arrays, broadcast_to, diagonal, expand_dims, flip, matrix_transpose, moveaxis, permute_dims, reshape,
     slice, sliding_window, squeeze, swapaxes, unstack,

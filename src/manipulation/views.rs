@@ -203,9 +203,13 @@ views! {
 /// Poisoned with `Shape` if the numbers of elements differ, or several extents are -1.
 #[track_caller]
 pub fn reshape<X: Math>(x: X, shape: impl Integers) -> X::Out {
-    let extents = shape.integers();
-    let of = |shapes: &[&Shape]| Ok((Move::Reshape, view::resolve_reshape(shapes[0], &extents)?));
-    X::Out::movement(&Movement { what: "reshape", of: &of }, &[x.operand()], Place::caller())
+    reshaped("reshape", x.operand(), &shape.integers(), Place::caller())
+}
+
+/// A reshape that is a part of the function `what`.
+pub(crate) fn reshaped<R: Computed>(what: &'static str, x: AnyOperand, extents: &[isize], place: Place) -> R {
+    let of = |shapes: &[&Shape]| Ok((Move::Reshape, view::resolve_reshape(shapes[0], extents)?));
+    R::movement(&Movement { what, of: &of }, &[x], place)
 }
 
 /// Two axes in each other's place.

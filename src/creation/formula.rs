@@ -1,0 +1,130 @@
+//! Formulas: how kernels compute the elements of new arrays from their positions, with the bits that the arrays hold.
+
+use super::argument::Eye;
+use super::make::Type;
+use ndjit_ir::axes::Axes;
+use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::progression::{Progression, Rule};
+use ndjit_ir::support::CastReason;
+use ndjit_ir::view::broadcast_to;
+use ndjit_ir::{DType, LiteralValue, Op, Policy, Shape, ValueType};
+
+/// A program being written. Every operation has its operands' one type.
+#[derive(Default)]
+struct Formula(Graph<ValueType>);
+
+/// The same number everywhere.
+pub(super) fn filled(ty: Type, fill: Literal, shape: &Shape) -> Option<Graph<ValueType>> {
+    let number = Literal::from_repr(ty.dtype, &fill.to_repr(ty.dtype).ok()?);
+    let mut formula = Formula::default();
+    let number = match ty.ty {
+        ValueType::Weak(_) => formula.number(Literal::weak(number.value())),
+        ValueType::Strong(_) => formula.number(number),
+    };
+    let (view, shape) = broadcast_to(&Shape::scalar(), shape).ok()?;
+    let filled = formula.0.view(number, view, &shape);
+    Some(formula.of(filled))
+}
+
+/// Ones on a diagonal.
+pub(super) fn diagonal(ty: Type, eye: Eye) -> Option<Graph<ValueType>> {
+    let mut formula = Formula::default();
+    let (rows, columns) = (Shape::from([eye.rows, 1]), Shape::from([1, eye.columns]));
+    let [row, column] = [formula.positions(&rows)?, formula.positions(&columns)?];
+    // One far beyond all positions is as good as any other.
+    let most = i64::try_from(eye.rows.max(eye.columns)).unwrap_or(i64::MAX / 2).min(i64::MAX / 2);
+    let offset = i64::try_from(eye.diagonal).ok()?.clamp(-most, most);
+    let offset = formula.number(Literal::strong(offset, DType::I64).ok()?);
+    let shape = Shape::from([eye.rows, eye.columns]);
+    let reached = formula.op(Op::Add, &[row, offset], DType::I64, &rows);
+    let on = formula.op(Op::Equal, &[reached, column], DType::Bool, &shape);
+    let ones = formula.cast(on, ty.dtype);
+    Some(formula.of(ones))
+}
+
+/// A sequence.
+pub(super) fn progression(ty: Type, terms: &Progression) -> Option<Graph<ValueType>> {
+    let mut formula = Formula::default();
+    let shape = Shape::from(terms.len());
+    let position = formula.positions(&shape)?;
+    let value = match terms.rule()? {
+        Rule::Int { start, step } => {
+            let last = step.checked_mul(terms.len() as i128)?.checked_add(start)?;
+            // Numbers that wrap are right as integers only.
+            let exact = [start, step, last].iter().all(|&n| i64::try_from(n).is_ok());
+            if !exact && !ty.dtype.is_int() {
+                return None;
+            }
+            let [start, step] = [start, step].map(|n| Literal::strong(n as i64, DType::I64).ok());
+            let (start, step) = (formula.number(start?), formula.number(step?));
+            let steps = formula.op(Op::Multiply, &[position, step], DType::I64, &shape);
+            let number = formula.op(Op::Add, &[start, steps], DType::I64, &shape);
+            formula.cast(number, ty.dtype)
+        }
+        Rule::Float { first, last, start, step, scale } => {
+            let [start, step, scale] = [start, step, scale].map(|x| Literal::strong(x, DType::F64).ok());
+            let (start, step, scale) = (formula.number(start?), formula.number(step?), formula.number(scale?));
+            let wide = formula.cast(position, DType::F64);
+            let steps = formula.op(Op::Multiply, &[wide, step], DType::F64, &shape);
+            let sum = formula.op(Op::Add, &[start, steps], DType::F64, &shape);
+            let scaled = formula.op(Op::Multiply, &[sum, scale], DType::F64, &shape);
+            let mut number = formula.cast(scaled, ty.dtype);
+            let ends = [(0, Some(first)), (terms.len().saturating_sub(1), last)];
+            for (at, end) in ends.into_iter().filter_map(|(at, end)| Some((at, end?))) {
+                number = formula.end(ty.dtype, position, at, end, number, &shape)?;
+            }
+            number
+        }
+        _ => return None,
+    };
+    Some(formula.of(value))
+}
+
+impl Formula {
+    fn number(&mut self, number: Literal) -> Value {
+        self.0.literal(Slot::Value(number), number.ty())
+    }
+
+    /// Positions along all axes.
+    fn positions(&mut self, shape: &Shape) -> Option<Value> {
+        let kind = NodeKind::Iota(Axes::all(shape.rank()).ok()?);
+        let shape = self.0.intern(shape);
+        Some(self.0.add(kind, &[], &[(DType::I64.into(), shape)]))
+    }
+
+    fn op(&mut self, op: Op, operands: &[Value], dtype: DType, shape: &Shape) -> Value {
+        let shape = self.0.intern(shape);
+        self.0.add(NodeKind::Op(op, Policy::default()), operands, &[(dtype.into(), shape)])
+    }
+
+    fn cast(&mut self, value: Value, dtype: DType) -> Value {
+        if self.0.ty(value) == dtype.into() {
+            return value;
+        }
+        let shape = self.0.shape_id(value);
+        self.0.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype.into(), shape)])
+    }
+
+    /// The number `end` at a position, others elsewhere.
+    fn end(
+        &mut self,
+        dtype: DType,
+        position: Value,
+        at: usize,
+        end: LiteralValue,
+        others: Value,
+        shape: &Shape,
+    ) -> Option<Value> {
+        let end = Literal::from_repr(dtype, &Literal::weak(end).to_repr(dtype).ok()?);
+        let (at, end) = (self.number(Literal::strong(at as i64, DType::I64).ok()?), self.number(end));
+        let here = self.op(Op::Equal, &[position, at], DType::Bool, shape);
+        Some(self.op(Op::Where, &[here, end, others], dtype, shape))
+    }
+
+    fn of(self, result: Value) -> Graph<ValueType> {
+        let Formula(mut graph) = self;
+        graph.set_outputs(vec![result]);
+        graph
+    }
+}

@@ -1,0 +1,56 @@
+//! New arrays in traced functions: kernels compute their elements, with the bits that the arrays hold.
+
+use ndjit::{Array, DType, Expr, Stage, arange, dtype, eye, full, jit, linspace, ones, strong, where_, zeros};
+
+/// The array as a traced function sees it, and whether it reads it from memory.
+fn traced(array: &Array) -> (Array, bool) {
+    let array = array.clone();
+    let f = jit(move |yes: Expr| where_(yes, &array, &array));
+    let made: Array = f.call((true,)).unwrap();
+    (made, f.explain(Stage::Graph).lines().next().is_some_and(|header| header.contains("%1")))
+}
+
+#[test]
+fn kernels_compute_what_the_array_holds() {
+    let arrays = [
+        zeros([2, 3]),
+        dtype(DType::C64).ones([3]),
+        ones([0, 2]),
+        full([4], 7),
+        full([4], strong(0.1f32)),
+        dtype(DType::Bf16).full([2], 1e-3),
+        eye((3, 5, 1)),
+        eye((5, 3, -2)),
+        dtype(DType::I8).eye((2, 2, 100)),
+        arange(7),
+        arange((5, -9, -3)),
+        dtype(DType::U64).arange(((1u64 << 63) + 5)..((1u64 << 63) + 9)),
+        dtype(DType::F16).arange(2040..2060),
+        arange((0.1, 3.0, 0.3)),
+        dtype(DType::F64).arange((-0.0, 1.0, 0.25)),
+        linspace(0.0..=1.0, 11),
+        linspace(-1e308..=1e308, 7),
+        dtype(DType::F64).linspace(-1.7e308..=1.7e308, 7),
+        linspace(3.0..1.0, 5),
+        linspace(16777217..=33554433, 4),
+        linspace(0.0..=1.0, 1),
+        linspace(0.0..=1.0, 0),
+        arange(0),
+    ];
+    for array in &arrays {
+        let (made, reads) = traced(array);
+        assert!(!reads, "{array:?}");
+        assert_eq!((made.dtype(), made.shape()), (array.dtype(), array.shape()));
+        assert_eq!(format!("{made:?} {made}"), format!("{array:?} {array}"));
+        let bits = |x: &Array| x.clone().cast(DType::C128).to_vec::<ndjit::Complex<f64>>().unwrap();
+        let same = |(a, b): (&ndjit::Complex<f64>, &ndjit::Complex<f64>)| {
+            a.re.to_bits() == b.re.to_bits() && a.im.to_bits() == b.im.to_bits()
+        };
+        assert!(bits(&made).iter().zip(&bits(array)).all(same), "{made} {array}");
+    }
+}
+
+#[test]
+fn arrays_of_given_elements_are_read() {
+    assert!(traced(&Array::from([1.0f32, 2.0])).1);
+}
