@@ -17,7 +17,7 @@ use crate::id::entity;
 use crate::literal::Literal;
 use crate::op::Op;
 use crate::promotion::Policy;
-use crate::reduction::{Axes, Reduce};
+use crate::reduction::{Axes, Reduce, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -110,6 +110,8 @@ pub enum NodeKind {
     Cast(CastReason),
     /// One value of all elements along some axes. Its operands are those of the reduction's row (after commit: the array alone).
     Reduce(Reduce),
+    /// At each index one value of all elements up to it along an axis.
+    Scan(Scan),
     /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
     Iota(Axes),
     /// Each element is one of the operand's, found by an affine map of indices.
@@ -427,9 +429,8 @@ impl Graph<ValueType> {
                     value = graph.operands(graph.producer(value))[0];
                     continue;
                 }
-                (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_)) => {
-                    policy.commit(ty)
-                }
+                (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Scan(_))
+                | (_, NodeKind::Iota(_)) => policy.commit(ty),
                 (_, NodeKind::Call(child)) => {
                     // Parameters of children are stored as the operands they stand for.
                     let result = value.index() - node.first.index();
