@@ -67,7 +67,7 @@ pub(crate) fn text(lowered: &Lowered, stage: Stage, config: &Config) -> String {
         Stage::Code => joined(lowered.scheduled.iter().map(|s| {
             generated(&s.nest, |part| {
                 let isa = clif::host_isa()?;
-                let options = ClifOptions { vector: config.vector, rows: part.rows };
+                let options = ClifOptions { vector: config.vector, form: part.form };
                 Ok(clif::emit(&clif::expand_for(&part.nest, &*isa)?, &*isa, options)?.to_string())
             })
         })),

@@ -37,15 +37,26 @@ use std::fmt;
 pub struct ClifOptions {
     /// Emit the loop over blocks of lanes; without it one lane at a time.
     pub vector: bool,
+    /// What is special about the nest.
+    pub form: Form,
+}
+
+/// What the accumulators of a nest do along its last loops. [`split`](crate::passes::split) makes nests that have some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// There are none, or each index has its own.
+    Plain,
     /// The nest accumulates along rows: its last but one loop takes steps of [`LANES`] elements, the innermost has at most that
     /// many trips, and the first inputs are the outputs, which do not move from step to step.
-    /// [`split`](crate::passes::split) makes such nests.
-    pub rows: bool,
+    Rows,
+    /// The innermost loop takes steps, from one of which the next takes what the first outputs hold: they do not move. One
+    /// lane at a time.
+    Steps,
 }
 
 impl Default for ClifOptions {
     fn default() -> ClifOptions {
-        ClifOptions { vector: true, rows: false }
+        ClifOptions { vector: true, form: Form::Plain }
     }
 }
 
@@ -77,7 +88,7 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
         return Err(Error::new(ErrorCode::Verify, "clif: the nest is not expanded into primitives"));
     };
     check(nest, *hoisted)?;
-    if options.rows {
+    if options.form == Form::Rows {
         check_rows(nest)?;
     }
     if isa.pointer_bits() != 64 || isa.endianness() != cranelift_codegen::ir::Endianness::Little {
@@ -85,16 +96,17 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     }
     let target = Target::host_clif(isa);
     let lanes = match options {
-        ClifOptions { vector: false, .. } => 1,
-        ClifOptions { rows: false, .. } => nest::block_lanes(body),
-        ClifOptions { rows: true, .. } => nest::block_lanes(body).min(LANES as u32),
+        ClifOptions { vector: false, .. } | ClifOptions { form: Form::Steps, .. } => 1,
+        ClifOptions { form: Form::Plain, .. } => nest::block_lanes(body),
+        ClifOptions { form: Form::Rows, .. } => nest::block_lanes(body).min(LANES as u32),
     };
     let signature = abi::signature(CallConv::triple_default(isa.triple()));
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);
     let mut context = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
     let emitted =
-        nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes, rows: options.rows }.emit(&mut builder);
+        nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes, rows: options.form == Form::Rows }
+            .emit(&mut builder);
     builder.seal_all_blocks();
     builder.finalize(isa.frontend_config());
     if cfg!(debug_assertions) {

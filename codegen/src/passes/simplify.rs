@@ -70,7 +70,7 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
             NodeKind::View(view) => out.view(operands[0], graph.view_of(view).clone(), graph.shape(first)),
             NodeKind::Reshape => out.reshape(operands[0], graph.shape(first)),
             NodeKind::Concat(..) if operands.len() == 1 => operands[0],
-            NodeKind::Reduce(_) | NodeKind::Iota(_) | NodeKind::Concat(..) => {
+            NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Iota(_) | NodeKind::Concat(..) => {
                 let shape = out.intern(graph.shape(first));
                 out.add(node.kind, &operands, &[(dtype, shape)])
             }

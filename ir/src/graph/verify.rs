@@ -36,7 +36,7 @@ use crate::error::Result;
 use crate::op::Operands;
 use crate::problems::Problems;
 use crate::promotion::Policy;
-use crate::reduction::{Reduce, Scan};
+use crate::reduction::{MAX_RANK, Reduce, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -160,7 +160,7 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
             if !scan.reduction.scans() {
                 return Err(format!("{} is a reduction, no scan", scan.reduction));
             }
-            if scan.axis as usize >= shape.rank() {
+            if scan.axis as usize >= shape.rank().min(MAX_RANK) {
                 return Err(format!("axis {} of an operand of shape {shape}", scan.axis));
             }
             same_shape(graph, node.first, shape)

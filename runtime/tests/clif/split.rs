@@ -1,6 +1,6 @@
 //! The parts of nests that reduce, and who refuses what.
 
-use ndjit_codegen::clif::{ClifOptions, emit, host_isa};
+use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Part, generated, split};
 use ndjit_codegen::{Options, lower};
@@ -94,7 +94,7 @@ fn a_product_of_complex_numbers_is_started() {
 fn what_does_not_reduce_is_itself() {
     let nest = nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1");
     assert_eq!(split(&nest).unwrap(), None);
-    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, rows: false }]);
+    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, form: Form::Plain }]);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn code_is_generated_for_parts_alone() {
     let error = split(&expanded).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: split: a nest that reduces is split before it is expanded");
     let plain = expand(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1")).unwrap();
-    let error = emit(&plain, &*isa, ClifOptions { vector: true, rows: true }).unwrap_err();
+    let error = emit(&plain, &*isa, ClifOptions { vector: true, form: Form::Rows }).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: clif: rows accumulate in the first inputs, which are the outputs");
 }
 

@@ -1,5 +1,5 @@
 //! Which nodes are computed together: groups of one shape that grow node by node, under limits, without cycles between them.
-//! A reduction is a group of its own, and so is what moves elements: a join, or a reshape that no strides make.
+//! A reduction or a scan is a group of its own, and so is what moves elements: a join, or a reshape that no strides make.
 
 use crate::passes::access::Accesses;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
@@ -95,7 +95,11 @@ impl Groups {
                     this.after[value.index()] = this.after_storing(accesses.base(value));
                     continue;
                 }
-                NodeKind::Reduce(_) | NodeKind::Concat(..) | NodeKind::View(_) | NodeKind::Reshape => {
+                NodeKind::Reduce(_)
+                | NodeKind::Scan(_)
+                | NodeKind::Concat(..)
+                | NodeKind::View(_)
+                | NodeKind::Reshape => {
                     this.alone(id, value, graph.operands(id), accesses);
                     continue;
                 }
@@ -139,7 +143,7 @@ impl Groups {
         }
     }
 
-    /// A group of its own for a reduction, or for what moves elements. Nothing joins it.
+    /// A group of its own for a reduction, a scan, or for what moves elements. Nothing joins it.
     fn alone(&mut self, id: NodeId, value: Value, operands: &[Value], accesses: &Accesses) {
         let after = operands.iter().map(|o| self.after[o.index()].max(self.after_storing(accesses.base(*o))));
         let level = self.levels(operands).map(|l| l + 1).chain(after).max().unwrap_or(0);
@@ -170,6 +174,7 @@ impl Groups {
                 NodeKind::Op(..)
                 | NodeKind::Cast(_)
                 | NodeKind::Reduce(_)
+                | NodeKind::Scan(_)
                 | NodeKind::Reshape
                 | NodeKind::Concat(..)
                 | NodeKind::Call(_) => {
