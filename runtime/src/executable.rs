@@ -5,9 +5,8 @@
 
 use crate::backend::{Backend, Cpu};
 use crate::buffer::{Buffer, Writable};
-use crate::code::{CodeOptions, Kernel};
+use crate::code::{CodeOptions, Kernel, Operands};
 use crate::plan::{OutputPlan, Plan, StepPlan};
-use crate::reduce::Operands;
 use crate::threads::{Split, Threads, catch};
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::Cell;
@@ -125,7 +124,7 @@ impl Executable {
                 }
             }
             let extents = scheduled.geometry.extents.clone();
-            let split = match kernel.reducer() {
+            let split = match kernel.composed() {
                 None => Split::new(&extents, kernel.cost(), &threads),
                 Some(_) => None,
             };
@@ -256,11 +255,13 @@ impl Executable {
                 // that the arguments have that size, and `memory` that outputs do. Inputs are initialised: they are
                 // buffers, slices, or outputs that an earlier kernel filled densely. Outputs belong to this run alone (fresh
                 // memory, exclusive slices, buffers nobody else holds), and overlap an input only in the same layout, and
-                // not at all where the kernel reduces.
+                // not at all where the kernel reduces or scans.
                 unsafe {
-                    match kernel.reducer() {
+                    match kernel.composed() {
                         None => kernel.call(pointers, extents, strides, literals),
-                        Some(reducer) => reducer.run(Operands { pointers, extents, strides, literals }, &self.threads),
+                        Some(composed) => {
+                            composed.run(Operands { pointers, extents, strides, literals }, &self.threads)
+                        }
                     }
                 }
             };

@@ -16,6 +16,7 @@ mod plan;
 pub mod pod;
 pub mod pool;
 mod reduce;
+mod scan;
 mod threads;
 
 pub use backend::{Backend, Cpu};
