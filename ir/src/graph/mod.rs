@@ -17,7 +17,7 @@ use crate::id::entity;
 use crate::literal::Literal;
 use crate::op::Op;
 use crate::promotion::Policy;
-use crate::reduction::{Axes, Reduce, Scan};
+use crate::reduction::{Axes, Reduce, Reduction, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -122,6 +122,16 @@ pub enum NodeKind {
     Concat(u32, Policy),
     /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
     Call(u32),
+}
+
+impl NodeKind {
+    /// What a reduction or a scan does.
+    pub fn reduction(self) -> Option<Reduction> {
+        match self {
+            NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => Some(reduction),
+            _ => None,
+        }
+    }
 }
 
 /// A node: its kind, its operands, its results.
