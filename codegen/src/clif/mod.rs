@@ -16,6 +16,7 @@ mod memory;
 mod nest;
 mod rows;
 mod scalar;
+mod steps;
 mod vector;
 
 pub use abi::{Cell, literal_cells};
@@ -49,9 +50,12 @@ pub enum Form {
     /// The nest accumulates along rows: its last but one loop takes steps of [`LANES`] elements, the innermost has at most that
     /// many trips, and the first inputs are the outputs, which do not move from step to step.
     Rows,
-    /// The innermost loop takes steps, from one of which the next takes what the first outputs hold: they do not move. One
-    /// lane at a time.
-    Steps,
+    /// The innermost loop takes steps, one lane at a time; the first inputs are the first outputs, as many as there are
+    /// accumulators, which do not move from step to step.
+    Steps {
+        /// How many.
+        accumulators: usize,
+    },
 }
 
 impl Default for ClifOptions {
@@ -88,15 +92,17 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
         return Err(Error::new(ErrorCode::Verify, "clif: the nest is not expanded into primitives"));
     };
     check(nest, *hoisted)?;
-    if options.form == Form::Rows {
-        check_rows(nest)?;
+    match options.form {
+        Form::Plain => {}
+        Form::Rows => check_rows(nest)?,
+        Form::Steps { accumulators } => check_steps(nest, accumulators)?,
     }
     if isa.pointer_bits() != 64 || isa.endianness() != cranelift_codegen::ir::Endianness::Little {
         return Err(Error::new(ErrorCode::Backend, format!("clif: no code generation for {}", isa.triple())));
     }
     let target = Target::host_clif(isa);
     let lanes = match options {
-        ClifOptions { vector: false, .. } | ClifOptions { form: Form::Steps, .. } => 1,
+        ClifOptions { vector: false, .. } | ClifOptions { form: Form::Steps { .. }, .. } => 1,
         ClifOptions { form: Form::Plain, .. } => nest::block_lanes(body),
         ClifOptions { form: Form::Rows, .. } => nest::block_lanes(body).min(LANES as u32),
     };
@@ -105,8 +111,7 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     let mut context = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
     let emitted =
-        nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes, rows: options.form == Form::Rows }
-            .emit(&mut builder);
+        nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes, form: options.form }.emit(&mut builder);
     builder.seal_all_blocks();
     builder.finalize(isa.frontend_config());
     if cfg!(debug_assertions) {
@@ -143,6 +148,18 @@ fn check_rows(nest: &LoopNest) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorCode::Verify, "clif: rows accumulate in the first inputs, which are the outputs"))
+}
+
+/// The accumulators of steps are the first inputs and the first outputs.
+fn check_steps(nest: &LoopNest, accumulators: usize) -> Result<()> {
+    let strided = |access: &Access| access.inner == Stride::Strided && !access.index;
+    match (nest.inputs.get(..accumulators), nest.outputs.get(..accumulators)) {
+        (Some(inputs), Some(outputs)) if inputs == outputs && outputs.iter().all(strided) => Ok(()),
+        _ => Err(Error::new(
+            ErrorCode::Verify,
+            "clif: steps accumulate in the first inputs, which are the first outputs",
+        )),
+    }
 }
 
 /// A nest of ops as primitives that this code generator has for `isa`: expand, then legalize.

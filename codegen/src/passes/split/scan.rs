@@ -67,7 +67,7 @@ pub(super) fn split(nest: &LoopNest, reduce: &NestReduce, body: &OpBody, dtypes:
     let flags = !reduce.outputs.iter().zip(dtypes).all(|(scan, &dtype)| scan.identity(dtype).is_some());
     // Along the steps local values and carries stay.
     let (local, carry, form) = match reduce.along {
-        Along::Reduced => (Stride::Strided, Stride::Broadcast, Form::Steps),
+        Along::Reduced => (Stride::Strided, Stride::Broadcast, Form::Steps { accumulators: dtypes.len() }),
         Along::Kept => (Stride::Contiguous, Stride::Contiguous, Form::Plain),
     };
     let all = |inner: Stride| dtypes.iter().map(move |&dtype| Access::memory(dtype, inner));
