@@ -82,7 +82,7 @@ fn neighbours() -> Result<()> {
 #[test]
 fn every_stage_shows_a_scan() -> Result<()> {
     let f = jit(|x: ndjit::Expr| (x * 2).cumulative_sum(0) + 1);
-    let shown = f.trace(&[spec(DType::F16, [5])])?;
+    let shown = f.trace(&[spec(DType::F32, [5])])?;
     let stages = [Stage::Graph, Stage::Typed, Stage::Kernels, Stage::Loops, Stage::Expanded];
     let lowered = shown.lower()?;
     insta::assert_snapshot!(stages.map(|stage| lowered.explain(stage)).join("\n"));

@@ -27,7 +27,7 @@
 //! }
 //! ```
 //!
-//! One that scans says `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`.
+//! One that scans has no vectors along the loop that it scans. It says `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`.
 //!
 //! An input `i64 index` has no memory: its elements are positions.
 //!
@@ -59,7 +59,7 @@ impl Display for Access {
 impl Display for LoopNest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "nest rank {}", self.rank)?;
-        if self.reduce.is_some() {
+        if self.reduces() || self.vector_loop() + 1 < self.rank {
             write!(f, ", vectors along i{}", self.vector_loop())?;
         }
         f.write_str(" {\n")?;

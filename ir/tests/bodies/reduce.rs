@@ -124,5 +124,9 @@ fn sums_and_products_of_halves_are_accumulated_wider() {
     argmax: all dtypes
     argmin: all dtypes
     count_nonzero: all dtypes
+    cumulative_sum: bf16 f16
+    cumulative_prod: bf16 f16
+    cummax: 
+    cummin: 
     ");
 }
