@@ -72,9 +72,9 @@ pub enum Split {
     /// Itself, if it neither reduces nor scans.
     Whole,
     /// The parts of a reduction.
-    Reduce(Parts),
+    Reduce(Box<Parts>),
     /// The parts of a scan.
-    Scan(ScanParts),
+    Scan(Box<ScanParts>),
 }
 
 /// The nests that a nest becomes that reduces.
@@ -113,7 +113,7 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
         return Err(Error::new(ErrorCode::Verify, "split: the nest's outputs are not those of its body"));
     }
     if reduce.scans() {
-        return Ok(Split::Scan(scan::split(nest, reduce, body, &dtypes, &ops)));
+        return Ok(Split::Scan(Box::new(scan::split(nest, reduce, body, &dtypes, &ops))));
     }
     let accumulators: Vec<Access> = dtypes.iter().map(|&dtype| Access::memory(dtype, Stride::Contiguous)).collect();
     let nest_of = |rank: usize, inputs: Vec<Access>, literals: &[DType], body: OpBody| LoopNest {
@@ -130,11 +130,11 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
     let start = || nest_of(ACCUMULATE_LOOPS, nest.inputs.clone(), &nest.literals, body.as_ref().clone());
     let combine = nest_of(COMBINE_LOOPS, accumulators.repeat(2), &[], combining(&dtypes, &ops));
     let form = if reduce.along == Along::Reduced { Form::Rows } else { Form::Plain };
-    Ok(Split::Reduce(Parts {
+    Ok(Split::Reduce(Box::new(Parts {
         accumulate: Part { name: Some("accumulate"), nest: accumulate, form },
         start: (!begins).then(|| Part { name: Some("start"), nest: start(), form: Form::Plain }),
         combine: Part { name: Some("combine"), nest: combine, form: Form::Plain },
-    }))
+    })))
 }
 
 /// The nests that code is generated for, with what each does: the nest itself, or its parts.
@@ -144,10 +144,14 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
 pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
     Ok(match split(nest)? {
         Split::Whole => vec![Part { name: None, nest: nest.clone(), form: Form::Plain }],
-        Split::Reduce(Parts { accumulate, start, combine }) => {
+        Split::Reduce(parts) => {
+            let Parts { accumulate, start, combine } = *parts;
             [Some(accumulate), start, Some(combine)].into_iter().flatten().collect()
         }
-        Split::Scan(ScanParts { step, carry, .. }) => vec![step, carry],
+        Split::Scan(parts) => {
+            let ScanParts { step, carry, .. } = *parts;
+            vec![step, carry]
+        }
     })
 }
 
