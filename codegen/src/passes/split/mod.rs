@@ -1,4 +1,4 @@
-//! Split: a nest that reduces or [scans](scan) becomes ordinary nests, which code is generated for as for any other. Who runs
+//! Split: a nest that reduces or [scans](ScanParts) becomes ordinary nests, which code is generated for as for any other. Who runs
 //! a reduction holds
 //! accumulators, one per output for each lane of each block of [`fold`](ndjit_ir::reduction::fold), and calls
 //!
