@@ -6,9 +6,10 @@ use crate::manipulation::{Move, Movement};
 use crate::reductions::Request;
 use crate::source;
 use ndjit_ir::explain::{Origin, Site};
+use ndjit_ir::graph::NodeKind;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
-use ndjit_ir::reduction::{Reduce, Reduction, Rule};
+use ndjit_ir::reduction::{Reduce, Reduction, Rule, Scan};
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
@@ -43,16 +44,16 @@ pub(crate) fn op_result(
     inferred(op, settings, operands).map_err(|error| explained(error, what, operands, place, origins))
 }
 
-/// How a reduction is done.
+/// How a reduction or a scan is done.
 pub(crate) struct Reducing {
-    pub reduce: Reduce,
+    pub kind: NodeKind,
     pub dtype: DType,
     pub shape: Shape,
     /// The cast that a casting mode inserts before.
     pub cast: OperandCast,
 }
 
-/// Type and shape of a reduction's result, and the cast before it.
+/// Type and shape of the result of a reduction or a scan, and the cast before it.
 pub(crate) fn reduction_result(
     request: &Request,
     settings: Settings,
@@ -140,10 +141,16 @@ fn reducing(request: &Request, settings: Settings, operands: &[Known<'_>]) -> Re
     if let Some((dtype, _)) = adapted.cast {
         x.shape.bytes(dtype.bytes()).map_err(|e| e.of(reduction))?;
     }
-    let shape = axes.reduced(x.shape, keepdims);
+    let dtype = request.dtype;
+    let (kind, shape) = match axes.iter().next().filter(|_| reduction.scans()) {
+        Some(axis) => (NodeKind::Scan(Scan { reduction, axis: axis as u32, dtype, policy }), x.shape.clone()),
+        None => {
+            let reduced = axes.reduced(x.shape, keepdims);
+            (NodeKind::Reduce(Reduce { reduction, axes, keepdims, dtype, policy }), reduced)
+        }
+    };
     shape.bytes(result.bytes()).map_err(|e| e.of(reduction))?;
-    let reduce = Reduce { reduction, axes, keepdims, dtype: request.dtype, policy };
-    Ok(Reducing { reduce, dtype: result, shape, cast: adapted.cast })
+    Ok(Reducing { kind, dtype: result, shape, cast: adapted.cast })
 }
 
 /// What is asked for, where an error is to be worded.
@@ -225,7 +232,9 @@ fn explained(error: Error, what: What, operands: &[Known<'_>], place: Place, ori
     }
     // Axes that a reduction left out are what most often does not fit.
     let reduced = (0..operands.len()).find_map(|i| match origins(i) {
-        Origin::Computed { what, .. } if what.parse::<Reduction>().is_ok() => Some(what),
+        Origin::Computed { what, .. } if what.parse::<Reduction>().is_ok_and(|reduction| !reduction.scans()) => {
+            Some(what)
+        }
         _ => None,
     });
     if let (ErrorCode::Shape, Some(_), Some(reduction), Some(help)) =

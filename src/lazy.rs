@@ -17,7 +17,7 @@ use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::reduction::Reduce;
+use ndjit_ir::reduction::Reduction;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
@@ -39,7 +39,8 @@ pub(crate) struct Recipe {
 enum Step {
     Op(Op, Policy),
     Cast(CastReason),
-    Reduce(Reduce),
+    /// A reduction or a scan.
+    Reduce(NodeKind),
     Move(Move, Policy),
 }
 
@@ -111,7 +112,7 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
     }
 }
 
-/// Notes a reduction.
+/// Notes a reduction or a scan.
 pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
     let settings = config::settings();
     let Operands { known, mut own } = match gather(request.reduction.name(), operands, place) {
@@ -119,9 +120,9 @@ pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -
         Err(poisoned) => return poisoned,
     };
     match infer::reduction_result(request, settings, &known, place, &|i| origin(&own[i])) {
-        Ok(Reducing { reduce, dtype, shape, cast }) => {
+        Ok(Reducing { kind, dtype, shape, cast }) => {
             adapt(&mut own[0], known[0].shape, cast, place);
-            note(dtype.into(), dtype, shape, Recipe { step: Step::Reduce(reduce), operands: own, place })
+            note(dtype.into(), dtype, shape, Recipe { step: Step::Reduce(kind), operands: own, place })
         }
         Err(error) => Array::poisoned(error),
     }
@@ -163,7 +164,7 @@ fn origin(operand: &LazyOperand) -> Origin {
             let what = match step {
                 Step::Op(op, _) => op.name(),
                 Step::Cast(_) => "cast",
-                Step::Reduce(reduce) => reduce.reduction.name(),
+                Step::Reduce(kind) => kind.reduction().map_or("reduction", Reduction::name),
                 Step::Move(Move::View(_), _) => "view",
                 Step::Move(Move::Reshape, _) => "reshape",
                 Step::Move(Move::Concat(_), _) => "concat",
@@ -454,7 +455,7 @@ impl Program {
                     let kind = match *step {
                         Step::Op(op, policy) => NodeKind::Op(op, policy),
                         Step::Cast(reason) => NodeKind::Cast(reason),
-                        Step::Reduce(reduce) => NodeKind::Reduce(reduce),
+                        Step::Reduce(kind) => kind,
                         Step::Move(Move::View(ref view), _) => NodeKind::View(graph.intern_view(view.clone())),
                         Step::Move(Move::Reshape, _) => NodeKind::Reshape,
                         Step::Move(Move::Iota(axes), _) => NodeKind::Iota(axes),

@@ -42,6 +42,7 @@ pub mod operators;
 pub mod queries;
 pub mod reductions;
 mod report;
+pub mod scans;
 mod source;
 mod stats;
 mod support;
@@ -89,6 +90,8 @@ pub use reductions::{
     min, norm, prod, ptp, std, sum, var,
 };
 pub use report::report;
+#[doc(inline)]
+pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, diff, include_initial, trapezoid};
 pub use stats::{KernelStats, Stats, stats};
 pub use support::{casting, device, restrict_dtypes, set_casting, set_device, with_casting, with_device};
 

@@ -16,7 +16,7 @@ use crate::integers::Integers;
 use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
 use ndjit_ir::axes::position;
 use ndjit_ir::reduction::{self, Reduction};
-use ndjit_ir::{DType, Place, Result, Shape};
+use ndjit_ir::{DType, Error, Place, Result, Shape};
 use smallvec::SmallVec;
 use std::ops::RangeFull;
 
@@ -73,7 +73,7 @@ impl<I: Integers> IntoAxes for I {
     }
 }
 
-/// One use of a reduction.
+/// One use of a reduction or a scan.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -84,6 +84,16 @@ pub struct Request {
 }
 
 impl Request {
+    /// Of a reduction.
+    pub(crate) fn new(reduction: Reduction, dtype: Option<DType>, axes: Axes) -> Request {
+        Request { reduction, dtype, axes }
+    }
+
+    /// Of a scan.
+    pub(crate) fn scan(reduction: Reduction, dtype: Option<DType>, axis: isize) -> Request {
+        Request { reduction, dtype, axes: axis.axes() }
+    }
+
     /// The axes of an operand of this shape, and whether they stay.
     ///
     /// # Errors
@@ -101,6 +111,13 @@ impl Request {
                 }
             }),
         };
+        let axes = axes.map_err(|error| match self.reduction.scans() {
+            true => Error::new(error.code(), error.headline()).help(match shape.rank() {
+                0 => "a scalar has no axes: `x.reshape(1)` has one".to_owned(),
+                rank => format!("name one of the axes 0 to {}, or -{rank} to -1 from the last", rank - 1),
+            }),
+            false => error,
+        });
         Ok((axes.map_err(|error| error.of(self.reduction))?, self.axes.keepdims))
     }
 }
@@ -155,7 +172,7 @@ impl Corrected {
     }
 
     fn reduce<R: Computed>(self, reduction: Reduction, x: AnyOperand, axes: Axes, place: Place) -> R {
-        R::reduce(&Request { reduction, dtype: self.dtype, axes }, &[x, AnyOperand::Scalar(self.correction)], place)
+        R::reduce(&Request::new(reduction, self.dtype, axes), &[x, AnyOperand::Scalar(self.correction)], place)
     }
 }
 
@@ -166,11 +183,11 @@ pub(crate) fn reduce<R: Computed>(
     axes: Axes,
     place: Place,
 ) -> R {
-    R::reduce(&Request { reduction, dtype, axes }, &[x], place)
+    R::reduce(&Request::new(reduction, dtype, axes), &[x], place)
 }
 
 macro_rules! rows {
-    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)*) => {
+    (reductions { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* } scans { $($scan:tt)* }) => {
         $(
             #[doc = concat!($doc, "\n\n- Result: ", types!($rule), " Never weak.\n- ", accuracy!($rule),
                 "\n- Along which axes: [`Axes`].",
@@ -243,6 +260,7 @@ macro_rules! types {
         "the default integer (`i64` under other policies than JAX's)."
     };
 }
+pub(crate) use types;
 
 /// How far a result of floats may be from the exact one, in words; `u` is half an ULP of 1, `n` the number of elements.
 macro_rules! accuracy {

@@ -157,7 +157,7 @@ pub(crate) fn failed(error: Error) -> Expr {
     in_trace(|trace| Err(trace.fail(error)))
 }
 
-/// Applies a reduction in the trace of this thread.
+/// Applies a reduction or a scan in the trace of this thread.
 pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
     in_trace(|trace| {
         let mut values: SmallVec<[Value; 2]> = SmallVec::new();
@@ -462,13 +462,13 @@ impl Trace {
         let explainer = Explainer::new(&self.graph, &self.places).inputs(&self.inputs);
         let result = infer::reduction_result(request, settings, &known, place, &|i| explainer.origin(values[i]));
         drop(known);
-        let Reducing { reduce, dtype, shape, cast } = result.map_err(|error| self.fail(error))?;
+        let Reducing { kind, dtype, shape, cast } = result.map_err(|error| self.fail(error))?;
         let mut values: SmallVec<[Value; 2]> = values.into();
         if let Some((dtype, mode)) = cast {
             values[0] = self.cast(values[0], dtype, CastReason::Mode(mode), place);
         }
         let shape = self.graph.intern(&shape);
-        let value = self.add(NodeKind::Reduce(reduce), &values, &[(dtype.into(), shape)], place);
+        let value = self.add(kind, &values, &[(dtype.into(), shape)], place);
         self.supports.note(self.graph.producer(value), settings.support);
         Ok(value)
     }
@@ -557,6 +557,7 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
         | NodeKind::Op(..)
         | NodeKind::Cast(_)
         | NodeKind::Reduce(_)
+        | NodeKind::Scan(_)
         | NodeKind::Iota(_)
         | NodeKind::View(_)
         | NodeKind::Reshape

@@ -54,6 +54,11 @@ impl Axes {
         Ok(Axes(u32::MAX.checked_shr((MAX_RANK - rank) as u32).unwrap_or(0)))
     }
 
+    /// One axis; none if it is above [`MAX_RANK`].
+    pub fn one(axis: usize) -> Axes {
+        Axes(if axis < MAX_RANK { 1 << axis } else { 0 })
+    }
+
     /// Whether the axis is one of them.
     pub fn contains(self, axis: usize) -> bool {
         axis < MAX_RANK && self.0 >> axis & 1 == 1

@@ -31,6 +31,15 @@ Along axes that are given last: `x.sum(..)`, `x.mean(-1)`, `max(&x, [0, 2])`.
 | --- | --- | --- |
 ";
 
+const SCANS: &str = "
+## Scans
+Along one axis, given last: `x.cumulative_sum(0)`, `cummax(&x, -1)`. `include_initial(0)` has sums and products begin with that of no
+elements. Made of neighbours along an axis: `diff(x, n, axis)`, `trapezoid(y, dx, axis)`.
+
+| function | gives | |
+| --- | --- | --- |
+";
+
 fn page() -> String {
     let mut page = HEAD.to_owned();
     for op in Op::ALL {
@@ -47,10 +56,13 @@ fn page() -> String {
             row.example.1
         );
     }
-    page += REDUCTIONS;
-    for reduction in Reduction::ALL {
-        let row = reduction.row();
-        let _ = writeln!(page, "| `{reduction}` | {} | {} |", reduced(row.rule), row.doc);
+    let (scans, reductions): (Vec<Reduction>, Vec<Reduction>) = Reduction::ALL.iter().partition(|r| r.scans());
+    for (head, rows) in [(REDUCTIONS, reductions), (SCANS, scans)] {
+        page += head;
+        for reduction in rows {
+            let row = reduction.row();
+            let _ = writeln!(page, "| `{reduction}` | {} | {} |", reduced(row.rule), row.doc);
+        }
     }
     page
 }

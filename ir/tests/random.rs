@@ -88,6 +88,7 @@ fn programs_cover_everything() {
                     seen.insert(format!("{} reduced", reduce.axes.iter().count()));
                     seen.extend(reduce.dtype.map(|dtype| format!("asked for {dtype}")));
                 }
+                NodeKind::Scan(scan) => drop(seen.insert(scan.reduction.to_string())),
                 NodeKind::View(_) => drop(seen.insert("view".to_owned())),
                 NodeKind::Reshape => drop(seen.insert("reshape".to_owned())),
                 NodeKind::Concat(..) => drop(seen.insert(format!("concat of {}", graph.operands(id).len()))),

@@ -120,7 +120,7 @@ impl Backend for Cpu {
             return Err(Error::new(ErrorCode::Argument, "run: literals differ in number from the kernel's")
                 .fact(format_args!("{} registers given, {} needed", literals.len(), registers.len())));
         }
-        if geometry.extents[..nest.kept()].contains(&0) {
+        if geometry.extents[..nest.stored()].contains(&0) {
             return Ok(());
         }
         let cells: SmallVec<[Cell; 4]> =

@@ -5,17 +5,19 @@
 
 use crate::cost;
 use crate::interpret;
-use crate::reduce::{Operands, Reducer};
+use crate::reduce::Reducer;
+use crate::scan::Scanner;
 use crate::threads::Threads;
 use cranelift_codegen::Context;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
-use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions};
+use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions, Form};
 use ndjit_codegen::passes::expand::expand;
-use ndjit_codegen::passes::split::split;
+use ndjit_codegen::passes::split::{Split, split};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -41,8 +43,40 @@ enum Code {
     Machine(Box<Machine>),
     Interpreted,
     /// Made of kernels.
-    Reducer(Box<Reducer>),
+    Composed(Box<dyn Composed>),
 }
+
+/// Kernels and who calls them: what a nest that reduces or scans becomes.
+pub(crate) trait Composed: Send + Sync {
+    /// The kernels that no other nest has.
+    fn own(&self) -> SmallVec<[&Kernel; 2]>;
+
+    /// Estimated time per element, ns.
+    fn cost(&self) -> f64;
+
+    /// Does what the nest does, on these threads where that is worth it.
+    ///
+    /// # Errors
+    /// `Allocation` if memory for accumulators is refused; `Verify` if there are no elements and a reduction needs some;
+    /// `Panic` if a worker panicked.
+    ///
+    /// # Safety
+    /// As [`Kernel::call`], where outputs of a reduction have one element for each index of the loops that are kept, and where no
+    /// output overlaps an input.
+    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()>;
+}
+
+/// The run-time arguments of a nest, as [`Kernel::call`] takes them.
+#[derive(Clone, Copy)]
+pub(crate) struct Operands<'a> {
+    pub pointers: &'a [*mut u8],
+    pub extents: &'a [usize],
+    pub strides: &'a [isize],
+    pub literals: &'a [Cell],
+}
+
+// SAFETY: addresses and numbers alone. Who reads or writes through them answers for it where kernels are called.
+unsafe impl Sync for Operands<'_> {}
 
 /// The function as it is called; see [`ndjit_codegen::clif::abi`].
 type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
@@ -63,18 +97,21 @@ impl Kernel {
     pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Kernel> {
         let start = Instant::now();
         nest.verify()?;
-        let Some(parts) = split(nest)? else { return Kernel::part(nest, options, false) };
-        let reducer = Reducer::new(nest, &parts, options)?;
-        let cost = reducer.cost();
-        let code = Code::Reducer(Box::new(reducer));
+        let composed: Box<dyn Composed> = match split(nest)? {
+            Split::Whole => return Kernel::part(nest, options, Form::Plain),
+            Split::Reduce(parts) => Box::new(Reducer::new(nest, &parts, options)?),
+            Split::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
+        };
+        let cost = composed.cost();
+        let code = Code::Composed(composed);
         Ok(Kernel { code, nest: nest.clone(), cost, compile_time: start.elapsed() })
     }
 
-    /// Compiles loops over ops that do not reduce; `rows` as in [`ClifOptions`].
+    /// Compiles loops over ops that neither reduce nor scan; `form` as in [`ClifOptions`].
     ///
     /// # Errors
     /// As [`Kernel::new`].
-    pub(crate) fn part(nest: &LoopNest, options: CodeOptions, rows: bool) -> Result<Kernel> {
+    pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<Kernel> {
         let start = Instant::now();
         let isa = if options.compile { Some(clif::host_isa()?) } else { None };
         nest.verify()?;
@@ -83,8 +120,8 @@ impl Kernel {
             None => expand(nest)?,
         };
         expanded.verify()?;
+        let options = ClifOptions { vector: options.vector && !matches!(form, Form::Steps { .. }), form };
         let mut cost = cost::per_element(&expanded, options.vector);
-        let options = ClifOptions { vector: options.vector, rows };
         let code = isa.map(|isa| machine_code(&expanded, isa, options)).transpose()?.flatten();
         let code = code.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine)));
         if matches!(code, Code::Interpreted) {
@@ -93,7 +130,7 @@ impl Kernel {
         Ok(Kernel { code, nest: expanded, cost, compile_time: start.elapsed() })
     }
 
-    /// The loops it runs, over primitives; if they reduce, over ops.
+    /// The loops it runs, over primitives; if they reduce or scan, over ops.
     pub fn nest(&self) -> &LoopNest {
         &self.nest
     }
@@ -103,7 +140,7 @@ impl Kernel {
         match &self.code {
             Code::Machine(machine) => machine.bytes,
             Code::Interpreted => 0,
-            Code::Reducer(reducer) => reducer.own().map(Kernel::code_bytes).sum(),
+            Code::Composed(composed) => composed.own().iter().map(|kernel| kernel.code_bytes()).sum(),
         }
     }
 
@@ -113,7 +150,7 @@ impl Kernel {
             // The system hands out executable memory in pages.
             Code::Machine(machine) => machine.bytes.next_multiple_of(4096) + size_of_val(&*machine.constants),
             Code::Interpreted => 0,
-            Code::Reducer(reducer) => reducer.own().map(Kernel::weight).sum(),
+            Code::Composed(composed) => composed.own().iter().map(|kernel| kernel.weight()).sum(),
         }
     }
 
@@ -122,14 +159,14 @@ impl Kernel {
         match &self.code {
             Code::Machine(_) => true,
             Code::Interpreted => false,
-            Code::Reducer(reducer) => reducer.own().all(Kernel::is_compiled),
+            Code::Composed(composed) => composed.own().iter().all(|kernel| kernel.is_compiled()),
         }
     }
 
-    /// Its parts, if it reduces.
-    pub(crate) fn reducer(&self) -> Option<&Reducer> {
+    /// Its parts, if it reduces or scans.
+    pub(crate) fn composed(&self) -> Option<&dyn Composed> {
         match &self.code {
-            Code::Reducer(reducer) => Some(reducer),
+            Code::Composed(composed) => Some(&**composed),
             Code::Machine(_) | Code::Interpreted => None,
         }
     }
@@ -155,7 +192,7 @@ impl Kernel {
     ///   if every index has the same address in both.
     ///
     /// # Errors
-    /// As [`interpret::run`] or [`Reducer::run`]; none if the kernel is compiled and does not reduce.
+    /// As [`interpret::run`] or [`Composed::run`]; none if the kernel is compiled and neither reduces nor scans.
     pub(crate) unsafe fn call(
         &self,
         pointers: &[*mut u8],
@@ -184,10 +221,10 @@ impl Kernel {
                 // SAFETY: the caller's promises are the same.
                 unsafe { interpret::run(&self.nest, pointers, extents, strides, literals) }
             }
-            Code::Reducer(reducer) => {
+            Code::Composed(composed) => {
                 let operands = Operands { pointers, extents, strides, literals };
                 // SAFETY: the caller's promises are the same.
-                unsafe { reducer.run(operands, &Threads::Serial) }
+                unsafe { composed.run(operands, &Threads::Serial) }
             }
         }
     }

@@ -5,9 +5,8 @@
 
 use crate::backend::{Backend, Cpu};
 use crate::buffer::{Buffer, Writable};
-use crate::code::{CodeOptions, Kernel};
+use crate::code::{CodeOptions, Kernel, Operands};
 use crate::plan::{LaunchPlan, OutputPlan, Plan, StepPlan};
-use crate::reduce::Operands;
 use crate::threads::{Chunk, Split, Threads, catch};
 use crate::tiles::{PerIndex, Tiles};
 use ndjit_codegen::clif::Cell;
@@ -157,7 +156,7 @@ impl Executable {
                 }
             }
             let extents = scheduled.geometry.extents.clone();
-            let split = match kernel.reducer() {
+            let split = match kernel.composed() {
                 None => Split::new(&extents, kernel.cost(), &threads),
                 Some(_) => None,
             };
@@ -337,11 +336,13 @@ impl Executable {
                 // that the arguments have that size, and `memory` that outputs do. Inputs are initialised: they are
                 // buffers, slices, or outputs that an earlier kernel filled densely. Outputs belong to this run alone (fresh
                 // memory, exclusive slices, buffers nobody else holds), and overlap an input only in the same layout, and
-                // not at all where the kernel reduces.
+                // not at all where the kernel reduces or scans.
                 unsafe {
-                    match kernel.reducer() {
+                    match kernel.composed() {
                         None => kernel.call(pointers, extents, strides, literals),
-                        Some(reducer) => reducer.run(Operands { pointers, extents, strides, literals }, &self.threads),
+                        Some(composed) => {
+                            composed.run(Operands { pointers, extents, strides, literals }, &self.threads)
+                        }
                     }
                 }
             };
@@ -403,9 +404,9 @@ impl Bound {
         let pointers: SmallVec<[*mut u8; 8]> = pointers.iter().enumerate().map(moved).collect();
         // SAFETY: the caller's promise.
         unsafe {
-            match self.kernel.reducer() {
+            match self.kernel.composed() {
                 None => self.kernel.call(&pointers, &extents, strides, literals),
-                Some(reducer) => reducer
+                Some(composed) => composed
                     .run(Operands { pointers: &pointers, extents: &extents, strides, literals }, &Threads::Serial),
             }
         }
@@ -423,7 +424,7 @@ impl Bound {
             moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index)))
         });
         let elements = (0..rank).fold(1.0, |n, index| n * trips(index) as f64);
-        let cost = bound.kernel.reducer().map_or(bound.kernel.cost(), |reducer| reducer.cost());
+        let cost = bound.kernel.composed().map_or(bound.kernel.cost(), |composed| composed.cost());
         let slabs = |strides: &[isize]| {
             let own = strides[tile.index].unsigned_abs();
             own == 0 || strides.iter().all(|stride| stride.unsigned_abs() <= own)

@@ -17,6 +17,7 @@ mod plan;
 pub mod pod;
 pub mod pool;
 mod reduce;
+mod scan;
 mod threads;
 mod tiles;
 

@@ -7,7 +7,7 @@
 use crate::tiles;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
-use ndjit_ir::loops::{Access, Geometry, Layout, Stride};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -159,10 +159,13 @@ impl Planner<'_> {
         check_form(scheduled, index)?;
         let nothing = geometry.extents.contains(&0);
         if nest.reduce.is_some() && geometry.size() > isize::MAX as usize {
-            return Err(Error::new(ErrorCode::Size, "plan: a reduction of more elements than memory can address")
-                .fact(format_args!("loops of {:?}", geometry.extents)));
+            return Err(Error::new(
+                ErrorCode::Size,
+                "plan: a reduction or a scan of more elements than memory can address",
+            )
+            .fact(format_args!("loops of {:?}", geometry.extents)));
         }
-        let kept = &geometry.extents[..nest.kept()];
+        let stored = &geometry.extents[..nest.stored()];
         let mut inputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
             if access.index {
@@ -188,8 +191,8 @@ impl Planner<'_> {
         let mut outputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
             let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
-            let dense = dense_bytes(layout, kept, access.dtype) == Some(bytes);
-            let run = Run::of(layout, kept, access.dtype, bytes).filter(|_| nest.reduce.is_none());
+            let dense = dense_bytes(nest, layout, stored, access.dtype) == Some(bytes);
+            let run = Run::of(layout, stored, access.dtype, bytes).filter(|_| nest.reduce.is_none());
             if self.graph.ty(value) != access.dtype || !dense && run.is_none() {
                 return Err(wrong(index, format_args!("it does not fill {value} densely, nor an even part of it")));
             }
@@ -209,7 +212,7 @@ impl Planner<'_> {
             outputs.push(OutputPlan { location, bytes, offset, reuse: SmallVec::new(), result: None });
         }
         let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
-        let empty = kept.contains(&0);
+        let empty = stored.contains(&0);
         let mut step = StepPlan { inputs, outputs, strides, dead: SmallVec::new(), empty };
         reusable(&mut step, scheduled);
         Ok(step)
@@ -329,9 +332,9 @@ fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
         layout.strides.len() == nest.rank && (step.is_none() || step == layout.strides.get(nest.vector_loop()).copied())
     };
     // Results of reductions are stored element by element, whatever their strides.
-    let stored = |(access, layout): (&Access, &Layout)| match nest.reduce {
-        Some(_) => layout.strides.len() == nest.rank,
-        None => fits((access, layout)),
+    let stored = |(access, layout): (&Access, &Layout)| match nest.reduces() {
+        true => layout.strides.len() == nest.rank,
+        false => fits((access, layout)),
     };
     if !nest.inputs.iter().zip(&geometry.inputs).all(fits) || !nest.outputs.iter().zip(&geometry.outputs).all(stored) {
         return Err(wrong(index, format_args!("a layout is not of the class its operand is compiled for")));
@@ -354,13 +357,20 @@ fn end_of(layout: &Layout, extents: &[usize], element: usize, index: usize) -> R
     Ok(end as usize)
 }
 
-/// The size of a dense C-order operand, `None` if the layout is not that.
-fn dense_bytes(layout: &Layout, extents: &[usize], dtype: DType) -> Option<usize> {
+/// The size of a dense C-order output, `None` if the layout is not that. The innermost loop of a scan is that of any axis: there
+/// the order is that of the strides. So each index has an element of its own, and all of them lie in the output's memory: also
+/// those that a scan reads again, which are some of its results.
+fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: DType) -> Option<usize> {
     if extents.contains(&0) {
         return Some(0);
     }
+    let mut loops: SmallVec<[(usize, isize); 4]> =
+        extents.iter().copied().zip(layout.strides.iter().copied()).collect();
+    if nest.reduce.is_some() && !nest.reduces() {
+        loops.sort_by_key(|&(_, stride)| std::cmp::Reverse(stride));
+    }
     let mut step = dtype.bytes();
-    for (&extent, &stride) in extents.iter().zip(&layout.strides).rev() {
+    for (extent, stride) in loops.into_iter().rev() {
         if extent != 1 && usize::try_from(stride) != Ok(step) {
             return None;
         }

@@ -5,6 +5,7 @@ use crate::trace::{Failure, Recording};
 use ndjit_ir::explain::Explainer;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
 use ndjit_ir::promotion::Policy;
+use ndjit_ir::reduction::{Reduce, Scan};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Error, Place, ValueType};
 use std::collections::{HashMap, HashSet};
@@ -206,7 +207,9 @@ impl Reader<'_> {
                 NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => {}
                 NodeKind::Cast(CastReason::Mode(_)) => {}
                 NodeKind::Op(op, _) => self.note(op.name(), id, graph, places),
-                NodeKind::Reduce(reduce) => self.note(reduce.reduction.name(), id, graph, places),
+                NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => {
+                    self.note(reduction.name(), id, graph, places);
+                }
                 NodeKind::Cast(CastReason::Explicit) => self.note("cast", id, graph, places),
                 NodeKind::View(_) => self.note("view", id, graph, places),
                 NodeKind::Reshape => self.note("reshape", id, graph, places),

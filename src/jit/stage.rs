@@ -3,7 +3,7 @@
 use crate::config::Config;
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{self, ClifOptions};
-use ndjit_codegen::passes::split::{self, Part, Parts};
+use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts};
 use ndjit_ir::kernel::FusedKernel;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::reduction::{BLOCK, LANES};
@@ -73,14 +73,14 @@ pub(crate) fn text(lowered: &Lowered, stage: Stage, config: &Config) -> String {
         Stage::Code => joined(lowered.scheduled.iter().map(|s| {
             generated(&s.nest, |part| {
                 let isa = clif::host_isa()?;
-                let options = ClifOptions { vector: config.vector, rows: part.rows };
+                let options = ClifOptions { vector: config.vector, form: part.form };
                 Ok(clif::emit(&clif::expand_for(&part.nest, &*isa)?, &*isa, options)?.to_string())
             })
         })),
     }
 }
 
-/// The texts of the nests that code is generated for, each under what it does in a nest that reduces.
+/// The texts of the nests that code is generated for, each under what it does in a nest that reduces or scans.
 fn generated(nest: &LoopNest, text: impl Fn(&Part) -> ndjit_ir::Result<String>) -> String {
     let parts = match split::generated(nest) {
         Ok(parts) => parts,
@@ -93,9 +93,19 @@ fn generated(nest: &LoopNest, text: impl Fn(&Part) -> ndjit_ir::Result<String>) 
     about(nest) + &texts.collect::<Vec<String>>().join("\n")
 }
 
-/// What a reader of the parts of a reduction needs to know.
+/// What a reader of the parts of a reduction or a scan needs to know.
 fn about(nest: &LoopNest) -> String {
     let Some(reduce) = &nest.reduce else { return String::new() };
+    if reduce.scans() {
+        let loops: Vec<String> =
+            ScanParts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
+        return format!(
+            "blocks of {BLOCK} elements; local values in the first {} inputs and outputs, after them carries and results\n\
+             loops of step: {}\n",
+            reduce.outputs.len(),
+            loops.join(", ")
+        );
+    }
     let loops: Vec<String> =
         Parts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
     let (loops, count) = (loops.join(", "), reduce.outputs.len());

@@ -30,7 +30,7 @@ pub fn concat<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::O
     joined("concat", arrays.into_iter().map(Operand::operand).collect(), axis, Place::caller())
 }
 
-fn joined<R: Computed>(what: &'static str, arrays: Vec<AnyOperand>, axis: isize, place: Place) -> R {
+pub(crate) fn joined<R: Computed>(what: &'static str, arrays: Vec<AnyOperand>, axis: isize, place: Place) -> R {
     let of = |shapes: &[&Shape]| {
         let first = shapes
             .first()
@@ -166,7 +166,7 @@ fn counts(numbers: &[isize]) -> Result<Vec<usize>> {
 }
 
 /// The part of an axis from `start` to `end`.
-fn part(shape: &Shape, axis: usize, start: usize, end: usize, step: isize) -> Result<(View, Shape)> {
+pub(crate) fn part(shape: &Shape, axis: usize, start: usize, end: usize, step: isize) -> Result<(View, Shape)> {
     let mut parts = vec![Slice::ALL; axis];
     parts.push(Slice::Range { start: Some(start as isize), end: Some(end as isize), step });
     view::slice(shape, &parts)

@@ -19,6 +19,9 @@ pub use views::{
     slice, sliding_window, squeeze, swapaxes, unstack,
 };
 
+pub(crate) use joins::{joined, part};
+pub(crate) use views::seen;
+
 use ndjit_ir::axes::Axes;
 use ndjit_ir::view::View;
 use ndjit_ir::{Result, Shape};

@@ -10,7 +10,7 @@ use ndjit_ir::view::{self, View};
 use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 
 /// A view of one array.
-pub(super) fn seen<X: Computed>(
+pub(crate) fn seen<X: Computed>(
     what: &'static str,
     x: AnyOperand,
     place: Place,

@@ -16,6 +16,7 @@ mod memory;
 mod nest;
 mod rows;
 mod scalar;
+mod steps;
 mod vector;
 
 pub use abi::{Cell, literal_cells};
@@ -37,15 +38,29 @@ use std::fmt;
 pub struct ClifOptions {
     /// Emit the loop over blocks of lanes; without it one lane at a time.
     pub vector: bool,
+    /// What is special about the nest.
+    pub form: Form,
+}
+
+/// What the accumulators of a nest do along its last loops. [`split`](crate::passes::split) makes nests that have some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// There are none, or each index has its own.
+    Plain,
     /// The nest accumulates along rows: its last but one loop takes steps of [`LANES`] elements, the innermost has at most that
     /// many trips, and the first inputs are the outputs, which do not move from step to step.
-    /// [`split`](crate::passes::split) makes such nests.
-    pub rows: bool,
+    Rows,
+    /// The innermost loop takes steps, one lane at a time; the first inputs are the first outputs, as many as there are
+    /// accumulators, which do not move from step to step.
+    Steps {
+        /// How many.
+        accumulators: usize,
+    },
 }
 
 impl Default for ClifOptions {
     fn default() -> ClifOptions {
-        ClifOptions { vector: true, rows: false }
+        ClifOptions { vector: true, form: Form::Plain }
     }
 }
 
@@ -77,24 +92,26 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
         return Err(Error::new(ErrorCode::Verify, "clif: the nest is not expanded into primitives"));
     };
     check(nest, *hoisted)?;
-    if options.rows {
-        check_rows(nest)?;
+    match options.form {
+        Form::Plain => {}
+        Form::Rows => check_rows(nest)?,
+        Form::Steps { accumulators } => check_steps(nest, accumulators)?,
     }
     if isa.pointer_bits() != 64 || isa.endianness() != cranelift_codegen::ir::Endianness::Little {
         return Err(Error::new(ErrorCode::Backend, format!("clif: no code generation for {}", isa.triple())));
     }
     let target = Target::host_clif(isa);
     let lanes = match options {
-        ClifOptions { vector: false, .. } => 1,
-        ClifOptions { rows: false, .. } => nest::block_lanes(body),
-        ClifOptions { rows: true, .. } => nest::block_lanes(body).min(LANES as u32),
+        ClifOptions { vector: false, .. } | ClifOptions { form: Form::Steps { .. }, .. } => 1,
+        ClifOptions { form: Form::Plain, .. } => nest::block_lanes(body),
+        ClifOptions { form: Form::Rows, .. } => nest::block_lanes(body).min(LANES as u32),
     };
     let signature = abi::signature(CallConv::triple_default(isa.triple()));
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);
     let mut context = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
     let emitted =
-        nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes, rows: options.rows }.emit(&mut builder);
+        nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes, form: options.form }.emit(&mut builder);
     builder.seal_all_blocks();
     builder.finalize(isa.frontend_config());
     if cfg!(debug_assertions) {
@@ -131,6 +148,18 @@ fn check_rows(nest: &LoopNest) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorCode::Verify, "clif: rows accumulate in the first inputs, which are the outputs"))
+}
+
+/// The accumulators of steps are the first inputs and the first outputs.
+fn check_steps(nest: &LoopNest, accumulators: usize) -> Result<()> {
+    let strided = |access: &Access| access.inner == Stride::Strided && !access.index;
+    match (nest.inputs.get(..accumulators), nest.outputs.get(..accumulators)) {
+        (Some(inputs), Some(outputs)) if inputs == outputs && outputs.iter().all(strided) => Ok(()),
+        _ => Err(Error::new(
+            ErrorCode::Verify,
+            "clif: steps accumulate in the first inputs, which are the first outputs",
+        )),
+    }
 }
 
 /// A nest of ops as primitives that this code generator has for `isa`: expand, then legalize.

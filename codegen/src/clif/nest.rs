@@ -4,6 +4,7 @@
 //! dimension is: values that do not change along it, a vector loop over whole blocks of lanes, a scalar loop over what
 //! remains, emitted from the same body.
 
+use super::Form;
 use super::cold::is_long;
 use super::constants::Constants;
 use super::lanes::{Emitter, Operand};
@@ -24,8 +25,8 @@ pub(super) struct Nest<'a> {
     pub(super) target: &'a Target,
     /// Lanes of a block of the vector loop; 1 for no such loop.
     pub(super) lanes: u32,
-    /// Whether the loop before the innermost runs inside each block of lanes: see [`rows`](super::rows).
-    pub(super) rows: bool,
+    /// What its accumulators do.
+    pub(super) form: Form,
 }
 
 /// The kernel's arguments.
@@ -130,7 +131,7 @@ impl Nest<'_> {
 
         let mut pointers = pointers;
         let mut outer = Vec::new();
-        for axis in 0..self.nest.rank - 1 - usize::from(self.rows) {
+        for axis in 0..self.nest.rank - 1 - usize::from(self.form == Form::Rows) {
             let extent = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
             let header = b.create_block();
             let mut first = vec![BlockArg::Value(extent)];
@@ -186,6 +187,9 @@ impl Nest<'_> {
         let total = b.ins().load(types::I64, argument(), args.extents, 8 * axis as i32);
         let mut streams = self.streams(b, args, pointers);
         let once = self.once(&mut self.emitter(b, args, 1), &streams);
+        if let Form::Steps { accumulators } = self.form {
+            return self.take_steps(b, args, &streams, total, once, accumulators);
+        }
 
         let (header, exit) = (b.create_block(), b.create_block());
         let mut left = total;
@@ -226,7 +230,7 @@ impl Nest<'_> {
         // The parameters of a loop's header stand for what moves.
         let left = self.rebind(b, header, &mut streams);
         let (inputs, outputs) = streams.split_at(self.nest.inputs.len());
-        let values = if self.rows {
+        let values = if self.form == Form::Rows {
             self.steps(b, args, inputs, env, lanes)
         } else {
             self.values(&mut self.emitter(b, args, lanes), inputs, &mut env)

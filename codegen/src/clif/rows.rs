@@ -71,6 +71,6 @@ impl Nest<'_> {
 }
 
 /// The registers of words in memory.
-fn registers(emitter: &mut Emitter<'_, '_>, words: &[Operand], types: &[PrimType]) -> Vec<Regs> {
+pub(super) fn registers(emitter: &mut Emitter<'_, '_>, words: &[Operand], types: &[PrimType]) -> Vec<Regs> {
     words.iter().zip(types).map(|(word, &ty)| emitter.regs(word, ty, ty.bits())).collect()
 }

@@ -58,6 +58,7 @@ impl Accesses {
             NodeKind::Op(..)
             | NodeKind::Cast(_)
             | NodeKind::Reduce(_)
+            | NodeKind::Scan(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
             | NodeKind::Concat(..)
@@ -92,6 +93,7 @@ pub fn layout_of(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Resul
         | NodeKind::Op(..)
         | NodeKind::Cast(_)
         | NodeKind::Reduce(_)
+        | NodeKind::Scan(_)
         | NodeKind::View(_)
         | NodeKind::Reshape
         | NodeKind::Concat(..)

@@ -69,6 +69,7 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
             NodeKind::Op(..)
             | NodeKind::Cast(_)
             | NodeKind::Reduce(_)
+            | NodeKind::Scan(_)
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape

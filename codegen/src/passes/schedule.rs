@@ -2,12 +2,13 @@
 //!
 //! Axes of extent 1 are dropped and neighbouring axes that every operand walks in one step are joined, so that a
 //! contiguous array of any rank is one loop. What remains of shapes in the nest is its rank and how each operand moves
-//! along the innermost loop. Axes that are reduced become the innermost loops, in their order; only they are joined with each other.
+//! along the innermost loop. Axes that are reduced become the innermost loops, in their order; only they are joined with each
+//! other. An axis that is scanned becomes the innermost loop.
 
 use super::access::{Accesses, contiguous, layout_of};
 use crate::lower::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind};
-use ndjit_ir::kernel::{FusedKernel, Part};
+use ndjit_ir::kernel::{FusedKernel, KernelReduce, Part};
 use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
 use ndjit_ir::reduction::{Axes, LANES};
 use ndjit_ir::{DType, Result, Shape};
@@ -29,6 +30,7 @@ pub fn schedule(
 ) -> Result<Scheduled> {
     let space = &kernel.shape;
     let axes = kernel.reduce.as_ref().map_or(Axes::NONE, |reduce| reduce.axes);
+    let scans = kernel.reduce.as_ref().is_some_and(KernelReduce::scans);
     let mut inputs: Vec<Layout> = Vec::with_capacity(kernel.inputs.len());
     let mut indices = Vec::with_capacity(kernel.inputs.len());
     for input in &kernel.inputs {
@@ -50,7 +52,8 @@ pub fn schedule(
                 layout
             }
             None => {
-                let with_dims = axes.reduced(space, true);
+                let reduced = if scans { Axes::NONE } else { axes };
+                let with_dims = reduced.reduced(space, true);
                 broadcast(&contiguous(&with_dims, dtype)?, &with_dims, space)
             }
         });
@@ -61,7 +64,7 @@ pub fn schedule(
     let kept = coalesce(&geometry, &kept, tile);
     let mut reduced = coalesce(&geometry, &reduced, None);
     if kernel.reduce.is_some() && reduced.is_empty() {
-        // Nothing is left to reduce: one trip, which takes no step.
+        // Nothing is left to reduce or to scan: one trip, which takes no step.
         reduced.push((1, None));
     }
     let tile = tile.and_then(|axis| {
@@ -73,7 +76,10 @@ pub fn schedule(
     let reduce = kernel.reduce.as_ref().map(|reduce| NestReduce {
         loops: reduced.len(),
         outputs: reduce.outputs.clone(),
-        along: along(&geometry, kept.len(), &kernel.body.inputs),
+        along: match scans {
+            true => along_scan(&geometry, kept.len(), &output_dtypes),
+            false => along(&geometry, kept.len(), &kernel.body.inputs),
+        },
     });
     let mut nest = LoopNest {
         rank: geometry.extents.len(),
@@ -92,7 +98,12 @@ pub fn schedule(
         nest.inputs.push(Access { dtype, inner, index });
     }
     for (layout, &dtype) in geometry.outputs.iter().zip(&output_dtypes) {
-        let inner = if nest.reduce.is_some() { Stride::Contiguous } else { stride_class(layout, at, dtype) };
+        let inner = match stride_class(layout, at, dtype) {
+            _ if nest.reduces() => Stride::Contiguous,
+            // The one trip of a scan of one element.
+            Stride::Broadcast if scans => Stride::Strided,
+            class => class,
+        };
         nest.outputs.push(Access::memory(dtype, inner));
     }
     Ok(Scheduled {
@@ -168,6 +179,18 @@ fn along(geometry: &Geometry, kept: usize, inputs: &[DType]) -> Along {
     let dear = |at: usize| (geometry.extents[at] < LANES, strided(at));
     match kept.checked_sub(1) {
         Some(last) if dear(last) < dear(geometry.extents.len() - 1) => Along::Kept,
+        _ => Along::Reduced,
+    }
+}
+
+/// Where vectors of a scan lie: along the last loop that is kept, if that fills them and results lie beside each other there.
+fn along_scan(geometry: &Geometry, kept: usize, outputs: &[DType]) -> Along {
+    let beside = |at: usize| {
+        let mut classes = geometry.outputs.iter().zip(outputs).map(|(layout, &dtype)| stride_class(layout, at, dtype));
+        classes.all(|class| class == Stride::Contiguous)
+    };
+    match kept.checked_sub(1) {
+        Some(last) if geometry.extents[last] >= LANES && beside(last) => Along::Kept,
         _ => Along::Reduced,
     }
 }

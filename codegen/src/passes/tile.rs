@@ -65,7 +65,9 @@ pub fn one_by_one(kernels: usize) -> Vec<Launch> {
 fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
     let reduced = kernel.reduce.as_ref().is_some_and(|reduce| reduce.axes.contains(axis));
     let empty = kernel.shape.extents().contains(&0);
-    !empty && kernel.shape.extents()[axis] > 1 && !reduced && kernel.part.is_none_or(|part| part.axis != axis)
+    // Who runs scans cuts them into tasks of their own.
+    let scans = kernel.reduce.as_ref().is_some_and(|reduce| reduce.outputs.iter().any(|r| r.scans()));
+    !empty && !scans && kernel.shape.extents()[axis] > 1 && !reduced && kernel.part.is_none_or(|part| part.axis != axis)
 }
 
 /// The axes of the kernels from `start` on that can run in tiles along `axis` of the first.

@@ -94,6 +94,7 @@ impl Wanted {
                 NodeKind::View(_)
                 | NodeKind::Literal(_)
                 | NodeKind::Reduce(_)
+                | NodeKind::Scan(_)
                 | NodeKind::Iota(_)
                 | NodeKind::Reshape
                 | NodeKind::Concat(..)
@@ -250,7 +251,7 @@ fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
             NodeKind::Param(n, _) => {
                 super::access::contiguous(graph.shape(value), graph.ty(value)).ok().as_ref() == params.get(n as usize)
             }
-            NodeKind::Literal(_) | NodeKind::Reduce(_) | NodeKind::Concat(..) => true,
+            NodeKind::Literal(_) | NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Concat(..) => true,
             NodeKind::Op(..) | NodeKind::Cast(_) => graph.operands(id).iter().all(|operand| {
                 let shape = graph.shape(*operand);
                 shape.rank() == 0 || shape == graph.shape(value) && reshapable[operand.index()]

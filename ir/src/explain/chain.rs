@@ -9,6 +9,7 @@ use crate::literal::Literal;
 use crate::op::Operands;
 use crate::place::Place;
 use crate::promotion::Policy;
+use crate::reduction::{Reduce, Scan};
 use crate::support::CastReason;
 use crate::value_type::ValueType;
 use rustc_hash::FxHashSet;
@@ -105,6 +106,7 @@ impl Explainer<'_> {
             NodeKind::Param(..)
             | NodeKind::Cast(_)
             | NodeKind::Reduce(_)
+            | NodeKind::Scan(_)
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
@@ -136,9 +138,10 @@ impl Explainer<'_> {
                 let deciding = if reason == CastReason::Explicit { SmallVec::new() } else { smallvec![0] };
                 (&["x"][..], vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
             }
-            NodeKind::Reduce(reduce) => {
-                let deciding = if depends(reduce) { smallvec![0] } else { SmallVec::new() };
-                (reduce.reduction.row().operands, reducing(reduce, types[0]), deciding)
+            NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
+            | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
+                let deciding = if depends(reduction, dtype) { smallvec![0] } else { SmallVec::new() };
+                (reduction.row().operands, reducing(reduction, dtype, policy, types[0]), deciding)
             }
             NodeKind::View(_) | NodeKind::Reshape => (&["x"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
             NodeKind::Concat(_, policy) => {

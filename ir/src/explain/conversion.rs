@@ -3,11 +3,12 @@
 use super::origin::what;
 use super::rule::{Rule, computing, meeting, reducing};
 use super::{Explainer, text};
+use crate::dtype::DType;
 use crate::graph::{NodeId, NodeKind, Value};
 use crate::op::{Op, Operands};
 use crate::place::Place;
 use crate::promotion::{OpTypes, Policy};
-use crate::reduction::Reduce;
+use crate::reduction::{Reduce, Reduction, Scan};
 use crate::value_type::ValueType;
 use std::fmt::{self, Display, Formatter};
 
@@ -71,13 +72,19 @@ struct InWords<'a> {
 }
 
 impl InWords<'_> {
-    fn reduction(&self, node: NodeId, reduce: Reduce, index: usize, f: &mut Formatter<'_>) -> fmt::Result {
+    fn reduction(
+        &self,
+        node: NodeId,
+        (reduction, dtype, policy): (Reduction, Option<DType>, Policy),
+        index: usize,
+        f: &mut Formatter<'_>,
+    ) -> fmt::Result {
         let Explainer { graph, places, .. } = *self.explainer;
-        let name = reduce.reduction.row().operands.get(index).copied().unwrap_or("?");
-        write!(f, "operand {name} of {}", reduce.reduction)?;
+        let name = reduction.row().operands.get(index).copied().unwrap_or("?");
+        write!(f, "operand {name} of {reduction}")?;
         text::write_places(&places.all(node).collect::<Vec<Place>>(), f)?;
         let Some(&operand) = graph.operands(node).first() else { return Ok(()) };
-        for (i, rule) in reducing(reduce, graph.ty(operand)).iter().enumerate() {
+        for (i, rule) in reducing(reduction, dtype, policy, graph.ty(operand)).iter().enumerate() {
             write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
         }
         Ok(())
@@ -95,7 +102,10 @@ impl Display for InWords<'_> {
                 let types: Vec<ValueType> = operands.iter().map(|&o| graph.ty(o)).collect();
                 let (op, policy) = match graph.node(node).kind {
                     NodeKind::Op(op, policy) => (op, policy),
-                    NodeKind::Reduce(reduce) => return self.reduction(node, reduce, index, f),
+                    NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
+                    | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
+                        return self.reduction(node, (reduction, dtype, policy), index, f);
+                    }
                     NodeKind::Concat(_, policy) => {
                         write!(f, "operand {index} of concat")?;
                         text::write_places(&at(node), f)?;

@@ -157,6 +157,7 @@ impl<'a> Explainer<'a> {
             | NodeKind::Literal(_)
             | NodeKind::Cast(_)
             | NodeKind::Reduce(_)
+            | NodeKind::Scan(_)
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape

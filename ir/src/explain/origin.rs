@@ -4,6 +4,7 @@ use super::{Explainer, Input};
 use crate::graph::{NodeId, NodeKind, Slot, Value};
 use crate::literal::Literal;
 use crate::place::Place;
+use crate::reduction::{Reduce, Scan};
 use crate::value_type::ValueType;
 use std::fmt;
 
@@ -101,7 +102,7 @@ pub(super) fn what(kind: NodeKind) -> &'static str {
         NodeKind::Literal(_) => "literal",
         NodeKind::Op(op, _) => op.name(),
         NodeKind::Cast(_) => "cast",
-        NodeKind::Reduce(reduce) => reduce.reduction.name(),
+        NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => reduction.name(),
         NodeKind::Iota(_) => "iota",
         NodeKind::View(_) => "view",
         NodeKind::Reshape => "reshape",

@@ -4,7 +4,7 @@ use crate::dtype::DType;
 use crate::op::{Op, Operands, ResultRule};
 use crate::promotion::system::Order;
 use crate::promotion::{OpTypes, Policy};
-use crate::reduction::{Reduce, Reduction};
+use crate::reduction::Reduction;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use smallvec::SmallVec;
@@ -127,9 +127,8 @@ pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Dedu
     Some(Deduction { rules, deciding: deciding(op, policy, types, compute) })
 }
 
-/// The rules that give a reduction's type from its operand's.
-pub(super) fn reducing(reduce: Reduce, operand: ValueType) -> Vec<Rule> {
-    let Reduce { reduction, dtype, policy, .. } = reduce;
+/// The rules that give the type of a reduction, or of a scan, from its operand's.
+pub(super) fn reducing(reduction: Reduction, dtype: Option<DType>, policy: Policy, operand: ValueType) -> Vec<Rule> {
     match (dtype, policy.resolve_reduction(reduction, dtype, operand)) {
         (Some(asked), _) => vec![Rule::Asked(policy.width(asked))],
         (None, Ok(types)) => vec![Rule::Reduced { reduction, from: operand, to: types.result, policy }],
@@ -138,9 +137,9 @@ pub(super) fn reducing(reduce: Reduce, operand: ValueType) -> Vec<Rule> {
 }
 
 /// Whether a reduction's type depends on its operand's.
-pub(super) fn depends(reduce: Reduce) -> bool {
+pub(super) fn depends(reduction: Reduction, dtype: Option<DType>) -> bool {
     use crate::reduction::Rule::{Bool, Index};
-    reduce.dtype.is_none() && !matches!(reduce.reduction.row().rule, Bool | Index)
+    dtype.is_none() && !matches!(reduction.row().rule, Bool | Index)
 }
 
 /// The rules that give the type `op` computes in.

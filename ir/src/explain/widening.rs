@@ -5,7 +5,7 @@ use super::{Explainer, Explanation};
 use crate::dtype::DType;
 use crate::graph::{NodeId, NodeKind, Value};
 use crate::literal::{Literal, LiteralValue};
-use crate::reduction::Rule;
+use crate::reduction::{Reduce, Rule, Scan};
 use crate::value_type::ValueType;
 use std::fmt;
 
@@ -45,7 +45,9 @@ impl Explainer<'_> {
         match graph.node(id).kind {
             NodeKind::Op(..) => {}
             // An index is no number of the operand's.
-            NodeKind::Reduce(reduce) if reduce.reduction.row().rule != Rule::Index && reduce.dtype.is_none() => {}
+            NodeKind::Reduce(Reduce { reduction, dtype: None, .. })
+            | NodeKind::Scan(Scan { reduction, dtype: None, .. })
+                if reduction.row().rule != Rule::Index => {}
             _ => return None,
         }
         let is_array = |&&value: &&Value| !matches!(graph.node(graph.producer(value)).kind, NodeKind::Literal(_));

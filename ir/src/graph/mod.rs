@@ -17,7 +17,7 @@ use crate::id::entity;
 use crate::literal::Literal;
 use crate::op::Op;
 use crate::promotion::Policy;
-use crate::reduction::{Axes, Reduce};
+use crate::reduction::{Axes, Reduce, Reduction, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -110,6 +110,8 @@ pub enum NodeKind {
     Cast(CastReason),
     /// One value of all elements along some axes. Its operands are those of the reduction's row (after commit: the array alone).
     Reduce(Reduce),
+    /// At each index one value of all elements up to it along an axis.
+    Scan(Scan),
     /// At each index the position along some axes, counted in row-major order if they are several. An `i64`, without operands.
     Iota(Axes),
     /// Each element is one of the operand's, found by an affine map of indices.
@@ -120,6 +122,16 @@ pub enum NodeKind {
     Concat(u32, Policy),
     /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
     Call(u32),
+}
+
+impl NodeKind {
+    /// What a reduction or a scan does.
+    pub fn reduction(self) -> Option<Reduction> {
+        match self {
+            NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => Some(reduction),
+            _ => None,
+        }
+    }
 }
 
 /// A node: its kind, its operands, its results.
@@ -427,9 +439,8 @@ impl Graph<ValueType> {
                     value = graph.operands(graph.producer(value))[0];
                     continue;
                 }
-                (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Iota(_)) => {
-                    policy.commit(ty)
-                }
+                (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Scan(_))
+                | (_, NodeKind::Iota(_)) => policy.commit(ty),
                 (_, NodeKind::Call(child)) => {
                     // Parameters of children are stored as the operands they stand for.
                     let result = value.index() - node.first.index();

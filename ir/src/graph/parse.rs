@@ -9,7 +9,7 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::literal::Literal;
 use crate::op::Op;
-use crate::reduction::{Axes, MAX_RANK, Reduce, Reduction};
+use crate::reduction::{Axes, MAX_RANK, Reduce, Reduction, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -278,11 +278,11 @@ impl<T: Type> Parser<T> {
             _ => {
                 if let Ok(reduction) = word.parse::<Reduction>() {
                     line.skip(word);
-                    return reduce(line, reading, reduction);
+                    return along(line, reading, reduction);
                 }
                 let Ok(op) = word.parse::<Op>() else {
                     return Err(line.expected(
-                        "an op, a reduction, `literal`, `cast`, `view`, `reshape`, `concat`, `iota` or `call`",
+                        "an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `concat`, `iota` or `call`",
                     ));
                 };
                 line.skip(word);
@@ -312,8 +312,8 @@ impl<T: Type> Parser<T> {
     }
 }
 
-/// `sum[numpy2] %1 axes [0] keepdims dtype f64`, after the name.
-fn reduce<T: Type>(
+/// `sum[numpy2] %1 axes [0] keepdims dtype f64` or `cumulative_sum %1 axis 0 dtype f64`, after the name.
+fn along<T: Type>(
     line: &mut Line<'_>,
     reading: &Reading<T>,
     reduction: Reduction,
@@ -324,18 +324,27 @@ fn reduce<T: Type>(
     if operands.len() > takes {
         return Err(line.error(format_args!("{reduction} takes {takes} operands, {} given", operands.len())));
     }
-    let axes = axes(line)?;
-    let keepdims = line.eat("keepdims");
-    let asked = if line.eat("dtype") {
-        let name = line.peek_word();
-        let asked = dtype(name).ok_or_else(|| line.expected("the dtype that was asked for"))?;
-        line.skip(name);
-        Some(asked)
+    let kind = if reduction.scans() {
+        line.expect("axis")?;
+        let axis = line.number_of("an axis")?;
+        NodeKind::Scan(Scan { reduction, axis, dtype: asked(line)?, policy })
     } else {
-        None
+        let axes = axes(line)?;
+        let keepdims = line.eat("keepdims");
+        NodeKind::Reduce(Reduce { reduction, axes, keepdims, dtype: asked(line)?, policy })
     };
-    let reduce = Reduce { reduction, axes, keepdims, dtype: asked, policy };
-    Ok((NodeKind::Reduce(reduce), SmallVec::from_vec(operands)))
+    Ok((kind, SmallVec::from_vec(operands)))
+}
+
+/// `dtype f64`, if it is there.
+fn asked(line: &mut Line<'_>) -> Result<Option<DType>> {
+    if !line.eat("dtype") {
+        return Ok(None);
+    }
+    let name = line.peek_word();
+    let asked = dtype(name).ok_or_else(|| line.expected("the dtype that was asked for"))?;
+    line.skip(name);
+    Ok(Some(asked))
 }
 
 /// `(d0, d1) -> (d1, -2*d0 + 6)`.

@@ -18,6 +18,8 @@
 //! A reduction names its axes, whether they stay with extent 1, and the dtype that was asked for:
 //! `%2 = sum[numpy2] %1 axes [0, 1] keepdims dtype f64 : f64[1, 1]`.
 //!
+//! So does a scan, along one axis: `%2 = cumulative_sum %1 axis 0 dtype f64 : f64[3]`.
+//!
 //! A view says which element of its operand each element is, as an affine map: `%2 = view %1 (d0, d1) -> (d1, -d0 + 2) : f32[3, 4]`;
 //! a join along which axis: `%3 = concat %1, %2 axis 0 : f32[5]`.
 //!
@@ -240,6 +242,17 @@ impl<T: Type> Display for NodeLine<'_, T> {
                 write!(f, " axes {}", reduce.axes)?;
                 f.write_str(if reduce.keepdims { " keepdims" } else { "" })?;
                 if let Some(dtype) = reduce.dtype {
+                    write!(f, " dtype {dtype}")?;
+                }
+            }
+            NodeKind::Scan(scan) => {
+                write!(f, "{}", scan.reduction)?;
+                if scan.policy != Policy::default() {
+                    write!(f, "[{}]", scan.policy)?;
+                }
+                write_values(operands, f)?;
+                write!(f, " axis {}", scan.axis)?;
+                if let Some(dtype) = scan.dtype {
                     write!(f, " dtype {dtype}")?;
                 }
             }

@@ -7,6 +7,7 @@
 //! - no array is larger than memory can address;
 //! - a reduction has the operands its row names, of which all but the first are scalars, along axes that the first has; its
 //!   result has the shape without them, or with extent 1 there; it has elements if it needs any;
+//! - a scan has one operand, goes along an axis of it and keeps its shape;
 //! - a view finds elements of its one operand only; a reshape keeps the number of elements; operands of a join have equal extents
 //!   but along its axis, and the result their sum there; each keeps its operands' type, of a join the common one;
 //! - a literal's slot exists;
@@ -15,7 +16,7 @@
 //! Of traced graphs (`Graph<ValueType>`) besides
 //!
 //! - a literal has its slot's type; a weak parameter is stored as a dtype of its kind;
-//! - the result type of an op or a reduction is what its policy makes of its operands' types;
+//! - the result type of an op, a reduction or a scan is what its policy makes of its operands' types;
 //! - a cast gives a dtype;
 //! - a call's child exists, takes what the call passes and gives what the call results in, at least one value; children are well-formed.
 //!
@@ -24,7 +25,7 @@
 //! - a literal has a dtype that its slot's value fits (for an argument: that any value of its kind fits but for its range);
 //! - the operands of an op have the dtypes it computes in, so every conversion is a cast; the op takes that dtype; the result
 //!   has the dtype the op gives;
-//! - a reduction is elementary, keeps the dtype of its operand, accumulates values of it, and no dtype is asked for;
+//! - a reduction is elementary, it and a scan keeps the dtype of its operand, accumulates values of it, and no dtype is asked for;
 //! - an op or a reduction has the default policy, a cast no reason, and there are no calls: policies are resolved and calls inlined before.
 //!
 //! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
@@ -35,7 +36,7 @@ use crate::error::Result;
 use crate::op::Operands;
 use crate::problems::Problems;
 use crate::promotion::Policy;
-use crate::reduction::Reduce;
+use crate::reduction::{MAX_RANK, Reduce, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -139,6 +140,9 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
         NodeKind::Reduce(reduce) => {
             counts(operands.len().clamp(1, reduce.reduction.row().operands.len()))?;
             let shape = graph.shape(operands[0]);
+            if reduce.reduction.scans() {
+                return Err(format!("{} is a scan, no reduction", reduce.reduction));
+            }
             if !reduce.axes.within(shape.rank()) {
                 return Err(format!("axes {} of an operand of shape {shape}", reduce.axes));
             }
@@ -149,6 +153,17 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
                 return Err(format!("operand {other} is no scalar"));
             }
             same_shape(graph, node.first, &reduce.axes.reduced(shape, reduce.keepdims))
+        }
+        NodeKind::Scan(scan) => {
+            counts(1)?;
+            let shape = graph.shape(operands[0]);
+            if !scan.reduction.scans() {
+                return Err(format!("{} is a reduction, no scan", scan.reduction));
+            }
+            if scan.axis as usize >= shape.rank().min(MAX_RANK) {
+                return Err(format!("axis {} of an operand of shape {shape}", scan.axis));
+            }
+            same_shape(graph, node.first, shape)
         }
         NodeKind::View(view) => {
             counts(1)?;
@@ -227,10 +242,9 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
                 Err(error) => Err(error.headline().to_owned()),
             }
         }
-        NodeKind::Reduce(reduce) => {
-            let operands = graph.operands(id);
-            let operand = operands[0];
-            match reduce.policy.resolve_reduction(reduce.reduction, reduce.dtype, graph.ty(operand)) {
+        NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
+        | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
+            match policy.resolve_reduction(reduction, dtype, graph.ty(graph.operands(id)[0])) {
                 Ok(types) => found(types.result.into()),
                 Err(error) => Err(error.headline().to_owned()),
             }
@@ -281,14 +295,18 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
                 expected => Err(format!("the result's type is {expected}, not {result}")),
             }
         }
-        NodeKind::Reduce(reduce) => {
+        NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
+        | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
             let operand = graph.operands(id)[0];
-            if reduce != Reduce::typed(reduce.reduction, reduce.axes, reduce.keepdims) {
-                Err("policy and dtype of the reduction are not resolved".to_owned())
+            if (dtype, policy) != (None, Policy::default()) {
+                Err(format!(
+                    "policy and dtype of the {} are not resolved",
+                    if reduction.scans() { "scan" } else { "reduction" }
+                ))
             } else if graph.ty(operand) != result {
                 Err(format!("operand {operand} is {}, the result {result}", graph.ty(operand)))
-            } else if !reduce.reduction.accumulates(result) {
-                Err(format!("{} does not accumulate {result}", reduce.reduction))
+            } else if !reduction.accumulates(result) {
+                Err(format!("{reduction} does not accumulate {result}"))
             } else {
                 Ok(())
             }

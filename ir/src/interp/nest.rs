@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::kernel::{OpBody, StmtKind};
 use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestReduce};
 use crate::op::{self, cast_body, load_body, store_body};
-use crate::reduction::fold;
+use crate::reduction::{fold, scan};
 use smallvec::SmallVec;
 
 /// What a nest reads and writes. Offsets are in bytes from the start of an operand's buffer.
@@ -22,7 +22,7 @@ pub trait Memory {
 }
 
 /// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs; or reduces what the
-/// body gives over the loops that are reduced, and stores that. `literals` are the
+/// body gives over the loops that are reduced, or scans it, and stores that. `literals` are the
 /// bits of the registers of each literal in order (see [`Literal::to_repr`](crate::Literal::to_repr)). Instructions hoisted
 /// out of the innermost loop are evaluated inside it: on a well-formed nest that makes no difference.
 ///
@@ -39,28 +39,66 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
         LoopBody::Prims { body, .. } => Evaluator::Prims(body),
     };
     let kept = nest.kept();
-    if geometry.extents[..kept].contains(&0) || nest.reduce.is_none() && geometry.extents.contains(&0) {
+    if geometry.extents[..nest.stored()].contains(&0) {
         return Ok(());
     }
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
     loop {
+        if let Some(reduce) = nest.reduce.as_ref().filter(|reduce| reduce.scans()) {
+            let mut results = Vec::with_capacity(geometry.extents[kept]);
+            let element = |_: usize| {
+                let words = body.at(nest, geometry, literals, &index, memory);
+                advance(&mut index[kept..], &geometry.extents[kept..]);
+                words
+            };
+            let mut functions = Functions::default();
+            let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, &mut functions, &a, &b);
+            scan(geometry.extents[kept], element, meet, |_, words| results.push(words));
+            for words in results {
+                store(nest, geometry, &index, words, memory);
+                advance(&mut index[kept..], &geometry.extents[kept..]);
+            }
+            advance(&mut index[..kept], &geometry.extents[..kept]);
+            if index.iter().all(|&i| i == 0) {
+                return Ok(());
+            }
+            continue;
+        }
         let results = match &nest.reduce {
             None => body.at(nest, geometry, literals, &index, memory),
             Some(reduce) => {
                 reduced(nest, geometry, reduce, &mut index, |index| body.at(nest, geometry, literals, index, memory))?
             }
         };
-        let mut results = results.into_iter();
-        for (n, (access, layout)) in nest.outputs.iter().zip(&geometry.outputs).enumerate() {
-            for ((offset, ty), bits) in word_offsets(access, layout, &index).zip(results.by_ref()) {
-                memory.store(n, offset, ty, bits);
-            }
-        }
+        store(nest, geometry, &index, results, memory);
         advance(&mut index[..kept], &geometry.extents[..kept]);
         if index.iter().all(|&i| i == 0) {
             return Ok(());
         }
     }
+}
+
+/// Stores the words of all outputs at an index.
+fn store(nest: &LoopNest, geometry: &Geometry, index: &[usize], words: Vec<u64>, memory: &mut impl Memory) {
+    let mut words = words.into_iter();
+    for (n, (access, layout)) in nest.outputs.iter().zip(&geometry.outputs).enumerate() {
+        for ((offset, ty), bits) in word_offsets(access, layout, index).zip(words.by_ref()) {
+            memory.store(n, offset, ty, bits);
+        }
+    }
+}
+
+/// The storage words of all outputs, each combined with others.
+fn combined(nest: &LoopNest, reduce: &NestReduce, functions: &mut Functions, a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut met = Vec::with_capacity(a.len());
+    for (&reduction, access) in reduce.outputs.iter().zip(&nest.outputs) {
+        let words = met.len()..met.len() + access.dtype.storage().len();
+        // The verifier knows elementary reductions alone.
+        let Some(op) = reduction.combine() else { continue };
+        let body = functions.body(Function::Op(op, access.dtype));
+        met.extend(body.eval(&[&a[words.clone()], &b[words]].concat()));
+    }
+    met
 }
 
 /// The storage words of all outputs at an index of the loops that are kept, reduced over the others.
@@ -74,17 +112,7 @@ fn reduced(
     let kept = nest.kept();
     let len: usize = geometry.extents[kept..].iter().product();
     let mut functions = Functions::default();
-    let meet = |a: Vec<u64>, b: Vec<u64>| {
-        let mut met = Vec::with_capacity(a.len());
-        for (&reduction, access) in reduce.outputs.iter().zip(&nest.outputs) {
-            let words = met.len()..met.len() + access.dtype.storage().len();
-            // The verifier knows elementary reductions alone.
-            let Some(op) = reduction.combine() else { continue };
-            let body = functions.body(Function::Op(op, access.dtype));
-            met.extend(body.eval(&[&a[words.clone()], &b[words]].concat()));
-        }
-        met
-    };
+    let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, &mut functions, &a, &b);
     // Elements are asked for in row-major order.
     let element = |_| {
         let words = at(index);

@@ -1,10 +1,10 @@
-//! Evaluating reductions and positions on tensors.
+//! Evaluating reductions, scans and positions on tensors.
 
 use super::elementwise::{Function, Functions, advance};
 use super::tensor::{Tensor, Words};
 use crate::error::{Error, ErrorCode, Result};
 use crate::op::store_body;
-use crate::reduction::{Axes, Reduce, Reduction, fold};
+use crate::reduction::{Axes, Reduce, Reduction, Scan, fold, scan};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
@@ -35,6 +35,25 @@ pub(super) fn reduce(functions: &mut Functions, reduce: Reduce, operand: &Tensor
             None => of_nothing(reduction, dtype)?,
         };
         result.set(position, &words);
+    }
+    Ok(result)
+}
+
+/// Scans a tensor along an axis, in the order of [`scan`].
+pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor) -> Result<Tensor> {
+    let Scan { reduction, axis, .. } = node;
+    let dtype = operand.dtype;
+    let Some(op) = reduction.combine() else {
+        return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} is no scan")));
+    };
+    let combine = functions.body(Function::Op(op, dtype));
+    let walk = |along: bool| Walk::new(&operand.shape, |other| (other == axis as usize) == along);
+    let along: Vec<usize> = walk(true).collect();
+    let mut result = Tensor::zeros(dtype, operand.shape.clone())?;
+    for start in walk(false) {
+        let element = |i: usize| operand.get(start + along[i]);
+        let meet = |a: Words, b: Words| Words::from_vec(combine.eval(&[a, b].concat()));
+        scan(along.len(), element, meet, |i, words| result.set(start + along[i], &words));
     }
     Ok(result)
 }

@@ -117,13 +117,20 @@ pub struct Part {
     pub start: usize,
 }
 
-/// A reduction of all outputs of a kernel.
+/// A reduction of all outputs of a kernel, or a scan of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelReduce {
-    /// Axes of the iteration space. The results may have them with extent 1, or be without them.
+    /// Axes of the iteration space, of a scan one. The results of a reduction may have them with extent 1, or be without them.
     pub axes: Axes,
-    /// The elementary reduction of each output.
+    /// The elementary reduction of each output, or the scan.
     pub outputs: SmallVec<[Reduction; 1]>,
+}
+
+impl KernelReduce {
+    /// Whether it is a scan.
+    pub fn scans(&self) -> bool {
+        self.outputs.iter().any(|reduction| reduction.scans())
+    }
 }
 
 impl FusedKernel {
@@ -136,6 +143,7 @@ impl FusedKernel {
                 let fits = |(n, (&own, &all))| if n == axis { start.saturating_add(own) <= all } else { own == all };
                 self.reduce.is_none() && shape.rank() == self.shape.rank() && extents.into_iter().all(fits)
             }
+            (Some(reduce), None) if reduce.scans() => *shape == self.shape,
             (Some(reduce), None) => {
                 [false, true].iter().any(|&keepdims| reduce.axes.reduced(&self.shape, keepdims) == *shape)
             }

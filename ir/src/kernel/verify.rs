@@ -4,7 +4,8 @@
 //! - every input's shape broadcasts to the kernel's;
 //! - statements use earlier ones; loads and literals exist and have the dtype the body declares; an op takes its operands,
 //!   accepts the dtype it computes in and gives the statement's dtype;
-//! - a kernel that reduces does so along axes it has, with an elementary reduction for each output that accumulates its dtype;
+//! - a kernel that reduces does so along axes it has, with an elementary reduction for each output that accumulates its dtype; one
+//!   that scans along one axis, with a scan for each output;
 //! - no value is stored twice.
 //!
 //! Of all kernels of a graph together ([`verify_kernels`]) that
@@ -19,6 +20,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Graph, NodeKind, Value};
 use crate::problems::Problems;
+use crate::reduction::Axes;
 use crate::shape::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -104,7 +106,8 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             let stored = || match &kernel.reduce {
                 None => format!("{scalar} -> {value} : {dtype}{}", kernel.shape),
                 Some(reduce) => {
-                    let (reduction, shape) = (reduce.outputs[i], reduce.axes.reduced(&kernel.shape, false));
+                    let axes = if reduce.scans() { Axes::NONE } else { reduce.axes };
+                    let (reduction, shape) = (reduce.outputs[i], axes.reduced(&kernel.shape, false));
                     format!("{reduction} {scalar} -> {value} : {dtype}{shape}")
                 }
             };
@@ -161,6 +164,11 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
     if let Some(reduce) = &kernel.reduce {
         if !reduce.axes.within(kernel.shape.rank()) {
             problems.note(format!("axes {} of {}", reduce.axes, kernel.shape));
+        }
+        if reduce.scans()
+            && (reduce.axes.iter().count() != 1 || !reduce.outputs.iter().all(|reduction| reduction.scans()))
+        {
+            problems.note("a kernel that scans does so along one axis, and does nothing else".to_owned());
         }
         if reduce.outputs.len() != body.outputs.len() {
             problems.note(format!("{} reductions of {} outputs", reduce.outputs.len(), body.outputs.len()));

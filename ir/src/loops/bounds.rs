@@ -41,7 +41,7 @@ impl Geometry {
                 continue;
             }
             for (n, ((access, layout), &bytes)) in accesses.iter().zip(layouts).zip(buffers).enumerate() {
-                let checked = if prefix == "out" && nest.reduce.is_some() {
+                let checked = if prefix == "out" && nest.reduces() {
                     self.kept(nest, layout).and_then(|(kept, layout)| {
                         kept.check_reach(access, &layout, bytes)?;
                         kept.check_writes(access, &layout)

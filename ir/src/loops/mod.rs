@@ -47,24 +47,32 @@ impl Access {
     }
 }
 
-/// The loop that vectors of a reducing nest lie along.
+/// The loop that vectors of a nest that reduces or scans lie along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Along {
-    /// The innermost loop that is reduced: elements of one row.
+    /// The innermost loop that is reduced: elements of one row. Of a scan it is the one that is scanned, and there are no vectors:
+    /// each element waits for the one before.
     Reduced,
     /// The innermost loop that is kept: elements of many columns.
     Kept,
 }
 
-/// What a nest does with its body's values where it does not store them all.
+/// What a nest does with its body's values where it does not store them: it reduces or scans them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NestReduce {
-    /// The number of loops that are reduced, the innermost ones, at least 1. The others are kept.
+    /// The number of loops that are reduced, the innermost ones, at least 1; of a scan 1. The others are kept.
     pub loops: usize,
-    /// The elementary reduction of each output, in the dtype of that output.
+    /// The elementary reduction of each output, in the dtype of that output, or the scan.
     pub outputs: SmallVec<[Reduction; 1]>,
     /// The loop that vectors lie along.
     pub along: Along,
+}
+
+impl NestReduce {
+    /// Whether it is a scan.
+    pub fn scans(&self) -> bool {
+        self.outputs.iter().any(|reduction| reduction.scans())
+    }
 }
 
 /// What happens at each index.
@@ -92,16 +100,28 @@ pub struct LoopNest {
     pub inputs: Vec<Access>,
     /// Dtype of each literal.
     pub literals: Vec<DType>,
-    /// Arrays written; never `Broadcast`, and always `Contiguous` where the nest reduces.
+    /// Arrays written; never `Broadcast`, and always `Contiguous` where the nest reduces; where it scans as along its
+    /// [vector loop](LoopNest::vector_loop).
     pub outputs: Vec<Access>,
     /// What happens at each index.
     pub body: LoopBody,
-    /// Where the values of the innermost loops are reduced to one, in the order of [`fold`](crate::reduction::fold): how.
+    /// Where the values of the innermost loops are reduced to one, in the order of [`fold`](crate::reduction::fold), or those of
+    /// the innermost loop are scanned, in the order of [`scan`](crate::reduction::scan): how.
     pub reduce: Option<NestReduce>,
 }
 
 impl LoopNest {
-    /// The number of loops that outputs move along: all, or those that are kept.
+    /// Whether the nest reduces, so that outputs do not move along the innermost loops.
+    pub fn reduces(&self) -> bool {
+        self.reduce.as_ref().is_some_and(|reduce| !reduce.scans())
+    }
+
+    /// The number of loops that outputs move along: all, or those that are kept where others are reduced.
+    pub fn stored(&self) -> usize {
+        if self.reduces() { self.kept() } else { self.rank }
+    }
+
+    /// The number of loops that are neither reduced nor scanned.
     pub fn kept(&self) -> usize {
         self.rank - self.reduce.as_ref().map_or(0, |reduce| reduce.loops.min(self.rank))
     }

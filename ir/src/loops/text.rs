@@ -27,6 +27,8 @@
 //! }
 //! ```
 //!
+//! One that scans has no vectors along the loop that it scans. It says `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`.
+//!
 //! An input `i64 index` has no memory: its elements are positions.
 //!
 //! After expansion the registers that inputs and literals come in have lines of their own, and what is hoisted out of the
@@ -35,6 +37,7 @@
 use super::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
 use crate::body::{Body, write_insts};
 use crate::kernel::{OpBody, write_stmt};
+use crate::reduction::Reduction;
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Stride {
@@ -56,7 +59,7 @@ impl Display for Access {
 impl Display for LoopNest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "nest rank {}", self.rank)?;
-        if self.reduce.is_some() {
+        if self.reduces() || self.vector_loop() + 1 < self.rank {
             write!(f, ", vectors along i{}", self.vector_loop())?;
         }
         f.write_str(" {\n")?;
@@ -72,8 +75,11 @@ impl Display for LoopNest {
             None => write_list(f, "  ", "out", &self.outputs)?,
             Some(reduce) => {
                 let outputs = reduce.outputs.iter().zip(&self.outputs);
-                let outputs: Vec<String> =
-                    outputs.map(|(reduction, access)| format!("{} {reduction}", access.dtype)).collect();
+                let text = |(reduction, access): (&Reduction, &Access)| match reduction.scans() {
+                    true => format!("{access} {reduction}"),
+                    false => format!("{} {reduction}", access.dtype),
+                };
+                let outputs: Vec<String> = outputs.map(text).collect();
                 write_list(f, "  ", "out", &outputs)?;
             }
         }
@@ -111,13 +117,17 @@ impl LoopNest {
             write_axes(f, "for", 0, kept)?;
         }
         if self.reduce.is_some() {
-            write_axes(f, "reduce", kept, self.rank)?;
+            write_axes(f, self.stores(), kept, self.rank)?;
         }
         f.write_str(" {\n")
     }
 
     fn stores(&self) -> &'static str {
-        if self.reduce.is_some() { "reduce" } else { "store" }
+        match &self.reduce {
+            None => "store",
+            Some(reduce) if reduce.scans() => "scan",
+            Some(_) => "reduce",
+        }
     }
 
     fn write_prims(&self, f: &mut Formatter<'_>, level: usize, body: &Body, hoisted: usize) -> fmt::Result {

@@ -3,7 +3,7 @@
 //! - there is at least one loop, and at least one output;
 //! - outputs move along the innermost loop, and are no indices;
 //! - a nest that reduces does so along some of its loops, has an elementary reduction for each output that accumulates its dtype,
-//!   and vectors along a kept loop only if it has one;
+//!   and vectors along a kept loop only if it has one; one that scans has a scan for each output, along one loop;
 //! - indices are `i64`;
 //! - a body of ops is sound by itself, its inputs, literals and outputs have the nest's number and dtypes;
 //! - a body of primitives is sound by itself, takes the storage words of each input and the registers of each literal, in
@@ -63,6 +63,9 @@ impl LoopNest {
         if !(1..=self.rank).contains(&reduce.loops) {
             problems.note(format!("{} of {} loops are reduced", reduce.loops, self.rank));
         }
+        if reduce.scans() && (reduce.loops != 1 || !reduce.outputs.iter().all(|reduction| reduction.scans())) {
+            problems.note("a nest that scans does so along one loop, and does nothing else".to_owned());
+        }
         if reduce.along == Along::Kept && self.kept() == 0 {
             problems.note("vectors lie along a loop that is kept, and none is".to_owned());
         }
@@ -73,7 +76,7 @@ impl LoopNest {
             if !reduction.accumulates(access.dtype) {
                 problems.note(format!("out{n}: {reduction} does not accumulate {}", access.dtype));
             }
-            if access.inner != Stride::Contiguous {
+            if !reduction.scans() && access.inner != Stride::Contiguous {
                 problems.note(format!("out{n}: a reduction's results are contiguous, not {}", access.inner));
             }
         }

@@ -9,7 +9,7 @@ use crate::literal::{Literal, LiteralValue};
 use crate::op::Op;
 use crate::promotion::reduction_types::gives;
 use crate::promotion::{Defaults, Policy};
-use crate::reduction::{Axes, Reduce, Reduction};
+use crate::reduction::{Axes, Reduce, Reduction, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -32,7 +32,7 @@ pub struct Limits {
     pub dtypes: DTypeSet,
     /// Whether child graphs are called.
     pub calls: bool,
-    /// Whether arrays are reduced. Some reductions compute in `f32`, `f64` or `i64` whatever the limits are.
+    /// Whether arrays are reduced and scanned. Some reductions compute in `f32`, `f64` or `i64` whatever the limits are.
     pub reductions: bool,
     /// Whether arrays are viewed, reshaped and joined.
     pub movement: bool,
@@ -321,7 +321,7 @@ impl<'a> Builder<'a> {
         self.graph.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype.into(), shape)])
     }
 
-    /// A reduction of what was made before, with a shape that broadcasts to the base.
+    /// A reduction of what was made before, with a shape that broadcasts to the base; or a scan of it.
     fn reduce(&mut self) {
         let Some(operand) = self.operand() else { return };
         let reduction = self.rng.pick(&Reduction::ALL);
@@ -337,7 +337,18 @@ impl<'a> Builder<'a> {
             Some(dtype) if reduction.takes_dtype() && self.rng.one_in(4) => Some(dtype),
             _ => None,
         };
-        let reduce = Reduce { reduction, axes, keepdims, dtype, policy: self.policy };
+        let policy = self.policy;
+        let (kind, shape) = match (reduction.scans(), shape.rank()) {
+            (true, 0) => return,
+            (true, rank) => {
+                let axis = self.rng.below(rank) as u32;
+                (NodeKind::Scan(Scan { reduction, axis, dtype, policy }), shape)
+            }
+            (false, _) => {
+                let reduced = axes.reduced(&shape, keepdims);
+                (NodeKind::Reduce(Reduce { reduction, axes, keepdims, dtype, policy }), reduced)
+            }
+        };
         let Ok(types) = self.policy.resolve_reduction(reduction, dtype, self.graph.ty(operand)) else { return };
         if types.result != DType::Bool && !self.limits.dtypes.contains(types.result) {
             return;
@@ -353,8 +364,8 @@ impl<'a> Builder<'a> {
         for _ in 1..reduction.row().operands.len().min(1 + self.rng.below(2)) {
             operands.push(self.graph.literal(Slot::Value(Literal::weak(1)), Weak::Int.into()));
         }
-        let shape = self.graph.intern(&axes.reduced(&shape, keepdims));
-        self.graph.add(NodeKind::Reduce(reduce), &operands, &[(types.result.into(), shape)]);
+        let shape = self.graph.intern(&shape);
+        self.graph.add(kind, &operands, &[(types.result.into(), shape)]);
     }
 
     /// A call of a small random graph whose parameters have the operands' types.

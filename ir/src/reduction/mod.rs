@@ -1,6 +1,6 @@
-//! Reductions: what makes one value of all elements along some axes. The facts stand in [the table](crate::reduction_table);
-//! [`Axes`] says along which axes, [`fold`] in which order: one that depends on the logical shape alone, so that neither
-//! threads nor vectors nor fusion change a bit.
+//! Reductions: what makes one value of all elements along some axes; and scans: what makes one of all elements up to each, along
+//! one axis. The facts stand in [the table](crate::reduction_table); [`Axes`] says along which axes, [`fold`] and [`scan`] in which
+//! order: one that depends on the logical shape alone, so that neither threads nor vectors nor fusion change a bit.
 //!
 //! Some reductions [combine](Reduction::combine) elements by an op; the others are made of those when types are committed.
 //! How dtypes follow is a policy's to say ([`Policy::resolve_reduction`](crate::Policy::resolve_reduction)).
@@ -9,7 +9,7 @@ mod order;
 mod table;
 
 pub use crate::axes::{Axes, MAX_RANK};
-pub use order::{BLOCK, LANES, fold};
+pub use order::{BLOCK, LANES, fold, scan};
 
 use crate::dtype::DType;
 use crate::literal::Literal;
@@ -52,25 +52,34 @@ pub struct ReductionRow {
     pub operands: &'static [&'static str],
     /// How the result's type follows.
     pub rule: Rule,
+    /// Whether it is a scan.
+    pub scans: bool,
     /// What it does, for people.
     pub doc: &'static str,
 }
 
 macro_rules! derive_reductions {
-    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)*) => {
-        /// A reduction; facts about each are in its table [row](Reduction::row).
+    (reductions { $($reduction:ident $reduces:ident($($of:ident)*) $by:ident $about:literal;)* }
+     scans { $($scan:ident $scans:ident($($over:ident)*) $rule:ident $doc:literal;)* }) => {
+        /// A reduction or a scan; facts about each are in its table [row](Reduction::row).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum Reduction { $(#[doc = $doc] $variant,)* }
+        pub enum Reduction { $(#[doc = $about] $reduction,)* $(#[doc = $doc] $scan,)* }
 
-        const ROWS: &[ReductionRow] = &[$(ReductionRow {
-            reduction: Reduction::$variant, name: stringify!($name), operands: &[$(stringify!($operand)),*],
-            rule: Rule::$rule, doc: $doc,
-        }),*];
+        const ROWS: &[ReductionRow] = &[
+            $(ReductionRow {
+                reduction: Reduction::$reduction, name: stringify!($reduces), operands: &[$(stringify!($of)),*],
+                rule: Rule::$by, scans: false, doc: $about,
+            },)*
+            $(ReductionRow {
+                reduction: Reduction::$scan, name: stringify!($scans), operands: &[$(stringify!($over)),*],
+                rule: Rule::$rule, scans: true, doc: $doc,
+            },)*
+        ];
 
         impl Reduction {
-            /// All reductions, in table order.
-            pub const ALL: [Reduction; ROWS.len()] = [$(Reduction::$variant),*];
+            /// All reductions and scans, in table order.
+            pub const ALL: [Reduction; ROWS.len()] = [$(Reduction::$reduction,)* $(Reduction::$scan,)*];
         }
     };
 }
@@ -88,14 +97,19 @@ impl Reduction {
         self.row().name
     }
 
-    /// The op that makes one value of two, if the reduction is elementary. It computes in the operand's dtype, which is the
-    /// result's.
+    /// Whether it is a scan: whether the result is as long as what is combined.
+    pub const fn scans(self) -> bool {
+        self.row().scans
+    }
+
+    /// The op that makes one value of two, if the reduction is elementary, as every scan is. It computes in the operand's dtype,
+    /// which is the result's.
     pub const fn combine(self) -> Option<Op> {
         match self {
-            Reduction::Sum => Some(Op::Add),
-            Reduction::Prod => Some(Op::Multiply),
-            Reduction::Max => Some(Op::Maximum),
-            Reduction::Min => Some(Op::Minimum),
+            Reduction::Sum | Reduction::CumulativeSum => Some(Op::Add),
+            Reduction::Prod | Reduction::CumulativeProd => Some(Op::Multiply),
+            Reduction::Max | Reduction::CumMax => Some(Op::Maximum),
+            Reduction::Min | Reduction::CumMin => Some(Op::Minimum),
             Reduction::Any => Some(Op::LogicalOr),
             Reduction::All => Some(Op::LogicalAnd),
             Reduction::Mean
@@ -113,7 +127,7 @@ impl Reduction {
     /// Whether an elementary reduction accumulates values of this dtype. Sums and products of halves are accumulated in `f32`
     /// and rounded once.
     pub fn accumulates(self, dtype: DType) -> bool {
-        let rounds = matches!(self, Reduction::Sum | Reduction::Prod);
+        let rounds = matches!(self.row().rule, Rule::Sum | Rule::Product);
         self.combine().is_some_and(|op| op.row().domain.contains(dtype)) && !(rounds && dtype.is_half())
     }
 
@@ -127,13 +141,15 @@ impl Reduction {
         !matches!(self.row().rule, Rule::Same | Rule::Bool)
     }
 
-    /// The result of an elementary reduction of no elements; `None` if there is none.
+    /// The result of an elementary reduction of no elements, what a scan may begin with; `None` if there is none.
     pub fn of_nothing(self) -> Option<Literal> {
         match self {
-            Reduction::Sum | Reduction::Any => Some(Literal::weak(false)),
-            Reduction::Prod | Reduction::All => Some(Literal::weak(true)),
+            Reduction::Sum | Reduction::CumulativeSum | Reduction::Any => Some(Literal::weak(false)),
+            Reduction::Prod | Reduction::CumulativeProd | Reduction::All => Some(Literal::weak(true)),
             Reduction::Max
             | Reduction::Min
+            | Reduction::CumMax
+            | Reduction::CumMin
             | Reduction::Mean
             | Reduction::Var
             | Reduction::Std
@@ -151,23 +167,14 @@ impl Reduction {
     /// not: `(1 + 0i)(inf + 0i)` has a NaN.
     pub fn identity(self, dtype: DType) -> Option<Vec<u64>> {
         let of = |literal: Literal| literal.to_repr(dtype).ok().map(|bits| bits.to_vec());
-        match self {
+        match self.combine()? {
             // -0 + x = x for both zeros.
-            Reduction::Sum if dtype.is_float() => of(Literal::weak(-0.0)),
-            Reduction::Sum if dtype.is_complex() => of(Literal::weak(num_complex::Complex::new(-0.0, -0.0))),
-            Reduction::Sum | Reduction::Any => of(Literal::weak(false)),
-            Reduction::Prod if dtype.is_complex() => None,
-            Reduction::Prod | Reduction::All => of(Literal::weak(true)),
-            Reduction::Max | Reduction::Min => extreme(self == Reduction::Min, dtype),
-            Reduction::Mean
-            | Reduction::Var
-            | Reduction::Std
-            | Reduction::Ptp
-            | Reduction::LogSumExp
-            | Reduction::Norm
-            | Reduction::ArgMax
-            | Reduction::ArgMin
-            | Reduction::CountNonzero => None,
+            Op::Add if dtype.is_float() => of(Literal::weak(-0.0)),
+            Op::Add if dtype.is_complex() => of(Literal::weak(num_complex::Complex::new(-0.0, -0.0))),
+            Op::Multiply if dtype.is_complex() => None,
+            Op::Maximum => extreme(false, dtype),
+            Op::Minimum => extreme(true, dtype),
+            _ => of(self.of_nothing()?),
         }
     }
 }
@@ -195,6 +202,26 @@ impl FromStr for Reduction {
 
     fn from_str(text: &str) -> Result<Reduction, ()> {
         ROWS.iter().find(|row| row.name == text).map(|row| row.reduction).ok_or(())
+    }
+}
+
+/// A scan as a node of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scan {
+    /// What is done: a [scan](Reduction::scans).
+    pub reduction: Reduction,
+    /// Along which axis of the operand.
+    pub axis: u32,
+    /// The dtype that was asked for (after commit: none).
+    pub dtype: Option<DType>,
+    /// The policy it was made under (after commit: the default one).
+    pub policy: Policy,
+}
+
+impl Scan {
+    /// As it stands in typed graphs.
+    pub fn typed(reduction: Reduction, axis: u32) -> Scan {
+        Scan { reduction, axis, dtype: None, policy: Policy::default() }
     }
 }
 

@@ -35,6 +35,45 @@ pub fn fold<T>(len: usize, mut element: impl FnMut(usize) -> T, mut combine: imp
     level.pop()
 }
 
+/// Combines `len` elements up to each, and hands on what each gives, in order. This is the definition; engines may do it
+/// otherwise if they get the same bits.
+///
+/// - Elements are cut into blocks of [`BLOCK`]. In a block they are combined one after the other: `local`.
+/// - The totals of the blocks are combined one after the other: the `carry` of a block is that of the block before, combined with
+///   that block's total. The first block has none.
+/// - An element gives its carry combined with its local value, in the first block the local value alone.
+///
+/// Each sum of floats is so the result of at most `1023 + n / 1024` roundings of each element.
+pub fn scan<T: Clone>(
+    len: usize,
+    mut element: impl FnMut(usize) -> T,
+    mut combine: impl FnMut(T, T) -> T,
+    mut give: impl FnMut(usize, T),
+) {
+    let mut carry: Option<T> = None;
+    for start in (0..len).step_by(BLOCK) {
+        let mut local: Option<T> = None;
+        for i in start..len.min(start + BLOCK) {
+            let next = match local.take() {
+                Some(local) => combine(local, element(i)),
+                None => element(i),
+            };
+            local = Some(next.clone());
+            give(
+                i,
+                match &carry {
+                    Some(carry) => combine(carry.clone(), next),
+                    None => next,
+                },
+            );
+        }
+        carry = match (carry.take(), local) {
+            (Some(carry), Some(total)) => Some(combine(carry, total)),
+            (carry, total) => carry.or(total),
+        };
+    }
+}
+
 fn block<T>(elements: impl Iterator<Item = T>, combine: &mut impl FnMut(T, T) -> T) -> Option<T> {
     let mut lanes: [Option<T>; LANES] = [const { None }; LANES];
     let mut meet = |left: &mut Option<T>, right: T| {
@@ -73,6 +112,25 @@ mod tests {
         assert_eq!(tree(3), "((0 2) 1)");
         assert_eq!(tree(9), "((((0 8) 4) (2 6)) ((1 5) (3 7)))");
         assert_eq!(tree(18), "(((((0 16) 8) (4 12)) ((2 10) (6 14))) ((((1 17) 9) (5 13)) ((3 11) (7 15))))");
+    }
+
+    #[test]
+    fn a_scan_combines_locally_and_with_what_the_blocks_before_gave() {
+        let mut given = Vec::new();
+        let name = |i: usize| match i % BLOCK {
+            0 | 1 => i.to_string(),
+            _ => String::new(),
+        };
+        let meet = |a: String, b: String| if b.is_empty() { a } else { format!("({a} {b})") };
+        scan(2 * BLOCK + 2, name, meet, |i, text| {
+            assert_eq!(i, given.len());
+            given.push(text);
+        });
+        assert_eq!(given[..3], ["0", "(0 1)", "(0 1)"]);
+        assert_eq!(given[BLOCK], "((0 1) 1024)");
+        assert_eq!(given[2 * BLOCK - 1], "((0 1) (1024 1025))");
+        assert_eq!(given[2 * BLOCK + 1], "(((0 1) (1024 1025)) (2048 2049))");
+        scan(0, |_| unreachable!(), |a: u8, _| a, |_, _| unreachable!());
     }
 
     #[test]

@@ -25,13 +25,13 @@ pub struct AdaptedReduction {
 /// The ops that a reduction is made of, in the dtype it computes in.
 const fn ops(reduction: Reduction) -> &'static [Op] {
     match reduction {
-        Reduction::Sum => &[Op::Add],
-        Reduction::Prod => &[Op::Multiply],
+        Reduction::Sum | Reduction::CumulativeSum => &[Op::Add],
+        Reduction::Prod | Reduction::CumulativeProd => &[Op::Multiply],
         Reduction::Mean => &[Op::Add, Op::Divide],
         Reduction::Var => &[Op::Add, Op::Divide, Op::Subtract, Op::Square],
         Reduction::Std => &[Op::Add, Op::Divide, Op::Subtract, Op::Square, Op::Sqrt],
-        Reduction::Max => &[Op::Maximum],
-        Reduction::Min => &[Op::Minimum],
+        Reduction::Max | Reduction::CumMax => &[Op::Maximum],
+        Reduction::Min | Reduction::CumMin => &[Op::Minimum],
         Reduction::Ptp => &[Op::Maximum, Op::Minimum],
         Reduction::LogSumExp => &[Op::Add, Op::Subtract, Op::Exp, Op::Log],
         Reduction::Norm => &[Op::Add, Op::Square],

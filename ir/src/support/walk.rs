@@ -16,7 +16,7 @@ use crate::graph::{Graph, NodeId, NodeKind, Places};
 use crate::op::{Op, Operands};
 use crate::place::Place;
 use crate::promotion::Policy;
-use crate::reduction::Reduce;
+use crate::reduction::{Reduce, Reduction, Scan};
 use crate::value_type::ValueType;
 use std::fmt;
 use std::sync::Arc;
@@ -181,13 +181,16 @@ impl<'a> Frame<'a> {
                     Step::Excluded(Exclusion { dtype, op: None, place, reason })
                 }
             },
-            NodeKind::Reduce(reduce) => match reduced(reduce, operands[0], supports) {
-                Ok(result) => Step::Type(result.into()),
-                Err((reason, place)) => {
-                    let place = place.or(self.places.first(id));
-                    Step::Excluded(Exclusion { dtype, op: None, place, reason })
+            NodeKind::Reduce(Reduce { reduction, dtype: asked, policy, .. })
+            | NodeKind::Scan(Scan { reduction, dtype: asked, policy, .. }) => {
+                match reduced(reduction, asked, policy, operands[0], supports) {
+                    Ok(result) => Step::Type(result.into()),
+                    Err((reason, place)) => {
+                        let place = place.or(self.places.first(id));
+                        Step::Excluded(Exclusion { dtype, op: None, place, reason })
+                    }
                 }
-            },
+            }
             NodeKind::Call(n) => {
                 let child = &graph.children()[n as usize];
                 if child.params().len() != operands.len() {
@@ -220,9 +223,14 @@ fn refused_argument(ty: ValueType, supports: &[Support], dtype: DType) -> Option
     Some(exclusion)
 }
 
-/// The dtype of a reduction's result under all of these supports, or why there is none; the place is that of a declaration.
-fn reduced(reduce: Reduce, operand: ValueType, supports: &[Support]) -> Result<DType, (String, Option<Place>)> {
-    let Reduce { reduction, dtype, policy, .. } = reduce;
+/// The dtype of the result of a reduction, or of a scan, under all of these supports, or why there is none; the place is that of a declaration.
+fn reduced(
+    reduction: Reduction,
+    dtype: Option<DType>,
+    policy: Policy,
+    operand: ValueType,
+    supports: &[Support],
+) -> Result<DType, (String, Option<Place>)> {
     let of_policy = |error: Error| (error.headline().to_owned(), None);
     let types = policy.resolve_reduction(reduction, dtype, operand).map_err(of_policy)?;
     for support in supports {

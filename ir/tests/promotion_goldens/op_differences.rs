@@ -74,6 +74,13 @@ pub const DIFFERENCES: &[Difference] = &[
         ours: meets,
         reason: "JAX's nan_to_num and ldexp drop the weak flag; here it stays",
     },
+    Difference {
+        libraries: &["jax x64", "jax x32"],
+        calls: &["cumulative_prod"],
+        cells: |o| o.other() && o.has(|ty| is_integer(*ty)),
+        ours: as_sum,
+        reason: "JAX's cumprod keeps small integers, as its cumsum does; here the dtypes are those of prod, as in the Array API and JAX's cumulative_sum",
+    },
     // NumPy.
     Difference {
         libraries: &["numpy2", "numpy1", "ivy_precise", "ivy_imprecise"],
@@ -417,6 +424,13 @@ pub const DIFFERENCES: &[Difference] = &[
         reason: "TensorFlow rounds and classifies floats only (round also integers)",
     },
     // Ivy.
+    Difference {
+        libraries: IVY,
+        calls: &["cumulative_sum"],
+        cells: |o| o.other(),
+        ours: as_sum,
+        reason: "Ivy's cumsum has 32 bits at least, also of f16, and keeps bool; here the dtypes are those of its sum",
+    },
     Difference {
         libraries: IVY,
         calls: &["reciprocal"],

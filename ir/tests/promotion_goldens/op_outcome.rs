@@ -124,6 +124,11 @@ pub fn as_std(o: &Outcome) -> Option<ValueType> {
     Call::Reduction(Reduction::Std).resolve(o.policy, o.operands)
 }
 
+/// As a sum.
+pub fn as_sum(o: &Outcome) -> Option<ValueType> {
+    Call::Reduction(Reduction::Sum).resolve(o.policy, o.operands)
+}
+
 /// Whether an exponent may have this type.
 pub fn is_integer(ty: ValueType) -> bool {
     matches!(ty.kind(), Kind::Bool | Kind::UInt | Kind::Int)

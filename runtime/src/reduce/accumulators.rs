@@ -182,7 +182,7 @@ unsafe fn meet(
 ///
 /// # Safety
 /// There is memory for `count` elements.
-unsafe fn fill(to: *mut u8, element: &[u8], count: usize) {
+pub unsafe fn fill(to: *mut u8, element: &[u8], count: usize) {
     if element.is_empty() {
         return;
     }

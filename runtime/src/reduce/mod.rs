@@ -8,14 +8,14 @@
 mod accumulators;
 mod places;
 mod task;
-mod tiles;
+pub mod tiles;
 
-use crate::code::{CodeOptions, Kernel};
+use crate::code::{CodeOptions, Composed, Kernel, Operands};
 use crate::cost;
 use crate::kernels;
 use crate::threads::{Threads, catch};
+pub use accumulators::fill;
 use accumulators::{Array, Cube, tree};
-use ndjit_codegen::clif::Cell;
 use ndjit_codegen::passes::split::{Part, Parts};
 use ndjit_ir::interp::Tensor;
 use ndjit_ir::loops::{Along, LoopNest};
@@ -55,18 +55,6 @@ impl Accumulated {
     }
 }
 
-/// The run-time arguments of a nest, as [`Kernel::call`] takes them.
-#[derive(Clone, Copy)]
-pub struct Operands<'a> {
-    pub pointers: &'a [*mut u8],
-    pub extents: &'a [usize],
-    pub strides: &'a [isize],
-    pub literals: &'a [Cell],
-}
-
-// SAFETY: addresses and numbers alone. Who reads or writes through them answers for it where kernels are called.
-unsafe impl Sync for Operands<'_> {}
-
 impl Reducer {
     /// Compiles the parts of `nest`, on the calling thread.
     ///
@@ -83,7 +71,7 @@ impl Reducer {
             let identity = registers.map(|registers| element(dtype, &registers)).transpose()?.unwrap_or_default();
             outputs.push(Accumulated { dtype, reduction, identity });
         }
-        let compile = |part: &Part| Kernel::part(&part.nest, options, part.rows);
+        let compile = |part: &Part| Kernel::part(&part.nest, options, part.form);
         Ok(Reducer {
             accumulate: compile(&parts.accumulate)?,
             start: parts.start.as_ref().map(compile).transpose()?,
@@ -95,27 +83,20 @@ impl Reducer {
             inputs: nest.inputs.len(),
         })
     }
+}
 
-    /// The kernels that no other reduction has.
-    pub fn own(&self) -> impl Iterator<Item = &Kernel> {
-        [&self.accumulate].into_iter().chain(&self.start)
+impl Composed for Reducer {
+    fn own(&self) -> SmallVec<[&Kernel; 2]> {
+        [&self.accumulate].into_iter().chain(&self.start).collect()
     }
 
-    /// Estimated time per element, ns. Accumulators are read and written in registers or in the cache.
-    pub fn cost(&self) -> f64 {
+    /// Accumulators are read and written in registers or in the cache.
+    fn cost(&self) -> f64 {
         let accumulators: usize = self.outputs.iter().map(Accumulated::size).sum();
         self.accumulate.cost() - cost::of_bytes(2 * accumulators)
     }
 
-    /// Reduces, on these threads where that is worth it.
-    ///
-    /// # Errors
-    /// `Allocation` if memory for accumulators is refused; `Verify` if there are no elements and a reduction needs some;
-    /// `Panic` if a worker panicked.
-    ///
-    /// # Safety
-    /// As [`Kernel::call`], where outputs have one element for each index of the loops that are kept.
-    pub unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
+    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
         let (kept, reduced) = operands.extents.split_at(self.kept);
         if kept.contains(&0) {
             return Ok(());
@@ -152,9 +133,11 @@ impl Reducer {
             Ok(())
         })
     }
+}
 
+impl Reducer {
     /// # Safety
-    /// As [`Reducer::run`].
+    /// As [`Composed::run`].
     unsafe fn of_nothing(&self, outputs: &Places) -> Result<()> {
         let mut elements = Vec::with_capacity(self.outputs.len());
         for Accumulated { dtype, reduction, .. } in &self.outputs {
@@ -185,6 +168,6 @@ impl Reducer {
 }
 
 /// The bytes of an element.
-fn element(dtype: DType, registers: &[u64]) -> Result<Vec<u8>> {
+pub fn element(dtype: DType, registers: &[u64]) -> Result<Vec<u8>> {
     Ok(Tensor::from_repr(dtype, Shape::scalar(), |_| registers)?.bytes)
 }

@@ -1,9 +1,9 @@
 //! One task of a reduction: the elements of a tile, accumulated and combined.
 
+use super::Reducer;
 use super::accumulators::Accumulators;
 use super::tiles::{Tile, Tiles, last_two};
-use super::{Operands, Reducer};
-use crate::code::Kernel;
+use crate::code::{Kernel, Operands};
 use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, Loop, Parts};
 use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
@@ -33,7 +33,7 @@ impl Task<'_> {
     /// Accumulates the tile's elements.
     ///
     /// # Safety
-    /// As [`Reducer::run`].
+    /// As [`Composed::run`](crate::code::Composed::run).
     pub unsafe fn run(&self) -> Result<Accumulators> {
         let Task { reducer, tiles, tile, .. } = *self;
         let accumulators = Accumulators::new(tiles, &tile, reducer.along, &reducer.outputs)?;
@@ -75,7 +75,7 @@ impl Task<'_> {
     }
 
     /// # Safety
-    /// As [`Reducer::run`]; the piece is of the tile's elements.
+    /// As [`Composed::run`](crate::code::Composed::run); the piece is of the tile's elements.
     unsafe fn accumulate(&self, accumulators: &Accumulators, piece: Piece, starts: &[*mut u8]) -> Result<()> {
         let start = self.reducer.start.as_ref().filter(|_| piece.first % BLOCK < LANES);
         let Some(start) = start else {

@@ -33,11 +33,11 @@ pub struct Run {
 }
 
 impl Runs {
-    fn count(self) -> usize {
+    pub fn count(self) -> usize {
         self.extent.div_ceil(self.len)
     }
 
-    fn get(self, index: usize) -> Run {
+    pub fn get(self, index: usize) -> Run {
         let start = index * self.len;
         Run { start, len: self.len.min(self.extent - start) }
     }
@@ -170,7 +170,7 @@ pub fn product(extents: &[usize]) -> usize {
 }
 
 /// Runs of at most about `len`, as many as needed, of like length and whole vectors.
-fn even(extent: usize, len: usize) -> Runs {
+pub fn even(extent: usize, len: usize) -> Runs {
     let len = extent.div_ceil(extent.div_ceil(len));
     Runs { extent, len: if len < extent && len > LANES { len.next_multiple_of(LANES) } else { len } }
 }

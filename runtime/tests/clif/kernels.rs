@@ -1,7 +1,7 @@
 //! Compiled kernels against the reference evaluation of their bodies, bit for bit.
 
 use crate::support::{check, compile, nest};
-use ndjit_codegen::clif::{ClifOptions, emit, host_isa};
+use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
 use ndjit_codegen::target::combinations;
 use ndjit_ir::body::{Body, BodyBuilder, Prim, Reg, Signature};
 use ndjit_ir::loops::Stride::{Broadcast, Contiguous, Strided};
@@ -330,7 +330,7 @@ fn no_kernel_can_trap() {
         let types = operand_types(prim, from);
         let plain = flat(&types, &[to], |b, args| vec![b.prim(prim, args, Some(to))]);
         for vector in [false, true] {
-            let kernel = emit(&plain, &*isa, ClifOptions { vector, rows: false }).unwrap();
+            let kernel = emit(&plain, &*isa, ClifOptions { vector, form: Form::Plain }).unwrap();
             let function = &kernel.function;
             for inst in function.layout.blocks().flat_map(|block| function.layout.block_insts(block)) {
                 let data = &function.dfg.insts[inst];

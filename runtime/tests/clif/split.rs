@@ -1,8 +1,8 @@
-//! The parts of nests that reduce, and who refuses what.
+//! The parts of nests that reduce or scan, and who refuses what.
 
-use ndjit_codegen::clif::{ClifOptions, emit, host_isa};
+use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
 use ndjit_codegen::passes::expand::expand;
-use ndjit_codegen::passes::split::{Part, generated, split};
+use ndjit_codegen::passes::split::{Part, Split, generated, split};
 use ndjit_codegen::{Options, lower};
 use ndjit_codegen::{passes::access::contiguous, wgsl};
 use ndjit_ir::graph::{Graph, Places};
@@ -22,7 +22,7 @@ fn nest(dtype: DType, text: &str) -> LoopNest {
 fn text(parts: &[Part]) -> String {
     let all = parts.iter().map(|part| {
         part.nest.verify().unwrap();
-        format!("{}, rows {}: {}\n", part.name.unwrap_or("itself"), part.rows, part.nest)
+        format!("{}, {:?}: {}\n", part.name.unwrap_or("itself"), part.form, part.nest)
     });
     all.collect()
 }
@@ -31,7 +31,7 @@ fn text(parts: &[Part]) -> String {
 fn a_sum_of_squares_is_accumulated_and_combined() {
     let nest = nest(DType::F32, "  %1 = multiply %0, %0 : f32[3, 50]\n  %2 = sum %1 axes [1] : f32[3]\n  return %2");
     insta::assert_snapshot!(text(&generated(&nest).unwrap()), @r"
-    accumulate, rows true: nest rank 5 {
+    accumulate, Rows: nest rank 5 {
       in0: f32 contiguous, in1: f32 contiguous
       out0: f32 contiguous
       for i0, i1, i2, i3, i4 {
@@ -42,7 +42,7 @@ fn a_sum_of_squares_is_accumulated_and_combined() {
         store out0, t3
       }
     }
-    combine, rows false: nest rank 3 {
+    combine, Plain: nest rank 3 {
       in0: f32 contiguous, in1: f32 contiguous
       out0: f32 contiguous
       for i0, i1, i2 {
@@ -59,7 +59,7 @@ fn a_sum_of_squares_is_accumulated_and_combined() {
 fn a_product_of_complex_numbers_is_started() {
     let nest = nest(DType::C64, "  %1 = prod %0 axes [0] : c64[50]\n  return %1");
     insta::assert_snapshot!(text(&generated(&nest).unwrap()), @r"
-    accumulate, rows false: nest rank 5 {
+    accumulate, Plain: nest rank 5 {
       in0: c64 contiguous, in1: c64 contiguous
       out0: c64 contiguous
       for i0, i1, i2, i3, i4 {
@@ -69,7 +69,7 @@ fn a_product_of_complex_numbers_is_started() {
         store out0, t2
       }
     }
-    start, rows false: nest rank 5 {
+    start, Plain: nest rank 5 {
       in0: c64 contiguous
       out0: c64 contiguous
       for i0, i1, i2, i3, i4 {
@@ -77,7 +77,7 @@ fn a_product_of_complex_numbers_is_started() {
         store out0, t0
       }
     }
-    combine, rows false: nest rank 3 {
+    combine, Plain: nest rank 3 {
       in0: c64 contiguous, in1: c64 contiguous
       out0: c64 contiguous
       for i0, i1, i2 {
@@ -91,10 +91,28 @@ fn a_product_of_complex_numbers_is_started() {
 }
 
 #[test]
+fn a_scan_takes_steps_and_carries() {
+    let nest = |text| text_of(&nest(DType::F32, text));
+    insta::assert_snapshot!(nest("  %1 = cumulative_sum %0 axis 1 : f32[3, 50]\n  return %1"));
+    insta::assert_snapshot!(nest("  %1 = square %0 : f32[3, 50]\n  %2 = cummax %1 axis 0 : f32[3, 50]\n  return %2"));
+}
+
+#[test]
+fn a_scan_without_an_identity_is_told_where_blocks_begin() {
+    let nest = nest(DType::C64, "  %1 = cumulative_prod %0 axis 0 : c64[3, 50]\n  return %1");
+    insta::assert_snapshot!(text_of(&nest));
+}
+
+fn text_of(nest: &LoopNest) -> String {
+    nest.verify().unwrap();
+    format!("{nest}\n{}", text(&generated(nest).unwrap()))
+}
+
+#[test]
 fn what_does_not_reduce_is_itself() {
     let nest = nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1");
-    assert_eq!(split(&nest).unwrap(), None);
-    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, rows: false }]);
+    assert_eq!(split(&nest).unwrap(), Split::Whole);
+    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, form: Form::Plain }]);
 }
 
 #[test]
@@ -107,7 +125,7 @@ fn code_is_generated_for_parts_alone() {
     let error = split(&expanded).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: split: a nest that reduces is split before it is expanded");
     let plain = expand(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1")).unwrap();
-    let error = emit(&plain, &*isa, ClifOptions { vector: true, rows: true }).unwrap_err();
+    let error = emit(&plain, &*isa, ClifOptions { vector: true, form: Form::Rows }).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: clif: rows accumulate in the first inputs, which are the outputs");
 }
 
@@ -120,7 +138,7 @@ fn wgsl_names_what_it_lacks() {
       help: this emitter covers arithmetic, comparisons and selection on f32, i32 and u32
     ");
     let positions = split(&nest(DType::F32, "  %1 = argmax %0 axes [1] : i32[3]\n  return %1"));
-    let Some(parts) = positions.unwrap() else { panic!("it reduces") };
+    let Split::Reduce(parts) = positions.unwrap() else { panic!("it reduces") };
     let error = wgsl::emit(&expand(&parts.accumulate.nest).unwrap()).unwrap_err();
     insta::assert_snapshot!(error, @r"
     error[backend]: wgsl: indices, which argmax and argmin read, cannot be emitted yet

@@ -3,7 +3,7 @@
 
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
-use ndjit_codegen::clif::{Cell, ClifOptions, emit, host_isa, literal_cells};
+use ndjit_codegen::clif::{Cell, ClifOptions, Form, emit, host_isa, literal_cells};
 use ndjit_ir::body::Body;
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, PrimType};
@@ -22,7 +22,7 @@ type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *c
 /// Compiles an expanded nest.
 pub fn compile(nest: &LoopNest, vector: bool) -> Compiled {
     let isa = host_isa().unwrap();
-    let kernel = emit(nest, &*isa, ClifOptions { vector, rows: false }).unwrap_or_else(|e| panic!("{e}"));
+    let kernel = emit(nest, &*isa, ClifOptions { vector, form: Form::Plain }).unwrap_or_else(|e| panic!("{e}"));
     let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
     let id = module.declare_function("kernel", Linkage::Export, &kernel.function.signature).unwrap();
     let text = kernel.to_string();

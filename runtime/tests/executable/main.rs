@@ -6,6 +6,7 @@ mod programs;
 mod reductions;
 #[path = "../common/running.rs"]
 mod running;
+mod scans;
 
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};

@@ -1,7 +1,8 @@
 //! Commit: resolves every dtype and makes every cast explicit.
 //!
 //! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the default
-//! dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`). No decision looks at a value; an integer literal that does not fit is an error.
+//! dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`).
+//! No decision looks at a value; an integer literal that does not fit is an error.
 
 mod reduction;
 
@@ -85,6 +86,7 @@ impl Commit<'_> {
                 }
             }
             NodeKind::Reduce(reduce) => self.reduce(id, reduce)?,
+            NodeKind::Scan(scan) => self.scan(id, scan)?,
             NodeKind::Iota(axes) => {
                 let shape = self.out.intern(shape);
                 self.out.add(NodeKind::Iota(axes), &[], &[(DType::I64, shape)])

@@ -1,15 +1,15 @@
 //! Reductions of a traced graph as elementary ones: what a mean, a variance or an index of the largest element is, in ops and
-//! elementary reductions. Sums and products of halves are accumulated in `f32` and rounded once.
+//! elementary reductions. Sums and products of halves, those of scans too, are accumulated in `f32` and rounded once.
 
 use super::Commit;
 use ndjit_ir::explain::Reason;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::reduction::{Axes, Reduce, Reduction};
+use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::squeeze;
-use ndjit_ir::{DType, Op, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Shape};
 
 /// A reduction being built.
 struct Building<'a, 'g> {
@@ -75,8 +75,31 @@ impl Commit<'_> {
             | Reduction::Min
             | Reduction::Any
             | Reduction::All) => building.fold(elementary, x),
+            scan @ (Reduction::CumulativeSum | Reduction::CumulativeProd | Reduction::CumMax | Reduction::CumMin) => {
+                return Err(Error::new(ErrorCode::Verify, format!("commit: {scan} is a scan, no reduction")));
+            }
         };
         Ok(building.cast(value, types.result))
+    }
+}
+
+impl Commit<'_> {
+    /// The values of the typed graph that a scan of the traced one becomes.
+    pub(super) fn scan(&mut self, id: NodeId, scan: Scan) -> Result<Value> {
+        let Scan { reduction, axis, dtype, policy } = scan;
+        let operand = self.graph.operands(id)[0];
+        let types = policy.resolve_reduction(reduction, dtype, self.graph.ty(operand))?;
+        let reason = Reason::Operand(id, 0);
+        let x = match dtype {
+            Some(_) => self.cast(operand, types.compute, reason)?,
+            None => self.coerce(operand, types.compute, reason)?,
+        };
+        let mut building = Building { commit: self, id, axes: Axes::one(axis as usize), keepdims: true };
+        let x = if reduction.accumulates(types.compute) { x } else { building.cast(x, accumulated(types.compute)) };
+        let out = &mut building.commit.out;
+        let result = (out.ty(x), out.shape_id(x));
+        let scanned = out.add(NodeKind::Scan(Scan::typed(reduction, axis)), &[x], &[result]);
+        Ok(building.cast(scanned, types.result))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which nodes are computed together: groups of one shape that grow node by node, under limits, without cycles between them.
-//! Reductions of the same elements along the same axes are a group of their own, and so is what moves elements: a join, or a reshape that no strides make.
+//! Reductions of the same elements along the same axes are a group of their own, and so is a scan, and what moves elements: a join,
+//! or a reshape that no strides make.
 
 use crate::passes::access::Accesses;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
@@ -101,7 +102,11 @@ impl Groups {
                     this.after[value.index()] = this.after_storing(accesses.base(value));
                     continue;
                 }
-                NodeKind::Reduce(_) | NodeKind::Concat(..) | NodeKind::View(_) | NodeKind::Reshape => {
+                NodeKind::Reduce(_)
+                | NodeKind::Scan(_)
+                | NodeKind::Concat(..)
+                | NodeKind::View(_)
+                | NodeKind::Reshape => {
                     this.alone(graph, id, accesses, fuse);
                     continue;
                 }
@@ -145,7 +150,7 @@ impl Groups {
         }
     }
 
-    /// A group of its own for a reduction, or for what moves elements. Only reductions of the same elements join it.
+    /// A group of its own for a reduction, a scan, or for what moves elements. Only reductions of the same elements join it.
     fn alone(&mut self, graph: &Graph<DType>, id: NodeId, accesses: &Accesses, fuse: bool) {
         let (value, operands) = (graph.node(id).first(), graph.operands(id));
         let after = operands.iter().map(|o| self.after[o.index()].max(self.after_storing(accesses.base(*o))));
@@ -213,6 +218,7 @@ impl Groups {
                 NodeKind::Op(..)
                 | NodeKind::Cast(_)
                 | NodeKind::Reduce(_)
+                | NodeKind::Scan(_)
                 | NodeKind::Reshape
                 | NodeKind::Concat(..)
                 | NodeKind::Call(_) => {

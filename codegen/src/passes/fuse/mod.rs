@@ -4,8 +4,8 @@
 //! kernel has a level above those of the kernels it reads, so kernels of one level can be merged. A value of a
 //! smaller shape is computed again inside the kernel that broadcasts it when that is cheap, or when it does not change along
 //! the innermost axis and so is computed once per row; else it is stored. A value of the kernel's own shape is computed once,
-//! and stored if another kernel reads it, so sharing never recomputes. A reduction has a kernel of its own, in which its operand
-//! is computed if nothing else wants that, or if it is cheap; so has each array that is joined with others, and a reshape that is a
+//! and stored if another kernel reads it, so sharing never recomputes. A reduction or a scan has a kernel of its own, in which its
+//! operand is computed if nothing else wants that, or if it is cheap; so has each array that is joined with others, and a reshape that is a
 //! copy. Views are read in place.
 
 mod groups;
@@ -14,11 +14,11 @@ use crate::passes::access::Accesses;
 use groups::{Group, Groups, NONE};
 use ndjit_ir::graph::{Graph, NodeKind, SlotId, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, StmtKind};
-use ndjit_ir::reduction::{Axes, Reduce};
+use ndjit_ir::reduction::{Axes, Reduce, Scan};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ struct KernelPlan {
     /// The group whose values it computes.
     group: u32,
     space: Shape,
-    /// Values of the iteration space that are stored, or reduced.
+    /// Values of the iteration space that are stored, reduced or scanned.
     roots: Vec<Value>,
     /// The values stored.
     stored: Vec<Value>,
@@ -100,7 +100,7 @@ impl Fusing<'_> {
         self.groups.group(value) != NONE
     }
 
-    /// Whether a group is that of one reduction, or one node that moves elements.
+    /// Whether a group is that of one reduction or scan, or one node that moves elements.
     fn is_alone(&self, group: &Group) -> bool {
         group.nodes.first().is_some_and(|&id| is_alone(self.graph.node(id).kind))
     }
@@ -125,6 +125,10 @@ impl Fusing<'_> {
         };
         match self.kind(value) {
             NodeKind::Reduce(Reduce { axes, .. }) => vec![self.reducing(axes, stored, needed)],
+            NodeKind::Scan(Scan { reduction, axis, .. }) => {
+                let reduce = Some(KernelReduce { axes: Axes::one(axis as usize), outputs: smallvec![reduction] });
+                vec![KernelPlan { reduce, ..plan(operands[0]) }]
+            }
             NodeKind::Concat(axis, _) => {
                 let axis = axis as usize;
                 let mut start = 0;
@@ -221,7 +225,7 @@ impl Fusing<'_> {
 /// Whether a node has a group of its own.
 fn is_alone(kind: NodeKind) -> bool {
     match kind {
-        NodeKind::Reduce(_) | NodeKind::Concat(..) | NodeKind::View(_) | NodeKind::Reshape => true,
+        NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Concat(..) | NodeKind::View(_) | NodeKind::Reshape => true,
         NodeKind::Param(..)
         | NodeKind::Literal(_)
         | NodeKind::Op(..)
@@ -250,6 +254,7 @@ impl KernelBuilder<'_> {
             NodeKind::Param(..)
             | NodeKind::Literal(_)
             | NodeKind::Reduce(_)
+            | NodeKind::Scan(_)
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
@@ -274,6 +279,7 @@ impl KernelBuilder<'_> {
             | NodeKind::Op(..)
             | NodeKind::Cast(_)
             | NodeKind::Reduce(_)
+            | NodeKind::Scan(_)
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape

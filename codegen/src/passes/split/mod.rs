@@ -1,4 +1,5 @@
-//! Split: a nest that reduces becomes ordinary nests, which code is generated for as for any other. Who runs them holds
+//! Split: a nest that reduces or [scans](ScanParts) becomes ordinary nests, which code is generated for as for any other. Who runs
+//! a reduction holds
 //! accumulators, one per output for each lane of each block of [`fold`](ndjit_ir::reduction::fold), and calls
 //!
 //! - *accumulate* to combine accumulators with elements;
@@ -10,6 +11,11 @@
 //! along a loop: that of the steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not hold of them, and
 //! the steps are taken in order.
 
+mod scan;
+
+pub use scan::{SCAN_LOOPS, ScanLoop, ScanParts};
+
+use crate::clif::Form;
 use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
 use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Result};
@@ -52,12 +58,23 @@ impl fmt::Display for Loop {
 /// A nest that code is generated for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What it does in a nest that reduces.
+    /// What it does in a nest that reduces or scans.
     pub name: Option<&'static str>,
     /// Its loops.
     pub nest: LoopNest,
-    /// Whether its last two loops are the steps and lanes of rows ([`ClifOptions`](crate::clif::ClifOptions)).
-    pub rows: bool,
+    /// What its accumulators, the first inputs and outputs, do along its last loops.
+    pub form: Form,
+}
+
+/// The nests that a nest becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// Itself, if it neither reduces nor scans.
+    Whole,
+    /// The parts of a reduction.
+    Reduce(Box<Parts>),
+    /// The parts of a scan.
+    Scan(Box<ScanParts>),
 }
 
 /// The nests that a nest becomes that reduces.
@@ -81,12 +98,12 @@ impl Parts {
     }
 }
 
-/// The parts of a nest; `None` if it does not reduce.
+/// The parts of a nest.
 ///
 /// # Errors
 /// `Verify` if its body is not one of ops, or a reduction is not elementary.
-pub fn split(nest: &LoopNest) -> Result<Option<Parts>> {
-    let Some(reduce) = &nest.reduce else { return Ok(None) };
+pub fn split(nest: &LoopNest) -> Result<Split> {
+    let Some(reduce) = &nest.reduce else { return Ok(Split::Whole) };
     let LoopBody::Ops(body) = &nest.body else {
         return Err(Error::new(ErrorCode::Verify, "split: a nest that reduces is split before it is expanded"));
     };
@@ -94,6 +111,9 @@ pub fn split(nest: &LoopNest) -> Result<Option<Parts>> {
     let ops = ops(reduce, dtypes.len())?;
     if body.outputs.len() != dtypes.len() {
         return Err(Error::new(ErrorCode::Verify, "split: the nest's outputs are not those of its body"));
+    }
+    if reduce.scans() {
+        return Ok(Split::Scan(Box::new(scan::split(nest, reduce, body, &dtypes, &ops))));
     }
     let accumulators: Vec<Access> = dtypes.iter().map(|&dtype| Access::memory(dtype, Stride::Contiguous)).collect();
     let nest_of = |rank: usize, inputs: Vec<Access>, literals: &[DType], body: OpBody| LoopNest {
@@ -109,12 +129,12 @@ pub fn split(nest: &LoopNest) -> Result<Option<Parts>> {
     let begins = reduce.outputs.iter().zip(&dtypes).all(|(reduction, &dtype)| reduction.identity(dtype).is_some());
     let start = || nest_of(ACCUMULATE_LOOPS, nest.inputs.clone(), &nest.literals, body.as_ref().clone());
     let combine = nest_of(COMBINE_LOOPS, accumulators.repeat(2), &[], combining(&dtypes, &ops));
-    let rows = reduce.along == Along::Reduced;
-    Ok(Some(Parts {
-        accumulate: Part { name: Some("accumulate"), nest: accumulate, rows },
-        start: (!begins).then(|| Part { name: Some("start"), nest: start(), rows: false }),
-        combine: Part { name: Some("combine"), nest: combine, rows: false },
-    }))
+    let form = if reduce.along == Along::Reduced { Form::Rows } else { Form::Plain };
+    Ok(Split::Reduce(Box::new(Parts {
+        accumulate: Part { name: Some("accumulate"), nest: accumulate, form },
+        start: (!begins).then(|| Part { name: Some("start"), nest: start(), form: Form::Plain }),
+        combine: Part { name: Some("combine"), nest: combine, form: Form::Plain },
+    })))
 }
 
 /// The nests that code is generated for, with what each does: the nest itself, or its parts.
@@ -123,9 +143,14 @@ pub fn split(nest: &LoopNest) -> Result<Option<Parts>> {
 /// As [`split`].
 pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
     Ok(match split(nest)? {
-        None => vec![Part { name: None, nest: nest.clone(), rows: false }],
-        Some(Parts { accumulate, start, combine }) => {
+        Split::Whole => vec![Part { name: None, nest: nest.clone(), form: Form::Plain }],
+        Split::Reduce(parts) => {
+            let Parts { accumulate, start, combine } = *parts;
             [Some(accumulate), start, Some(combine)].into_iter().flatten().collect()
+        }
+        Split::Scan(parts) => {
+            let ScanParts { step, carry, .. } = *parts;
+            vec![step, carry]
         }
     })
 }
@@ -138,8 +163,18 @@ fn ops(reduce: &NestReduce, outputs: usize) -> Result<Vec<Op>> {
 
 /// The body with accumulators before its inputs, combined with what it stores.
 fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op]) -> OpBody {
-    let shift = dtypes.len();
     let mut out = loading(dtypes);
+    let elements = append(&mut out, body);
+    for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
+        let combined = out.push(StmtKind::Op(op), &[Scalar::from_index(n), elements[n]], dtype);
+        out.outputs.push(combined);
+    }
+    out
+}
+
+/// Computes a body after what another, that only loads, loads: the scalars it stores.
+fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
+    let shift = out.stmts.len();
     out.inputs.extend(&body.inputs);
     out.literals.clone_from(&body.literals);
     let moved = |scalar: &Scalar| Scalar::from_index(scalar.index() + shift);
@@ -151,11 +186,7 @@ fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op]) -> OpBody {
         let args: Vec<Scalar> = args.iter().map(moved).collect();
         out.push(kind, &args, *dtype);
     }
-    for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
-        let combined = out.push(StmtKind::Op(op), &[Scalar::from_index(n), moved(&body.outputs[n])], dtype);
-        out.outputs.push(combined);
-    }
-    out
+    body.outputs.iter().map(moved).collect()
 }
 
 fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {

@@ -1,0 +1,73 @@
+//! Scans of rows: the accumulators stay in registers over the steps of the innermost loop, so that each waits for one op, not for
+//! a store of the step before. One lane at a time.
+
+use super::lanes::Operand;
+use super::memory::Stream;
+use super::nest::{Args, Nest};
+use super::rows::registers;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use cranelift_frontend::FunctionBuilder;
+use ndjit_ir::PrimType;
+use ndjit_ir::loops::Stride;
+
+impl Nest<'_> {
+    /// The innermost loop. `env` holds what does not change; the first `accumulators` inputs and outputs do not move.
+    pub(super) fn take_steps(
+        &self,
+        b: &mut FunctionBuilder<'_>,
+        args: &mut Args,
+        streams: &[Stream],
+        total: Value,
+        mut env: Vec<Operand>,
+        accumulators: usize,
+    ) {
+        let words = self.nest.outputs[..accumulators].iter().map(|access| access.dtype.storage().len()).sum();
+        let types: Vec<PrimType> = self.body.output_types().take(words).collect();
+        let mut emitter = self.emitter(b, args, 1);
+        let loaded: Vec<Operand> = streams[..accumulators].iter().flat_map(|stream| emitter.load(stream)).collect();
+        let first = registers(&mut emitter, &loaded, &types);
+
+        let (header, exit) = (b.create_block(), b.create_block());
+        let mut arguments = self.moving(&streams[accumulators..], total);
+        arguments.extend(first.iter().flatten().map(|&value| BlockArg::Value(value)));
+        b.ins().jump(header, &arguments);
+        b.switch_to_block(header);
+        let mut moved = streams.to_vec();
+        let left = self.rebind(b, header, &mut moved[accumulators..]);
+        for (word, (values, ty)) in first.iter().zip(&types).enumerate() {
+            let parameter = |&value: &Value| {
+                let ty = b.func.dfg.value_type(value);
+                b.append_block_param(header, ty)
+            };
+            env[word] = Operand::Lanes { regs: values.iter().map(parameter).collect(), bits: ty.bits() };
+        }
+        let (inputs, outputs) = moved.split_at(self.nest.inputs.len());
+        let mut emitter = self.emitter(b, args, 1);
+        let values = self.values(&mut emitter, inputs, &mut env);
+        let after = registers(&mut emitter, &values[..words], &types);
+        for stream in &outputs[accumulators..] {
+            let words = stream.access.dtype.storage().len();
+            emitter.store(stream, &values[stream.first..][..words]);
+        }
+        for stream in &mut moved[accumulators..] {
+            let bytes = stream.access.dtype.bytes() as i64;
+            match (stream.access.inner, stream.stride) {
+                (Stride::Contiguous, _) => stream.pointer = b.ins().iadd_imm_s(stream.pointer, bytes),
+                (Stride::Strided, Some(stride)) => stream.pointer = b.ins().iadd(stream.pointer, stride),
+                (Stride::Strided, None) | (Stride::Broadcast, _) => {}
+            }
+        }
+        let left = b.ins().iadd_imm_s(left, -1);
+        let mut arguments = self.moving(&moved[accumulators..], left);
+        arguments.extend(after.iter().flatten().map(|&value| BlockArg::Value(value)));
+        b.ins().brif(left, header, &arguments, exit, &[]);
+        b.switch_to_block(exit);
+        let mut emitter = self.emitter(b, args, 1);
+        let last: Vec<Operand> =
+            after.into_iter().zip(&types).map(|(regs, ty)| Operand::Lanes { regs, bits: ty.bits() }).collect();
+        for stream in &streams[self.nest.inputs.len()..][..accumulators] {
+            let words = stream.access.dtype.storage().len();
+            emitter.store(stream, &last[stream.first..][..words]);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Scans on the CPU: the kernels of a nest's [parts](ndjit_codegen::passes::split), and who calls them.
+//!
+//! Rows are independent: [tiles](Tile) of them are scanned block by block, each block beginning with the last results of the one
+//! before. Where there are fewer tiles than threads, their blocks are scanned without what comes before, at once; then the last
+//! results of the blocks become carries, one after the other; then these are combined with the other results, at once. The order
+//! in which elements meet is that of [`scan`](ndjit_ir::reduction::scan) both ways.
+
+mod task;
+
+use crate::code::{CodeOptions, Composed, Kernel, Operands};
+use crate::cost;
+use crate::kernels;
+use crate::reduce::element;
+use crate::reduce::tiles::{Run, Runs, Tile, before_last_two, even, last_two, product};
+use crate::threads::{CHUNKS_PER_THREAD, Threads, catch};
+use ndjit_codegen::passes::split::ScanParts;
+use ndjit_ir::loops::{Along, LoopNest};
+use ndjit_ir::reduction::BLOCK;
+use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use task::Task;
+
+/// Elements of a tile of rows.
+const MOST: usize = 256 << 10;
+const LEAST: usize = 16 << 10;
+/// Bytes of local values of a tile: they stay in the second cache.
+const LOCAL: usize = 256 << 10;
+/// Columns of a tile, at least, if there are as many.
+const STRIP: usize = 256;
+
+/// The compiled parts of a nest that scans.
+#[derive(Debug)]
+pub struct Scanner {
+    step: Kernel,
+    carry: Arc<Kernel>,
+    outputs: SmallVec<[Scanned; 1]>,
+    rank: usize,
+    along: Along,
+    inputs: usize,
+    flags: bool,
+}
+
+/// What is known of an output.
+#[derive(Debug)]
+struct Scanned {
+    size: usize,
+    /// The element that local values and the first carry begin with; zeros that are not used where truth values say where blocks
+    /// begin.
+    identity: Vec<u8>,
+}
+
+/// The rows and blocks of a scan, cut into tiles.
+struct Tiles {
+    inner: Runs,
+    outer: Runs,
+    rest: usize,
+    blocks: Runs,
+}
+
+impl Scanner {
+    /// Compiles the parts of `nest`, on the calling thread.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub fn new(nest: &LoopNest, parts: &ScanParts, options: CodeOptions) -> Result<Scanner> {
+        let Some(reduce) = &nest.reduce else {
+            return Err(Error::new(ErrorCode::Verify, "scan: the nest does not scan"));
+        };
+        let mut outputs = SmallVec::new();
+        for (access, scan) in nest.outputs.iter().zip(&reduce.outputs) {
+            let size = access.dtype.bytes();
+            let identity = match scan.identity(access.dtype) {
+                Some(registers) => element(access.dtype, &registers)?,
+                None => vec![0; size],
+            };
+            outputs.push(Scanned { size, identity });
+        }
+        Ok(Scanner {
+            step: Kernel::part(&parts.step.nest, options, parts.step.form)?,
+            carry: kernels::get(&parts.carry.nest, options)?,
+            outputs,
+            rank: nest.rank,
+            along: reduce.along,
+            inputs: nest.inputs.len(),
+            flags: parts.flags,
+        })
+    }
+
+    fn tiles(&self, extents: &[usize], pieces: usize) -> Tiles {
+        let (kept, len) = (&extents[..self.rank - 1], extents[self.rank - 1]);
+        let [outer, inner] = last_two(kept, 1);
+        let rest = product(before_last_two(kept));
+        let target = (product(extents) / pieces.max(1)).clamp(LEAST, MOST);
+        let room = (LOCAL / self.outputs.iter().map(|output| output.size).max().unwrap_or(1)).max(1);
+        let width = match self.along {
+            Along::Reduced => (target / len).clamp(1, inner),
+            Along::Kept => {
+                // Strips of columns that every thread has one of.
+                let strips = pieces.div_ceil(CHUNKS_PER_THREAD).div_ceil(outer.saturating_mul(rest));
+                inner.div_ceil(strips).max(STRIP).min(room).min(inner)
+            }
+        };
+        let height = if width == inner { (target / width.saturating_mul(len)).min(room / width) } else { 1 };
+        let blocks = Runs { extent: len.div_ceil(BLOCK), len: len.div_ceil(BLOCK) };
+        Tiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest, blocks }
+    }
+}
+
+impl Composed for Scanner {
+    fn own(&self) -> SmallVec<[&Kernel; 2]> {
+        [&self.step].into_iter().collect()
+    }
+
+    /// Local values and carries are read and written in the cache.
+    fn cost(&self) -> f64 {
+        let sizes: usize = self.outputs.iter().map(|output| output.size).sum();
+        self.step.cost() - cost::of_bytes(3 * sizes)
+    }
+
+    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
+        if operands.extents.contains(&0) {
+            return Ok(());
+        }
+        let pieces = threads.pieces(product(operands.extents), self.cost());
+        let mut tiles = self.tiles(operands.extents, pieces);
+        let each = |tiles: &Tiles, work: &(dyn Fn(Task<'_>) -> Result<()> + Sync)| {
+            let work = |index: usize| work(Task { scanner: self, operands, tile: tiles.tile(index) });
+            match pieces > 1 {
+                true => threads.each(tiles.count(), work),
+                false => catch(|| (0..tiles.count()).try_for_each(work)),
+            }
+        };
+        let (count, blocks) = (tiles.count(), tiles.blocks.extent);
+        if count >= pieces.div_ceil(CHUNKS_PER_THREAD) || blocks == 1 {
+            // SAFETY: the caller's promise. Tasks write different results.
+            return each(&tiles, &|task| unsafe { task.scan(true) });
+        }
+        let whole = Tiles { ..tiles };
+        tiles.blocks.len = blocks.saturating_mul(count).div_ceil(pieces).clamp(1, blocks);
+        // SAFETY: the caller's promise. Tasks write different results. Carries are made of results that have been written, and
+        // combined with others than those that they are read from.
+        each(&tiles, &|task| unsafe { task.scan(false) })?;
+        // SAFETY: as before.
+        each(&whole, &|task| unsafe { task.carries() })?;
+        // SAFETY: as before.
+        each(&tiles, &|task| unsafe { task.carry() })
+    }
+}
+
+impl Tiles {
+    /// The number of tiles; saturates.
+    fn count(&self) -> usize {
+        product(&[self.rest, self.outer.count(), self.inner.count(), self.blocks.count()])
+    }
+
+    /// A tile by its number.
+    fn tile(&self, index: usize) -> Tile {
+        let (index, row) = (index / self.blocks.count(), index % self.blocks.count());
+        let (index, inner) = (index / self.inner.count(), index % self.inner.count());
+        let (rest, outer) = (index / self.outer.count(), index % self.outer.count());
+        let [inner, outer, blocks]: [Run; 3] = [self.inner.get(inner), self.outer.get(outer), self.blocks.get(row)];
+        Tile { row, blocks, inner, outer, rest }
+    }
+}
