@@ -3,6 +3,8 @@
 //! Invariants: a graph holds only values that exist; a failed operation leaves the graph as it was and becomes an error of
 //! the trace. Arrays met while tracing become parameters after the function's own, one per array.
 
+mod arrange;
+
 use crate::array::Array;
 use crate::config;
 use crate::explain;
@@ -12,7 +14,7 @@ use crate::manipulation::{Move, Movement};
 use crate::operand::AnyOperand;
 use crate::reductions::Request;
 use ndjit_ir::explain::{Explainer, Explanation, Input};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
@@ -418,7 +420,7 @@ impl Trace {
             return Err(self.fail(error.clone()));
         }
         if let Some(formula) = &array.0.formula {
-            let value = self.computed(formula, place);
+            let value = arrange::computed(&mut self.graph, &mut self.places, formula, place);
             self.formulas.insert(array.identity(), (array.clone(), value));
             return Ok(value);
         }
@@ -428,25 +430,6 @@ impl Trace {
         self.hidden_at.insert(array.identity(), self.hidden.len());
         self.hidden.push((array.clone(), value));
         Ok(value)
-    }
-
-    /// The result of a program without arguments, as operations of this trace.
-    fn computed(&mut self, formula: &Graph<ValueType>, place: Place) -> Value {
-        let mut map = vec![Value(u32::MAX); formula.value_count()];
-        for id in formula.node_ids() {
-            let node = formula.node(id);
-            let operands: SmallVec<[Value; 3]> = formula.operands(id).iter().map(|o| map[o.index()]).collect();
-            let (ty, shape) = (formula.ty(node.first()), self.graph.intern(formula.shape(node.first())));
-            map[node.first().index()] = match node.kind {
-                NodeKind::Literal(slot) => self.graph.literal(formula.slots()[slot.index()].clone(), ty),
-                kind => {
-                    let kind = formula.kind_in(kind, &mut self.graph);
-                    self.graph.add(kind, &operands, &[(ty, shape)])
-                }
-            };
-            self.places.note(self.graph.producer(map[node.first().index()]), place);
-        }
-        map[formula.outputs()[0].index()]
     }
 
     /// What is known of some values.
@@ -542,7 +525,7 @@ impl Trace {
         self.graph.set_outputs(values);
         let hidden: Vec<Array> = self.hidden.into_iter().map(|(array, _)| array).collect();
         let recording = Recording { graph: self.graph, places: self.places, supports: self.supports, hidden };
-        Ok(if recording.hidden.is_empty() { recording } else { params_first(recording) })
+        Ok(if recording.hidden.is_empty() { recording } else { arrange::params_first(recording) })
     }
 }
 
@@ -564,51 +547,6 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => None,
     }
-}
-
-/// The same recording with all parameters before all other nodes, each sort in its order.
-fn params_first(recording: Recording) -> Recording {
-    let Recording { graph, places, supports, hidden } = recording;
-    let mut out = Graph::with_slots(&graph);
-    let (mut out_places, mut out_supports) = (Places::default(), Supports::default());
-    let mut note = |from: NodeId, to: NodeId| {
-        places.all(from).for_each(|place| out_places.note(to, place));
-        supports.of(from).iter().for_each(|&support| out_supports.note(to, support));
-    };
-    let mut map = vec![Value(u32::MAX); graph.value_count()];
-    for &param in graph.params() {
-        let NodeKind::Param(_, stored) = graph.node(graph.producer(param)).kind else { continue };
-        let value = out.param_stored(graph.ty(param), stored, graph.shape(param));
-        note(graph.producer(param), out.producer(value));
-        map[param.index()] = value;
-    }
-    for child in graph.children() {
-        out.child(Arc::clone(child));
-    }
-    for id in graph.node_ids() {
-        let node = graph.node(id);
-        if matches!(node.kind, NodeKind::Param(..)) {
-            continue;
-        }
-        let operands: SmallVec<[Value; 4]> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
-        let mut results: SmallVec<[_; 1]> = SmallVec::new();
-        for value in node.results() {
-            let shape = out.intern(graph.shape(value));
-            results.push((graph.ty(value), shape));
-        }
-        let kind = graph.kind_in(node.kind, &mut out);
-        let first = out.add(kind, &operands, &results);
-        for (i, value) in node.results().enumerate() {
-            map[value.index()] = Value(first.0 + i as u32);
-        }
-        note(id, out.producer(first));
-    }
-    for n in 0..graph.children().len() as u32 {
-        out_places.add_child(places.child(n));
-        supports.child(n).into_iter().for_each(|child| out_supports.add_child(Arc::clone(child)));
-    }
-    out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
-    Recording { graph: out, places: out_places, supports: out_supports, hidden }
 }
 
 fn outside(what: &str) -> Error {

@@ -1,0 +1,77 @@
+//! Putting nodes of graphs in other places: parameters first, formulas into the trace that uses them.
+
+use super::Recording;
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Value};
+use ndjit_ir::support::Supports;
+use ndjit_ir::{Place, ValueType};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The result of a program without arguments, as operations of another graph, written at `place`.
+pub(super) fn computed(
+    graph: &mut Graph<ValueType>,
+    places: &mut Places,
+    formula: &Graph<ValueType>,
+    place: Place,
+) -> Value {
+    let mut map = vec![Value(u32::MAX); formula.value_count()];
+    for id in formula.node_ids() {
+        let node = formula.node(id);
+        let operands: SmallVec<[Value; 3]> = formula.operands(id).iter().map(|o| map[o.index()]).collect();
+        let (ty, shape) = (formula.ty(node.first()), graph.intern(formula.shape(node.first())));
+        map[node.first().index()] = match node.kind {
+            NodeKind::Literal(slot) => graph.literal(formula.slots()[slot.index()].clone(), ty),
+            kind => {
+                let kind = formula.kind_in(kind, graph);
+                graph.add(kind, &operands, &[(ty, shape)])
+            }
+        };
+        places.note(graph.producer(map[node.first().index()]), place);
+    }
+    map[formula.outputs()[0].index()]
+}
+
+/// The same recording with all parameters before all other nodes, each sort in its order.
+pub(super) fn params_first(recording: Recording) -> Recording {
+    let Recording { graph, places, supports, hidden } = recording;
+    let mut out = Graph::with_slots(&graph);
+    let (mut out_places, mut out_supports) = (Places::default(), Supports::default());
+    let mut note = |from: NodeId, to: NodeId| {
+        places.all(from).for_each(|place| out_places.note(to, place));
+        supports.of(from).iter().for_each(|&support| out_supports.note(to, support));
+    };
+    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    for &param in graph.params() {
+        let NodeKind::Param(_, stored) = graph.node(graph.producer(param)).kind else { continue };
+        let value = out.param_stored(graph.ty(param), stored, graph.shape(param));
+        note(graph.producer(param), out.producer(value));
+        map[param.index()] = value;
+    }
+    for child in graph.children() {
+        out.child(Arc::clone(child));
+    }
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        if matches!(node.kind, NodeKind::Param(..)) {
+            continue;
+        }
+        let operands: SmallVec<[Value; 4]> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
+        let mut results: SmallVec<[_; 1]> = SmallVec::new();
+        for value in node.results() {
+            let shape = out.intern(graph.shape(value));
+            results.push((graph.ty(value), shape));
+        }
+        let kind = graph.kind_in(node.kind, &mut out);
+        let first = out.add(kind, &operands, &results);
+        for (i, value) in node.results().enumerate() {
+            map[value.index()] = Value(first.0 + i as u32);
+        }
+        note(id, out.producer(first));
+    }
+    for n in 0..graph.children().len() as u32 {
+        out_places.add_child(places.child(n));
+        supports.child(n).into_iter().for_each(|child| out_supports.add_child(Arc::clone(child)));
+    }
+    out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
+    Recording { graph: out, places: out_places, supports: out_supports, hidden }
+}
