@@ -13,7 +13,7 @@ use ndjit_ir::Error;
 use ndjit_runtime::{Buffer, CountingAllocator};
 
 /// Asserts how many kernels a [jitted](crate::jit()) function takes for these arguments. It is compiled for them if it was
-/// not before; it does not run.
+/// not before; it does not run. Loop nests that run together tile by tile are one kernel.
 ///
 /// ```
 /// use ndjit::{Array, assert_kernels, jit};
@@ -146,7 +146,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
         Ok(plan) => plan,
         Err(error) => failed("assert_kernels", &error),
     };
-    let found = plan.lowered.kernels.len();
+    let found = plan.lowered.launches.len();
     if found != expected {
         let text = stage::text(&plan.lowered, Stage::Kernels, &plan.config);
         panic!("assert_kernels: {found} kernels, not {expected}\n{}", text.trim_end());
