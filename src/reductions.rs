@@ -274,7 +274,7 @@ macro_rules! accuracy {
         "Accuracy: that of the sum, divided by `n` and rounded once more. Of numbers that are close to each other and far from 0 a mean in `f64` is worth its time: `dtype(DType::F64).mean(x, ..)`."
     };
     (Variance) => {
-        "Accuracy: a relative error of at most `c u + (c k u)^2` with `c = 74 + log2(n / 1024)`, to first order, where `k` is the root mean square of the numbers over their standard deviation (Chan, Golub, LeVeque 1983)."
+        "Accuracy: a relative error of at most `c u (2 + 3 r)` with `c = 74 + log2(n / 1024)`, to first order, where `r` is the square of the distance, in standard deviations, of the mean from the center that distances are taken from: the mean of a 64th of the elements or more, from four places along an axis. `r` is at most 63, but for the rounding of the center, and near 0 unless those elements differ from the others (Chan, Golub, LeVeque 1983, equation 1.6). Where all elements are equal the result is 0."
     };
     (Exponential) => {
         "Accuracy: an absolute error of at most `(71 + log2(n / 1024)) u` beside that of rounding the result, to first order."

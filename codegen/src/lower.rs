@@ -9,6 +9,7 @@ use crate::passes::{
     simplify::simplify,
     tile::{Launch, one_by_one, tile},
     views::views,
+    windows::windows,
 };
 use ndjit_ir::explain::{Conversions, Explainer};
 use ndjit_ir::graph::{Graph, NodeId, Places, SlotId, Value};
@@ -21,6 +22,7 @@ pub const PASSES: &[(&str, &str)] = &[
     ("inline", "graph"),
     ("commit", "typed"),
     ("simplify", "simplified"),
+    ("windows", "simplified"),
     ("views", "simplified"),
     ("fuse", "kernels"),
     ("tile", "kernels"),
@@ -131,12 +133,17 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
     let mut simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
     simplified.seal();
     check(simplified.verify())?;
-    if options.simplify
-        && let Some(mut seen) = views(&simplified, layouts)?
-    {
-        seen.seal();
-        check(seen.verify())?;
-        simplified = seen;
+    if options.simplify {
+        let replaced = |old: Graph<DType>, new: Option<Graph<DType>>| {
+            let Some(mut new) = new else { return Ok(old) };
+            new.seal();
+            check(new.verify())?;
+            Ok(new)
+        };
+        let new = windows(&simplified)?;
+        simplified = replaced(simplified, new)?;
+        let new = views(&simplified, layouts)?;
+        simplified = replaced(simplified, new)?;
     }
     let accesses = Accesses::new(&simplified, layouts)?;
     let kernels = fuse(&simplified, &accesses, options.fuse)?;

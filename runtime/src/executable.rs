@@ -414,14 +414,16 @@ impl Bound {
 
     /// What it does with one index along the axis that tiles are cut along.
     fn per_index((bound, step): (&Bound, &StepPlan)) -> PerIndex {
-        let Some(tile) = bound.tile else { return PerIndex { bytes: 0, time: 0.0, slabs: true } };
+        let Some(tile) = bound.tile else { return PerIndex { operands: SmallVec::new(), time: 0.0, slabs: true } };
         let nest = bound.kernel.nest();
         let rank = bound.extents.len();
         let trips = |index: usize| if index == tile.index { tile.step } else { bound.extents[index] };
+        let inputs = step.inputs.iter().map(|(location, _)| *location);
+        let locations = inputs.chain(step.outputs.iter().map(|output| Some(output.location)));
         let accesses = nest.inputs.iter().chain(&nest.outputs).zip(step.strides.chunks(rank));
-        let bytes = accesses.map(|(access, strides)| {
+        let operands = locations.zip(accesses).map(|(location, (access, strides))| {
             let moving = (0..rank).filter(|&index| strides[index] != 0 && !access.index);
-            moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index)))
+            (location, moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index))))
         });
         let elements = (0..rank).fold(1.0, |n, index| n * trips(index) as f64);
         let cost = bound.kernel.composed().map_or(bound.kernel.cost(), |composed| composed.cost());
@@ -429,7 +431,7 @@ impl Bound {
             let own = strides[tile.index].unsigned_abs();
             own == 0 || strides.iter().all(|stride| stride.unsigned_abs() <= own)
         };
-        PerIndex { bytes: bytes.sum(), time: elements * cost, slabs: step.strides.chunks(rank).all(slabs) }
+        PerIndex { operands: operands.collect(), time: elements * cost, slabs: step.strides.chunks(rank).all(slabs) }
     }
 
     /// The literals, with those of this call.

@@ -3,6 +3,7 @@
 use crate::cache::{Bounds, Cache, CacheStats};
 use crate::code::{CodeOptions, Kernel};
 use crate::helper::on_large_stack;
+use ndjit_codegen::clif::Form;
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::cell::Cell;
@@ -11,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 /// The bounds until [`set_bounds`] is called: kernels, and bytes of their code.
 pub const DEFAULT_BOUNDS: Bounds = Bounds { count: 4096, weight: 64 << 20 };
 
-type Key = (LoopNest, CodeOptions);
+type Key = (LoopNest, CodeOptions, Form);
 
 fn cache() -> &'static Cache<Key, Kernel> {
     static CACHE: OnceLock<Cache<Key, Kernel>> = OnceLock::new();
@@ -27,10 +28,21 @@ thread_local! {
 /// # Errors
 /// As [`Kernel::new`].
 pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
-    cache().get((nest.clone(), options), |key| {
+    part(nest, options, Form::Plain)
+}
+
+/// The same of a nest that neither reduces nor scans, in a form of code of its own.
+///
+/// # Errors
+/// As [`Kernel::new`].
+pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<Arc<Kernel>> {
+    cache().get((nest.clone(), options, form), |key| {
         HERE.set(HERE.get() + 1);
         let key = Arc::clone(key);
-        let kernel = on_large_stack(move || Kernel::new(&key.0, key.1))?;
+        let kernel = on_large_stack(move || match &*key {
+            (nest, options, Form::Plain) => Kernel::new(nest, *options),
+            (nest, options, form) => Kernel::part(nest, *options, *form),
+        })?;
         let weight = kernel.weight();
         Ok((Arc::new(kernel), weight))
     })

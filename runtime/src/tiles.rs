@@ -6,11 +6,16 @@ use ndjit_codegen::{Scheduled, TileLoop};
 use ndjit_ir::Result;
 use ndjit_ir::loops::Layout;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Bytes of all operands of a tile that are to stay in the second cache of a processor.
 const CACHE: usize = 256 << 10;
 /// The least length of tiles whose elements do not lie together in memory, in elements: many cache lines are then read one after the other. (Column sums of 4096 by 4096 elements read half as fast in tiles of 32 columns as in tiles of 512.)
 const STRIP: usize = 128;
+
+/// Tiles that are many: what it takes to begin one is then to be won back, and is if of this many bytes one is read again.
+const MANY: usize = 16;
+const AGAIN: usize = 8;
 
 /// How memory is cut into tiles: bytes `step * index..step * (index + 1)` of each period of `step * count` bytes are those of the tile
 /// index `index`.
@@ -121,10 +126,10 @@ pub struct Tiles {
 }
 
 /// What a kernel does with one index along the tiles' axis.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PerIndex {
-    /// Bytes of its operands.
-    pub bytes: usize,
+    /// Its operands: where they lie, if they are in memory, and their bytes.
+    pub operands: SmallVec<[(Option<Location>, usize); 4]>,
     /// Estimated time, ns.
     pub time: f64,
     /// Whether what it does with one index lies together in memory, apart from other indices.
@@ -138,9 +143,12 @@ impl Tiles {
     }
 
     /// The tiles of kernels that do this. `None` where the kernels are better run one after the other: they are too large for the cache, or
-    /// too few to share.
+    /// too few to share, or many of them read hardly anything again.
     pub fn new(extent: usize, kernels: &[PerIndex], threads: &Threads) -> Option<Tiles> {
-        let bytes = kernels.iter().fold(1, |sum: usize, kernel| sum.saturating_add(kernel.bytes));
+        let (bytes, again) = traffic(kernels);
+        if bytes.saturating_mul(extent) > MANY * CACHE && again.saturating_mul(AGAIN) < bytes {
+            return None;
+        }
         let time: f64 = kernels.iter().map(|kernel| kernel.time).sum();
         let least = if kernels.iter().all(|kernel| kernel.slabs) { 1 } else { STRIP.min(extent) };
         let most = CACHE / bytes;
@@ -168,4 +176,19 @@ impl Tiles {
         let start = tile * self.len;
         (start, self.len.min(self.extent - start))
     }
+}
+
+/// Bytes of the operands of kernels, and those of them that an earlier one has read or stored; not 0.
+fn traffic(kernels: &[PerIndex]) -> (usize, usize) {
+    let mut known: FxHashMap<Location, usize> = FxHashMap::default();
+    let (mut all, mut again) = (1usize, 0usize);
+    for &(location, bytes) in kernels.iter().flat_map(|kernel| &kernel.operands) {
+        all = all.saturating_add(bytes);
+        if let Some(location) = location {
+            let before = known.entry(location).or_insert(0);
+            again = again.saturating_add(bytes.min(*before));
+            *before = bytes.max(*before);
+        }
+    }
+    (all, again)
 }

@@ -269,7 +269,8 @@ impl Emitter<'_, '_> {
         (0..a.len()).map(|i| self.choose_reg(mask[i], a[i], b[i])).collect()
     }
 
-    fn choose_reg(&mut self, mask: ir::Value, a: ir::Value, b: ir::Value) -> ir::Value {
+    /// The same of single registers.
+    pub(super) fn choose_reg(&mut self, mask: ir::Value, a: ir::Value, b: ir::Value) -> ir::Value {
         if a == b {
             return a;
         }

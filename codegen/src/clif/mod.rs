@@ -50,6 +50,10 @@ pub enum Form {
     /// The nest accumulates along rows: its last but one loop takes steps of [`LANES`] elements, the innermost has at most that
     /// many trips, and the first inputs are the outputs, which do not move from step to step.
     Rows,
+    /// The nest accumulates along columns: the first inputs are the outputs, one for each index of the innermost loop.
+    Columns,
+    /// The innermost loop has 1, 2, 4 or 8 trips more often than others: no blocks of many lanes.
+    Pairs,
     /// The innermost loop takes steps, one lane at a time; the first inputs are the first outputs, as many as there are
     /// accumulators, which do not move from step to step.
     Steps {
@@ -93,7 +97,7 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     };
     check(nest, *hoisted)?;
     match options.form {
-        Form::Plain => {}
+        Form::Plain | Form::Columns | Form::Pairs => {}
         Form::Rows => check_rows(nest)?,
         Form::Steps { accumulators } => check_steps(nest, accumulators)?,
     }
@@ -103,8 +107,8 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     let target = Target::host_clif(isa);
     let lanes = match options {
         ClifOptions { vector: false, .. } | ClifOptions { form: Form::Steps { .. }, .. } => 1,
-        ClifOptions { form: Form::Plain, .. } => nest::block_lanes(body),
-        ClifOptions { form: Form::Rows, .. } => nest::block_lanes(body).min(LANES as u32),
+        ClifOptions { form: Form::Plain | Form::Columns | Form::Pairs, .. } => nest::block_lanes(body, options.form),
+        ClifOptions { form: Form::Rows, .. } => nest::block_lanes(body, options.form).min(LANES as u32),
     };
     let signature = abi::signature(CallConv::triple_default(isa.triple()));
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);

@@ -39,21 +39,27 @@ pub(super) struct Args {
     table: Constants,
 }
 
+/// Registers that may hold accumulators; more are spilled, and each step waits for the store of the one before.
+const MOST_KEPT: u32 = 8;
+
 /// The number of lanes of a block: some registers of the widest type, and at least one full register of the narrowest.
 ///
 /// Four registers hide the latency of short chains; with more values alive they spill (`asin` of `f64` takes 1.25 times as long as with
 /// two). With one, long bodies leave the processor waiting: two make `pow` and `tgamma` of `f32` 1.4 times as fast. Beyond, more
 /// registers cost time in the loop and far more in Cranelift's register allocator.
-pub(super) fn block_lanes(body: &Body) -> u32 {
+pub(super) fn block_lanes(body: &Body, form: Form) -> u32 {
     let mut widths = Vec::new();
     collect_widths(body, &mut widths);
     let widest = widths.iter().copied().max().unwrap_or(8);
     let narrowest = widths.iter().copied().min().unwrap_or(8);
     let registers = match (size(body), most_alive(body)) {
+        _ if form == Form::Pairs => 1,
         (0..=60, 0..=7) => 4,
         (0..=400, 0..=24) => 2,
         _ => 1,
     };
+    let kept = if matches!(form, Form::Rows | Form::Columns) { body.outputs.len() as u32 } else { 0 };
+    let registers = if registers * kept > MOST_KEPT { (registers / 2).max(1) } else { registers };
     (registers * 128 / widest).max(128 / narrowest)
 }
 

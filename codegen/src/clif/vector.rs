@@ -7,7 +7,7 @@
 use super::lanes::{Emitter, HIGH, LOW, ODD, Operand, Regs, cells, int_vector, lane_bits, scalar_type, vector_type};
 use super::scalar::{self, float_condition, int_condition};
 use crate::target::PrimSupport;
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ndjit_ir::PrimType;
 use ndjit_ir::body::Prim;
@@ -118,6 +118,7 @@ impl Emitter<'_, '_> {
                 let bits = self.b.ins().band(bits, magnitude);
                 self.bitcast(vector_type(from, from.bits()), bits)
             }
+            Prim::Fmin | Prim::Fmax if self.target.blend => self.extreme(prim, from, x, y),
             Prim::Fmin => self.b.ins().fmin(x, y),
             Prim::Fmax => self.b.ins().fmax(x, y),
             Prim::Ffloor => self.b.ins().floor(x),
@@ -171,6 +172,23 @@ impl Emitter<'_, '_> {
             | Prim::Fpromote
             | Prim::Fdemote => unreachable!("{prim} on {from}: no form on whole registers, or emitted before"),
         }
+    }
+
+    /// The minimum or maximum of floats on x86, where `minps` and `maxps` give their second operand if the operands are equal or one
+    /// is NaN: both ways round they differ in the sign of zero alone, unless there is a NaN. Cranelift's own form clears NaN's payload and
+    /// takes 8 instructions, of which 7 wait for each other; this one takes 5, of which 3 do. Sums of rows' maxima took 2.5 times as long.
+    fn extreme(&mut self, prim: Prim, ty: PrimType, x: Value, y: Value) -> Value {
+        let (lesser, greater) = if prim == Prim::Fmin { ((x, y), (y, x)) } else { ((y, x), (x, y)) };
+        let one = self.b.ins().fcmp(FloatCC::LessThan, lesser.0, lesser.1);
+        let other = self.b.ins().fcmp(FloatCC::LessThan, greater.0, greater.1);
+        let one = self.choose_reg(one, x, y);
+        let other = self.choose_reg(other, y, x);
+        let nan = self.b.ins().fcmp(FloatCC::Unordered, x, y);
+        let bits = int_vector(ty.bits());
+        let [one, other, nan] = [one, other, nan].map(|v| self.bitcast(bits, v));
+        let met = if prim == Prim::Fmin { self.b.ins().bor(one, other) } else { self.b.ins().band(one, other) };
+        let met = self.b.ins().bor(met, nan);
+        self.bitcast(vector_type(ty, ty.bits()), met)
     }
 
     fn select(&mut self, ty: PrimType, args: &[Operand]) -> Operand {

@@ -12,3 +12,4 @@ pub mod simplify;
 pub mod split;
 pub mod tile;
 pub mod views;
+pub mod windows;

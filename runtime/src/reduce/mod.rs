@@ -31,6 +31,7 @@ use tiles::{Tiles, product};
 #[derive(Debug)]
 pub struct Reducer {
     accumulate: Kernel,
+    accumulate_few: Option<Kernel>,
     start: Option<Kernel>,
     combine: Arc<Kernel>,
     outputs: SmallVec<[Accumulated; 1]>,
@@ -74,8 +75,9 @@ impl Reducer {
         let compile = |part: &Part| Kernel::part(&part.nest, options, part.form);
         Ok(Reducer {
             accumulate: compile(&parts.accumulate)?,
+            accumulate_few: parts.accumulate_few.as_ref().map(compile).transpose()?,
             start: parts.start.as_ref().map(compile).transpose()?,
-            combine: kernels::get(&parts.combine.nest, options)?,
+            combine: kernels::part(&parts.combine.nest, options, parts.combine.form)?,
             outputs,
             rank: nest.rank,
             kept: nest.kept(),
@@ -87,7 +89,7 @@ impl Reducer {
 
 impl Composed for Reducer {
     fn own(&self) -> SmallVec<[&Kernel; 2]> {
-        [&self.accumulate].into_iter().chain(&self.start).collect()
+        [&self.accumulate].into_iter().chain(&self.accumulate_few).chain(&self.start).collect()
     }
 
     /// Accumulators are read and written in registers or in the cache.

@@ -4,7 +4,7 @@ use super::Reducer;
 use super::accumulators::Accumulators;
 use super::tiles::{Tile, Tiles, last_two};
 use crate::code::{Kernel, Operands};
-use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, Loop, Parts};
+use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, FEW, Loop, Parts};
 use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
@@ -77,20 +77,22 @@ impl Task<'_> {
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run); the piece is of the tile's elements.
     unsafe fn accumulate(&self, accumulators: &Accumulators, piece: Piece, starts: &[*mut u8]) -> Result<()> {
-        let start = self.reducer.start.as_ref().filter(|_| piece.first % BLOCK < LANES);
-        let Some(start) = start else {
-            // SAFETY: the caller's promise.
-            return unsafe { self.call(&self.reducer.accumulate, accumulators, piece, starts) };
-        };
-        let rest = Piece { first: piece.first + LANES, index: piece.index + LANES, steps: piece.steps - 1, ..piece };
-        // SAFETY: the caller's promise; these are parts of the piece, and the first makes what the second reads.
-        unsafe {
-            self.call(start, accumulators, Piece { steps: 1, ..piece }, starts)?;
-            if rest.steps == 0 { Ok(()) } else { self.call(&self.reducer.accumulate, accumulators, rest, starts) }
+        let Reducer { accumulate, accumulate_few, start, .. } = self.reducer;
+        let mut rest = piece;
+        if let Some(start) = start.as_ref().filter(|_| piece.first % BLOCK < LANES) {
+            // SAFETY: the caller's promise; these steps are some of the piece.
+            unsafe { self.call(start, accumulators, rest.take(1), 1, starts)? };
         }
+        if let Some(few) = accumulate_few {
+            let steps = rest.steps / FEW * FEW;
+            // SAFETY: as above; accumulators that have no identity have been started.
+            unsafe { self.call(few, accumulators, rest.take(steps), FEW, starts)? };
+        }
+        // SAFETY: as above.
+        unsafe { self.call(accumulate, accumulators, rest, 1, starts) }
     }
 
-    /// Calls the accumulating or starting kernel.
+    /// Calls an accumulating or the starting kernel, which takes `at_once` steps at once.
     ///
     /// # Safety
     /// As `accumulate`; accumulators are initialised where they are read.
@@ -99,34 +101,40 @@ impl Task<'_> {
         kernel: &Kernel,
         accumulators: &Accumulators,
         piece: Piece,
+        at_once: usize,
         starts: &[*mut u8],
     ) -> Result<()> {
+        if piece.steps == 0 {
+            return Ok(());
+        }
         let Task { reducer, operands, tile, .. } = self;
         let Reducer { rank, kept, along, .. } = **reducer;
-        let reads = kernel.nest().inputs.len() > reducer.inputs;
+        let reads = kernel.nest().inputs.len() > reducer.inputs * at_once;
         let order = Parts::order(along);
         let extents = order.map(|index| match index {
             Loop::Outer => tile.outer.len,
             Loop::Kept => tile.inner.len,
             Loop::Block => piece.blocks,
-            Loop::Step => piece.steps,
+            Loop::Step => piece.steps / at_once,
             Loop::Lane => piece.lanes,
         });
         let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
         let mut strides: SmallVec<[isize; 4 * ACCUMULATE_LOOPS]> = SmallVec::new();
         let block = piece.first / BLOCK - tile.blocks.start;
         let lane = piece.first % LANES;
-        let inputs = starts.iter().zip(operands.strides.chunks(rank)).map(|(&start, own)| {
+        let inputs =
+            (0..at_once).flat_map(|step| starts.iter().zip(operands.strides.chunks(rank)).map(move |own| (step, own)));
+        let inputs = inputs.map(|(number, (&start, own))| {
             let step = own[rank - 1];
             let [outer, inner] = last_two(&own[..kept], 0);
             let strides = order.map(|index| match index {
                 Loop::Outer => outer,
                 Loop::Kept => inner,
                 Loop::Block => step.wrapping_mul(BLOCK as isize),
-                Loop::Step => step.wrapping_mul(LANES as isize),
+                Loop::Step => step.wrapping_mul((LANES * at_once) as isize),
                 Loop::Lane => step,
             });
-            (start.wrapping_offset(step.wrapping_mul(piece.index as isize)), strides)
+            (start.wrapping_offset(step.wrapping_mul((piece.index + number * LANES) as isize)), strides)
         });
         let read = accumulators.at(block, lane).filter(|_| reads);
         for (pointer, steps) in read.chain(inputs).chain(accumulators.at(block, lane)) {
@@ -138,6 +146,20 @@ impl Task<'_> {
         // along the steps in order, because no loop of a kernel is reordered. Along the loop that vectors lie along,
         // accumulators are contiguous, and inputs move as in the nest.
         unsafe { kernel.call(&pointers, &extents, &strides, operands.literals) }
+    }
+}
+
+impl Piece {
+    /// The first steps of the piece, which is left with the others.
+    fn take(&mut self, steps: usize) -> Piece {
+        let taken = Piece { steps, ..*self };
+        *self = Piece {
+            first: self.first + steps * LANES,
+            index: self.index + steps * LANES,
+            steps: self.steps - steps,
+            ..*self
+        };
+        taken
     }
 }
 

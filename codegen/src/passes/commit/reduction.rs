@@ -1,6 +1,8 @@
 //! Reductions of a traced graph as elementary ones: what a mean, a variance or an index of the largest element is, in ops and
 //! elementary reductions. Sums and products of halves, those of scans too, are accumulated in `f32` and rounded once.
 
+mod variance;
+
 use super::Commit;
 use ndjit_ir::explain::Reason;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
@@ -181,32 +183,6 @@ impl Building<'_, '_> {
         self.op(Op::Divide, &[sum, count])
     }
 
-    /// In two passes: the mean, then the squared distances from it. The sum of the distances, 0 but for the error of the mean,
-    /// corrects them (Chan, Golub, LeVeque, Algorithms for computing the sample variance, 1983, equation 1.7).
-    fn variance(&mut self, x: Value, correction: Option<Value>) -> Result<Value> {
-        let wide = self.cast(x, accumulated(self.ty(x)));
-        let mean = self.mean_of(wide, true);
-        let distance = self.op(Op::Subtract, &[wide, mean]);
-        let square = self.squared(distance);
-        let squares = self.elementary(Reduction::Sum, square, self.keepdims);
-        let real = self.ty(squares);
-        let mut count = self.number(self.count(wide), real);
-        let distances = self.elementary(Reduction::Sum, distance, self.keepdims);
-        let error = self.squared(distances);
-        let error = self.op(Op::Divide, &[error, count]);
-        // What overflows corrects nothing; and no variance is below 0.
-        let zero = self.number(0, real);
-        let finite = self.op(Op::IsFinite, &[error]);
-        let error = self.op(Op::Where, &[finite, error, zero]);
-        let sum = self.op(Op::Subtract, &[squares, error]);
-        let sum = self.op(Op::Maximum, &[sum, zero]);
-        if let Some(correction) = correction {
-            count = self.op(Op::Subtract, &[count, correction]);
-            count = self.op(Op::Maximum, &[count, zero]);
-        }
-        Ok(self.op(Op::Divide, &[sum, count]))
-    }
-
     /// The largest element, 0 if there are none, is taken off before and added after.
     fn logsumexp(&mut self, x: Value) -> Value {
         let wide = self.cast(x, accumulated(self.ty(x)));
@@ -224,9 +200,7 @@ impl Building<'_, '_> {
     /// Elements are scaled by a power of two near the largest modulus, which is exact, and the root back by it.
     fn norm(&mut self, x: Value) -> Value {
         let wide = self.cast(x, accumulated(self.ty(x)));
-        let complex = self.ty(wide).is_complex();
-        let parts: Vec<Value> =
-            if complex { [Op::Real, Op::Imag].map(|part| self.op(part, &[wide])).to_vec() } else { vec![wide] };
+        let parts = self.parts(wide);
         let moduli: Vec<Value> = parts.iter().map(|&part| self.op(Op::Abs, &[part])).collect();
         let most = moduli.iter().copied().reduce(|a, b| self.op(Op::Maximum, &[a, b])).unwrap_or(wide);
         let largest = self.largest(most, Op::IsFinite);
@@ -241,11 +215,24 @@ impl Building<'_, '_> {
                 self.op(Op::Square, &[scaled])
             })
             .collect();
-        let square = squares.into_iter().reduce(|a, b| self.op(Op::Add, &[a, b])).unwrap_or(wide);
+        let square = self.total(&squares);
         let sum = self.elementary(Reduction::Sum, square, true);
         let root = self.op(Op::Sqrt, &[sum]);
         let norm = self.op(Op::Ldexp, &[root, exponent]);
         self.reduced(norm)
+    }
+
+    /// A real value itself, of a complex one the real and the imaginary part.
+    fn parts(&mut self, value: Value) -> Vec<Value> {
+        if !self.ty(value).is_complex() {
+            return vec![value];
+        }
+        [Op::Real, Op::Imag].map(|part| self.op(part, &[value])).to_vec()
+    }
+
+    /// The sum of one value or more, from the left.
+    fn total(&mut self, values: &[Value]) -> Value {
+        values[1..].iter().fold(values[0], |sum, &value| self.op(Op::Add, &[sum, value]))
     }
 
     /// The largest element, with the axes kept; 0 if there are no elements or it is not `fit`.
@@ -273,18 +260,6 @@ impl Building<'_, '_> {
         }
     }
 
-    /// The square of a value's magnitude; of a complex number the sum of its parts' squares.
-    fn squared(&mut self, value: Value) -> Value {
-        if !self.ty(value).is_complex() {
-            return self.op(Op::Square, &[value]);
-        }
-        let squares = [Op::Real, Op::Imag].map(|part| {
-            let part = self.op(part, &[value]);
-            self.op(Op::Square, &[part])
-        });
-        self.op(Op::Add, &squares)
-    }
-
     /// The first position of the extreme element: the least of all positions whose element equals it, or is NaN.
     fn position(&mut self, extreme: Reduction, x: Value) -> Result<Value> {
         let dtype = self.ty(x);
@@ -296,7 +271,10 @@ impl Building<'_, '_> {
         }
         let shape = self.commit.out.shape_id(x);
         let positions = self.commit.out.add(NodeKind::Iota(self.axes), &[], &[(DType::I64, shape)]);
-        let beyond = self.number(self.count(x), DType::I64);
+        // Half as many bytes where that is enough: as many positions to a register as there are elements of most dtypes.
+        let narrow = i32::try_from(self.count(x)).is_ok();
+        let positions = if narrow { self.cast(positions, DType::I32) } else { positions };
+        let beyond = self.number(self.count(x), self.ty(positions));
         let candidates = self.op(Op::Where, &[is_it, positions, beyond]);
         Ok(self.elementary(Reduction::Min, candidates, self.keepdims))
     }

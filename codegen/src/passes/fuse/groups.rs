@@ -2,6 +2,7 @@
 //! Reductions of the same elements along the same axes are a group of their own, and so is a scan, and what moves elements: a join,
 //! or a reshape that no strides make.
 
+use super::regroup::Waiting;
 use crate::passes::access::Accesses;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
 use ndjit_ir::op::shared_body;
@@ -17,8 +18,9 @@ const MAX_INPUTS: usize = 16;
 /// Results of the program a kernel may store.
 const MAX_OUTPUTS: usize = 8;
 /// Reductions of the same elements that share a kernel: each holds accumulators in registers.
-const MAX_REDUCED: usize = 4;
-/// Primitives that may be recomputed for each element a small value is broadcast to.
+pub(super) const MAX_REDUCED: usize = 4;
+/// Primitives that may be recomputed for each element a small value is broadcast to, of one array: of several it would cost more loads than
+/// the value.
 const MAX_RECOMPUTED: usize = 16;
 /// Primitives that may be computed for each row, before the innermost loop, of a value that has one element a row.
 const MAX_HOISTED: usize = 200;
@@ -53,12 +55,12 @@ pub(super) struct Groups {
     /// How many groups of one node read each value, and how often.
     alone_in: Vec<u32>,
     /// The groups of reductions, by creation.
-    reductions: Vec<u32>,
+    pub(super) reductions: Vec<u32>,
 }
 
 pub(super) const NONE: u32 = u32::MAX;
 /// Kernels of one shape that may still grow.
-const MAX_OPEN: usize = 8;
+pub(super) const MAX_OPEN: usize = 8;
 
 /// What a node asks of the kernel it joins.
 struct Wants {
@@ -70,10 +72,26 @@ struct Wants {
     /// Operands that are views of what a kernel before this one stores.
     views: SmallVec<[Value; 3]>,
     is_result: bool,
+    /// The highest level of the kernel.
+    at_most: u32,
 }
 
 impl Groups {
+    /// A reduction that could have shared the kernel of a later one, had it waited, waits: the groups are made once more. What one later
+    /// kernel alone reads is computed there.
     pub(super) fn assign(graph: &Graph<DType>, accesses: &Accesses, fuse: bool) -> Result<Groups> {
+        let mut groups = Groups::grow(graph, accesses, fuse, &Waiting::default())?;
+        if fuse {
+            let waiting = groups.waiting(graph);
+            if !waiting.levels.is_empty() {
+                groups = Groups::grow(graph, accesses, fuse, &waiting)?;
+            }
+            groups.sink(graph, accesses);
+        }
+        Ok(groups)
+    }
+
+    fn grow(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, waiting: &Waiting) -> Result<Groups> {
         let values = graph.value_count();
         let mut this = Groups {
             groups: Vec::new(),
@@ -107,7 +125,7 @@ impl Groups {
                 | NodeKind::Concat(..)
                 | NodeKind::View(_)
                 | NodeKind::Reshape => {
-                    this.alone(graph, id, accesses, fuse);
+                    this.alone(graph, id, accesses, fuse, waiting.levels.get(&id).copied());
                     continue;
                 }
                 NodeKind::Call(_) => {
@@ -123,11 +141,12 @@ impl Groups {
             let mut wants = this.wants(graph, value, operands, weight, results.contains(&value), fuse);
             wants.views =
                 wants.reads.iter().copied().filter(|&o| this.group(accesses.base(o)) != this.group(o)).collect();
+            let again = wants.again.iter().chain(&wants.views).map(|o| this.after[o.index()]);
+            let foreign = this.levels(&wants.reads).map(|l| l + 1);
+            let level = again.chain(foreign).max().unwrap_or(0);
+            wants.at_most = if waiting.prompt.contains(&value) { level } else { u32::MAX };
             let candidates = open.entry(graph.shape_id(value)).or_default();
             let group = this.accepting(fuse, candidates, &wants).unwrap_or_else(|| {
-                let again = wants.again.iter().map(|o| this.after[o.index()]);
-                let views = wants.views.iter().map(|o| this.after[o.index()]);
-                let level = this.levels(&wants.reads).map(|l| l + 1).chain(again).chain(views).max().unwrap_or(0);
                 let (inputs, nodes) = (FxHashSet::default(), Vec::new());
                 this.groups.push(Group { level, weight: 0, inputs, leaves: 0, outputs: 0, nodes });
                 if candidates.len() == MAX_OPEN {
@@ -151,10 +170,10 @@ impl Groups {
     }
 
     /// A group of its own for a reduction, a scan, or for what moves elements. Only reductions of the same elements join it.
-    fn alone(&mut self, graph: &Graph<DType>, id: NodeId, accesses: &Accesses, fuse: bool) {
+    fn alone(&mut self, graph: &Graph<DType>, id: NodeId, accesses: &Accesses, fuse: bool, wait: Option<u32>) {
         let (value, operands) = (graph.node(id).first(), graph.operands(id));
         let after = operands.iter().map(|o| self.after[o.index()].max(self.after_storing(accesses.base(*o))));
-        let level = self.levels(operands).map(|l| l + 1).chain(after).max().unwrap_or(0);
+        let level = self.levels(operands).map(|l| l + 1).chain(after).chain(wait).max().unwrap_or(0);
         self.cone[value.index()] = (0, 1);
         let found = if fuse { self.sibling(graph, id, level) } else { None };
         let group = found.unwrap_or_else(|| {
@@ -177,21 +196,23 @@ impl Groups {
     /// The group of a reduction of the same space along the same axes that reads what this one reads, if its operand is ready
     /// for that.
     fn sibling(&self, graph: &Graph<DType>, id: NodeId, level: u32) -> Option<u32> {
-        let NodeKind::Reduce(Reduce { axes, .. }) = graph.node(id).kind else { return None };
-        let operand = graph.operands(id)[0];
         self.reductions.iter().rev().take(MAX_OPEN).copied().find(|&group| {
             let Group { level: own, nodes, .. } = &self.groups[group as usize];
-            let same = |&other: &NodeId| match graph.node(other).kind {
-                NodeKind::Reduce(Reduce { axes: along, .. }) => {
-                    let beside = graph.operands(other)[0];
-                    along == axes
-                        && graph.shape_id(beside) == graph.shape_id(operand)
-                        && (beside == operand || self.computes(beside, operand) || self.computes(operand, beside))
-                }
-                _ => false,
-            };
-            *own >= level && nodes.len() < MAX_REDUCED && nodes.iter().all(same)
+            *own >= level && nodes.len() < MAX_REDUCED && nodes.iter().all(|&other| self.beside(graph, id, other))
         })
+    }
+
+    /// Whether two reductions are of the same space, along the same axes, and read the same.
+    pub(super) fn beside(&self, graph: &Graph<DType>, a: NodeId, b: NodeId) -> bool {
+        let (NodeKind::Reduce(Reduce { axes, .. }), NodeKind::Reduce(Reduce { axes: along, .. })) =
+            (graph.node(a).kind, graph.node(b).kind)
+        else {
+            return false;
+        };
+        let [a, b] = [a, b].map(|id| graph.operands(id)[0]);
+        along == axes
+            && graph.shape_id(a) == graph.shape_id(b)
+            && (a == b || self.computes(a, b) || self.computes(b, a))
     }
 
     /// Whether the group of `value` computes or reads `other`.
@@ -210,7 +231,7 @@ impl Groups {
         fuse: bool,
     ) -> Wants {
         let (reads, again, views) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
-        let mut wants = Wants { weight, reads, again, views, is_result };
+        let mut wants = Wants { weight, reads, again, views, is_result, at_most: u32::MAX };
         for &operand in operands {
             match graph.node(graph.producer(operand)).kind {
                 NodeKind::Literal(_) => {}
@@ -232,8 +253,15 @@ impl Groups {
 
     /// The group of a value, followed through merges; none for parameters and literals.
     pub(super) fn group(&self, value: Value) -> u32 {
-        let mut group = self.of[value.index()];
-        while group != NONE && self.merged[group as usize] != group {
+        match self.of[value.index()] {
+            NONE => NONE,
+            group => self.merged(group),
+        }
+    }
+
+    /// The group that a group is part of now.
+    pub(super) fn merged(&self, mut group: u32) -> u32 {
+        while self.merged[group as usize] != group {
             group = self.merged[group as usize];
         }
         group
@@ -266,7 +294,7 @@ impl Groups {
     }
 
     /// Merges groups of one shape and level into the first of them, if the limits allow.
-    fn merge(&mut self, groups: &[u32], open: &mut SmallVec<[u32; MAX_OPEN]>) {
+    pub(super) fn merge(&mut self, groups: &[u32], open: &mut SmallVec<[u32; MAX_OPEN]>) {
         let Some((&into, others)) = groups.split_first() else { return };
         for &other in others {
             let (a, b) = (&self.groups[into as usize], &self.groups[other as usize]);
@@ -312,6 +340,7 @@ impl Groups {
         let (weight, arrays) = self.growth(group, wants);
         connected
             && acyclic
+            && entry.level <= wants.at_most
             && wants.again.iter().chain(&wants.views).all(|o| self.after[o.index()] <= entry.level)
             && entry.weight + weight <= MAX_WEIGHT
             && entry.inputs.len() + entry.leaves + arrays <= MAX_INPUTS
@@ -354,8 +383,8 @@ impl Groups {
         let one_per_row = space.extents().last() != Some(&1)
             && shape.extents().last() == Some(&1)
             && shape.extents().iter().any(|&e| e != 1);
-        let limit = if one_per_row { MAX_HOISTED } else { MAX_RECOMPUTED };
+        let (most, arrays) = if one_per_row { (MAX_HOISTED, MAX_INPUTS / 2) } else { (MAX_RECOMPUTED, 1) };
         let (cost, leaves) = self.cone[value.index()];
-        cost as usize <= limit && leaves as usize <= MAX_INPUTS / 2
+        cost as usize <= most && leaves as usize <= arrays
     }
 }

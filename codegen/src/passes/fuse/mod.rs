@@ -9,6 +9,7 @@
 //! copy. Views are read in place.
 
 mod groups;
+mod regroup;
 
 use crate::passes::access::Accesses;
 use groups::{Group, Groups, NONE};

@@ -28,6 +28,11 @@ pub const ACCUMULATE_LOOPS: usize = 5;
 /// Loops of [`Parts::combine`]; the accumulators are contiguous along the last.
 pub const COMBINE_LOOPS: usize = 3;
 
+/// Steps that [`Parts::accumulate_few`] takes at once: accumulators are loaded and stored a [`FEW`]th as often.
+pub const FEW: usize = 4;
+/// Statements of a body of which it is worth it: longer ones don't wait for memory.
+const SHORT: usize = 12;
+
 /// What the loops of [`Parts::accumulate`] run over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
@@ -82,6 +87,9 @@ pub enum Split {
 pub struct Parts {
     /// `accumulator = combine(accumulator, element)`. Inputs: accumulators, then the nest's; outputs: accumulators.
     pub accumulate: Part,
+    /// The same of [`FEW`] elements one after the other, where accumulators are in memory. Inputs: accumulators, then the nest's, so many
+    /// times: those of each step.
+    pub accumulate_few: Option<Part>,
     /// `accumulator = element`, for the first step, where accumulators cannot begin with an identity.
     pub start: Option<Part>,
     /// `a = combine(a, b)`. Inputs: `a` of all outputs, then `b` of all; outputs: `a`.
@@ -125,15 +133,23 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
         reduce: None,
     };
     let all = [accumulators.clone(), nest.inputs.clone()].concat();
-    let accumulate = nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops));
+    let accumulate = nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1));
+    let few = (reduce.along == Along::Kept && body.stmts.len() <= SHORT).then(|| {
+        let all = [accumulators.clone(), nest.inputs.repeat(FEW)].concat();
+        nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, FEW))
+    });
     let begins = reduce.outputs.iter().zip(&dtypes).all(|(reduction, &dtype)| reduction.identity(dtype).is_some());
     let start = || nest_of(ACCUMULATE_LOOPS, nest.inputs.clone(), &nest.literals, body.as_ref().clone());
     let combine = nest_of(COMBINE_LOOPS, accumulators.repeat(2), &[], combining(&dtypes, &ops));
-    let form = if reduce.along == Along::Reduced { Form::Rows } else { Form::Plain };
+    let (form, combining_form) = match reduce.along {
+        Along::Reduced => (Form::Rows, Form::Pairs),
+        Along::Kept => (Form::Columns, Form::Plain),
+    };
     Ok(Split::Reduce(Box::new(Parts {
         accumulate: Part { name: Some("accumulate"), nest: accumulate, form },
+        accumulate_few: few.map(|nest| Part { name: Some("accumulate few"), nest, form }),
         start: (!begins).then(|| Part { name: Some("start"), nest: start(), form: Form::Plain }),
-        combine: Part { name: Some("combine"), nest: combine, form: Form::Plain },
+        combine: Part { name: Some("combine"), nest: combine, form: combining_form },
     })))
 }
 
@@ -145,8 +161,8 @@ pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
     Ok(match split(nest)? {
         Split::Whole => vec![Part { name: None, nest: nest.clone(), form: Form::Plain }],
         Split::Reduce(parts) => {
-            let Parts { accumulate, start, combine } = *parts;
-            [Some(accumulate), start, Some(combine)].into_iter().flatten().collect()
+            let Parts { accumulate, accumulate_few, start, combine } = *parts;
+            [Some(accumulate), accumulate_few, start, Some(combine)].into_iter().flatten().collect()
         }
         Split::Scan(parts) => {
             let ScanParts { step, carry, .. } = *parts;
@@ -161,26 +177,30 @@ fn ops(reduce: &NestReduce, outputs: usize) -> Result<Vec<Op>> {
         .ok_or_else(|| Error::new(ErrorCode::Verify, "split: a nest has an elementary reduction for each output"))
 }
 
-/// The body with accumulators before its inputs, combined with what it stores.
-fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op]) -> OpBody {
+/// The body with accumulators before its inputs, combined with what it stores, `times` over for as many times the inputs.
+fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], times: usize) -> OpBody {
     let mut out = loading(dtypes);
-    let elements = append(&mut out, body);
-    for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
-        let combined = out.push(StmtKind::Op(op), &[Scalar::from_index(n), elements[n]], dtype);
-        out.outputs.push(combined);
+    let mut accumulators: Vec<Scalar> = (0..dtypes.len()).map(Scalar::from_index).collect();
+    for _ in 0..times {
+        let elements = append(&mut out, body);
+        for ((accumulator, element), (&op, &dtype)) in accumulators.iter_mut().zip(elements).zip(ops.iter().zip(dtypes))
+        {
+            *accumulator = out.push(StmtKind::Op(op), &[*accumulator, element], dtype);
+        }
     }
+    out.outputs = accumulators;
     out
 }
 
-/// Computes a body after what another, that only loads, loads: the scalars it stores.
+/// Computes a body, of inputs of its own and the same literals, after what another computes: the scalars it stores.
 fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
-    let shift = out.stmts.len();
+    let (shift, inputs) = (out.stmts.len(), out.inputs.len());
     out.inputs.extend(&body.inputs);
     out.literals.clone_from(&body.literals);
     let moved = |scalar: &Scalar| Scalar::from_index(scalar.index() + shift);
     for Stmt { kind, args, dtype } in &body.stmts {
         let kind = match *kind {
-            StmtKind::Load(n) => StmtKind::Load(n + shift as u32),
+            StmtKind::Load(n) => StmtKind::Load(n + inputs as u32),
             kind @ (StmtKind::Literal(_) | StmtKind::Op(_) | StmtKind::Cast) => kind,
         };
         let args: Vec<Scalar> = args.iter().map(moved).collect();

@@ -1,0 +1,108 @@
+//! What is seen once all groups are made: which reductions should wait for others, and what only one later kernel reads.
+
+use super::groups::{Group, Groups, MAX_OPEN, MAX_REDUCED, NONE};
+use super::is_alone;
+use crate::passes::access::Accesses;
+use ndjit_ir::DType;
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// Pairs of reductions that are looked through for what they share.
+const MAX_SEARCHES: usize = 32;
+/// A group that several others read.
+const SEVERAL: u32 = NONE - 1;
+
+/// What groups that are made again are to respect.
+#[derive(Default)]
+pub(super) struct Waiting {
+    /// The least level of reductions that wait.
+    pub(super) levels: FxHashMap<NodeId, u32>,
+    /// What the reductions are computed from that others wait for: it joins no kernel that comes later than it has to.
+    pub(super) prompt: FxHashSet<Value>,
+}
+
+impl Groups {
+    /// The reductions that could share the kernel of a later one, if they waited for it. Not those that it needs.
+    pub(super) fn waiting(&self, graph: &Graph<DType>) -> Waiting {
+        let mut waiting = Waiting::default();
+        let mut searches = 0;
+        for (n, &early) in self.reductions.iter().enumerate() {
+            let Group { level, nodes, .. } = &self.groups[early as usize];
+            let mut later = self.reductions[n + 1..].iter().take(MAX_OPEN).map(|&group| &self.groups[group as usize]);
+            let found = later.find(|late| {
+                let fits = late.level > *level
+                    && late.nodes.len() + nodes.len() <= MAX_REDUCED
+                    && late.nodes.iter().all(|&other| nodes.iter().all(|&id| self.beside(graph, id, other)));
+                searches += usize::from(fits);
+                fits && searches <= MAX_SEARCHES && !needs(graph, &late.nodes, nodes)
+            });
+            if let Some(late) = found {
+                waiting.levels.extend(nodes.iter().map(|&id| (id, late.level)));
+                prompt(graph, &late.nodes, &mut waiting.prompt);
+            }
+        }
+        waiting
+    }
+
+    /// Merges groups into the only later one that reads them, if that is of the same shape: their values need no memory then.
+    pub(super) fn sink(&mut self, graph: &Graph<DType>, accesses: &Accesses) {
+        let mut readers = vec![NONE; self.groups.len()];
+        for id in graph.node_ids() {
+            let reader = self.group(graph.node(id).first());
+            for &operand in graph.operands(id) {
+                let (read, reader) = match accesses.view(operand) {
+                    // What is seen through a view is stored.
+                    Some(_) => (self.group(accesses.base(operand)), SEVERAL),
+                    None => (self.group(operand), if reader == NONE { SEVERAL } else { reader }),
+                };
+                if read != NONE && read != reader {
+                    let known = &mut readers[read as usize];
+                    *known = if *known == NONE || *known == reader { reader } else { SEVERAL };
+                }
+            }
+        }
+        let mut last_first: Vec<u32> = (0..self.groups.len() as u32).collect();
+        last_first.sort_by_key(|&group| std::cmp::Reverse(self.groups[group as usize].level));
+        for group in last_first {
+            let reader = readers[group as usize];
+            if reader == NONE || reader == SEVERAL {
+                continue;
+            }
+            let reader = self.merged(reader);
+            let [from, into] = [group, reader].map(|group| &self.groups[group as usize]);
+            let (Some(&a), Some(&b)) = (from.nodes.first(), into.nodes.first()) else { continue };
+            let elementwise = [a, b].iter().all(|&id| !is_alone(graph.node(id).kind));
+            let [a, b] = [a, b].map(|id| graph.shape_id(graph.node(id).first()));
+            if elementwise && a == b && from.level < into.level {
+                self.merge(&[reader, group], &mut SmallVec::new());
+            }
+        }
+    }
+}
+
+/// Adds what these nodes are computed from by ops alone.
+fn prompt(graph: &Graph<DType>, nodes: &[NodeId], found: &mut FxHashSet<Value>) {
+    let mut open: Vec<NodeId> = nodes.to_vec();
+    while let Some(id) = open.pop() {
+        for &operand in graph.operands(id) {
+            let producer = graph.producer(operand);
+            if matches!(graph.node(producer).kind, NodeKind::Op(..) | NodeKind::Cast(_)) && found.insert(operand) {
+                open.push(producer);
+            }
+        }
+    }
+}
+
+/// Whether one of `nodes` is computed from one of `others`, which come before them.
+fn needs(graph: &Graph<DType>, nodes: &[NodeId], others: &[NodeId]) -> bool {
+    let Some(first) = others.iter().min() else { return false };
+    let Some(last) = nodes.iter().max() else { return false };
+    let mut of = vec![false; graph.value_count()];
+    others.iter().for_each(|&id| of[graph.node(id).first().index()] = true);
+    for id in graph.node_ids().skip_while(|id| id <= first).take_while(|id| id <= last) {
+        let made_of = graph.operands(id).iter().any(|operand| of[operand.index()]);
+        of[graph.node(id).first().index()] |= made_of;
+    }
+    nodes.iter().any(|&id| of[graph.node(id).first().index()])
+}

@@ -1,0 +1,168 @@
+//! Windows: reductions of short sliding windows become ops on the array, moved by each position in the window. A moving average of
+//! seven elements reads seven neighbours, which lie beside each other for results that do, and is one kernel with what uses it.
+//!
+//! Elements meet in the order of [`fold`](ndjit_ir::reduction::fold). A window's extents stand in the program, so that programs
+//! for arrays of other sizes still share kernels: other short reductions, whose extent is the array's, stay what they are.
+
+use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::op::shared_body;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::reduction::{Axes, LANES, Reduce, fold};
+use ndjit_ir::view::{Slice, View, slice};
+use ndjit_ir::{DType, Op, Result, Shape};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Primitives that a window may take, all its positions together.
+const MAX_WEIGHT: usize = 200;
+
+/// Replaces reductions of windows. `None` if there are none.
+///
+/// # Errors
+/// `Shape` if the graph is not well-formed.
+pub fn windows(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
+    let found: FxHashMap<Value, (Axes, Op)> = graph
+        .node_ids()
+        .filter_map(|id| Some((graph.node(id).first(), window(graph, graph.node(id).first())?)))
+        .collect();
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let mut out = Graph::with_slots(graph);
+    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    for id in graph.node_ids() {
+        let value = graph.node(id).first();
+        let (dtype, shape) = (graph.ty(value), graph.shape(value));
+        map[value.index()] = match (graph.node(id).kind, found.get(&value)) {
+            (NodeKind::Param(..), _) => out.param(dtype, shape),
+            (NodeKind::Literal(slot), _) => out.slot_value(slot, dtype),
+            (_, Some(&(axes, op))) => combined(graph, &mut out, &map, graph.operands(id)[0], axes, op)?,
+            (kind, None) => {
+                let operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
+                let (kind, shape) = (graph.kind_in(kind, &mut out), out.intern(shape));
+                out.add(kind, &operands, &[(dtype, shape)])
+            }
+        };
+    }
+    out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
+    Ok(Some(out))
+}
+
+/// The axes and the op of a reduction of short windows.
+fn window(graph: &Graph<DType>, value: Value) -> Option<(Axes, Op)> {
+    let id = graph.producer(value);
+    let NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, .. }) = graph.node(id).kind else { return None };
+    let operand = graph.operands(id)[0];
+    let count = axes.count(graph.shape(operand));
+    if !(2..=LANES).contains(&count) {
+        return None;
+    }
+    let (mut slides, mut weight) = (false, 0);
+    let mut seen = FxHashSet::default();
+    let mut open = vec![operand];
+    while let Some(value) = open.pop() {
+        let id = graph.producer(value);
+        if !seen.insert(value) || weight > MAX_WEIGHT {
+            continue;
+        }
+        match graph.node(id).kind {
+            NodeKind::Op(op, _) => weight += count * shared_body(op, graph.compute_dtype(id, op)).insts.len(),
+            NodeKind::Cast(_) => weight += 4 * count,
+            NodeKind::View(view) => {
+                let ranks = (graph.shape(operand).rank(), graph.shape(value).rank());
+                slides |= slides_along(graph.view_of(view), axes, ranks.0 - ranks.1);
+                continue;
+            }
+            _ => continue,
+        }
+        open.extend(graph.operands(id));
+    }
+    (slides && weight <= MAX_WEIGHT).then_some((axes, reduction.combine()?))
+}
+
+/// Whether an axis of what is viewed is walked along one of the axes and along another. The view has `fewer` axes than what is reduced.
+fn slides_along(view: &View, axes: Axes, fewer: usize) -> bool {
+    view.axes.iter().any(|index| {
+        let reduced = index.terms.iter().filter(|term| axes.contains(term.axis as usize + fewer)).count();
+        reduced > 0 && reduced < index.terms.len()
+    })
+}
+
+/// The elements of each window, combined.
+fn combined(
+    graph: &Graph<DType>,
+    out: &mut Graph<DType>,
+    map: &[Value],
+    operand: Value,
+    axes: Axes,
+    op: Op,
+) -> Result<Value> {
+    let shape = graph.shape(operand);
+    let mut elements = Vec::new();
+    for position in 0..axes.count(shape) {
+        let mut left = position;
+        let mut at = vec![None; shape.rank()];
+        for axis in (0..shape.rank()).rev().filter(|&axis| axes.contains(axis)) {
+            at[axis] = Some(left % shape.extents()[axis]);
+            left /= shape.extents()[axis];
+        }
+        elements.push(Element { graph, map, at, made: FxHashMap::default() }.of(out, operand)?);
+    }
+    let result = (out.ty(elements[0]), out.shape_id(elements[0]));
+    let combine = |a, b| out.add(NodeKind::Op(op, Policy::default()), &[a, b], &[result]);
+    let first = elements[0];
+    Ok(fold(elements.len(), |n| elements[n], combine).unwrap_or(first))
+}
+
+/// One element of each window.
+struct Element<'a> {
+    graph: &'a Graph<DType>,
+    /// Values of the new graph.
+    map: &'a [Value],
+    /// Its place along the axes that are reduced.
+    at: Vec<Option<usize>>,
+    made: FxHashMap<Value, Value>,
+}
+
+impl Element<'_> {
+    /// That of a value of the reduced shape, or one that broadcasts to it. The ops it takes are no more than [`window`] has counted.
+    fn of(&mut self, out: &mut Graph<DType>, operand: Value) -> Result<Value> {
+        let mut open = vec![(operand, false)];
+        while let Some((value, ready)) = open.pop() {
+            if self.made.contains_key(&value) {
+                continue;
+            }
+            let id = self.graph.producer(value);
+            let made = match self.graph.node(id).kind {
+                NodeKind::Literal(_) => self.map[value.index()],
+                kind @ (NodeKind::Op(..) | NodeKind::Cast(_)) if self.graph.shape(value).rank() > 0 => {
+                    if !ready {
+                        open.push((value, true));
+                        open.extend(self.graph.operands(id).iter().map(|&operand| (operand, false)));
+                        continue;
+                    }
+                    let operands: Vec<Value> = self.graph.operands(id).iter().map(|o| self.made[o]).collect();
+                    let (_, shape) = slice(self.graph.shape(value), &self.parts(self.graph.shape(value)))?;
+                    let shape = out.intern(&shape);
+                    out.add(kind, &operands, &[(self.graph.ty(value), shape)])
+                }
+                _ => {
+                    let (view, shape) = slice(self.graph.shape(value), &self.parts(self.graph.shape(value)))?;
+                    out.view(self.map[value.index()], view, &shape)
+                }
+            };
+            self.made.insert(value, made);
+        }
+        Ok(self.made[&operand])
+    }
+
+    /// The place in an array that broadcasts to the reduced shape.
+    fn parts(&self, shape: &Shape) -> Vec<Slice> {
+        let fewer = self.at.len() - shape.rank();
+        let axes = shape.extents().iter().zip(&self.at[fewer..]);
+        axes.map(|(&extent, at)| match at {
+            Some(at) => Slice::Index((*at).min(extent - 1) as isize),
+            None => Slice::ALL,
+        })
+        .collect()
+    }
+}
