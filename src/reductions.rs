@@ -277,7 +277,7 @@ macro_rules! accuracy {
         "Accuracy: a relative error of at most `c u + (c k u)^2` with `c = 74 + log2(n / 1024)`, to first order, where `k` is the root mean square of the numbers over their standard deviation (Chan, Golub, LeVeque 1983)."
     };
     (Exponential) => {
-        "Accuracy: an absolute error of at most `(71 + log2(n / 1024)) u` beside that of rounding the result, to first order."
+        "Accuracy: an absolute error of at most `(71 + log2(n / 1024)) u` beside that of rounding the result, to first order; of complex numbers times the sum of the exponentials' moduli over the modulus of their sum."
     };
     (Norm) => {
         "Accuracy: a relative error of at most `(36 + log2(n / 1024) / 2) u`, to first order."

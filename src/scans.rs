@@ -172,7 +172,7 @@ macro_rules! accuracy {
         "Accuracy: an error of at most `(1023 + n / 1024) u` times the sum of magnitudes, to first order; halves are summed in `f32` and each result rounded once."
     };
     (Product) => {
-        "Accuracy: a relative error of at most `(n - 1) u`, to first order; halves are multiplied in `f32` and each result rounded once."
+        "Accuracy: a relative error of at most `(n - 1) u`, to first order, of complex numbers `5^(1/2) (n - 1) u` of the modulus; halves are multiplied in `f32` and each result rounded once."
     };
     (Same) => {
         "Accuracy: exact."

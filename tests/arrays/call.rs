@@ -15,18 +15,21 @@ pub struct Case {
     pub pool: &'static str,
     /// Of a function that moves or joins.
     arguments: Vec<Value>,
-    /// Of a reduction; `None` for all axes.
+    /// Of a reduction; `None` for all axes. Of a scan its one axis.
     axes: Option<Vec<isize>>,
     keepdims: bool,
     asked: Option<DType>,
     correction: Option<f64>,
+    /// Of `vector_norm`.
+    pub order: f64,
+    /// Whether a scan begins with the value of no elements.
+    initial: bool,
+    /// How often neighbours are subtracted.
+    n: usize,
 }
 
-/// The dtypes that functions that move elements are measured with.
-const MOVED: [DType; 11] = {
-    use DType::*;
-    [Bool, I8, U16, I32, I64, U64, F16, F32, F64, C64, C128]
-};
+/// What neighbours are apart in trapezoids.
+const APART: f64 = 0.75;
 
 impl Case {
     /// The cases of a row: one for each dtype.
@@ -35,7 +38,8 @@ impl Case {
         let all_dtypes: Vec<Vec<DType>> = match (&row["dtypes"], row["out"].as_object()) {
             (Value::Array(names), _) => vec![names.iter().map(|n| named(n.as_str().expect("a dtype"))).collect()],
             (_, Some(by_dtype)) => by_dtype.keys().map(|name| vec![named(name)]).collect(),
-            _ => MOVED.map(|dtype| vec![dtype; row["in"].as_array().map_or(0, Vec::len)]).into(),
+            // What moves elements was measured with every dtype.
+            _ => DType::ALL.map(|dtype| vec![dtype; row["in"].as_array().map_or(0, Vec::len)]).into(),
         };
         let moves = row["args"].is_array() && row["dtypes"].is_null();
         let special = moves || row["special"] == true;
@@ -49,8 +53,16 @@ impl Case {
             keepdims: row["keepdims"] == true,
             asked: row["dtype"].as_str().map(named),
             correction: row["correction"].as_f64(),
+            order: row["order"].as_str().map_or(2.0, |order| order.parse().expect("an order")),
+            initial: row["initial"] == true,
+            n: row["n"].as_u64().unwrap_or(0) as usize,
         };
         all_dtypes.into_iter().map(of).collect()
+    }
+
+    /// Whether NumPy needs to know of bf16.
+    pub fn has_bf16(&self) -> bool {
+        self.dtypes.contains(&DType::Bf16) || self.asked == Some(DType::Bf16)
     }
 
     /// How many elements meet in one of a reduction's result.
@@ -89,8 +101,25 @@ impl Case {
             "triu" => triu(x, int(0)),
             "broadcast_arrays" => return broadcast_arrays(all()),
             "unstack" => return unstack(x, int(0)).unwrap_or_else(|e| panic!("{e}")),
+            "cumulative_sum" | "cumulative_prod" | "cummax" | "cummin" | "diff" | "trapezoid" => self.scanned(x),
             _ => self.reduced(x),
         }]
+    }
+
+    fn scanned<X: Math<Out = X>>(&self, x: X) -> X {
+        let axis = self.axes.as_ref().expect("an axis")[0];
+        let along = if self.initial { include_initial(axis) } else { axis.along() };
+        match (self.function.as_str(), self.asked) {
+            ("cumulative_sum", None) => cumulative_sum(x, along),
+            ("cumulative_sum", Some(asked)) => dtype(asked).cumulative_sum(x, along),
+            ("cumulative_prod", None) => cumulative_prod(x, along),
+            ("cumulative_prod", Some(asked)) => dtype(asked).cumulative_prod(x, along),
+            ("cummax", None) => cummax(x, axis),
+            ("cummin", None) => cummin(x, axis),
+            ("diff", None) => diff(x, self.n, axis),
+            ("trapezoid", None) => trapezoid(x, APART, axis),
+            (name, _) => panic!("no function {name} of these arguments"),
+        }
     }
 
     fn reduced<X: Math<Out = X>>(&self, x: X) -> X {
@@ -99,6 +128,9 @@ impl Case {
             Some(axes) => axes.axes(),
         };
         let axes = if self.keepdims { keepdims(axes) } else { axes };
+        if self.function == "vector_norm" {
+            return vector_norm(x, self.order, axes);
+        }
         macro_rules! table {
             ($($name:ident)*; $($typed:ident)*; $($corrected:ident)*) => {
                 match (self.function.as_str(), self.asked, self.correction) {
@@ -110,8 +142,8 @@ impl Case {
             };
         }
         table! {
-            sum prod mean var std max min any all argmax argmin count_nonzero;
-            sum prod mean var std argmax argmin count_nonzero;
+            sum prod mean var std max min any all argmax argmin count_nonzero ptp logsumexp norm;
+            sum prod mean var std argmax argmin count_nonzero logsumexp norm;
             var std
         }
     }
@@ -119,11 +151,14 @@ impl Case {
 
 impl std::fmt::Display for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Case { function, dtypes, shapes, arguments, axes, keepdims, asked, correction, pool } = self;
+        let Case { function, dtypes, shapes, arguments, axes, keepdims, asked, correction, pool, .. } = self;
         let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
         write!(f, "{function} of {names:?}{shapes:?} ({pool})")?;
         match &arguments[..] {
-            [] => write!(f, " axes {axes:?} keepdims {keepdims} dtype {asked:?} correction {correction:?}"),
+            [] => {
+                write!(f, " axes {axes:?} keepdims {keepdims} dtype {asked:?} correction {correction:?}")?;
+                write!(f, " order {} initial {} n {}", self.order, self.initial, self.n)
+            }
             arguments => write!(f, " {arguments:?}"),
         }
     }
