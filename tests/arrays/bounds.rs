@@ -71,7 +71,11 @@ fn bound(case: &Case, dtype: DType, modulus: f64, scale: Option<f64>) -> f64 {
         "vector_norm" => norm(case, dtype, modulus, 68.0 + blocks, u),
         "cumulative_sum" => (n.min(1024.0) - 1.0 + n / 1024.0 + converted) * u * scale,
         "cumulative_prod" => product * (n - 1.0 + n * converted) * u * modulus,
-        // The means of neighbours and the product with their distance round in the operand's dtype.
+        // The means of neighbours round in the operand's dtype, and the product with their distance, which rounds itself.
+        "trapezoid" if case.has_positions() => {
+            let distances = if case.dtypes[0].is_half() { unit(case.dtypes[0]) } else { own_unit };
+            (68.0 + 2.0 * blocks) * u * scale + (2.0 * own_unit + distances) * scale
+        }
         "trapezoid" => (69.0 + blocks) * u * scale + own_unit * (scale + modulus),
         _ => return 0.0,
     };

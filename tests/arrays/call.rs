@@ -1,6 +1,6 @@
 //! A case of a golden file, and the table of functions by name.
 
-use ndjit::operand::Math;
+use ndjit::operand::{Math, Meet};
 use ndjit::*;
 use ndjit_ir::view::Slice;
 use serde_json::Value;
@@ -26,6 +26,8 @@ pub struct Case {
     initial: bool,
     /// How often neighbours are subtracted.
     n: usize,
+    /// At which ends further operands stand.
+    ends: Vec<String>,
 }
 
 /// What neighbours are apart in trapezoids.
@@ -35,18 +37,19 @@ impl Case {
     /// The cases of a row: one for each dtype.
     pub fn read(row: &Value) -> Vec<Case> {
         let named = |name: &str| name.parse::<DType>().unwrap_or_else(|e| panic!("{name}: {e}"));
+        let shapes: Vec<Vec<usize>> = row["in"].as_array().expect("shapes").iter().map(numbers).collect();
         let all_dtypes: Vec<Vec<DType>> = match (&row["dtypes"], row["out"].as_object()) {
             (Value::Array(names), _) => vec![names.iter().map(|n| named(n.as_str().expect("a dtype"))).collect()],
-            (_, Some(by_dtype)) => by_dtype.keys().map(|name| vec![named(name)]).collect(),
+            (_, Some(by_dtype)) => by_dtype.keys().map(|name| vec![named(name); shapes.len()]).collect(),
             // What moves elements was measured with every dtype.
-            _ => DType::ALL.map(|dtype| vec![dtype; row["in"].as_array().map_or(0, Vec::len)]).into(),
+            _ => DType::ALL.map(|dtype| vec![dtype; shapes.len()]).into(),
         };
         let moves = row["args"].is_array() && row["dtypes"].is_null();
         let special = moves || row["special"] == true;
         let of = |dtypes| Case {
             function: row["fn"].as_str().expect("a function").to_owned(),
             dtypes,
-            shapes: row["in"].as_array().expect("shapes").iter().map(numbers).collect(),
+            shapes: shapes.clone(),
             pool: if special { "special" } else { "plain" },
             arguments: row["args"].as_array().cloned().unwrap_or_default(),
             axes: row["axes"].as_array().map(|_| numbers(&row["axes"])),
@@ -56,6 +59,12 @@ impl Case {
             order: row["order"].as_str().map_or(2.0, |order| order.parse().expect("an order")),
             initial: row["initial"] == true,
             n: row["n"].as_u64().unwrap_or(0) as usize,
+            ends: row["ends"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|end| end.as_str().expect("an end").into())
+                .collect(),
         };
         all_dtypes.into_iter().map(of).collect()
     }
@@ -63,6 +72,11 @@ impl Case {
     /// Whether NumPy needs to know of bf16.
     pub fn has_bf16(&self) -> bool {
         self.dtypes.contains(&DType::Bf16) || self.asked == Some(DType::Bf16)
+    }
+
+    /// Whether the values of an integral are at positions.
+    pub fn has_positions(&self) -> bool {
+        self.function == "trapezoid" && self.shapes.len() == 2
     }
 
     /// How many elements meet in one of a reduction's result.
@@ -74,7 +88,7 @@ impl Case {
     }
 
     /// The function on these operands.
-    pub fn call<X: Math<Out = X> + Clone>(&self, xs: &[X]) -> Vec<X> {
+    pub fn call<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> Vec<X> {
         let (x, all) = (xs[0].clone(), || xs.iter().cloned());
         let int = |n: usize| numbers::<isize>(&self.arguments[n])[0];
         let ints = |n: usize| numbers::<isize>(&self.arguments[n]);
@@ -94,19 +108,20 @@ impl Case {
             "concat" => concat(all(), int(0)),
             "stack" => stack(all(), int(0)),
             "tile" => tile(x, ints(0)),
-            "repeat" => repeat(x, int(0).unsigned_abs(), int(1)),
+            "repeat" => repeat(x, ints(0), int(1)),
             "roll" => roll(x, ints(0), ints(1)),
             "pad" => pad(x, widths(&self.arguments[0]), padding(&self.arguments[1])),
             "tril" => tril(x, int(0)),
             "triu" => triu(x, int(0)),
             "broadcast_arrays" => return broadcast_arrays(all()),
             "unstack" => return unstack(x, int(0)).unwrap_or_else(|e| panic!("{e}")),
-            "cumulative_sum" | "cumulative_prod" | "cummax" | "cummin" | "diff" | "trapezoid" => self.scanned(x),
+            "cumulative_sum" | "cumulative_prod" | "cummax" | "cummin" | "diff" | "trapezoid" => self.scanned(xs),
             _ => self.reduced(x),
         }]
     }
 
-    fn scanned<X: Math<Out = X>>(&self, x: X) -> X {
+    fn scanned<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
+        let (x, other) = (xs[0].clone(), |n: usize| xs[n].clone());
         let axis = self.axes.as_ref().expect("an axis")[0];
         let along = if self.initial { include_initial(axis) } else { axis.along() };
         match (self.function.as_str(), self.asked) {
@@ -116,7 +131,15 @@ impl Case {
             ("cumulative_prod", Some(asked)) => dtype(asked).cumulative_prod(x, along),
             ("cummax", None) => cummax(x, axis),
             ("cummin", None) => cummin(x, axis),
-            ("diff", None) => diff(x, self.n, axis),
+            ("diff", None) => match &self.ends.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                [] => diff(x, self.n, axis),
+                ["prepend"] => prepend(other(1)).diff(x, self.n, axis),
+                ["append"] => append(other(1)).diff(x, self.n, axis),
+                ["prepend", "append"] => prepend(other(1)).append(other(2)).diff(x, self.n, axis),
+                ["append", "prepend"] => append(other(1)).prepend(other(2)).diff(x, self.n, axis),
+                ends => panic!("no ends {ends:?}"),
+            },
+            ("trapezoid", None) if self.has_positions() => positions(other(1)).trapezoid(x, axis),
             ("trapezoid", None) => trapezoid(x, APART, axis),
             (name, _) => panic!("no function {name} of these arguments"),
         }

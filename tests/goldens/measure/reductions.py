@@ -165,14 +165,25 @@ LONG = [([2, 1300], 1), ([1300, 2], 0)]
 ACCUMULATED = {"cummax": np.maximum, "cummin": np.minimum}
 
 
-def scanned(function, x, axis, initial, asked, n):
+def scanned(function, x, axis, initial, asked, n, ends, others):
     """As `reduced`."""
     if function in ACCUMULATED:
         result = ACCUMULATED[function].accumulate(x, axis)
         return result.dtype, result, None
     if function == "diff":
-        result = np.diff(x, n, axis)
+        result = np.diff(x, n, axis, **dict(zip(ends, others)))
         return result.dtype, result, None
+    if function == "trapezoid" and others:
+        x, (given,) = wide(x), others
+        out = np.trapezoid(np.empty_like(x, dtype=given.dtype), given, axis=axis).dtype
+        # Distances of integers wrap in their dtype.
+        distances = wide(np.diff(given, axis=axis % given.ndim)) if kind(given.dtype) in "biu" else np.diff(wide(given), axis=axis % given.ndim)
+        if given.ndim < x.ndim:
+            distances = distances.reshape([-1] + [1] * (x.ndim - 1 - axis % x.ndim))
+        ends = finite(x)
+        means = lambda y: (np.take(y, range(1, y.shape[axis]), axis) + np.take(y, range(y.shape[axis] - 1), axis)) / 2
+        result, scale = np.sum(distances * means(x), axis), np.sum(finite(distances) * means(ends), axis)
+        return out, np.asarray(result).astype("c16" if result.dtype.kind == "c" else "f8"), scale
     if function == "trapezoid":
         y = wide(x)
         ends = finite(y)
@@ -191,19 +202,19 @@ def scanned(function, x, axis, initial, asked, n):
     return measured.dtype, result.astype("c16" if result.dtype.kind == "c" else "f8"), scale
 
 
-def scan(function, shape, axis, special=False, asked=None, initial=False, n=0, every=1):
+def scan(function, shape, axis, special=False, asked=None, initial=False, n=0, every=1, ends=(), others=()):
     out = {}
     for short, dtype in DTYPES.items():
-        x, = operands([shape], short, special)
+        x, *more = operands([shape, *others], short, special)
         if kind(dtype) == "c" and (asked and kind(DTYPES[asked]) != "c" or special and function in ("cumulative_prod", "trapezoid")):
             # Which parts of an infinite or NaN product are NaN depends on how it is written.
             continue
         with np.errstate(all="ignore"):
-            result_dtype, result, scale = scanned(function, x, axis, initial, asked and DTYPES[asked], n)
+            result_dtype, result, scale = scanned(function, x, axis, initial, asked and DTYPES[asked], n, ends, more)
         out[short] = row(result_dtype, result, scale, every)
         to = list(np.shape(result))
-    case = {"fn": function, "in": [shape], "axes": [axis], "to": to, "out": out}
-    more = [("special", special), ("dtype", asked), ("initial", initial), ("n", n), ("every", every > 1 and every)]
+    case = {"fn": function, "in": [shape, *others], "axes": [axis], "to": to, "out": out}
+    more = [("special", special), ("dtype", asked), ("initial", initial), ("n", n), ("every", every > 1 and every), ("ends", ends)]
     return case | {key: value for key, value in more if value}
 
 
@@ -227,6 +238,14 @@ def scans():
             yield scan("diff", shape, axis, n=n)
         yield scan("diff", [9, 5], 0, special=True, n=n)
         yield scan("diff", [5, 9], -1, special=True, n=n)
+        for shape, axis, ends, others in [
+            ([5], 0, ["prepend"], [[2]]), ([5], 0, ["append"], [[]]), ([3, 4], 0, ["prepend", "append"], [[], [2, 4]]),
+            ([3, 4], -1, ["append", "prepend"], [[3, 1], [3, 2]]), ([0], 0, ["prepend", "append"], [[], []]), (WIDE, 4, ["append"], [[]]),
+        ]:
+            yield scan("diff", shape, axis, n=n, ends=ends, others=others)
+    for shape, axis, positions in [([5], 0, [5]), ([3, 5], 0, [3]), ([3, 5], -1, [5]), ([3, 5], 1, [3, 5]), ([2, 3, 4], 1, [3]), ([1], 0, [1]),
+                                   ([2, 0], 1, [0]), ([0, 3], -1, [3]), (WIDE, 4, [3]), (WIDE, 4, WIDE), ([1300, 2], 0, [1300])]:
+        yield scan("trapezoid", shape, axis, others=[positions])
 
 
 def main():
