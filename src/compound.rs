@@ -56,6 +56,10 @@ fn both<X: Math>(ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
+/// - Accuracy: order 0 is the number of elements rounded, infinite orders give a modulus; 1 is as exact as
+///   [`sum`](fn@crate::sum), 2 as [`norm`](fn@crate::norm). Of another `p` each power is rounded to the dtype, the sum and `1 / p` too,
+///   so that the error is at most `(c / p + abs(log(result)) + 2) u`, where `c` is the sum's bound and 3 more.
+///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.vector_norm.html).
 ///
 /// # Errors
@@ -76,9 +80,9 @@ pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X:
     if order == 2.0 {
         return reduce(Reduction::Norm, x);
     }
-    let modulus = op(Op::Abs, &[x]);
-    // True division makes floats of integers, and leaves floats as they are.
-    let modulus = op(Op::Divide, &[modulus, 1.operand()]);
+    // True division makes floats of integers, whose least one has a modulus only there, and leaves floats as they are.
+    let float = op(Op::Divide, &[x, 1.operand()]);
+    let modulus = op(Op::Abs, &[float]);
     match order {
         0.0 => {
             // One for each that is nonzero, in the modulus's dtype.

@@ -37,6 +37,7 @@ pub mod integers;
 pub mod jit;
 mod lazy;
 pub mod manipulation;
+pub mod neighbours;
 pub mod operand;
 pub mod operators;
 pub mod queries;
@@ -81,6 +82,8 @@ pub use ndjit_ir::support::{
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::{Allocations, CountingAllocator, Element};
 #[doc(inline)]
+pub use neighbours::{Ends, Positions, append, diff, positions, prepend, trapezoid};
+#[doc(inline)]
 pub use operand::{Scalar, strong, weak};
 #[doc(inline)]
 pub use queries::{can_cast, promote_arrays, promote_types, result_type};
@@ -91,7 +94,7 @@ pub use reductions::{
 };
 pub use report::report;
 #[doc(inline)]
-pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, diff, include_initial, trapezoid};
+pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, include_initial};
 pub use stats::{KernelStats, Stats, stats};
 pub use support::{casting, device, restrict_dtypes, set_casting, set_device, with_casting, with_device};
 

@@ -277,7 +277,7 @@ macro_rules! accuracy {
         "Accuracy: a relative error of at most `c u (2 + 3 r)` with `c = 74 + log2(n / 1024)`, to first order, where `r` is the square of the distance, in standard deviations, of the mean from the center that distances are taken from: the mean of a 64th of the elements or more, from four places along an axis. `r` is at most 63, but for the rounding of the center, and near 0 unless those elements differ from the others (Chan, Golub, LeVeque 1983, equation 1.6). Where all elements are equal the result is 0."
     };
     (Exponential) => {
-        "Accuracy: an absolute error of at most `(71 + log2(n / 1024)) u` beside that of rounding the result, to first order."
+        "Accuracy: an absolute error of at most `(71 + log2(n / 1024)) u` beside that of rounding the result, to first order; of complex numbers times the sum of the exponentials' moduli over the modulus of their sum."
     };
     (Norm) => {
         "Accuracy: a relative error of at most `(36 + log2(n / 1024) / 2) u`, to first order."

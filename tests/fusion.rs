@@ -64,6 +64,14 @@ fn views_cost_no_kernel() {
 }
 
 #[test]
+fn a_copy_of_another_shape_runs_apart() {
+    // Of the copy's three axes two are as long as one of its result, which is another.
+    let x = arange(4).reshape([2, 2]);
+    let f = jit(|x: Expr| concat([x.repeat(2, 0), x], 0) + 1);
+    assert_eq!(f(&x).to_string(), "[[1 2]\n [1 2]\n [3 4]\n [3 4]\n [1 2]\n [3 4]]");
+}
+
+#[test]
 fn dying_operands_give_their_memory() {
     let f = jit(|x: Expr| softmax(x, -1));
     let expected = f(&rows()).to_vec::<f32>().unwrap();

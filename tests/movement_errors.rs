@@ -422,9 +422,29 @@ fn parts_and_repetitions() {
       help: name one of these axes
     ");
     insta::assert_snapshot!(refused!(x.repeat(usize::MAX, 0)), @r"
-    error[size]: repeat: shape [2, 18446744073709551615, 3] has more elements than memory can address
+    error[size]: repeat: shape [2, 9223372036854775807, 3] has more elements than memory can address
       at here
       x: f32[2, 3] held as data
+      limit: 9223372036854775807 elements
+      help: use smaller extents, or evaluate the array in parts
+    ");
+    insta::assert_snapshot!(refused!(x.repeat([1, 2], 1)), @r"
+    error[shape]: repeat: 2 counts along an axis of 3
+      at here
+      x: f32[2, 3] held as data
+      axis 1 of shape [2, 3]
+      help: give a count for each position of the axis, or one for all
+    ");
+    insta::assert_snapshot!(refused!(x.repeat([1, -2], 0)), @r"
+    error[shape]: repeat: -2 is no number of repetitions
+      at here
+      x: f32[2, 3] held as data
+      help: repetitions are 0 or more
+    ");
+    insta::assert_snapshot!(refused!(x.repeat([usize::MAX, 1], 0)), @r"
+    error[size]: repeat: shape [1, 9223372036854775807, 3] has more elements than memory can address
+      at here
+      x: f32[1, 3] held as data
       limit: 9223372036854775807 elements
       help: use smaller extents, or evaluate the array in parts
     ");
@@ -545,10 +565,11 @@ fn scalars_have_no_axes() {
 fn a_traced_function_gives_the_same_errors() {
     let (x, row) = operands();
     type Use = (fn(Expr) -> Expr, Array);
-    let uses: [Use; 6] = [
+    let uses: [Use; 7] = [
         (|x| x.roll([1, 2], 0), x.roll([1, 2], 0)),
         (|x| x.repeat(2, 2), x.repeat(2, 2)),
         (|x| x.pad([(0, 0), (9, 0)], Pad::Wrap), x.pad([(0, 0), (9, 0)], Pad::Wrap)),
+        (|x| x.repeat([1, 2], -1), x.repeat([1, 2], -1)),
         (|x| x.flip(7), x.flip(7)),
         (|x| stack([x, x.slice(0)], 0), stack([&x, &row], 0)),
         (|x| x.slice(0).tril(0), row.tril(0)),

@@ -3,6 +3,9 @@
 mod engines;
 
 use engines::{ALL, Matrix, check};
+use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::{Options, lower};
+use ndjit_ir::graph::{NodeKind, Places};
 use ndjit_ir::random::{Limits, Program, program, shrink};
 use std::fmt::Write;
 
@@ -31,4 +34,29 @@ fn small_programs_of_everything() {
 fn many_small_programs_fused_and_vectorised() {
     let matrix = Matrix { fuse: &[true], vector: &[true], threads: &[1], strided: &[false, true] };
     run(1_000..1_400, &Limits { nodes: 16, elements: 140, ..Limits::default() }, matrix);
+}
+
+#[test]
+fn programs_have_what_is_hard() {
+    let [mut scans, mut seen, mut tiled, mut chained, mut copied] = [0; 5];
+    for seed in 0..2_000 {
+        let program = program(seed, &Limits { nodes: 16, elements: 140, ..Limits::default() }).unwrap();
+        let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
+        let layouts: Vec<_> = layouts.collect();
+        let lowered = lower(&program.graph, &Places::default(), &layouts, &Options::default()).unwrap();
+        let graph = &lowered.simplified;
+        for kernel in lowered.kernels.iter().filter(|kernel| kernel.reduce.as_ref().is_some_and(|r| r.scans())) {
+            scans += 1;
+            let is_view = |value| matches!(graph.node(graph.producer(value)).kind, NodeKind::View(_));
+            seen += usize::from(kernel.inputs.iter().any(|input| is_view(input.value)));
+        }
+        for launch in lowered.launches.iter().filter(|launch| launch.kernels.len() > 1) {
+            let kernels = &lowered.kernels[launch.kernels.clone()];
+            tiled += 1;
+            chained += usize::from(kernels.iter().filter(|kernel| kernel.reduce.is_some()).count() > 1);
+        }
+        copied += lowered.kernels.iter().filter(|k| k.outputs.iter().any(|&v| !k.stores(graph.shape(v)))).count();
+    }
+    println!("{scans} scans, {seen} of views; {tiled} in tiles, {chained} with reductions; {copied} copies");
+    assert!(scans > 60 && seen > 10 && tiled > 200 && chained > 40 && copied > 0);
 }

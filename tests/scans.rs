@@ -1,8 +1,8 @@
-//! Scans of the face: values, types, axes, what is made of neighbours, on arrays and in traced functions.
+//! Scans of the face: values, types, axes, on arrays and in traced functions.
 
 use ndjit::{
-    Array, Complex, DType, ErrorCode, Result, Stage, arange, bf16, cummax, cumulative_prod, cumulative_sum, diff,
-    dtype, f16, include_initial, jit, spec, trapezoid, zeros,
+    Array, Complex, DType, ErrorCode, Result, Stage, arange, bf16, cummax, cumulative_prod, cumulative_sum, dtype, f16,
+    include_initial, jit, spec, zeros,
 };
 
 #[test]
@@ -59,24 +59,7 @@ fn errors_name_the_axis_and_the_place() {
     insta::assert_snapshot!(scalar.headline(), @"cumulative_sum: there is no axis 0");
     assert_eq!(scalar.place().unwrap().file, file!());
     insta::assert_snapshot!(error(zeros([2, 3]).cummax(-3)).help_text().unwrap(), @"name one of the axes 0 to 1, or -2 to -1 from the last");
-    assert_eq!(error(diff(zeros([2]), 1, 1)).code(), ErrorCode::Shape);
-    assert_eq!(error(trapezoid(zeros([2]), 1, 1)).code(), ErrorCode::Shape);
     assert_eq!(error(zeros([2]).cumulative_sum(include_initial(1))).code(), ErrorCode::Shape);
-}
-
-#[test]
-fn neighbours() -> Result<()> {
-    let x = Array::from([1, 4, 9, 16, 25]);
-    assert_eq!(diff(&x, 0, 0).to_vec::<i32>()?, [1, 4, 9, 16, 25]);
-    assert_eq!(x.diff(3, -1).to_vec::<i32>()?, [0, 0]);
-    assert_eq!(x.diff(9, 0).shape().extents(), [0]);
-    assert_eq!(zeros([0, 2]).diff(1, 0).shape().extents(), [0, 2]);
-    assert_eq!(Array::from([true, true, false]).diff(1, 0).to_vec::<bool>()?, [false, true]);
-    assert_eq!(arange(6).reshape([2, 3]).diff(1, 0).to_string(), "[[3 3 3]]");
-    assert_eq!(trapezoid(Array::from([1u8, 255, 255]), 2, 0).item::<f32>()?, 766.0);
-    assert_eq!(trapezoid(zeros([0]), 1, 0).item::<f32>()?, 0.0);
-    assert_eq!(Array::from([5.0f32]).trapezoid(1, 0).item::<f32>()?, 0.0);
-    Ok(())
 }
 
 #[test]

@@ -34,7 +34,8 @@ Along axes that are given last: `x.sum(..)`, `x.mean(-1)`, `max(&x, [0, 2])`.
 const SCANS: &str = "
 ## Scans
 Along one axis, given last: `x.cumulative_sum(0)`, `cummax(&x, -1)`. `include_initial(0)` has sums and products begin with that of no
-elements. Made of neighbours along an axis: `diff(x, n, axis)`, `trapezoid(y, dx, axis)`.
+elements. Made of neighbours along an axis: `diff(x, n, axis)`, `trapezoid(y, dx, axis)`; with elements before and after the array
+`prepend(0).append(0).diff(x, n, axis)`, of values at positions `positions(x).trapezoid(y, axis)`.
 
 | function | gives | |
 | --- | --- | --- |

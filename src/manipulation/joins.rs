@@ -73,98 +73,6 @@ pub fn stack<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Ou
     joined("stack", operands.into_iter().map(apart).collect(), axis, place)
 }
 
-/// The array repeated as a whole: `repetitions[n]` times along axis `n`. Where they are fewer than axes they are those of the last ones,
-/// where they are more the array gets axes before its first.
-///
-/// ```
-/// use ndjit::{Array, tile};
-/// assert_eq!(tile(Array::from([1, 2]), [2, 2]).to_string(), "[[1 2 1 2]\n [1 2 1 2]]");
-/// ```
-///
-/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tile.html).
-///
-/// # Errors
-/// Poisoned with `Shape` for a negative number of repetitions.
-#[track_caller]
-pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
-    let (repetitions, place) = (repetitions.integers(), Place::caller());
-    // Each axis is one of repetitions and one of elements.
-    let spread: X::Out = seen("tile", x.operand(), place, |shape| {
-        let times = counts(&repetitions)?;
-        let rank = shape.rank().max(times.len());
-        let mut extents = Vec::with_capacity(2 * rank);
-        for axis in 0..rank {
-            extents.push((axis + times.len()).checked_sub(rank).map_or(1, |n| times[n]));
-            extents.push((axis + shape.rank()).checked_sub(rank).map_or(1, |n| shape.extents()[n]));
-        }
-        let once: Vec<usize> = extents.iter().enumerate().map(|(n, &e)| if n % 2 == 0 { 1 } else { e }).collect();
-        let once = Shape::from(once);
-        // Axes of one element are new, no others are joined or split: this is a view.
-        let apart = view::reshape(shape, &once).unwrap_or(View::identity(shape.rank()));
-        let (wide, to) = view::broadcast_to(&once, &Shape::from(extents))?;
-        Ok((wide.of(&apart).canonical(&to), to))
-    });
-    together("tile", spread.operand(), place, |_| true)
-}
-
-/// Each element repeated so many times along an axis.
-///
-/// ```
-/// use ndjit::{Array, repeat};
-/// assert_eq!(repeat(Array::from([1, 2]), 3, 0).to_vec::<i32>()?, [1, 1, 1, 2, 2, 2]);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-///
-/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.repeat.html).
-///
-/// # Errors
-/// Poisoned with `Shape` for an axis that is not there.
-#[track_caller]
-pub fn repeat<X: Math>(x: X, times: usize, axis: isize) -> X::Out {
-    let place = Place::caller();
-    let x = x.operand();
-    let at = match x.describe("repeat").and_then(|(_, _, shape)| position(axis, shape.rank())) {
-        Ok(at) => at,
-        Err(error) => return refused("repeat", &[x], place, &error),
-    };
-    let spread: X::Out = seen("repeat", x, place, |shape| {
-        let (apart, narrow) = view::expand_dims(shape, &[at as isize + 1])?;
-        let mut extents = narrow.extents().to_vec();
-        extents[at + 1] = times;
-        let (wide, to) = view::broadcast_to(&narrow, &Shape::from(extents))?;
-        Ok((wide.of(&apart).canonical(&to), to))
-    });
-    together("repeat", spread.operand(), place, |axis| axis == at)
-}
-
-/// Axes joined with the next one: pairs `(2n, 2n + 1)` for all `n` where every axis is `paired`, else the paired axis with that
-/// after it.
-fn together<R: Computed>(what: &'static str, x: AnyOperand, place: Place, paired: impl Fn(usize) -> bool) -> R {
-    let of = |shapes: &[&Shape]| {
-        let mut extents = Vec::new();
-        let mut all = shapes[0].extents().iter();
-        while let Some(&extent) = all.next() {
-            let with = if paired(extents.len()) { all.next().copied().unwrap_or(1) } else { 1 };
-            let joined = extent.checked_mul(with).ok_or_else(|| {
-                Error::new(ErrorCode::Size, format!("{extent} times {with} elements are more than memory can address"))
-            });
-            extents.push(joined?);
-        }
-        Ok((Move::Reshape, Shape::from(extents)))
-    };
-    R::movement(&Movement { what, of: &of }, &[x], place)
-}
-
-fn counts(numbers: &[isize]) -> Result<Vec<usize>> {
-    let count = |&number: &isize| {
-        usize::try_from(number).map_err(|_| {
-            Error::new(ErrorCode::Shape, format!("{number} is no number of repetitions"))
-                .help("repetitions are 0 or more")
-        })
-    };
-    numbers.iter().map(count).collect()
-}
-
 /// The part of an axis from `start` to `end`.
 pub(crate) fn part(shape: &Shape, axis: usize, start: usize, end: usize, step: isize) -> Result<(View, Shape)> {
     let mut parts = vec![Slice::ALL; axis];
@@ -392,18 +300,6 @@ macro_rules! methods {
     ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
         /// Joining: each is documented where it stands alone.
         impl $of {
-            /// [`tile`](fn@crate::tile) as a method.
-            #[track_caller]
-            pub fn tile($self: $receiver, repetitions: impl Integers) -> $of {
-                tile($self, repetitions)
-            }
-
-            /// [`repeat`](fn@crate::repeat) as a method.
-            #[track_caller]
-            pub fn repeat($self: $receiver, times: usize, axis: isize) -> $of {
-                repeat($self, times, axis)
-            }
-
             /// [`roll`](fn@crate::roll) as a method.
             #[track_caller]
             pub fn roll($self: $receiver, shifts: impl Integers, axes: impl Integers) -> $of {

@@ -8,10 +8,12 @@
 //! Types: views keep the type of their operand, weak or not; arrays that are joined meet in their common dtype.
 
 mod joins;
+mod repeats;
 mod slices;
 mod views;
 
-pub use joins::{Pad, concat, pad, repeat, roll, stack, tile, tril, triu};
+pub use joins::{Pad, concat, pad, roll, stack, tril, triu};
+pub use repeats::{repeat, tile};
 pub use slices::{Ellipsis, IntoSlice, IntoSlices, NewAxis, Step, step, step_by};
 pub(crate) use views::reshaped;
 pub use views::{
@@ -20,7 +22,7 @@ pub use views::{
 };
 
 pub(crate) use joins::{joined, part};
-pub(crate) use views::seen;
+pub(crate) use views::{refused, seen};
 
 use ndjit_ir::axes::Axes;
 use ndjit_ir::view::View;

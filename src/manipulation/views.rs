@@ -21,7 +21,7 @@ pub(crate) fn seen<X: Computed>(
 }
 
 /// The result of a function that its operands cannot have, with what they are among the facts.
-pub(super) fn refused<X: Computed>(what: &'static str, operands: &[AnyOperand], place: Place, error: &Error) -> X {
+pub(crate) fn refused<X: Computed>(what: &'static str, operands: &[AnyOperand], place: Place, error: &Error) -> X {
     X::movement(&Movement { what, of: &|_| Err(error.clone()) }, operands, place)
 }
 

@@ -1,6 +1,6 @@
 //! A case of a golden file, and the table of functions by name.
 
-use ndjit::operand::Math;
+use ndjit::operand::{Math, Meet};
 use ndjit::*;
 use ndjit_ir::view::Slice;
 use serde_json::Value;
@@ -15,42 +15,68 @@ pub struct Case {
     pub pool: &'static str,
     /// Of a function that moves or joins.
     arguments: Vec<Value>,
-    /// Of a reduction; `None` for all axes.
+    /// Of a reduction; `None` for all axes. Of a scan its one axis.
     axes: Option<Vec<isize>>,
     keepdims: bool,
     asked: Option<DType>,
     correction: Option<f64>,
+    /// Of `vector_norm`.
+    pub order: f64,
+    /// Whether a scan begins with the value of no elements.
+    initial: bool,
+    /// How often neighbours are subtracted.
+    n: usize,
+    /// At which ends further operands stand.
+    ends: Vec<String>,
 }
 
-/// The dtypes that functions that move elements are measured with.
-const MOVED: [DType; 11] = {
-    use DType::*;
-    [Bool, I8, U16, I32, I64, U64, F16, F32, F64, C64, C128]
-};
+/// What neighbours are apart in trapezoids.
+const APART: f64 = 0.75;
 
 impl Case {
     /// The cases of a row: one for each dtype.
     pub fn read(row: &Value) -> Vec<Case> {
         let named = |name: &str| name.parse::<DType>().unwrap_or_else(|e| panic!("{name}: {e}"));
+        let shapes: Vec<Vec<usize>> = row["in"].as_array().expect("shapes").iter().map(numbers).collect();
         let all_dtypes: Vec<Vec<DType>> = match (&row["dtypes"], row["out"].as_object()) {
             (Value::Array(names), _) => vec![names.iter().map(|n| named(n.as_str().expect("a dtype"))).collect()],
-            (_, Some(by_dtype)) => by_dtype.keys().map(|name| vec![named(name)]).collect(),
-            _ => MOVED.map(|dtype| vec![dtype; row["in"].as_array().map_or(0, Vec::len)]).into(),
+            (_, Some(by_dtype)) => by_dtype.keys().map(|name| vec![named(name); shapes.len()]).collect(),
+            // What moves elements was measured with every dtype.
+            _ => DType::ALL.map(|dtype| vec![dtype; shapes.len()]).into(),
         };
         let moves = row["args"].is_array() && row["dtypes"].is_null();
         let special = moves || row["special"] == true;
         let of = |dtypes| Case {
             function: row["fn"].as_str().expect("a function").to_owned(),
             dtypes,
-            shapes: row["in"].as_array().expect("shapes").iter().map(numbers).collect(),
+            shapes: shapes.clone(),
             pool: if special { "special" } else { "plain" },
             arguments: row["args"].as_array().cloned().unwrap_or_default(),
             axes: row["axes"].as_array().map(|_| numbers(&row["axes"])),
             keepdims: row["keepdims"] == true,
             asked: row["dtype"].as_str().map(named),
             correction: row["correction"].as_f64(),
+            order: row["order"].as_str().map_or(2.0, |order| order.parse().expect("an order")),
+            initial: row["initial"] == true,
+            n: row["n"].as_u64().unwrap_or(0) as usize,
+            ends: row["ends"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|end| end.as_str().expect("an end").into())
+                .collect(),
         };
         all_dtypes.into_iter().map(of).collect()
+    }
+
+    /// Whether NumPy needs to know of bf16.
+    pub fn has_bf16(&self) -> bool {
+        self.dtypes.contains(&DType::Bf16) || self.asked == Some(DType::Bf16)
+    }
+
+    /// Whether the values of an integral are at positions.
+    pub fn has_positions(&self) -> bool {
+        self.function == "trapezoid" && self.shapes.len() == 2
     }
 
     /// How many elements meet in one of a reduction's result.
@@ -62,7 +88,7 @@ impl Case {
     }
 
     /// The function on these operands.
-    pub fn call<X: Math<Out = X> + Clone>(&self, xs: &[X]) -> Vec<X> {
+    pub fn call<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> Vec<X> {
         let (x, all) = (xs[0].clone(), || xs.iter().cloned());
         let int = |n: usize| numbers::<isize>(&self.arguments[n])[0];
         let ints = |n: usize| numbers::<isize>(&self.arguments[n]);
@@ -82,15 +108,41 @@ impl Case {
             "concat" => concat(all(), int(0)),
             "stack" => stack(all(), int(0)),
             "tile" => tile(x, ints(0)),
-            "repeat" => repeat(x, int(0).unsigned_abs(), int(1)),
+            "repeat" => repeat(x, ints(0), int(1)),
             "roll" => roll(x, ints(0), ints(1)),
             "pad" => pad(x, widths(&self.arguments[0]), padding(&self.arguments[1])),
             "tril" => tril(x, int(0)),
             "triu" => triu(x, int(0)),
             "broadcast_arrays" => return broadcast_arrays(all()),
             "unstack" => return unstack(x, int(0)).unwrap_or_else(|e| panic!("{e}")),
+            "cumulative_sum" | "cumulative_prod" | "cummax" | "cummin" | "diff" | "trapezoid" => self.scanned(xs),
             _ => self.reduced(x),
         }]
+    }
+
+    fn scanned<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
+        let (x, other) = (xs[0].clone(), |n: usize| xs[n].clone());
+        let axis = self.axes.as_ref().expect("an axis")[0];
+        let along = if self.initial { include_initial(axis) } else { axis.along() };
+        match (self.function.as_str(), self.asked) {
+            ("cumulative_sum", None) => cumulative_sum(x, along),
+            ("cumulative_sum", Some(asked)) => dtype(asked).cumulative_sum(x, along),
+            ("cumulative_prod", None) => cumulative_prod(x, along),
+            ("cumulative_prod", Some(asked)) => dtype(asked).cumulative_prod(x, along),
+            ("cummax", None) => cummax(x, axis),
+            ("cummin", None) => cummin(x, axis),
+            ("diff", None) => match &self.ends.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                [] => diff(x, self.n, axis),
+                ["prepend"] => prepend(other(1)).diff(x, self.n, axis),
+                ["append"] => append(other(1)).diff(x, self.n, axis),
+                ["prepend", "append"] => prepend(other(1)).append(other(2)).diff(x, self.n, axis),
+                ["append", "prepend"] => append(other(1)).prepend(other(2)).diff(x, self.n, axis),
+                ends => panic!("no ends {ends:?}"),
+            },
+            ("trapezoid", None) if self.has_positions() => positions(other(1)).trapezoid(x, axis),
+            ("trapezoid", None) => trapezoid(x, APART, axis),
+            (name, _) => panic!("no function {name} of these arguments"),
+        }
     }
 
     fn reduced<X: Math<Out = X>>(&self, x: X) -> X {
@@ -99,6 +151,9 @@ impl Case {
             Some(axes) => axes.axes(),
         };
         let axes = if self.keepdims { keepdims(axes) } else { axes };
+        if self.function == "vector_norm" {
+            return vector_norm(x, self.order, axes);
+        }
         macro_rules! table {
             ($($name:ident)*; $($typed:ident)*; $($corrected:ident)*) => {
                 match (self.function.as_str(), self.asked, self.correction) {
@@ -110,8 +165,8 @@ impl Case {
             };
         }
         table! {
-            sum prod mean var std max min any all argmax argmin count_nonzero;
-            sum prod mean var std argmax argmin count_nonzero;
+            sum prod mean var std max min any all argmax argmin count_nonzero ptp logsumexp norm;
+            sum prod mean var std argmax argmin count_nonzero logsumexp norm;
             var std
         }
     }
@@ -119,11 +174,14 @@ impl Case {
 
 impl std::fmt::Display for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Case { function, dtypes, shapes, arguments, axes, keepdims, asked, correction, pool } = self;
+        let Case { function, dtypes, shapes, arguments, axes, keepdims, asked, correction, pool, .. } = self;
         let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
         write!(f, "{function} of {names:?}{shapes:?} ({pool})")?;
         match &arguments[..] {
-            [] => write!(f, " axes {axes:?} keepdims {keepdims} dtype {asked:?} correction {correction:?}"),
+            [] => {
+                write!(f, " axes {axes:?} keepdims {keepdims} dtype {asked:?} correction {correction:?}")?;
+                write!(f, " order {} initial {} n {}", self.order, self.initial, self.n)
+            }
             arguments => write!(f, " {arguments:?}"),
         }
     }

@@ -13,6 +13,7 @@ pub fn words(dtype: DType, text: &str) -> Vec<u64> {
         let float = || text.parse::<f64>().unwrap_or_else(|e| panic!("{text}: {e}"));
         match dtype.real() {
             DType::F16 => half::f16::from_f64(float()).to_bits().into(),
+            DType::Bf16 => half::bf16::from_f64(float()).to_bits().into(),
             DType::F32 => (float() as f32).to_bits().into(),
             DType::F64 => float().to_bits(),
             integer => {
@@ -32,8 +33,14 @@ pub fn parts(tensor: &Tensor, at: usize) -> [f64; 2] {
     let words = tensor.get(at);
     let part = |word: u64| match tensor.dtype.real() {
         DType::F16 => half::f16::from_bits(word as u16).to_f64(),
+        DType::Bf16 => half::bf16::from_bits(word as u16).to_f64(),
         DType::F32 => f32::from_bits(word as u32).into(),
-        _ => f64::from_bits(word),
+        DType::F64 => f64::from_bits(word),
+        integer if integer.is_signed() => {
+            let unused = 64 - 8 * integer.bytes() as u32;
+            (((word << unused) as i64) >> unused) as f64
+        }
+        _ => word as f64,
     };
     [part(words[0]), words.get(1).map_or(0.0, |&word| part(word))]
 }

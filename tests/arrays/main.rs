@@ -1,9 +1,11 @@
-//! What moves, joins and reduces elements, against NumPy: every file of `tests/goldens/arrays`, element by element. Each case runs as
+//! What moves, joins, reduces and scans elements, against NumPy: every file of `tests/goldens/arrays`, element by element. Each case runs as
 //! operations on arrays and inside a traced function, on arrays in row-major order and on strided parts of larger ones, under NumPy's
-//! promotion and the default one. Movement and integers are exact, inexact reductions within the bounds that `ndjit::reductions` states.
+//! promotion and the default one. Movement and integers are exact, inexact reductions and scans within the bounds that
+//! `ndjit::reductions` and `ndjit::scans` state.
 //!
 //! Prints how many elements were compared per file. Not under the usual harness, which hides what passing tests print.
 
+mod bounds;
 mod call;
 mod data;
 mod expect;
@@ -77,9 +79,10 @@ fn check(case: &Arc<Case>, row: &Value, pools: &Value, report: &mut Report, used
     report.functions.insert(case.function.clone());
     let dense: Vec<Array> = operands.iter().map(array).collect();
     let parts: Vec<Array> = operands.iter().map(strided).collect();
+    let numpy = if case.has_bf16() { Policy::NumPy2MlDtypes } else { Policy::NumPy2 };
     for (policy, xs, trace) in [
-        (Policy::NumPy2, &dense, false),
-        (Policy::NumPy2, &parts, true),
+        (numpy, &dense, false),
+        (numpy, &parts, true),
         (Policy::Standard, &parts, false),
         (Policy::Standard, &dense, true),
     ] {

@@ -87,8 +87,8 @@ fn grow(kernels: &[FusedKernel], graph: &Graph<DType>, accesses: &Accesses, star
         for &value in &kernel.outputs {
             let rank = graph.shape(value).rank();
             let at = if rank == kernel.shape.rank() { own } else { own - (0..own).filter(|&a| before(a)).count() };
-            // A reshape that is a copy has other axes than its kernel.
-            let same = graph.shape(value).extents().get(at) == Some(&extent);
+            // A reshape that is a copy has other axes than its kernel, even where one of them is as long.
+            let same = kernel.stores(graph.shape(value)) && graph.shape(value).extents().get(at) == Some(&extent);
             consistent &= same && *stored.entry(value).or_insert(at) == at;
         }
         if !consistent {

@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A shape that broadcasts to the base: half of the time the base itself.
-    fn shape(&mut self) -> Shape {
+    pub(super) fn shape(&mut self) -> Shape {
         if self.rng.one_in(2) {
             return self.base.clone();
         }
@@ -325,6 +325,11 @@ impl<'a> Builder<'a> {
     fn reduce(&mut self) {
         let Some(operand) = self.operand() else { return };
         let reduction = self.rng.pick(&Reduction::ALL);
+        // Scans have elements in any order in memory.
+        let operand = match reduction.scans() && self.rng.one_in(2) {
+            true => self.seen(operand),
+            false => operand,
+        };
         let shape = self.graph.shape(operand).clone();
         let chosen: Vec<isize> = (0..shape.rank() as isize).filter(|_| self.rng.one_in(2)).collect();
         let Ok(axes) = Axes::new(&chosen, shape.rank()) else { return };
@@ -365,7 +370,20 @@ impl<'a> Builder<'a> {
             operands.push(self.graph.literal(Slot::Value(Literal::weak(1)), Weak::Int.into()));
         }
         let shape = self.graph.intern(&shape);
-        self.graph.add(kind, &operands, &[(types.result.into(), shape)]);
+        let reduced = self.graph.add(kind, &operands, &[(types.result.into(), shape)]);
+        // What is reduced and used again beside its reduction runs tile by tile.
+        let pair = [operand, reduced];
+        let op = self.rng.pick(&[Op::Add, Op::Subtract, Op::Multiply, Op::Maximum]);
+        if self.rng.one_in(2)
+            && self
+                .graph
+                .shape(operand)
+                .broadcast(self.graph.shape(reduced))
+                .is_some_and(|both| both == *self.graph.shape(operand))
+            && let Some(result) = self.result_type(op, &pair)
+        {
+            self.add(op, &pair, result);
+        }
     }
 
     /// A call of a small random graph whose parameters have the operands' types.

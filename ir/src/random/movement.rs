@@ -1,6 +1,8 @@
-//! Random views, reshapes and joins of what a random graph has computed.
+//! Random views, reshapes and joins of what a random graph has computed, and positions.
 
 use super::graph::Builder;
+use crate::axes::Axes;
+use crate::dtype::DType;
 use crate::graph::{NodeKind, Value};
 use crate::op::Operands;
 use crate::shape::Shape;
@@ -10,20 +12,42 @@ use crate::view::{self, Slice, View};
 impl Builder<'_> {
     /// A view, a reshape or a join of values made before.
     pub(super) fn movement(&mut self) {
+        if self.rng.one_in(12) && self.limits.dtypes.contains(DType::I64) {
+            return self.positions();
+        }
         let Some(operand) = self.operand() else { return };
         if self.rng.one_in(5) {
             return self.concat(operand);
         }
-        let shape = self.graph.shape(operand).clone();
-        if self.rng.one_in(4) {
+        if self.rng.one_in(3) {
+            // Elements in another order are copied.
+            let operand = if self.rng.one_in(3) { operand } else { self.seen(operand) };
+            let shape = self.graph.shape(operand).clone();
             let Some(to) = self.factored(&shape) else { return };
             self.graph.reshape(operand, &to);
             return;
         }
-        let Some((view, to)) = self.view_of(&shape) else { return };
-        if to.size().is_ok_and(|size| size <= self.limits.elements) {
-            self.graph.view(operand, view, &to);
+        self.seen(operand);
+    }
+
+    /// A view of a value, if there is one that is not too large.
+    pub(super) fn seen(&mut self, operand: Value) -> Value {
+        let shape = self.graph.shape(operand).clone();
+        match self.view_of(&shape) {
+            Some((view, to)) if to.size().is_ok_and(|size| size <= self.limits.elements) => {
+                self.graph.view(operand, view, &to)
+            }
+            _ => operand,
         }
+    }
+
+    /// Positions along some axes.
+    fn positions(&mut self) {
+        let shape = self.shape();
+        let chosen: Vec<isize> = (0..shape.rank() as isize).filter(|_| self.rng.one_in(2)).collect();
+        let Ok(axes) = Axes::new(&chosen, shape.rank()) else { return };
+        let shape = self.graph.intern(&shape);
+        self.graph.add(NodeKind::Iota(axes), &[], &[(DType::I64.into(), shape)]);
     }
 
     fn view_of(&mut self, shape: &Shape) -> Option<(View, Shape)> {
@@ -74,7 +98,7 @@ impl Builder<'_> {
     /// Another shape of as many elements: neighbouring axes are joined, an axis is split.
     fn factored(&mut self, shape: &Shape) -> Option<Shape> {
         let mut extents = shape.extents().to_vec();
-        if extents.len() > 1 && self.rng.one_in(2) {
+        if extents.len() > 1 && !self.rng.one_in(4) {
             let at = self.rng.below(extents.len() - 1);
             let joined = extents.remove(at);
             extents[at] *= joined;

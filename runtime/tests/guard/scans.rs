@@ -1,0 +1,73 @@
+//! Scans along each axis, with and without the value of no elements before the first.
+
+use crate::has_turn;
+use crate::memory::{Program, assert_all_fault, check};
+use crate::programs::lowered_graph;
+use ndjit_ir::graph::{Graph, NodeKind, Slot};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::{Reduction, Scan};
+use ndjit_ir::view::{broadcast_to, concat_shape};
+use ndjit_ir::{DType, Policy, Shape, ValueType};
+
+/// Shapes with an axis of `n`, and the axis that is scanned: the last, the one before it, the first, one beside `n`.
+fn cases(n: usize) -> [([usize; 3], usize); 5] {
+    [([1, 3, n], 2), ([2, n, 3], 1), ([n, 1, 3], 0), ([1, 3, n], 1), ([1, 1, n], 2)]
+}
+
+/// Scans one array for each case in every way.
+fn of_cases(dtype: DType, cases: &[([usize; 3], usize)], asks: bool) -> Program {
+    let policy = Policy::default();
+    let mut graph: Graph<ValueType> = Graph::new();
+    let given: Vec<_> = cases.iter().map(|(own, _)| graph.param(dtype.into(), &Shape::new(own))).collect();
+    let mut outputs = Vec::new();
+    for ((extents, axis), x) in cases.iter().zip(given) {
+        let shape = Shape::new(extents);
+        for reduction in Reduction::ALL.into_iter().filter(|reduction| reduction.scans()) {
+            let asked = Some(dtype).filter(|_| asks && reduction.takes_dtype());
+            let Ok(types) = policy.resolve_reduction(reduction, asked, dtype.into()) else { continue };
+            let result = (types.result.into(), graph.intern(&shape));
+            let scan = NodeKind::Scan(Scan { reduction, axis: *axis as u32, dtype: asked, policy });
+            let scanned = graph.add(scan, &[x], &[result]);
+            outputs.push(scanned);
+            let Some(nothing) = reduction.of_nothing() else { continue };
+            let mut one = *extents;
+            one[*axis] = 1;
+            let one = Shape::new(&one);
+            let nothing = Literal::strong(nothing.value(), types.result).unwrap();
+            let nothing = graph.literal(Slot::Value(nothing), types.result.into());
+            let (wide, _) = broadcast_to(&Shape::scalar(), &one).unwrap();
+            let first = graph.view(nothing, wide, &one);
+            let joined = concat_shape(&[&one, &shape], *axis).unwrap();
+            let result = (types.result.into(), graph.intern(&joined));
+            outputs.push(graph.add(NodeKind::Concat(*axis as u32, policy), &[first, scanned], &[result]));
+        }
+    }
+    graph.set_outputs(outputs);
+    (lowered_graph(&graph), cases.iter().map(|(extents, _)| (dtype, extents.to_vec())).collect())
+}
+
+#[test]
+fn scans_of_every_dtype_and_length() {
+    for n in 0..=257 {
+        for dtype in DType::ALL.into_iter().filter(|&dtype| has_turn(dtype, n)) {
+            let (program, params) = of_cases(dtype, &cases(n), n % 2 == 0);
+            check(&program, &params, None);
+        }
+    }
+}
+
+#[test]
+fn blocks_and_what_is_left_of_them() {
+    for n in [1023, 1024, 1025, 2047, 2049, 3100] {
+        for dtype in [DType::U8, DType::F16, DType::F32, DType::C128] {
+            let (program, params) = of_cases(dtype, &cases(n), true);
+            check(&program, &params, None);
+        }
+    }
+}
+
+#[test]
+fn a_scan_that_reads_an_element_too_far_faults() {
+    let programs: Vec<Program> = cases(67).chunks(1).map(|case| of_cases(DType::F32, case, true)).collect();
+    assert_all_fault("scans::a_scan_that_reads_an_element_too_far_faults", &programs, None);
+}

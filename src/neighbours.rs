@@ -1,0 +1,297 @@
+//! What is made of neighbours along an axis: differences, and integrals by the trapezoidal rule. Free functions, and methods of the
+//! same names; [`prepend`] and [`append`] have [`diff`] as a method, and [`positions`] have [`trapezoid`].
+
+use crate::array::Array;
+use crate::expr::Expr;
+use crate::manipulation::{joined, part, refused, seen};
+use crate::operand::{AnyOperand, Computed, Math, Meet, Number, Operand, Scalar};
+use crate::reductions::{IntoAxes, Request};
+use ndjit_ir::axes::position;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::Reduction;
+use ndjit_ir::view::{broadcast_to, expand_dims};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
+
+/// The differences of neighbours along an axis, each element less the one before, taken `n` times over. Of truth values whether
+/// they differ.
+///
+/// ```
+/// use ndjit::{Array, diff};
+/// let x = Array::from([1, 4, 9, 16]);
+/// assert_eq!(diff(&x, 1, 0).to_vec::<i32>()?, [3, 5, 7]);
+/// assert_eq!(diff(&x, 2, 0).to_vec::<i32>()?, [2, 2]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// With elements before the first or after the last: [`prepend`] and [`append`].
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for an axis that is not there, with the errors of [`subtract`](fn@crate::subtract).
+#[track_caller]
+pub fn diff<X: Math>(x: X, n: usize, axis: isize) -> X::Out {
+    differences("diff", x.operand(), n, axis, Place::caller())
+}
+
+fn differences<R: Computed>(what: &'static str, x: AnyOperand, n: usize, axis: isize, place: Place) -> R {
+    let (dtype, at, shape) = match along(what, &x, axis) {
+        Ok(found) => found,
+        Err(error) => return refused(what, &[x], place, &error),
+    };
+    let extent = shape.extents()[at];
+    let op = if dtype == DType::Bool { Op::NotEqual } else { Op::Subtract };
+    let mut result: R = seen(what, x, place, |shape| part(shape, at, 0, extent, 1));
+    // More often there is nothing left to subtract.
+    for taken in 0..n.min(extent) {
+        let [low, high]: [R; 2] = neighbours(what, result.operand(), at, extent - taken, place);
+        result = R::compute(op, &[high.operand(), low.operand()], place);
+    }
+    result
+}
+
+/// An operand's dtype, which axis is meant, and the shape.
+fn along(what: &'static str, x: &AnyOperand, axis: isize) -> Result<(DType, usize, Shape)> {
+    let (_, dtype, shape) = x.describe(what)?;
+    let at = position(axis, shape.rank())?;
+    Ok((dtype, at, shape))
+}
+
+/// All elements but the last along an axis, and all but the first.
+fn neighbours<R: Computed>(what: &'static str, x: AnyOperand, at: usize, extent: usize, place: Place) -> [R; 2] {
+    let ends = extent.saturating_sub(1);
+    [(0, ends), (extent - ends, extent)]
+        .map(|(start, end)| seen(what, x.clone(), place, |shape| part(shape, at, start, end, 1)))
+}
+
+/// What [`diff`] takes to stand before and after an array along its axis: made by [`prepend`] and [`append`]; `()` for nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ends<B, A> {
+    before: B,
+    after: A,
+}
+
+/// [`diff`] of an array with this before it along the axis: an array of the same extents along all other axes, or a number, which
+/// stands before every first element. All meet in their common dtype.
+///
+/// ```
+/// use ndjit::{Array, append, cumulative_sum, prepend};
+/// let x = Array::from([3, 1, 4]);
+/// let sums = cumulative_sum(&x, 0);
+/// assert_eq!(prepend(0).diff(&sums, 1, 0).to_vec::<i32>()?, [3, 1, 4]);
+/// assert_eq!(append(Array::from([5, 9])).diff(&x, 1, 0).to_vec::<i32>()?, [-2, 3, 1, 4]);
+/// assert_eq!(prepend(0).append(0).diff(&x, 2, 0).to_vec::<i32>()?, [-5, 5, -7]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - As often as `n` says; with an `n` of 0 the array stays as it is, as in NumPy.
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html).
+///
+/// # Errors
+/// Those of [`diff`]; poisoned with `Shape` if shapes differ in more than the axis, with `Promotion` if there is no common dtype.
+pub fn prepend<B: Operand>(before: B) -> Ends<B, ()> {
+    Ends { before, after: () }
+}
+
+/// [`diff`] of an array with this after it along the axis: see [`prepend`].
+pub fn append<A: Operand>(after: A) -> Ends<(), A> {
+    Ends { before: (), after }
+}
+
+impl<B> Ends<B, ()> {
+    /// The same with this after the array.
+    pub fn append<A: Operand>(self, after: A) -> Ends<B, A> {
+        Ends { before: self.before, after }
+    }
+}
+
+impl<A> Ends<(), A> {
+    /// The same with this before the array.
+    pub fn prepend<B: Operand>(self, before: B) -> Ends<B, A> {
+        Ends { before, after: self.after }
+    }
+}
+
+/// What stands at an end of an `X`: an operand, or `()` for nothing.
+pub trait End<X> {
+    /// What an operation on both gives.
+    type Out: Computed;
+
+    /// The operand, if there is one.
+    #[doc(hidden)]
+    fn end(self) -> Option<AnyOperand>;
+}
+
+impl<X: Math> End<X> for () {
+    type Out = X::Out;
+
+    fn end(self) -> Option<AnyOperand> {
+        None
+    }
+}
+
+impl<R: Operand, X: Meet<R>> End<X> for R {
+    type Out = X::Out;
+
+    fn end(self) -> Option<AnyOperand> {
+        Some(self.operand())
+    }
+}
+
+impl<B, A> Ends<B, A> {
+    /// [`diff`](fn@diff) with these ends.
+    #[track_caller]
+    pub fn diff<X: Math>(self, x: X, n: usize, axis: isize) -> A::Out
+    where
+        B: End<X>,
+        A: End<B::Out>,
+    {
+        let (what, place) = ("diff", Place::caller());
+        let x = x.operand();
+        let (at, shape) = match along(what, &x, axis) {
+            Ok((_, at, shape)) => (at, shape),
+            Err(error) => return refused(what, &[x], place, &error),
+        };
+        if n == 0 {
+            return differences(what, x, 0, axis, place);
+        }
+        let mut one = shape.extents().to_vec();
+        one[at] = 1;
+        let one = Shape::from(one);
+        // A number stands before every first element.
+        let end = |end: AnyOperand| match end.describe(what) {
+            Ok((.., own)) if own.rank() == 0 => {
+                let wide: A::Out = seen(what, end, place, |own| broadcast_to(own, &one));
+                wide.operand()
+            }
+            Ok(_) | Err(_) => end,
+        };
+        let before = self.before.end().map(end);
+        let all = before.into_iter().chain([x]).chain(self.after.end().map(end)).collect();
+        let all: A::Out = joined(what, all, axis, place);
+        differences(what, all.operand(), n, axis, place)
+    }
+}
+
+/// The integral along an axis by the trapezoidal rule, of values `dx` apart from each other: `dx` times the sum of the means of
+/// neighbours.
+///
+/// ```
+/// use ndjit::{Array, trapezoid};
+/// let y = Array::from([0.0f32, 1.0, 4.0, 9.0]);
+/// assert_eq!(trapezoid(&y, 0.5, 0).item::<f32>()?, 4.75);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Result: the dtype of `y * 0.5`, summed as by [`sum`](fn@crate::sum) and multiplied by `dx`. 0 of less than two values.
+/// - Accuracy: that of the sum, with two roundings more of each value.
+/// - Of values that are not equally far apart: [`positions`].
+///
+/// Source: NumPy's [`trapezoid`](https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for an axis that is not there, with `Promotion` where the policy refuses to multiply by a float.
+#[track_caller]
+pub fn trapezoid<X: Math>(y: X, dx: impl Number, axis: isize) -> X::Out {
+    let place = Place::caller();
+    let dx = AnyOperand::Scalar(Scalar(dx.literal(), Some(place)));
+    let y = y.operand();
+    let (at, shape) = match along("trapezoid", &y, axis) {
+        Ok((_, at, shape)) => (at, shape),
+        Err(error) => return refused("trapezoid", &[y], place, &error),
+    };
+    let means: X::Out = means(y, at, shape.extents()[at], place);
+    let sum = X::Out::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[means.operand()], place);
+    X::Out::compute(Op::Multiply, &[sum.operand(), dx], place)
+}
+
+/// The means of neighbours along an axis.
+fn means<R: Computed>(y: AnyOperand, at: usize, extent: usize, place: Place) -> R {
+    let half = AnyOperand::Scalar(Scalar(Literal::weak(0.5), None));
+    let halves = R::compute(Op::Multiply, &[y, half], place);
+    let parts: [R; 2] = neighbours("trapezoid", halves.operand(), at, extent, place);
+    R::compute(Op::Add, &parts.map(|part| part.operand()), place)
+}
+
+/// Where the values of an integral are: made by [`positions`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Positions<P>(P);
+
+/// [`trapezoid`] of values at these positions: the sum of the means of neighbours, each times how far the two are apart. The positions
+/// are an array of one axis, as long as that of the integral, or of the shape of the values.
+///
+/// ```
+/// use ndjit::{Array, positions};
+/// let x = Array::from([0.0f32, 1.0, 3.0]);
+/// let y = Array::from_rows(&[[0.0f32, 1.0, 3.0], [1.0, 1.0, 1.0]]);
+/// assert_eq!(positions(&x).trapezoid(&y, 1).to_vec::<f32>()?, [4.5, 3.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Result: the common dtype of `y * 0.5` and the differences, summed as by [`sum`](fn@crate::sum). 0 of less than two values.
+///   Distances are those of [`diff`], so unsigned positions that decrease wrap.
+/// - Accuracy: that of the sum, with three roundings more of each value.
+///
+/// Source: NumPy's [`trapezoid`](https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html).
+///
+/// # Errors
+/// Those of [`trapezoid`]; poisoned with `Shape` for positions of another shape, with `Promotion` if there is no common dtype.
+pub fn positions<P: Operand>(x: P) -> Positions<P> {
+    Positions(x)
+}
+
+impl<P: Operand> Positions<P> {
+    /// [`trapezoid`](fn@trapezoid) of values at these positions.
+    #[track_caller]
+    pub fn trapezoid<Y: Math + Meet<P>>(self, y: Y, axis: isize) -> <Y as Meet<P>>::Out {
+        integral(self.0.operand(), y.operand(), axis, Place::caller())
+    }
+}
+
+fn integral<R: Computed>(x: AnyOperand, y: AnyOperand, axis: isize, place: Place) -> R {
+    let what = "trapezoid";
+    let found = along(what, &y, axis).and_then(|(_, at, shape)| Ok((at, shape, x.describe(what)?.2)));
+    let (at, shape, own) = match found {
+        Ok(found) => found,
+        Err(error) => return refused(what, &[y], place, &error),
+    };
+    let (extent, rank) = (shape.extents()[at], shape.rank());
+    let distances: R = if own == shape {
+        differences(what, x, 1, axis, place)
+    } else if own.extents() == [extent] {
+        let distances: R = differences(what, x, 1, 0, place);
+        // Beside the axes after the integral's.
+        let others: Vec<isize> = (1..).take(rank - at - 1).collect();
+        seen(what, distances.operand(), place, |shape| expand_dims(shape, &others))
+    } else {
+        let error = Error::new(ErrorCode::Shape, format!("positions of shape {own} for values of shape {shape}"))
+            .fact(format_args!("along axis {at}, which has {extent}"))
+            .help(format!("give positions of shape [{extent}], or one for each value"));
+        return refused(what, &[x, y], place, &error);
+    };
+    let means: R = means(y, at, extent, place);
+    let areas = R::compute(Op::Multiply, &[means.operand(), distances.operand()], place);
+    R::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[areas.operand()], place)
+}
+
+macro_rules! methods {
+    ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
+        /// Neighbours along an axis: each is documented where it stands alone.
+        impl $of {
+            /// [`diff`](fn@crate::diff) as a method.
+            #[track_caller]
+            pub fn diff($self: $receiver, n: usize, axis: isize) -> $of {
+                diff($self, n, axis)
+            }
+
+            /// [`trapezoid`](fn@crate::trapezoid) as a method.
+            #[track_caller]
+            pub fn trapezoid($self: $receiver, dx: impl Number, axis: isize) -> $of {
+                trapezoid($self, dx, axis)
+            }
+        }
+    )*};
+}
+
+methods! { Expr, self: Expr; Array, self: &Array; }
