@@ -1,7 +1,7 @@
 //! How many kernels the expressions people write take: rows that are reduced and used again are one.
 
 use ndjit::{
-    Array, DType, Expr, arange, assert_in_place, assert_kernels, assert_no_recompile, concat, dtype, exp, jit,
+    Array, DType, Expr, Stage, arange, assert_in_place, assert_kernels, assert_no_recompile, concat, dtype, exp, jit,
     keepdims, sliding_window, sqrt,
 };
 
@@ -78,4 +78,34 @@ fn dying_operands_give_their_memory() {
     let x = rows().eval().unwrap().clone();
     let result = assert_in_place!(f, (x.donate(),));
     assert_eq!(result.to_vec::<f32>().unwrap(), expected);
+}
+
+#[test]
+fn short_windows_are_ops_on_neighbours() {
+    let x = rows();
+    // Means of 3x3 neighbours, with what uses them, and of what is computed.
+    let blur = |x: Expr| x - sliding_window(exp(x * 0.1), [3, 3], [0, 1]).mean([-2, -1]).sum(..);
+    let f = jit(blur);
+    let reference = jit(blur).fuse(false);
+    assert_eq!(f(&x).to_vec::<f32>().unwrap(), reference(&x).to_vec::<f32>().unwrap());
+    let f = jit(|x: Expr| (sliding_window(x, 7, 1) * 0.5).std(-1) + 1);
+    assert_kernels!(f, (&x,), 1);
+    // A window's extent is the program's, but arrays of other sizes share kernels.
+    let wider = x.slice((3..40, 2..)).eval().unwrap().clone();
+    assert_no_recompile!(kernels, f(&wider));
+    assert_eq!(f.explain(Stage::Kernels).matches("reduces").count(), 0);
+}
+
+#[test]
+fn reductions_wait_for_others_of_the_same_elements() {
+    let x = rows();
+    let f = jit(|x: Expr| (x.mean(-1), x.var(-1)));
+    assert_kernels!(f, (&x,), 1);
+    let text = f.explain(Stage::Kernels);
+    // The sums of elements, distances and squares. (The sample that distances are taken from is one element of four places.)
+    assert_eq!(text.matches("reduces").count(), 1, "{text}");
+    let f = jit(|x: Expr| layer_norm(x, -1));
+    assert_kernels!(f, (&x,), 1);
+    let text = f.explain(Stage::Kernels);
+    assert_eq!(text.matches("reduces").count(), 1, "{text}");
 }

@@ -98,6 +98,21 @@ fn variances_do_not_suffer_from_their_mean() -> Result<()> {
     let same = dtype(DType::F32).full([1000], 0.1);
     assert_eq!(same.std(..).item::<f32>()?, 0.0);
     assert!(Array::from([3e38f32, -3e38, -3e38]).var(..).item::<f32>()?.is_infinite());
+    // An infinite element has no distance from a mean, wherever it stands.
+    for place in 0..9 {
+        let mut numbers = [1.0f32; 9];
+        numbers[place] = f32::INFINITY;
+        assert!(Array::from(numbers).var(..).item::<f32>()?.is_nan());
+    }
+    // The sample that distances are taken from, four places of 16, is as far from the mean as it can be.
+    let sample = |i: usize| i % 1024 < 16;
+    let numbers: Vec<f32> = (0..4096).map(|i| (if sample(i) { 1000.0 } else { 0.0 }) + (i % 2) as f32).collect();
+    let exact = {
+        let numbers: Vec<f64> = numbers.iter().map(|&x| f64::from(x)).collect();
+        Array::from(numbers).var(..).item::<f64>()?
+    };
+    let error = (f64::from(Array::from(numbers).var(..).item::<f32>()?) - exact) / exact;
+    assert!(error.abs() < 64.0 * f64::from(f32::EPSILON), "{error:e}");
     Ok(())
 }
 

@@ -182,8 +182,8 @@ fn loops_say_what_is_reduced() {
     }
     nest rank 3, vectors along i1 {
       in0: f16 contiguous, in1: f16 contiguous, in2: i64 index broadcast
-      literals: l0 i64
-      out0: i64 min
+      literals: l0 i32
+      out0: i32 min
       for i0, i1 reduce i2 {
         t0 = load in0 : f16
         t1 = load in1 : f16
@@ -191,29 +191,17 @@ fn loops_say_what_is_reduced() {
         t3 = isnan t0 : bool
         t4 = logical_or t2, t3 : bool
         t5 = load in2 : i64
-        t6 = literal l0 : i64
-        t7 = where t4, t5, t6 : i64
-        reduce out0, t7
+        t6 = cast t5 : i32
+        t7 = literal l0 : i32
+        t8 = where t4, t6, t7 : i32
+        reduce out0, t8
       }
     }
     geometry [4, 6, 5] {
       in0: offset 0, strides [60, 2, 12]
       in1: offset 0, strides [12, 2, 0]
       in2: offset 0, strides [0, 0, 1]
-      out0: offset 0, strides [48, 8, 0]
-    }
-    nest rank 1 {
-      in0: i64 contiguous
-      out0: i32 contiguous
-      for i0 {
-        t0 = load in0 : i64
-        t1 = cast t0 : i32
-        store out0, t1
-      }
-    }
-    geometry [24] {
-      in0: offset 0, strides [8]
-      out0: offset 0, strides [4]
+      out0: offset 0, strides [24, 4, 0]
     }
     ");
 }

@@ -1,4 +1,4 @@
-//! Windows: reductions of short sliding windows become ops on the array, moved by each position in the window. A moving average of
+//! Windows: reductions of short sliding windows, and of one element, become ops on the array, moved by each position in the window. A moving average of
 //! seven elements reads seven neighbours, which lie beside each other for results that do, and is one kernel with what uses it.
 //!
 //! Elements meet in the order of [`fold`](ndjit_ir::reduction::fold). A window's extents stand in the program, so that programs
@@ -53,12 +53,13 @@ fn window(graph: &Graph<DType>, value: Value) -> Option<(Axes, Op)> {
     let NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, .. }) = graph.node(id).kind else { return None };
     let operand = graph.operands(id)[0];
     let count = axes.count(graph.shape(operand));
-    if !(2..=LANES).contains(&count) {
+    if !(1..=LANES).contains(&count) {
         return None;
     }
-    let (mut slides, mut weight) = (false, 0);
+    // One element is its own sum.
+    let (mut slides, mut weight) = (count == 1, 0);
     let mut seen = FxHashSet::default();
-    let mut open = vec![operand];
+    let mut open = if slides { Vec::new() } else { vec![operand] };
     while let Some(value) = open.pop() {
         let id = graph.producer(value);
         if !seen.insert(value) || weight > MAX_WEIGHT {
@@ -97,15 +98,17 @@ fn combined(
     op: Op,
 ) -> Result<Value> {
     let shape = graph.shape(operand);
+    let count = axes.count(shape);
     let mut elements = Vec::new();
-    for position in 0..axes.count(shape) {
+    for position in 0..count {
         let mut left = position;
         let mut at = vec![None; shape.rank()];
         for axis in (0..shape.rank()).rev().filter(|&axis| axes.contains(axis)) {
             at[axis] = Some(left % shape.extents()[axis]);
             left /= shape.extents()[axis];
         }
-        elements.push(Element { graph, map, at, made: FxHashMap::default() }.of(out, operand)?);
+        let mut element = Element { graph, map, at, made: FxHashMap::default() };
+        elements.push(if count == 1 { element.seen(out, operand)? } else { element.of(out, operand)? });
     }
     let result = (out.ty(elements[0]), out.shape_id(elements[0]));
     let combine = |a, b| out.add(NodeKind::Op(op, Policy::default()), &[a, b], &[result]);
@@ -145,14 +148,17 @@ impl Element<'_> {
                     let shape = out.intern(&shape);
                     out.add(kind, &operands, &[(self.graph.ty(value), shape)])
                 }
-                _ => {
-                    let (view, shape) = slice(self.graph.shape(value), &self.parts(self.graph.shape(value)))?;
-                    out.view(self.map[value.index()], view, &shape)
-                }
+                _ => self.seen(out, value)?,
             };
             self.made.insert(value, made);
         }
         Ok(self.made[&operand])
+    }
+
+    /// That of a value as a view.
+    fn seen(&mut self, out: &mut Graph<DType>, value: Value) -> Result<Value> {
+        let (view, shape) = slice(self.graph.shape(value), &self.parts(self.graph.shape(value)))?;
+        Ok(out.view(self.map[value.index()], view, &shape))
     }
 
     /// The place in an array that broadcasts to the reduced shape.

@@ -42,7 +42,7 @@ fn a_sum_of_squares_is_accumulated_and_combined() {
         store out0, t3
       }
     }
-    combine, Plain: nest rank 3 {
+    combine, Pairs: nest rank 3 {
       in0: f32 contiguous, in1: f32 contiguous
       out0: f32 contiguous
       for i0, i1, i2 {
@@ -59,7 +59,7 @@ fn a_sum_of_squares_is_accumulated_and_combined() {
 fn a_product_of_complex_numbers_is_started() {
     let nest = nest(DType::C64, "  %1 = prod %0 axes [0] : c64[50]\n  return %1");
     insta::assert_snapshot!(text(&generated(&nest).unwrap()), @r"
-    accumulate, Plain: nest rank 5 {
+    accumulate, Columns: nest rank 5 {
       in0: c64 contiguous, in1: c64 contiguous
       out0: c64 contiguous
       for i0, i1, i2, i3, i4 {
@@ -67,6 +67,22 @@ fn a_product_of_complex_numbers_is_started() {
         t1 = load in1 : c64
         t2 = multiply t0, t1 : c64
         store out0, t2
+      }
+    }
+    accumulate few, Columns: nest rank 5 {
+      in0: c64 contiguous, in1: c64 contiguous, in2: c64 contiguous, in3: c64 contiguous, in4: c64 contiguous
+      out0: c64 contiguous
+      for i0, i1, i2, i3, i4 {
+        t0 = load in0 : c64
+        t1 = load in1 : c64
+        t2 = multiply t0, t1 : c64
+        t3 = load in2 : c64
+        t4 = multiply t2, t3 : c64
+        t5 = load in3 : c64
+        t6 = multiply t4, t5 : c64
+        t7 = load in4 : c64
+        t8 = multiply t6, t7 : c64
+        store out0, t8
       }
     }
     start, Plain: nest rank 5 {

@@ -27,10 +27,11 @@ impl Building<'_, '_> {
         let mut count = self.number(self.count(wide), real);
         let distances = self.elementary(Reduction::Sum, distance, self.keepdims);
         let beyond = self.squared_over(distances, count);
-        // Infinity is to stay infinity; and no variance is below 0.
+        // Where squares overflow nothing corrects infinity; where elements are infinite there is no distance. No variance is below 0.
         let zero = self.number(0, real);
         let finite = self.op(Op::IsFinite, &[beyond]);
-        let beyond = self.op(Op::Where, &[finite, beyond, zero]);
+        let none = self.nothing(distances);
+        let beyond = self.op(Op::Where, &[finite, beyond, none]);
         let sum = self.op(Op::Subtract, &[squares, beyond]);
         let sum = self.op(Op::Maximum, &[sum, zero]);
         if let Some(correction) = correction {
@@ -69,7 +70,17 @@ impl Building<'_, '_> {
         let distances = self.total(&distances);
         let sum = self.elementary(Reduction::Sum, distances, true);
         let mean = self.op(Op::Divide, &[sum, count]);
-        Ok(self.op(Op::Add, &[first, mean]))
+        let center = self.op(Op::Add, &[first, mean]);
+        // Every center will do: of distances that overflow, or infinite elements, 0.
+        let finite = self.op(Op::IsFinite, &[center]);
+        let zero = self.number(0, self.ty(wide));
+        Ok(self.op(Op::Where, &[finite, center, zero]))
+    }
+
+    /// 0, or NaN if a value is not finite.
+    fn nothing(&mut self, value: Value) -> Value {
+        let nothings: Vec<Value> = self.parts(value).iter().map(|&part| self.op(Op::Subtract, &[part, part])).collect();
+        self.total(&nothings)
     }
 
     fn slice(&mut self, x: Value, parts: &[Slice]) -> Result<Value> {
