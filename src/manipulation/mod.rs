@@ -8,11 +8,13 @@
 //! Types: views keep the type of their operand, weak or not; arrays that are joined meet in their common dtype.
 
 mod joins;
+mod pad;
 mod slices;
 mod views;
 
-pub use joins::{Pad, concat, pad, repeat, roll, stack, tile, tril, triu};
-pub use slices::{Ellipsis, IntoSlice, IntoSlices, NewAxis, Step, step, step_by};
+pub use joins::{concat, repeat, roll, stack, tile, tril, triu};
+pub use pad::{Pad, Widths, pad};
+pub use slices::{Ellipsis, IntoRange, IntoSlice, IntoSlices, NewAxis, Slice, Step, step, step_by};
 pub(crate) use views::reshaped;
 pub use views::{
     broadcast_arrays, broadcast_to, diagonal, expand_dims, flip, matrix_transpose, moveaxis, permute_dims, reshape,
@@ -20,7 +22,7 @@ pub use views::{
 };
 
 pub(crate) use joins::{joined, part};
-pub(crate) use views::seen;
+pub(crate) use views::{refused, seen};
 
 use ndjit_ir::axes::Axes;
 use ndjit_ir::view::View;
