@@ -22,7 +22,7 @@ impl Array {
                 .at(place)
                 .fact(format_args!("the shape has {size} elements, the data {of}"));
             return Err(error.help(match shape.extents() {
-                [_, .., last] if *last != 0 && of % last == 0 => {
+                [_, .., last] if *last != 0 && of.is_multiple_of(*last) => {
                     format!("give as many elements as the shape has; rows of {last} are {} here", of / last)
                 }
                 _ => format!("give as many elements as the shape has; `[{of}]` is the shape of one axis"),
