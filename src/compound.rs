@@ -1,8 +1,13 @@
 //! Functions that are several operations of the tables: those with two results, the choice among several arrays, norms.
 
-use crate::operand::{AnyOperand, Computed, Math, Meet, Number, Operand};
-use crate::reductions::{self, IntoAxes};
-use ndjit_ir::{Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction};
+use crate::config::{settings, with_parts};
+use crate::manipulation::refused;
+use crate::operand::{AnyOperand, Computed, Math, Meet, Number, Operand, Scalar};
+use crate::reductions::{self, Axes, IntoAxes, Request};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::op::Operands;
+use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, ValueType};
+use std::slice;
 
 /// Mantissa and exponent, `x = mantissa * 2^exponent` with the mantissa's magnitude in [0.5, 1), as C's and NumPy's `frexp`:
 /// [`frexp_mantissa`](crate::frexp_mantissa) and [`frexp_exponent`](crate::frexp_exponent), an `i32`. Integers become floats;
@@ -19,7 +24,7 @@ use ndjit_ir::{Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction};
 /// ```
 #[track_caller]
 pub fn frexp<X: Math>(x: X) -> (X::Out, X::Out) {
-    both([Op::FrexpMantissa, Op::FrexpExponent], x, Place::caller())
+    both("frexp", [Op::FrexpMantissa, Op::FrexpExponent], x, Place::caller())
 }
 
 /// Fraction and integer part, both with the sign of `x`, as C's and NumPy's `modf`: [`modf_fraction`](crate::modf_fraction) and
@@ -34,12 +39,12 @@ pub fn frexp<X: Math>(x: X) -> (X::Out, X::Out) {
 /// ```
 #[track_caller]
 pub fn modf<X: Math>(x: X) -> (X::Out, X::Out) {
-    both([Op::ModfFraction, Op::ModfInteger], x, Place::caller())
+    both("modf", [Op::ModfFraction, Op::ModfInteger], x, Place::caller())
 }
 
-fn both<X: Math>(ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
+fn both<X: Math>(what: &str, ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
     let x = [x.operand()];
-    let [first, second] = ops.map(|op| X::Out::compute(op, &x, place));
+    let [first, second] = ops.map(|op| X::Out::compute(op, &x, place).part_of(what, place));
     (first, second)
 }
 
@@ -67,38 +72,75 @@ fn both<X: Math>(ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
 #[track_caller]
 pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X::Out {
     let (x, axes, place) = (x.operand(), axes.axes(), Place::caller());
+    let reduce = |reduction, x: AnyOperand| -> X::Out { reductions::reduce(reduction, None, x, axes.clone(), place) };
     let order = match order.literal().value() {
         LiteralValue::Int(n) => n as f64,
         LiteralValue::Float(p) => p,
         LiteralValue::Bool(_) | LiteralValue::Complex(..) => {
-            let error = Error::new(ErrorCode::Argument, "vector_norm: the order is no real number");
-            return X::Out::failed(error.help("orders are 0, 1, 2, other numbers, and infinities").at(place));
+            let error = Error::new(ErrorCode::Argument, "the order is no real number")
+                .help("orders are 0, 1, 2, other numbers, and infinities");
+            return refused("vector_norm", &[x], place, &error);
         }
     };
-    let reduce = |reduction, x: AnyOperand| -> X::Out { reductions::reduce(reduction, None, x, axes.clone(), place) };
-    let op = |op, operands: &[AnyOperand]| -> AnyOperand { X::Out::compute(op, operands, place).operand() };
     if order == 2.0 {
-        return reduce(Reduction::Norm, x);
+        return reduce(Reduction::Norm, x).part_of("vector_norm", place);
     }
-    // True division makes floats of integers, whose least one has a modulus only there, and leaves floats as they are.
-    let float = op(Op::Divide, &[x, 1.operand()]);
-    let modulus = op(Op::Abs, &[float]);
-    match order {
-        0.0 => {
-            // One for each that is nonzero, in the modulus's dtype.
-            let nonzero = op(Op::NotEqual, &[modulus.clone(), 0.operand()]);
-            let ones = op(Op::Where, &[nonzero, 1.operand(), modulus]);
-            reduce(Reduction::Sum, ones)
+    let dtypes = match dtypes_of_norm(&x, order, &axes) {
+        Ok(dtypes) => dtypes,
+        Err(error) => return refused("vector_norm", slice::from_ref(&x), place, &error),
+    };
+    with_parts(|| {
+        let cast = |x: &AnyOperand, dtype: DType| X::Out::convert(x, dtype, place).operand();
+        let op = |op, operands: &[AnyOperand]| X::Out::compute(op, operands, place).operand();
+        let x = dtypes.before.map_or(x.clone(), |dtype| cast(&x, dtype));
+        let number =
+            |n: f64| AnyOperand::Scalar(Scalar(Literal::strong(n, dtypes.real).unwrap_or(Literal::weak(n)), None));
+        let modulus = op(Op::Abs, &[cast(&x, dtypes.compute)]);
+        match order {
+            0.0 => {
+                let nonzero = op(Op::NotEqual, &[modulus, number(0.0)]);
+                reduce(Reduction::Sum, cast(&nonzero, dtypes.real))
+            }
+            1.0 => reduce(Reduction::Sum, modulus),
+            f64::INFINITY => reduce(Reduction::Max, modulus),
+            f64::NEG_INFINITY => reduce(Reduction::Min, modulus),
+            p => {
+                let powers = op(Op::Pow, &[modulus, number(p)]);
+                let sum = reduce(Reduction::Sum, powers).operand();
+                X::Out::compute(Op::Pow, &[sum, number(1.0 / p)], place)
+            }
         }
-        1.0 => reduce(Reduction::Sum, modulus),
-        f64::INFINITY => reduce(Reduction::Max, modulus),
-        f64::NEG_INFINITY => reduce(Reduction::Min, modulus),
-        p => {
-            let powers = op(Op::Pow, &[modulus, p.operand()]);
-            let sum = reduce(Reduction::Sum, powers).operand();
-            X::Out::compute(Op::Pow, &[sum, (1.0 / p).operand()], place)
-        }
+    })
+}
+
+/// The dtypes of a norm, which are those of the Euclidean one.
+struct NormTypes {
+    /// What a casting mode makes of the operand.
+    before: Option<DType>,
+    /// A float or complex dtype.
+    compute: DType,
+    /// That of moduli.
+    real: DType,
+}
+
+/// The dtypes of a norm of an order, if there is one of this operand along these axes.
+fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> {
+    let (ty, _, shape) = x.describe("vector_norm")?;
+    let (along, _) = Request::new(Reduction::Norm, None, axes.clone()).on(&shape).map_err(Error::unnamed)?;
+    if order.is_infinite() && along.count(&shape) == 0 {
+        let error = Error::new(ErrorCode::Shape, "there are no elements, of which none is the largest or smallest");
+        return Err(error
+            .fact(format_args!("along axes {along} of shape {shape}"))
+            .help("give the array elements, or take a norm of a finite order: that of no elements is 0"));
     }
+    let settings = settings();
+    let adapted = settings.support.resolve_reduction(settings.policy, Reduction::Norm, None, ty).map_err(|error| {
+        let defaults = settings.policy.defaults();
+        let to = if ty.kind() == Kind::Complex { defaults.complex } else { defaults.float };
+        error.unnamed().help(format!("cast the array, as in `x.cast(DType::{to:?})`"))
+    })?;
+    let (before, compute) = (adapted.cast.map(|(dtype, _)| dtype), adapted.types.compute);
+    Ok(NormTypes { before, compute, real: adapted.types.result })
 }
 
 /// From each element's case: `cases[which]`. All broadcast against each other; the cases meet in their common dtype. `which` holds
@@ -114,7 +156,7 @@ pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X:
 /// ```
 ///
 /// # Errors
-/// `Dtype` for a `which` of floats or complex numbers. No case at all does not compile.
+/// `DType` for a `which` of floats or complex numbers. No case at all does not compile.
 #[track_caller]
 pub fn select_n<W, X, const N: usize>(which: W, cases: [X; N]) -> <W as Meet<X>>::Out
 where
@@ -123,24 +165,62 @@ where
 {
     const { assert!(N > 0, "select_n takes a case at least") };
     let place = Place::caller();
-    let which = which.operand();
-    let cases = cases.map(Operand::operand);
-    match which.describe("select_n") {
-        Ok((ty, ..)) if !matches!(ty.kind(), Kind::Bool | Kind::UInt | Kind::Int) => {
-            let error = Error::new(ErrorCode::DType, format!("select_n: which is {ty}, not an integer or bool"));
-            return Computed::failed(error.help("cast it: `which.cast(DType::I32)`, which truncates").at(place));
+    let (which, cases) = (which.operand(), cases.map(Operand::operand));
+    let (ty, dtype) = match which.describe("select_n") {
+        Ok((ty, dtype, _)) if matches!(ty.kind(), Kind::Bool | Kind::UInt | Kind::Int) => (ty, dtype),
+        Ok((ty, ..)) => {
+            let error = Error::new(ErrorCode::DType, format!("which is {ty}, not an integer or bool"))
+                .help("cast it: `which.cast(DType::I32)`, which truncates");
+            return refused("select_n", &[which], place, &error);
         }
-        Ok(_) | Err(_) => {}
+        Err(error) => return Computed::failed(error.at(place)),
+    };
+    if let Err(error) = common(&which, &cases) {
+        let operands: Vec<AnyOperand> = cases.into_iter().chain([which]).collect();
+        return refused("select_n", &operands, place, &error);
     }
-    let from = |index: usize, others: AnyOperand| {
+    // Whether `which` is this case or a later one, as an operand that no policy objects to.
+    let reached = |index: usize| -> AnyOperand {
+        let number = match ty {
+            ValueType::Weak(_) => Ok(Literal::weak(index as i64)),
+            // A truth value is true of the second case alone, and what chooses between one and the same is no matter.
+            ValueType::Strong(DType::Bool) if index < 2 => return which.clone(),
+            ValueType::Strong(_) => Literal::strong(index as i64, dtype),
+        };
+        // No element is a number that its dtype does not hold.
+        let Ok(number) = number else { return false.operand() };
+        let number = AnyOperand::Scalar(Scalar(number, None));
         let reached: <W as Meet<X>>::Out =
-            Computed::compute(Op::GreaterEqual, &[which.clone(), index.operand()], place);
-        Computed::compute(Op::Where, &[reached.operand(), cases[index].clone(), others], place)
+            with_parts(|| Computed::compute(Op::GreaterEqual, &[which.clone(), number], place));
+        reached.operand()
+    };
+    let from = |index: usize, others: AnyOperand| -> <W as Meet<X>>::Out {
+        let chosen: <W as Meet<X>>::Out =
+            Computed::compute(Op::Where, &[reached(index), cases[index].clone(), others], place);
+        chosen.part_of("select_n", place)
     };
     let mut chosen = cases[0].clone();
     for index in 1..N - 1 {
-        let of_more: <W as Meet<X>>::Out = from(index, chosen);
-        chosen = of_more.operand();
+        chosen = from(index, chosen).operand();
     }
     from(N - 1, chosen)
+}
+
+/// Whether cases and what chooses among them have a common shape, and the cases a common dtype.
+fn common(which: &AnyOperand, cases: &[AnyOperand]) -> Result<()> {
+    let (_, _, mut shape) = which.describe("select_n")?;
+    let mut types = Vec::with_capacity(cases.len());
+    for (n, case) in cases.iter().enumerate() {
+        let (ty, _, own) = case.describe("select_n")?;
+        types.push(ty);
+        shape = shape.broadcast(&own).ok_or_else(|| {
+            Error::new(ErrorCode::Shape, format!("shape {own} of case {n} does not broadcast with {shape}"))
+                .help("axes are matched from the last; extents must be equal or 1")
+        })?;
+    }
+    let clash = |clash: ndjit_ir::promotion::Clash| {
+        Error::new(ErrorCode::Promotion, clash.to_string())
+            .help("cast the cases to a common dtype, as in `x.cast(DType::F32)`")
+    };
+    settings().policy.resolve(Operands::Join, &types).map_err(clash).map(drop)
 }

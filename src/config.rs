@@ -121,6 +121,14 @@ pub(crate) fn with_settings<R>(settings: Settings, body: impl FnOnce() -> R) -> 
     body()
 }
 
+/// Runs `body`, which makes the parts of a function that is several operations, under a policy that leaves operands of one dtype
+/// alone, with nothing declared unsupported: what the function may be used on is looked at before, once, and not by its parts.
+pub(crate) fn with_parts<R>(body: impl FnOnce() -> R) -> R {
+    let settings = settings();
+    let policy = Policy::Standard.with_defaults(settings.policy.defaults()).unwrap_or(Policy::Standard);
+    with_settings(Settings { policy, support: Support::default(), ..settings }, body)
+}
+
 /// The promotion policy under which this thread makes operations: that of the innermost [`with_policy`], or the
 /// [global](set_policy) one.
 pub fn policy() -> Policy {

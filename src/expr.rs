@@ -1,5 +1,6 @@
 //! [`Expr`]: a value of the function being traced. A pair of numbers; what it stands for is in the trace of this thread.
 
+use crate::array::Array;
 use crate::explain::Explanation;
 use crate::trace;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
@@ -86,6 +87,30 @@ impl Expr {
             .help("return the value from the traced function and read the result; to choose by value use `where_`");
         trace::note_error(&error);
         error
+    }
+}
+
+impl From<&Array> for Expr {
+    /// The array as a constant of the function being traced on this thread, as it is where it meets an `Expr` in an operation. For
+    /// a traced function that returns what it does not compute from its arguments:
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit, ones};
+    /// let f = jit(|_x: Expr| Expr::from(ones(3)));
+    /// assert_eq!(f(&Array::from([7])).to_vec::<f32>()?, [1.0, 1.0, 1.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    fn from(array: &Array) -> Expr {
+        trace::constant(array, Place::caller())
+    }
+}
+
+impl From<Array> for Expr {
+    /// As of a reference.
+    #[track_caller]
+    fn from(array: Array) -> Expr {
+        trace::constant(&array, Place::caller())
     }
 }
 

@@ -2,11 +2,11 @@
 
 use smallvec::SmallVec;
 
-/// A number, or an array, a slice or a `Vec` of numbers: axes, extents, counts. Each is of `i32`, `i64`, `isize` or `usize`.
+/// A number, or an array, a slice or a `Vec` of numbers: axes, extents, counts. Of any of Rust's integer types up to 64 bits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no number and no list of numbers",
     label = "not `0`, `[0, -1]`, a slice or a `Vec`",
-    note = "write a number, `[2, 3]`, `&numbers[..]` or `vec![2, 3]`, of `i32`, `i64`, `isize` or `usize`"
+    note = "write a number, `[2, 3]`, `&numbers[..]` or `vec![2, 3]`, of integers up to 64 bits"
 )]
 pub trait Integers {
     /// The numbers; what `isize` does not hold becomes the nearest that it holds.
@@ -49,4 +49,4 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { i32 i64 isize usize }
+numbers! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }

@@ -75,13 +75,15 @@ fn gather<'a>(what: &str, operands: &'a [AnyOperand], place: Place) -> std::resu
                 known.push(Known { ty: number.0.ty(), shape: &SCALAR, literal: Some(number.0) });
                 own.push(LazyOperand::Literal(*number));
             }
-            AnyOperand::Expr(_) => {
-                let headline = format!("{what}: a traced value was used outside its trace");
-                return Err(Array::poisoned(Error::new(ErrorCode::Traced, headline).at(place)));
-            }
+            AnyOperand::Expr(_) => return Err(outside(what, place)),
         }
     }
     Ok(gathered)
+}
+
+fn outside(what: &str, place: Place) -> Array {
+    let headline = format!("{what}: a traced value was used outside its trace");
+    Array::poisoned(Error::new(ErrorCode::Traced, headline).at(place))
 }
 
 /// Notes the cast that a casting mode inserts before an operand.
@@ -186,6 +188,15 @@ pub(crate) fn explain(array: &Array) -> Result<Explanation> {
     match graph.outputs().first() {
         Some(&value) => explain::value(&graph, &places, &inputs, config::policy(), value),
         None => Ok(Explanation::given(array.value_type(), array.dtype(), Origin::Data)),
+    }
+}
+
+/// Notes a cast of an operand of any sort.
+pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
+    match x {
+        AnyOperand::Array(array) => cast(array, dtype, place),
+        AnyOperand::Scalar(number) => cast(&Array::scalar(*number), dtype, place),
+        AnyOperand::Expr(_) => outside("cast", place),
     }
 }
 

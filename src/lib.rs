@@ -69,9 +69,9 @@ pub use functions::*;
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
 #[doc(inline)]
 pub use manipulation::{
-    Ellipsis, NewAxis, Pad, broadcast_arrays, broadcast_to, concat, diagonal, expand_dims, flip, matrix_transpose,
-    moveaxis, pad, permute_dims, repeat, reshape, roll, slice, sliding_window, squeeze, stack, step, step_by, swapaxes,
-    tile, tril, triu, unstack,
+    Ellipsis, IntoSlice, NewAxis, Pad, Slice, broadcast_arrays, broadcast_to, concat, diagonal, expand_dims, flip,
+    matrix_transpose, moveaxis, pad, permute_dims, repeat, reshape, roll, slice, sliding_window, squeeze, stack, step,
+    step_by, swapaxes, tile, tril, triu, unstack,
 };
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};

@@ -77,6 +77,14 @@ pub trait Computed: Sized + Operand {
     #[doc(hidden)]
     fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Self;
 
+    /// Converts to a dtype; a failure is kept in the result.
+    #[doc(hidden)]
+    fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Self;
+
+    /// The same with the error, if it was made at this place, as that of the function `what`, of which it is a part.
+    #[doc(hidden)]
+    fn part_of(self, what: &str, place: Place) -> Self;
+
     /// An array as it stands; in a trace a constant of it.
     #[doc(hidden)]
     fn constant(array: Array, place: Place) -> Self;
@@ -99,6 +107,15 @@ impl Computed for Expr {
         crate::trace::movement(movement, operands, place)
     }
 
+    fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
+        crate::trace::convert(x, dtype, place)
+    }
+
+    fn part_of(self, what: &str, place: Place) -> Expr {
+        crate::trace::part_of(self, what, place);
+        self
+    }
+
     fn constant(array: Array, place: Place) -> Expr {
         crate::trace::constant(&array, place)
     }
@@ -119,6 +136,17 @@ impl Computed for Array {
 
     fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
         crate::lazy::movement(movement, operands, place)
+    }
+
+    fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
+        crate::lazy::convert(x, dtype, place)
+    }
+
+    fn part_of(self, what: &str, place: Place) -> Array {
+        match self.error() {
+            Some(error) if error.place() == Some(place) => Array::poisoned(error.clone().unnamed().of(what)),
+            Some(_) | None => self,
+        }
     }
 
     fn constant(array: Array, _place: Place) -> Array {

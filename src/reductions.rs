@@ -190,7 +190,8 @@ macro_rules! rows {
     (reductions { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* } scans { $($scan:tt)* }) => {
         $(
             #[doc = concat!($doc, "\n\n- Result: ", types!($rule), " Never weak.\n- ", accuracy!($rule),
-                "\n- Along which axes: [`Axes`].",
+                "\n- Along which axes: [`Axes`].\n\n```\nuse ndjit::{Array, ", stringify!($name), "};\n", example!($name),
+                "\n# Ok::<(), ndjit::Error>(())\n```",
                 "\n\n# Errors\nPoisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy",
                 " refuses the operand", errors!($rule))]
             #[track_caller]
@@ -284,6 +285,55 @@ macro_rules! accuracy {
     };
     ($rule:ident) => {
         "Accuracy: exact."
+    };
+}
+
+/// The example of a function, in which `x` is what it reduces.
+macro_rules! example {
+    (sum) => {
+        "let x = Array::from_rows(&[[1, 2], [3, 4]]);\nassert_eq!(sum(&x, ..).item::<i32>()?, 10);\nassert_eq!(sum(&x, 0).to_vec::<i32>()?, [4, 6]);"
+    };
+    (prod) => {
+        "let x = Array::from_rows(&[[1, 2], [3, 4]]);\nassert_eq!(prod(&x, ..).item::<i32>()?, 24);\nassert_eq!(prod(&x, 1).to_vec::<i32>()?, [2, 12]);"
+    };
+    (mean) => {
+        "let x = Array::from_rows(&[[1, 2], [3, 4]]);\nassert_eq!(mean(&x, ..).item::<f32>()?, 2.5);\nassert_eq!(mean(&x, -1).to_vec::<f32>()?, [1.5, 3.5]);"
+    };
+    (var) => {
+        "let x = Array::from([1.0f32, 2.0, 3.0, 4.0]);\nassert_eq!(var(&x, ..).item::<f32>()?, 1.25);"
+    };
+    (std) => {
+        "let x = Array::from_rows(&[[1.0f32, 3.0], [5.0, 5.0]]);\nassert_eq!(std(&x, 1).to_vec::<f32>()?, [1.0, 0.0]);"
+    };
+    (max) => {
+        "let x = Array::from_rows(&[[1, 5], [3, 4]]);\nassert_eq!(max(&x, ..).item::<i32>()?, 5);\nassert_eq!(max(&x, 0).to_vec::<i32>()?, [3, 5]);"
+    };
+    (min) => {
+        "let x = Array::from_rows(&[[1, 5], [3, 4]]);\nassert_eq!(min(&x, ..).item::<i32>()?, 1);\nassert_eq!(min(&x, 0).to_vec::<i32>()?, [1, 4]);"
+    };
+    (ptp) => {
+        "let x = Array::from_rows(&[[1, 5], [3, 4]]);\nassert_eq!(ptp(&x, 1).to_vec::<i32>()?, [4, 1]);"
+    };
+    (logsumexp) => {
+        "let x = Array::from([1000.0f32, f32::NEG_INFINITY]);\nassert_eq!(logsumexp(&x, ..).item::<f32>()?, 1000.0);"
+    };
+    (norm) => {
+        "let x = Array::from([3.0f32, -4.0]);\nassert_eq!(norm(&x, ..).item::<f32>()?, 5.0);"
+    };
+    (any) => {
+        "let x = Array::from_rows(&[[0, 2], [0, 0]]);\nassert_eq!(any(&x, 1).to_vec::<bool>()?, [true, false]);"
+    };
+    (all) => {
+        "let x = Array::from_rows(&[[0, 2], [1, 1]]);\nassert_eq!(all(&x, 1).to_vec::<bool>()?, [false, true]);"
+    };
+    (argmax) => {
+        "let x = Array::from([3, 9, 2]);\nassert_eq!(argmax(&x, ..).item::<i32>()?, 1);"
+    };
+    (argmin) => {
+        "let x = Array::from([3, 9, 2]);\nassert_eq!(argmin(&x, ..).item::<i32>()?, 2);"
+    };
+    (count_nonzero) => {
+        "let x = Array::from_rows(&[[0, 2], [1, 1]]);\nassert_eq!(count_nonzero(&x, 1).to_vec::<i32>()?, [1, 2]);"
     };
 }
 

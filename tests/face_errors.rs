@@ -173,6 +173,43 @@ fn memory_that_is_refused() {
 }
 
 #[test]
+fn errors_of_a_call_name_its_line() {
+    let f = jit(|x, y| x + y);
+    let made = line!() - 1;
+    let (x, y) = (array(&[2]), array(&[3]));
+    let calls = |error: &Error| -> Vec<u32> {
+        let places = error.facts().iter().filter_map(|fact| fact.strip_prefix("called at "));
+        places.map(|place| place.rsplit(':').nth(1).unwrap().parse().unwrap()).collect()
+    };
+    let error = f.call((&x, &y)).unwrap_err();
+    assert_eq!((line(&error), calls(&error)), (made, vec![line!() - 1]));
+    let error = f.call_into((&x, &y), &mut [0.0f32; 3]).unwrap_err();
+    assert_eq!((line(&error), calls(&error)), (made, vec![line!() - 1]));
+    let g = jit(move |x, y| f.inline((x, y)));
+    let error = g.call((&x, &y)).unwrap_err();
+    assert_eq!((line(&error), calls(&error)), (made, vec![line!() - 2, line!() - 1]));
+}
+
+#[test]
+fn a_call_through_a_dereference_knows_its_line() {
+    let f = jit(|x| x + 1);
+    let g = jit(|x: Expr| x.sum(0));
+    let message = |call: &dyn Fn() -> Array| {
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).unwrap_err();
+        caught.downcast_ref::<String>().unwrap().clone()
+    };
+    let scalar = Array::scalar(1.0f32);
+    let panicked = message(&|| f(&g(&f(&scalar))));
+    let here = format!("called at {}:{}:", file!(), line!() - 1);
+    assert!(panicked.contains(&here), "{panicked}");
+    assert_eq!(panicked.matches("called at ").count(), 1);
+    // What was dereferenced and not called is not mistaken for a call.
+    let _ = &*g;
+    let again = message(&|| g(&f(&scalar)));
+    assert!(again.contains(&format!("called at {}:{}:", file!(), line!() - 1)), "{again}");
+}
+
+#[test]
 fn reports_show_the_line() {
     let error = (array(&[2]) + array(&[3])).eval().unwrap_err().clone();
     let shown = report(&error).replace(file!(), "face_errors.rs");

@@ -1,8 +1,8 @@
-//! What a wrong use of each function that moves or joins elements gets: the function, the place, the shapes, the axis, and a way out.
+//! What a wrong use of each function that moves elements gets: the function, the place, the shapes, the axis, and a way out.
 
 use ndjit::{
-    Array, Ellipsis, ErrorCode, Expr, Pad, Policy, broadcast_arrays, concat, jit, stack, step, tril, triu, unstack,
-    with_policy, zeros,
+    Array, Ellipsis, ErrorCode, Expr, Indexing, Pad, broadcast_arrays, concat, from_fn, jit, meshgrid, stack, step,
+    tril, triu, zeros,
 };
 
 /// The text of an error, with `here` for a place in this file.
@@ -78,11 +78,11 @@ fn reshapes() {
 fn axes_in_another_order() {
     let (x, row) = operands();
     insta::assert_snapshot!(refused!(x.permute_dims([1])), @r"
-    error[shape]: permute_dims: 1 axes of 2
+    error[shape]: permute_dims: 1 of 2 axes are named
       at here
       x: f32[2, 3] held as data
       the axes: [1] of shape [2, 3]
-      help: name every axis once
+      help: name every axis once; `moveaxis` leaves those that are not named in their order
     ");
     insta::assert_snapshot!(refused!(x.permute_dims([0, 2])), @r"
     error[shape]: permute_dims: there is no axis 2
@@ -99,7 +99,7 @@ fn axes_in_another_order() {
       help: name each axis once; negative ones count from the last
     ");
     insta::assert_snapshot!(refused!(x.moveaxis([0, 1], 0)), @r"
-    error[shape]: moveaxis: as many axes are moved as there are places for them
+    error[shape]: moveaxis: 2 axes to move, but places for 1
       at here
       x: f32[2, 3] held as data
       from [0, 1] to [0]
@@ -204,9 +204,40 @@ fn broadcasts() {
       help: axes are matched from the last; an axis of the array must have the same extent or 1
     ");
     insta::assert_snapshot!(refused!(&broadcast_arrays([&x, &zeros([2])])[1]), @r"
-    error[shape]: broadcast_arrays: shapes [2, 3] and [2] do not broadcast
+    error[shape]: broadcast_arrays: shape [2] of x1 does not broadcast with [2, 3]
       at here
+      x0: f32[2, 3] held as data
+      x1: f32[2] held as data
       help: axes are matched from the last; extents must be equal or 1
+    ");
+    insta::assert_snapshot!(refused!(&broadcast_arrays([&x, &zeros([2]), &x])[0]), @r"
+    error[shape]: broadcast_arrays: shape [2] of x1 does not broadcast with [2, 3]
+      at here
+      x0: f32[2, 3] held as data
+      x1: f32[2] held as data
+      x2: f32[2, 3] held as data
+      help: axes are matched from the last; extents must be equal or 1
+    ");
+    insta::assert_snapshot!(refused!(from_fn([2, 3], |[row, _]| row.slice((.., 0)))), @r"
+    error[shape]: from_fn: the function gave shape [2], which does not broadcast to [2, 3]
+      at here
+      x: i32[2] held as data
+      help: compute the elements from the positions that the function gets, which have the shape's axes
+    ");
+    insta::assert_snapshot!(refused!(from_fn([usize::MAX, 3], |[row, _]| row)), @r"
+    error[size]: from_fn: shape [18446744073709551615, 3] has more elements than memory can address
+      at here
+      limit: 9223372036854775807 elements
+      help: use smaller extents, or evaluate the array in parts
+    ");
+    let vectors = [zeros([2]), x, zeros([3])];
+    insta::assert_snapshot!(refused!(&meshgrid(&vectors, Indexing::Xy)[0]), @r"
+    error[shape]: meshgrid: x1 has 2 axes, not one
+      at here
+      x0: f32[2] held as data
+      x1: f32[2, 3] held as data
+      x2: f32[3] held as data
+      help: a grid is made of vectors; `x.reshape(-1)` makes one axis of all
     ");
 }
 
@@ -239,7 +270,7 @@ fn slices() {
       at here
       x: f32[2, 3] held as data
       axis 1 of shape [2, 3]
-      help: a range ends at the extent at most; negative numbers count from the end
+      help: a range ends at 3 at most; negative numbers count from the end
     ");
     insta::assert_snapshot!(refused!(x.slice((.., step(0)))), @r"
     error[shape]: slice: a step of 0
@@ -261,6 +292,48 @@ fn slices() {
       x: f32[3] held as data
       the shape: [3]
       help: indices are 0 to the extent less 1, or -1 for the last and so on
+    ");
+    insta::assert_snapshot!(refused!(x.slice((.., ..=3))), @r"
+    error[shape]: slice: 3 is beyond an axis of 3
+      at here
+      x: f32[2, 3] held as data
+      axis 1 of shape [2, 3]
+      help: the last element is 2, or -1; `..` is all of an axis
+    ");
+    insta::assert_snapshot!(refused!(x.slice((.., 1..=7))), @r"
+    error[shape]: slice: 7 is beyond an axis of 3
+      at here
+      x: f32[2, 3] held as data
+      axis 1 of shape [2, 3]
+      help: the last element is 2, or -1; `..` is all of an axis
+    ");
+    insta::assert_snapshot!(refused!(x.slice((.., -7..))), @r"
+    error[shape]: slice: -7 is before the first element of an axis of 3
+      at here
+      x: f32[2, 3] held as data
+      axis 1 of shape [2, 3]
+      help: negative numbers count from the end; the first element is 0 or -3
+    ");
+    insta::assert_snapshot!(refused!(x.slice((.., ..-7))), @r"
+    error[shape]: slice: -7 is before the first element of an axis of 3
+      at here
+      x: f32[2, 3] held as data
+      axis 1 of shape [2, 3]
+      help: negative numbers count from the end; the first element is 0 or -3
+    ");
+    insta::assert_snapshot!(refused!(x.slice((.., 9..))), @r"
+    error[shape]: slice: 9 is beyond an axis of 3
+      at here
+      x: f32[2, 3] held as data
+      axis 1 of shape [2, 3]
+      help: a range begins at 3 at most, where it is empty; negative numbers count from the end
+    ");
+    insta::assert_snapshot!(refused!(x.slice([0, 0, 0])), @r"
+    error[shape]: slice: 3 parts of an array of 2 axes
+      at here
+      x: f32[2, 3] held as data
+      the shape: [2, 3]
+      help: give at most one index or range for each axis
     ");
 }
 
@@ -303,11 +376,11 @@ fn diagonals_and_windows() {
       help: a window has at least one element, and at most as many as its axis
     ");
     insta::assert_snapshot!(refused!(x.sliding_window([2, 2], 0)), @r"
-    error[shape]: sliding_window: a window has an extent along each axis it slides along
+    error[shape]: sliding_window: extents of a window along 2 axes, but 1 axes to slide along
       at here
       x: f32[2, 3] held as data
       extents: [2, 2], axes: [0]
-      help: give one extent for each axis
+      help: give one extent for each axis, as in `x.sliding_window([3, 3], [0, 1])`
     ");
     insta::assert_snapshot!(refused!(x.sliding_window(2, 2)), @r"
     error[shape]: sliding_window: there is no axis 2
@@ -322,215 +395,6 @@ fn diagonals_and_windows() {
       x: f32[2, 3] held as data
       the axes: [0, 0] of 2
       help: name each axis once; negative ones count from the last
-    ");
-}
-
-#[test]
-fn joins() {
-    let (x, row) = operands();
-    let integers = Array::from_rows(&[[1, 2, 3]]);
-    insta::assert_snapshot!(refused!(concat([&x; 0], 0)), @r"
-    error[shape]: concat: there are no arrays to join
-      at here
-      help: give at least one
-    ");
-    insta::assert_snapshot!(refused!(concat([&x, &x], 2)), @r"
-    error[shape]: concat: there is no axis 2
-      at here
-      x0: f32[2, 3] held as data
-      x1: f32[2, 3] held as data
-      axes: 0 to 1, or -2 to -1 from the last
-      help: name one of these axes
-    ");
-    insta::assert_snapshot!(refused!(concat([&x, &zeros([2, 4])], 0)), @r"
-    error[shape]: concat: shapes [2, 3] and [2, 4] differ in more than axis 0
-      at here
-      x0: f32[2, 3] held as data
-      x1: f32[2, 4] held as data
-      help: arrays that are joined have the same extents along all other axes
-    ");
-    insta::assert_snapshot!(refused!(concat([&x, &row], 0)), @r"
-    error[shape]: concat: shapes [2, 3] and [3] differ in more than axis 0
-      at here
-      x0: f32[2, 3] held as data
-      x1: f32[3] held as data
-      help: arrays that are joined have the same extents along all other axes
-    ");
-    insta::assert_snapshot!(refused!(concat([&x, &x, &x, &x, &x, &x, &x, &x, &row], 0)), @r"
-    error[shape]: concat: shapes [2, 3] and [3] differ in more than axis 0
-      at here
-      x0: f32[2, 3] held as data
-      x1: f32[2, 3] held as data
-      x2: f32[2, 3] held as data
-      x3: f32[2, 3] held as data
-      x4: f32[2, 3] held as data
-      x5: f32[2, 3] held as data
-      x6: f32[2, 3] held as data
-      x7: f32[2, 3] held as data
-      help: arrays that are joined have the same extents along all other axes
-    ");
-    insta::assert_snapshot!(refused!(with_policy(Policy::Strict, || concat([&x, &integers], 0))), @r"
-    error[promotion]: concat: the strict policy does not promote f32 and i32
-      at here
-      x0: f32[2, 3] held as data
-      x1: i32[1, 3] held as data
-      help: cast the arrays to a common dtype, as in `x.cast(DType::F64)`
-    ");
-    insta::assert_snapshot!(refused!(stack([&x, &row], 0)), @r"
-    error[shape]: stack: shapes [2, 3] and [3] differ
-      at here
-      x0: f32[2, 3] held as data
-      x1: f32[3] held as data
-      help: arrays beside each other have one shape; `concat` joins along an axis that they have
-    ");
-    insta::assert_snapshot!(refused!(stack([&x, &x], 3)), @r"
-    error[shape]: stack: there is no axis 3
-      at here
-      x: f32[2, 3] held as data
-      axes: 0 to 2, or -3 to -1 from the last
-      help: name one of these axes
-    ");
-    insta::assert_snapshot!(refused!(stack([&x; 0], 0)), @r"
-    error[shape]: stack: there are no arrays to join
-      at here
-      help: give at least one
-    ");
-}
-
-#[test]
-fn parts_and_repetitions() {
-    let (x, _) = operands();
-    let error = unstack(&x, 2).unwrap_err();
-    insta::assert_snapshot!(text(&error), @r"
-    error[shape]: unstack: there is no axis 2
-      at here
-      axes: 0 to 1, or -2 to -1 from the last
-      the shape: [2, 3]
-      help: name one of these axes
-    ");
-    insta::assert_snapshot!(refused!(x.tile([2, -1])), @r"
-    error[shape]: tile: -1 is no number of repetitions
-      at here
-      x: f32[2, 3] held as data
-      help: repetitions are 0 or more
-    ");
-    insta::assert_snapshot!(refused!(x.repeat(2, 2)), @r"
-    error[shape]: repeat: there is no axis 2
-      at here
-      x: f32[2, 3] held as data
-      axes: 0 to 1, or -2 to -1 from the last
-      help: name one of these axes
-    ");
-    insta::assert_snapshot!(refused!(x.repeat(usize::MAX, 0)), @r"
-    error[size]: repeat: shape [2, 9223372036854775807, 3] has more elements than memory can address
-      at here
-      x: f32[2, 3] held as data
-      limit: 9223372036854775807 elements
-      help: use smaller extents, or evaluate the array in parts
-    ");
-    insta::assert_snapshot!(refused!(x.repeat([1, 2], 1)), @r"
-    error[shape]: repeat: 2 counts along an axis of 3
-      at here
-      x: f32[2, 3] held as data
-      axis 1 of shape [2, 3]
-      help: give a count for each position of the axis, or one for all
-    ");
-    insta::assert_snapshot!(refused!(x.repeat([1, -2], 0)), @r"
-    error[shape]: repeat: -2 is no number of repetitions
-      at here
-      x: f32[2, 3] held as data
-      help: repetitions are 0 or more
-    ");
-    insta::assert_snapshot!(refused!(x.repeat([usize::MAX, 1], 0)), @r"
-    error[size]: repeat: shape [1, 9223372036854775807, 3] has more elements than memory can address
-      at here
-      x: f32[1, 3] held as data
-      limit: 9223372036854775807 elements
-      help: use smaller extents, or evaluate the array in parts
-    ");
-    insta::assert_snapshot!(refused!(x.roll([1, 2], 0)), @r"
-    error[shape]: roll: a shift belongs to an axis
-      at here
-      x: f32[2, 3] held as data
-      shifts: [1, 2], axes: [0]
-      help: give one shift for each axis
-    ");
-    insta::assert_snapshot!(refused!(x.roll(1, 2)), @r"
-    error[shape]: roll: there is no axis 2
-      at here
-      x: f32[2, 3] held as data
-      axes: 0 to 1, or -2 to -1 from the last
-      help: name one of these axes
-    ");
-}
-
-#[test]
-fn paddings() {
-    let (_, row) = operands();
-    insta::assert_snapshot!(refused!(row.pad([(1, 1), (1, 1)], 0)), @r"
-    error[shape]: pad: widths of 2 axes, the array has 1
-      at here
-      x: f32[3] held as data
-      help: give a pair for each axis from the first; axes left out stay
-    ");
-    insta::assert_snapshot!(refused!(row.pad([(3, 0)], Pad::Reflect)), @r"
-    error[shape]: pad: 3 elements at an axis that gives 2
-      at here
-      x: f32[3] held as data
-      axis 0 of shape [3], padded with Reflect
-      help: pad by less, or with a number
-    ");
-    insta::assert_snapshot!(refused!(row.pad([(0, 4)], Pad::Symmetric)), @r"
-    error[shape]: pad: 4 elements at an axis that gives 3
-      at here
-      x: f32[3] held as data
-      axis 0 of shape [3], padded with Symmetric
-      help: pad by less, or with a number
-    ");
-    insta::assert_snapshot!(refused!(zeros([0]).pad([(1, 0)], Pad::Edge)), @r"
-    error[shape]: pad: 1 elements at an axis that gives 0
-      at here
-      x: f32[0] held as data
-      axis 0 of shape [0], padded with Edge
-      help: pad by less, or with a number
-    ");
-    insta::assert_snapshot!(refused!(row.pad([(0, 4)], Pad::Wrap)), @r"
-    error[shape]: pad: 4 elements at an axis that gives 3
-      at here
-      x: f32[3] held as data
-      axis 0 of shape [3], padded with Wrap
-      help: pad by less, or with a number
-    ");
-    insta::assert_snapshot!(refused!(Array::from([1u8, 2, 3]).pad([(1, 1)], 300)), @r"
-    error[literal]: pad: literal 300 does not fit u8
-      at here
-      x: u8[3] held as data
-      u8 holds 0 to 255
-      help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
-    ");
-    insta::assert_snapshot!(refused!(row.pad([(usize::MAX, 1)], 0)), @r"
-    error[size]: pad: shape [18446744073709551615] has more elements than memory can address
-      at here
-      x: i* (literal 0)
-      limit: 9223372036854775807 elements
-      help: use smaller extents, or evaluate the array in parts
-    ");
-}
-
-#[test]
-fn triangles() {
-    let (_, row) = operands();
-    insta::assert_snapshot!(refused!(row.tril(0)), @r"
-    error[shape]: tril: a matrix has two axes
-      at here
-      x: f32[3] held as data
-      help: `x.reshape([1, -1])` makes a row of a vector, `x.reshape([-1, 1])` a column
-    ");
-    insta::assert_snapshot!(refused!(row.triu(1)), @r"
-    error[shape]: triu: a matrix has two axes
-      at here
-      x: f32[3] held as data
-      help: `x.reshape([1, -1])` makes a row of a vector, `x.reshape([-1, 1])` a column
     ");
 }
 
@@ -568,7 +432,7 @@ fn a_traced_function_gives_the_same_errors() {
     let uses: [Use; 7] = [
         (|x| x.roll([1, 2], 0), x.roll([1, 2], 0)),
         (|x| x.repeat(2, 2), x.repeat(2, 2)),
-        (|x| x.pad([(0, 0), (9, 0)], Pad::Wrap), x.pad([(0, 0), (9, 0)], Pad::Wrap)),
+        (|x| x.pad([(0, 0); 3], Pad::Wrap), x.pad([(0, 0); 3], Pad::Wrap)),
         (|x| x.repeat([1, 2], -1), x.repeat([1, 2], -1)),
         (|x| x.flip(7), x.flip(7)),
         (|x| stack([x, x.slice(0)], 0), stack([&x, &row], 0)),

@@ -238,3 +238,50 @@ fn conversions() {
     assert_eq!(Array::from([half::f16::ONE, half::f16::ZERO]).dtype(), DType::F16);
     assert_eq!(Array::from_rows(&[[1i16, 2], [3, 4], [5, 6]]).shape().extents(), [3, 2]);
 }
+
+#[test]
+fn slices_of_parts_of_one_type() {
+    let x = arange(12).reshape([3, 4]);
+    assert_eq!(x.slice([0, 1]).item::<i32>(), Ok(1));
+    let two = x.slice([1..3, 0..2]).to_vec::<i32>().unwrap();
+    assert_eq!(two, [4, 5, 8, 9]);
+    let parts = vec![1..3, 0..2];
+    assert_eq!(x.slice(&parts).to_vec::<i32>().unwrap(), two);
+    assert_eq!(x.slice(&parts[..]).to_vec::<i32>().unwrap(), two);
+    assert_eq!(x.slice(parts).to_vec::<i32>().unwrap(), two);
+    let mixed: Vec<Slice> = vec![(1..3).part(), (..=1).part()];
+    assert_eq!(x.slice(mixed).to_vec::<i32>().unwrap(), two);
+    assert_eq!(x.slice((1u8..3, ..=1u64)).to_vec::<i32>().unwrap(), two);
+    assert_eq!(x.slice((0, step_by(..=2, 2))).to_vec::<i32>().unwrap(), [0, 2]);
+    assert_eq!(x.slice((0, ..=-2)).to_vec::<i32>().unwrap(), [0, 1, 2]);
+}
+
+#[test]
+fn axes_and_widths_of_several_kinds() {
+    let x = arange(4).reshape([2, 2]);
+    assert_eq!(x.sum(0u32).to_vec::<i32>().unwrap(), x.sum([0u8]).to_vec::<i32>().unwrap());
+    assert_eq!(x.roll(1, [0, 1]).to_vec::<i32>().unwrap(), [3, 2, 1, 0]);
+    let framed = x.pad(1, 0).to_vec::<i32>().unwrap();
+    assert_eq!(framed, [0, 0, 0, 0, 0, 0, 1, 0, 0, 2, 3, 0, 0, 0, 0, 0]);
+    assert_eq!(x.pad((1, 1), 0).to_vec::<i32>().unwrap(), framed);
+    assert_eq!(x.pad([(1, 1); 2], 0).to_vec::<i32>().unwrap(), framed);
+    assert_eq!(x.pad(vec![(1, 1); 2], 0).to_vec::<i32>().unwrap(), framed);
+    assert_eq!(Array::from([true]).pad(1, 0).to_vec::<bool>().unwrap(), [false, true, false]);
+    assert_eq!(arange(3).pad((1, 0), strong(0.5f32)).dtype(), DType::F32);
+    // NumPy's, in which mirror images and copies come again.
+    let y = arange(3);
+    assert_eq!(y.pad((5, 4), Pad::Reflect).to_vec::<i32>().unwrap(), [1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2]);
+    assert_eq!(y.pad((5, 4), Pad::Symmetric).to_vec::<i32>().unwrap(), [1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0]);
+    assert_eq!(y.pad((5, 4), Pad::Wrap).to_vec::<i32>().unwrap(), [1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]);
+    assert_eq!(arange(1).pad(2, Pad::Reflect).to_vec::<i32>().unwrap(), [0; 5]);
+}
+
+#[test]
+fn arrays_in_traced_functions_are_expressions() {
+    let x = Array::from([7]);
+    let f = jit(|_x: Expr| Expr::from(ones(3)));
+    assert_eq!(floats(&f(&x)), [1.0; 3]);
+    let w = Array::from([1.0f32, 2.0]);
+    let f = jit(move |x: Expr| Expr::from(&w) * x);
+    assert_eq!(floats(&f(&x)), [7.0, 14.0]);
+}

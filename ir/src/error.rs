@@ -86,6 +86,15 @@ impl Error {
         self
     }
 
+    /// Takes away the name before the headline, for a function that has its own to put there.
+    #[must_use]
+    pub fn unnamed(mut self) -> Error {
+        if let Some((_, headline)) = self.0.headline.split_once(": ") {
+            self.0.headline = headline.to_owned();
+        }
+        self
+    }
+
     /// Adds the place in the user's source, unless one is known already (the innermost wins).
     #[must_use]
     pub fn at(mut self, place: impl Into<Option<Place>>) -> Error {

@@ -15,6 +15,12 @@ mod sealed {
 /// # Safety
 /// The type has no padding, its size is the dtype's, dropping it does nothing, and any bytes for which
 /// [`Element::valid`] holds are values of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is the element of no dtype",
+    label = "not a number or bool of a dtype",
+    note = "elements are bool, integers of 8 to 64 bits, `bf16`, `f16`, `f32`, `f64` and `Complex` of the last two; `usize` is none",
+    note = "an array of rows is made by `Array::from_rows(&[[1, 2], [3, 4]])`, of more axes by `Array::from_shape_vec([2, 2, 2], elements)`"
+)]
 pub unsafe trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The dtype.
     const DTYPE: DType;

@@ -15,16 +15,29 @@ impl Array {
     #[track_caller]
     pub fn from_shape_vec<T: Element>(shape: impl Into<Shape>, elements: Vec<T>) -> Result<Array> {
         let (shape, place) = (shape.into(), ndjit_ir::Place::caller());
-        let size = shape.size().map_err(|e| e.at(place))?;
+        let size = shape.size().map_err(|e| e.of("from_shape_vec").at(place))?;
         if size != elements.len() {
-            return Err(Error::new(ErrorCode::Shape, format!("from_shape_vec: shape {shape} does not hold the data"))
+            let of = elements.len();
+            let error = Error::new(ErrorCode::Shape, format!("from_shape_vec: shape {shape} does not hold the data"))
                 .at(place)
-                .fact(format_args!("the shape has {size} elements, the data {}", elements.len())));
+                .fact(format_args!("the shape has {size} elements, the data {of}"));
+            return Err(error.help(match shape.extents() {
+                [_, .., last] if *last != 0 && of.is_multiple_of(*last) => {
+                    format!("give as many elements as the shape has; rows of {last} are {} here", of / last)
+                }
+                _ => format!("give as many elements as the shape has; `[{of}]` is the shape of one axis"),
+            }));
         }
         Ok(Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements))))
     }
 
-    /// Two axes, from rows of equal length, copied: `Array::from_rows(&[[1, 2], [3, 4]])`. Poisoned if memory is refused.
+    /// Two axes, from rows of equal length, copied. Poisoned if memory is refused.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    /// let x = Array::from_rows(&[[1, 2, 3], [4, 5, 6]]);
+    /// assert_eq!(x.shape().extents(), [2, 3]);
+    /// ```
     pub fn from_rows<T: Element, const C: usize>(rows: &[[T; C]]) -> Array {
         match Buffer::from_bytes(bytes_of(rows.as_flattened())) {
             Ok(buffer) => Array::concrete(T::DTYPE, T::DTYPE, Shape::from([rows.len(), C]), Arc::new(buffer)),

@@ -1,37 +1,59 @@
 //! Arrays made of sequences: functions of the index, grids, powers.
 
-use super::argument::Interval;
+use super::argument::{Interval, Steps};
 use super::{Typed, dtype};
 use crate::array::Array;
-use crate::manipulation::broadcast_to;
-use crate::operand::{Computed, Math, Operand, weak};
+use crate::config::with_parts;
+use crate::manipulation::{refused, reshaped, seen};
+use crate::operand::{AnyOperand, Computed, Math, Operand, weak};
 use ndjit_ir::op::Operands;
+use ndjit_ir::view;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Shape};
 
 /// An array of the values of a function at each index: it gets, for each axis, the positions along that axis as an array of the
-/// [default integer](crate::defaults) that broadcasts against the others. Nothing is stored but the result.
+/// [default integer](crate::defaults) that broadcasts against the others.
+///
+/// What the function computes of these arrays is an array that is computed when it is read. That is so inside a traced function too:
+/// there the array is computed while the function is traced, captured, and read from memory by its kernels. Where kernels are to
+/// compute the elements themselves, make the positions values of the trace, as by `Expr::from(row)`: then nothing is stored but the
+/// function's results.
 ///
 /// ```
-/// use ndjit::from_fn;
+/// use ndjit::{Array, Expr, from_fn, jit};
 /// let table = from_fn([3, 4], |[row, column]| (row + 1) * (column + 1));
 /// assert_eq!(table.to_string(), "[[ 1  2  3  4]\n [ 2  4  6  8]\n [ 3  6  9 12]]");
+/// let f = jit(|x| x + from_fn([2, 2], |[row, column]| Expr::from(row) * 10 + column));
+/// assert_eq!(f(&Array::from([1, 2])).to_string(), "[[ 1  3]\n [11 13]]");
 /// ```
 ///
 /// # Errors
-/// Poisoned with `Shape` if the function's result does not broadcast to the shape.
+/// Poisoned with `Shape` if the function's result does not broadcast to the shape, with `Size` or `Allocation` if memory does not
+/// hold it.
 #[track_caller]
+#[doc(alias = "fromfunction")]
+#[doc(alias = "indices")]
+#[doc(alias = "mgrid")]
 pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
     shape: [usize; N],
     function: impl FnOnce([Array; N]) -> R,
 ) -> R {
-    let mut axis = 0;
-    let positions = shape.map(|extent| {
-        let mut extents = vec![1isize; N];
-        extents[axis] = extent as isize;
-        axis += 1;
-        super::INFERRED.arange(extent).reshape(extents)
+    let place = Place::caller();
+    let shape = Shape::from(shape);
+    if let Err(error) = shape.size() {
+        return R::failed(error.of("from_fn").at(place));
+    }
+    let positions = std::array::from_fn(|axis| {
+        let mut extents = [1isize; N];
+        extents[axis] = shape.extents()[axis] as isize;
+        let along = super::INFERRED.counted("from_fn", shape.extents()[axis].steps(), place);
+        reshaped("from_fn", along.operand(), &extents, place)
     });
-    broadcast_to(function(positions), Shape::from(shape))
+    seen("from_fn", function(positions).operand(), place, |own| {
+        view::broadcast_to(own, &shape).map_err(|_| {
+            Error::new(ErrorCode::Shape, format!("the function gave shape {own}, which does not broadcast to {shape}"))
+                .help("compute the elements from the positions that the function gets, which have the shape's axes")
+        })
+    })
 }
 
 /// How [`meshgrid`] numbers axes.
@@ -56,7 +78,7 @@ pub enum Indexing {
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.meshgrid.html).
 ///
 /// # Errors
-/// Arrays of more than one axis give arrays poisoned with `Shape`.
+/// All are poisoned with `Shape` if an array has more than one axis.
 #[track_caller]
 pub fn meshgrid<X: Math>(vectors: impl IntoIterator<Item = X>, indexing: Indexing) -> Vec<X::Out>
 where
@@ -69,30 +91,27 @@ where
         (Indexing::Xy, 0 | 1) if rank > 1 => 1 - n,
         (Indexing::Xy | Indexing::Ij, n) => n,
     };
+    let operands: Vec<AnyOperand> = vectors.into_iter().map(Operand::operand).collect();
     let mut extents = vec![1usize; rank];
-    let mut operands = Vec::with_capacity(rank);
-    for (n, vector) in vectors.into_iter().enumerate() {
-        let operand = vector.operand();
-        let length = operand.describe("meshgrid").and_then(|(_, _, shape)| match *shape.extents() {
-            [] => Ok(1),
-            [length] => Ok(length),
-            _ => Err(Error::new(ErrorCode::Shape, format!("meshgrid: an array of {} axes, not one", shape.rank()))
-                .fact(format_args!("the shape: {shape}"))
-                .help("`x.reshape([-1])` makes one axis of all")),
-        });
-        if let Ok(length) = length {
-            extents[axis_of(n)] = length;
+    for (n, operand) in operands.iter().enumerate() {
+        // The error of an operand that has no shape is that of its own result.
+        let Ok((_, _, shape)) = operand.describe("meshgrid") else { continue };
+        match *shape.extents() {
+            [] => {}
+            [length] => extents[axis_of(n)] = length,
+            _ => {
+                let error = Error::new(ErrorCode::Shape, format!("x{n} has {} axes, not one", shape.rank()))
+                    .help("a grid is made of vectors; `x.reshape(-1)` makes one axis of all");
+                return operands.iter().map(|_| refused("meshgrid", &operands, place, &error)).collect();
+            }
         }
-        operands.push((operand, length));
     }
-    let grid = |(n, (operand, length)): (usize, (crate::operand::AnyOperand, Result<usize, Error>))| match length {
-        Ok(length) => {
-            let mut own = vec![1isize; rank];
-            own[axis_of(n)] = length as isize;
-            let apart: X::Out = crate::manipulation::reshaped("meshgrid", operand, &own, place);
-            broadcast_to(apart, Shape::new(&extents))
-        }
-        Err(error) => X::Out::failed(error.at(place)),
+    let extents = Shape::from(extents);
+    let grid = |(n, operand): (usize, AnyOperand)| {
+        let mut own = vec![1isize; rank];
+        own[axis_of(n)] = -1;
+        let apart: X::Out = reshaped("meshgrid", operand, &own, place);
+        seen("meshgrid", apart.operand(), place, |own| view::broadcast_to(own, &extents))
     };
     operands.into_iter().enumerate().map(grid).collect()
 }
@@ -124,9 +143,11 @@ impl Typed {
         match inexact {
             Ok(ty) => {
                 let wide = if ty.dtype.is_complex() { DType::C128 } else { DType::F64 };
-                let exponents = dtype(wide).between((ends, endpoint), count, place);
-                let powers = Array::compute(ndjit_ir::Op::Pow, &[weak(10.0).operand(), exponents.operand()], place);
-                crate::lazy::cast(&powers, ty.dtype, place)
+                let powers = with_parts(|| {
+                    let exponents = dtype(wide).between((ends, endpoint), count, place);
+                    Array::compute(ndjit_ir::Op::Pow, &[weak(10.0).operand(), exponents.operand()], place)
+                });
+                crate::lazy::cast(&powers, ty.dtype, place).part_of("logspace", place)
             }
             Err(error) => Array::poisoned(error.at(place)),
         }

@@ -122,7 +122,13 @@ pub(super) fn inexact(what: &str, ty: Type) -> Result<Type> {
 
 fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
     config::settings().support.check_value(what, dtype)?;
-    Buffer::zeroed(shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?)
+    Buffer::zeroed(shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?).map_err(|refused| {
+        let mut error = Error::new(refused.code(), format!("{what}: the system refused memory for {dtype}{shape}"));
+        for fact in refused.facts() {
+            error = error.fact(fact);
+        }
+        error.help("use smaller extents, or let go of arrays that are no longer needed")
+    })
 }
 
 /// Fills memory with copies of an element, each copy as long as all before it.

@@ -72,6 +72,7 @@ pub fn ones(shape: impl Into<Shape>) -> Array {
 }
 
 /// [`zeros`]: no array shows what was in its memory before. It is here for the Array API's name.
+#[doc(alias = "uninit")]
 #[track_caller]
 pub fn empty(shape: impl Into<Shape>) -> Array {
     INFERRED.zeros(shape)
@@ -91,6 +92,7 @@ pub fn empty(shape: impl Into<Shape>) -> Array {
 /// # Errors
 /// Poisoned with `Literal` if the dtype cannot hold the number: too large an integer, a float for integers, any number for
 /// bool. Bool becomes 0 or 1.
+#[doc(alias = "fill")]
 #[track_caller]
 pub fn full(shape: impl Into<Shape>, fill: impl Number) -> Array {
     INFERRED.full(shape, fill)
@@ -103,6 +105,7 @@ pub fn full(shape: impl Into<Shape>, fill: impl Number) -> Array {
 /// use ndjit::eye;
 /// assert_eq!(eye((2, 3, 1)).to_string(), "[[0. 1. 0.]\n [0. 0. 1.]]");
 /// ```
+#[doc(alias = "identity")]
 #[track_caller]
 pub fn eye(eye: impl Into<Eye>) -> Array {
     INFERRED.eye(eye)
@@ -128,6 +131,8 @@ pub fn eye(eye: impl Into<Eye>) -> Array {
 /// # Errors
 /// Poisoned with `Size` if the step is 0 or the length is no number, `Literal` if the dtype does not hold the elements,
 /// `DType` for complex numbers, `Promotion` if the policy refuses the numbers together.
+#[doc(alias = "range")]
+#[doc(alias = "iota")]
 #[track_caller]
 pub fn arange(steps: impl Steps) -> Array {
     INFERRED.arange(steps)
@@ -201,6 +206,9 @@ pub fn full_like<X: Math>(x: X, fill: impl Number) -> X::Out {
 ///
 /// # Errors
 /// Poisoned with `Literal` if the dtype cannot hold a number. Elements are converted as by [`cast`](crate::cast).
+#[doc(alias = "array")]
+#[doc(alias = "tensor")]
+#[doc(alias = "as_tensor")]
 #[track_caller]
 pub fn asarray(x: impl AsArray) -> Array {
     INFERRED.asarray(x)
@@ -221,12 +229,14 @@ impl Typed {
     }
 
     /// [`zeros`](Typed::zeros), as [`empty`].
+    #[doc(alias = "uninit")]
     #[track_caller]
     pub fn empty(self, shape: impl Into<Shape>) -> Array {
         self.zeros(shape)
     }
 
     /// [`full`] of this dtype.
+    #[doc(alias = "fill")]
     #[track_caller]
     pub fn full(self, shape: impl Into<Shape>, fill: impl Number) -> Array {
         let fill = fill.literal();
@@ -234,23 +244,29 @@ impl Typed {
     }
 
     /// [`eye`] of this dtype.
+    #[doc(alias = "identity")]
     #[track_caller]
     pub fn eye(self, eye: impl Into<Eye>) -> Array {
         make::diagonal(self.or_default(), eye.into(), Place::caller())
     }
 
     /// [`arange`] of this dtype.
+    #[doc(alias = "range")]
+    #[doc(alias = "iota")]
     #[track_caller]
     pub fn arange(self, steps: impl Steps) -> Array {
-        let (steps, place) = (steps.steps(), Place::caller());
+        self.counted("arange", steps.steps(), Place::caller())
+    }
+
+    fn counted(self, what: &str, steps: [(Literal, bool); 3], place: Place) -> Array {
         let given: SmallVec<[Literal; 3]> =
             steps.iter().filter(|(_, given)| *given).map(|(number, _)| *number).collect();
         let types: SmallVec<[ValueType; 3]> = given.iter().map(Literal::ty).collect();
         let [start, stop, step] = steps.map(|(number, _)| number.value());
         let made = Progression::arange(start, stop, step).and_then(|terms| {
-            let ty = self.of_numbers("arange", Operands::Join, &types)?;
-            make::kinds("arange", ty, given)?;
-            make::progression("arange", ty, &terms)
+            let ty = self.of_numbers(what, Operands::Join, &types)?;
+            make::kinds(what, ty, given)?;
+            make::progression(what, ty, &terms)
         });
         made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
     }
@@ -290,6 +306,9 @@ impl Typed {
     }
 
     /// [`asarray`] of this dtype.
+    #[doc(alias = "array")]
+    #[doc(alias = "tensor")]
+    #[doc(alias = "as_tensor")]
     #[track_caller]
     pub fn asarray(self, x: impl AsArray) -> Array {
         let place = Place::caller();

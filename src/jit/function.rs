@@ -6,6 +6,7 @@
 use crate::arity::for_each_tuple;
 use crate::array::Array;
 use crate::expr::Expr;
+use crate::jit::caller;
 use crate::jit::erased::Core;
 use crate::jit::input::Input;
 use crate::jit::output::Outputs;
@@ -18,6 +19,7 @@ use std::sync::Arc;
     message = "`{Self}` cannot be traced",
     label = "does not take 1 to 8 `Expr`s, or returns something else than `Expr`s",
     note = "return an `Expr`, or tuples, arrays or `Vec`s of them; `ndjit::outputs!` adds structs of your own",
+    note = "an `Array` becomes an `Expr` by `Expr::from(array)`",
     note = "a traced function is `Send + Sync + 'static`: `move` what it uses into it"
 )]
 pub trait JitFn<M, const N: usize>: Send + Sync + Sized + 'static {
@@ -51,10 +53,11 @@ macro_rules! arities {
 
             fn callable(core: Arc<Core>) -> Box<Self::Call> {
                 Box::new(move |$($x: &Array),*| {
+                    let place = caller::take(&core);
                     let called = (|| core.call(&mut [$($x.arg()?),*]))();
                     match called {
                         Ok(mut parts) => R::arrays(&mut parts),
-                        Err(error) => panic!("{}", report(&error)),
+                        Err(error) => panic!("{}", report(&caller::called(error, place))),
                     }
                 })
             }

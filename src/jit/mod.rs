@@ -1,5 +1,6 @@
 //! [`jit`]: functions that are traced once per signature, compiled, and called.
 
+pub(crate) mod caller;
 mod erased;
 mod function;
 pub(crate) mod input;
@@ -198,7 +199,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
         let place = Place::caller();
         let parts = inputs.args().and_then(|mut args| self.core.call(&mut args));
-        Ok(F::Outputs::arrays(&mut parts.map_err(|e| e.at(place))?))
+        Ok(F::Outputs::arrays(&mut parts.map_err(|e| caller::called(e, Some(place)))?))
     }
 
     /// As [`call`](Jitted::call), with results written into memory of the caller, in row-major order: `&mut [T]`, or a tuple
@@ -210,10 +211,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     #[track_caller]
     pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
         let place = Place::caller();
-        let mut args = inputs.args().map_err(|e| e.at(place))?;
+        let mut args = inputs.args().map_err(|e| caller::called(e, Some(place)))?;
         let mut destinations = SmallVec::new();
         into.destinations(&mut destinations);
-        self.core.call_into(&mut args, &mut destinations, place).map_err(|e| e.at(place))
+        self.core.call_into(&mut args, &mut destinations, place).map_err(|e| caller::called(e, Some(place)))
     }
 
     /// Calls the function inside a function that is being traced; the other function's ops become part of that one.
@@ -334,7 +335,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 impl<M, const N: usize, F: JitFn<M, N>> Deref for Jitted<M, N, F> {
     type Target = F::Call;
 
+    #[track_caller]
     fn deref(&self) -> &F::Call {
+        caller::note(&self.core, Place::caller());
         &self.call
     }
 }

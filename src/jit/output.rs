@@ -27,7 +27,8 @@ use ndjit_ir::{Error, ErrorCode};
 #[diagnostic::on_unimplemented(
     message = "a traced function cannot return `{Self}`",
     label = "not an `Expr`, nor made of them",
-    note = "return `Expr`, tuples, arrays or `Vec`s of outputs, or a struct with `ndjit::outputs!`"
+    note = "return `Expr`, tuples, arrays or `Vec`s of outputs, or a struct with `ndjit::outputs!`",
+    note = "an `Array` becomes an `Expr` by `Expr::from(array)`"
 )]
 pub trait Outputs: Sized {
     /// What the caller gets.

@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::config::{self, Settings};
 use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
+use crate::jit::caller::called;
 use crate::jit::erased::{self, Core, TracedFunction};
 use crate::jit::function::JitFn;
 use crate::jit::input::{Arg, Destination, Destinations, Inputs};
@@ -253,10 +254,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     #[track_caller]
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
         let place = Place::caller();
-        let mut args = inputs.args().map_err(|e| e.at(place))?;
+        let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
         self.check(&args, place)?;
         let mut outputs: SmallVec<[Output<'_>; 4]> = self.plan.results.iter().map(|_| Output::Fresh(None)).collect();
-        erased::run(&self.plan, &mut args, &mut outputs).map_err(|e| e.at(place))?;
+        erased::run(&self.plan, &mut args, &mut outputs).map_err(|e| called(e, Some(place)))?;
         let arrays = self.plan.results.iter().zip(outputs).map(|(result, output)| match output {
             Output::Fresh(Some(buffer)) => Array::concrete(result.ty, result.dtype, result.shape.clone(), buffer),
             Output::Fresh(None) | Output::Into(_) => {
@@ -273,12 +274,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     #[track_caller]
     pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
         let place = Place::caller();
-        let mut args = inputs.args().map_err(|e| e.at(place))?;
+        let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
         self.check(&args, place)?;
         let mut destinations: SmallVec<[Destination<'b>; 4]> = SmallVec::new();
         into.destinations(&mut destinations);
         erased::fits(&self.plan, &destinations).map_err(|e| e.at(place))?;
-        erased::run_into(&self.plan, &mut args, &mut destinations).map_err(|e| e.at(place))
+        erased::run_into(&self.plan, &mut args, &mut destinations).map_err(|e| called(e, Some(place)))
     }
 
     fn check(&self, args: &[Arg<'_>], place: Place) -> Result<()> {

@@ -8,13 +8,15 @@
 //! Types: views keep the type of their operand, weak or not; arrays that are joined meet in their common dtype.
 
 mod joins;
+mod pad;
 mod repeats;
 mod slices;
 mod views;
 
-pub use joins::{Pad, concat, pad, roll, stack, tril, triu};
+pub use joins::{concat, roll, stack, tril, triu};
+pub use pad::{Pad, Widths, pad};
 pub use repeats::{repeat, tile};
-pub use slices::{Ellipsis, IntoSlice, IntoSlices, NewAxis, Step, step, step_by};
+pub use slices::{Ellipsis, IntoRange, IntoSlice, IntoSlices, NewAxis, Slice, Step, step, step_by};
 pub(crate) use views::reshaped;
 pub use views::{
     broadcast_arrays, broadcast_to, diagonal, expand_dims, flip, matrix_transpose, moveaxis, permute_dims, reshape,

@@ -22,21 +22,38 @@ use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tile.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for a negative number of repetitions.
+/// Poisoned with `Shape` for a negative number of repetitions, with `Size` if the result is larger than memory can address.
+#[doc(alias = "repmat")]
 #[track_caller]
 pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
     let (repetitions, place) = (repetitions.integers(), Place::caller());
-    // Each axis is one of repetitions and one of elements.
-    let spread: X::Out = seen("tile", x.operand(), place, |shape| {
-        let times = counts(&repetitions)?;
+    let x = x.operand();
+    let described = x.describe("tile").map_err(|error| error.at(place));
+    let (_, dtype, shape) = match described {
+        Ok(described) => described,
+        Err(error) => return X::Out::failed(error),
+    };
+    let tiled = counts(&repetitions).and_then(|times| {
         let rank = shape.rank().max(times.len());
-        let mut extents = Vec::with_capacity(2 * rank);
-        for axis in 0..rank {
-            extents.push((axis + times.len()).checked_sub(rank).map_or(1, |n| times[n]));
-            extents.push((axis + shape.rank()).checked_sub(rank).map_or(1, |n| shape.extents()[n]));
-        }
-        let once: Vec<usize> = extents.iter().enumerate().map(|(n, &e)| if n % 2 == 0 { 1 } else { e }).collect();
-        let once = Shape::from(once);
+        let times_along = |axis: usize| (axis + times.len()).checked_sub(rank).map_or(1, |n| times[n]);
+        let extent = |axis: usize| (axis + shape.rank()).checked_sub(rank).map_or(1, |n| shape.extents()[n]);
+        let pairs: Vec<(usize, usize)> = (0..rank).map(|axis| (times_along(axis), extent(axis))).collect();
+        let product = |&(times, extent): &(usize, usize)| times.checked_mul(extent);
+        let extents: Option<Vec<usize>> = pairs.iter().map(product).collect();
+        let fits = extents.is_some_and(|extents| Shape::from(extents).bytes(dtype.bytes()).is_ok());
+        let too_large = Error::new(ErrorCode::Size, "the result has more elements than memory can address")
+            .fact(format_args!("the shape: {shape}, repeated {repetitions:?} times"))
+            .help("repeat it less often; operators need no repetition, they broadcast");
+        if fits { Ok(pairs) } else { Err(too_large) }
+    });
+    let pairs = match tiled {
+        Ok(pairs) => pairs,
+        Err(error) => return refused("tile", &[x], place, &error),
+    };
+    // Each axis is one of repetitions and one of elements.
+    let spread: X::Out = seen("tile", x, place, |shape| {
+        let extents: Vec<usize> = pairs.iter().flat_map(|&(times, extent)| [times, extent]).collect();
+        let once = Shape::from(pairs.iter().flat_map(|&(_, extent)| [1, extent]).collect::<Vec<usize>>());
         // Axes of one element are new, no others are joined or split: this is a view.
         let apart = view::reshape(shape, &once).unwrap_or(View::identity(shape.rank()));
         let (wide, to) = view::broadcast_to(&once, &Shape::from(extents))?;
@@ -115,7 +132,12 @@ fn repeated<R: Computed>(x: AnyOperand, times: usize, at: usize, place: Place) -
 
 /// Axes joined with the next one: pairs `(2n, 2n + 1)` for all `n` where every axis is `paired`, else the paired axis with that
 /// after it.
-fn together<R: Computed>(what: &'static str, x: AnyOperand, place: Place, paired: impl Fn(usize) -> bool) -> R {
+pub(super) fn together<R: Computed>(
+    what: &'static str,
+    x: AnyOperand,
+    place: Place,
+    paired: impl Fn(usize) -> bool,
+) -> R {
     let of = |shapes: &[&Shape]| {
         let mut extents = Vec::new();
         let mut all = shapes[0].extents().iter();
@@ -146,6 +168,7 @@ macro_rules! methods {
         /// Repetition: each is documented where it stands alone.
         impl $of {
             /// [`tile`](fn@crate::tile) as a method.
+            #[doc(alias = "repmat")]
             #[track_caller]
             pub fn tile($self: $receiver, repetitions: impl Integers) -> $of {
                 tile($self, repetitions)

@@ -1,14 +1,17 @@
 //! What a slice is written with: `x.slice((1..3, .., -1, step(2)))`.
 
-use ndjit_ir::view::Slice;
+pub use ndjit_ir::view::Slice;
 use smallvec::SmallVec;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// A new axis of extent 1, in a slice.
+#[doc(alias = "newaxis")]
+#[doc(alias = "None")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NewAxis;
 
 /// As many whole axes as the other parts of a slice leave.
+#[doc(alias = "...")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ellipsis;
 
@@ -32,11 +35,19 @@ pub fn step(step: isize) -> Step {
 /// assert_eq!(x.slice(step_by(1..5, -1)).to_vec::<i32>()?, [4, 3, 2, 1]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
-pub fn step_by(range: impl IntoSlice, step: isize) -> Step {
-    match range.part() {
-        Slice::Range { start, end, .. } => Step(Slice::Range { start, end, step }),
-        other => Step(other),
-    }
+pub fn step_by(range: impl IntoRange, step: isize) -> Step {
+    Step(range.every(step))
+}
+
+/// A range of an axis, which can have a step: `1..3`, `-3..`, `..-1`, `..=4`, `..`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no range, so it takes no step",
+    label = "not a range",
+    note = "write `step_by(1..9, 2)`, `step_by(3.., 2)`, or `step(2)` for a whole axis; a range has one step"
+)]
+pub trait IntoRange {
+    /// The range with this step.
+    fn every(self, step: isize) -> Slice;
 }
 
 /// What is taken along one axis: an index, a range, a range with a [`step`], [`NewAxis`] or [`Ellipsis`].
@@ -74,73 +85,68 @@ impl IntoSlice for Step {
     }
 }
 
+impl IntoRange for RangeFull {
+    fn every(self, step: isize) -> Slice {
+        Slice::Range { start: None, end: None, step }
+    }
+}
+
 impl IntoSlice for RangeFull {
     fn part(self) -> Slice {
         Slice::ALL
     }
 }
 
-macro_rules! parts {
-    ($($t:ty)*) => {$(
-        impl IntoSlice for $t {
-            fn part(self) -> Slice {
-                // No axis has an index that is out of range.
-                Slice::Index(isize::try_from(self).unwrap_or(isize::MAX))
+/// The number as an index; no axis has one that is out of range.
+fn index(number: impl TryInto<isize>) -> isize {
+    number.try_into().unwrap_or(isize::MAX)
+}
+
+macro_rules! ranges {
+    ($t:ty: $($range:ident |$x:ident, $step:ident| $made:expr;)*) => {$(
+        impl IntoRange for $range<$t> {
+            fn every(self, $step: isize) -> Slice {
+                let $x = self;
+                $made
             }
         }
-        impl IntoSlice for Range<$t> {
+        impl IntoSlice for $range<$t> {
             fn part(self) -> Slice {
-                between(Some(self.start.part()), Some(self.end.part()))
-            }
-        }
-        impl IntoSlice for RangeFrom<$t> {
-            fn part(self) -> Slice {
-                between(Some(self.start.part()), None)
-            }
-        }
-        impl IntoSlice for RangeTo<$t> {
-            fn part(self) -> Slice {
-                between(None, Some(self.end.part()))
-            }
-        }
-        impl IntoSlice for RangeInclusive<$t> {
-            fn part(self) -> Slice {
-                let (start, end) = self.into_inner();
-                between(Some(start.part()), after(end.part()))
-            }
-        }
-        impl IntoSlice for RangeToInclusive<$t> {
-            fn part(self) -> Slice {
-                between(None, after(self.end.part()))
+                self.every(1)
             }
         }
     )*};
 }
 
-parts! { i32 i64 isize usize }
-
-fn between(start: Option<Slice>, end: Option<Slice>) -> Slice {
-    let index = |part| match part {
-        Some(Slice::Index(index)) => Some(index),
-        _ => None,
-    };
-    Slice::Range { start: index(start), end: index(end), step: 1 }
+macro_rules! parts {
+    ($($t:ty)*) => {$(
+        impl IntoSlice for $t {
+            fn part(self) -> Slice {
+                Slice::Index(index(self))
+            }
+        }
+        ranges! { $t:
+            Range |x, step| Slice::Range { start: Some(index(x.start)), end: Some(index(x.end)), step };
+            RangeFrom |x, step| Slice::Range { start: Some(index(x.start)), end: None, step };
+            RangeTo |x, step| Slice::Range { start: None, end: Some(index(x.end)), step };
+            RangeInclusive |x, step| {
+                let (start, last) = x.into_inner();
+                Slice::Inclusive { start: Some(index(start)), last: index(last), step }
+            };
+            RangeToInclusive |x, step| Slice::Inclusive { start: None, last: index(x.end), step };
+        }
+    )*};
 }
 
-/// The end of a range that has this element as its last. -1 is the last of the axis.
-fn after(last: Slice) -> Option<Slice> {
-    match last {
-        Slice::Index(-1) => None,
-        Slice::Index(index) => Some(Slice::Index(index.saturating_add(1))),
-        other => Some(other),
-    }
-}
+parts! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
 
-/// The parts of a slice, axis by axis: one part, or a tuple, an array or a slice of parts.
+/// The parts of a slice, axis by axis: one part, a tuple of parts, or an array, a slice or a `Vec` of parts of one type, such
+/// as [`Slice`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no slice of an array",
     label = "not an index, a range, or a tuple of them",
-    note = "write a part for each axis from the first, as in `x.slice((1..3, .., -1))`; axes left out are whole"
+    note = "write a part for each axis from the first, as in `x.slice((1..3, .., -1))`; axes left out are whole",
+    note = "parts of different types stand in a tuple, or in a `Vec<Slice>` where the number of axes is known at run time only"
 )]
 pub trait IntoSlices {
     /// The parts.
@@ -153,15 +159,33 @@ impl<P: IntoSlice> IntoSlices for P {
     }
 }
 
-impl<const N: usize> IntoSlices for [Slice; N] {
+impl<P: IntoSlice, const N: usize> IntoSlices for [P; N] {
     fn parts(self) -> SmallVec<[Slice; 4]> {
-        SmallVec::from_slice(&self)
+        self.into_iter().map(P::part).collect()
     }
 }
 
-impl IntoSlices for &[Slice] {
+impl<P: IntoSlice> IntoSlices for Vec<P> {
     fn parts(self) -> SmallVec<[Slice; 4]> {
-        SmallVec::from_slice(self)
+        self.into_iter().map(P::part).collect()
+    }
+}
+
+impl<P: IntoSlice + Clone> IntoSlices for &[P] {
+    fn parts(self) -> SmallVec<[Slice; 4]> {
+        self.iter().cloned().map(P::part).collect()
+    }
+}
+
+impl<P: IntoSlice + Clone, const N: usize> IntoSlices for &[P; N] {
+    fn parts(self) -> SmallVec<[Slice; 4]> {
+        self[..].parts()
+    }
+}
+
+impl<P: IntoSlice + Clone> IntoSlices for &Vec<P> {
+    fn parts(self) -> SmallVec<[Slice; 4]> {
+        self[..].parts()
     }
 }
 

@@ -30,11 +30,13 @@ pub(super) fn no_matrix() -> Error {
         .help("`x.reshape([1, -1])` makes a row of a vector, `x.reshape([-1, 1])` a column")
 }
 
-/// Writes a function of one array and further arguments as a free function and as methods.
+/// Writes a function of one array and further arguments as a free function and as methods, with its names in other libraries.
 macro_rules! views {
-    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ident),*) |$shape:ident| $made:expr;)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ident),*) [$($alias:literal)*]
+        |$shape:ident| $made:expr;)*) => {
         $(
             $(#[doc = $doc])*
+            $(#[doc(alias = $alias)])*
             #[track_caller]
             pub fn $name<X: Math>(x: X $(, $arg: impl $ty)*) -> X::Out {
                 $(let $arg = views!(@given $ty $arg);)*
@@ -46,6 +48,7 @@ macro_rules! views {
         impl Expr {
             $(
                 #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") as a method.")]
+                $(#[doc(alias = $alias)])*
                 #[track_caller]
                 pub fn $name(self $(, $arg: impl $ty)*) -> Expr {
                     $name(self $(, $arg)*)
@@ -57,6 +60,7 @@ macro_rules! views {
         impl Array {
             $(
                 #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") as a method.")]
+                $(#[doc(alias = $alias)])*
                 #[track_caller]
                 pub fn $name(&self $(, $arg: impl $ty)*) -> Array {
                     $name(self $(, $arg)*)
@@ -86,7 +90,7 @@ views! {
     ///
     /// # Errors
     /// Poisoned with `Shape` if these are not all axes, each once.
-    permute_dims(axes: Integers) |shape| view::permute_dims(shape, &axes);
+    permute_dims(axes: Integers) ["transpose" "permute"] |shape| view::permute_dims(shape, &axes);
 
     /// Axes moved to other places, the others in their order: `moveaxis(x, 0, -1)`.
     ///
@@ -98,7 +102,7 @@ views! {
     ///
     /// # Errors
     /// Poisoned with `Shape` for axes that are not there or named twice, and if sources and destinations differ in number.
-    moveaxis(source: Integers, destination: Integers) |shape| view::moveaxis(shape, &source, &destination);
+    moveaxis(source: Integers, destination: Integers) ["movedim" "rollaxis"] |shape| view::moveaxis(shape, &source, &destination);
 
     /// The last two axes in each other's place.
     ///
@@ -110,7 +114,7 @@ views! {
     ///
     /// # Errors
     /// Poisoned with `Shape` if there are less than two axes.
-    matrix_transpose() |shape| match shape.rank() {
+    matrix_transpose() ["T" "mT" "transpose"] |shape| match shape.rank() {
         0 | 1 => Err(no_matrix()),
         _ => view::swapaxes(shape, -1, -2),
     };
@@ -124,7 +128,7 @@ views! {
     ///
     /// # Errors
     /// Poisoned with `Shape` for positions that the result does not have, or that are named twice.
-    expand_dims(axes: Integers) |shape| view::expand_dims(shape, &axes);
+    expand_dims(axes: Integers) ["unsqueeze" "newaxis"] |shape| view::expand_dims(shape, &axes);
 
     /// Without these axes, each of extent 1.
     ///
@@ -136,7 +140,7 @@ views! {
     ///
     /// # Errors
     /// Poisoned with `Shape` for axes that are not there, are named twice, or have another extent.
-    squeeze(axes: Integers) |shape| view::squeeze(shape, &axes);
+    squeeze(axes: Integers) [] |shape| view::squeeze(shape, &axes);
 
     /// Backwards along these axes.
     ///
@@ -148,7 +152,7 @@ views! {
     ///
     /// # Errors
     /// Poisoned with `Shape` for axes that are not there or named twice.
-    flip(axes: Integers) |shape| view::flip(shape, &axes);
+    flip(axes: Integers) ["fliplr" "flipud" "reverse"] |shape| view::flip(shape, &axes);
 
     /// The array repeated along axes that it lacks, or that have extent 1, as operators do by themselves: axes are matched from
     /// the last. No element is copied.
@@ -160,7 +164,7 @@ views! {
     ///
     /// # Errors
     /// Poisoned with `Shape` if the shape of `x` does not broadcast to it, with `Size` if it is larger than memory can address.
-    broadcast_to(shape: ToShape) |own| view::broadcast_to(own, &shape);
+    broadcast_to(shape: ToShape) ["expand"] |own| view::broadcast_to(own, &shape);
 
     /// A part of the array: for each axis, from the first, an index (the axis is left out), a range, or a range with a
     /// [`step`](crate::step). Negative numbers count from the end: `-1` is the last. Axes without a part are whole.
@@ -182,9 +186,25 @@ views! {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     ///
+    /// Parts of one type may also stand in an array, a slice or a `Vec`. All of them are a [`Slice`](crate::Slice) in the end, so that an
+    /// array whose number of axes is known at run time only is sliced with a `Vec` of those:
+    ///
+    /// ```
+    /// use ndjit::{Array, IntoSlice, Slice, arange};
+    /// fn halves(x: &Array) -> Array {
+    ///     let parts: Vec<Slice> = x.shape().extents().iter().map(|extent| (..extent / 2).part()).collect();
+    ///     x.slice(parts)
+    /// }
+    /// assert_eq!(halves(&arange(8).reshape([2, 4])).to_vec::<i32>()?, [0, 1]);
+    /// let mut parts = vec![Slice::ALL; 3];
+    /// parts[1] = Slice::Index(-1);
+    /// assert_eq!(arange(8).reshape([2, 2, 2]).slice(&parts).to_vec::<i32>()?, [2, 3, 6, 7]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Poisoned with `Shape` for more parts than axes, an index or a range beyond its axis, and a step of 0.
-    slice(parts: IntoSlices) |shape| view::slice(shape, &parts);
+    slice(parts: IntoSlices) ["index" "getitem" "narrow" "select"] |shape| view::slice(shape, &parts);
 }
 
 /// The same elements in row-major order, in another shape. One extent may be -1: as much as is left.
@@ -201,6 +221,9 @@ views! {
 ///
 /// # Errors
 /// Poisoned with `Shape` if the numbers of elements differ, or several extents are -1.
+#[doc(alias = "view")]
+#[doc(alias = "ravel")]
+#[doc(alias = "flatten")]
 #[track_caller]
 pub fn reshape<X: Math>(x: X, shape: impl Integers) -> X::Out {
     reshaped("reshape", x.operand(), &shape.integers(), Place::caller())
@@ -214,8 +237,15 @@ pub(crate) fn reshaped<R: Computed>(what: &'static str, x: AnyOperand, extents: 
 
 /// Two axes in each other's place.
 ///
+/// ```
+/// use ndjit::{arange, swapaxes};
+/// assert_eq!(swapaxes(arange(6).reshape([2, 3]), 0, -1).to_string(), "[[0 3]\n [1 4]\n [2 5]]");
+/// ```
+///
 /// # Errors
 /// Poisoned with `Shape` for axes that are not there.
+#[doc(alias = "swapdims")]
+#[doc(alias = "transpose")]
 #[track_caller]
 pub fn swapaxes<X: Math>(x: X, axis1: isize, axis2: isize) -> X::Out {
     seen("swapaxes", x.operand(), Place::caller(), |shape| view::swapaxes(shape, axis1, axis2))
@@ -234,6 +264,7 @@ pub fn swapaxes<X: Math>(x: X, axis1: isize, axis2: isize) -> X::Out {
 ///
 /// # Errors
 /// Poisoned with `Shape` for axes that are not there, or the same one twice.
+#[doc(alias = "diag")]
 #[track_caller]
 pub fn diagonal<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
     seen("diagonal", x.operand(), Place::caller(), |shape| view::diagonal(shape, offset, axes))
@@ -253,6 +284,9 @@ pub fn diagonal<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
 ///
 /// # Errors
 /// Poisoned with `Shape` for axes that are not there or named twice, and for windows of no elements or larger than their axis.
+#[doc(alias = "sliding_window_view")]
+#[doc(alias = "unfold")]
+#[doc(alias = "as_strided")]
 #[track_caller]
 pub fn sliding_window<X: Math>(x: X, extents: impl Integers, axes: impl Integers) -> X::Out {
     let (extents, axes) = (extents.integers(), axes.integers());
@@ -261,26 +295,32 @@ pub fn sliding_window<X: Math>(x: X, extents: impl Integers, axes: impl Integers
 
 /// Arrays of the shape that all broadcast to.
 ///
+/// ```
+/// use ndjit::{arange, broadcast_arrays};
+/// let both = broadcast_arrays([arange(2).reshape([2, 1]), arange(3)]);
+/// assert_eq!(both[0].to_string(), "[[0 0 0]\n [1 1 1]]");
+/// assert_eq!(both[1].to_string(), "[[0 1 2]\n [0 1 2]]");
+/// ```
+///
 /// # Errors
 /// All are poisoned with `Shape` if the shapes do not broadcast to each other.
+#[doc(alias = "broadcast_tensors")]
 #[track_caller]
 pub fn broadcast_arrays<X: Math>(arrays: impl IntoIterator<Item = X>) -> Vec<X::Out> {
     let place = Place::caller();
     let operands: Vec<AnyOperand> = arrays.into_iter().map(Operand::operand).collect();
-    let mut common = Ok(Shape::scalar());
-    for operand in &operands {
-        common = common.and_then(|common: Shape| {
-            let (_, _, shape) = operand.describe("broadcast_arrays")?;
-            common.broadcast(&shape).ok_or_else(|| {
-                let what = format!("broadcast_arrays: shapes {common} and {shape} do not broadcast");
-                Error::new(ErrorCode::Shape, what).help("axes are matched from the last; extents must be equal or 1")
-            })
-        });
+    let mut common = Shape::scalar();
+    for (n, operand) in operands.iter().enumerate() {
+        // The error of an operand that has no shape is that of its own result.
+        let Ok((_, _, shape)) = operand.describe("broadcast_arrays") else { continue };
+        let Some(wider) = common.broadcast(&shape) else {
+            let error = Error::new(ErrorCode::Shape, format!("shape {shape} of x{n} does not broadcast with {common}"))
+                .help("axes are matched from the last; extents must be equal or 1");
+            return operands.iter().map(|_| refused("broadcast_arrays", &operands, place, &error)).collect();
+        };
+        common = wider;
     }
-    let seen = |operand: AnyOperand| match &common {
-        Ok(shape) => seen("broadcast_arrays", operand, place, |own| view::broadcast_to(own, shape)),
-        Err(error) => X::Out::failed(error.clone().at(place)),
-    };
+    let seen = |operand: AnyOperand| seen("broadcast_arrays", operand, place, |own| view::broadcast_to(own, &common));
     operands.into_iter().map(seen).collect()
 }
 
@@ -295,6 +335,8 @@ pub fn broadcast_arrays<X: Math>(arrays: impl IntoIterator<Item = X>) -> Vec<X::
 ///
 /// # Errors
 /// `Shape` for an axis that is not there; the error of `x` if it is poisoned.
+#[doc(alias = "unbind")]
+#[doc(alias = "split")]
 #[track_caller]
 pub fn unstack<X: Math>(x: X, axis: isize) -> Result<Vec<X::Out>> {
     let place = Place::caller();
@@ -317,24 +359,33 @@ macro_rules! methods {
         /// Views: each is documented where it stands alone.
         impl $of {
             /// [`reshape`](fn@crate::reshape) as a method.
+            #[doc(alias = "view")]
+            #[doc(alias = "ravel")]
+            #[doc(alias = "flatten")]
             #[track_caller]
             pub fn reshape($self: $receiver, shape: impl Integers) -> $of {
                 reshape($self, shape)
             }
 
             /// [`swapaxes`](fn@crate::swapaxes) as a method.
+            #[doc(alias = "swapdims")]
+            #[doc(alias = "transpose")]
             #[track_caller]
             pub fn swapaxes($self: $receiver, axis1: isize, axis2: isize) -> $of {
                 swapaxes($self, axis1, axis2)
             }
 
             /// [`diagonal`](fn@crate::diagonal) as a method.
+            #[doc(alias = "diag")]
             #[track_caller]
             pub fn diagonal($self: $receiver, offset: isize, axes: [isize; 2]) -> $of {
                 diagonal($self, offset, axes)
             }
 
             /// [`sliding_window`](fn@crate::sliding_window) as a method.
+            #[doc(alias = "sliding_window_view")]
+            #[doc(alias = "unfold")]
+            #[doc(alias = "as_strided")]
             #[track_caller]
             pub fn sliding_window($self: $receiver, extents: impl Integers, axes: impl Integers) -> $of {
                 sliding_window($self, extents, axes)
@@ -344,12 +395,17 @@ macro_rules! methods {
             ///
             /// # Errors
             /// As that.
+            #[doc(alias = "unbind")]
+            #[doc(alias = "split")]
             #[track_caller]
             pub fn unstack($self: $receiver, axis: isize) -> Result<Vec<$of>> {
                 unstack($self, axis)
             }
 
             /// [`matrix_transpose`](fn@crate::matrix_transpose) as a method.
+            #[doc(alias = "T")]
+            #[doc(alias = "mT")]
+            #[doc(alias = "transpose")]
             #[track_caller]
             pub fn mt($self: $receiver) -> $of {
                 matrix_transpose($self)

@@ -10,6 +10,7 @@ use crate::config;
 use crate::explain;
 use crate::expr::{Expr, Node};
 use crate::infer::{self, Inferred, Known, Moved, Reducing};
+use crate::jit::caller::called;
 use crate::manipulation::{Move, Movement};
 use crate::operand::AnyOperand;
 use crate::reductions::Request;
@@ -183,14 +184,32 @@ pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: 
 
 /// Casts in the trace of this thread.
 pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
+    convert(&AnyOperand::Expr(x), dtype, place)
+}
+
+/// Casts an operand of any sort in the trace of this thread.
+pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
     in_trace(|trace| {
         let settings = config::settings();
         let dtype = settings.policy.width(dtype);
-        let value = trace.expr(x, "cast", place)?;
+        let value = trace.value(x, "cast", place)?;
         settings.support.check_value("cast", dtype).map_err(|e| trace.fail(e.at(place)))?;
         trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
         Ok(trace.cast(value, dtype, CastReason::Explicit, place))
     })
+}
+
+/// Makes the error that an expression is, if it was made at this place, that of the function `what`.
+pub(crate) fn part_of(x: Expr, what: &str, place: Place) {
+    TRACES.with_borrow_mut(|traces| {
+        let trace = traces.last_mut().filter(|trace| trace.id == x.trace);
+        let Node::Poisoned(number) = x.node else { return };
+        if let Some(error) = trace.and_then(|trace| trace.errors.get_mut(number as usize))
+            && error.place() == Some(place)
+        {
+            *error = error.clone().unnamed().of(what);
+        }
+    });
 }
 
 /// The function's parameters as its declarations allow: themselves, cast by a casting mode, or an error.
@@ -250,7 +269,7 @@ pub(crate) fn call(
                 if trace.errors.is_empty() {
                     trace.called = before;
                 }
-                Err(trace.fail(error.at(place)))
+                Err(trace.fail(called(error, Some(place))))
             })];
         }
     };

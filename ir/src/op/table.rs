@@ -103,7 +103,7 @@ macro_rules! op_table {
                 "The nearest integral value, ties to even. Integers give themselves; complex numbers part by part."
                 ("[0.5f32, 1.5, -1.7]") "[ 0.  2. -2.]";
             Rint rint(x) Inexact FLOAT|COMPLEX Same Exact [idempotent]
-                "The nearest integral value as a float, ties to even: [`round`](Op::Round), but integers become floats."
+                "The nearest integral value as a float, ties to even: `round`, but integers become floats."
                 ("[0.5f32, 1.5, -1.7]") "[ 0.  2. -2.]";
             Equal equal(x y) Join ALL Bool Exact [commutative]
                 "`x = y`, compared in the common dtype; NaN equals nothing."
@@ -190,7 +190,7 @@ macro_rules! op_table {
                 "`x * 2^n` for an integer `n`, rounded once: zeros, infinities and NaN give themselves."
                 ("[1.5f32, -1.0]", "[3, -1]") "[12.  -0.5]";
             FrexpMantissa frexp_mantissa(x) Inexact FLOAT Same Exact []
-                "The first result of C's `frexp`: `x / 2^n` with a magnitude in [0.5, 1), where `n` is [`frexp_exponent`](Op::FrexpExponent). Zeros, infinities and NaN give themselves."
+                "The first result of C's `frexp`: `x / 2^n` with a magnitude in [0.5, 1), where `n` is `frexp_exponent`. Zeros, infinities and NaN give themselves."
                 ("[6.0f32, -0.25]") "[ 0.75 -0.5 ]";
             FrexpExponent frexp_exponent(x) Inexact FLOAT Int32 Exact []
                 "The second result of C's `frexp`: the integer `n` for which `x / 2^n` has a magnitude in [0.5, 1); 0 for zeros, infinities and NaN."

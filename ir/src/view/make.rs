@@ -30,9 +30,9 @@ fn permuted(shape: &Shape, order: &[usize]) -> Made {
 pub fn permute_dims(shape: &Shape, axes: &[isize]) -> Made {
     let all = Axes::new(axes, shape.rank())?;
     if all != Axes::all(shape.rank())? {
-        return Err(Error::new(ErrorCode::Shape, format!("{} axes of {}", axes.len(), shape.rank()))
+        return Err(Error::new(ErrorCode::Shape, format!("{} of {} axes are named", axes.len(), shape.rank()))
             .fact(format_args!("the axes: {axes:?} of shape {shape}"))
-            .help("name every axis once"));
+            .help("name every axis once; `moveaxis` leaves those that are not named in their order"));
     }
     let order: Vec<usize> = axes.iter().map(|&axis| position(axis, shape.rank())).collect::<Result<_>>()?;
     permuted(shape, &order)
@@ -46,7 +46,8 @@ pub fn moveaxis(shape: &Shape, source: &[isize], destination: &[isize]) -> Made 
     let rank = shape.rank();
     let (from, to) = (Axes::new(source, rank)?, Axes::new(destination, rank)?);
     if source.len() != destination.len() {
-        return Err(Error::new(ErrorCode::Shape, "as many axes are moved as there are places for them")
+        let what = format!("{} axes to move, but places for {}", source.len(), destination.len());
+        return Err(Error::new(ErrorCode::Shape, what)
             .fact(format_args!("from {source:?} to {destination:?}"))
             .help("give each axis that is moved a place, as in `x.moveaxis([0, 1], [-2, -1])`"));
     }
@@ -165,9 +166,10 @@ pub fn sliding_window(shape: &Shape, extents: &[isize], axes: &[isize]) -> Made 
     let rank = shape.rank();
     Axes::new(axes, rank)?;
     if extents.len() != axes.len() {
-        return Err(Error::new(ErrorCode::Shape, "a window has an extent along each axis it slides along")
+        let what = format!("extents of a window along {} axes, but {} axes to slide along", extents.len(), axes.len());
+        return Err(Error::new(ErrorCode::Shape, what)
             .fact(format_args!("extents: {extents:?}, axes: {axes:?}"))
-            .help("give one extent for each axis"));
+            .help("give one extent for each axis, as in `x.sliding_window([3, 3], [0, 1])`"));
     }
     let mut view = View::identity(rank);
     view.rank = rank + axes.len();
@@ -248,7 +250,7 @@ pub fn reshape(from: &Shape, to: &Shape) -> Option<View> {
     Some(view)
 }
 
-/// The shape of arrays one after the other along an axis.
+/// The shape of arrays `x0`, `x1`, … one after the other along an axis.
 ///
 /// # Errors
 /// What does not fit, in words.
@@ -258,10 +260,15 @@ pub fn concat_shape(shapes: &[&Shape], axis: usize) -> std::result::Result<Shape
     if axis >= extents.len() {
         return Err(format!("axis {axis} of shape {first}"));
     }
-    for shape in rest {
-        let fits = |(n, (a, b)): (usize, (&usize, &usize))| n == axis || a == b;
-        if shape.rank() != extents.len() || !shape.extents().iter().zip(first.extents()).enumerate().all(fits) {
-            return Err(format!("shapes {first} and {shape} differ in more than axis {axis}"));
+    for (n, shape) in rest.iter().enumerate() {
+        if shape.rank() != extents.len() {
+            let (rank, of) = (shape.rank(), extents.len());
+            return Err(format!("x{} has {rank} axes, x0 has {of}", n + 1));
+        }
+        let differs = |&other: &usize| other != axis && shape.extents()[other] != first.extents()[other];
+        if let Some(other) = (0..extents.len()).find(differs) {
+            let [own, of] = [shape, first].map(|shape| shape.extents()[other]);
+            return Err(format!("x{} has {own} along axis {other}, x0 has {of}", n + 1));
         }
         extents[axis] = extents[axis].saturating_add(shape.extents()[axis]);
     }
@@ -280,7 +287,7 @@ mod tests {
     fn each_function_is_its_view() {
         let shape = Shape::from([2, 3, 4]);
         assert_eq!(text(permute_dims(&shape, &[2, 0, -2])), "(d0, d1, d2) -> (d1, d2, d0) : [4, 2, 3]");
-        assert_eq!(text(permute_dims(&shape, &[2, 0])), "2 axes of 3");
+        assert_eq!(text(permute_dims(&shape, &[2, 0])), "2 of 3 axes are named");
         assert_eq!(text(moveaxis(&shape, &[0], &[-1])), "(d0, d1, d2) -> (d2, d0, d1) : [3, 4, 2]");
         assert_eq!(text(swapaxes(&shape, 0, 2)), "(d0, d1, d2) -> (d2, d1, d0) : [4, 3, 2]");
         assert_eq!(text(expand_dims(&shape, &[0, -1])), "(d0, d1, d2, d3, d4) -> (d1, d2, d3) : [1, 2, 3, 4, 1]");

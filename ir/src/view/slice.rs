@@ -21,6 +21,15 @@ pub enum Slice {
         /// Not 0.
         step: isize,
     },
+    /// As a range, but with the element `last`.
+    Inclusive {
+        /// The first element of the range.
+        start: Option<isize>,
+        /// The last element of the range.
+        last: isize,
+        /// Not 0.
+        step: isize,
+    },
     /// A new axis of extent 1.
     NewAxis,
     /// As many whole axes as the other parts leave: once at most. What is left out at the end is whole.
@@ -37,7 +46,7 @@ impl Slice {
 /// # Errors
 /// `Shape` for more parts than axes, indices and ranges beyond their axis, and a step of 0.
 pub fn slice(shape: &Shape, parts: &[Slice]) -> Result<(View, Shape)> {
-    let taken = parts.iter().filter(|part| matches!(part, Slice::Index(_) | Slice::Range { .. })).count();
+    let taken = parts.iter().filter(|part| !matches!(part, Slice::NewAxis | Slice::Ellipsis)).count();
     let Some(whole) = shape.rank().checked_sub(taken) else {
         return Err(Error::new(ErrorCode::Shape, format!("{taken} parts of an array of {} axes", shape.rank()))
             .fact(format_args!("the shape: {shape}"))
@@ -72,10 +81,12 @@ pub fn slice(shape: &Shape, parts: &[Slice]) -> Result<(View, Shape)> {
                 })?;
                 axes.push(AxisIndex::fixed(at as isize));
             }
-            Slice::Range { start, end, step } => {
+            Slice::Range { start, step, .. } | Slice::Inclusive { start, step, .. } => {
                 let axis = axes.len();
-                let (index, count) = range(start, end, step, shape.extents()[axis], extents.len())
-                    .map_err(|error| error.fact(format_args!("axis {axis} of shape {shape}")))?;
+                let extent = shape.extents()[axis];
+                let bounds = first(start, extent).and_then(|from| Ok((from, end(part, extent)?)));
+                let taken = bounds.and_then(|bounds| range(bounds, step, extents.len()));
+                let (index, count) = taken.map_err(|error| error.fact(format_args!("axis {axis} of shape {shape}")))?;
                 axes.push(index);
                 extents.push(count);
             }
@@ -86,22 +97,45 @@ pub fn slice(shape: &Shape, parts: &[Slice]) -> Result<(View, Shape)> {
     Ok((View { rank: shape.rank(), axes }.canonical(&shape), shape))
 }
 
-/// The index in the operand's axis, along axis `axis` of the result, and the number of elements taken.
-fn range(
-    start: Option<isize>,
-    end: Option<isize>,
-    step: isize,
-    extent: usize,
-    axis: usize,
-) -> Result<(AxisIndex, usize)> {
-    let bound = |given: Option<isize>, default: usize| match given {
-        None => Ok(default),
-        Some(index) => from_end(index, extent).filter(|&at| at <= extent).ok_or_else(|| {
-            Error::new(ErrorCode::Shape, format!("{index} is beyond an axis of {extent}"))
-                .help("a range ends at the extent at most; negative numbers count from the end")
+/// Where a range begins.
+fn first(start: Option<isize>, extent: usize) -> Result<usize> {
+    let Some(start) = start else { return Ok(0) };
+    from_end(start, extent).filter(|&at| at <= extent).ok_or_else(|| {
+        let help =
+            format!("a range begins at {extent} at most, where it is empty; negative numbers count from the end");
+        beyond(start, extent, help)
+    })
+}
+
+/// Where a range ends: the index after its last.
+fn end(part: &Slice, extent: usize) -> Result<usize> {
+    match *part {
+        Slice::Range { end: Some(end), .. } => from_end(end, extent).filter(|&end| end <= extent).ok_or_else(|| {
+            beyond(end, extent, format!("a range ends at {extent} at most; negative numbers count from the end"))
         }),
-    };
-    let (from, to) = (bound(start, 0)?, bound(end, extent)?);
+        Slice::Inclusive { last: -1, .. } => Ok(extent),
+        Slice::Inclusive { last, .. } => {
+            let end = last.checked_add(1).and_then(|end| from_end(end, extent)).filter(|&end| end <= extent);
+            end.ok_or_else(|| match extent.checked_sub(1) {
+                Some(of) => beyond(last, extent, format!("the last element is {of}, or -1; `..` is all of an axis")),
+                None => beyond(last, extent, "the axis has no elements; `..` is all of an axis".to_owned()),
+            })
+        }
+        Slice::Range { end: None, .. } | Slice::Index(_) | Slice::NewAxis | Slice::Ellipsis => Ok(extent),
+    }
+}
+
+/// A bound that the axis does not have; `help` is for those beyond its end.
+fn beyond(bound: isize, extent: usize, help: String) -> Error {
+    match bound {
+        0.. => Error::new(ErrorCode::Shape, format!("{bound} is beyond an axis of {extent}")).help(help),
+        _ => Error::new(ErrorCode::Shape, format!("{bound} is before the first element of an axis of {extent}"))
+            .help(format!("negative numbers count from the end; the first element is 0 or -{extent}")),
+    }
+}
+
+/// The index in the operand's axis, along axis `axis` of the result, and the number of elements taken.
+fn range((from, to): (usize, usize), step: isize, axis: usize) -> Result<(AxisIndex, usize)> {
     if step == 0 {
         return Err(Error::new(ErrorCode::Shape, "a step of 0").help("steps are 1, 2, …, or -1, -2, … for backwards"));
     }
@@ -137,7 +171,15 @@ mod tests {
         assert_eq!(text(&[of(5, 5, -1)]), "(d0, d1, d2) -> (0, 0, 0) : [0, 6, 7]");
         assert_eq!(text(&[Slice::Index(5)]), "index 5 of axis 0, which has 5");
         assert_eq!(text(&[of(0, 6, 1)]), "6 is beyond an axis of 5");
-        assert_eq!(text(&[of(-6, 2, 1)]), "-6 is beyond an axis of 5");
+        assert_eq!(text(&[of(-6, 2, 1)]), "-6 is before the first element of an axis of 5");
+        let to = |last| Slice::Inclusive { start: Some(1), last, step: 2 };
+        assert_eq!(text(&[to(4)]), text(&[of(1, 5, 2)]));
+        assert_eq!(text(&[to(-1)]), text(&[of(1, 5, 2)]));
+        assert_eq!(text(&[to(-2)]), text(&[of(1, 4, 2)]));
+        assert_eq!(text(&[to(-6)]), text(&[of(1, 0, 2)]));
+        assert_eq!(text(&[to(5)]), "5 is beyond an axis of 5");
+        assert_eq!(text(&[to(isize::MAX)]), format!("{} is beyond an axis of 5", isize::MAX));
+        assert_eq!(text(&[to(-7)]), "-7 is before the first element of an axis of 5");
         assert_eq!(text(&[of(0, 5, 0)]), "a step of 0");
         assert_eq!(text(&[Slice::ALL; 4]), "4 parts of an array of 3 axes");
     }

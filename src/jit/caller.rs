@@ -1,0 +1,48 @@
+//! Where jitted functions are called. `f(&x)` runs a closure, which does not know its caller; but `f` is dereferenced for it, and
+//! that knows its place. Nothing but messages depends on this.
+//!
+//! Calls nest: in `f(&g(&x))` first `f` is dereferenced, then `g`, then `g` runs and `f` last. So the places of a thread are a
+//! stack, from which a call takes the last of its own function, and what was dereferenced later and never called with it.
+
+use super::erased::Core;
+use ndjit_ir::{Error, Place};
+use std::cell::RefCell;
+
+/// Dereferences without a call are rare, and the oldest are of no use.
+const LIMIT: usize = 16;
+
+thread_local! {
+    static PLACES: RefCell<Vec<(usize, Place)>> = const { RefCell::new(Vec::new()) };
+}
+
+fn id(core: &Core) -> usize {
+    std::ptr::from_ref(core) as usize
+}
+
+/// Notes that a function is about to be called.
+pub(super) fn note(core: &Core, place: Place) {
+    PLACES.with_borrow_mut(|places| {
+        if places.len() == LIMIT {
+            places.remove(0);
+        }
+        places.push((id(core), place));
+    });
+}
+
+/// Where the call that begins now was written, if that is known.
+pub(super) fn take(core: &Core) -> Option<Place> {
+    PLACES.with_borrow_mut(|places| {
+        let at = places.iter().rposition(|(called, _)| *called == id(core))?;
+        let (_, place) = places[at];
+        places.truncate(at);
+        Some(place)
+    })
+}
+
+/// The error of a call with its place: beside that in the function where it was made, if there is one.
+pub(crate) fn called(error: Error, place: Option<Place>) -> Error {
+    match (error.place(), place) {
+        (Some(made), Some(place)) if made != place => error.fact(format_args!("called at {place}")),
+        _ => error.at(place),
+    }
+}
