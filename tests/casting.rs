@@ -140,6 +140,7 @@ fn integers_that_modes_cast_fit() {
       x: i*[] from argument 0
       y: i* (literal 1000)
       i8 holds -128 to 127
+      called at casting.rs
       help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
     ");
     assert_snapshot!(traced(under(&|| passed.call((&a, 1000)))), @r"

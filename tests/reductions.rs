@@ -243,6 +243,7 @@ fn errors_say_what_to_do() {
       at here
       x: f32[2, 3] from argument 0
       axes: 0 to 1, or -2 to -1 from the last
+      called at here
       help: name one of these axes, or `..` for all
     ");
 }

@@ -118,7 +118,8 @@ pub fn gives<T: Element + PartialEq + Debug>(result: Result<Array>, ty: impl Int
 /// An error without its place, which moves with the tests.
 pub fn text(error: Error) -> String {
     let text = error.to_string();
-    text.lines().filter(|line| !line.starts_with("  at ")).collect::<Vec<_>>().join("\n")
+    let is_place = |line: &&str| ["  at ", "  called at "].iter().any(|place| line.starts_with(place));
+    text.lines().filter(|line| !is_place(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// A stage's text without its comments: places, and reasons of casts.
