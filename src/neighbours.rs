@@ -7,10 +7,10 @@ use crate::manipulation::{joined, part, refused, seen};
 use crate::operand::{AnyOperand, Computed, Math, Meet, Number, Operand, Scalar};
 use crate::reductions::{IntoAxes, Request};
 use ndjit_ir::axes::position;
-use ndjit_ir::literal::Literal;
+use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::view::{broadcast_to, expand_dims};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 
 /// The differences of neighbours along an axis, each element less the one before, taken `n` times over. Of truth values whether
 /// they differ.
@@ -174,8 +174,8 @@ impl<B, A> Ends<B, A> {
     }
 }
 
-/// The integral along an axis by the trapezoidal rule, of values `dx` apart from each other: `dx` times the sum of the means of
-/// neighbours.
+/// The integral along an axis by the trapezoidal rule, of values `dx` apart from each other: the sum of the means of neighbours,
+/// each times `dx`.
 ///
 /// ```
 /// use ndjit::{Array, trapezoid};
@@ -184,8 +184,8 @@ impl<B, A> Ends<B, A> {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: the dtype of `y * 0.5`, summed as by [`sum`](fn@crate::sum) and multiplied by `dx`. 0 of less than two values.
-/// - Accuracy: that of the sum, with two roundings more of each value.
+/// - Result: the dtype of `y * 0.5 * dx`, summed as by [`sum`](fn@crate::sum). 0 of less than two values.
+/// - Accuracy: that of the sum, with three roundings more of each value: of the mean, of `dx`, and of their product.
 /// - Of values that are not equally far apart: [`positions`].
 ///
 /// Source: NumPy's [`trapezoid`](https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html).
@@ -195,23 +195,38 @@ impl<B, A> Ends<B, A> {
 #[track_caller]
 pub fn trapezoid<X: Math>(y: X, dx: impl Number, axis: isize) -> X::Out {
     let place = Place::caller();
-    let dx = AnyOperand::Scalar(Scalar(dx.literal(), Some(place)));
     let y = y.operand();
     let (at, shape) = match along("trapezoid", &y, axis) {
         Ok((_, at, shape)) => (at, shape),
         Err(error) => return refused("trapezoid", &[y], place, &error),
     };
+    let dx = beside(&y, dx.literal(), Some(place));
     let means: X::Out = means(y, at, shape.extents()[at], place);
-    let sum = X::Out::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[means.operand()], place);
-    X::Out::compute(Op::Multiply, &[sum.operand(), dx], place)
+    // Areas are summed, not means: the sum of these may be beyond the dtype where the integral is not.
+    let areas = X::Out::compute(Op::Multiply, &[means.operand(), dx], place);
+    X::Out::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[areas.operand()], place)
 }
 
 /// The means of neighbours along an axis.
 fn means<R: Computed>(y: AnyOperand, at: usize, extent: usize, place: Place) -> R {
-    let half = AnyOperand::Scalar(Scalar(Literal::weak(0.5), None));
+    let half = beside(&y, Literal::weak(0.5), None);
     let halves = R::compute(Op::Multiply, &[y, half], place);
     let parts: [R; 2] = neighbours("trapezoid", halves.operand(), at, extent, place);
     R::compute(Op::Add, &parts.map(|part| part.operand()), place)
+}
+
+/// A number to multiply an array by: in the array's dtype, which no policy refuses, if that has such numbers.
+fn beside(x: &AnyOperand, literal: Literal, place: Option<Place>) -> AnyOperand {
+    let inexact = |dtype: DType| dtype.is_float() || dtype.is_complex();
+    let typed = match (x.describe("trapezoid"), literal.value()) {
+        (Ok((ValueType::Strong(dtype), ..)), number @ (LiteralValue::Int(_) | LiteralValue::Float(_)))
+            if inexact(dtype) =>
+        {
+            Literal::strong(number, dtype).ok()
+        }
+        _ => None,
+    };
+    AnyOperand::Scalar(Scalar(typed.unwrap_or(literal), place))
 }
 
 /// Where the values of an integral are: made by [`positions`].

@@ -106,8 +106,8 @@ macro_rules! example {
 
 /// Where the function comes from.
 macro_rules! source {
-    (Sum) => { "the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_sum.html)" };
-    (Product) => { "the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_prod.html)" };
+    (Sum) => { "the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_sum.html); NumPy and PyTorch call it `cumsum`" };
+    (Product) => { "the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_prod.html); NumPy and PyTorch call it `cumprod`" };
     (Same) => { "JAX's [`lax.cummax` and `lax.cummin`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.cummax.html)" };
 }
 

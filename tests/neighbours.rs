@@ -1,8 +1,8 @@
 //! What is made of neighbours along an axis: differences with and without ends, integrals at equal distances and at positions, errors.
 
 use ndjit::{
-    Array, DType, Error, Expr, Policy, Result, append, arange, diff, jit, positions, prepend, trapezoid, with_policy,
-    zeros,
+    Array, DType, Error, Expr, Policy, Result, append, arange, diff, dtype, jit, positions, prepend, trapezoid,
+    with_policy, zeros,
 };
 
 /// The text of the error of an array, with `here` for its place, which has to be in this file.
@@ -11,6 +11,10 @@ fn refused(x: &Array) -> String {
     let place = error.place().expect("errors know their place");
     assert_eq!(place.file, file!());
     error.to_string().replace(&format!("{}:{}:{}", place.file, place.line, place.column), "here")
+}
+
+fn y_of_one() -> Array {
+    Array::from([5.0f32])
 }
 
 #[test]
@@ -25,6 +29,11 @@ fn neighbours() -> Result<()> {
     assert_eq!(trapezoid(Array::from([1u8, 255, 255]), 2, 0).item::<f32>()?, 766.0);
     assert_eq!(trapezoid(zeros([0]), 1, 0).item::<f32>()?, 0.0);
     assert_eq!(Array::from([5.0f32]).trapezoid(1, 0).item::<f32>()?, 0.0);
+    // The sum of the values is beyond the dtype, the integral is not.
+    assert_eq!(dtype(DType::F32).full(1001, 1e36).trapezoid(0.5, 0).item::<f32>()?, f32::INFINITY);
+    let area = dtype(DType::F32).full(1025, 1e36).trapezoid(0.125, 0).item::<f32>()?;
+    assert!((area / 1.28e38 - 1.0).abs() < 1e-5);
+    assert!(with_policy(Policy::Lax, || y_of_one().trapezoid(1.0, 0)).error().is_none());
     Ok(())
 }
 
@@ -86,19 +95,19 @@ fn errors_name_shapes_and_the_axis() {
       help: name one of these axes
     ");
     insta::assert_snapshot!(refused(&append(&row).diff(&x, 1, 0)), @r"
-    error[shape]: diff: shapes [2, 3] and [3] differ in more than axis 0
+    error[shape]: diff: x1 has 1 axes, x0 has 2
       at here
       x0: f32[2, 3] held as data
       x1: f32[3] held as data
-      help: arrays that are joined have the same extents along all other axes
+      help: arrays joined along axis 0 have the same number of axes, and the same extents along all others
     ");
     insta::assert_snapshot!(refused(&prepend(&x).append(zeros([2, 1])).diff(&x, 1, 0)), @r"
-    error[shape]: diff: shapes [2, 3] and [2, 1] differ in more than axis 0
+    error[shape]: diff: x2 has 1 along axis 1, x0 has 3
       at here
       x0: f32[2, 3] held as data
       x1: f32[2, 3] held as data
       x2: f32[2, 1] held as data
-      help: arrays that are joined have the same extents along all other axes
+      help: arrays joined along axis 0 have the same number of axes, and the same extents along all others
     ");
     insta::assert_snapshot!(refused(&with_policy(Policy::Strict, || append(Array::from_rows(&[[1, 2, 3]])).diff(&x, 1, 0))), @r"
     error[promotion]: diff: the strict policy does not promote f32 and i32
