@@ -58,5 +58,8 @@ fn programs_have_what_is_hard() {
         copied += lowered.kernels.iter().filter(|k| k.outputs.iter().any(|&v| !k.stores(graph.shape(v)))).count();
     }
     println!("{scans} scans, {seen} of views; {tiled} in tiles, {chained} with reductions; {copied} copies");
-    assert!(scans > 60 && seen > 10 && tiled > 200 && chained > 40 && copied > 0);
+    assert!(
+        scans > 60 && seen > 10 && tiled > 200 && chained > 40 && copied > 0,
+        "{scans} {seen} {tiled} {chained} {copied}"
+    );
 }

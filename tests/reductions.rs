@@ -112,7 +112,8 @@ fn variances_do_not_suffer_from_their_mean() -> Result<()> {
         Array::from(numbers).var(..).item::<f64>()?
     };
     let error = (f64::from(Array::from(numbers).var(..).item::<f32>()?) - exact) / exact;
-    assert!(error.abs() < 64.0 * f64::from(f32::EPSILON), "{error:e}");
+    // The bound is 8.7e-4, that of elements in any other order about 1e-7.
+    assert!(error.abs() < 256.0 * f64::from(f32::EPSILON), "{error:e}");
     Ok(())
 }
 
