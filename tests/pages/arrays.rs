@@ -58,12 +58,15 @@ fn creating() -> Result<()> {
 }
 
 fn traced_creation() -> Result<()> {
-    use ndjit::{Stage, arange, assert_kernels, jit, zeros};
+    use ndjit::{Expr, Stage, arange, assert_kernels, from_fn, jit, zeros};
 
     let f = jit!(|x| x + arange(3));
     let x = zeros([2, 3]);
     println!("{}", f.call((&x,))?);
     println!("{}", f.explain(Stage::Kernels));
+    assert_kernels!(f, (&x,), 1);
+    let f = jit!(|x| x + from_fn([2, 3], |[row, column]| Expr::from(row) * 10 + column));
+    println!("{}", f.call((&x,))?);
     assert_kernels!(f, (&x,), 1);
     Ok(())
 }
@@ -154,9 +157,9 @@ fn padding() -> Result<()> {
     use ndjit::{Array, Pad, pad};
 
     let x = Array::from([1, 2, 3]);
-    println!("{}", pad(&x, [(1, 2)], 9)); // with a number
+    println!("{}", pad(&x, (1, 2), 9)); // one before, two after, with a number
     for with in [Pad::Edge, Pad::Reflect, Pad::Symmetric, Pad::Wrap] {
-        println!("{} {with:?}", pad(&x, [(2, 2)], with));
+        println!("{} {with:?}", pad(&x, 2, with));
     }
     println!("{}", pad(Array::from_rows(&[[1, 2], [3, 4]]), [(1, 0), (0, 1)], 0)); // a pair for each axis
     Ok(())

@@ -107,12 +107,12 @@ rows! { x y z v w;
         "np.repeat(x, 2, axis=1)" => repeat(&x, 2, 1), "`torch.repeat_interleave`", "[2, 6] 3 3 1 1 2 2 6 6 5 5 4 4";
         "np.repeat(v, [1, 0, 2, 1])" => repeat(&v, [1, 0, 2, 1], 0), "`torch.repeat_interleave`", "[4] 4 3 3 2";
         "np.roll(x, (1, 2), (0, 1))" => roll(&x, [1, 2], [0, 1]), "", "[2, 3] 5 4 6 1 2 3";
-        "np.pad(v, (1, 2))" => pad(&v, [(1, 2)], 0), "`torch.nn.functional.pad`", "[7] 0 4 1 3 2 0 0";
+        "np.pad(v, (1, 2))" => pad(&v, (1, 2), 0), "`torch.nn.functional.pad`", "[7] 0 4 1 3 2 0 0";
         "np.pad(x, ((0, 1), (2, 0)), constant_values=9)" => pad(&x, [(0, 1), (2, 0)], 9), "PyTorch: the last axis first", "[3, 5] 9 9 3 1 2 9 9 6 5 4 9 9 9 9 9";
-        "np.pad(v, 2, mode='edge')" => pad(&v, [(2, 2)], Pad::Edge), "PyTorch: `'replicate'`", "[8] 4 4 4 1 3 2 2 2";
-        "np.pad(v, 2, mode='reflect')" => pad(&v, [(2, 2)], Pad::Reflect), "", "[8] 3 1 4 1 3 2 3 1";
-        "np.pad(v, 2, mode='symmetric')" => pad(&v, [(2, 2)], Pad::Symmetric), "not in PyTorch", "[8] 1 4 4 1 3 2 2 3";
-        "np.pad(v, 2, mode='wrap')" => pad(&v, [(2, 2)], Pad::Wrap), "PyTorch: `'circular'`", "[8] 3 2 4 1 3 2 4 1";
+        "np.pad(v, 2, mode='edge')" => pad(&v, 2, Pad::Edge), "PyTorch: `'replicate'`", "[8] 4 4 4 1 3 2 2 2";
+        "np.pad(v, 2, mode='reflect')" => pad(&v, 2, Pad::Reflect), "", "[8] 3 1 4 1 3 2 3 1";
+        "np.pad(v, 2, mode='symmetric')" => pad(&v, 2, Pad::Symmetric), "not in PyTorch", "[8] 1 4 4 1 3 2 2 3";
+        "np.pad(v, 2, mode='wrap')" => pad(&v, 2, Pad::Wrap), "PyTorch: `'circular'`", "[8] 3 2 4 1 3 2 4 1";
         "np.tril(x)" => tril(&x, 0), "", "[2, 3] 3 0 0 6 5 0";
         "np.triu(x, 1)" => triu(&x, 1), "", "[2, 3] 0 1 2 0 0 4";
     }
