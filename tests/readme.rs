@@ -1,6 +1,6 @@
-//! README.md shows what the library prints. `README_BLESS=1 cargo test --test readme` writes it there.
-//!
-//! A block that opens with three backquotes and `text NAME` holds the text of that name here.
+//! README.md and pages of docs/ show what the library prints. `README_BLESS=1 cargo test --all-features --test readme` writes it there.
+//! A block that opens with three backquotes and `text NAME` holds the text of that name: see `shown`, or what the example prints, whose
+//! code is in one of `rust NAME`.
 
 use ndjit::{Array, Stage, jit, report};
 use std::path::Path;
@@ -22,37 +22,133 @@ fn shown(name: &str) -> String {
     text.trim_end().replace(file!(), "src/main.rs")
 }
 
-#[test]
-fn the_page_shows_real_output() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let page = std::fs::read_to_string(&path).unwrap();
-    let mut rest = page.as_str();
-    let (mut real, mut blocks) = (String::new(), 0);
-    while let Some(start) = rest.find("```text ") {
-        let (before, block) = rest.split_at(start);
-        let (name, block) = block["```text ".len()..].split_once('\n').unwrap();
-        let end = block.find("```\n").unwrap();
-        real += &format!("{before}```text {name}\n{}\n", shown(name));
-        rest = &block[end..];
-        // What follows begins with the closing fence.
-        let (fence, after) = rest.split_at("```".len());
-        real += fence;
-        rest = after;
-        blocks += 1;
+/// What the examples print is kept.
+macro_rules! println {
+    ($($text:tt)*) => { crate::print(format!($($text)*)) };
+}
+
+mod pages;
+
+thread_local!(static PRINTED: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) });
+
+/// Keeps a printed line.
+fn print(line: String) {
+    PRINTED.with_borrow_mut(|printed| *printed += &(line + "\n"));
+}
+
+/// What an example prints; `None` without the features that it needs.
+fn printed(name: &str) -> Option<String> {
+    let run = pages::runner(name)?;
+    PRINTED.take();
+    run().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let printed =
+        PRINTED.take().replace("tests/pages/arrays.rs", "src/main.rs").replace("tests/pages/dumps.rs", "src/main.rs");
+    let lines: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
+    Some(lines.join("\n"))
+}
+
+/// What a page shows that has a name: of an example its text or what it prints, of the README also what [`shown`] holds.
+fn block(language: &str, name: &str, old: &str) -> String {
+    let code = pages::code(name);
+    match (language, code) {
+        ("rust", Some(code)) => code,
+        ("rust", None) => panic!("there is no example `{name}`"),
+        (_, None) => shown(name),
+        (_, Some(_)) => printed(name).unwrap_or_else(|| old.to_owned()),
     }
-    real += rest;
-    assert!(blocks >= 3, "found only {blocks} blocks");
+}
+
+/// The page as it should be, and the names of the blocks in it.
+fn real(page: &str) -> (String, Vec<String>) {
+    let (mut real, mut names, mut lines) = (String::new(), Vec::new(), page.lines());
+    while let Some(line) = lines.next() {
+        real += line;
+        real += "\n";
+        if line == "<!-- the table begins -->" {
+            lines.find(|line| *line == "<!-- the table ends -->");
+            real += &format!("{}\n<!-- the table ends -->\n", table());
+        }
+        let Some((language, name)) = line.strip_prefix("```").and_then(|info| info.split_once(' ')) else { continue };
+        let old: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        real += &format!("{}\n```\n", block(language, name, &old.join("\n")));
+        names.push(name.to_owned());
+    }
+    (real, names)
+}
+
+/// Compares a page, or writes it.
+fn check(name: &str, page: &str, real: &str) {
     if std::env::var_os("README_BLESS").is_some() {
-        std::fs::write(&path, real).unwrap();
+        std::fs::write(root().join(name), real).unwrap();
     } else {
         let differs = page.lines().zip(real.lines()).find(|(a, b)| a != b);
-        assert!(page == real, "README.md differs from what is printed (README_BLESS=1 writes it): {differs:?}");
+        assert!(page == real, "{name} differs from what is real (README_BLESS=1 writes it): {differs:?}");
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap()
+}
+
+#[test]
+fn pages_show_real_output() {
+    let mut all = Vec::new();
+    for name in ["README.md", "docs/arrays.md", "docs/dumps.md"] {
+        let page = read(name);
+        let (real, names) = real(&page);
+        check(name, &page, &real);
+        all.extend(names);
+    }
+    assert!(all.len() > 20, "found only {} blocks", all.len());
+    for (example, _) in pages::FILES.iter().flat_map(|(_, examples)| *examples) {
+        assert!(all.iter().any(|name| name == example), "no page shows the example `{example}`");
+    }
+}
+
+/// A row of a table, for NumPy's expression and that here.
+fn row(row: &pages::table::Row) -> String {
+    // An expression holds no backquote; a bar would end the cell.
+    format!("| `{}` | `{}` |", row.numpy, row.ndjit.replace('|', "\\|"))
+}
+
+/// The table of docs/arrays.md.
+fn table() -> String {
+    let mut text = String::new();
+    for (heading, rows) in &pages::table::table().unwrap() {
+        text +=
+            &format!("\n### {heading}\n| NumPy | ndjit | JAX and PyTorch, where they differ |\n| --- | --- | --- |\n");
+        for r in rows {
+            text += &format!("{} {} |\n", row(r), r.others).replace("|  |", "| |");
+        }
+    }
+    text
+}
+
+#[test]
+fn the_table_of_numpy_is_true() {
+    let table = pages::table::table().unwrap();
+    let rows = || table.iter().flat_map(|(_, rows)| rows);
+    for r in rows() {
+        assert_eq!(r.found, r.expected, "{}: `{}`", r.numpy, r.ndjit);
+    }
+    // The rows that the README has are among these.
+    let known: Vec<String> = rows().map(row).collect();
+    let readme = read("README.md");
+    let (_, few) = readme.split_once("| NumPy | ndjit |\n|---|---|\n").unwrap();
+    let few: Vec<&str> = few.lines().take_while(|line| line.starts_with('|')).collect();
+    assert!(few.len() > 10, "README.md has only {} rows", few.len());
+    for row in few {
+        assert!(known.iter().any(|k| k == row), "README.md has a row that the table lacks: {row}");
     }
 }
 
 #[test]
 fn the_diagram_is_of_the_lattice() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lattice.svg");
+    let path = root().join("docs/lattice.svg");
     let drawn = ndjit::Lattice::named("jax").expect("a built-in lattice").to_svg();
     if std::env::var_os("README_BLESS").is_some() {
         std::fs::write(&path, drawn).unwrap();

@@ -7,10 +7,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 const HEAD: &str = "# Functions
-Every elementwise function and every reduction, from the tables that they are made from ([ops](../ir/src/op/table.rs),
+Every elementwise function, every reduction and every scan, from the tables that they are made from ([ops](../ir/src/op/table.rs),
 [reductions](../ir/src/reduction/table.rs)). Each is a free function and a method of `Expr` and `Array`; `where` is spelled `where_`. How dtypes meet is
 the [policy's](promotion.md) to say: the words below are those of the standard one. How accuracy was measured stands in
-[accuracy.md](accuracy.md).
+[accuracy.md](accuracy.md). How arrays are made, sliced, joined and viewed, and all of it under NumPy's names, is in [arrays.md](arrays.md).
 
 ## Elementwise
 *Computes in*: the dtypes that operands are converted to; others are errors. ULP: the largest error in units in the last place, exact:
@@ -25,7 +25,8 @@ Made of these: `frexp(x)` and `modf(x)` give both results, `select_n(which, [a, 
 `x.astype(dtype)`, converts.
 
 ## Reductions
-Along axes that are given last: `x.sum(..)`, `x.mean(-1)`, `max(&x, [0, 2])`.
+Along axes that are given last: `x.sum(..)`, `x.mean(-1)`, `max(&x, [0, 2])`; [arrays.md](arrays.md#reductions) shows each. Norms of
+other orders are `vector_norm(x, order, axes)`.
 
 | function | gives | |
 | --- | --- | --- |

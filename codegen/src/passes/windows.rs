@@ -1,7 +1,7 @@
 //! Windows: reductions of short sliding windows, and of one element, become ops on the array, moved by each position in the window. A moving average of
 //! seven elements reads seven neighbours, which lie beside each other for results that do, and is one kernel with what uses it.
 //!
-//! Elements meet in the order of [`fold`](ndjit_ir::reduction::fold). A window's extents stand in the program, so that programs
+//! Elements meet in the order of [`fold`]. A window's extents stand in the program, so that programs
 //! for arrays of other sizes still share kernels: other short reductions, whose extent is the array's, stay what they are.
 
 use ndjit_ir::graph::{Graph, NodeKind, Value};

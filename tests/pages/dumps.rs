@@ -1,0 +1,98 @@
+//! The examples of docs/dumps.md, and the dump of several axes in README.md.
+
+use super::{Examples, examples};
+use ndjit::{Array, Expr, Result, Stage, jit, keepdims};
+
+fn shares(x: Expr) -> Expr {
+    let y = x.mt();
+    y / y.sum(keepdims(-1))
+}
+
+/// The shares of a stage.
+fn stage(stage: Stage) -> Result<String> {
+    let f = jit(shares);
+    f.call((&Array::from_rows(&[[1.0f32, 2.0, 5.0], [3.0, 2.0, 15.0]]),))?;
+    Ok(f.explain(stage))
+}
+
+fn shares_program() -> Result<()> {
+    use ndjit::{Array, Stage, assert_kernels, jit, keepdims};
+
+    let f = jit!(|x| {
+        let y = x.mt();
+        y / y.sum(keepdims(-1))
+    });
+    let x = Array::from_rows(&[[1.0f32, 2.0, 5.0], [3.0, 2.0, 15.0]]);
+    println!("{}", f.call((&x,))?);
+    println!("{}", f.explain(Stage::Simplified));
+    assert_kernels!(f, (&x,), 1);
+    Ok(())
+}
+
+fn shares_kernels() -> Result<()> {
+    println!("{}", stage(Stage::Kernels)?);
+    Ok(())
+}
+
+fn shares_dump() -> Result<()> {
+    let (simplified, kernels, loops) = (stage(Stage::Simplified)?, stage(Stage::Kernels)?, stage(Stage::Loops)?);
+    let nest = loops.split("geometry").next().unwrap_or_default();
+    println!("{simplified}\n{kernels}\n{nest}");
+    Ok(())
+}
+
+fn shares_loops() -> Result<()> {
+    println!("{}", stage(Stage::Loops)?);
+    Ok(())
+}
+
+fn row_sums() -> Result<()> {
+    use ndjit::{Array, Stage, jit};
+
+    let f = jit!(|x| x.sum(-1));
+    f.call((&Array::from_rows(&[[1.0f32, 2.0, 5.0], [3.0, 2.0, 15.0]]),))?;
+    println!("{}", f.explain(Stage::Expanded));
+    Ok(())
+}
+
+fn running_sums() -> Result<()> {
+    use ndjit::{Array, Stage, jit};
+
+    let f = jit!(|x| x.cumulative_sum(-1));
+    f.call((&Array::from_rows(&[[1.0f32, 2.0, 5.0], [3.0, 2.0, 15.0]]),))?;
+    println!("{}", f.explain(Stage::Kernels));
+    println!("{}", f.explain(Stage::Expanded));
+    Ok(())
+}
+
+fn join() -> Result<()> {
+    use ndjit::{Stage, assert_kernels, concat, jit};
+
+    let f = jit!(|x, y| concat([x * 2, y + 1], 0));
+    println!("{}", f.call((&[1.0f32, 2.0, 3.0, 4.0], &[10.0f32, 20.0]))?);
+    println!("{}", f.explain(Stage::Kernels));
+    assert_kernels!(f, (&[1.0f32, 2.0, 3.0, 4.0], &[10.0f32, 20.0]), 2);
+    Ok(())
+}
+
+fn positions() -> Result<()> {
+    use ndjit::{Stage, arange, jit, zeros};
+
+    let f = jit!(|x| x + arange(3));
+    f.call((&zeros([2, 3]),))?;
+    println!("{}", f.explain(Stage::Simplified));
+    println!("{}", f.explain(Stage::Loops));
+    Ok(())
+}
+
+fn copy() -> Result<()> {
+    use ndjit::{Stage, arange, jit};
+
+    let f = jit!(|x| x.mt().reshape([-1]) + 1);
+    f.call((&arange(6).reshape([2, 3]),))?;
+    println!("{}", f.explain(Stage::Simplified));
+    println!("{}", f.explain(Stage::Kernels));
+    Ok(())
+}
+
+examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy }

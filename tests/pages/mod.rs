@@ -1,0 +1,37 @@
+//! The examples that README.md and pages of docs/ show with what they print.
+
+pub mod arrays;
+pub mod dumps;
+pub mod table;
+
+use ndjit::Result;
+
+/// Names, and what runs.
+pub type Examples = &'static [(&'static str, fn() -> Result<()>)];
+
+/// The examples of each file, with its text.
+pub const FILES: [(&str, Examples); 2] =
+    [(include_str!("arrays.rs"), arrays::EXAMPLES), (include_str!("dumps.rs"), dumps::EXAMPLES)];
+
+/// What an example does, as a page shows it: the lines of its function but the last.
+pub fn code(name: &str) -> Option<String> {
+    let opens = format!("\nfn {name}() -> Result<()> {{\n");
+    let (_, rest) = FILES.iter().find_map(|(text, _)| text.split_once(&opens))?;
+    let (body, _) = rest.split_once("\n}\n")?;
+    let lines: Vec<&str> = body.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+    Some(lines.split_last()?.1.join("\n"))
+}
+
+/// What runs an example; `None` without the features that it needs.
+pub fn runner(name: &str) -> Option<fn() -> Result<()>> {
+    FILES.iter().flat_map(|(_, examples)| *examples).find(|(n, _)| *n == name).map(|(_, run)| *run)
+}
+
+/// Lists a file's examples.
+macro_rules! examples {
+    ($($(#[$attribute:meta])* $name:ident)*) => {
+        /// The examples of this file.
+        pub const EXAMPLES: Examples = &[$($(#[$attribute])* (stringify!($name), $name),)*];
+    };
+}
+use examples;

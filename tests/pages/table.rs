@@ -1,0 +1,152 @@
+//! The table of docs/arrays.md that says what NumPy's functions are called here. Each row was evaluated with NumPy 2.4; what is
+//! written here is computed by a test and compared.
+
+use ndjit::*;
+
+/// NumPy's expression, and the names of others that are written likewise; the expression here; what JAX and PyTorch call it where
+/// they differ from NumPy; shape and elements of NumPy's result; those of the result here.
+pub struct Row {
+    pub numpy: &'static str,
+    pub ndjit: &'static str,
+    pub others: &'static str,
+    pub expected: &'static str,
+    pub found: String,
+}
+
+/// Shape and elements, as text.
+fn shown(x: &Array) -> Result<String> {
+    let elements = x.cast(DType::F64).to_vec::<f64>()?;
+    // An f32 has as many digits as are the same.
+    let elements = elements.iter().map(|&x| if x == x.round() { format!(" {x}") } else { format!(" {x:.6}") });
+    Ok(format!("{:?}{}", x.shape().extents(), elements.collect::<String>()))
+}
+
+macro_rules! rows {
+    ($x:ident $y:ident $z:ident $v:ident $w:ident; $($heading:literal { $($numpy:literal => $ndjit:expr, $others:literal, $expected:literal;)* })*) => {
+        /// The rows under their headings.
+        pub fn table() -> Result<Vec<(&'static str, Vec<Row>)>> {
+            let $x = Array::from_rows(&[[3, 1, 2], [6, 5, 4]]);
+            let $y = Array::from_rows(&[[0, 7, 1], [2, 2, 9]]);
+            let $z = arange(24).reshape([2, 3, 4]);
+            let ($v, $w) = (Array::from([4, 1, 3, 2]), Array::from([1, 2, 4, 7]));
+            Ok(vec![$(($heading, vec![$(Row {
+                numpy: $numpy,
+                ndjit: stringify!($ndjit),
+                others: $others,
+                expected: $expected,
+                found: shown(&$ndjit)?,
+            }),*])),*])
+        }
+    };
+}
+
+rows! { x y z v w;
+    "Making" {
+        "np.array([[1, 2, 3], [4, 5, 6]])" => Array::from_rows(&[[1, 2, 3], [4, 5, 6]]), "`torch.tensor`", "[2, 3] 1 2 3 4 5 6";
+        "np.reshape([1, 2, 3, 4], (2, 2))" => Array::from_shape_vec([2, 2], vec![1, 2, 3, 4])?, "", "[2, 2] 1 2 3 4";
+        "np.fromfunction(lambda i, j: 10 * i + j, (2, 3))" => from_fn([2, 3], |[i, j]| 10 * i + j), "not in PyTorch", "[2, 3] 0 1 2 10 11 12";
+        "np.zeros((2, 3))`, `np.ones`, `np.empty" => zeros([2, 3]), "", "[2, 3] 0 0 0 0 0 0";
+        "np.zeros((2, 3), dtype='i1')" => dtype(DType::I8).zeros([2, 3]), "", "[2, 3] 0 0 0 0 0 0";
+        "np.full((2, 3), 7)`, `np.full_like" => full([2, 3], 7), "", "[2, 3] 7 7 7 7 7 7";
+        "np.zeros_like(x)`, `np.ones_like" => zeros_like(&x), "", "[2, 3] 0 0 0 0 0 0";
+        "np.eye(3)`, `np.identity" => eye(3), "", "[3, 3] 1 0 0 0 1 0 0 0 1";
+        "np.eye(2, 3, k=1)" => eye((2, 3, 1)), "not in PyTorch", "[2, 3] 0 1 0 0 0 1";
+        "np.diag(v)" => dtype(DType::I32).eye(4) * &v, "", "[4, 4] 4 0 0 0 0 1 0 0 0 0 3 0 0 0 0 2";
+        "np.arange(5)" => arange(5), "", "[5] 0 1 2 3 4";
+        "np.arange(2, 5)" => arange(2..5), "", "[3] 2 3 4";
+        "np.arange(5, 0, -2)" => arange((5, 0, -2)), "", "[3] 5 3 1";
+        "np.linspace(0, 1, 5)" => linspace(0..=1, 5), "", "[5] 0 0.250000 0.500000 0.750000 1";
+        "np.linspace(0, 1, 4, endpoint=False)" => linspace(0..1, 4), "not in PyTorch", "[4] 0 0.250000 0.500000 0.750000";
+        "np.logspace(0, 3, 4)" => logspace(0..=3, 4), "", "[4] 1 10 100 1000";
+        "np.meshgrid(v, w)[0]" => meshgrid([&v, &w], Indexing::Xy)[0], "PyTorch: the other indexing unless asked for", "[4, 4] 4 1 3 2 4 1 3 2 4 1 3 2 4 1 3 2";
+        "np.tri(3)" => tril(ones([3, 3]), 0), "not in PyTorch", "[3, 3] 1 0 0 1 1 0 1 1 1";
+    }
+    "Parts" {
+        "x[0]" => x.slice(0), "", "[3] 3 1 2";
+        "x[:, 1]" => x.slice((.., 1)), "", "[2] 1 5";
+        "x[:, 1:]" => x.slice((.., 1..)), "", "[2, 2] 1 2 5 4";
+        "x[-1, ::2]" => x.slice((-1, step(2))), "", "[2] 6 4";
+        "v[::-2]" => v.slice(step(-2)), "PyTorch: no negative steps", "[2] 2 1";
+        "v[3:0:-1]" => v.slice(step_by(1..4, -1)), "PyTorch: no negative steps", "[3] 2 3 1";
+        "z[..., 0]" => z.slice((Ellipsis, 0)), "", "[2, 3] 0 4 8 12 16 20";
+        "v[:, None]`, `v[:, np.newaxis]" => v.slice((.., NewAxis)), "", "[4, 1] 4 1 3 2";
+        "np.split(v, [3])[1]" => v.slice(3..), "`torch.tensor_split`", "[1] 2";
+        "np.unstack(x)[1]" => unstack(&x, 0)?[1], "`torch.unbind`", "[3] 6 5 4";
+        "np.diagonal(x, 1)`, `np.diag" => diagonal(&x, 1, [0, 1]), "", "[2] 1 4";
+        "np.trace(x)" => diagonal(&x, 0, [0, 1]).sum(..), "", "[] 8";
+        "np.lib.stride_tricks.sliding_window_view(v, 3)" => sliding_window(&v, 3, 0), "not in JAX; PyTorch: `v.unfold(0, 3, 1)`", "[2, 3] 4 1 3 1 3 2";
+        "np.where(x > 2, x, 0)" => where_(x.gt(2), &x, 0), "", "[2, 3] 3 0 0 6 5 4";
+    }
+    "Axes" {
+        "x.T`, `x.mT`, `np.matrix_transpose(x)" => x.mt(), "", "[3, 2] 3 6 1 5 2 4";
+        "z.T" => z.permute_dims([2, 1, 0]), "", "[4, 3, 2] 0 12 4 16 8 20 1 13 5 17 9 21 2 14 6 18 10 22 3 15 7 19 11 23";
+        "np.transpose(z, (1, 2, 0))" => permute_dims(&z, [1, 2, 0]), "`torch.permute`", "[3, 4, 2] 0 12 1 13 2 14 3 15 4 16 5 17 6 18 7 19 8 20 9 21 10 22 11 23";
+        "np.moveaxis(z, 0, -1)" => moveaxis(&z, 0, -1), "`torch.movedim`", "[3, 4, 2] 0 12 1 13 2 14 3 15 4 16 5 17 6 18 7 19 8 20 9 21 10 22 11 23";
+        "np.swapaxes(z, 0, 1)" => swapaxes(&z, 0, 1), "`torch.transpose`", "[3, 2, 4] 0 1 2 3 12 13 14 15 4 5 6 7 16 17 18 19 8 9 10 11 20 21 22 23";
+        "np.expand_dims(v, 0)" => expand_dims(&v, 0), "`torch.unsqueeze`", "[1, 4] 4 1 3 2";
+        "np.squeeze(x[:1], 0)" => squeeze(x.slice(..1), 0), "", "[3] 3 1 2";
+        "x.reshape(3, -1)" => x.reshape([3, -1]), "", "[3, 2] 3 1 2 6 5 4";
+        "x.ravel()`, `x.flatten()" => x.reshape([-1]), "", "[6] 3 1 2 6 5 4";
+        "np.flip(x, 0)`, `np.flipud(x)" => flip(&x, 0), "", "[2, 3] 6 5 4 3 1 2";
+        "np.fliplr(x)" => flip(&x, 1), "", "[2, 3] 2 1 3 4 5 6";
+        "np.rot90(x)" => flip(x.mt(), 0), "", "[3, 2] 2 4 1 5 3 6";
+        "np.broadcast_to(v, (2, 4))" => broadcast_to(&v, [2, 4]), "PyTorch: `v.expand(2, 4)`", "[2, 4] 4 1 3 2 4 1 3 2";
+        "np.broadcast_arrays(v, w.reshape(4, 1))[0]" => broadcast_arrays([&v, &w.reshape([4, 1])])[0], "`torch.broadcast_tensors`", "[4, 4] 4 1 3 2 4 1 3 2 4 1 3 2 4 1 3 2";
+        "np.outer(v, w)" => v.slice((.., NewAxis)) * &w, "", "[4, 4] 4 8 16 28 1 2 4 7 3 6 12 21 2 4 8 14";
+    }
+    "Joins" {
+        "np.concatenate([x, y], axis=1)" => concat([&x, &y], 1), "`torch.cat`", "[2, 6] 3 1 2 0 7 1 6 5 4 2 2 9";
+        "np.stack([x, y])" => stack([&x, &y], 0), "", "[2, 2, 3] 3 1 2 6 5 4 0 7 1 2 2 9";
+        "np.vstack([x, y])`, `np.r_[x, y]" => concat([&x, &y], 0), "", "[4, 3] 3 1 2 6 5 4 0 7 1 2 2 9";
+        "np.hstack([x, y])`, `np.c_[x, y]" => concat([&x, &y], 1), "", "[2, 6] 3 1 2 0 7 1 6 5 4 2 2 9";
+        "np.vstack([v, w])" => stack([&v, &w], 0), "", "[2, 4] 4 1 3 2 1 2 4 7";
+        "np.hstack([v, w])`, `np.append(v, w)`, `np.r_[v, w]" => concat([&v, &w], 0), "", "[8] 4 1 3 2 1 2 4 7";
+        "np.column_stack([v, w])`, `np.c_[v, w]" => stack([&v, &w], 1), "", "[4, 2] 4 1 1 2 3 4 2 7";
+        "np.dstack([x, y])" => stack([&x, &y], 2), "", "[2, 3, 2] 3 0 1 7 2 1 6 2 5 2 4 9";
+        "np.tile(v, (2, 1))" => tile(&v, [2, 1]), "", "[2, 4] 4 1 3 2 4 1 3 2";
+        "np.repeat(x, 2, axis=1)" => repeat(&x, 2, 1), "`torch.repeat_interleave`", "[2, 6] 3 3 1 1 2 2 6 6 5 5 4 4";
+        "np.repeat(v, [1, 0, 2, 1])" => repeat(&v, [1, 0, 2, 1], 0), "`torch.repeat_interleave`", "[4] 4 3 3 2";
+        "np.roll(x, (1, 2), (0, 1))" => roll(&x, [1, 2], [0, 1]), "", "[2, 3] 5 4 6 1 2 3";
+        "np.pad(v, (1, 2))" => pad(&v, (1, 2), 0), "`torch.nn.functional.pad`", "[7] 0 4 1 3 2 0 0";
+        "np.pad(x, ((0, 1), (2, 0)), constant_values=9)" => pad(&x, [(0, 1), (2, 0)], 9), "PyTorch: the last axis first", "[3, 5] 9 9 3 1 2 9 9 6 5 4 9 9 9 9 9";
+        "np.pad(v, 2, mode='edge')" => pad(&v, 2, Pad::Edge), "PyTorch: `'replicate'`", "[8] 4 4 4 1 3 2 2 2";
+        "np.pad(v, 2, mode='reflect')" => pad(&v, 2, Pad::Reflect), "", "[8] 3 1 4 1 3 2 3 1";
+        "np.pad(v, 2, mode='symmetric')" => pad(&v, 2, Pad::Symmetric), "not in PyTorch", "[8] 1 4 4 1 3 2 2 3";
+        "np.pad(v, 2, mode='wrap')" => pad(&v, 2, Pad::Wrap), "PyTorch: `'circular'`", "[8] 3 2 4 1 3 2 4 1";
+        "np.tril(x)" => tril(&x, 0), "", "[2, 3] 3 0 0 6 5 0";
+        "np.triu(x, 1)" => triu(&x, 1), "", "[2, 3] 0 1 2 0 0 4";
+    }
+    "Reductions" {
+        "x.sum()`, `np.sum(x)" => x.sum(..), "", "[] 21";
+        "x.sum(axis=0, dtype='f8')" => dtype(DType::F64).sum(&x, 0), "", "[3] 9 6 6";
+        "x.prod(axis=1)" => x.prod(1), "", "[2] 6 120";
+        "x - x.mean(axis=1, keepdims=True)" => &x - x.mean(keepdims(1)), "", "[2, 3] 1 -1 0 1 0 -1";
+        "x.var(axis=-1)" => x.var(-1), "PyTorch: divides by `n - 1` unless `correction=0`", "[2] 0.666667 0.666667";
+        "x.std(axis=(0, 1), ddof=1)" => correction(1).std(&x, [0, 1]), "", "[] 1.870829";
+        "np.maximum(x, y)`, `np.minimum" => maximum(&x, &y), "", "[2, 3] 3 7 2 6 5 9";
+        "np.max(x)`, `x.max()" => max(&x, ..), "`torch.amax`", "[] 6";
+        "x.min(axis=0)" => x.min(0), "`torch.amin`", "[3] 3 1 2";
+        "np.argmax(x)`, `np.argmin" => x.argmax(..), "", "[] 3";
+        "(x > 2).any(axis=1)" => x.gt(2).any(1), "", "[2] 1 1";
+        "np.all(x > 0)" => all(x.gt(0), ..), "", "[] 1";
+        "np.count_nonzero(x > 2, axis=0)" => count_nonzero(x.gt(2), 0), "", "[3] 2 1 1";
+        "np.ptp(x, axis=1)" => ptp(&x, 1), "not in PyTorch", "[2] 2 2";
+        "np.logaddexp.reduce(x, axis=1)`, `scipy.special.logsumexp" => logsumexp(&x, 1), "`jax.nn.logsumexp`", "[2] 3.407606 6.407606";
+        "np.linalg.norm(x, axis=1)" => norm(&x, 1), "`torch.linalg.vector_norm`", "[2] 3.741657 8.774964";
+        "np.linalg.vector_norm(x, ord=1, axis=1)" => vector_norm(&x, 1, 1), "", "[2] 6 15";
+        "np.linalg.norm(v, np.inf)" => vector_norm(&v, f64::INFINITY, ..), "", "[] 4";
+        "np.average(v, weights=w)" => (&v * &w).sum(..) / w.sum(..), "not in PyTorch", "[] 2.285714";
+    }
+    "Scans and neighbours" {
+        "np.cumsum(x, axis=1)`, `np.cumulative_sum" => cumulative_sum(&x, 1), "", "[2, 3] 3 4 6 6 11 15";
+        "np.cumulative_sum(v, include_initial=True)" => cumulative_sum(&v, include_initial(0)), "not in PyTorch", "[5] 0 4 5 8 10";
+        "np.cumprod(v)`, `np.cumulative_prod" => cumulative_prod(&v, 0), "", "[4] 4 4 12 24";
+        "np.maximum.accumulate(v)" => cummax(&v, 0), "`jax.lax.cummax`, `torch.cummax`", "[4] 4 4 4 4";
+        "np.minimum.accumulate(v)" => cummin(&v, 0), "`jax.lax.cummin`, `torch.cummin`", "[4] 4 1 1 1";
+        "np.diff(v)" => diff(&v, 1, 0), "", "[3] -3 2 -1";
+        "np.diff(v, n=2)" => diff(&v, 2, 0), "", "[2] 5 -3";
+        "np.diff(v, prepend=0, append=9)" => prepend(0).append(9).diff(&v, 1, 0), "", "[5] 4 -3 2 -1 7";
+        "np.trapezoid(v, dx=0.5)" => trapezoid(&v, 0.5, 0), "", "[] 3.500000";
+        "np.trapezoid(v, w)" => positions(&w).trapezoid(&v, 0), "", "[] 14";
+    }
+}
