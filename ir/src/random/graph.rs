@@ -332,7 +332,12 @@ impl<'a> Builder<'a> {
         };
         let shape = self.graph.shape(operand).clone();
         let chosen: Vec<isize> = (0..shape.rank() as isize).filter(|_| self.rng.one_in(2)).collect();
-        let Ok(axes) = Axes::new(&chosen, shape.rank()) else { return };
+        let Ok(mut axes) = Axes::new(&chosen, shape.rank()) else { return };
+        // A reduction of one element is none.
+        let longest = (0..shape.rank()).max_by_key(|&axis| shape.extents()[axis]);
+        if let Some(longest) = longest.filter(|_| axes.count(&shape) == 1 && !self.rng.one_in(4)) {
+            axes = Axes::one(longest);
+        }
         if reduction.needs_elements() && axes.count(&shape) == 0 {
             return;
         }
@@ -371,19 +376,31 @@ impl<'a> Builder<'a> {
         }
         let shape = self.graph.intern(&shape);
         let reduced = self.graph.add(kind, &operands, &[(types.result.into(), shape)]);
-        // What is reduced and used again beside its reduction runs tile by tile.
+        if let Some(beside) = self.beside(operand, reduced)
+            && self.rng.one_in(2)
+            && axes.count(self.graph.shape(beside)) > 0
+        {
+            let again = self.rng.pick(&[Reduction::Sum, Reduction::Max, Reduction::Mean]);
+            let Ok(types) = self.policy.resolve_reduction(again, None, self.graph.ty(beside)) else { return };
+            if self.limits.dtypes.contains(types.result) {
+                let shape = self.graph.intern(&axes.reduced(self.graph.shape(beside), true));
+                let reduce = Reduce { reduction: again, axes, keepdims: true, dtype: None, policy };
+                let reduced = self.graph.add(NodeKind::Reduce(reduce), &[beside], &[(types.result.into(), shape)]);
+                self.beside(beside, reduced);
+            }
+        }
+    }
+
+    /// Perhaps a value beside its reduction or scan: what is used again there runs tile by tile.
+    fn beside(&mut self, operand: Value, reduced: Value) -> Option<Value> {
         let pair = [operand, reduced];
         let op = self.rng.pick(&[Op::Add, Op::Subtract, Op::Multiply, Op::Maximum]);
-        if self.rng.one_in(2)
-            && self
-                .graph
-                .shape(operand)
-                .broadcast(self.graph.shape(reduced))
-                .is_some_and(|both| both == *self.graph.shape(operand))
-            && let Some(result) = self.result_type(op, &pair)
-        {
-            self.add(op, &pair, result);
+        let both = self.graph.shape(operand).broadcast(self.graph.shape(reduced));
+        if !self.rng.one_in(2) || both.as_ref() != Some(self.graph.shape(operand)) {
+            return None;
         }
+        let result = self.result_type(op, &pair)?;
+        Some(self.add(op, &pair, result))
     }
 
     /// A call of a small random graph whose parameters have the operands' types.
