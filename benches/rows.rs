@@ -2,7 +2,7 @@
 //! inputs. The first three are kernels of the peers' benchmark (jax, numexpr, numba, NumPy), with its inputs' sizes.
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
-use ndjit::{Array, Expr, exp, jit, keepdims};
+use ndjit::{Array, Expr, exp, jit, keepdims, sliding_window};
 use std::hint::black_box;
 
 fn array(shape: &[usize]) -> Array {
@@ -41,6 +41,9 @@ fn rows(c: &mut Criterion) {
         let f = jit(outer).threads(threads);
         sized(c, &name("exp(-(a-b)^2), 3000x3000"), 36_000_000)
             .bench_function("ndjit", |bench| bench.iter(|| f(black_box(&column), &row)));
+        let f = jit(|x: Expr| sliding_window(x, 7, 0).mean(-1)).threads(threads);
+        sized(c, &name("moving average of 7, 1e7"), 40_000_000)
+            .bench_function("ndjit", |bench| bench.iter(|| f(black_box(&a))));
         for axis in [1, 0] {
             let mut group = sized(c, &name(&format!("4096x4096 along axis {axis}")), 4 * 4096 * 4096);
             let probe = jit(move |x: Expr| x.sum(axis)).threads(threads);
@@ -49,6 +52,8 @@ fn rows(c: &mut Criterion) {
             group.bench_function("mean and variance", |bench| bench.iter(|| f(black_box(&big))));
             let f = jit(move |x: Expr| (x.min(axis), x.max(axis))).threads(threads);
             group.bench_function("min and max", |bench| bench.iter(|| f(black_box(&big))));
+            let f = jit(move |x: Expr| x.argmax(axis)).threads(threads);
+            group.bench_function("argmax", |bench| bench.iter(|| f(black_box(&big))));
             let f = jit(move |x: Expr| x.cumulative_sum(axis)).threads(threads);
             group.bench_function("cumulative sum", |bench| bench.iter(|| f(black_box(&big))));
         }

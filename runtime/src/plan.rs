@@ -121,7 +121,15 @@ impl Plan {
             next = steps.end;
             let indices = match launch.axes.is_empty() {
                 true => 0,
-                false => tiles::check(&lowered.scheduled[steps.clone()], &mut plan.steps[steps.clone()], steps.start)?,
+                false => {
+                    let (kernels, plans) = (&lowered.scheduled[steps.clone()], &mut plan.steps[steps.clone()]);
+                    match tiles::check(kernels, plans, steps.start) {
+                        Ok(indices) => indices,
+                        Err(error) if cfg!(debug_assertions) => return Err(error),
+                        // One after the other they are as right.
+                        Err(_) => 0,
+                    }
+                }
             };
             plan.launches.push(LaunchPlan { steps, indices });
         }

@@ -44,9 +44,9 @@ impl Slabs {
             if index == tile.index && stride.checked_mul(tile.step as i128) != Some(step as i128) {
                 return false;
             }
-            if index != tile.index && stride % period == 0 {
-                continue;
-            }
+            // Whole periods change nothing: what is left of a step goes the shorter way.
+            let left = stride.rem_euclid(period);
+            let stride = if left > period / 2 { left - period } else { left };
             let Some(span) = stride.checked_mul(trips.saturating_sub(1) as i128) else { return false };
             (low, high) = (low.saturating_add(span.min(0)), high.saturating_add(span.max(0)));
         }
