@@ -209,8 +209,9 @@ views! {
 
 /// The same elements in row-major order, in another shape. One extent may be -1: as much as is left.
 ///
-/// Never a copy for what is computed, and for an [`Array`] in row-major order. Of an [`Array`] seen through strides it is one where no strides show the elements in the
-/// new shape (NumPy's rule): `explain(Stage::Kernels)` then lists a kernel that copies.
+/// Never a copy for what ops compute, and for an [`Array`] in row-major order. Of an [`Array`], a reduction or a scan that is seen through
+/// strides it is one where no strides show the elements in the new shape (NumPy's rule): `explain(Stage::Kernels)` then lists a kernel
+/// that copies.
 ///
 /// ```
 /// use ndjit::{arange, reshape};

@@ -38,8 +38,7 @@ impl Emitter<'_, '_> {
         let bits = ty.bits();
         let groups: Vec<Regs> = if stream.access.index {
             // The address is the element.
-            let lanes = if self.lanes == 1 { vec![stream.pointer] } else { self.addresses(stream) };
-            vec![if self.lanes == 1 { Regs::from_slice(&lanes) } else { self.gather(ty, |_, lane| lanes[lane]) }]
+            vec![if self.lanes == 1 { Regs::from_slice(&[stream.pointer]) } else { self.positions(stream, ty) }]
         } else if self.lanes == 1 {
             (0..words).map(|w| Regs::from_slice(&[self.load_word(ty, stream.pointer, w)])).collect()
         } else if stream.access.inner == Stride::Contiguous {
@@ -99,6 +98,24 @@ impl Emitter<'_, '_> {
             all.resize(self.lanes as usize, address);
         }
         all
+    }
+
+    /// The positions of a block of lanes. With each put into its lane by itself `argmax` of rows takes 1.2 times as long.
+    fn positions(&mut self, stream: &Stream, ty: PrimType) -> Regs {
+        let reg = vector_type(ty, ty.bits());
+        let first = self.b.ins().splat(reg, stream.pointer);
+        let count = self.count(ty.bits());
+        let Some(stride) = stream.stride else { return Regs::from_elem(first, count as usize) };
+        let second = self.b.ins().iadd(stream.pointer, stride);
+        let mut position = self.b.ins().insertlane(first, second, 1);
+        let twice = self.b.ins().iadd(stride, stride);
+        let step = self.b.ins().splat(reg, twice);
+        let mut positions = Regs::from_slice(&[position]);
+        for _ in 1..count {
+            position = self.b.ins().iadd(position, step);
+            positions.push(position);
+        }
+        positions
     }
 
     /// Alternating words taken apart.
