@@ -232,8 +232,16 @@ fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
         waiting = 1 + count_waiting(&recipe);
     }
     let state = OnceLock::new();
-    let array =
-        Array(Arc::new(Node { ty, dtype, shape, state, recipe: Mutex::new(Some(recipe)), waiting, formula: None }));
+    let array = Array(Arc::new(Node {
+        ty,
+        dtype,
+        shape,
+        state,
+        recipe: Mutex::new(Some(recipe)),
+        waiting,
+        formula: None,
+        traced: crate::trace::is_tracing(),
+    }));
     if waiting > Array::NODE_LIMIT
         && let Err(error) = evaluate(&array)
     {
@@ -316,6 +324,24 @@ pub(crate) fn copy(array: &Array) -> Result<Arc<Buffer>> {
         _ => Err(Error::new(ErrorCode::Verify, "array: the copy gave no elements")),
     }
 }
+
+/// How an array that was made while a function is traced is computed from new arrays alone, whose formulas kernels know: a program, and
+/// its arguments. `None` if it has elements, or is computed from what has.
+pub(crate) fn formula(array: &Array) -> Option<(Graph<ValueType>, Places, Vec<Array>)> {
+    if !array.0.traced || array.0.state.get().is_some() || array.value_type().is_weak() {
+        return None;
+    }
+    let program = Program::collect(array);
+    let computed = program.leaves.iter().all(|leaf| leaf.0.formula.is_some());
+    if !computed || program.items.len() > MAX_FORMULA {
+        return None;
+    }
+    let (graph, places) = program.graph(Numbers::Known);
+    Some((graph, places, program.leaves))
+}
+
+/// Operations of a formula.
+const MAX_FORMULA: usize = 256;
 
 /// One item of a program: what keys its plan.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! New arrays in traced functions: kernels compute their elements, with the bits that the arrays hold.
 
-use ndjit::{Array, DType, Expr, Stage, arange, dtype, eye, full, jit, linspace, ones, strong, where_, zeros};
+use ndjit::{Array, DType, Expr, Stage, arange, dtype, eye, from_fn, full, jit, linspace, ones, strong, where_, zeros};
 
 /// The array as a traced function sees it, and whether it reads it from memory.
 fn traced(array: &Array) -> (Array, bool) {
@@ -53,4 +53,40 @@ fn kernels_compute_what_the_array_holds() {
 #[test]
 fn arrays_of_given_elements_are_read() {
     assert!(traced(&Array::from([1.0f32, 2.0])).1);
+}
+
+#[test]
+fn what_a_traced_function_makes_of_new_arrays_is_computed_too() {
+    let table = || from_fn([3, 4], |[row, column]| (row * 10 - column).cast(DType::F32).sin() * 0.1);
+    let powers = || dtype(DType::F32).logspace(0.0..=2.0, 4);
+    let f = jit(move |x: Expr| x * table() + powers());
+    let x = Array::from_rows(&[[1.5f32, -2.0, 0.0, 4.0]; 3]);
+    let traced = f(&x);
+    let reads = f.explain(Stage::Graph).lines().next().is_some_and(|header| header.contains("%1"));
+    assert!(!reads, "{}", f.explain(Stage::Graph));
+    let eager = &x * table() + powers();
+    assert_eq!(traced.to_vec::<f32>().unwrap(), eager.to_vec::<f32>().unwrap());
+    // Its nodes have the lines of the operations.
+    assert!(f.explain(Stage::Graph).contains("sin"), "{}", f.explain(Stage::Graph));
+}
+
+#[test]
+fn what_is_made_before_or_of_elements_is_read() {
+    let before = from_fn([3], |[i]| &i * &i);
+    let elements = Array::from([1, 2, 3]);
+    for function in [
+        Box::new(move |x: Expr| x + &before) as Box<dyn Fn(Expr) -> Expr + Send + Sync>,
+        Box::new(move |x: Expr| x + &elements * arange(3)),
+        Box::new(|x: Expr| {
+            let table = from_fn([3], |[i]| &i * &i);
+            // It has elements now.
+            table.eval().unwrap();
+            x + table
+        }),
+    ] {
+        let f = jit(move |x: Expr| function(x));
+        f.call((arange(3),)).unwrap();
+        let text = f.explain(Stage::Graph);
+        assert!(text.lines().next().is_some_and(|header| header.contains("%1")), "{text}");
+    }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Node {
     pub waiting: usize,
     /// How a kernel computes the elements instead of reading them: a program without arguments, of one result.
     pub formula: Option<Graph<ValueType>>,
+    /// Whether it waits for its elements since a function was traced, which computes them itself if it can.
+    pub traced: bool,
 }
 
 /// Elements in memory.
@@ -91,7 +93,7 @@ impl Array {
         formula: Option<Graph<ValueType>>,
     ) -> Array {
         let (state, recipe) = (OnceLock::from(Ok(Elements::dense(buffer))), Mutex::new(None));
-        Array(Arc::new(Node { ty, dtype, shape, state, recipe, waiting: 0, formula }))
+        Array(Arc::new(Node { ty, dtype, shape, state, recipe, waiting: 0, formula, traced: false }))
     }
 
     /// An array that is an error.
@@ -106,6 +108,7 @@ impl Array {
             recipe: Mutex::new(None),
             waiting: 0,
             formula: None,
+            traced: false,
         }))
     }
 
@@ -172,7 +175,7 @@ impl Array {
         let elements = Elements { buffer: Arc::clone(&elements.buffer), layout, dense: OnceLock::new() };
         let (state, recipe) = (OnceLock::from(Ok(elements)), Mutex::new(None));
         let (ty, dtype, shape) = (self.0.ty, self.0.dtype, shape.clone());
-        Some(Array(Arc::new(Node { ty, dtype, shape, state, recipe, waiting: 0, formula })))
+        Some(Array(Arc::new(Node { ty, dtype, shape, state, recipe, waiting: 0, formula, traced: false })))
     }
 
     /// The error, if the operation that made this array failed.

@@ -13,16 +13,15 @@ use ndjit_ir::{DType, Error, ErrorCode, Place, Shape};
 /// An array of the values of a function at each index: it gets, for each axis, the positions along that axis as an array of the
 /// [default integer](crate::defaults) that broadcasts against the others.
 ///
-/// What the function computes of these arrays is an array that is computed when it is read. That is so inside a traced function too:
-/// there the array is computed while the function is traced, captured, and read from memory by its kernels. Where kernels are to
-/// compute the elements themselves, make the positions values of the trace, as by `Expr::from(row)`: then nothing is stored but the
-/// function's results.
+/// What the function computes of these arrays is an array that is computed when it is read. Inside a traced function kernels compute its
+/// elements where they use them, unless it is read there, or made of other arrays too: then it is computed while the function is traced,
+/// and kernels read it. Made before, outside of the function, it is read like any captured array.
 ///
 /// ```
-/// use ndjit::{Array, Expr, from_fn, jit};
+/// use ndjit::{Array, from_fn, jit};
 /// let table = from_fn([3, 4], |[row, column]| (row + 1) * (column + 1));
 /// assert_eq!(table.to_string(), "[[ 1  2  3  4]\n [ 2  4  6  8]\n [ 3  6  9 12]]");
-/// let f = jit(|x| x + from_fn([2, 2], |[row, column]| Expr::from(row) * 10 + column));
+/// let f = jit(|x| x + from_fn([2, 2], |[row, column]| row * 10 + column));
 /// assert_eq!(f(&Array::from([1, 2])).to_string(), "[[ 1  3]\n [11 13]]");
 /// ```
 ///

@@ -7,11 +7,12 @@ use ndjit_ir::{Place, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The result of a program without arguments, as operations of another graph, written at `place`.
+/// The result of a program with these arguments, as operations of another graph, written where `own` says, or at `place`.
 pub(super) fn computed(
     graph: &mut Graph<ValueType>,
     places: &mut Places,
-    formula: &Graph<ValueType>,
+    (formula, own): (&Graph<ValueType>, &Places),
+    arguments: &[Value],
     place: Place,
 ) -> Value {
     let mut map = vec![Value(u32::MAX); formula.value_count()];
@@ -20,13 +21,22 @@ pub(super) fn computed(
         let operands: SmallVec<[Value; 3]> = formula.operands(id).iter().map(|o| map[o.index()]).collect();
         let (ty, shape) = (formula.ty(node.first()), graph.intern(formula.shape(node.first())));
         map[node.first().index()] = match node.kind {
+            NodeKind::Param(n, _) => {
+                map[node.first().index()] = arguments[n as usize];
+                continue;
+            }
             NodeKind::Literal(slot) => graph.literal(formula.slots()[slot.index()].clone(), ty),
             kind => {
                 let kind = formula.kind_in(kind, graph);
                 graph.add(kind, &operands, &[(ty, shape)])
             }
         };
-        places.note(graph.producer(map[node.first().index()]), place);
+        let made = graph.producer(map[node.first().index()]);
+        let mut own = own.all(id).peekable();
+        match own.peek() {
+            Some(_) => own.for_each(|place| places.note(made, place)),
+            None => places.note(made, place),
+        }
     }
     map[formula.outputs()[0].index()]
 }

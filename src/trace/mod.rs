@@ -199,6 +199,13 @@ pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
     })
 }
 
+/// Whether this thread traces a function.
+pub(crate) fn is_tracing() -> bool {
+    // What is borrowed is a trace at work.
+    let traces = |traces: &RefCell<Vec<Trace>>| traces.try_borrow().map_or(true, |traces| !traces.is_empty());
+    TRACES.try_with(traces).unwrap_or(false)
+}
+
 /// Makes the error that an expression is, if it was made at this place, that of the function `what`.
 pub(crate) fn part_of(x: Expr, what: &str, place: Place) {
     TRACES.with_borrow_mut(|traces| {
@@ -439,7 +446,18 @@ impl Trace {
             return Err(self.fail(error.clone()));
         }
         if let Some(formula) = &array.0.formula {
-            let value = arrange::computed(&mut self.graph, &mut self.places, formula, place);
+            let program = (formula, &Places::default());
+            let value = arrange::computed(&mut self.graph, &mut self.places, program, &[], place);
+            self.formulas.insert(array.identity(), (array.clone(), value));
+            return Ok(value);
+        }
+        if let Some((formula, own, leaves)) = crate::lazy::formula(array) {
+            let mut arguments = Vec::with_capacity(leaves.len());
+            for leaf in &leaves {
+                arguments.push(self.capture(leaf, place)?);
+            }
+            let program = (&formula, &own);
+            let value = arrange::computed(&mut self.graph, &mut self.places, program, &arguments, place);
             self.formulas.insert(array.identity(), (array.clone(), value));
             return Ok(value);
         }

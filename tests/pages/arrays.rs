@@ -58,14 +58,14 @@ fn creating() -> Result<()> {
 }
 
 fn traced_creation() -> Result<()> {
-    use ndjit::{Expr, Stage, arange, assert_kernels, from_fn, jit, zeros};
+    use ndjit::{Stage, arange, assert_kernels, from_fn, jit, zeros};
 
     let f = jit!(|x| x + arange(3));
     let x = zeros([2, 3]);
     println!("{}", f.call((&x,))?);
     println!("{}", f.explain(Stage::Kernels));
     assert_kernels!(f, (&x,), 1);
-    let f = jit!(|x| x + from_fn([2, 3], |[row, column]| Expr::from(row) * 10 + column));
+    let f = jit!(|x| x + from_fn([2, 3], |[row, column]| row * 10 + column));
     println!("{}", f.call((&x,))?);
     assert_kernels!(f, (&x,), 1);
     Ok(())
