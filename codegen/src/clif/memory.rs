@@ -105,7 +105,7 @@ impl Emitter<'_, '_> {
         let reg = vector_type(ty, ty.bits());
         let first = self.b.ins().splat(reg, stream.pointer);
         let count = self.count(ty.bits());
-        let Some(stride) = stream.stride else { return Regs::from_elem(first, count as usize) };
+        let Some(stride) = stream.stride else { return Regs::from_elem(first, count) };
         let second = self.b.ins().iadd(stream.pointer, stride);
         let mut position = self.b.ins().insertlane(first, second, 1);
         let twice = self.b.ins().iadd(stride, stride);

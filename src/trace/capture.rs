@@ -1,0 +1,44 @@
+//! Arrays in traced functions: what can be computed is, in the trace; what has elements becomes a hidden parameter.
+
+use super::{Input, Trace, arrange};
+use crate::array::Array;
+use crate::lazy;
+use ndjit_ir::Place;
+use ndjit_ir::graph::{Places, Value};
+
+impl Trace {
+    /// The value of an array; the same for each use of it.
+    pub(super) fn capture(&mut self, array: &Array, place: Place) -> std::result::Result<Value, u32> {
+        if let Some((_, value)) = self.formulas.get(&array.identity()) {
+            return Ok(*value);
+        }
+        if let Some(&at) = self.hidden_at.get(&array.identity()) {
+            return Ok(self.hidden[at].1);
+        }
+        if let Some(error) = array.error() {
+            return Err(self.fail(error.clone()));
+        }
+        if let Some(formula) = &array.0.formula {
+            let program = (formula, &Places::default());
+            let value = arrange::computed(&mut self.graph, &mut self.places, program, &[], place);
+            self.formulas.insert(array.identity(), (array.clone(), value));
+            return Ok(value);
+        }
+        if let Some((formula, own, leaves)) = lazy::formula(array) {
+            let mut arguments = Vec::with_capacity(leaves.len());
+            for leaf in &leaves {
+                arguments.push(self.capture(leaf, place)?);
+            }
+            let program = (&formula, &own);
+            let value = arrange::computed(&mut self.graph, &mut self.places, program, &arguments, place);
+            self.formulas.insert(array.identity(), (array.clone(), value));
+            return Ok(value);
+        }
+        let value = self.graph.param_stored(array.value_type(), array.dtype(), array.shape());
+        self.places.note(self.graph.producer(value), place);
+        self.inputs.push(Input::Captured);
+        self.hidden_at.insert(array.identity(), self.hidden.len());
+        self.hidden.push((array.clone(), value));
+        Ok(value)
+    }
+}
