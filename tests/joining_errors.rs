@@ -1,24 +1,10 @@
 //! What a wrong use of each function that joins elements, or is made of others, gets: the function, the place, the shapes, the axis,
 //! and a way out.
 
+#[macro_use]
+mod refused;
+
 use ndjit::{Array, DType, Pad, Policy, concat, dtype, stack, unstack, vector_norm, with_policy, zeros};
-
-/// The text of an error, with `here` for a place in this file.
-fn text(error: &ndjit::Error) -> String {
-    let place = error.place().expect("errors know their place");
-    assert_eq!(place.file, file!());
-    error.to_string().replace(&format!("{}:{}:{}", place.file, place.line, place.column), "here")
-}
-
-/// The error of an array, which has to be that of this line.
-macro_rules! refused {
-    ($x:expr) => {{
-        let (x, line) = ($x, line!());
-        let error = x.error().expect("an error");
-        assert_eq!(error.place().map(|place| place.line), Some(line));
-        text(error)
-    }};
-}
 
 /// Two axes, and one.
 fn operands() -> (Array, Array) {
@@ -109,7 +95,7 @@ fn joins() {
 fn parts_and_repetitions() {
     let (x, _) = operands();
     let error = unstack(&x, 2).unwrap_err();
-    insta::assert_snapshot!(text(&error), @r"
+    insta::assert_snapshot!(refused::text(&error, file!()), @r"
     error[shape]: unstack: there is no axis 2
       at here
       axes: 0 to 1, or -2 to -1 from the last
@@ -300,7 +286,7 @@ fn norms() {
 #[test]
 fn memory_that_no_system_has() {
     let made = dtype(DType::U8).zeros([1 << 50]);
-    let error = text(made.error().unwrap());
+    let error = refused::text(made.error().unwrap(), file!());
     assert!(
         error.starts_with("error[allocation]: zeros: the system refused memory for u8[1125899906842624]"),
         "{error}"

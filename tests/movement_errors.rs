@@ -1,26 +1,12 @@
 //! What a wrong use of each function that moves elements gets: the function, the place, the shapes, the axis, and a way out.
 
+#[macro_use]
+mod refused;
+
 use ndjit::{
     Array, Ellipsis, ErrorCode, Expr, Indexing, Pad, broadcast_arrays, concat, from_fn, jit, meshgrid, stack, step,
     tril, triu, zeros,
 };
-
-/// The text of an error, with `here` for a place in this file.
-fn text(error: &ndjit::Error) -> String {
-    let place = error.place().expect("errors know their place");
-    assert_eq!(place.file, file!());
-    error.to_string().replace(&format!("{}:{}:{}", place.file, place.line, place.column), "here")
-}
-
-/// The error of an array, which has to be that of this line.
-macro_rules! refused {
-    ($x:expr) => {{
-        let (x, line) = ($x, line!());
-        let error = x.error().expect("an error");
-        assert_eq!(error.place().map(|place| place.line), Some(line));
-        text(error)
-    }};
-}
 
 /// Two axes, and one.
 fn operands() -> (Array, Array) {

@@ -1,17 +1,12 @@
 //! What is made of neighbours along an axis: differences with and without ends, integrals at equal distances and at positions, errors.
 
-use ndjit::{
-    Array, DType, Error, Expr, Policy, Result, append, arange, diff, dtype, jit, positions, prepend, trapezoid,
-    with_policy, zeros,
-};
+#[macro_use]
+mod refused;
 
-/// The text of the error of an array, with `here` for its place, which has to be in this file.
-fn refused(x: &Array) -> String {
-    let error: &Error = x.error().expect("an error");
-    let place = error.place().expect("errors know their place");
-    assert_eq!(place.file, file!());
-    error.to_string().replace(&format!("{}:{}:{}", place.file, place.line, place.column), "here")
-}
+use ndjit::{
+    Array, DType, Expr, Policy, Result, append, arange, diff, dtype, jit, positions, prepend, trapezoid, with_policy,
+    zeros,
+};
 
 fn y_of_one() -> Array {
     Array::from([5.0f32])
@@ -73,35 +68,35 @@ fn integrals_of_values_at_positions() -> Result<()> {
 #[test]
 fn errors_name_shapes_and_the_axis() {
     let (x, row): (Array, Array) = (zeros([2, 3]), zeros([3]));
-    insta::assert_snapshot!(refused(&diff(&x, 1, -3)), @r"
+    insta::assert_snapshot!(refused!(diff(&x, 1, -3)), @r"
     error[shape]: diff: there is no axis -3
       at here
       x: f32[2, 3] held as data
       axes: 0 to 1, or -2 to -1 from the last
       help: name one of these axes
     ");
-    insta::assert_snapshot!(refused(&trapezoid(&x, 1, 2)), @r"
+    insta::assert_snapshot!(refused!(trapezoid(&x, 1, 2)), @r"
     error[shape]: trapezoid: there is no axis 2
       at here
       x: f32[2, 3] held as data
       axes: 0 to 1, or -2 to -1 from the last
       help: name one of these axes
     ");
-    insta::assert_snapshot!(refused(&prepend(0).diff(&x, 1, 2)), @r"
+    insta::assert_snapshot!(refused!(prepend(0).diff(&x, 1, 2)), @r"
     error[shape]: diff: there is no axis 2
       at here
       x: f32[2, 3] held as data
       axes: 0 to 1, or -2 to -1 from the last
       help: name one of these axes
     ");
-    insta::assert_snapshot!(refused(&append(&row).diff(&x, 1, 0)), @r"
+    insta::assert_snapshot!(refused!(append(&row).diff(&x, 1, 0)), @r"
     error[shape]: diff: x1 has 1 axes, x0 has 2
       at here
       x0: f32[2, 3] held as data
       x1: f32[3] held as data
       help: arrays joined along axis 0 have the same number of axes, and the same extents along all others
     ");
-    insta::assert_snapshot!(refused(&prepend(&x).append(zeros([2, 1])).diff(&x, 1, 0)), @r"
+    insta::assert_snapshot!(refused!(prepend(&x).append(zeros([2, 1])).diff(&x, 1, 0)), @r"
     error[shape]: diff: x2 has 1 along axis 1, x0 has 3
       at here
       x0: f32[2, 3] held as data
@@ -109,14 +104,14 @@ fn errors_name_shapes_and_the_axis() {
       x2: f32[2, 1] held as data
       help: arrays joined along axis 0 have the same number of axes, and the same extents along all others
     ");
-    insta::assert_snapshot!(refused(&with_policy(Policy::Strict, || append(Array::from_rows(&[[1, 2, 3]])).diff(&x, 1, 0))), @r"
+    insta::assert_snapshot!(refused!(with_policy(Policy::Strict, || append(Array::from_rows(&[[1, 2, 3]])).diff(&x, 1, 0))), @r"
     error[promotion]: diff: the strict policy does not promote f32 and i32
       at here
       x0: f32[2, 3] held as data
       x1: i32[1, 3] held as data
       help: cast the arrays to a common dtype, as in `x.cast(DType::F64)`
     ");
-    insta::assert_snapshot!(refused(&positions(&row).trapezoid(&x, 0)), @r"
+    insta::assert_snapshot!(refused!(positions(&row).trapezoid(&x, 0)), @r"
     error[shape]: trapezoid: positions of shape [3] for values of shape [2, 3]
       at here
       x0: f32[3] held as data
@@ -124,7 +119,7 @@ fn errors_name_shapes_and_the_axis() {
       along axis 0, which has 2
       help: give positions of shape [2], or one for each value
     ");
-    insta::assert_snapshot!(refused(&positions(zeros([3, 2])).trapezoid(&x, 0)), @r"
+    insta::assert_snapshot!(refused!(positions(zeros([3, 2])).trapezoid(&x, 0)), @r"
     error[shape]: trapezoid: positions of shape [3, 2] for values of shape [2, 3]
       at here
       x0: f32[3, 2] held as data
@@ -132,7 +127,7 @@ fn errors_name_shapes_and_the_axis() {
       along axis 0, which has 2
       help: give positions of shape [2], or one for each value
     ");
-    insta::assert_snapshot!(refused(&positions(0.5).trapezoid(&x, 0)), @r"
+    insta::assert_snapshot!(refused!(positions(0.5).trapezoid(&x, 0)), @r"
     error[shape]: trapezoid: positions of shape [] for values of shape [2, 3]
       at here
       x0: f* (literal 0.5)
@@ -140,7 +135,7 @@ fn errors_name_shapes_and_the_axis() {
       along axis 0, which has 2
       help: give positions of shape [2], or one for each value
     ");
-    insta::assert_snapshot!(refused(&positions(&row).trapezoid(&x, -3)), @r"
+    insta::assert_snapshot!(refused!(positions(&row).trapezoid(&x, -3)), @r"
     error[shape]: trapezoid: there is no axis -3
       at here
       x: f32[2, 3] held as data

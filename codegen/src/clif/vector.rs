@@ -176,7 +176,7 @@ impl Emitter<'_, '_> {
 
     /// The minimum or maximum of floats on x86, where `minps` and `maxps` give their second operand if the operands are equal or one
     /// is NaN: both ways round they differ in the sign of zero alone, unless there is a NaN. Cranelift's own form clears NaN's payload and
-    /// takes 8 instructions, of which 7 wait for each other; this one takes 5, of which 3 do. Sums of rows' maxima took 2.5 times as long.
+    /// takes 8 instructions, of which 7 wait for each other; this one takes 5, of which 3 do (minimum and maximum of rows: 1.4 times as fast).
     fn extreme(&mut self, prim: Prim, ty: PrimType, x: Value, y: Value) -> Value {
         let (lesser, greater) = if prim == Prim::Fmin { ((x, y), (y, x)) } else { ((y, x), (x, y)) };
         let one = self.b.ins().fcmp(FloatCC::LessThan, lesser.0, lesser.1);

@@ -2,7 +2,7 @@
 //! a reduction holds
 //! accumulators, one per output for each lane of each block of [`fold`](ndjit_ir::reduction::fold), and calls
 //!
-//! - *accumulate* to combine accumulators with elements;
+//! - *accumulate* to combine accumulators with elements, and *accumulate few* to do so with several after each other;
 //! - *start* to make elements the accumulators, where there is no [identity](ndjit_ir::reduction::Reduction::identity)
 //!   that accumulators could begin with;
 //! - *combine* to combine accumulators with others.
@@ -30,7 +30,7 @@ pub const COMBINE_LOOPS: usize = 3;
 
 /// Steps that [`Parts::accumulate_few`] takes at once: accumulators are loaded and stored a [`FEW`]th as often.
 pub const FEW: usize = 4;
-/// Statements of a body of which it is worth it: longer ones don't wait for memory.
+/// Statements of a body that is taken so. Those of mean and variance have 4; longer ones were not measured.
 const SHORT: usize = 12;
 
 /// What the loops of [`Parts::accumulate`] run over.
