@@ -1,4 +1,4 @@
-// Total integer operations: a zero divisor gives 0, a shift by the width or more gives 0 or the sign in every bit.
+// Total operations on integers of 32 bits: a zero divisor gives 0, a shift by the width or more gives 0 or the sign in every bit.
 
 fn nd_udiv(a: u32, b: u32) -> u32 {
     return select(a / max(b, 1u), 0u, b == 0u);
@@ -34,4 +34,9 @@ fn nd_ushr(a: u32, b: u32) -> u32 {
 
 fn nd_sshr(a: u32, b: u32) -> u32 {
     return bitcast<u32>(bitcast<i32>(a) >> min(b, 31u));
+}
+
+// The sign of an integer that lacks `missing` bits, in those.
+fn nd_sext(a: u32, missing: u32) -> u32 {
+    return bitcast<u32>(bitcast<i32>(a << missing) >> missing);
 }

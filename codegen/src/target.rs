@@ -130,7 +130,48 @@ const NO_ROUND: PrimGap = PrimGap {
     link: "https://docs.rs/cranelift-codegen/0.135.8/cranelift_codegen/ir/enum.LibCall.html",
 };
 
+const WGSL_SPEC: &str = "https://www.w3.org/TR/WGSL/#scalar-types";
+
+/// Gaps of WGSL on every device.
+const WGSL: &[PrimGap] = &[PrimGap {
+    prims: &[Prim::Smulhi, Prim::Umulhi],
+    from: INTS,
+    to: &[],
+    support: PrimSupport::None,
+    reason: "WGSL has no high multiplication",
+    link: "https://www.w3.org/TR/WGSL/#arithmetic-expr",
+}];
+
+/// Gaps of devices without `f64`: everything that has such an operand or result.
+const NO_F64: &[PrimGap] = &[
+    PrimGap {
+        prims: Prim::ALL,
+        from: &[PrimType::F64],
+        to: &[],
+        support: PrimSupport::None,
+        reason: "the device has no f64",
+        link: WGSL_SPEC,
+    },
+    PrimGap {
+        prims: Prim::ALL,
+        from: &PrimType::ALL,
+        to: &[PrimType::F64],
+        support: PrimSupport::None,
+        reason: "the device has no f64",
+        link: WGSL_SPEC,
+    },
+];
+
 impl Target {
+    /// The capabilities of WGSL on a device with or without `f64`.
+    pub fn wgsl(float64: bool) -> Target {
+        let mut gaps = WGSL.to_vec();
+        if !float64 {
+            gaps.extend_from_slice(NO_F64);
+        }
+        Target { name: "wgsl".to_owned(), blend: false, gaps }
+    }
+
     /// The capabilities of Cranelift for `isa`.
     pub fn host_clif(isa: &dyn TargetIsa) -> Target {
         let flags = isa.isa_flags();

@@ -37,6 +37,7 @@ codes! {
     Io "io" "A file could not be read or written, or is not what it claims to be.";
     Parse "parse" "Text that is not a program.";
     Verify "verify" "A stage's invariants do not hold: a bug in ndjit, or a hand-written program that is wrong.";
+    Device "device" "There is no such device, it was lost, or arrays are on several.";
     Backend "backend" "Code generation or the device failed.";
     Panic "panic" "A worker thread or a user closure panicked.";
 }

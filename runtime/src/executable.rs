@@ -6,14 +6,14 @@
 use crate::backend::{Backend, Cpu};
 use crate::buffer::{Buffer, Writable};
 use crate::code::{CodeOptions, Kernel, Operands};
+use crate::literals::Literals;
 use crate::plan::{LaunchPlan, OutputPlan, Plan, StepPlan};
 use crate::threads::{Chunk, Split, Threads, catch};
 use crate::tiles::{PerIndex, Tiles};
 use ndjit_codegen::clif::Cell;
 use ndjit_codegen::{Lowered, TileLoop};
-use ndjit_ir::graph::Slot;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType, Weak};
+use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -75,41 +75,31 @@ pub struct Executable {
 struct Bound {
     kernel: Arc<Kernel>,
     extents: SmallVec<[usize; 4]>,
-    literals: SmallVec<[Cell; 4]>,
-    patches: SmallVec<[Patch; 1]>,
+    literals: Literals,
+    /// Their registers.
+    cells: SmallVec<[Cell; 4]>,
     split: Option<Split>,
     /// The loop that tiles are cut along, where it runs with others.
     tile: Option<TileLoop>,
 }
 
-/// A literal that is passed at each call.
-#[derive(Debug)]
-struct Patch {
-    /// Its first cell.
-    cell: usize,
-    dtype: DType,
-    /// Its position among the call's arguments, and its kind.
-    argument: usize,
-    ty: Weak,
-}
-
 /// A kernel's pointers and literals in a run.
 struct Ready<'a> {
     pointers: SmallVec<[*mut u8; 8]>,
-    literals: Literals<'a>,
+    cells: Cells<'a>,
 }
 
-/// A kernel's literals: those known before calls alone, or with those of this call.
-enum Literals<'a> {
+/// The registers of a kernel's literals: those known before calls alone, or with those of this call.
+enum Cells<'a> {
     Known(&'a [Cell]),
     Patched(SmallVec<[Cell; 8]>),
 }
 
-impl Literals<'_> {
-    fn cells(&self) -> &[Cell] {
+impl Cells<'_> {
+    fn get(&self) -> &[Cell] {
         match self {
-            Literals::Known(cells) => cells,
-            Literals::Patched(cells) => cells,
+            Cells::Known(cells) => cells,
+            Cells::Patched(cells) => cells,
         }
     }
 }
@@ -144,23 +134,14 @@ impl Executable {
         let mut kernels = Vec::with_capacity(lowered.scheduled.len());
         for scheduled in &lowered.scheduled {
             let kernel = Cpu.compile(&scheduled.nest, code)?;
-            let (mut literals, mut patches) = (SmallVec::new(), SmallVec::new());
-            for &(slot, dtype) in &scheduled.literals {
-                match lowered.simplified.slots().get(slot.index()) {
-                    Some(Slot::Value(literal)) => literals.extend(cells(literal, dtype)?),
-                    Some(&Slot::Argument { index, ty }) => {
-                        patches.push(Patch { cell: literals.len(), dtype, argument: index, ty });
-                        literals.extend(dtype.repr().iter().map(|&repr| Cell::splat(repr, 0)));
-                    }
-                    None => return Err(Error::new(ErrorCode::Verify, format!("plan: there is no literal {slot}"))),
-                }
-            }
+            let literals = Literals::new(lowered, scheduled)?;
+            let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
             let extents = scheduled.geometry.extents.clone();
             let split = match kernel.composed() {
                 None => Split::new(&extents, kernel.cost(), &threads),
                 Some(_) => None,
             };
-            kernels.push(Bound { kernel, extents, literals, patches, split, tile: scheduled.tile });
+            kernels.push(Bound { kernel, extents, literals, cells, split, tile: scheduled.tile });
         }
         let mut tiles = Vec::with_capacity(plan.launches.len());
         for LaunchPlan { steps, indices } in &plan.launches {
@@ -216,7 +197,7 @@ impl Executable {
                         let step = &self.plan.steps[n];
                         let ready = self.ready(step, &self.kernels[n], scalars, &mut places, outputs)?;
                         if !step.empty {
-                            self.launch(&self.kernels[n], &step.strides, &ready.pointers, ready.literals.cells())?;
+                            self.launch(&self.kernels[n], &step.strides, &ready.pointers, ready.cells.get())?;
                         }
                         bury(step, &mut places);
                     }
@@ -289,11 +270,11 @@ impl Executable {
             }
             pointers.push(places[output.location as usize].ptr().wrapping_add(output.offset));
         }
-        let literals = match bound.patches.is_empty() {
-            true => Literals::Known(&bound.literals),
-            false => Literals::Patched(bound.patched(scalars)?),
+        let cells = match bound.literals.known() {
+            true => Cells::Known(&bound.cells),
+            false => Cells::Patched(bound.patched(scalars)?),
         };
-        Ok(Ready { pointers, literals })
+        Ok(Ready { pointers, cells })
     }
 
     /// Runs kernels tile by tile. All memory is there before the first tile, and freed after the last.
@@ -318,7 +299,7 @@ impl Executable {
                 // SAFETY: as in `launch`, of some of the kernel's indices. Tiles of one index are computed one kernel after the
                 // other, and the plan has checked that no kernel reads or writes in the memory of another tile what some kernel of
                 // this launch writes there.
-                unsafe { bound.call_chunk(&step.strides, &ready.pointers, ready.literals.cells(), chunk)? };
+                unsafe { bound.call_chunk(&step.strides, &ready.pointers, ready.cells.get(), chunk)? };
             }
             Ok(())
         };
@@ -436,28 +417,9 @@ impl Bound {
 
     /// The literals, with those of this call.
     fn patched(&self, scalars: &[(usize, Literal)]) -> Result<SmallVec<[Cell; 8]>> {
-        let mut literals: SmallVec<[Cell; 8]> = SmallVec::from_slice(&self.literals);
-        for patch in &self.patches {
-            let Some((_, literal)) = scalars.iter().find(|(index, _)| *index == patch.argument) else {
-                return Err(Error::new(
-                    ErrorCode::Arity,
-                    format!("run: no value for scalar argument {}", patch.argument),
-                ));
-            };
-            if literal.ty() != ValueType::Weak(patch.ty) {
-                return Err(Error::new(
-                    ErrorCode::Argument,
-                    format!("run: scalar argument {} is of another kind", patch.argument),
-                )
-                .fact(format_args!("given: {}", literal.ty()))
-                .fact(format_args!("traced as: {}", patch.ty)));
-            }
-            let bits = literal.to_repr(patch.dtype)?;
-            for (n, (&repr, &bits)) in patch.dtype.repr().iter().zip(&bits).enumerate() {
-                literals[patch.cell + n] = Cell::splat(repr, bits);
-            }
-        }
-        Ok(literals)
+        let mut cells: SmallVec<[Cell; 8]> = SmallVec::from_slice(&self.cells);
+        self.literals.passed(scalars, |at, repr, bits| cells[at] = Cell::splat(repr, bits))?;
+        Ok(cells)
     }
 }
 
@@ -507,11 +469,6 @@ fn copy_result(from: usize, to: usize, outputs: &mut [Output<'_>]) -> Result<()>
         (Output::Into(bytes), Output::Into(copy)) => copy.copy_from_slice(bytes),
     }
     Ok(())
-}
-
-fn cells(literal: &Literal, dtype: DType) -> Result<SmallVec<[Cell; 2]>> {
-    let bits = literal.to_repr(dtype)?;
-    Ok(dtype.repr().iter().zip(bits).map(|(&repr, bits)| Cell::splat(repr, bits)).collect())
 }
 
 /// Pointers that chunks on other threads may use.

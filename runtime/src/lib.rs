@@ -10,9 +10,12 @@ pub mod code;
 mod cost;
 pub mod element;
 pub mod executable;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod helper;
 mod interpret;
 pub mod kernels;
+mod literals;
 mod plan;
 pub mod pod;
 pub mod pool;

@@ -1,6 +1,9 @@
 //! Runs one program on every engine and configuration and compares all results with the reference interpreter, bit for bit
 //! (NaNs compare as NaN).
 
+// Some tests use some of it.
+#![allow(dead_code)]
+
 mod layouts;
 
 use ndjit_codegen::passes::{access::contiguous, expand::expand};
@@ -74,13 +77,13 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
 }
 
 /// The memory of a program's parameters, and where their elements lie there.
-struct Given {
-    memory: Vec<Tensor>,
-    layouts: Vec<Layout>,
+pub struct Given {
+    pub memory: Vec<Tensor>,
+    pub layouts: Vec<Layout>,
 }
 
 impl Given {
-    fn new(program: &Program, strided: bool) -> Result<Given> {
+    pub fn new(program: &Program, strided: bool) -> Result<Given> {
         let mut rng = layouts::rng(&program.params);
         let placed = program.params.iter().map(|param| match strided {
             true => layouts::strided(param, &mut rng),
@@ -91,11 +94,11 @@ impl Given {
     }
 }
 
-fn lowered(graph: &Graph<ValueType>, layouts: &[Layout], fuse: bool, simplify: bool) -> Result<Lowered> {
+pub fn lowered(graph: &Graph<ValueType>, layouts: &[Layout], fuse: bool, simplify: bool) -> Result<Lowered> {
     lower(graph, &Places::default(), layouts, &Options { fuse, simplify, verify: true, ..Options::default() })
 }
 
-fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), Difference> {
+pub fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), Difference> {
     assert_eq!(expected.len(), results.len(), "{engine}");
     for (n, (a, b)) in expected.iter().zip(results).enumerate() {
         if !a.same_bits(b) {

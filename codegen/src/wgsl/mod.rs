@@ -1,185 +1,158 @@
-//! WGSL modules from expanded loop nests: one thread an element, one `let` a primitive.
+//! WGSL modules from loop nests: one invocation an element, a lane, a row or a block, one `let` a primitive.
 //!
-//! Registers are `f32`, `u32` (all integers are unsigned words; the primitive carries the sign) and `bool`. What WGSL leaves
-//! open is done by functions from the repository's `shaders/`, which are added to a module when it calls them. This emitter
-//! covers 32-bit types and no memory narrower than a word; the rest is an error that names the gap.
+//! A nest takes one [`Step`] or several, each a module and a dispatch: elementwise nests one, reductions and scans as many as
+//! their [order](ndjit_ir::reduction) has. Registers are `f32`, `u32` (integers of up to 32 bits, narrow ones extended by zeros;
+//! the primitive carries the sign), `bool`, `nd_u64` (integers of 64 bits: `u64`, or two words) and `f64`. What WGSL leaves
+//! open, or a device does not do as IEEE-754 says, is done by functions from the repository's `shaders/`; a module holds those it
+//! calls. Nothing here knows a device: what one can do comes as [`Features`].
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod body;
+mod index;
+mod library;
+mod memory;
+mod params;
 mod prim;
+mod steps;
 
-use ndjit_ir::body::{Body, InstKind, Reg};
-use ndjit_ir::loops::{LoopBody, LoopNest};
-use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
-use std::fmt::{self, Write};
+pub use library::{FILES, text as library_text};
+pub use params::{HEADER, Header, params};
+pub use steps::emit;
 
-/// Threads in a workgroup, along x.
-pub const WORKGROUP: u32 = 64;
+use crate::target::Target;
+use std::fmt;
 
-const PRELUDE: &str = include_str!("../../../shaders/prelude.wgsl");
+/// Invocations of a workgroup, along x.
+pub const WORKGROUP: u32 = 256;
+/// Lanes' results that one invocation of [`Step::Tree`] combines: four levels of the tree of blocks.
+pub const LEAVES: usize = 16;
 
-/// Hand-written functions by file: what a call's name begins with, and the file's text.
-const LIBRARY: &[(&str, &str)] = &[
-    ("nd_f", include_str!("../../../shaders/float.wgsl")),
-    ("nd_is", include_str!("../../../shaders/float.wgsl")),
-    ("nd_u", include_str!("../../../shaders/integer.wgsl")),
-    ("nd_s", include_str!("../../../shaders/integer.wgsl")),
-];
+/// What a device can do, and how far it does it as IEEE-754 says. Part of the key of kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Features {
+    /// Integers of 64 bits; without them they are pairs of words.
+    pub int64: bool,
+    /// `f64`. Needs `int64`.
+    pub float64: bool,
+    /// Whether float operations may be compiled as written: neither contracted nor reordered, infinities, NaN and the sign of zero
+    /// kept. Otherwise each result is hidden from the compiler.
+    pub as_written: bool,
+    /// `fma` rounds once.
+    pub fma: bool,
+    /// Division of `f32` rounds to nearest.
+    pub division: bool,
+    /// The square root of `f32` rounds to nearest.
+    pub sqrt: bool,
+    /// Subnormal numbers of `f32` are neither read nor written as zeros.
+    pub subnormals: bool,
+}
 
-/// A module's text. Bindings of group 0: 0 the geometry, 1 the literals (one `u32` a register), then inputs, then outputs.
+impl Features {
+    /// A device that does everything as IEEE-754 says.
+    pub const ALL: Features = Features {
+        int64: true,
+        float64: true,
+        as_written: true,
+        fma: true,
+        division: true,
+        sqrt: true,
+        subnormals: true,
+    };
+
+    /// A device that has nothing beyond WGSL, and does it as loosely as WGSL allows.
+    pub const LEAST: Features = Features {
+        int64: false,
+        float64: false,
+        as_written: false,
+        fma: false,
+        division: false,
+        sqrt: false,
+        subnormals: false,
+    };
+
+    /// The primitives that modules for the device have.
+    pub fn target(&self) -> Target {
+        Target::wgsl(self.float64)
+    }
+}
+
+/// What one dispatch does for a nest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// An elementwise nest: one invocation an element.
+    Elements {
+        /// One invocation does so many elements that results of one or two bytes fill words, which it alone writes. Results lie
+        /// without gaps from a word's first byte on. Otherwise words are shared, and written atomically.
+        packed: bool,
+    },
+    /// A reduction: sixteen invocations a block of elements, one a lane.
+    Lanes {
+        /// Writes results, since there is one block for each; otherwise partial results.
+        last: bool,
+    },
+    /// A reduction: one invocation for up to [`LEAVES`] partial results.
+    Tree {
+        /// Writes results.
+        last: bool,
+    },
+    /// A scan: one invocation a block of elements; its results lack what the blocks before give.
+    Local {
+        /// Nothing follows, since there is one block a row. Otherwise the blocks' totals are partial results.
+        last: bool,
+    },
+    /// A scan: one invocation a row; from the blocks' totals, what the blocks before each block give.
+    Carries,
+    /// A scan: one invocation an element that is not of the first block: its result with what the blocks before give.
+    Carried,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Step::Elements { .. } => "elements",
+            Step::Lanes { .. } => "lanes",
+            Step::Tree { .. } => "tree",
+            Step::Local { .. } => "local",
+            Step::Carries => "carries",
+            Step::Carried => "carried",
+        })
+    }
+}
+
+/// What a module binds at a number of group 0, after the parameters at 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binding {
+    /// The nest's input of this number, to be read.
+    Input(usize),
+    /// The nest's output of this number, to be written, of scans also to be read.
+    Output(usize),
+    /// Partial results of this output that another dispatch left.
+    PartialIn(usize),
+    /// Partial results of this output.
+    PartialOut(usize),
+}
+
+impl Binding {
+    /// Whether it is written.
+    pub fn writes(self) -> bool {
+        matches!(self, Binding::Output(_) | Binding::PartialOut(_))
+    }
+}
+
+/// A module's text and what it binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WgslModule {
     /// The text; its entry point is `main`.
     pub text: String,
+    /// What is bound at 1, 2, …; the parameters, [`params`], at 0.
+    pub bindings: Vec<Binding>,
+    /// Elements that one invocation computes: more than one where results of less than a word are packed.
+    pub elements: u32,
 }
 
 impl fmt::Display for WgslModule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-/// Emits a module for an expanded nest.
-///
-/// # Errors
-/// `Backend` where the nest uses a type or primitive that this emitter does not cover; `Verify` if it is not expanded.
-pub fn emit(nest: &LoopNest) -> Result<WgslModule> {
-    if nest.reduce.is_some() {
-        return Err(gap("reductions"));
-    }
-    if nest.inputs.iter().any(|input| input.index) {
-        return Err(gap("indices, which argmax and argmin read,"));
-    }
-    let LoopBody::Prims { body, .. } = &nest.body else {
-        return Err(Error::new(ErrorCode::Verify, "wgsl: the nest is not expanded"));
-    };
-    let mut text = String::from(PRELUDE);
-    let mut main = String::new();
-    bindings(&mut text, nest)?;
-    let names = inputs(&mut main, nest, body);
-    for inst in &body.insts {
-        let reg = inst.result();
-        let value = match &inst.kind {
-            InstKind::Const(bits) => constant(body.ty(reg), *bits)?,
-            InstKind::Prim(prim) => {
-                let args: Vec<&str> = inst.args.iter().map(|a| names[a.index()].as_str()).collect();
-                prim::expression(*prim, body.ty(inst.args[0]), body.ty(reg), &args)?
-            }
-            InstKind::Table(_) | InstKind::If(_) | InstKind::Repeat { .. } => {
-                return Err(gap("table look-ups, cold paths and loops inside a body"));
-            }
-        };
-        line(&mut main, &format!("let r{} = {value};", reg.0));
-    }
-    for (n, (output, &reg)) in nest.outputs.iter().zip(&body.outputs).enumerate() {
-        let operand = nest.inputs.len() + n;
-        let value = stored(output.dtype, &names[reg.index()]);
-        line(&mut main, &format!("out{n}[position(flat, {operand}u)] = {value};"));
-    }
-    for (i, (_, file)) in LIBRARY.iter().enumerate() {
-        let used = LIBRARY.iter().any(|(prefix, f)| f == file && main.contains(prefix));
-        let first = LIBRARY.iter().position(|(_, f)| f == file) == Some(i);
-        if used && first {
-            text.push('\n');
-            text.push_str(file);
-        }
-    }
-    let _ = write!(
-        text,
-        "\n@compute @workgroup_size({WORKGROUP})\n\
-         fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{\n\
-         \x20   for (var flat = id.x; flat < geometry[0]; flat = flat + groups.x * {WORKGROUP}u) {{\n{main}    }}\n}}\n"
-    );
-    Ok(WgslModule { text })
-}
-
-fn line(out: &mut String, statement: &str) {
-    let _ = writeln!(out, "        {statement}");
-}
-
-fn gap(what: &str) -> Error {
-    Error::new(ErrorCode::Backend, format!("wgsl: {what} cannot be emitted yet"))
-        .help("this emitter covers arithmetic, comparisons and selection on f32, i32 and u32")
-}
-
-/// The element type of a storage buffer.
-fn element(dtype: DType) -> Result<&'static str> {
-    match dtype {
-        DType::F32 => Ok("f32"),
-        DType::I32 => Ok("i32"),
-        DType::U32 => Ok("u32"),
-        DType::Bool
-        | DType::U8
-        | DType::U16
-        | DType::U64
-        | DType::I8
-        | DType::I16
-        | DType::I64
-        | DType::Bf16
-        | DType::F16
-        | DType::F64
-        | DType::C64
-        | DType::C128 => Err(gap(&format!("arrays of {dtype}"))),
-    }
-}
-
-/// A loaded element as a register.
-fn loaded(dtype: DType, element: &str) -> String {
-    if dtype == DType::I32 { format!("bitcast<u32>({element})") } else { element.to_owned() }
-}
-
-/// A register as an element to store.
-fn stored(dtype: DType, register: &str) -> String {
-    if dtype == DType::I32 { format!("bitcast<i32>({register})") } else { register.to_owned() }
-}
-
-fn bindings(text: &mut String, nest: &LoopNest) -> Result<()> {
-    let _ = writeln!(text, "\n@group(0) @binding(1) var<storage, read> literals: array<u32>;");
-    let mut binding = 2;
-    for (n, input) in nest.inputs.iter().enumerate() {
-        let ty = element(input.dtype)?;
-        let _ = writeln!(text, "@group(0) @binding({binding}) var<storage, read> in{n}: array<{ty}>;");
-        binding += 1;
-    }
-    for (n, output) in nest.outputs.iter().enumerate() {
-        let ty = element(output.dtype)?;
-        let _ = writeln!(text, "@group(0) @binding({binding}) var<storage, read_write> out{n}: array<{ty}>;");
-        binding += 1;
-    }
-    Ok(())
-}
-
-/// Emits the loads; returns the name of every register.
-fn inputs(main: &mut String, nest: &LoopNest, body: &Body) -> Vec<String> {
-    let names: Vec<String> = (0..body.types.len()).map(|i| format!("{}", Reg::from_index(i))).collect();
-    let mut reg = 0;
-    for (n, input) in nest.inputs.iter().enumerate() {
-        let value = loaded(input.dtype, &format!("in{n}[position(flat, {n}u)]"));
-        line(main, &format!("let r{reg} = {value};"));
-        reg += 1;
-    }
-    let mut cell = 0;
-    for dtype in &nest.literals {
-        for &ty in dtype.repr() {
-            let word = format!("literals[{cell}u]");
-            let value = match ty {
-                PrimType::F32 => format!("bitcast<f32>({word})"),
-                PrimType::Bool => format!("({word} != 0u)"),
-                PrimType::I8 | PrimType::I16 | PrimType::I32 | PrimType::I64 | PrimType::F64 => word,
-            };
-            line(main, &format!("let r{reg} = {value};"));
-            (reg, cell) = (reg + 1, cell + 1);
-        }
-    }
-    names
-}
-
-fn constant(ty: PrimType, bits: u64) -> Result<String> {
-    match ty {
-        PrimType::Bool => Ok(format!("{}", bits & 1 == 1)),
-        PrimType::I32 => Ok(format!("{bits}u")),
-        // By bits: decimal text would leave rounding, infinities and NaN to the implementation's parser.
-        PrimType::F32 => Ok(format!("bitcast<f32>({bits:#x}u)")),
-        PrimType::I8 | PrimType::I16 | PrimType::I64 | PrimType::F64 => Err(gap(&format!("constants of {ty}"))),
     }
 }

@@ -1,75 +1,222 @@
 //! The WGSL expression of each primitive.
+//!
+//! Integers of 8 and 16 bits live in the low bits of a `u32` whose other bits are zero; each result is cut to that.
 
-use super::gap;
+use super::Features;
 use ndjit_ir::body::Prim;
-use ndjit_ir::{PrimType, Result};
+use ndjit_ir::{Error, ErrorCode, PrimType, Result};
 
-/// The expression for `prim` on `args`, whose first has type `ty`; the result has type `to`.
-pub fn expression(prim: Prim, ty: PrimType, to: PrimType, args: &[&str]) -> Result<String> {
-    let supported = |t: PrimType| matches!(t, PrimType::Bool | PrimType::I32 | PrimType::F32);
-    if !supported(ty) || !supported(to) {
-        return Err(gap(&format!("{prim} on {ty} to {to}")));
+/// The WGSL type of a register.
+pub fn register(ty: PrimType) -> &'static str {
+    match ty {
+        PrimType::Bool => "bool",
+        PrimType::I8 | PrimType::I16 | PrimType::I32 => "u32",
+        PrimType::I64 => "nd_u64",
+        PrimType::F32 => "f32",
+        PrimType::F64 => "f64",
     }
-    let infix = |op: &str| format!("{} {op} {}", args[0], args[1]);
+}
+
+/// A constant. Floats are written by their bits: decimal text would leave rounding, infinities and NaN to the implementation. A
+/// zero is hidden from the compiler: Mesa 22 folds products with it, whatever the module says about NaN.
+pub fn constant(ty: PrimType, bits: u64) -> String {
+    match ty {
+        PrimType::Bool => format!("{}", bits & 1 == 1),
+        PrimType::I8 | PrimType::I16 | PrimType::I32 => format!("{bits}u"),
+        PrimType::I64 => wide(bits),
+        PrimType::F32 if bits == 0 => "bitcast<f32>(params[0u])".to_owned(),
+        PrimType::F32 if bits == 1 << 31 => "bitcast<f32>(params[0u] | 0x80000000u)".to_owned(),
+        PrimType::F32 => format!("bitcast<f32>({bits:#x}u)"),
+        PrimType::F64 if bits << 1 == 0 => {
+            format!("bitcast<f64>(nd64_make(params[0u], params[0u] | {:#x}u))", bits >> 32)
+        }
+        PrimType::F64 => format!("bitcast<f64>({})", wide(bits)),
+    }
+}
+
+fn wide(bits: u64) -> String {
+    format!("nd64_make({:#x}u, {:#x}u)", bits as u32, bits >> 32)
+}
+
+/// The expression for `prim` on `args`; `from` is the type of the last, `to` that of the result.
+///
+/// # Errors
+/// `Backend` for a primitive that passes remove before.
+pub fn expression(prim: Prim, from: PrimType, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
     let call = |name: &str| format!("{name}({})", args.join(", "));
-    let signed = |op: &str| format!("bitcast<i32>({}) {op} bitcast<i32>({})", args[0], args[1]);
+    Ok(match from {
+        _ if prim == Prim::Select => format!("select({}, {}, {})", args[2], args[1], args[0]),
+        PrimType::F32 => single(prim, to, args, features)?,
+        PrimType::F64 => double(prim, to, args, features)?,
+        PrimType::Bool => match prim {
+            Prim::And => format!("{} & {}", args[0], args[1]),
+            Prim::Or => format!("{} | {}", args[0], args[1]),
+            Prim::Xor => format!("{} != {}", args[0], args[1]),
+            Prim::Not => format!("!{}", args[0]),
+            Prim::Mask if to == PrimType::I64 => format!("nd64_make(select(0u, 1u, {}), 0u)", args[0]),
+            Prim::Mask => format!("select(0u, 1u, {})", args[0]),
+            _ => return Err(gap(prim, from, to)),
+        },
+        PrimType::I64 => match (prim, to) {
+            (Prim::Bitcast, PrimType::F64) => format!("bitcast<f64>({})", args[0]),
+            (Prim::Itrunc, PrimType::I8) => format!("nd64_low({}) & 0xffu", args[0]),
+            (Prim::Itrunc, PrimType::I16) => format!("nd64_low({}) & 0xffffu", args[0]),
+            (Prim::Itrunc, _) => call("nd64_low"),
+            (Prim::FromSint, PrimType::F32) => call("nd64_sint_to_f32"),
+            (Prim::FromUint, PrimType::F32) => call("nd64_uint_to_f32"),
+            (Prim::FromSint, _) => call("nd64_sint_to_f64"),
+            (Prim::FromUint, _) => call("nd64_uint_to_f64"),
+            (Prim::Smulhi | Prim::Umulhi, _) => return Err(gap(prim, from, to)),
+            _ => format!("nd64_{prim}({})", args.join(", ")),
+        },
+        PrimType::I8 | PrimType::I16 | PrimType::I32 => word(prim, from, to, args)?,
+    })
+}
+
+
+fn gap(prim: Prim, from: PrimType, to: PrimType) -> Error {
+    Error::new(ErrorCode::Backend, format!("wgsl: there is no {prim} from {from} to {to}"))
+        .help("nests are legalized for the module's target first")
+}
+
+/// Integers in a word.
+fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str]) -> Result<String> {
+    let narrow = from != PrimType::I32;
+    let mask = from.mask() as u32;
+    let infix = |op: &str| format!("{} {op} {}", args[0], args[1]);
+    let call = |name: &str, args: &[String]| format!("{name}({})", args.join(", "));
+    let plain: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+    // An operand with its sign in all bits above.
+    let signed = |arg: &str| if narrow { format!("nd_sext({arg}, {}u)", 32 - from.bits()) } else { arg.to_owned() };
+    let both: Vec<String> = args.iter().map(|arg| signed(arg)).collect();
+    let compare = |op: &str| format!("bitcast<i32>({}) {op} bitcast<i32>({})", both[0], both[1]);
+    let cut = |value: String| if narrow { format!("({value}) & {mask:#x}u") } else { value };
     Ok(match prim {
-        Prim::Fadd | Prim::Iadd => infix("+"),
-        Prim::Fsub | Prim::Isub => infix("-"),
-        Prim::Fmul | Prim::Imul => infix("*"),
-        Prim::Fdiv => infix("/"),
-        Prim::Fneg => format!("bitcast<f32>(bitcast<u32>({}) ^ 0x80000000u)", args[0]),
-        Prim::Fabs => format!("bitcast<f32>(bitcast<u32>({}) & 0x7fffffffu)", args[0]),
-        Prim::Fmin => call("nd_fmin"),
-        Prim::Fmax => call("nd_fmax"),
-        Prim::Ffloor => call("floor"),
-        Prim::Fceil => call("ceil"),
-        Prim::Ftrunc => call("trunc"),
-        Prim::Fround => call("round"),
-        Prim::Feq => format!("!nd_isnan({0}) && !nd_isnan({1}) && {0} == {1}", args[0], args[1]),
-        Prim::Fne => format!("nd_isnan({0}) || nd_isnan({1}) || {0} != {1}", args[0], args[1]),
-        Prim::Flt => format!("!nd_isnan({0}) && !nd_isnan({1}) && {0} < {1}", args[0], args[1]),
-        Prim::Fle => format!("!nd_isnan({0}) && !nd_isnan({1}) && {0} <= {1}", args[0], args[1]),
-        Prim::Sdiv => call("nd_sdiv"),
-        Prim::Udiv => call("nd_udiv"),
-        Prim::Srem => call("nd_srem"),
-        Prim::Urem => call("nd_urem"),
-        Prim::Smin => format!("select({1}, {0}, {2})", args[0], args[1], signed("<")),
-        Prim::Smax => format!("select({1}, {0}, {2})", args[0], args[1], signed(">")),
-        Prim::Umin => call("min"),
-        Prim::Umax => call("max"),
-        Prim::Shl => call("nd_shl"),
-        Prim::Ushr => call("nd_ushr"),
-        Prim::Sshr => call("nd_sshr"),
+        Prim::Iadd => cut(infix("+")),
+        Prim::Isub => cut(infix("-")),
+        Prim::Imul => cut(infix("*")),
+        Prim::Sdiv => cut(call("nd_sdiv", &both)),
+        Prim::Srem => cut(call("nd_srem", &both)),
+        Prim::Udiv => call("nd_udiv", &plain),
+        Prim::Urem => call("nd_urem", &plain),
+        Prim::Smin => format!("select({1}, {0}, {2})", args[0], args[1], compare("<")),
+        Prim::Smax => format!("select({1}, {0}, {2})", args[0], args[1], compare(">")),
+        Prim::Umin => call("min", &plain),
+        Prim::Umax => call("max", &plain),
+        Prim::Shl => cut(call("nd_shl", &plain)),
+        Prim::Ushr => call("nd_ushr", &plain),
+        Prim::Sshr => cut(format!("nd_sshr({}, {})", both[0], args[1])),
         Prim::Ieq => infix("=="),
         Prim::Ine => infix("!="),
-        Prim::Slt => signed("<"),
-        Prim::Sle => signed("<="),
+        Prim::Slt => compare("<"),
+        Prim::Sle => compare("<="),
         Prim::Ult => infix("<"),
         Prim::Ule => infix("<="),
         Prim::And => infix("&"),
         Prim::Or => infix("|"),
-        Prim::Xor if ty == PrimType::Bool => infix("!="),
         Prim::Xor => infix("^"),
-        Prim::Not if ty == PrimType::Bool => format!("!{}", args[0]),
-        Prim::Not => format!("~{}", args[0]),
-        Prim::Select => format!("select({}, {}, {})", args[2], args[1], args[0]),
-        Prim::Bitcast if to == PrimType::F32 => format!("bitcast<f32>({})", args[0]),
+        Prim::Not => cut(format!("~{}", args[0])),
+        Prim::Bitcast => format!("bitcast<f32>({})", args[0]),
+        Prim::Sext if to == PrimType::I64 => format!("nd64_sext({})", both[0]),
+        Prim::Sext if to == PrimType::I32 => both[0].clone(),
+        Prim::Sext => format!("{} & {:#x}u", both[0], to.mask()),
+        Prim::Zext if to == PrimType::I64 => format!("nd64_make({}, 0u)", args[0]),
+        Prim::Zext => args[0].to_owned(),
+        Prim::Itrunc => format!("{} & {:#x}u", args[0], to.mask()),
+        Prim::FromSint if to == PrimType::F64 => format!("f64(bitcast<i32>({}))", args[0]),
+        Prim::FromUint if to == PrimType::F64 => format!("f64({})", args[0]),
+        Prim::FromSint => call("nd_sint_to_f32", &plain),
+        Prim::FromUint => call("nd_uint_to_f32", &plain),
+        _ => return Err(gap(prim, from, to)),
+    })
+}
+
+/// `f32`.
+fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
+    let call = |name: &str| format!("{name}({})", args.join(", "));
+    let hide = |value: String| if features.as_written { value } else { format!("nd_hide({value})") };
+    let infix = |op: &str| hide(format!("{} {op} {}", args[0], args[1]));
+    // Comparisons see NaN and subnormal numbers.
+    let compares = features.as_written && features.subnormals;
+    let compared = |op: &str, name: &str| {
+        if compares { format!("{} {op} {}", args[0], args[1]) } else { call(name) }
+    };
+    Ok(match prim {
+        Prim::Fadd if !features.subnormals => call("nd_fadd"),
+        Prim::Fsub if !features.subnormals => call("nd_fsub"),
+        Prim::Fmul if !features.subnormals => call("nd_fmul"),
+        Prim::Fadd => infix("+"),
+        Prim::Fsub => infix("-"),
+        Prim::Fmul => infix("*"),
+        Prim::Fdiv if features.division && features.subnormals => infix("/"),
+        Prim::Fdiv => call("nd_fdiv"),
+        Prim::Fsqrt if features.sqrt && features.subnormals => hide(call("sqrt")),
+        Prim::Fsqrt => call("nd_fsqrt"),
+        Prim::Fma if features.fma && features.subnormals => hide(call("fma")),
+        Prim::Fma if features.float64 => call("nd_fma_by_f64"),
+        Prim::Fma => call("nd_fma"),
+        Prim::Fneg => format!("bitcast<f32>(bitcast<u32>({}) ^ 0x80000000u)", args[0]),
+        Prim::Fabs => format!("bitcast<f32>(bitcast<u32>({}) & 0x7fffffffu)", args[0]),
+        Prim::Fmin => call("nd_fmin"),
+        Prim::Fmax => call("nd_fmax"),
+        Prim::Ffloor if !features.subnormals => call("nd_ffloor"),
+        Prim::Fceil if !features.subnormals => call("nd_fceil"),
+        Prim::Ffloor => hide(call("floor")),
+        Prim::Fceil => hide(call("ceil")),
+        Prim::Ftrunc => hide(call("trunc")),
+        Prim::Fround => hide(call("round")),
+        Prim::Feq => compared("==", "nd_feq"),
+        // naga writes `!=` as the comparison that is false for NaN.
+        Prim::Fne if compares => format!("!({} == {})", args[0], args[1]),
+        Prim::Fne => format!("!nd_feq({})", args.join(", ")),
+        Prim::Flt => compared("<", "nd_flt"),
+        Prim::Fle => compared("<=", "nd_fle"),
         Prim::Bitcast => format!("bitcast<u32>({})", args[0]),
-        Prim::Mask => format!("select(0u, 1u, {})", args[0]),
-        Prim::FromSint => format!("f32(bitcast<i32>({}))", args[0]),
-        Prim::FromUint => format!("f32({})", args[0]),
-        // Not IEEE on every adapter, or out of 32 bits: they come with the GPU itself.
-        Prim::Fsqrt
-        | Prim::Fma
-        | Prim::Smulhi
-        | Prim::Umulhi
-        | Prim::Sext
-        | Prim::Zext
-        | Prim::Itrunc
-        | Prim::Fpromote
-        | Prim::Fdemote
-        | Prim::ToSint
-        | Prim::ToUint => return Err(gap(&format!("{prim}"))),
+        Prim::Fpromote => format!("f64({})", args[0]),
+        Prim::ToSint if to == PrimType::I64 => call("nd64_f32_to_sint"),
+        Prim::ToUint if to == PrimType::I64 => call("nd64_f32_to_uint"),
+        Prim::ToSint => call("nd_f32_to_sint"),
+        Prim::ToUint => call("nd_f32_to_uint"),
+        _ => return Err(gap(prim, PrimType::F32, to)),
+    })
+}
+
+/// `f64`, on devices that have it and do it as IEEE-754 says.
+fn double(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
+    let call = |name: &str| format!("{name}({})", args.join(", "));
+    let hide = |value: String| if features.as_written { value } else { format!("nd_hide64({value})") };
+    let infix = |op: &str| hide(format!("{} {op} {}", args[0], args[1]));
+    let compared = |op: &str, name: &str| {
+        if features.as_written { format!("{} {op} {}", args[0], args[1]) } else { call(name) }
+    };
+    Ok(match prim {
+        Prim::Fadd => infix("+"),
+        Prim::Fsub => infix("-"),
+        Prim::Fmul => infix("*"),
+        Prim::Fdiv => infix("/"),
+        Prim::Fsqrt => hide(call("sqrt")),
+        Prim::Fma if features.fma => hide(call("fma")),
+        Prim::Fma => call("nd_fma64"),
+        Prim::Fneg => format!("bitcast<f64>(bitcast<u64>({}) ^ 0x8000000000000000lu)", args[0]),
+        Prim::Fabs => format!("bitcast<f64>(bitcast<u64>({}) & 0x7ffffffffffffffflu)", args[0]),
+        Prim::Fmin => call("nd_fmin64"),
+        Prim::Fmax => call("nd_fmax64"),
+        Prim::Ffloor => call("nd_ffloor64"),
+        Prim::Fceil => call("nd_fceil64"),
+        Prim::Ftrunc => call("nd_ftrunc64"),
+        Prim::Fround => call("nd_fround64"),
+        Prim::Feq => compared("==", "nd_feq64"),
+        Prim::Fne if features.as_written => format!("!({} == {})", args[0], args[1]),
+        Prim::Fne => format!("!nd_feq64({})", args.join(", ")),
+        Prim::Flt => compared("<", "nd_flt64"),
+        Prim::Fle => compared("<=", "nd_fle64"),
+        Prim::Bitcast => format!("bitcast<u64>({})", args[0]),
+        // Hidden: Mesa 25 deletes a pair of casts.
+        Prim::Fdemote => format!("nd_hide(f32({}))", args[0]),
+        Prim::ToSint if to == PrimType::I64 => call("nd64_f64_to_sint"),
+        Prim::ToUint if to == PrimType::I64 => call("nd64_f64_to_uint"),
+        Prim::ToSint => call("nd_f64_to_sint"),
+        Prim::ToUint => call("nd_f64_to_uint"),
+        _ => return Err(gap(prim, PrimType::F64, to)),
     })
 }

@@ -1,0 +1,40 @@
+//! From flat numbers to indices of loops, and from these to positions in arrays.
+
+use super::params::{self, EXTENTS};
+use ndjit_ir::loops::{LoopNest, Stride};
+
+/// Statements that take the number `flat` apart into indices of the loops `range` of a nest, and the indices' names.
+pub fn indices(range: std::ops::Range<usize>, flat: &str, prefix: &str) -> (Vec<String>, Vec<String>) {
+    let names: Vec<String> = range.clone().map(|n| format!("{prefix}{n}")).collect();
+    let mut statements = Vec::new();
+    let mut rest = flat.to_owned();
+    for (n, name) in range.clone().zip(&names).rev() {
+        if n == range.start {
+            statements.push(format!("let {name} = {rest};"));
+            break;
+        }
+        let extent = format!("params[{}u]", EXTENTS + n);
+        statements.push(format!("let {name} = {rest} % {extent};"));
+        statements.push(format!("let {name}_rest = {rest} / {extent};"));
+        rest = format!("{name}_rest");
+    }
+    (statements, names)
+}
+
+/// The position of an element of an operand that is an array.
+pub fn position(nest: &LoopNest, operand: usize, loops: &[String]) -> String {
+    let at = params::offset(nest, operand);
+    let access = nest.inputs.iter().chain(&nest.outputs).nth(operand);
+    // What a reduction stores is said to be contiguous, wherever it lies.
+    let known = operand < nest.inputs.len() || nest.reduce.is_none();
+    let mut text = format!("params[{at}u]");
+    for (n, index) in loops.iter().enumerate() {
+        let class = access.map(|access| access.inner).filter(|_| known && n == nest.vector_loop());
+        match class {
+            Some(Stride::Broadcast) => {}
+            Some(Stride::Contiguous) => text += &format!(" + {index}"),
+            Some(Stride::Strided) | None => text += &format!(" + {index} * params[{}u]", at + 1 + n),
+        }
+    }
+    text
+}

@@ -1,0 +1,84 @@
+//! The repository's `shaders/`: which of their functions a module calls, and their text.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// The hand-written files: name and text. Of the two that say what 64-bit integers are a module uses one.
+pub const FILES: &[(&str, &str)] = &[
+    ("wide_native.wgsl", include_str!("../../../shaders/wide_native.wgsl")),
+    ("wide_words.wgsl", include_str!("../../../shaders/wide_words.wgsl")),
+    ("wide.wgsl", include_str!("../../../shaders/wide.wgsl")),
+    ("integer.wgsl", include_str!("../../../shaders/integer.wgsl")),
+    ("float.wgsl", include_str!("../../../shaders/float.wgsl")),
+    ("soft.wgsl", include_str!("../../../shaders/soft.wgsl")),
+    ("double.wgsl", include_str!("../../../shaders/double.wgsl")),
+    ("fused_double.wgsl", include_str!("../../../shaders/fused_double.wgsl")),
+];
+
+/// A function with the comment before it.
+struct Function {
+    text: &'static str,
+    calls: Vec<&'static str>,
+}
+
+type Functions = HashMap<&'static str, Function>;
+
+fn functions(int64: bool) -> &'static Functions {
+    static NATIVE: LazyLock<Functions> = LazyLock::new(|| read("wide_words.wgsl"));
+    static WORDS: LazyLock<Functions> = LazyLock::new(|| read("wide_native.wgsl"));
+    if int64 { &NATIVE } else { &WORDS }
+}
+
+/// All functions but those of one file.
+fn read(without: &str) -> Functions {
+    let mut functions = Functions::new();
+    for (_, file) in FILES.iter().filter(|(name, _)| *name != without) {
+        // Functions are separated by empty lines, which they do not have inside.
+        for part in file.split("\n\n") {
+            let name = part.lines().find_map(|line| line.strip_prefix("fn ")?.split('(').next());
+            if let Some(name) = name {
+                functions.insert(name, Function { text: part.trim_end(), calls: called(part) });
+            }
+        }
+    }
+    functions
+}
+
+/// The names that a text calls, of those that begin with `nd`.
+fn called(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for (at, _) in text.match_indices('(') {
+        let start = text[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |n| n + 1);
+        let name = &text[start..at];
+        if name.starts_with("nd") && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The functions that a text calls, and those that these call, in a fixed order, with the type of 64-bit integers.
+pub fn text(code: &str, int64: bool) -> String {
+    let functions = functions(int64);
+    let mut names: Vec<&str> = called(code);
+    let mut next = 0;
+    while let Some(name) = names.get(next) {
+        next += 1;
+        for &call in functions.get(name).iter().flat_map(|function| &function.calls) {
+            if !names.contains(&call) {
+                names.push(call);
+            }
+        }
+    }
+    names.sort_unstable();
+    let mut out = String::new();
+    let texts: Vec<&str> = names.iter().filter_map(|name| functions.get(name)).map(|f| f.text).collect();
+    if code.contains("nd_u64") || texts.iter().any(|text| text.contains("nd_u64")) {
+        out += if int64 { "alias nd_u64 = u64;\n\n" } else { "alias nd_u64 = vec2<u32>;\n\n" };
+    }
+    for text in texts {
+        out += text;
+        out += "\n\n";
+    }
+    out
+}

@@ -1,0 +1,106 @@
+//! Arrays in storage buffers: how their elements are bound, loaded and stored.
+//!
+//! Elements of one or two bytes lie in words, as on the CPU. Partial results have a word each where an element would have less.
+
+use super::params;
+use super::prim::register;
+use ndjit_ir::loops::LoopNest;
+use ndjit_ir::{DType, PrimType};
+
+/// How an array's elements lie in the words that are bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// As on the CPU, to be read.
+    Dense,
+    /// As on the CPU; words are shared by invocations, which write parts of them atomically.
+    Shared,
+    /// One element a word, or more words.
+    Loose,
+}
+
+/// An array of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory<'a> {
+    /// Its variable.
+    pub name: &'a str,
+    /// Its elements.
+    pub dtype: DType,
+    /// Where they lie.
+    pub packing: Packing,
+}
+
+impl Memory<'_> {
+    /// Elements a word, where they are smaller than one.
+    fn elements(self) -> Option<u32> {
+        match (self.dtype.bytes(), self.packing) {
+            (1, Packing::Dense | Packing::Shared) => Some(4),
+            (2, Packing::Dense | Packing::Shared) => Some(2),
+            _ => None,
+        }
+    }
+
+    /// The declaration, bound at `binding`.
+    pub fn declaration(self, binding: usize, writes: bool) -> String {
+        let mode = if writes { "read_write" } else { "read" };
+        let word = match self.dtype.storage() {
+            _ if self.elements().is_some() && self.packing == Packing::Shared => "atomic<u32>".to_owned(),
+            [PrimType::F32, PrimType::F32] => "vec2<f32>".to_owned(),
+            [PrimType::F64, PrimType::F64] => "vec2<f64>".to_owned(),
+            words => register(words[0]).to_owned(),
+        };
+        format!("@group(0) @binding({binding}) var<storage, {mode}> {}: array<{word}>;", self.name)
+    }
+
+    /// The storage words of an element, as expressions.
+    pub fn load(self, at: &str) -> Vec<String> {
+        let Memory { name, .. } = self;
+        if let Some(elements) = self.elements() {
+            let (shift, bits, mask) = shifts(elements);
+            let word = format!("{name}[{at} >> {shift}u]");
+            let word = if self.packing == Packing::Shared { format!("atomicLoad(&{word})") } else { word };
+            return vec![format!("(({word} >> (({at} & {}u) * {bits}u)) & {mask:#x}u)", elements - 1)];
+        }
+        match self.dtype.storage() {
+            [_] => vec![format!("{name}[{at}]")],
+            words => ["x", "y"][..words.len()].iter().map(|part| format!("{name}[{at}].{part}")).collect(),
+        }
+    }
+
+    /// The statements that store an element of these words.
+    pub fn store(self, at: &str, words: &[String]) -> Vec<String> {
+        let Memory { name, .. } = self;
+        if let Some(elements) = self.elements() {
+            let (shift, bits, mask) = shifts(elements);
+            let word = format!("&{name}[{at} >> {shift}u]");
+            let by = format!("(({at} & {}u) * {bits}u)", elements - 1);
+            return vec![
+                format!("atomicAnd({word}, ~({mask:#x}u << {by}));"),
+                format!("atomicOr({word}, {} << {by});", words[0]),
+            ];
+        }
+        match words {
+            [word] => vec![format!("{name}[{at}] = {word};")],
+            words => {
+                let ty = if self.dtype == DType::C128 { "vec2<f64>" } else { "vec2<f32>" };
+                vec![format!("{name}[{at}] = {ty}({});", words.join(", "))]
+            }
+        }
+    }
+}
+
+/// For elements of a word: by what a position is shifted, an element's bits, and the mask of one.
+pub fn shifts(elements: u32) -> (u32, u32, u32) {
+    match elements {
+        4 => (2, 8, 0xff),
+        _ => (1, 16, 0xffff),
+    }
+}
+
+/// The words of an index: its offset and strides times the loops' indices, as a 64-bit integer.
+pub fn index(nest: &LoopNest, operand: usize, loops: &[String]) -> String {
+    let at = params::offset(nest, operand);
+    let term = |n: usize| format!("nd64_make(params[{}u], params[{}u])", at + 2 * n, at + 2 * n + 1);
+    loops.iter().enumerate().fold(term(0), |sum, (n, index)| {
+        format!("nd64_iadd({sum}, nd64_imul({}, nd64_make({index}, 0u)))", term(n + 1))
+    })
+}

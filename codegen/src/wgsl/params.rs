@@ -1,0 +1,103 @@
+//! The parameters of a dispatch: what a module reads from binding 0, as words.
+//!
+//! First a header, then the extents of the loops, then for each operand of the nest (inputs, then outputs) the offset and the stride
+//! along each loop, in elements, then the registers of the literals. What is an index instead of an array has two words for each of
+//! these, low first. All wrap around: an offset may lie before what is bound, as long as no element does.
+
+use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::{Error, ErrorCode, PrimType, Result};
+
+/// Words of the header.
+pub const HEADER: usize = 7;
+
+/// The numbers a dispatch is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Invocations that have something to do; of lanes: blocks of all rows.
+    pub count: u32,
+    /// Of a reduction: results. Of a scan: rows.
+    pub rows: u32,
+    /// Of a reduction: blocks of one result, or partial results of one. Of a scan: blocks of one row. Lanes and what is local to a block:
+    /// those of this dispatch.
+    pub blocks: u32,
+    /// Elements of one result or row.
+    pub len: u32,
+    /// Of a reduction or a scan: the first block of this dispatch.
+    pub first: u32,
+    /// Of lanes: blocks of one result in all dispatches.
+    pub all: u32,
+}
+
+impl Header {
+    fn words(self) -> [u32; HEADER] {
+        // The first word is a zero that no compiler can know.
+        [0, self.count, self.rows, self.blocks, self.len, self.first, self.all]
+    }
+}
+
+/// The word at which the extents begin.
+pub(super) const EXTENTS: usize = HEADER;
+
+/// The word at which the offset of an operand is; inputs are counted before outputs. Of the number of operands: where literals begin.
+pub(super) fn offset(nest: &LoopNest, operand: usize) -> usize {
+    let words = |n: usize| if index(nest, n) { 2 } else { 1 } * (nest.rank + 1);
+    EXTENTS + nest.rank + (0..operand).map(words).sum::<usize>()
+}
+
+/// Whether an operand is an index.
+pub(super) fn index(nest: &LoopNest, operand: usize) -> bool {
+    nest.inputs.get(operand).is_some_and(|access| access.index)
+}
+
+/// Words of a register.
+pub(super) fn register_words(ty: PrimType) -> usize {
+    match ty {
+        PrimType::I64 | PrimType::F64 => 2,
+        PrimType::Bool | PrimType::I8 | PrimType::I16 | PrimType::I32 | PrimType::F32 => 1,
+    }
+}
+
+/// The parameters of a dispatch. `before` is, for each operand, how many bytes of it lie before what is bound; `literals` are
+/// registers' bits.
+///
+/// # Errors
+/// `Verify` if an offset or a stride is no whole number of elements, or operands and literals are not the nest's.
+pub fn params(
+    nest: &LoopNest,
+    header: Header,
+    geometry: &Geometry,
+    before: &[usize],
+    literals: &[u64],
+) -> Result<Vec<u32>> {
+    let wrong = |what: &str| Error::new(ErrorCode::Verify, format!("wgsl: {what}"));
+    let registers: Vec<PrimType> = nest.literals.iter().flat_map(|dtype| dtype.repr()).copied().collect();
+    let layouts: Vec<_> = geometry.inputs.iter().chain(&geometry.outputs).collect();
+    let accesses: Vec<_> = nest.inputs.iter().chain(&nest.outputs).collect();
+    if registers.len() != literals.len() || layouts.len() != accesses.len() || before.len() != accesses.len() {
+        return Err(wrong("operands and literals are not the nest's"));
+    }
+    let mut words = header.words().to_vec();
+    words.extend(geometry.extents.iter().map(|&extent| extent as u32));
+    for ((access, layout), &before) in accesses.iter().zip(layouts).zip(before) {
+        let bytes = [(layout.offset as i64).wrapping_sub(before as i64)];
+        let all = bytes.into_iter().chain(layout.strides.iter().map(|&stride| stride as i64));
+        for bytes in all {
+            if access.index {
+                words.extend([bytes as u32, (bytes >> 32) as u32]);
+                continue;
+            }
+            let unit = access.dtype.bytes() as i64;
+            if bytes % unit != 0 {
+                return Err(wrong("an element does not lie at a multiple of its size"));
+            }
+            words.push((bytes / unit) as u32);
+        }
+    }
+    for (ty, &bits) in registers.into_iter().zip(literals) {
+        words.push(bits as u32);
+        if register_words(ty) == 2 {
+            words.push((bits >> 32) as u32);
+        }
+    }
+    Ok(words)
+}

@@ -1,0 +1,554 @@
+//! The modules of a nest's steps: what each invocation does, around the nest's body.
+
+use super::body::Code;
+use super::index::{indices, position};
+use super::memory::{Memory, Packing, index};
+use super::params::{self, EXTENTS};
+use super::prim::register;
+use super::{Binding, Features, LEAVES, Step, WORKGROUP, WgslModule, library};
+use crate::passes::split::{Split, split};
+use crate::passes::expand::expand;
+use crate::passes::legalize::legalize;
+use ndjit_ir::body::Body;
+use ndjit_ir::loops::{Along, LoopBody, LoopNest};
+use ndjit_ir::reduction::{BLOCK, LANES};
+use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
+use std::fmt::Write;
+
+/// Emits the module of one step of a nest of ops.
+///
+/// # Errors
+/// `Backend` where the device has no way to do what the nest does; `Verify` if the step is not one of the nest's.
+pub fn emit(nest: &LoopNest, step: Step, features: &Features) -> Result<WgslModule> {
+    let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
+    let fits = match step {
+        Step::Elements { .. } => nest.reduce.is_none(),
+        Step::Lanes { .. } | Step::Tree { .. } => nest.reduces(),
+        Step::Local { .. } | Step::Carries | Step::Carried => scans,
+    };
+    if !fits {
+        return Err(Error::new(ErrorCode::Verify, format!("wgsl: the nest has no step `{step}`")));
+    }
+    let mut module = Module::new(nest, step, *features);
+    match step {
+        Step::Elements { .. } => {
+            module.element()?;
+            module.elements();
+        }
+        Step::Lanes { last } => {
+            module.element()?;
+            module.combine()?;
+            module.lanes(last);
+        }
+        Step::Tree { last } => {
+            module.combine()?;
+            module.tree(last);
+        }
+        Step::Local { last } => {
+            module.element()?;
+            module.combine()?;
+            module.local(last);
+        }
+        Step::Carries => {
+            module.combine()?;
+            module.carries();
+        }
+        Step::Carried => {
+            module.combine()?;
+            module.carried();
+        }
+    }
+    Ok(module.finish())
+}
+
+/// The primitives of a nest for a device.
+pub fn expanded(nest: &LoopNest, features: &Features) -> Result<Body> {
+    match legalize(expand(nest)?, &features.target())?.body {
+        LoopBody::Prims { body, .. } if !features.float64 && body.types.contains(&PrimType::F64) => {
+            Err(Error::new(ErrorCode::Backend, "wgsl: the device has no f64"))
+        }
+        LoopBody::Prims { body, .. } => Ok(body),
+        LoopBody::Ops(_) => Err(Error::new(ErrorCode::Verify, "wgsl: the nest is not expanded")),
+    }
+}
+
+struct Module<'a> {
+    nest: &'a LoopNest,
+    code: Code,
+    bindings: Vec<Binding>,
+    /// Elements of an invocation.
+    elements: u32,
+    /// Variables of the workgroup.
+    shared: String,
+}
+
+impl<'a> Module<'a> {
+    fn new(nest: &'a LoopNest, step: Step, features: Features) -> Module<'a> {
+        let (inputs, outputs) = (nest.inputs.len(), nest.outputs.len());
+        let mut bindings = Vec::new();
+        let mut bind = |count: usize, binding: fn(usize) -> Binding| bindings.extend((0..count).map(binding));
+        match step {
+            Step::Elements { .. } | Step::Lanes { .. } | Step::Local { .. } => bind(inputs, Binding::Input),
+            Step::Tree { .. } | Step::Carries | Step::Carried => bind(outputs, Binding::PartialIn),
+        }
+        match step {
+            Step::Lanes { last: false } | Step::Tree { last: false } | Step::Carries => {
+                bind(outputs, Binding::PartialOut);
+            }
+            Step::Local { last: false } => {
+                bind(outputs, Binding::Output);
+                bind(outputs, Binding::PartialOut);
+            }
+            Step::Elements { .. } | Step::Lanes { .. } | Step::Tree { .. } | Step::Local { .. } | Step::Carried => {
+                bind(outputs, Binding::Output);
+            }
+        }
+        // Positions have no memory.
+        bindings.retain(|binding| !matches!(binding, Binding::Input(n) if nest.inputs[*n].index));
+        let packed = matches!(step, Step::Elements { packed: true });
+        let least = nest.outputs.iter().map(|access| access.dtype.bytes()).min().unwrap_or(4);
+        let elements = if packed { (4 / least.min(4)) as u32 } else { 1 };
+        Module { nest, code: Code::new(features), bindings, elements, shared: String::new() }
+    }
+
+    fn name(binding: Binding) -> String {
+        match binding {
+            Binding::Input(n) => format!("in{n}"),
+            Binding::Output(n) => format!("out{n}"),
+            Binding::PartialIn(n) => format!("from{n}"),
+            Binding::PartialOut(n) => format!("to{n}"),
+        }
+    }
+
+    fn dtype(&self, binding: Binding) -> DType {
+        match binding {
+            Binding::Input(n) => self.nest.inputs[n].dtype,
+            Binding::Output(n) | Binding::PartialIn(n) | Binding::PartialOut(n) => self.nest.outputs[n].dtype,
+        }
+    }
+
+    fn packing(&self, binding: Binding) -> Packing {
+        match binding {
+            Binding::Input(_) => Packing::Dense,
+            // Whole words are written by hand.
+            Binding::Output(_) if self.elements > 1 => Packing::Dense,
+            Binding::Output(_) => Packing::Shared,
+            Binding::PartialIn(_) | Binding::PartialOut(_) => Packing::Loose,
+        }
+    }
+
+    fn load(&self, binding: Binding, at: &str) -> Vec<String> {
+        let name = Self::name(binding);
+        Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding) }.load(at)
+    }
+
+    fn store(&self, binding: Binding, at: &str, words: &[String]) -> Vec<String> {
+        let name = Self::name(binding);
+        Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding) }.store(at, words)
+    }
+
+    /// The types of the words of all outputs' elements.
+    fn words(&self) -> Vec<PrimType> {
+        self.nest.outputs.iter().flat_map(|access| access.dtype.storage()).copied().collect()
+    }
+
+    /// The words of one output among those of all.
+    fn range(&self, output: usize) -> std::ops::Range<usize> {
+        let words = |n: usize| self.nest.outputs[n].dtype.storage().len();
+        let start = (0..output).map(words).sum();
+        start..start + words(output)
+    }
+
+    /// The parts of a variable of type `Words`, of one output.
+    fn fields(&self, variable: &str, output: usize) -> Vec<String> {
+        self.range(output).map(|n| format!("{variable}.w{n}")).collect()
+    }
+
+    /// `element`: what the nest's body gives for an index of all loops.
+    fn element(&mut self) -> Result<()> {
+        let (nest, features) = (self.nest, self.code.features);
+        let body = expanded(nest, &features)?;
+        let loops: Vec<String> = (0..nest.rank).map(|n| format!("i{n}")).collect();
+        let parameters: Vec<String> = loops.iter().map(|index| format!("{index}: u32")).collect();
+        let mut inputs: Vec<String> = Vec::new();
+        let mut loads = Vec::new();
+        for (n, access) in nest.inputs.iter().enumerate() {
+            let words = if access.index {
+                vec![index(nest, n, &loops)]
+            } else {
+                let at = format!("at{n}");
+                loads.push(format!("let {at} = {};", position(nest, n, &loops)));
+                self.load(Binding::Input(n), &at)
+            };
+            for word in words {
+                loads.push(format!("let x{} = {word};", inputs.len()));
+                inputs.push(format!("x{}", inputs.len()));
+            }
+        }
+        let mut at = params::offset(nest, nest.inputs.len() + nest.outputs.len());
+        for ty in nest.literals.iter().flat_map(|dtype| dtype.repr()) {
+            let word = |at: usize| format!("params[{at}u]");
+            let value = match ty {
+                PrimType::Bool => format!("({} != 0u)", word(at)),
+                PrimType::I8 | PrimType::I16 | PrimType::I32 => word(at),
+                PrimType::F32 => format!("bitcast<f32>({})", word(at)),
+                PrimType::I64 => format!("nd64_make({}, {})", word(at), word(at + 1)),
+                PrimType::F64 => format!("bitcast<f64>(nd64_make({}, {}))", word(at), word(at + 1)),
+            };
+            at += params::register_words(*ty);
+            loads.push(format!("let x{} = {value};", inputs.len()));
+            inputs.push(format!("x{}", inputs.len()));
+        }
+        self.code.block(format!("fn element({}) -> Words", parameters.join(", ")), |code| {
+            code.lines(&loads);
+            let outputs = code.body(&body, &inputs)?;
+            code.line(format!("return Words({});", outputs.join(", ")));
+            Ok(())
+        })
+    }
+
+    /// `combine`: two values of all outputs combined.
+    fn combine(&mut self) -> Result<()> {
+        let features = self.code.features;
+        let combining = match split(self.nest)? {
+            Split::Reduce(parts) => parts.combine.nest,
+            Split::Scan(parts) => parts.carry.nest,
+            Split::Whole => return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing")),
+        };
+        let body = expanded(&combining, &features)?;
+        let count = self.words().len();
+        let inputs: Vec<String> = ["a", "b"].iter().flat_map(|v| (0..count).map(move |n| format!("{v}.w{n}"))).collect();
+        self.code.block("fn combine(a: Words, b: Words) -> Words", |code| {
+            let outputs = code.body(&body, &inputs)?;
+            code.line(format!("return Words({});", outputs.join(", ")));
+            Ok(())
+        })
+    }
+
+    /// The entry point, whose invocations of number `id` below the header's count do something.
+    fn main(&mut self, inner: impl FnOnce(&mut Module<'a>)) {
+        let head = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, \
+                    @builtin(local_invocation_index) local: u32)";
+        self.code.line(format!("@compute @workgroup_size({WORKGROUP})"));
+        let mut code = std::mem::replace(&mut self.code, Code::new(Features::LEAST));
+        code.block(head, |code| {
+            std::mem::swap(&mut self.code, code);
+            self.code.line("let workgroup = group.y * groups.x + group.x;");
+            inner(self);
+            std::mem::swap(&mut self.code, code);
+        });
+        self.code = code;
+    }
+
+    /// One invocation for each of the header's count.
+    fn each(&mut self, inner: impl FnOnce(&mut Module<'a>)) {
+        self.main(|this| {
+            this.code.line(format!("let id = workgroup * {WORKGROUP}u + local;"));
+            this.code.line("if (id >= params[1u]) { return; }");
+            inner(this);
+        });
+    }
+
+    /// Takes `flat` apart; returns the indices' names.
+    fn split(&mut self, range: std::ops::Range<usize>, flat: &str, prefix: &str) -> Vec<String> {
+        let (statements, names) = indices(range, flat, prefix);
+        self.code.lines(&statements);
+        names
+    }
+
+    fn store_all(&mut self, variable: &str, position: impl Fn(usize) -> (Binding, String)) {
+        for n in 0..self.nest.outputs.len() {
+            let (binding, at) = position(n);
+            self.code.line(format!("let to_{n} = {at};"));
+            let statements = self.store(binding, &format!("to_{n}"), &self.fields(variable, n));
+            self.code.lines(&statements);
+        }
+    }
+
+    fn elements(&mut self) {
+        let nest = self.nest;
+        if self.elements == 1 {
+            self.each(|this| {
+                let loops = this.split(0..nest.rank, "id", "i");
+                this.code.line(format!("let result = element({});", loops.join(", ")));
+                let inputs = nest.inputs.len();
+                this.store_all("result", |n| (Binding::Output(n), position(nest, inputs + n, &loops)));
+            });
+            return;
+        }
+        let count = self.elements;
+        self.each(|this| {
+            // The last word may have elements that are none: the last one again, and not stored.
+            this.code.line(format!("let start = id * {count}u;"));
+            for k in 0..count {
+                let flat = format!("flat{k}");
+                this.code.line(format!("let {flat} = min(start + {k}u, params[4u] - 1u);"));
+                let loops = this.split(0..nest.rank, &flat, &format!("i{k}_"));
+                this.code.line(format!("let result{k} = element({});", loops.join(", ")));
+            }
+            for n in 0..nest.outputs.len() {
+                let at = params::offset(nest, nest.inputs.len() + n);
+                let (name, bytes) = (Self::name(Binding::Output(n)), nest.outputs[n].dtype.bytes() as u32);
+                if bytes >= 4 {
+                    for k in 0..count {
+                        let store = this.store(
+                            Binding::Output(n),
+                            &format!("(params[{at}u] + start + {k}u)"),
+                            &this.fields(&format!("result{k}"), n),
+                        );
+                        this.code.block(format!("if (start + {k}u < params[4u])"), |code| code.lines(&store));
+                    }
+                    continue;
+                }
+                let word = this.range(n).start;
+                for first in (0..count).step_by(4 / bytes as usize) {
+                    let parts: Vec<String> = (0..4 / bytes)
+                        .map(|k| {
+                            let (k, shift) = (first + k, 8 * bytes * k);
+                            format!("(select(0u, result{k}.w{word}, start + {k}u < params[4u]) << {shift}u)")
+                        })
+                        .collect();
+                    let index = format!("(params[{at}u] + start + {first}u) / {}u", 4 / bytes);
+                    let store = format!("{name}[{index}] = {};", parts.join(" | "));
+                    this.code.block(format!("if (start + {first}u < params[4u])"), |code| code.line(store));
+                }
+            }
+        });
+    }
+
+    /// Sixteen lanes take every sixteenth element of a block, and are combined by halving.
+    fn lanes(&mut self, last: bool) {
+        let nest = self.nest;
+        let kept = nest.kept();
+        let along_kept = nest.reduce.as_ref().is_some_and(|reduce| reduce.along == Along::Kept);
+        let per = WORKGROUP / LANES as u32;
+        let words = self.words();
+        for (n, &ty) in words.iter().enumerate() {
+            let _ = writeln!(self.shared, "var<workgroup> shared{n}: array<{}, {WORKGROUP}>;", shareable(ty));
+        }
+        self.main(|this| {
+            let code = &mut this.code;
+            // Neighbours read what lies together: lanes of a row, or columns.
+            let (lane, pair) = match along_kept {
+                true => (format!("local / {per}u"), format!("local % {per}u")),
+                false => (format!("local % {LANES}u"), format!("local / {LANES}u")),
+            };
+            code.line(format!("let lane = {lane};"));
+            code.line(format!("let slot = {pair};"));
+            code.line(format!("let id = workgroup * {per}u + slot;"));
+            code.line("let busy = id < params[1u];");
+            let (row, block) = match along_kept {
+                true => ("id % params[2u]", "id / params[2u]"),
+                false => ("id / params[3u]", "id % params[3u]"),
+            };
+            code.line(format!("let row = {row};"));
+            code.line(format!("let block = {block};"));
+            code.line(format!("let start = (params[5u] + block) * {BLOCK}u;"));
+            code.line("let length = params[4u];");
+            code.line(format!("let present = select(0u, min(length - min(start, length), {LANES}u), busy);"));
+            let outer = this.split(0..kept, "row", "k");
+            this.total();
+            let mut code = std::mem::replace(&mut this.code, Code::new(Features::LEAST));
+            code.block("if (lane < present)", |code| {
+                code.line(format!("let end = min(start + {BLOCK}u, length);"));
+                code.block(format!("for (var flat = start + lane; flat < end; flat += {LANES}u)"), |code| {
+                    let (statements, inner) = indices(kept..nest.rank, "flat", "k");
+                    code.lines(&statements);
+                    let loops: Vec<String> = outer.iter().chain(&inner).cloned().collect();
+                    code.line(format!("let value = element({});", loops.join(", ")));
+                    code.line("if (flat == start + lane) { total = value; } else { total = combine(total, value); }");
+                });
+            });
+            let me = if along_kept { format!("lane * {per}u + slot") } else { format!("slot * {LANES}u + lane") };
+            let other = |half: usize| match along_kept {
+                true => format!("(lane + {half}u) * {per}u + slot"),
+                false => format!("slot * {LANES}u + lane + {half}u"),
+            };
+            code.line(format!("let me = {me};"));
+            let mut half = LANES / 2;
+            while half > 0 {
+                for (n, &ty) in words.iter().enumerate() {
+                    code.line(format!("shared{n}[me] = {};", shared(ty, &format!("total.w{n}"))));
+                }
+                code.line("workgroupBarrier();");
+                code.block(format!("if (lane < {half}u && lane + {half}u < present)"), |code| {
+                    code.line(format!("let other = {};", other(half)));
+                    let parts = words.iter().enumerate().map(|(n, &ty)| unshared(ty, &format!("shared{n}[other]")));
+                    let parts: Vec<String> = parts.collect();
+                    code.line(format!("total = combine(total, Words({}));", parts.join(", ")));
+                });
+                code.line("workgroupBarrier();");
+                half /= 2;
+            }
+            this.code = code;
+            this.code.line("if (lane != 0u || !busy) { return; }");
+            let inputs = nest.inputs.len();
+            this.store_all("total", |n| match last {
+                true => (Binding::Output(n), position(nest, inputs + n, &outer)),
+                // The blocks of a row lie together, those of other dispatches among them.
+                false => (Binding::PartialOut(n), "row * params[6u] + params[5u] + block".to_owned()),
+            });
+        });
+    }
+
+    /// Up to [`LEAVES`] neighbours of a row are combined in a balanced tree.
+    fn tree(&mut self, last: bool) {
+        let nest = self.nest;
+        let value = self.loaded(Binding::PartialIn, |_| "at".to_owned());
+        self.each(|this| {
+            this.code.line(format!("let groups_of_row = (params[3u] + {}u) / {LEAVES}u;", LEAVES - 1));
+            this.code.line("let row = id / groups_of_row;");
+            this.code.line("let part = id % groups_of_row;");
+            this.code.line(format!("let first = part * {LEAVES}u;"));
+            this.code.line(format!("var count = min(params[3u] - first, {LEAVES}u);"));
+            this.code.line(format!("var values: array<Words, {LEAVES}>;"));
+            this.code.block("for (var i = 0u; i < count; i++)", |code| {
+                code.line("let at = row * params[3u] + first + i;");
+                code.line(format!("values[i] = {value};"));
+            });
+            this.code.block("while (count > 1u)", |code| {
+                code.block("for (var i = 0u; i < count / 2u; i++)", |code| {
+                    code.line("values[i] = combine(values[2u * i], values[2u * i + 1u]);");
+                });
+                code.line("if ((count & 1u) == 1u) { values[count / 2u] = values[count - 1u]; }");
+                code.line("count = (count + 1u) / 2u;");
+            });
+            this.code.line("let total = values[0];");
+            let rows = if last { this.split(0..nest.kept(), "row", "k") } else { Vec::new() };
+            let inputs = nest.inputs.len();
+            this.store_all("total", |n| match last {
+                true => (Binding::Output(n), position(nest, inputs + n, &rows)),
+                false => (Binding::PartialOut(n), "row * groups_of_row + part".to_owned()),
+            });
+        });
+    }
+
+    /// Elements of a block, one after the other.
+    fn local(&mut self, last: bool) {
+        let nest = self.nest;
+        let (kept, inputs) = (nest.kept(), nest.inputs.len());
+        self.each(|this| {
+            // Neighbours take neighbouring rows.
+            this.code.line("let row = id % params[2u];");
+            this.code.line("let block = params[5u] + id / params[2u];");
+            let mut loops = this.split(0..kept, "row", "k");
+            loops.push("at".to_owned());
+            this.code.line(format!("let start = block * {BLOCK}u;"));
+            this.code.line(format!("let end = min(start + {BLOCK}u, params[4u]);"));
+            this.total();
+            let mut stores = Vec::new();
+            for n in 0..nest.outputs.len() {
+                stores.push(format!("let to_{n} = {};", position(nest, inputs + n, &loops)));
+                stores.extend(this.store(Binding::Output(n), &format!("to_{n}"), &this.fields("total", n)));
+            }
+            this.code.block("for (var at = start; at < end; at++)", |code| {
+                code.line(format!("let value = element({});", loops.join(", ")));
+                code.line("if (at == start) { total = value; } else { total = combine(total, value); }");
+                code.lines(&stores);
+            });
+            if !last {
+                this.code.line("let slot = block * params[2u] + row;");
+                for n in 0..nest.outputs.len() {
+                    let store = this.store(Binding::PartialOut(n), "slot", &this.fields("total", n));
+                    this.code.lines(&store);
+                }
+            }
+        });
+    }
+
+    /// `total`, which nothing was combined into yet.
+    fn total(&mut self) {
+        let zero: Vec<String> = self.words().iter().map(|&ty| zero(ty)).collect();
+        self.code.line(format!("var total = Words({});", zero.join(", ")));
+    }
+
+    /// The words of all outputs' elements, loaded.
+    fn loaded(&self, binding: fn(usize) -> Binding, at: impl Fn(usize) -> String) -> String {
+        let words = (0..self.nest.outputs.len()).flat_map(|n| self.load(binding(n), &at(n)));
+        format!("Words({})", words.collect::<Vec<String>>().join(", "))
+    }
+
+    /// The totals of a row's blocks, one after the other; the carry of a block is at its number.
+    fn carries(&mut self) {
+        let nest = self.nest;
+        self.each(|this| {
+            this.total();
+            let value = this.loaded(Binding::PartialIn, |_| "before".to_owned());
+            let mut stores = vec!["let to = block * params[2u] + id;".to_owned()];
+            for n in 0..nest.outputs.len() {
+                stores.extend(this.store(Binding::PartialOut(n), "to", &this.fields("total", n)));
+            }
+            this.code.block("for (var block = 1u; block < params[3u]; block++)", |code| {
+                code.line("let before = (block - 1u) * params[2u] + id;");
+                code.line(format!("let value = {value};"));
+                code.line("if (block == 1u) { total = value; } else { total = combine(total, value); }");
+                code.lines(&stores);
+            });
+        });
+    }
+
+    /// Results with the carry of their block.
+    fn carried(&mut self) {
+        let nest = self.nest;
+        let (kept, inputs) = (nest.kept(), nest.inputs.len());
+        self.each(|this| {
+            this.code.line("let row = id % params[2u];");
+            this.code.line(format!("let at = params[5u] * {BLOCK}u + id / params[2u];"));
+            this.code.line(format!("let carry = (at / {BLOCK}u) * params[2u] + row;"));
+            let mut loops = this.split(0..kept, "row", "k");
+            loops.push("at".to_owned());
+            let carry = this.loaded(Binding::PartialIn, |_| "carry".to_owned());
+            let result = this.loaded(Binding::Output, |n| format!("({})", position(nest, inputs + n, &loops)));
+            this.code.line(format!("let total = combine({carry}, {result});"));
+            this.store_all("total", |n| (Binding::Output(n), position(nest, inputs + n, &loops)));
+        });
+    }
+
+    fn finish(self) -> WgslModule {
+        let features = self.code.features;
+        let mut code = String::new();
+        let _ = writeln!(code, "@group(0) @binding(0) var<storage, read> params: array<u32>;");
+        for (n, &binding) in self.bindings.iter().enumerate() {
+            let name = Self::name(binding);
+            let memory = Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding) };
+            let _ = writeln!(code, "{}", memory.declaration(1 + n, binding.writes()));
+        }
+        let fields = self.words().iter().enumerate().map(|(n, &ty)| format!("w{n}: {}", register(ty))).collect::<Vec<_>>();
+        let _ = writeln!(code, "{}\nstruct Words {{ {} }}\n", self.shared, fields.join(", "));
+        code += &self.code.tables();
+        code += &self.code.text.replace("\n}\nfn ", "\n}\n\nfn ").replace("\n}\n@compute", "\n}\n\n@compute");
+        let text = format!("{}{code}", library::text(&code, features.int64));
+        WgslModule { text, bindings: self.bindings, elements: self.elements }
+    }
+}
+
+/// A word of an element that no lane has given yet.
+fn zero(ty: PrimType) -> String {
+    match ty {
+        PrimType::I64 => "nd64_make(0u, 0u)".to_owned(),
+        PrimType::F64 => "0.0lf".to_owned(),
+        PrimType::F32 => "0.0".to_owned(),
+        PrimType::Bool => "false".to_owned(),
+        PrimType::I8 | PrimType::I16 | PrimType::I32 => "0u".to_owned(),
+    }
+}
+
+/// What a word is in memory of the workgroup: floats are integers, so that no bit can change.
+fn shareable(ty: PrimType) -> &'static str {
+    match ty {
+        PrimType::F32 => "u32",
+        PrimType::F64 => "u64",
+        PrimType::Bool | PrimType::I8 | PrimType::I16 | PrimType::I32 | PrimType::I64 => register(ty),
+    }
+}
+
+fn shared(ty: PrimType, word: &str) -> String {
+    if ty == PrimType::F32 || ty == PrimType::F64 { format!("bitcast<{}>({word})", shareable(ty)) } else { word.to_owned() }
+}
+
+fn unshared(ty: PrimType, word: &str) -> String {
+    if ty == PrimType::F32 || ty == PrimType::F64 { format!("bitcast<{}>({word})", register(ty)) } else { word.to_owned() }
+}
+
+/// The number of words before the extents, for those who read parameters.
+const _: () = assert!(EXTENTS == super::HEADER);

@@ -1,0 +1,147 @@
+//! What of an array is bound, and how loops are cut so that no binding is larger than the device takes.
+//!
+//! A kernel's loops are cut in halves, the outermost first, until what each operand has to be bound for is small enough.
+//! Loops that are reduced or scanned are not cut; there the blocks of elements are.
+
+use ndjit_ir::loops::{Geometry, Layout, LoopNest};
+use ndjit_ir::reduction::BLOCK;
+use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Bindings begin at multiples of this: the most that WebGPU allows devices to ask for.
+const ALIGNMENT: usize = 256;
+/// The most elements of a dispatch: numbers of invocations are 32 bits wide.
+const MAX_COUNT: usize = 1 << 30;
+
+/// What is bound of an operand's memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// The first byte.
+    pub start: usize,
+    /// Bytes, a multiple of 16.
+    pub size: usize,
+}
+
+/// A part of a kernel's indices.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// The loops, with offsets from the start of the operands' memory.
+    pub geometry: Geometry,
+    /// The blocks of elements, where they are reduced or scanned.
+    pub blocks: Range<usize>,
+    /// For each operand (inputs, then outputs) what is bound; nothing of an index.
+    pub windows: SmallVec<[Window; 4]>,
+}
+
+/// Cuts a nest's indices into parts whose windows have at most `max` bytes.
+///
+/// # Errors
+/// `Size` if one index, or one block of elements, needs more.
+pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Chunk>> {
+    let elements = reduced(nest, geometry);
+    let blocks = if nest.reduce.is_some() { 0..elements.div_ceil(BLOCK) } else { 0..1 };
+    let mut open = vec![(geometry.clone(), blocks)];
+    let mut chunks = Vec::new();
+    while let Some((geometry, blocks)) = open.pop() {
+        let windows = windows(nest, &geometry, &blocks)?;
+        let count = count(nest, &geometry, &blocks);
+        if windows.iter().all(|window| window.size as u64 <= max) && count.is_some_and(|count| count <= MAX_COUNT) {
+            chunks.push(Chunk { geometry, blocks, windows });
+            continue;
+        }
+        // The second half is done later.
+        if let Some(axis) = (0..nest.kept()).find(|&axis| geometry.extents[axis] > 1) {
+            let extent = geometry.extents[axis];
+            let half = extent / 2;
+            let middle = if half >= 64 { half.next_multiple_of(64) } else { half };
+            open.push((part(nest, &geometry, axis, middle..extent), blocks.clone()));
+            open.push((part(nest, &geometry, axis, 0..middle), blocks));
+        } else if blocks.len() > 1 {
+            let middle = blocks.start + blocks.len() / 2;
+            open.push((geometry.clone(), middle..blocks.end));
+            open.push((geometry, blocks.start..middle));
+        } else {
+            return Err(Error::new(ErrorCode::Size, "gpu: an array is spread over more memory than the device can bind at once")
+                .fact(format_args!("the device binds {max} bytes"))
+                .help("a copy in row-major order is dense: `x + 0` makes one"));
+        }
+    }
+    Ok(chunks)
+}
+
+/// The number of elements that are reduced to one, or scanned.
+pub fn reduced(nest: &LoopNest, geometry: &Geometry) -> usize {
+    geometry.extents[nest.kept()..].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
+}
+
+/// The number of results or rows.
+pub fn rows(nest: &LoopNest, geometry: &Geometry) -> usize {
+    geometry.extents[..nest.kept()].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
+}
+
+/// The number of indices.
+fn count(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Option<usize> {
+    let inner = if nest.reduce.is_some() { blocks.len().checked_mul(BLOCK)? } else { 1 };
+    rows(nest, geometry).checked_mul(inner)
+}
+
+/// Some indices of one loop.
+fn part(nest: &LoopNest, geometry: &Geometry, axis: usize, range: Range<usize>) -> Geometry {
+    let mut geometry = geometry.clone();
+    geometry.extents[axis] = range.len();
+    debug_assert_eq!(geometry.inputs.len(), nest.inputs.len());
+    for layout in geometry.inputs.iter_mut().chain(&mut geometry.outputs) {
+        let step = layout.strides[axis].wrapping_mul(range.start as isize);
+        layout.offset = layout.offset.wrapping_add_signed(step);
+    }
+    geometry
+}
+
+fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Result<SmallVec<[Window; 4]>> {
+    // The loops of a reduced output's strides are those that are kept.
+    let elements = match &nest.reduce {
+        Some(_) => blocks.start * BLOCK..(blocks.end * BLOCK).min(reduced(nest, geometry)),
+        None => 0..1,
+    };
+    let operands = nest.inputs.iter().zip(&geometry.inputs).chain(nest.outputs.iter().zip(&geometry.outputs));
+    let window = |(access, layout): (&ndjit_ir::loops::Access, &Layout)| {
+        if access.index {
+            return Ok(Window::default());
+        }
+        let (low, high) = reach(layout, &geometry.extents, nest.kept(), elements.clone());
+        let high = high.saturating_add(access.dtype.bytes() as i128);
+        let outside = || Error::new(ErrorCode::Verify, "gpu: a kernel leaves its memory");
+        let start = usize::try_from(low).map_err(|_| outside())? / ALIGNMENT * ALIGNMENT;
+        let end = usize::try_from(high).map_err(|_| outside())?;
+        Ok(Window { start, size: (end - start).next_multiple_of(16) })
+    };
+    operands.map(window).collect()
+}
+
+/// The lowest and the highest byte at which an element begins: over the kept loops, and some of the elements of the others in
+/// row-major order.
+fn reach(layout: &Layout, extents: &[usize], kept: usize, elements: Range<usize>) -> (i128, i128) {
+    let (mut low, mut high) = (layout.offset as i128, layout.offset as i128);
+    let mut along = |axis: usize, range: Range<usize>| {
+        let stride = layout.strides[axis] as i128;
+        let ends = [range.start as i128 * stride, (range.end as i128 - 1) * stride];
+        low += ends[0].min(ends[1]);
+        high += ends[0].max(ends[1]);
+    };
+    for (axis, &extent) in extents.iter().enumerate().take(kept) {
+        along(axis, 0..extent);
+    }
+    let mut elements = elements;
+    for axis in kept..extents.len() {
+        let inner: usize = extents[axis + 1..].iter().product();
+        let range = elements.start / inner.max(1)..elements.end.div_ceil(inner.max(1)).max(1);
+        // Elements of one index of this loop are some of the loops inside, those of several may be any.
+        elements = match range.len() {
+            1 => elements.start - range.start * inner..elements.end - range.start * inner,
+            _ => 0..inner,
+        };
+        along(axis, range);
+    }
+    (low, high)
+}

@@ -1,0 +1,358 @@
+//! Opening devices, and what is known of one. Everything wgpu reports comes through here.
+
+use super::memory::Pool;
+use super::pipeline::{Key, Pipeline};
+use super::probe;
+use super::spirv::FloatControls;
+use crate::cache::{Bounds, Cache};
+use ndjit_codegen::wgsl;
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// What sort of device it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GpuKind {
+    /// A card with memory of its own.
+    Discrete,
+    /// A part of the processor.
+    Integrated,
+    /// Part of a virtual machine.
+    Virtual,
+    /// No GPU: a program that computes on the processor, such as Mesa's lavapipe.
+    Software,
+    /// Something else.
+    Other,
+}
+
+impl fmt::Display for GpuKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            GpuKind::Discrete => "discrete GPU",
+            GpuKind::Integrated => "integrated GPU",
+            GpuKind::Virtual => "virtual GPU",
+            GpuKind::Software => "software, no GPU",
+            GpuKind::Other => "other device",
+        })
+    }
+}
+
+/// Which device it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuInfo {
+    /// The device's name, as its driver gives it.
+    pub name: String,
+    /// What sort of device it is.
+    pub kind: GpuKind,
+    /// Vulkan, Metal or DX12.
+    pub api: String,
+    /// The driver and its version.
+    pub driver: String,
+}
+
+impl fmt::Display for GpuInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {}, {})", self.name, self.kind, self.api, self.driver)
+    }
+}
+
+/// How a device is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuOptions {
+    /// Which of the adapters, the most suitable first.
+    pub index: usize,
+    /// Use at most these features: what a device has is left alone where this lacks it.
+    pub at_most: wgsl::Features,
+    /// The most bytes bound at once; `None` for as many as the device takes.
+    pub max_binding: Option<u64>,
+    /// The most bytes of memory taken from the device; `None` for a share of what there is, where that is known.
+    pub budget: Option<u64>,
+    /// How long to wait for the device to answer.
+    pub patience: Duration,
+}
+
+impl Default for GpuOptions {
+    fn default() -> GpuOptions {
+        GpuOptions {
+            index: 0,
+            at_most: wgsl::Features::ALL,
+            max_binding: None,
+            budget: None,
+            patience: Duration::from_secs(120),
+        }
+    }
+}
+
+/// An open device.
+pub struct Gpu {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    info: GpuInfo,
+    pub(super) limits: wgpu::Limits,
+    /// The most bytes of one binding.
+    pub(super) max_binding: u64,
+    /// What it claims to do.
+    claimed: wgsl::Features,
+    /// What of that it was seen to do.
+    probed: OnceLock<wgsl::Features>,
+    /// What kernels as SPIR-V are told, where they are loaded so.
+    pub(super) controls: Option<FloatControls>,
+    pub(super) pool: Pool,
+    pub(super) pipelines: Cache<Key, Pipeline>,
+    lost: Arc<OnceLock<String>>,
+    patience: Duration,
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gpu").field("info", &self.info).field("features", &self.features()).finish_non_exhaustive()
+    }
+}
+
+/// The bounds of a device's pipelines.
+const PIPELINES: Bounds = Bounds { count: 4096, weight: 64 << 20 };
+
+impl Gpu {
+    /// The devices of this machine, the most suitable first: cards, then what is part of the processor, then software.
+    pub fn list() -> Vec<GpuInfo> {
+        adapters().iter().map(|adapter| info(&adapter.get_info())).collect()
+    }
+
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// `Device` if there is none of this index or it cannot be opened.
+    pub fn open(options: GpuOptions) -> Result<Arc<Gpu>> {
+        let adapters = adapters();
+        let Some(adapter) = adapters.get(options.index) else {
+            let error = match adapters.len() {
+                0 => Error::new(ErrorCode::Device, "gpu: there is none on this machine")
+                    .help("install a Vulkan driver; Mesa's lavapipe computes on the processor (Debian: `apt install libvulkan1 mesa-vulkan-drivers`)"),
+                found => Error::new(ErrorCode::Device, format!("gpu: there is no device {}", options.index))
+                    .fact(format_args!("devices found: {found}")),
+            };
+            return Err(error);
+        };
+        let adapter_info = adapter.get_info();
+        let info = info(&adapter_info);
+        let vulkan = adapter_info.backend == wgpu::Backend::Vulkan;
+        let wanted = wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64;
+        let mut wanted = wanted & adapter.features();
+        let passthrough = vulkan && options.at_most.as_written;
+        if passthrough {
+            wanted |= wgpu::Features::PASSTHROUGH_SHADERS & adapter.features();
+        }
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("ndjit"),
+            required_features: wanted,
+            required_limits: adapter.limits(),
+            // SAFETY: the experimental feature that is asked for is loading shaders as SPIR-V; what that asks of shaders is argued where
+            // they are loaded.
+            experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
+            memory_hints: wgpu::MemoryHints::MemoryUsage,
+            trace: wgpu::Trace::Off,
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).map_err(|e| {
+            Error::new(ErrorCode::Device, format!("gpu: {} cannot be opened", info.name)).fact(format_args!("{e}"))
+        })?;
+        let lost: Arc<OnceLock<String>> = Arc::default();
+        let noted = Arc::clone(&lost);
+        device.set_device_lost_callback(move |reason, message| {
+            let _ = noted.set(format!("{reason:?}: {message}"));
+        });
+        // What no scope caught; there is nobody to tell, and panicking, which is the default, helps nobody.
+        device.on_uncaptured_error(Arc::new(|_| {}));
+        let limits = device.limits();
+        let features = device.features();
+        let as_written = features.contains(wgpu::Features::PASSTHROUGH_SHADERS);
+        let int64 = features.contains(wgpu::Features::SHADER_INT64) && options.at_most.int64;
+        let software = info.kind == GpuKind::Software;
+        let most = limits.max_storage_buffer_binding_size.min(options.max_binding.unwrap_or(u64::MAX));
+        let gpu = Arc::new(Gpu {
+            pool: Pool::new(options.budget.or_else(|| software.then(half_of_memory).flatten())),
+            device,
+            queue,
+            info,
+            max_binding: most & !0xff,
+            limits,
+            claimed: wgsl::Features {
+                int64,
+                float64: int64 && features.contains(wgpu::Features::SHADER_F64) && options.at_most.float64,
+                as_written,
+                ..wgsl::Features::ALL
+            },
+            probed: OnceLock::new(),
+            controls: as_written.then(|| float_controls(adapter)),
+            pipelines: Cache::new(PIPELINES),
+            lost,
+            patience: options.patience,
+        });
+        let probed = probe::features(&gpu)?;
+        let most = options.at_most;
+        let _ = gpu.probed.set(wgsl::Features {
+            fma: probed.fma && most.fma,
+            division: probed.division && most.division,
+            sqrt: probed.sqrt && most.sqrt,
+            subnormals: probed.subnormals && most.subnormals,
+            ..probed
+        });
+        Ok(gpu)
+    }
+
+    /// Which device it is.
+    pub fn info(&self) -> &GpuInfo {
+        &self.info
+    }
+
+    /// What it can do, as far as kernels use it.
+    pub fn features(&self) -> wgsl::Features {
+        self.probed.get().copied().unwrap_or(self.claimed)
+    }
+
+    /// Arrays a kernel may use at once.
+    pub fn max_arrays(&self) -> usize {
+        // One binding is the parameters'.
+        (self.limits.max_storage_buffers_per_shader_stage as usize).saturating_sub(1)
+    }
+
+    /// Bytes of memory taken from the device, in use or kept for later.
+    pub fn memory_taken(&self) -> u64 {
+        self.pool.taken()
+    }
+
+    /// Gives up the device: whatever is asked of it from now on is an error.
+    pub fn destroy(&self) {
+        self.device.destroy();
+    }
+
+    /// # Errors
+    /// `Device` if the device is lost.
+    pub(super) fn alive(&self) -> Result<()> {
+        match self.lost.get() {
+            None => Ok(()),
+            Some(why) => Err(Error::new(ErrorCode::Device, format!("gpu: {} was lost", self.info.name))
+                .fact(format_args!("{why}"))
+                .help("arrays on it are gone; arrays in host memory are not, and can be moved to a device opened anew")),
+        }
+    }
+
+    /// Runs what calls wgpu, and gives its error, if it reports one.
+    ///
+    /// # Errors
+    /// `Device` if the device is lost, `Allocation` if it has no memory left, `Backend` for all else.
+    pub(super) fn scoped<R>(&self, what: &str, body: impl FnOnce() -> Result<R>) -> Result<R> {
+        self.alive()?;
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let result = body();
+        let errors = [internal.pop_now(), validation.pop_now(), memory.pop_now()];
+        self.alive()?;
+        let result = result?;
+        match errors.into_iter().flatten().next() {
+            None => Ok(result),
+            Some(wgpu::Error::OutOfMemory { .. }) => {
+                Err(Error::new(ErrorCode::Allocation, format!("gpu: {what}: {} has no memory left", self.info.name)))
+            }
+            Some(error) => Err(Error::new(ErrorCode::Backend, format!("gpu: {what} failed on {}", self.info.name))
+                .fact(format_args!("{error}"))),
+        }
+    }
+
+    /// Waits until a submission is done.
+    ///
+    /// # Errors
+    /// `Device` if the device is lost or does not answer.
+    pub(super) fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<()> {
+        let start = Instant::now();
+        loop {
+            self.alive()?;
+            let poll =
+                wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(Duration::from_secs(1)) };
+            match self.device.poll(poll) {
+                Ok(_) => return self.alive(),
+                Err(wgpu::PollError::Timeout) if start.elapsed() < self.patience => {}
+                Err(error) => {
+                    return Err(Error::new(ErrorCode::Device, format!("gpu: {} does not answer", self.info.name))
+                        .fact(format_args!("{error} after {} s", start.elapsed().as_secs())));
+                }
+            }
+        }
+    }
+}
+
+/// A scope whose error is there at once.
+trait PopNow {
+    fn pop_now(self) -> Option<wgpu::Error>;
+}
+
+impl PopNow for wgpu::ErrorScopeGuard {
+    fn pop_now(self) -> Option<wgpu::Error> {
+        pollster::block_on(self.pop())
+    }
+}
+
+fn adapters() -> &'static [wgpu::Adapter] {
+    static ADAPTERS: OnceLock<Vec<wgpu::Adapter>> = OnceLock::new();
+    ADAPTERS.get_or_init(|| {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+        descriptor.flags |= wgpu::InstanceFlags::ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER;
+        let instance = wgpu::Instance::new(descriptor);
+        let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        adapters.retain(|adapter| {
+            let flags = adapter.get_downlevel_capabilities().flags;
+            flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+        });
+        adapters.sort_by_key(|adapter| match info(&adapter.get_info()).kind {
+            GpuKind::Discrete => 0,
+            GpuKind::Integrated => 1,
+            GpuKind::Virtual => 2,
+            GpuKind::Other => 3,
+            GpuKind::Software => 4,
+        });
+        adapters
+    })
+}
+
+fn info(info: &wgpu::AdapterInfo) -> GpuInfo {
+    GpuInfo {
+        name: info.name.clone(),
+        kind: match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => GpuKind::Discrete,
+            wgpu::DeviceType::IntegratedGpu => GpuKind::Integrated,
+            wgpu::DeviceType::VirtualGpu => GpuKind::Virtual,
+            wgpu::DeviceType::Cpu => GpuKind::Software,
+            wgpu::DeviceType::Other => GpuKind::Other,
+        },
+        api: info.backend.to_string(),
+        driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+    }
+}
+
+/// What the driver says of float controls, which wgpu does not hand on.
+fn float_controls(adapter: &wgpu::Adapter) -> FloatControls {
+    // SAFETY: the adapter is only asked for properties, and nothing of it is kept.
+    let Some(hal) = (unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }) else { return FloatControls::default() };
+    let instance = hal.shared_instance().raw_instance();
+    let mut controls = ash::vk::PhysicalDeviceFloatControlsProperties::default();
+    let mut properties = ash::vk::PhysicalDeviceProperties2::default().push_next(&mut controls);
+    // SAFETY: the instance and the device are alive as long as the adapter, and the chain of structures is one the call takes.
+    unsafe { instance.get_physical_device_properties2(hal.raw_physical_device(), &mut properties) };
+    FloatControls {
+        preserve: [
+            controls.shader_signed_zero_inf_nan_preserve_float32 != 0,
+            controls.shader_signed_zero_inf_nan_preserve_float64 != 0,
+        ],
+        subnormals: [controls.shader_denorm_preserve_float32 != 0, controls.shader_denorm_preserve_float64 != 0],
+    }
+}
+
+/// Half of this machine's memory in bytes: what software may take. Linux alone says.
+fn half_of_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 512)
+}

@@ -1,0 +1,234 @@
+//! The dispatches of a kernel: which steps it takes, what each binds and is told.
+
+use super::chunks::{self, Chunk, Window};
+use super::device::Gpu;
+use super::pipeline::Pipeline;
+use ndjit_codegen::wgsl::{self, Binding, Header, LEAVES, Step, WORKGROUP};
+use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::reduction::{BLOCK, LANES};
+use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Memory that a dispatch binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The kernel's input of this number.
+    Input(usize),
+    /// The kernel's output of this number.
+    Output(usize),
+    /// Partial results of this number, of the kernel.
+    Partial(usize),
+}
+
+/// One dispatch.
+#[derive(Debug)]
+pub struct Dispatch {
+    pub pipeline: Arc<Pipeline>,
+    /// What is bound at 1, 2, ….
+    pub bound: SmallVec<[(Place, Window); 4]>,
+    /// Workgroups along x and y.
+    pub groups: (u32, u32),
+    header: Header,
+    geometry: Geometry,
+    before: SmallVec<[usize; 4]>,
+}
+
+impl Dispatch {
+    /// The parameters, with the bits of the literals' registers.
+    ///
+    /// # Errors
+    /// `Verify` if they are not the nest's.
+    pub fn params(&self, nest: &LoopNest, literals: &[u64]) -> Result<Vec<u32>> {
+        wgsl::params(nest, self.header, &self.geometry, &self.before, literals)
+    }
+}
+
+/// The dispatches of a kernel.
+#[derive(Debug, Default)]
+pub struct Dispatches {
+    pub all: Vec<Dispatch>,
+    /// Bytes of partial results.
+    pub partials: Vec<usize>,
+}
+
+impl Dispatches {
+    /// Cuts a kernel and compiles its steps. `sizes` are the bytes of its outputs' memory.
+    ///
+    /// # Errors
+    /// `Size` if the device cannot bind what one index needs; those of [`Gpu::pipeline`].
+    pub fn new(gpu: &Gpu, nest: &LoopNest, geometry: &Geometry, sizes: &[usize]) -> Result<Dispatches> {
+        let mut dispatches = Dispatches::default();
+        if geometry.extents.contains(&0) {
+            return Ok(dispatches);
+        }
+        let chunks = chunks::cut(nest, geometry, gpu.max_binding)?;
+        let mut builder = Builder { gpu, nest, dispatches: &mut dispatches };
+        match &nest.reduce {
+            None => {
+                for chunk in chunks {
+                    builder.elements(chunk, sizes)?;
+                }
+            }
+            Some(reduce) => {
+                // Parts of the same rows follow each other.
+                for rows in chunks.chunk_by(|a, b| a.blocks.end == b.blocks.start && b.blocks.start > 0) {
+                    if reduce.scans() { builder.scan(rows)? } else { builder.reduce(rows)? }
+                }
+            }
+        }
+        Ok(dispatches)
+    }
+}
+
+struct Builder<'a> {
+    gpu: &'a Gpu,
+    nest: &'a LoopNest,
+    dispatches: &'a mut Dispatches,
+}
+
+impl Builder<'_> {
+    fn elements(&mut self, chunk: Chunk, sizes: &[usize]) -> Result<()> {
+        let packed = packed(self.nest, &chunk, sizes);
+        let count = chunks::rows(self.nest, &chunk.geometry);
+        let header = Header { len: count as u32, ..Header::default() };
+        self.add(Step::Elements { packed }, &chunk, header, count, &[], &[])
+    }
+
+    /// Blocks are reduced by lanes, then combined in a tree.
+    fn reduce(&mut self, chunks: &[Chunk]) -> Result<()> {
+        let Some(Chunk { geometry, .. }) = chunks.first() else { return Ok(()) };
+        let elements = self.length(geometry)?;
+        let (rows, blocks) = (chunks::rows(self.nest, geometry), (elements as usize).div_ceil(BLOCK));
+        let last = blocks == 1;
+        let mut partial = if last { Vec::new() } else { self.partial(rows, blocks) };
+        for chunk in chunks {
+            let header = Header {
+                rows: rows as u32,
+                blocks: chunk.blocks.len() as u32,
+                len: elements,
+                first: chunk.blocks.start as u32,
+                all: blocks as u32,
+                ..Header::default()
+            };
+            let count = rows * chunk.blocks.len();
+            self.add(Step::Lanes { last }, chunk, header, count, &[], &partial)?;
+        }
+        let mut leaves = blocks;
+        while leaves > 1 {
+            let groups = leaves.div_ceil(LEAVES);
+            let last = groups == 1;
+            let next = if last { Vec::new() } else { self.partial(rows, groups) };
+            let header = Header { rows: rows as u32, blocks: leaves as u32, ..Header::default() };
+            self.add(Step::Tree { last }, &chunks[0], header, rows * groups, &partial, &next)?;
+            (partial, leaves) = (next, groups);
+        }
+        Ok(())
+    }
+
+    /// Blocks are scanned, then their totals, then these are combined with all but the first block.
+    fn scan(&mut self, chunks: &[Chunk]) -> Result<()> {
+        let Some(Chunk { geometry, .. }) = chunks.first() else { return Ok(()) };
+        let len = self.length(geometry)?;
+        let (rows, blocks) = (chunks::rows(self.nest, geometry), (len as usize).div_ceil(BLOCK));
+        let last = blocks == 1;
+        let totals = if last { Vec::new() } else { self.partial(rows, blocks) };
+        let header = Header { rows: rows as u32, blocks: blocks as u32, len, ..Header::default() };
+        for chunk in chunks {
+            let header = Header { first: chunk.blocks.start as u32, ..header };
+            self.add(Step::Local { last }, chunk, header, rows * chunk.blocks.len(), &[], &totals)?;
+        }
+        if last {
+            return Ok(());
+        }
+        let carries = self.partial(rows, blocks);
+        self.add(Step::Carries, &chunks[0], header, rows, &totals, &carries)?;
+        for chunk in chunks {
+            // The first block has no carry.
+            let first = chunk.blocks.start.max(1);
+            let elements = (chunk.blocks.end * BLOCK).min(len as usize).saturating_sub(first * BLOCK);
+            let header = Header { first: first as u32, ..header };
+            self.add(Step::Carried, chunk, header, rows * elements, &carries, &[])?;
+        }
+        Ok(())
+    }
+
+    /// The number of elements of a row, which a kernel counts with 32 bits.
+    fn length(&self, geometry: &Geometry) -> Result<u32> {
+        let elements = chunks::reduced(self.nest, geometry);
+        u32::try_from(elements).ok().filter(|&n| n <= u32::MAX - BLOCK as u32).ok_or_else(|| {
+            Error::new(ErrorCode::Size, "gpu: a reduction or a scan of more than 2^32 - 1024 elements to one")
+                .fact(format_args!("elements: {elements}"))
+                .help("reduce along one axis after the other, or on the CPU")
+        })
+    }
+
+    /// Partial results of all outputs.
+    fn partial(&mut self, rows: usize, blocks: usize) -> Vec<usize> {
+        let outputs = self.nest.outputs.iter();
+        let bytes = outputs.map(|access| rows.saturating_mul(blocks).saturating_mul(access.dtype.bytes().max(4)));
+        let first = self.dispatches.partials.len();
+        self.dispatches.partials.extend(bytes);
+        (first..self.dispatches.partials.len()).collect()
+    }
+
+    fn add(
+        &mut self,
+        step: Step,
+        chunk: &Chunk,
+        header: Header,
+        count: usize,
+        from: &[usize],
+        to: &[usize],
+    ) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        let pipeline = self.gpu.pipeline(self.nest, step)?;
+        let count = count.div_ceil(pipeline.elements as usize);
+        let per_group = if let Step::Lanes { .. } = step { WORKGROUP as usize / LANES } else { WORKGROUP as usize };
+        let groups = count.div_ceil(per_group);
+        let x = groups.min(self.gpu.limits.max_compute_workgroups_per_dimension as usize);
+        let y = groups.div_ceil(x);
+        let whole = |n: usize| Window { start: 0, size: self.dispatches.partials[n].next_multiple_of(16) };
+        let inputs = self.nest.inputs.len();
+        let bound: SmallVec<[(Place, Window); 4]> = pipeline
+            .bindings
+            .iter()
+            .map(|&binding| match binding {
+                Binding::Input(n) => (Place::Input(n), chunk.windows[n]),
+                Binding::Output(n) => (Place::Output(n), chunk.windows[inputs + n]),
+                Binding::PartialIn(n) => (Place::Partial(from[n]), whole(from[n])),
+                Binding::PartialOut(n) => (Place::Partial(to[n]), whole(to[n])),
+            })
+            .collect();
+        if let Some((_, window)) = bound.iter().find(|(_, window)| window.size as u64 > self.gpu.max_binding) {
+            return Err(Error::new(ErrorCode::Size, "gpu: partial results have more bytes than the device binds at once")
+                .fact(format_args!("{} bytes, at most {}", window.size, self.gpu.max_binding)));
+        }
+        let before = chunk.windows.iter().map(|window| window.start).collect();
+        let header = Header { count: count as u32, ..header };
+        let geometry = chunk.geometry.clone();
+        self.dispatches.all.push(Dispatch { pipeline, bound, groups: (x as u32, y as u32), header, geometry, before });
+        Ok(())
+    }
+}
+
+/// Whether results of less than a word are whole words of their own: dense, from the start of a word on, to the end of one or of the memory.
+fn packed(nest: &LoopNest, chunk: &Chunk, sizes: &[usize]) -> bool {
+    let outputs = nest.outputs.iter().zip(&chunk.geometry.outputs).zip(sizes);
+    if outputs.clone().all(|((access, _), _)| access.dtype.bytes() >= 4) {
+        return false;
+    }
+    let mut all = outputs;
+    all.all(|((access, layout), &size)| {
+        let mut step = access.dtype.bytes();
+        let dense = chunk.geometry.extents.iter().zip(&layout.strides).rev().all(|(&extent, &stride)| {
+            let fits = extent == 1 || usize::try_from(stride) == Ok(step);
+            step *= extent;
+            fits
+        });
+        let end = layout.offset + step;
+        dense && (access.dtype.bytes() >= 4 || layout.offset % 4 == 0 && (end % 4 == 0 || end == size))
+    })
+}

@@ -1,0 +1,89 @@
+//! Pipelines: the compiled modules of nests' steps, kept by the device.
+
+use super::device::Gpu;
+use super::spirv;
+use ndjit_codegen::wgsl::{self, Binding, Features, Step, WORKGROUP};
+use ndjit_ir::Result;
+use ndjit_ir::loops::LoopNest;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// What a pipeline is kept by.
+pub type Key = (LoopNest, Step, Features);
+
+/// A compiled module.
+#[derive(Debug)]
+pub struct Pipeline {
+    pub pipeline: wgpu::ComputePipeline,
+    pub layout: wgpu::BindGroupLayout,
+    /// What is bound at 1, 2, ….
+    pub bindings: Vec<Binding>,
+    /// Elements of one invocation.
+    pub elements: u32,
+}
+
+impl Gpu {
+    /// The pipeline of a step, compiled if it is not there.
+    ///
+    /// # Errors
+    /// `Backend` if the module cannot be emitted or the driver refuses it; `Device` if the device is lost.
+    pub(super) fn pipeline(&self, nest: &LoopNest, step: Step) -> Result<Arc<Pipeline>> {
+        self.alive()?;
+        self.pipelines.get((nest.clone(), step, self.features()), |key| {
+            let module = wgsl::emit(&key.0, key.1, &key.2)?;
+            let weight = module.text.len();
+            let pipeline = self.scoped("a kernel", || self.build(module))?;
+            Ok((Arc::new(pipeline), weight))
+        })
+    }
+
+    fn build(&self, module: wgsl::WgslModule) -> Result<Pipeline> {
+        let shader = match self.controls {
+            Some(controls) => {
+                let words = spirv::as_written(&spirv::compile(&module.text)?, controls)?;
+                let entry = wgpu::PassthroughShaderEntryPoint { name: "main".into(), workgroup_size: (WORKGROUP, 1, 1) };
+                let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
+                    entry_points: Cow::Owned(vec![entry]),
+                    spirv: Some(Cow::Owned(words)),
+                    ..wgpu::ShaderModuleDescriptorPassthrough::default()
+                };
+                // SAFETY: naga has validated the module and written the words; what was changed in them are modes, decorations and an
+                // opcode of the same form. It has put a check around each access to a buffer, all loops end, and the bindings are those
+                // of the layout below.
+                unsafe { self.device.create_shader_module_passthrough(descriptor) }
+            }
+            None => {
+                let source = wgpu::ShaderSource::Wgsl(Cow::Owned(module.text));
+                self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source })
+            }
+        };
+        let entry = |binding: usize, read_only: bool| wgpu::BindGroupLayoutEntry {
+            binding: binding as u32,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        let mut entries = vec![entry(0, true)];
+        entries.extend(module.bindings.iter().enumerate().map(|(n, binding)| entry(1 + n, !binding.writes())));
+        let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
+        let layout = self.device.create_bind_group_layout(&descriptor);
+        let whole = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: Some(&whole),
+            module: &shader,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        });
+        Ok(Pipeline { pipeline, layout, bindings: module.bindings, elements: module.elements })
+    }
+}

@@ -1,0 +1,104 @@
+//! What a call submits: dispatches, with all their parameters in one buffer.
+
+use super::device::Gpu;
+use super::dispatch::{Dispatch, Dispatches, Place};
+use super::memory::Memory;
+use ndjit_ir::Result;
+use ndjit_ir::loops::LoopNest;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes at which the parameters of a dispatch begin: multiples of this.
+const ALIGNMENT: usize = 256;
+
+/// Dispatches that wait to be submitted.
+pub struct Recording<'a> {
+    gpu: &'a Arc<Gpu>,
+    params: Vec<u8>,
+    ready: Vec<Ready<'a>>,
+    /// Partial results, kept until the submission is made.
+    partials: Vec<Memory>,
+}
+
+struct Ready<'a> {
+    dispatch: &'a Dispatch,
+    /// Bytes of the parameters.
+    params: Range<usize>,
+    /// The memory of each binding.
+    bound: Vec<wgpu::Buffer>,
+}
+
+impl<'a> Recording<'a> {
+    pub fn new(gpu: &'a Arc<Gpu>) -> Recording<'a> {
+        Recording { gpu, params: Vec::new(), ready: Vec::new(), partials: Vec::new() }
+    }
+
+    /// Adds the dispatches of a kernel. `operand` gives the memory of inputs and outputs, `literals` are the bits of registers.
+    pub fn add<'m>(
+        &mut self,
+        nest: &LoopNest,
+        dispatches: &'a Dispatches,
+        literals: &[u64],
+        operand: impl Fn(Place) -> Result<&'m Memory>,
+    ) -> Result<()> {
+        let first = self.partials.len();
+        for &bytes in &dispatches.partials {
+            self.partials.push(Memory::new(self.gpu, bytes)?);
+        }
+        for dispatch in &dispatches.all {
+            let start = self.params.len().next_multiple_of(ALIGNMENT);
+            self.params.resize(start, 0);
+            let words = dispatch.params(nest, literals)?;
+            self.params.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            let mut bound = Vec::with_capacity(dispatch.bound.len());
+            for (place, _) in &dispatch.bound {
+                bound.push(match *place {
+                    Place::Partial(n) => self.partials[first + n].buffer().clone(),
+                    place => operand(place)?.buffer().clone(),
+                });
+            }
+            self.ready.push(Ready { dispatch, params: start..self.params.len(), bound });
+        }
+        Ok(())
+    }
+
+    /// Hands everything to the device, which runs it in order; does not wait.
+    pub fn submit(self) -> Result<()> {
+        if self.ready.is_empty() {
+            return self.gpu.alive();
+        }
+        let params = Memory::upload(self.gpu, &self.params)?;
+        let binding = |buffer, start: usize, size: usize| {
+            wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer,
+                offset: start as u64,
+                size: wgpu::BufferSize::new(size as u64),
+            })
+        };
+        self.gpu.scoped("a call", || {
+            let device = &self.gpu.device;
+            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            for Ready { dispatch, params: range, bound } in &self.ready {
+                let own = binding(params.buffer(), range.start, range.len());
+                let others = bound.iter().zip(&dispatch.bound);
+                let others = others.map(|(buffer, (_, window))| binding(buffer, window.start, window.size));
+                let entries: Vec<wgpu::BindGroupEntry<'_>> = [own]
+                    .into_iter()
+                    .chain(others)
+                    .zip(0..)
+                    .map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource })
+                    .collect();
+                let layout = &dispatch.pipeline.layout;
+                let descriptor = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
+                let group = device.create_bind_group(&descriptor);
+                pass.set_pipeline(&dispatch.pipeline.pipeline);
+                pass.set_bind_group(0, &group, &[]);
+                pass.dispatch_workgroups(dispatch.groups.0, dispatch.groups.1, 1);
+            }
+            drop(pass);
+            self.gpu.queue.submit([encoder.finish()]);
+            Ok(())
+        })
+    }
+}

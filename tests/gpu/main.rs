@@ -1,0 +1,103 @@
+//! Programs on the GPU: the same bits as the interpreter's. Without a device the tests print that they were skipped.
+#![cfg(feature = "gpu")]
+
+#[path = "../corpus/programs.rs"]
+mod corpus;
+#[path = "../engines/mod.rs"]
+mod engines;
+
+use engines::{Difference, Given, compare, lowered};
+use ndjit_codegen::wgsl::Features;
+use ndjit_ir::interp::{Tensor, eval_graph};
+use ndjit_ir::random::{Limits, Program, program, shrink};
+use ndjit_ir::{ErrorCode, Result};
+use ndjit_runtime::gpu::{self, Argument, Gpu, GpuOptions, Output};
+use std::sync::{Arc, OnceLock};
+
+/// The device as it is, and told to do without what it has.
+fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
+    static DEVICES: OnceLock<Vec<(&str, Arc<Gpu>)>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let open = |at_most| Gpu::open(GpuOptions { at_most, ..GpuOptions::default() });
+        match open(Features::ALL) {
+            Ok(gpu) => {
+                println!("on {}: {:?}", gpu.info(), gpu.features());
+                // Kernels that do each addition with integers, for want of subnormal numbers, take lavapipe minutes to compile.
+                let least = open(Features { subnormals: true, ..Features::LEAST }).unwrap_or_else(|e| panic!("{e}"));
+                vec![("gpu", gpu), ("gpu without its features", least)]
+            }
+            Err(error) if error.code() == ErrorCode::Device => {
+                println!("SKIPPED, no device: {error}");
+                Vec::new()
+            }
+            Err(error) => panic!("{error}"),
+        }
+    })
+}
+
+fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<Vec<Tensor>> {
+    let given = Given::new(program, strided)?;
+    let lowered = lowered(&program.graph, &given.layouts, fuse, true)?;
+    let executable = gpu::Program::new(gpu, &lowered)?;
+    let arguments: Vec<Argument<'_>> = given.memory.iter().map(|tensor| Argument::Host(&tensor.bytes)).collect();
+    let graph = &lowered.simplified;
+    let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Fresh(None)).collect();
+    executable.run(&arguments, &program.scalars, &mut outputs)?;
+    let results = graph.outputs().iter().zip(outputs);
+    results
+        .map(|(&value, output)| {
+            let Output::Fresh(Some(memory)) = output else { panic!("a fresh output stays empty") };
+            let mut tensor = Tensor::zeros(graph.ty(value), graph.shape(value).clone())?;
+            memory.download(&mut tensor.bytes)?;
+            Ok(tensor)
+        })
+        .collect()
+}
+
+fn check(program: &Program) -> std::result::Result<(), Difference> {
+    let failed = |engine: &str, e: ndjit_ir::Error| Difference { engine: engine.into(), what: e.to_string() };
+    let dense = Given::new(program, false).map_err(|e| failed("layouts", e))?;
+    let plain = lowered(&program.graph, &dense.layouts, true, false).map_err(|e| failed("lower", e))?;
+    let expected = eval_graph(&plain.typed, &program.params, &program.scalars).map_err(|e| failed("interpreter", e))?;
+    for (name, gpu) in devices() {
+        for (fuse, strided) in [(true, false), (true, true), (false, false)] {
+            let engine = format!("{name}, fuse {fuse}, strided {strided}");
+            match run(gpu, program, fuse, strided) {
+                Ok(results) => compare(&engine, &expected, &results)?,
+                Err(e) if !gpu.features().float64 && e.to_string().contains("the device has no f64") => {}
+                Err(e) => return Err(failed(&engine, e)),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_program_of_the_corpus() {
+    let mut failures = Vec::new();
+    for (name, text) in corpus::files() {
+        for seed in 1..=3 {
+            if let Err(difference) = check(&corpus::program(&text, seed)) {
+                failures.push(format!("{name}, seed {seed}: {}: {}", difference.engine, difference.what));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn random_programs() {
+    let mut report = String::new();
+    for seed in 0..100 {
+        let program = program(seed, &Limits { nodes: 12, elements: 70, ..Limits::default() }).unwrap();
+        if check(&program).is_err() {
+            let small = shrink(&program, |p: &Program| check(p).is_err());
+            let difference = check(&small).expect_err("a shrunk program fails as well");
+            report += &format!("seed {seed}: {}: {}\n{small}\n", difference.engine, difference.what);
+            if report.lines().count() > 60 {
+                break;
+            }
+        }
+    }
+    assert!(report.is_empty(), "{report}");
+}
