@@ -49,7 +49,16 @@ fn nd_round64(sign: u64, exponent: i32, fraction: u64) -> f64 {
     return bitcast<f64>(sign | (scale + kept + select(0lu, 1lu, up)));
 }
 
+// The trip is one, which a compiler cannot know: Mesa's compiles what has no loop in one piece, in a time that grows with its square.
 fn nd_fma64(x: f64, y: f64, z: f64) -> f64 {
+    var result = z;
+    for (var i = params[0u]; i < 1u; i++) {
+        result = nd_fma64_once(x, y, z);
+    }
+    return result;
+}
+
+fn nd_fma64_once(x: f64, y: f64, z: f64) -> f64 {
     let a = bitcast<u64>(x);
     let b = bitcast<u64>(y);
     let c = bitcast<u64>(z);

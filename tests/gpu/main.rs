@@ -88,7 +88,7 @@ fn every_program_of_the_corpus() {
 #[test]
 fn random_programs() {
     let mut report = String::new();
-    for seed in 0..100 {
+    for seed in 0..40 {
         let program = program(seed, &Limits { nodes: 12, elements: 70, ..Limits::default() }).unwrap();
         if check(&program).is_err() {
             let small = shrink(&program, |p: &Program| check(p).is_err());
