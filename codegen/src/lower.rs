@@ -32,6 +32,9 @@ pub const PASSES: &[(&str, &str)] = &[
     ("legalize", "expanded"),
 ];
 
+/// Arrays a kernel may use, where the device has no limit: 16 that it reads, 8 results.
+pub const MAX_ARRAYS: usize = 24;
+
 /// What the pipeline may do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
@@ -39,6 +42,8 @@ pub struct Options {
     pub policy: Policy,
     /// Put elementwise ops into common kernels; without it every op is a kernel of its own.
     pub fuse: bool,
+    /// How many arrays a kernel may use, of what it reads and of the program's results.
+    pub max_arrays: usize,
     /// Run the simplify pass.
     pub simplify: bool,
     /// Run every stage's verifier, also in release builds.
@@ -47,7 +52,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { policy: Policy::default(), fuse: true, simplify: true, verify: cfg!(debug_assertions) }
+        Options {
+            policy: Policy::default(),
+            fuse: true,
+            max_arrays: MAX_ARRAYS,
+            simplify: true,
+            verify: cfg!(debug_assertions),
+        }
     }
 }
 
@@ -146,7 +157,7 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
         simplified = replaced(simplified, new)?;
     }
     let accesses = Accesses::new(&simplified, layouts)?;
-    let kernels = fuse(&simplified, &accesses, options.fuse)?;
+    let kernels = fuse(&simplified, &accesses, options.fuse, options.max_arrays)?;
     check(verify_kernels(&kernels, &simplified))?;
     let launches = if options.fuse { tile(&kernels, &simplified, &accesses) } else { one_by_one(kernels.len()) };
     let mut scheduled: Vec<Scheduled> = Vec::with_capacity(kernels.len());

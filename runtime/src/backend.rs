@@ -4,9 +4,9 @@
 //! of plans are above this trait and know no device.
 
 use crate::buffer::Buffer;
-use crate::code::{CodeOptions, Kernel};
+use crate::code::{CodeOptions, Kernel, Operands};
 use crate::kernels;
-use crate::threads::catch;
+use crate::threads::{Threads, catch};
 use ndjit_codegen::clif::{Cell, host_isa};
 use ndjit_codegen::target::Target;
 use ndjit_ir::loops::{Geometry, LoopNest};
@@ -135,9 +135,18 @@ impl Backend for Cpu {
         pointers.extend(writes.map(|(buffer, layout)| buffer.ptr().wrapping_add(layout.offset)));
         let layouts = geometry.inputs.iter().chain(&geometry.outputs);
         let strides: SmallVec<[isize; 16]> = layouts.flat_map(|layout| layout.strides.iter().copied()).collect();
+        let (extents, literals) = (&geometry.extents[..], &cells[..]);
         // SAFETY: numbers of operands, loops, strides and literals are the kernel's, and the geometry stays within the
         // buffers, as just checked. Buffers are initialised. Outputs are borrowed exclusively, so that nobody else uses
         // them and they overlap neither inputs nor each other.
-        catch(|| unsafe { kernel.call(&pointers, &geometry.extents, &strides, &cells) })
+        catch(|| unsafe {
+            match kernel.composed() {
+                None => kernel.call(&pointers, extents, &strides, literals),
+                Some(composed) => {
+                    let operands = Operands { pointers: &pointers, extents, strides: &strides, literals };
+                    composed.run(operands, &Threads::Serial)
+                }
+            }
+        })
     }
 }

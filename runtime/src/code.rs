@@ -3,6 +3,7 @@
 //! Memory for code is written first and made executable after, never both at once. Where the system refuses executable
 //! memory the kernel keeps its loops and the interpreter runs them: same bits, slowly; [`notice`] tells.
 
+use crate::devices::Compiled;
 use crate::cost;
 use crate::interpret;
 use crate::reduce::Reducer;
@@ -87,6 +88,16 @@ struct Machine {
     bytes: usize,
     /// Owns the code's memory. Touched again only to free it.
     module: Mutex<Option<JITModule>>,
+}
+
+impl Compiled for Kernel {
+    fn code_bytes(&self) -> usize {
+        Kernel::code_bytes(self)
+    }
+
+    fn compile_time(&self) -> Duration {
+        Kernel::compile_time(self)
+    }
 }
 
 impl Kernel {

@@ -6,6 +6,7 @@
 use crate::backend::{Backend, Cpu};
 use crate::buffer::{Buffer, Writable};
 use crate::code::{CodeOptions, Kernel, Operands};
+use crate::gpu;
 use crate::literals::Literals;
 use crate::plan::{LaunchPlan, OutputPlan, Plan, StepPlan};
 use crate::threads::{Chunk, Split, Threads, catch};
@@ -28,6 +29,25 @@ pub enum Argument<'a> {
     Shared(&'a Arc<Buffer>),
     /// A buffer given away: its memory is used for a result where nobody else holds it and the layouts agree.
     Donated(Arc<Buffer>),
+    /// Memory of a GPU, which a program on that GPU reads.
+    Gpu(&'a Arc<gpu::Memory>),
+}
+
+impl Argument<'_> {
+    /// The number of bytes.
+    pub fn len(&self) -> usize {
+        match self {
+            Argument::Borrowed(bytes) => bytes.len(),
+            Argument::Shared(buffer) => buffer.len(),
+            Argument::Donated(buffer) => buffer.len(),
+            Argument::Gpu(memory) => memory.len(),
+        }
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 /// Where a result goes.
@@ -38,6 +58,8 @@ pub enum Output<'a> {
     /// Into the caller's memory, C-contiguous, exactly the result's size in bytes. After an error its contents are
     /// unspecified.
     Into(&'a mut [u8]),
+    /// Stays on the GPU that the program runs on: `None` before the call, `Some` after it.
+    Gpu(Option<Arc<gpu::Memory>>),
 }
 
 /// How a program is compiled and run. No option changes a result.
@@ -186,6 +208,8 @@ impl Executable {
                 Argument::Borrowed(bytes) => Place::Readable(bytes),
                 Argument::Shared(buffer) => Place::Readable(buffer.as_bytes()),
                 Argument::Donated(buffer) => Place::Owned(buffer),
+                // The check has refused it.
+                Argument::Gpu(_) => Place::Empty,
             })
             .collect();
         places.resize_with(self.plan.locations, || Place::Empty);
@@ -208,37 +232,11 @@ impl Executable {
     }
 
     fn check(&self, arguments: &[Argument<'_>], outputs: &[Output<'_>]) -> Result<()> {
-        let arity = |what: &str, given: usize, wanted: usize| {
-            Error::new(ErrorCode::Arity, format!("run: {given} {what} given, {wanted} wanted"))
-        };
-        if arguments.len() != self.plan.params.len() {
-            return Err(arity("arguments", arguments.len(), self.plan.params.len()));
-        }
-        if outputs.len() != self.plan.results.len() {
-            return Err(arity("outputs", outputs.len(), self.plan.results.len()));
-        }
-        for (index, (argument, &wanted)) in arguments.iter().zip(&self.plan.params).enumerate() {
-            let given = match argument {
-                Argument::Borrowed(bytes) => bytes.len(),
-                Argument::Shared(buffer) => buffer.len(),
-                Argument::Donated(buffer) => buffer.len(),
-            };
-            if given < wanted {
-                return Err(Error::new(
-                    ErrorCode::Argument,
-                    format!("run: argument {index} is smaller than its layout"),
-                )
-                .fact(format_args!("{given} bytes given, {wanted} needed")));
-            }
-        }
-        for (index, (output, result)) in outputs.iter().zip(&self.plan.results).enumerate() {
-            match output {
-                Output::Into(bytes) if bytes.len() != result.bytes => {
-                    return Err(Error::new(ErrorCode::Argument, format!("run: output {index} has the wrong size"))
-                        .fact(format_args!("{} bytes given, {} needed", bytes.len(), result.bytes)));
-                }
-                Output::Into(_) | Output::Fresh(_) => {}
-            }
+        self.plan.check(arguments, outputs)?;
+        let on_gpu = || Error::new(ErrorCode::Device, "run: arrays of a program on the processor are in the host's memory");
+        let argument = arguments.iter().any(|argument| matches!(argument, Argument::Gpu(_)));
+        if argument || outputs.iter().any(|output| matches!(output, Output::Gpu(_))) {
+            return Err(on_gpu());
         }
         Ok(())
     }
@@ -467,6 +465,7 @@ fn copy_result(from: usize, to: usize, outputs: &mut [Output<'_>]) -> Result<()>
         }
         (Output::Into(bytes), Output::Fresh(copy)) => *copy = Some(Arc::new(Buffer::from_bytes(bytes)?)),
         (Output::Into(bytes), Output::Into(copy)) => copy.copy_from_slice(bytes),
+        (Output::Gpu(_), _) | (_, Output::Gpu(_)) => {}
     }
     Ok(())
 }

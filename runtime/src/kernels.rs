@@ -37,7 +37,7 @@ pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
 /// As [`Kernel::new`].
 pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<Arc<Kernel>> {
     cache().get((nest.clone(), options, form), |key| {
-        HERE.set(HERE.get() + 1);
+        count_compiled();
         let key = Arc::clone(key);
         let kernel = on_large_stack(move || match &*key {
             (nest, options, Form::Plain) => Kernel::new(nest, *options),
@@ -51,6 +51,11 @@ pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<
 /// Counters: `misses` is the number of kernels compiled, `time` what that took, `weight` the bytes of code held.
 pub fn stats() -> CacheStats {
     cache().stats()
+}
+
+/// Notes that a kernel was compiled for the calling thread.
+pub(crate) fn count_compiled() {
+    HERE.set(HERE.get() + 1);
 }
 
 /// How many kernels were compiled for the calling thread, which waited for each.

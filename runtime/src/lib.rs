@@ -8,9 +8,13 @@ pub mod buffer;
 pub mod cache;
 pub mod code;
 mod cost;
+pub mod devices;
 pub mod element;
 pub mod executable;
 #[cfg(feature = "gpu")]
+pub mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "gpu_absent.rs"]
 pub mod gpu;
 mod helper;
 mod interpret;
@@ -28,5 +32,6 @@ pub use allocations::{Allocations, CountingAllocator};
 pub use backend::{Backend, Cpu};
 pub use buffer::Buffer;
 pub use code::Kernel;
+pub use devices::{Compiled, Fallback, Memory, Program};
 pub use element::{Element, bytes_of};
 pub use executable::{Argument, Executable, Output, RunOptions};

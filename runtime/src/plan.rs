@@ -4,6 +4,7 @@
 //! Everything a run relies on is checked here once, from the lowered program as data: a program made by hand may be wrong,
 //! but it cannot make a kernel touch foreign memory.
 
+use crate::executable::{Argument, Output};
 use crate::tiles;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
@@ -137,6 +138,44 @@ impl Plan {
             return Err(wrong(next, format_args!("no launch runs it")));
         }
         Ok(plan)
+    }
+}
+
+impl Plan {
+    /// Whether arguments and outputs are as the program needs them.
+    ///
+    /// # Errors
+    /// `Arity` if they differ in number; `Argument` if one has another size.
+    pub fn check(&self, arguments: &[Argument<'_>], outputs: &[Output<'_>]) -> Result<()> {
+        let arity = |what: &str, given: usize, wanted: usize| {
+            Error::new(ErrorCode::Arity, format!("run: {given} {what} given, {wanted} wanted"))
+        };
+        if arguments.len() != self.params.len() {
+            return Err(arity("arguments", arguments.len(), self.params.len()));
+        }
+        if outputs.len() != self.results.len() {
+            return Err(arity("outputs", outputs.len(), self.results.len()));
+        }
+        for (index, (argument, &wanted)) in arguments.iter().zip(&self.params).enumerate() {
+            let given = argument.len();
+            if given < wanted {
+                return Err(Error::new(
+                    ErrorCode::Argument,
+                    format!("run: argument {index} is smaller than its layout"),
+                )
+                .fact(format_args!("{given} bytes given, {wanted} needed")));
+            }
+        }
+        for (index, (output, result)) in outputs.iter().zip(&self.results).enumerate() {
+            match output {
+                Output::Into(bytes) if bytes.len() != result.bytes => {
+                    return Err(Error::new(ErrorCode::Argument, format!("run: output {index} has the wrong size"))
+                        .fact(format_args!("{} bytes given, {} needed", bytes.len(), result.bytes)));
+                }
+                Output::Into(_) | Output::Fresh(_) | Output::Gpu(_) => {}
+            }
+        }
+        Ok(())
     }
 }
 

@@ -11,7 +11,8 @@ use ndjit_codegen::wgsl::Features;
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::random::{Limits, Program, program, shrink};
 use ndjit_ir::{ErrorCode, Result};
-use ndjit_runtime::gpu::{self, Argument, Gpu, GpuOptions, Output};
+use ndjit_runtime::gpu::{self, Gpu, GpuOptions};
+use ndjit_runtime::{Argument, Fallback, Output};
 use std::sync::{Arc, OnceLock};
 
 /// The device as it is, and told to do without what it has.
@@ -38,15 +39,15 @@ fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
 fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<Vec<Tensor>> {
     let given = Given::new(program, strided)?;
     let lowered = lowered(&program.graph, &given.layouts, fuse, true)?;
-    let executable = gpu::Program::new(gpu, &lowered)?;
-    let arguments: Vec<Argument<'_>> = given.memory.iter().map(|tensor| Argument::Host(&tensor.bytes)).collect();
+    let executable = gpu::Program::new(gpu, &lowered, Fallback::Error)?;
+    let arguments: Vec<Argument<'_>> = given.memory.iter().map(|tensor| Argument::Borrowed(&tensor.bytes)).collect();
     let graph = &lowered.simplified;
-    let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Fresh(None)).collect();
+    let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Gpu(None)).collect();
     executable.run(&arguments, &program.scalars, &mut outputs)?;
     let results = graph.outputs().iter().zip(outputs);
     results
         .map(|(&value, output)| {
-            let Output::Fresh(Some(memory)) = output else { panic!("a fresh output stays empty") };
+            let Output::Gpu(Some(memory)) = output else { panic!("a fresh output stays empty") };
             let mut tensor = Tensor::zeros(graph.ty(value), graph.shape(value).clone())?;
             memory.download(&mut tensor.bytes)?;
             Ok(tensor)
@@ -64,7 +65,7 @@ fn check(program: &Program) -> std::result::Result<(), Difference> {
             let engine = format!("{name}, fuse {fuse}, strided {strided}");
             match run(gpu, program, fuse, strided) {
                 Ok(results) => compare(&engine, &expected, &results)?,
-                Err(e) if !gpu.features().float64 && e.to_string().contains("the device has no f64") => {}
+                Err(e) if !gpu.features().float64 && e.to_string().contains("has no f64") => {}
                 Err(e) => return Err(failed(&engine, e)),
             }
         }

@@ -1,5 +1,7 @@
 //! Devices, as far as dtypes are concerned: which they lack and which they do not take in some ops, with reasons.
 //!
+//! GPUs have their places here before anything is known of them; whoever opens one says what it lacks.
+//!
 //! A device is described once and stays for the life of the process, so that it can be held as a reference and compared by
 //! name. Rows may name dtypes that are invalid; these stay invalid and never count as unsupported.
 
@@ -8,10 +10,12 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::op::Op;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How many devices users can describe.
 pub const USER_DEVICES: usize = 128;
+/// How many GPUs a process can have.
+pub const GPUS: usize = 8;
 
 /// Dtypes that a device does not take: in some ops, or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +33,9 @@ pub struct Gap {
 /// What a device's description holds.
 #[derive(Debug, PartialEq, Eq)]
 struct Description {
-    name: String,
-    gaps: Vec<Gap>,
+    name: &'static str,
+    /// Nothing is known of a GPU that has not been opened.
+    gaps: OnceLock<Vec<Gap>>,
 }
 
 /// What a device takes.
@@ -50,35 +55,84 @@ struct Description {
 #[derive(Clone, Copy)]
 pub struct Device(&'static Description);
 
-static CPU: Description = Description { name: String::new(), gaps: Vec::new() };
+static CPU: Description = Description::named("cpu");
+/// GPUs, and the same ones where what they lack is emulated if it can be.
+static GPU: [[Description; GPUS]; 2] = {
+    const NAMES: [&str; GPUS] = ["gpu", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5", "gpu6", "gpu7"];
+    const fn named() -> [Description; GPUS] {
+        let mut all = [const { Description::named("gpu") }; GPUS];
+        let mut n = 0;
+        while n < GPUS {
+            all[n].name = NAMES[n];
+            n += 1;
+        }
+        all
+    }
+    [named(), named()]
+};
 static USERS: Mutex<Vec<Device>> = Mutex::new(Vec::new());
 
 fn users() -> MutexGuard<'static, Vec<Device>> {
     USERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl Description {
+    const fn named(name: &'static str) -> Description {
+        Description { name, gaps: OnceLock::new() }
+    }
+}
+
 impl Device {
     /// The processor: it has every dtype, and every op in its whole domain.
     pub const CPU: Device = Device(&CPU);
 
-    /// Begins the description of a device; its name is one word.
-    pub fn describe(name: impl Into<String>) -> DeviceBuilder {
-        DeviceBuilder(Description { name: name.into(), gaps: Vec::new() })
+    /// The first GPU of this machine: a card, if there is one. It is opened when it is first used; whatever keeps it from being
+    /// opened is the error of what uses it.
+    pub const fn gpu() -> Device {
+        Device(&GPU[0][0])
     }
 
-    /// The devices known to the process, the processor first.
+    /// The `n`th GPU of this machine, from 0 on, the most suitable first. `None` beyond the eighth.
+    pub fn gpus(n: usize) -> Option<Device> {
+        GPU[0].get(n).map(Device)
+    }
+
+    /// Which GPU it is, if it is one.
+    pub fn gpu_number(self) -> Option<usize> {
+        GPU.iter().find_map(|gpus| gpus.iter().position(|gpu| std::ptr::eq(gpu, self.0)))
+    }
+
+    /// A GPU where what it lacks is emulated if it can be; other devices as they are.
+    pub fn emulating(self) -> Device {
+        self.gpu_number().map_or(self, |n| Device(&GPU[1][n]))
+    }
+
+    /// Says what a GPU lacks that has been opened. What was said first stays.
+    pub fn set_gaps(self, gaps: Vec<Gap>) {
+        if self.gpu_number().is_some() {
+            let _ = self.0.gaps.set(gaps);
+        }
+    }
+
+    /// Begins the description of a device; its name is one word.
+    pub fn describe(name: impl Into<String>) -> DeviceBuilder {
+        DeviceBuilder { name: name.into(), gaps: Vec::new() }
+    }
+
+    /// The devices known to the process, the processor first, then GPUs that have been opened.
     pub fn all() -> Vec<Device> {
-        [Device::CPU].into_iter().chain(users().iter().copied()).collect()
+        let opened = GPU[0].iter().filter(|gpu| gpu.gaps.get().is_some()).map(Device);
+        [Device::CPU].into_iter().chain(opened).chain(users().iter().copied()).collect()
     }
 
     /// The device's name.
     pub fn name(self) -> &'static str {
-        if self == Device::CPU { "cpu" } else { &self.0.name }
+        self.0.name
     }
 
     /// Everything it does not take, in the order described.
     pub fn gaps(self) -> &'static [Gap] {
-        &self.0.gaps
+        self.0.gaps.get().map_or(&[], Vec::as_slice)
     }
 
     /// The first gap that makes `dtype` invalid, if it is.
@@ -107,7 +161,10 @@ impl Device {
 
 /// The description of a device in the making; see [`Device::describe`].
 #[derive(Debug)]
-pub struct DeviceBuilder(Description);
+pub struct DeviceBuilder {
+    name: String,
+    gaps: Vec<Gap>,
+}
 
 impl DeviceBuilder {
     /// The device has no such dtypes.
@@ -130,7 +187,7 @@ impl DeviceBuilder {
     }
 
     fn gap(mut self, ops: Vec<Op>, dtypes: DTypeSet, reason: &str, link: &str) -> DeviceBuilder {
-        self.0.gaps.push(Gap { ops, dtypes, reason: reason.to_owned(), link: link.to_owned() });
+        self.gaps.push(Gap { ops, dtypes, reason: reason.to_owned(), link: link.to_owned() });
         self
     }
 
@@ -139,8 +196,8 @@ impl DeviceBuilder {
     /// # Errors
     /// `DType` if the name is not one word or another device has it, or if 128 devices have been described.
     pub fn register(self) -> Result<Device> {
-        let description = self.0;
-        let name = description.name.as_str();
+        let DeviceBuilder { name, gaps } = self;
+        let name = name.as_str();
         let refused =
             |what: String, help: &str| Err(Error::new(ErrorCode::DType, format!("device: {what}")).help(help));
         if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
@@ -151,7 +208,7 @@ impl DeviceBuilder {
         }
         let mut users = users();
         if let Some(known) = users.iter().find(|known| known.0.name == name) {
-            if *known.0 == description {
+            if known.gaps() == gaps {
                 return Ok(*known);
             }
             return refused(
@@ -159,8 +216,9 @@ impl DeviceBuilder {
                 "devices are told apart by name: choose another",
             );
         }
-        if name == Device::CPU.name() {
-            return refused("`cpu` is described already".to_owned(), "it is `Device::CPU`; choose another name");
+        if name == Device::CPU.name() || GPU[0].iter().any(|gpu| gpu.name == name) {
+            let what = format!("`{name}` is described already");
+            return refused(what, "it is `Device::CPU` or `Device::gpu()`; choose another name");
         }
         if users.len() == USER_DEVICES {
             return refused(
@@ -168,6 +226,7 @@ impl DeviceBuilder {
                 "a device stays for the life of the process: describe each once and keep it",
             );
         }
+        let description = Description { name: name.to_owned().leak(), gaps: OnceLock::from(gaps) };
         let device = Device(Box::leak(Box::new(description)));
         users.push(device);
         Ok(device)

@@ -6,6 +6,7 @@ use super::probe;
 use super::spirv::FloatControls;
 use crate::cache::{Bounds, Cache};
 use ndjit_codegen::wgsl;
+use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -86,6 +87,8 @@ impl Default for GpuOptions {
 
 /// An open device.
 pub struct Gpu {
+    /// Which GPU of the process it is.
+    number: usize,
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     info: GpuInfo,
@@ -124,6 +127,11 @@ impl Gpu {
     /// # Errors
     /// `Device` if there is none of this index or it cannot be opened.
     pub fn open(options: GpuOptions) -> Result<Arc<Gpu>> {
+        Gpu::open_as(options.index, options)
+    }
+
+    /// Opens a device as the GPU of a number.
+    pub(super) fn open_as(number: usize, options: GpuOptions) -> Result<Arc<Gpu>> {
         let adapters = adapters();
         let Some(adapter) = adapters.get(options.index) else {
             let error = match adapters.len() {
@@ -170,6 +178,7 @@ impl Gpu {
         let software = info.kind == GpuKind::Software;
         let most = limits.max_storage_buffer_binding_size.min(options.max_binding.unwrap_or(u64::MAX));
         let gpu = Arc::new(Gpu {
+            number,
             pool: Pool::new(options.budget.or_else(|| software.then(half_of_memory).flatten())),
             device,
             queue,
@@ -198,6 +207,11 @@ impl Gpu {
             ..probed
         });
         Ok(gpu)
+    }
+
+    /// The device, as far as dtypes are concerned.
+    pub fn device(&self) -> Device {
+        Device::gpus(self.number).unwrap_or(Device::gpu())
     }
 
     /// Which device it is.

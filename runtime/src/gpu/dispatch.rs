@@ -24,6 +24,7 @@ pub enum Place {
 /// One dispatch.
 #[derive(Debug)]
 pub struct Dispatch {
+    pub step: Step,
     pub pipeline: Arc<Pipeline>,
     /// What is bound at 1, 2, ….
     pub bound: SmallVec<[(Place, Window); 4]>,
@@ -209,7 +210,7 @@ impl Builder<'_> {
         let before = chunk.windows.iter().map(|window| window.start).collect();
         let header = Header { count: count as u32, ..header };
         let geometry = chunk.geometry.clone();
-        self.dispatches.all.push(Dispatch { pipeline, bound, groups: (x as u32, y as u32), header, geometry, before });
+        self.dispatches.all.push(Dispatch { step, pipeline, bound, groups: (x as u32, y as u32), header, geometry, before });
         Ok(())
     }
 }

@@ -15,8 +15,10 @@ mod pipeline;
 mod probe;
 mod program;
 mod recording;
+mod registry;
 mod spirv;
 
 pub use device::{Gpu, GpuInfo, GpuKind, GpuOptions};
 pub use memory::Memory;
-pub use program::{Argument, Output, Program};
+pub use program::{Placement, Program};
+pub use registry::{opened, with_options};

@@ -2,11 +2,14 @@
 
 use super::device::Gpu;
 use super::spirv;
+use crate::devices::Compiled;
+use crate::kernels;
 use ndjit_codegen::wgsl::{self, Binding, Features, Step, WORKGROUP};
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// What a pipeline is kept by.
 pub type Key = (LoopNest, Step, Features);
@@ -20,6 +23,19 @@ pub struct Pipeline {
     pub bindings: Vec<Binding>,
     /// Elements of one invocation.
     pub elements: u32,
+    /// Bytes of the module's text.
+    bytes: usize,
+    time: Duration,
+}
+
+impl Compiled for Pipeline {
+    fn code_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn compile_time(&self) -> Duration {
+        self.time
+    }
 }
 
 impl Gpu {
@@ -33,11 +49,13 @@ impl Gpu {
             let module = wgsl::emit(&key.0, key.1, &key.2)?;
             let weight = module.text.len();
             let pipeline = self.scoped("a kernel", || self.build(module))?;
+            kernels::count_compiled();
             Ok((Arc::new(pipeline), weight))
         })
     }
 
     fn build(&self, module: wgsl::WgslModule) -> Result<Pipeline> {
+        let (start, bytes) = (Instant::now(), module.text.len());
         let shader = match self.controls {
             Some(controls) => {
                 let words = spirv::as_written(&spirv::compile(&module.text)?, controls)?;
@@ -84,6 +102,7 @@ impl Gpu {
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });
-        Ok(Pipeline { pipeline, layout, bindings: module.bindings, elements: module.elements })
+        let time = start.elapsed();
+        Ok(Pipeline { pipeline, layout, bindings: module.bindings, elements: module.elements, bytes, time })
     }
 }

@@ -3,34 +3,25 @@
 use super::device::Gpu;
 use super::dispatch::{Dispatches, Place};
 use super::memory::Memory;
+use super::pipeline::Pipeline;
 use super::recording::Recording;
+use crate::backend::{Backend, Cpu};
+use crate::buffer::Buffer;
+use crate::code::CodeOptions;
+use crate::devices::{Compiled, Fallback};
+use crate::executable::{Argument, Output};
 use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
 use crate::reduce::element;
+use ndjit_codegen::passes::expand::expand;
+use ndjit_codegen::wgsl::{self, Step};
 use ndjit_codegen::{Lowered, Scheduled};
+use ndjit_ir::body::{Body, InstKind};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::loops::LoopNest;
-use ndjit_ir::{Error, ErrorCode, Result};
-use std::fmt;
+use ndjit_ir::loops::{Geometry, LoopBody, LoopNest};
+use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
+use std::fmt::{self, Write};
 use std::sync::Arc;
-
-/// An array argument of a call. Its layout is the one the program was lowered for.
-#[derive(Debug)]
-pub enum Argument<'a> {
-    /// The host's bytes; they are copied to the device.
-    Host(&'a [u8]),
-    /// Memory of the device.
-    Device(&'a Arc<Memory>),
-}
-
-/// Where a result goes.
-#[derive(Debug)]
-pub enum Output<'a> {
-    /// Stays on the device: `None` before the call, `Some` after it.
-    Fresh(Option<Arc<Memory>>),
-    /// Into the host's memory, C-contiguous, exactly the result's size in bytes. After an error its contents are unspecified.
-    Into(&'a mut [u8]),
-}
 
 /// A lowered program with its kernels compiled for a device. `Send + Sync`; any number of threads may run it at once.
 pub struct Program {
@@ -48,33 +39,62 @@ impl fmt::Debug for Program {
 struct Kernel {
     nest: LoopNest,
     literals: Literals,
+    placement: Placement,
     work: Work,
+}
+
+/// Where a kernel runs, and as what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// On the device.
+    Device,
+    /// On the device; integers of 64 bits are pairs of words.
+    Emulated,
+    /// On the processor, since the device lacks this dtype.
+    Cpu(DType),
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Placement::Device => f.write_str("on the device"),
+            Placement::Emulated => f.write_str("on the device, which has no integers of 64 bits: they are pairs of words"),
+            Placement::Cpu(dtype) => write!(f, "on the processor: the device has no {dtype}"),
+        }
+    }
 }
 
 enum Work {
     Dispatches(Dispatches),
     /// A reduction of nothing: the elements of each output.
     Constants(Vec<Vec<u8>>),
+    /// On the processor.
+    Cpu(Arc<crate::Kernel>, Geometry),
 }
 
 impl Program {
     /// Compiles the kernels that the device does not have yet.
     ///
     /// # Errors
-    /// `Backend` if code generation or the driver fails; `Size` if an operand is spread too far; `Literal` if a literal does not fit the
-    /// dtype it is used in; `Verify` if a kernel of the program would leave its operands' memory; `Device` if the device is lost.
-    pub fn new(gpu: &Arc<Gpu>, lowered: &Lowered) -> Result<Program> {
+    /// `Backend` if code generation or the driver fails, or the device lacks a dtype and `fallback` is an error; `Size` if an operand is
+    /// spread too far; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a kernel of the program would leave its
+    /// operands' memory; `Device` if the device is lost.
+    pub fn new(gpu: &Arc<Gpu>, lowered: &Lowered, fallback: Fallback) -> Result<Program> {
         let plan = Plan::new(lowered)?;
         let mut kernels = Vec::with_capacity(lowered.scheduled.len());
         for (scheduled, step) in lowered.scheduled.iter().zip(&plan.steps) {
+            let Scheduled { nest, geometry, .. } = scheduled;
+            let placement = placement(gpu, nest, fallback)?;
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
+            } else if let Placement::Cpu(_) = placement {
+                Work::Cpu(Cpu.compile(nest, CodeOptions { vector: true, compile: true })?, geometry.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
-                Work::Dispatches(Dispatches::new(gpu, &scheduled.nest, &scheduled.geometry, &sizes)?)
+                Work::Dispatches(Dispatches::new(gpu, nest, geometry, &sizes)?)
             };
             let literals = Literals::new(lowered, scheduled)?;
-            kernels.push(Kernel { nest: scheduled.nest.clone(), literals, work });
+            kernels.push(Kernel { nest: nest.clone(), literals, placement, work });
         }
         Ok(Program { gpu: Arc::clone(gpu), plan, kernels })
     }
@@ -83,9 +103,57 @@ impl Program {
     pub fn dispatches(&self) -> usize {
         let count = |kernel: &Kernel| match &kernel.work {
             Work::Dispatches(dispatches) => dispatches.all.len(),
-            Work::Constants(_) => 0,
+            Work::Constants(_) | Work::Cpu(..) => 0,
         };
         self.kernels.iter().map(count).sum()
+    }
+
+    /// Where each loop nest runs.
+    pub fn placements(&self) -> impl ExactSizeIterator<Item = &Placement> {
+        self.kernels.iter().map(|kernel| &kernel.placement)
+    }
+
+    /// The kernels of each loop nest: one for each step it takes.
+    pub fn kernels(&self) -> Vec<Vec<Arc<dyn Compiled>>> {
+        let compiled = |kernel: &Kernel| -> Vec<Arc<dyn Compiled>> {
+            match &kernel.work {
+                Work::Constants(_) => Vec::new(),
+                Work::Cpu(kernel, _) => vec![Arc::clone(kernel) as Arc<dyn Compiled>],
+                Work::Dispatches(dispatches) => {
+                    let mut all: Vec<&Arc<Pipeline>> = Vec::new();
+                    for dispatch in &dispatches.all {
+                        if !all.iter().any(|known| Arc::ptr_eq(known, &dispatch.pipeline)) {
+                            all.push(&dispatch.pipeline);
+                        }
+                    }
+                    all.into_iter().map(|pipeline| Arc::clone(pipeline) as Arc<dyn Compiled>).collect()
+                }
+            }
+        };
+        self.kernels.iter().map(compiled).collect()
+    }
+
+    /// Where each loop nest runs, and the modules of its steps.
+    pub fn text(&self) -> String {
+        let mut out = format!("; {}\n", self.gpu.info());
+        for kernel in &self.kernels {
+            let _ = writeln!(out, "\n; {}", kernel.placement);
+            let mut steps: Vec<Step> = Vec::new();
+            if let Work::Dispatches(dispatches) = &kernel.work {
+                for dispatch in &dispatches.all {
+                    if !steps.contains(&dispatch.step) {
+                        steps.push(dispatch.step);
+                    }
+                }
+            }
+            for step in steps {
+                match wgsl::emit(&kernel.nest, step, &self.gpu.features()) {
+                    Ok(module) => _ = write!(out, "; {step}\n{module}"),
+                    Err(error) => _ = writeln!(out, "; {step}: {error}"),
+                }
+            }
+        }
+        out
     }
 
     /// Runs the program. `scalars` are the values of the weak numbers among the arguments, by argument index. Results that stay on the
@@ -105,11 +173,17 @@ impl Program {
         self.check(arguments, outputs)?;
         let mut places: Vec<Option<Arc<Memory>>> = Vec::with_capacity(self.plan.locations);
         for (argument, &needed) in arguments.iter().zip(&self.plan.params) {
-            places.push(match argument {
-                Argument::Device(memory) => Some(Arc::clone(memory)),
-                Argument::Host(bytes) if needed > 0 => Some(Arc::new(Memory::upload(&self.gpu, bytes)?)),
-                Argument::Host(_) => None,
-            });
+            let bytes = match argument {
+                Argument::Gpu(memory) => {
+                    places.push(Some(Arc::clone(memory)));
+                    continue;
+                }
+                Argument::Borrowed(bytes) => bytes,
+                Argument::Shared(buffer) => buffer.as_bytes(),
+                Argument::Donated(buffer) => buffer.as_bytes(),
+            };
+            // What no kernel reads stays where it is.
+            places.push(if needed > 0 { Some(Arc::new(Memory::upload(&self.gpu, bytes)?)) } else { None });
         }
         places.resize_with(self.plan.locations, || None);
         let mut recording = Recording::new(&self.gpu);
@@ -121,7 +195,14 @@ impl Program {
                     *place = Some(Arc::new(Memory::new(&self.gpu, output.bytes)?));
                 }
             }
-            if !step.empty {
+            if step.empty {
+                continue;
+            }
+            if let Work::Cpu(cpu, geometry) = &kernel.work {
+                // What it reads must have been computed.
+                std::mem::replace(&mut recording, Recording::new(&self.gpu)).submit()?;
+                kernel.run_here(cpu, geometry, step, scalars, &places)?;
+            } else {
                 kernel.record(&mut recording, step, scalars, &places)?;
             }
         }
@@ -131,43 +212,77 @@ impl Program {
                 return Err(Error::new(ErrorCode::Verify, format!("run: no kernel made result {index}")));
             };
             match &mut outputs[index] {
-                Output::Fresh(into) => *into = Some(Arc::clone(memory)),
+                Output::Gpu(into) => *into = Some(Arc::clone(memory)),
                 Output::Into(bytes) => memory.download(bytes)?,
+                Output::Fresh(into) => {
+                    let mut buffer = Buffer::zeroed(memory.len())?;
+                    memory.download(buffer.as_bytes_mut())?;
+                    *into = Some(Arc::new(buffer));
+                }
             }
         }
         Ok(())
     }
 
     fn check(&self, arguments: &[Argument<'_>], outputs: &[Output<'_>]) -> Result<()> {
-        let arity = |what: &str, given: usize, wanted: usize| {
-            Error::new(ErrorCode::Arity, format!("run: {given} {what} given, {wanted} wanted"))
-        };
-        if arguments.len() != self.plan.params.len() {
-            return Err(arity("arguments", arguments.len(), self.plan.params.len()));
-        }
-        if outputs.len() != self.plan.results.len() {
-            return Err(arity("outputs", outputs.len(), self.plan.results.len()));
-        }
-        for (index, (argument, &wanted)) in arguments.iter().zip(&self.plan.params).enumerate() {
-            let given = match argument {
-                Argument::Host(bytes) => bytes.len(),
-                Argument::Device(memory) if !Arc::ptr_eq(memory.gpu(), &self.gpu) => {
+        self.plan.check(arguments, outputs)?;
+        for (index, argument) in arguments.iter().enumerate() {
+            match argument {
+                Argument::Gpu(memory) if !Arc::ptr_eq(memory.gpu(), &self.gpu) => {
+                    memory.gpu().alive()?;
                     return Err(Error::new(ErrorCode::Device, format!("run: argument {index} is on another device"))
                         .fact(format_args!("it is on {}", memory.gpu().info().name))
                         .fact(format_args!("the program runs on {}", self.gpu.info().name)));
                 }
-                Argument::Device(memory) => memory.len(),
-            };
-            if given < wanted {
-                return Err(Error::new(
-                    ErrorCode::Argument,
-                    format!("run: argument {index} is smaller than its layout"),
-                )
-                .fact(format_args!("{given} bytes given, {wanted} needed")));
+                Argument::Gpu(_) | Argument::Borrowed(_) | Argument::Shared(_) | Argument::Donated(_) => {}
             }
         }
         Ok(())
     }
+}
+
+/// Where a nest runs.
+fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Result<Placement> {
+    let features = gpu.features();
+    let body = expand(nest)?;
+    let LoopBody::Prims { body, .. } = &body.body else { return Ok(Placement::Device) };
+    let has = |ty: PrimType| uses(body, ty);
+    match fallback {
+        _ if !features.float64 && has(PrimType::F64) => match fallback {
+            Fallback::Cpu => Ok(Placement::Cpu(DType::F64)),
+            Fallback::Error | Fallback::Emulate => {
+                let headline = format!("gpu: {} has no f64, and a kernel computes in it", gpu.info().name);
+                Err(Error::new(ErrorCode::Backend, headline)
+                    .help("run such kernels on the processor (`Fallback::Cpu`), or cast to f32"))
+            }
+        },
+        Fallback::Cpu if !features.int64 && has(PrimType::I64) && dtypes(nest).any(|d| d.bytes() == 8 && d.is_int()) => {
+            Ok(Placement::Cpu(DType::I64))
+        }
+        // Where it is an error, the trace has refused the user's; what is left are positions.
+        _ if !features.int64 && has(PrimType::I64) => Ok(Placement::Emulated),
+        _ => Ok(Placement::Device),
+    }
+}
+
+/// The dtypes of a nest's arrays and of what is computed from them.
+fn dtypes(nest: &LoopNest) -> impl Iterator<Item = DType> + '_ {
+    let memory = nest.inputs.iter().filter(|access| !access.index).chain(&nest.outputs).map(|access| access.dtype);
+    let stmts = match &nest.body {
+        LoopBody::Ops(body) => &body.stmts[..],
+        LoopBody::Prims { .. } => &[],
+    };
+    let positions = nest.inputs.iter().any(|access| access.index);
+    memory.chain(stmts.iter().filter(move |_| !positions).map(|stmt| stmt.dtype)).chain(nest.literals.iter().copied())
+}
+
+/// Whether a body has a register of a type, in bodies inside too.
+fn uses(body: &Body, ty: PrimType) -> bool {
+    body.types.contains(&ty)
+        || body.insts.iter().any(|inst| match &inst.kind {
+            InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => uses(inner, ty),
+            InstKind::Const(_) | InstKind::Prim(_) | InstKind::Table(_) => false,
+        })
 }
 
 /// Whether a kernel has results, but reduces no elements to them.
@@ -215,6 +330,42 @@ impl Kernel {
                 }
                 Ok(())
             }
+            Work::Cpu(..) => Ok(()),
         }
+    }
+
+    /// On the processor, with copies of its arrays.
+    fn run_here(
+        &self,
+        kernel: &crate::Kernel,
+        geometry: &Geometry,
+        step: &StepPlan,
+        scalars: &[(usize, Literal)],
+        places: &[Option<Arc<Memory>>],
+    ) -> Result<()> {
+        let missing = || Error::new(ErrorCode::Verify, "run: a kernel has an operand that no kernel made");
+        let at = |location: u32| places[location as usize].as_deref().ok_or_else(missing);
+        let here = |memory: &Memory| {
+            let mut buffer = Buffer::zeroed(memory.len())?;
+            memory.download(buffer.as_bytes_mut())?;
+            Ok::<Buffer, Error>(buffer)
+        };
+        let mut literals: Vec<u64> = self.literals.registers.iter().map(|register| register.1).collect();
+        self.literals.passed(scalars, |register, _, bits| literals[register] = bits)?;
+        let mut inputs = Vec::with_capacity(step.inputs.len());
+        for (location, _) in &step.inputs {
+            inputs.push(match location {
+                Some(location) => here(at(*location)?)?,
+                None => Buffer::zeroed(0)?,
+            });
+        }
+        // Other kernels may have made parts of them.
+        let mut outputs = step.outputs.iter().map(|output| here(at(output.location)?)).collect::<Result<Vec<Buffer>>>()?;
+        let inputs: Vec<&Buffer> = inputs.iter().collect();
+        Cpu.run(kernel, geometry, &literals, &inputs, &mut outputs)?;
+        for (output, buffer) in step.outputs.iter().zip(&outputs) {
+            at(output.location)?.write(buffer.as_bytes())?;
+        }
+        Ok(())
     }
 }

@@ -13,17 +13,35 @@ use smallvec::SmallVec;
 
 /// Primitives a kernel may hold: beyond this, register pressure and compile time grow faster than fusion saves.
 const MAX_WEIGHT: usize = 400;
-/// Arrays a kernel may read.
-const MAX_INPUTS: usize = 16;
-/// Results of the program a kernel may store.
-const MAX_OUTPUTS: usize = 8;
 /// Reductions of the same elements that share a kernel: each holds accumulators in registers.
-pub(super) const MAX_REDUCED: usize = 4;
+const MAX_REDUCED: usize = 4;
 /// Primitives that may be recomputed for each element a small value is broadcast to, of one array: of several it would cost more loads than
 /// the value.
 const MAX_RECOMPUTED: usize = 16;
 /// Primitives that may be computed for each row, before the innermost loop, of a value that has one element a row.
 const MAX_HOISTED: usize = 200;
+
+/// How many arrays a kernel may use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Arrays it may read.
+    inputs: usize,
+    /// Results of the program it may store.
+    pub(super) outputs: usize,
+}
+
+impl Limits {
+    /// A third of the arrays are for results.
+    pub(super) fn new(max_arrays: usize) -> Limits {
+        let outputs = (max_arrays / 3).max(1);
+        Limits { inputs: max_arrays.saturating_sub(outputs), outputs }
+    }
+
+    /// Reductions of the same elements that share a kernel.
+    pub(super) fn reduced(self) -> usize {
+        MAX_REDUCED.min(self.outputs)
+    }
+}
 
 /// Nodes computed together.
 #[derive(Default)]
@@ -56,6 +74,7 @@ pub(super) struct Groups {
     alone_in: Vec<u32>,
     /// The groups of reductions, by creation.
     pub(super) reductions: Vec<u32>,
+    pub(super) limits: Limits,
 }
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -79,19 +98,25 @@ struct Wants {
 impl Groups {
     /// A reduction that could have shared the kernel of a later one, had it waited, waits: the groups are made once more. What one later
     /// kernel alone reads is computed there.
-    pub(super) fn assign(graph: &Graph<DType>, accesses: &Accesses, fuse: bool) -> Result<Groups> {
-        let mut groups = Groups::grow(graph, accesses, fuse, &Waiting::default())?;
+    pub(super) fn assign(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, limits: Limits) -> Result<Groups> {
+        let mut groups = Groups::grow(graph, accesses, fuse, limits, &Waiting::default())?;
         if fuse {
             let waiting = groups.waiting(graph);
             if !waiting.levels.is_empty() {
-                groups = Groups::grow(graph, accesses, fuse, &waiting)?;
+                groups = Groups::grow(graph, accesses, fuse, limits, &waiting)?;
             }
             groups.sink(graph, accesses);
         }
         Ok(groups)
     }
 
-    fn grow(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, waiting: &Waiting) -> Result<Groups> {
+    fn grow(
+        graph: &Graph<DType>,
+        accesses: &Accesses,
+        fuse: bool,
+        limits: Limits,
+        waiting: &Waiting,
+    ) -> Result<Groups> {
         let values = graph.value_count();
         let mut this = Groups {
             groups: Vec::new(),
@@ -101,6 +126,7 @@ impl Groups {
             after: vec![0; values],
             alone_in: vec![0; values],
             reductions: Vec::new(),
+            limits,
         };
         let results: FxHashSet<Value> = graph.outputs().iter().copied().collect();
         let mut open: FxHashMap<ShapeId, SmallVec<[u32; MAX_OPEN]>> = FxHashMap::default();
@@ -198,7 +224,7 @@ impl Groups {
     fn sibling(&self, graph: &Graph<DType>, id: NodeId, level: u32) -> Option<u32> {
         self.reductions.iter().rev().take(MAX_OPEN).copied().find(|&group| {
             let Group { level: own, nodes, .. } = &self.groups[group as usize];
-            *own >= level && nodes.len() < MAX_REDUCED && nodes.iter().all(|&other| self.beside(graph, id, other))
+            *own >= level && nodes.len() < self.limits.reduced() && nodes.iter().all(|&other| self.beside(graph, id, other))
         })
     }
 
@@ -300,8 +326,8 @@ impl Groups {
             let (a, b) = (&self.groups[into as usize], &self.groups[other as usize]);
             let new_inputs = b.inputs.iter().filter(|v| !a.inputs.contains(v)).count();
             if a.weight + b.weight > MAX_WEIGHT
-                || a.inputs.len() + new_inputs + a.leaves + b.leaves > MAX_INPUTS
-                || a.outputs + b.outputs > MAX_OUTPUTS
+                || a.inputs.len() + new_inputs + a.leaves + b.leaves > self.limits.inputs
+                || a.outputs + b.outputs > self.limits.outputs
             {
                 continue;
             }
@@ -343,8 +369,8 @@ impl Groups {
             && entry.level <= wants.at_most
             && wants.again.iter().chain(&wants.views).all(|o| self.after[o.index()] <= entry.level)
             && entry.weight + weight <= MAX_WEIGHT
-            && entry.inputs.len() + entry.leaves + arrays <= MAX_INPUTS
-            && entry.outputs + usize::from(wants.is_result) <= MAX_OUTPUTS
+            && entry.inputs.len() + entry.leaves + arrays <= self.limits.inputs
+            && entry.outputs + usize::from(wants.is_result) <= self.limits.outputs
     }
 
     fn join(&mut self, group: u32, id: NodeId, value: Value, wants: &Wants) {
@@ -383,7 +409,7 @@ impl Groups {
         let one_per_row = space.extents().last() != Some(&1)
             && shape.extents().last() == Some(&1)
             && shape.extents().iter().any(|&e| e != 1);
-        let (most, arrays) = if one_per_row { (MAX_HOISTED, MAX_INPUTS / 2) } else { (MAX_RECOMPUTED, 1) };
+        let (most, arrays) = if one_per_row { (MAX_HOISTED, self.limits.inputs / 2) } else { (MAX_RECOMPUTED, 1) };
         let (cost, leaves) = self.cone[value.index()];
         cost as usize <= most && leaves as usize <= arrays
     }

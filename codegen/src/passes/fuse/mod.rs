@@ -12,7 +12,7 @@ mod groups;
 mod regroup;
 
 use crate::passes::access::Accesses;
-use groups::{Group, Groups, NONE};
+use groups::{Group, Groups, Limits, NONE};
 use ndjit_ir::graph::{Graph, NodeKind, SlotId, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, StmtKind};
 use ndjit_ir::reduction::{Axes, Reduce, Scan};
@@ -23,12 +23,13 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Kernels in an order in which they can run. Every output of the graph is an output of a kernel.
+/// Kernels in an order in which they can run. Every output of the graph is an output of a kernel. Kernels are kept from using more than
+/// `max_arrays` arrays, but what other kernels read of one, it stores beyond that.
 ///
 /// # Errors
 /// `Verify` if the kernel graph had a cycle, or the graph has calls.
-pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool) -> Result<Vec<FusedKernel>> {
-    let groups = Groups::assign(graph, accesses, fuse)?;
+pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, max_arrays: usize) -> Result<Vec<FusedKernel>> {
+    let groups = Groups::assign(graph, accesses, fuse, Limits::new(max_arrays))?;
     let fusing = Fusing { graph, accesses, groups: &groups, fuse };
     let mut kernels: Vec<FusedKernel> = Vec::new();
     let mut needed = vec![false; graph.value_count()];

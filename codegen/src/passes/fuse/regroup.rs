@@ -1,6 +1,6 @@
 //! What is seen once all groups are made: which reductions should wait for others, and what only one later kernel reads.
 
-use super::groups::{Group, Groups, MAX_OPEN, MAX_REDUCED, NONE};
+use super::groups::{Group, Groups, MAX_OPEN, NONE};
 use super::is_alone;
 use crate::passes::access::Accesses;
 use ndjit_ir::DType;
@@ -32,7 +32,7 @@ impl Groups {
             let mut later = self.reductions[n + 1..].iter().take(MAX_OPEN).map(|&group| &self.groups[group as usize]);
             let found = later.find(|late| {
                 let fits = late.level > *level
-                    && late.nodes.len() + nodes.len() <= MAX_REDUCED
+                    && late.nodes.len() + nodes.len() <= self.limits.reduced()
                     && late.nodes.iter().all(|&other| nodes.iter().all(|&id| self.beside(graph, id, other)));
                 searches += usize::from(fits);
                 fits && searches <= MAX_SEARCHES && !needs(graph, &late.nodes, nodes)

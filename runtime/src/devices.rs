@@ -1,0 +1,204 @@
+//! Where programs run and arrays are: on the processor, or on a GPU. The GPUs of the process are opened here, each once, at its
+//! first use, and anew after one was lost.
+
+use crate::buffer::Buffer;
+use crate::executable::{Argument, Executable, Output, RunOptions};
+use crate::gpu::{self, Gpu};
+use ndjit_codegen::{Lowered, Options};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::support::Device;
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is done about a dtype that a GPU lacks, where no [casting mode](ndjit_ir::support::CastingModes) avoids it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Fallback {
+    /// It is an error.
+    #[default]
+    Error,
+    /// 64-bit integers are computed as pairs of words. `f64` and `c128` stay an error.
+    Emulate,
+    /// Kernels that use it run on the processor; their arrays go to the host and back.
+    Cpu,
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fallback::Error => "error",
+            Fallback::Emulate => "emulate",
+            Fallback::Cpu => "cpu",
+        })
+    }
+}
+
+/// Where elements are. `Clone` shares them.
+#[derive(Clone, Debug)]
+pub enum Memory {
+    /// In the host's memory.
+    Host(Arc<Buffer>),
+    /// On a GPU.
+    Gpu(Arc<gpu::Memory>),
+}
+
+impl Memory {
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        match self {
+            Memory::Host(buffer) => buffer.len(),
+            Memory::Gpu(memory) => memory.len(),
+        }
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The device.
+    pub fn device(&self) -> Device {
+        match self {
+            Memory::Host(_) => Device::CPU,
+            Memory::Gpu(memory) => memory.gpu().device(),
+        }
+    }
+
+    /// The elements in the host's memory, copied there if they are on a GPU. Waits for kernels that write them.
+    ///
+    /// # Errors
+    /// `Device` if the GPU is lost or does not answer; `Allocation` if memory is refused.
+    pub fn host(&self) -> Result<Arc<Buffer>> {
+        match self {
+            Memory::Host(buffer) => Ok(Arc::clone(buffer)),
+            Memory::Gpu(memory) => {
+                let mut buffer = Buffer::zeroed(memory.len())?;
+                memory.download(buffer.as_bytes_mut())?;
+                Ok(Arc::new(buffer))
+            }
+        }
+    }
+
+    /// The elements on a device, copied there if they are elsewhere.
+    ///
+    /// # Errors
+    /// Those of [`host`](Memory::host); `Device` if the GPU cannot be opened; `Allocation` if it has no memory.
+    pub fn on(&self, device: Device) -> Result<Memory> {
+        if self.device() == device {
+            return Ok(self.clone());
+        }
+        match open(device)? {
+            None => Ok(Memory::Host(self.host()?)),
+            Some(gpu) => Ok(Memory::Gpu(Arc::new(gpu::Memory::upload(&gpu, self.host()?.as_bytes())?))),
+        }
+    }
+
+    /// The memory as an argument.
+    pub fn argument(&self) -> Argument<'_> {
+        match self {
+            Memory::Host(buffer) => Argument::Shared(buffer),
+            Memory::Gpu(memory) => Argument::Gpu(memory),
+        }
+    }
+}
+
+/// A compiled kernel, whatever it is for.
+pub trait Compiled: Send + Sync {
+    /// Bytes of its code.
+    fn code_bytes(&self) -> usize;
+    /// The time it took to compile.
+    fn compile_time(&self) -> Duration;
+}
+
+/// A lowered program with its kernels compiled for a device. `Send + Sync`; any number of threads may run it at once.
+#[derive(Debug)]
+pub enum Program {
+    /// On the processor.
+    Cpu(Executable),
+    /// On a GPU.
+    Gpu(gpu::Program),
+}
+
+impl Program {
+    /// Compiles a program's kernels.
+    ///
+    /// # Errors
+    /// Those of [`Executable::new`]; `Device` if a GPU cannot be opened, `Backend` if it lacks what the program needs.
+    pub fn new(lowered: &Lowered, device: Device, fallback: Fallback, options: &RunOptions) -> Result<Program> {
+        Ok(match open(device)? {
+            None => Program::Cpu(Executable::new(lowered, options)?),
+            Some(gpu) => Program::Gpu(gpu::Program::new(&gpu, lowered, fallback)?),
+        })
+    }
+
+    /// Runs the program.
+    ///
+    /// # Errors
+    /// Those of [`Executable::run`]; `Device` if an argument is on another device, or the device is lost or does not answer.
+    pub fn run<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        scalars: &[(usize, Literal)],
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        match self {
+            Program::Cpu(executable) => executable.run(arguments, scalars, outputs),
+            Program::Gpu(program) => program.run(&arguments.into_iter().collect::<Vec<_>>(), scalars, outputs),
+        }
+    }
+
+    /// A result that stays where the program runs, before the call.
+    pub fn result<'a>(&self) -> Output<'a> {
+        match self {
+            Program::Cpu(_) => Output::Fresh(None),
+            Program::Gpu(_) => Output::Gpu(None),
+        }
+    }
+
+    /// The kernels of each loop nest, in the order they run.
+    pub fn kernels(&self) -> Vec<Vec<Arc<dyn Compiled>>> {
+        match self {
+            Program::Cpu(executable) => {
+                executable.kernels().map(|kernel| vec![Arc::clone(kernel) as Arc<dyn Compiled>]).collect()
+            }
+            Program::Gpu(program) => program.kernels(),
+        }
+    }
+}
+
+/// The memory of a result after a call.
+///
+/// # Errors
+/// `Verify` if the call did not give it.
+pub fn result_memory(output: Output<'_>) -> Result<Memory> {
+    match output {
+        Output::Fresh(Some(buffer)) => Ok(Memory::Host(buffer)),
+        Output::Gpu(Some(memory)) => Ok(Memory::Gpu(memory)),
+        Output::Fresh(None) | Output::Gpu(None) | Output::Into(_) => {
+            Err(Error::new(ErrorCode::Verify, "run: the program gave no elements"))
+        }
+    }
+}
+
+/// What the pipeline may do for a device, which bounds how many arrays a kernel uses.
+///
+/// # Errors
+/// `Device` if a GPU cannot be opened.
+pub fn options(device: Device, options: Options) -> Result<Options> {
+    Ok(match open(device)? {
+        None => options,
+        Some(gpu) => Options { max_arrays: options.max_arrays.min(gpu.max_arrays()), ..options },
+    })
+}
+
+/// Opens a device; `None` for the processor, and for devices that are only described.
+///
+/// # Errors
+/// `Device` if a GPU cannot be opened.
+pub fn open(device: Device) -> Result<Option<Arc<Gpu>>> {
+    match device.gpu_number() {
+        None => Ok(None),
+        Some(number) => gpu::opened(number).map(Some),
+    }
+}

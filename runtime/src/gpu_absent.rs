@@ -1,0 +1,103 @@
+//! What stands for GPUs in a program that was built without the feature `gpu`: types of which there are no values.
+
+use crate::devices::{Compiled, Fallback};
+use crate::executable::{Argument, Output};
+use ndjit_codegen::Lowered;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::support::Device;
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::sync::Arc;
+
+/// An open GPU.
+#[derive(Debug)]
+pub enum Gpu {}
+
+/// Memory of a GPU.
+#[derive(Debug)]
+pub enum Memory {}
+
+/// A program on a GPU.
+#[derive(Debug)]
+pub enum Program {}
+
+impl Gpu {
+    /// The device.
+    pub fn device(&self) -> Device {
+        match *self {}
+    }
+
+    /// Arrays a kernel may use at once.
+    pub fn max_arrays(&self) -> usize {
+        match *self {}
+    }
+}
+
+impl Memory {
+    /// Memory with a copy of the host's bytes.
+    ///
+    /// # Errors
+    /// Never: there is no GPU to be asked.
+    pub fn upload(gpu: &Arc<Gpu>, _: &[u8]) -> Result<Memory> {
+        match **gpu {}
+    }
+
+    /// The length in bytes.
+    pub fn len(&self) -> usize {
+        match *self {}
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        match *self {}
+    }
+
+    /// The GPU.
+    pub fn gpu(&self) -> &Arc<Gpu> {
+        match *self {}
+    }
+
+    /// Copies the elements to the host.
+    ///
+    /// # Errors
+    /// Never: there is no such memory.
+    pub fn download(&self, _: &mut [u8]) -> Result<()> {
+        match *self {}
+    }
+}
+
+impl Program {
+    /// Compiles a program.
+    ///
+    /// # Errors
+    /// Never: there is no GPU to be asked.
+    pub fn new(gpu: &Arc<Gpu>, _: &Lowered, _: Fallback) -> Result<Program> {
+        match **gpu {}
+    }
+
+    /// Runs the program.
+    ///
+    /// # Errors
+    /// Never: there is no such program.
+    pub fn run(&self, _: &[Argument<'_>], _: &[(usize, Literal)], _: &mut [Output<'_>]) -> Result<()> {
+        match *self {}
+    }
+
+    /// The kernels of each loop nest.
+    pub fn kernels(&self) -> Vec<Vec<Arc<dyn Compiled>>> {
+        match *self {}
+    }
+
+    /// What each kernel's code is.
+    pub fn text(&self) -> String {
+        match *self {}
+    }
+}
+
+/// The GPU of this number.
+///
+/// # Errors
+/// `Device`, always.
+pub fn opened(_: usize) -> Result<Arc<Gpu>> {
+    Err(Error::new(ErrorCode::Device, "gpu: this program was built without GPUs")
+        .help("enable the feature: `ndjit = { features = [\"gpu\"] }`"))
+}
