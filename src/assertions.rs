@@ -10,7 +10,7 @@ use crate::jit::{Inputs, JitFn, Jitted, Outputs, Stage, stage};
 use crate::report::report;
 use crate::stats::Made;
 use ndjit_ir::Error;
-use ndjit_runtime::{Buffer, CountingAllocator};
+use ndjit_runtime::{Buffer, CountingAllocator, Memory};
 
 /// Asserts how many kernels a [jitted](crate::jit()) function takes for these arguments. It is compiled for them if it was
 /// not before; it does not run. Loop nests that run together tile by tile are one kernel.
@@ -148,7 +148,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
     };
     let found = plan.lowered.launches.len();
     if found != expected {
-        let text = stage::text(&plan.lowered, Stage::Kernels, &plan.config);
+        let text = stage::text(&plan.lowered, Stage::Kernels, &plan.config, plan.settings);
         panic!("assert_kernels: {found} kernels, not {expected}\n{}", text.trim_end());
     }
 }
@@ -203,7 +203,7 @@ pub fn in_place<'a, M, const N: usize, F: JitFn<M, N>>(
     let mut donated: Vec<*const u8> = Vec::new();
     let called = arguments.args().and_then(|mut args| {
         donated.extend(args.iter().filter_map(|arg| match &arg.data {
-            Data::Donated(buffer) => Some(address(buffer)),
+            Data::Donated(Memory::Host(buffer)) => Some(address(buffer)),
             _ => None,
         }));
         function.core.call(&mut args)
@@ -229,7 +229,10 @@ fn address(buffer: &Buffer) -> *const u8 {
 }
 
 fn memory(result: &Array) -> Option<*const u8> {
-    Some(address(&result.elements().ok()?.buffer))
+    match &result.elements().ok()?.memory {
+        Memory::Host(buffer) => Some(address(buffer)),
+        Memory::Gpu(_) => None,
+    }
 }
 
 #[track_caller]

@@ -1,8 +1,9 @@
 //! How a function is traced, compiled and run, and the settings under which operations are made: for a scope, or globally.
 
 use ndjit_ir::promotion::{Defaults, Policy};
-use ndjit_ir::support::{CastingModes, Restrictions, Support};
+use ndjit_ir::support::{CastingModes, Device, Restrictions, Support};
 use ndjit_ir::{DType, Result};
+use ndjit_runtime::{Fallback, devices};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -25,6 +26,10 @@ pub enum Lint {
 pub struct Config {
     /// The promotion policy; `None` is the one of the caller (see [`with_policy`]).
     pub policy: Option<Policy>,
+    /// Where calls run; `None` is where the arguments are.
+    pub device: Option<Device>,
+    /// What is done about dtypes that a GPU lacks; `None` is what the caller says (see [`with_fallback`](crate::with_fallback)).
+    pub fallback: Option<Fallback>,
     /// The casting modes; `None` is those of the caller (see [`with_casting`](crate::with_casting)).
     pub casting: Option<CastingModes>,
     /// Declarations of the dtypes that array arguments may have.
@@ -43,6 +48,8 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             policy: None,
+            device: None,
+            fallback: None,
             casting: None,
             restrictions: Restrictions::NONE,
             threads: None,
@@ -54,8 +61,10 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(crate) fn options(&self, policy: Policy) -> ndjit_codegen::Options {
-        ndjit_codegen::Options { policy, fuse: self.fuse, ..ndjit_codegen::Options::default() }
+    pub(crate) fn options(&self, settings: Settings) -> Result<ndjit_codegen::Options> {
+        let (policy, fuse) = (settings.policy, self.fuse);
+        let options = ndjit_codegen::Options { policy, fuse, ..ndjit_codegen::Options::default() };
+        devices::options(settings.device, options)
     }
 
     pub(crate) fn run_options(&self) -> ndjit_runtime::RunOptions {
@@ -68,7 +77,8 @@ impl Config {
         let settings = settings();
         let casting = self.casting.unwrap_or(settings.support.casting);
         let support = Support { casting, ..settings.support };
-        Settings { policy: self.policy.unwrap_or(settings.policy), support, ..settings }
+        let fallback = self.fallback.unwrap_or(settings.fallback);
+        Settings { policy: self.policy.unwrap_or(settings.policy), support, fallback, ..settings }
     }
 }
 
@@ -81,6 +91,28 @@ pub(crate) struct Settings {
     pub default_dtype: Option<DType>,
     /// What is supported, and what happens to the rest.
     pub support: Support,
+    /// Where programs run.
+    pub device: Device,
+    /// What is done about dtypes that a GPU lacks.
+    pub fallback: Fallback,
+}
+
+impl Settings {
+    /// The same for operations on arrays of a device: what a GPU lacks is not supported, unless it is done without.
+    pub fn on(self, device: Device) -> Result<Settings> {
+        if device == self.device && device == Device::CPU {
+            return Ok(self);
+        }
+        // What a GPU lacks is known once it is open.
+        let gpu = devices::open(device)?.is_some();
+        let lacking = match self.fallback {
+            _ if !gpu => self.support.device,
+            Fallback::Error => Some(device),
+            Fallback::Emulate => Some(device.emulating()),
+            Fallback::Cpu => self.support.device,
+        };
+        Ok(Settings { device, support: Support { device: lacking, ..self.support }, ..self })
+    }
 }
 
 static GLOBAL: RwLock<Option<Settings>> = RwLock::new(None);

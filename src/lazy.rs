@@ -18,10 +18,10 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::Reduction;
-use ndjit_ir::support::CastReason;
 use ndjit_ir::support::adapt::OperandCast;
+use ndjit_ir::support::{CastReason, Device};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
-use ndjit_runtime::{Argument, Buffer, Output};
+use ndjit_runtime::{Fallback, Memory};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
@@ -54,19 +54,28 @@ enum LazyOperand {
 struct Operands<'a> {
     known: SmallVec<[Known<'a>; 3]>,
     own: SmallVec<[LazyOperand; 2]>,
+    /// What the operation is made under, for the device that the arrays are on.
+    settings: Settings,
 }
 
 static SCALAR: LazyLock<Shape> = LazyLock::new(Shape::scalar);
 
 /// The operands, or the array that is the error of one.
 fn gather<'a>(what: &str, operands: &'a [AnyOperand], place: Place) -> std::result::Result<Operands<'a>, Array> {
-    let mut gathered = Operands { known: SmallVec::new(), own: SmallVec::new() };
-    let Operands { known, own } = &mut gathered;
-    for operand in operands {
+    let mut gathered = Operands { known: SmallVec::new(), own: SmallVec::new(), settings: config::settings() };
+    let Operands { known, own, settings } = &mut gathered;
+    let mut device: Option<(Device, usize)> = None;
+    for (n, operand) in operands.iter().enumerate() {
         match operand {
             AnyOperand::Array(array) => {
                 if let Some(error) = array.error() {
                     return Err(Array::poisoned(error.clone()));
+                }
+                match device {
+                    Some((first, at)) if first != array.device() => {
+                        return Err(Array::poisoned(apart(what, operands, at, n).at(place)));
+                    }
+                    _ => device = Some((array.device(), n)),
                 }
                 known.push(Known { ty: array.value_type(), shape: array.shape(), literal: None });
                 own.push(LazyOperand::Array(array.clone()));
@@ -78,7 +87,23 @@ fn gather<'a>(what: &str, operands: &'a [AnyOperand], place: Place) -> std::resu
             AnyOperand::Expr(_) => return Err(outside(what, place)),
         }
     }
+    match settings.on(device.map_or(Device::CPU, |(device, _)| device)) {
+        Ok(on) => *settings = on,
+        Err(error) => return Err(Array::poisoned(error.at(place))),
+    }
     Ok(gathered)
+}
+
+/// The error of operands that are on different devices.
+fn apart(what: &str, operands: &[AnyOperand], first: usize, second: usize) -> Error {
+    let mut error = Error::new(ErrorCode::Device, format!("{what}: operands are on different devices"));
+    for n in [first, second] {
+        if let AnyOperand::Array(array) = &operands[n] {
+            let (ty, shape, device) = (array.value_type(), array.shape(), array.device());
+            error = error.fact(format_args!("operand {n}: {ty}{shape} on {device}"));
+        }
+    }
+    error.help("move one of them: `x.on(y.device())`")
 }
 
 fn outside(what: &str, place: Place) -> Array {
@@ -97,12 +122,11 @@ fn adapt(operand: &mut LazyOperand, shape: &Shape, cast: OperandCast, place: Pla
 
 /// Notes an operation on arrays and numbers.
 pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
-    let settings = config::settings();
-    let policy = settings.policy;
-    let Operands { known, mut own } = match gather(op.name(), operands, place) {
+    let Operands { known, mut own, settings } = match gather(op.name(), operands, place) {
         Ok(operands) => operands,
         Err(poisoned) => return poisoned,
     };
+    let policy = settings.policy;
     match infer::op_result(op, settings, &known, place, &|i| origin(&own[i])) {
         Ok(Inferred { ty, shape, casts }) => {
             for ((operand, known), cast) in own.iter_mut().zip(&known).zip(casts) {
@@ -116,8 +140,7 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
 
 /// Notes a reduction or a scan.
 pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
-    let settings = config::settings();
-    let Operands { known, mut own } = match gather(request.reduction.name(), operands, place) {
+    let Operands { known, mut own, settings } = match gather(request.reduction.name(), operands, place) {
         Ok(operands) => operands,
         Err(poisoned) => return poisoned,
     };
@@ -132,8 +155,7 @@ pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -
 
 /// Moves elements: of an array that holds them without a copy where strides say where they are, else by an operation noted.
 pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
-    let settings = config::settings();
-    let Operands { known, own } = match gather(movement.what, operands, place) {
+    let Operands { known, own, settings } = match gather(movement.what, operands, place) {
         Ok(operands) => operands,
         Err(poisoned) => return poisoned,
     };
@@ -205,7 +227,10 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
     if let Some(error) = array.error() {
         return Array::poisoned(error.clone());
     }
-    let settings = config::settings();
+    let settings = match config::settings().on(array.device()) {
+        Ok(settings) => settings,
+        Err(error) => return Array::poisoned(error.at(place)),
+    };
     let dtype = settings.policy.width(dtype);
     let allowed = settings.support.check_value("cast", dtype);
     if let Err(error) = allowed.and_then(|()| array.shape().bytes(dtype.bytes())) {
@@ -217,12 +242,15 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
 
 fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
     let mut waiting = 1usize;
+    let mut device = Device::CPU;
     let mut before: SmallVec<[usize; 3]> = SmallVec::new();
     for operand in &recipe.operands {
-        if let LazyOperand::Array(array) = operand
-            && array.0.state.get().is_none()
-            && !before.contains(&array.identity())
-        {
+        if let LazyOperand::Array(array) = operand {
+            // All arrays are on one.
+            device = array.device();
+            if array.0.state.get().is_some() || before.contains(&array.identity()) {
+                continue;
+            }
             before.push(array.identity());
             waiting = waiting.saturating_add(array.0.waiting);
         }
@@ -236,6 +264,7 @@ fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
         ty,
         dtype,
         shape,
+        device,
         state,
         recipe: Mutex::new(Some(recipe)),
         waiting,
@@ -296,18 +325,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
 pub(crate) fn evaluate(array: &Array) -> Result<()> {
     let program = Program::collect(array);
-    let plan = program.plan()?;
+    let plan = program.plan(array.device())?;
     let mut arguments = Vec::with_capacity(program.leaves.len());
     for leaf in &program.leaves {
-        arguments.push(Argument::Shared(&leaf.elements()?.buffer));
+        arguments.push(leaf.elements()?.memory.argument());
     }
-    let mut outputs = [Output::Fresh(None)];
-    plan.run(arguments, &program.scalars, &mut outputs)?;
-    let [Output::Fresh(Some(buffer))] = outputs else {
-        return Err(Error::new(ErrorCode::Verify, "array: the program gave no elements"));
-    };
+    let memory = plan.result_of(arguments, &program.scalars)?;
     // A second thread may have been first: its elements are the same.
-    let _ = array.0.state.set(Ok(Elements::dense(buffer)));
+    let _ = array.0.state.set(Ok(Elements::dense(memory)));
     if let Some(recipe) = lock(&array.0.recipe).take() {
         dismantle(recipe);
     }
@@ -315,14 +340,8 @@ pub(crate) fn evaluate(array: &Array) -> Result<()> {
 }
 
 /// The elements of an array in row-major order, in memory of their own.
-pub(crate) fn copy(array: &Array) -> Result<Arc<Buffer>> {
-    let program = Program::collect(array);
-    let mut outputs = [Output::Fresh(None)];
-    program.plan()?.run([Argument::Shared(&array.elements()?.buffer)], &[], &mut outputs)?;
-    match outputs {
-        [Output::Fresh(Some(buffer))] => Ok(buffer),
-        _ => Err(Error::new(ErrorCode::Verify, "array: the copy gave no elements")),
-    }
+pub(crate) fn copy(array: &Array) -> Result<Memory> {
+    Program::collect(array).plan(array.device())?.result_of(vec![array.elements()?.memory.argument()], &[])
 }
 
 /// How an array that was made while a function is traced is computed from new arrays alone, whose formulas kernels know: a program, and
@@ -444,9 +463,13 @@ impl Program {
     }
 
     /// The plan of this program, from the cache or made now.
-    fn plan(&self) -> Result<Arc<Plan>> {
+    fn plan(&self, device: Device) -> Result<Arc<Plan>> {
         static PLANS: Mutex<Option<Cache>> = Mutex::new(None);
-        if let Some(plan) = lock(&PLANS).get_or_insert_default().get(&self.items) {
+        let settings = config::settings();
+        // A GPU that was lost is opened anew: its plans went with it.
+        let alive = |plan: &Arc<Plan>| plan.is_alive();
+        let key = (self.items.clone(), device, settings.fallback);
+        if let Some(plan) = lock(&PLANS).get_or_insert_default().get(&key).filter(alive) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
@@ -462,8 +485,10 @@ impl Program {
                 layout: leaf.layout().cloned().into(),
             })
             .collect();
-        let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), Settings::default())?);
-        lock(&PLANS).get_or_insert_default().insert(self.items.clone(), Arc::clone(&plan));
+        // Operations keep what they were made under.
+        let settings = Settings { device, fallback: settings.fallback, ..Settings::default() };
+        let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), settings)?);
+        lock(&PLANS).get_or_insert_default().insert(key, Arc::clone(&plan));
         Ok(plan)
     }
 
@@ -511,24 +536,27 @@ impl Program {
     }
 }
 
+/// A program, where it runs, and what is done about dtypes that are missing there.
+type PlanKey = (Vec<Item>, Device, Fallback);
+
 /// Plans by program; when full, the one not used for the longest time goes.
 #[derive(Default)]
 struct Cache {
-    plans: FxHashMap<Vec<Item>, (Arc<Plan>, u64)>,
+    plans: FxHashMap<PlanKey, (Arc<Plan>, u64)>,
     clock: u64,
 }
 
 impl Cache {
     const LIMIT: usize = 256;
 
-    fn get(&mut self, key: &[Item]) -> Option<Arc<Plan>> {
+    fn get(&mut self, key: &PlanKey) -> Option<Arc<Plan>> {
         self.clock += 1;
         let (plan, used) = self.plans.get_mut(key)?;
         *used = self.clock;
         Some(Arc::clone(plan))
     }
 
-    fn insert(&mut self, key: Vec<Item>, plan: Arc<Plan>) {
+    fn insert(&mut self, key: PlanKey, plan: Arc<Plan>) {
         if self.plans.len() >= Cache::LIMIT
             && let Some(oldest) = self.plans.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone())
         {

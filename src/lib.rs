@@ -82,7 +82,7 @@ pub use ndjit_ir::support::{
     supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
 };
 pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
-pub use ndjit_runtime::{Allocations, CountingAllocator, Element};
+pub use ndjit_runtime::{Allocations, CountingAllocator, Element, Fallback};
 #[doc(inline)]
 pub use neighbours::{Ends, Positions, append, diff, positions, prepend, trapezoid};
 #[doc(inline)]
@@ -98,7 +98,10 @@ pub use report::report;
 #[doc(inline)]
 pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, include_initial};
 pub use stats::{KernelStats, Stats, stats};
-pub use support::{casting, device, restrict_dtypes, set_casting, set_device, with_casting, with_device};
+pub use support::{
+    casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,
+    with_fallback,
+};
 
 /// The page's example.
 #[cfg(doctest)]

@@ -12,7 +12,6 @@ use crate::operand::{Number, Scalar, each_number};
 use ndjit_ir::op::Operands;
 use ndjit_ir::{DType, Place, Result, ValueType, Weak};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// What has a type: dtypes and types themselves, arrays, expressions, and numbers, of which bare ones are weak.
 #[diagnostic::on_unimplemented(
@@ -137,8 +136,8 @@ fn promoted(source: Source, ty: ValueType, dtype: DType, place: Place) -> Array 
         (Source::Array(array), _) if array.value_type() == ty && array.dtype() == dtype => array,
         (Source::Array(array), ValueType::Strong(dtype)) => crate::lazy::cast(&array, dtype, place),
         // Programs cast to dtypes only, so the elements are computed and then called weak.
-        (Source::Array(array), ValueType::Weak(_)) => match crate::lazy::cast(&array, dtype, place).buffer() {
-            Ok(buffer) => Array::concrete(ty, dtype, array.shape().clone(), Arc::clone(buffer)),
+        (Source::Array(array), ValueType::Weak(_)) => match crate::lazy::cast(&array, dtype, place).memory() {
+            Ok(memory) => Array::in_memory(ty, dtype, array.shape().clone(), memory.clone()),
             Err(error) => Array::poisoned(error.clone()),
         },
     }

@@ -3,6 +3,7 @@
 
 use crate::config::{Settings, change_global, settings, with_settings};
 use ndjit_ir::support::{CastingModes, Device, Restriction, Support};
+use ndjit_runtime::Fallback;
 
 /// The casting modes under which this thread makes operations: those of the innermost [`with_casting`], or the
 /// [global](set_casting) ones. The default is [`CastingModes::ERROR`].
@@ -59,6 +60,31 @@ pub fn with_device<R>(device: impl Into<Option<Device>>, body: impl FnOnce() -> 
 pub fn set_device(device: impl Into<Option<Device>>) {
     let device = device.into();
     change_global(|settings| settings.support.device = device);
+}
+
+/// What is done about dtypes that a GPU lacks, where this thread makes operations: what the innermost [`with_fallback`] says, or the
+/// [global](set_fallback) setting. The default is [`Fallback::Error`].
+pub fn fallback() -> Fallback {
+    settings().fallback
+}
+
+/// Runs `body` with another way to do without dtypes that a GPU lacks: an error, with the line of the operation; 64-bit integers as
+/// pairs of words; or the processor for kernels that use them. A [casting mode](with_casting) avoids them before, where it finds another
+/// dtype. What was decided stands in the code that `explain` shows.
+///
+/// ```
+/// use ndjit::{Fallback, fallback, with_fallback};
+///
+/// assert_eq!(fallback(), Fallback::Error);
+/// assert_eq!(with_fallback(Fallback::Cpu, fallback), Fallback::Cpu);
+/// ```
+pub fn with_fallback<R>(fallback: Fallback, body: impl FnOnce() -> R) -> R {
+    with_settings(Settings { fallback, ..settings() }, body)
+}
+
+/// As [`with_fallback`], for all threads.
+pub fn set_fallback(fallback: Fallback) {
+    change_global(|settings| settings.fallback = fallback);
 }
 
 /// Runs `body` with a declaration: every operand of the operations in it, and every dtype they compute in or give, must be

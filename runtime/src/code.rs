@@ -3,7 +3,7 @@
 //! Memory for code is written first and made executable after, never both at once. Where the system refuses executable
 //! memory the kernel keeps its loops and the interpreter runs them: same bits, slowly; [`notice`] tells.
 
-use crate::devices::Compiled;
+use crate::devices::KernelCode;
 use crate::cost;
 use crate::interpret;
 use crate::reduce::Reducer;
@@ -90,7 +90,7 @@ struct Machine {
     module: Mutex<Option<JITModule>>,
 }
 
-impl Compiled for Kernel {
+impl KernelCode for Kernel {
     fn code_bytes(&self) -> usize {
         Kernel::code_bytes(self)
     }

@@ -104,7 +104,7 @@ impl Memory {
 }
 
 /// A compiled kernel, whatever it is for.
-pub trait Compiled: Send + Sync {
+pub trait KernelCode: Send + Sync {
     /// Bytes of its code.
     fn code_bytes(&self) -> usize;
     /// The time it took to compile.
@@ -132,6 +132,15 @@ impl Program {
         })
     }
 
+    /// The primitives and the code of a program on a GPU, and where each of its loop nests runs; `None` of the processor's, which depend on
+    /// the loops alone.
+    pub fn texts(&self) -> Option<(String, String)> {
+        match self {
+            Program::Cpu(_) => None,
+            Program::Gpu(program) => Some((program.expanded(), program.text())),
+        }
+    }
+
     /// Runs the program.
     ///
     /// # Errors
@@ -156,11 +165,19 @@ impl Program {
         }
     }
 
+    /// Whether the device it was compiled for is not lost.
+    pub fn is_alive(&self) -> bool {
+        match self {
+            Program::Cpu(_) => true,
+            Program::Gpu(program) => program.is_alive(),
+        }
+    }
+
     /// The kernels of each loop nest, in the order they run.
-    pub fn kernels(&self) -> Vec<Vec<Arc<dyn Compiled>>> {
+    pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
         match self {
             Program::Cpu(executable) => {
-                executable.kernels().map(|kernel| vec![Arc::clone(kernel) as Arc<dyn Compiled>]).collect()
+                executable.kernels().map(|kernel| vec![Arc::clone(kernel) as Arc<dyn KernelCode>]).collect()
             }
             Program::Gpu(program) => program.kernels(),
         }

@@ -1,6 +1,6 @@
 //! What stands for GPUs in a program that was built without the feature `gpu`: types of which there are no values.
 
-use crate::devices::{Compiled, Fallback};
+use crate::devices::{KernelCode, Fallback};
 use crate::executable::{Argument, Output};
 use ndjit_codegen::Lowered;
 use ndjit_ir::literal::Literal;
@@ -82,12 +82,22 @@ impl Program {
         match *self {}
     }
 
-    /// The kernels of each loop nest.
-    pub fn kernels(&self) -> Vec<Vec<Arc<dyn Compiled>>> {
+    /// Whether the device is not lost.
+    pub fn is_alive(&self) -> bool {
         match *self {}
     }
 
-    /// What each kernel's code is.
+    /// The kernels of each loop nest.
+    pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
+        match *self {}
+    }
+
+    /// The primitives of each loop nest.
+    pub fn expanded(&self) -> String {
+        match *self {}
+    }
+
+    /// Where each loop nest runs, and its code.
     pub fn text(&self) -> String {
         match *self {}
     }

@@ -52,7 +52,8 @@ struct Text {
 
 impl Text {
     fn of(array: &Array, precision: Option<usize>) -> Result<Text> {
-        let bytes = array.buffer()?.as_bytes();
+        let buffer = array.buffer()?;
+        let bytes = buffer.as_bytes();
         let extents = array.shape().extents();
         let summarise = array.len() > THRESHOLD;
         let axes: Vec<Vec<Option<usize>>> = extents

@@ -17,9 +17,10 @@ use crate::manipulation::Move;
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::loops::Layout;
+use ndjit_ir::support::Device;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
-use ndjit_runtime::{Buffer, Element};
+use ndjit_runtime::{Buffer, Element, Memory};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An n-dimensional array: elements of one [`DType`], or a computation that gives them.
@@ -39,6 +40,8 @@ pub(crate) struct Node {
     /// The dtype of the elements: of a weak array one of its kind.
     pub dtype: DType,
     pub shape: Shape,
+    /// Where the elements are, or will be computed.
+    pub device: Device,
     /// The elements, or why there are none.
     pub state: OnceLock<Result<Elements>>,
     /// How to get the elements, while there are none.
@@ -53,17 +56,17 @@ pub(crate) struct Node {
 
 /// Elements in memory.
 pub(crate) struct Elements {
-    pub buffer: Arc<Buffer>,
-    /// Where they are in the buffer; `None` where they are all of it, in row-major order.
+    pub memory: Memory,
+    /// Where they are in the memory; `None` where they are all of it, in row-major order.
     pub layout: Option<Layout>,
     /// A copy in row-major order, once one was needed.
-    dense: OnceLock<Arc<Buffer>>,
+    dense: OnceLock<Memory>,
 }
 
 impl Elements {
-    /// All of a buffer, in row-major order.
-    pub fn dense(buffer: Arc<Buffer>) -> Elements {
-        Elements { buffer, layout: None, dense: OnceLock::new() }
+    /// All of some memory, in row-major order.
+    pub fn dense(memory: Memory) -> Elements {
+        Elements { memory, layout: None, dense: OnceLock::new() }
     }
 }
 
@@ -81,7 +84,12 @@ impl Array {
 
     /// An array of a buffer that holds exactly `shape` elements of `dtype`.
     pub(crate) fn concrete(ty: impl Into<ValueType>, dtype: DType, shape: Shape, buffer: Arc<Buffer>) -> Array {
-        Array::created(ty.into(), dtype, shape, buffer, None)
+        Array::made(ty.into(), dtype, shape, Elements::dense(Memory::Host(buffer)), None)
+    }
+
+    /// An array of memory that holds exactly `shape` elements of `dtype`.
+    pub(crate) fn in_memory(ty: ValueType, dtype: DType, shape: Shape, memory: Memory) -> Array {
+        Array::made(ty, dtype, shape, Elements::dense(memory), None)
     }
 
     /// An array of a buffer, whose elements can be computed where they are used in a traced function.
@@ -92,8 +100,19 @@ impl Array {
         buffer: Arc<Buffer>,
         formula: Option<Graph<ValueType>>,
     ) -> Array {
-        let (state, recipe) = (OnceLock::from(Ok(Elements::dense(buffer))), Mutex::new(None));
-        Array(Arc::new(Node { ty, dtype, shape, state, recipe, waiting: 0, formula, traced: false }))
+        Array::made(ty, dtype, shape, Elements::dense(Memory::Host(buffer)), formula)
+    }
+
+    fn made(
+        ty: ValueType,
+        dtype: DType,
+        shape: Shape,
+        elements: Elements,
+        formula: Option<Graph<ValueType>>,
+    ) -> Array {
+        let device = elements.memory.device();
+        let (state, recipe) = (OnceLock::from(Ok(elements)), Mutex::new(None));
+        Array(Arc::new(Node { ty, dtype, shape, device, state, recipe, waiting: 0, formula, traced: false }))
     }
 
     /// An array that is an error.
@@ -104,6 +123,7 @@ impl Array {
             ty: dtype.into(),
             dtype,
             shape,
+            device: Device::CPU,
             state,
             recipe: Mutex::new(None),
             waiting: 0,
@@ -129,17 +149,22 @@ impl Array {
         }
     }
 
-    /// The elements in row-major order; copies them if need be, once.
-    pub(crate) fn buffer(&self) -> Result<&Arc<Buffer>> {
+    /// The elements in row-major order, on the array's device; copies them if need be, once.
+    pub(crate) fn memory(&self) -> Result<&Memory> {
         let elements = self.elements()?;
         if elements.layout.is_none() {
-            return Ok(&elements.buffer);
+            return Ok(&elements.memory);
         }
         if let Some(dense) = elements.dense.get() {
             return Ok(dense);
         }
         let dense = lazy::copy(self)?;
         Ok(elements.dense.get_or_init(|| dense))
+    }
+
+    /// The elements in row-major order in the host's memory.
+    pub(crate) fn buffer(&self) -> Result<Arc<Buffer>> {
+        self.memory()?.host()
     }
 
     /// Where the elements are in their buffer, if they are there and not all of it in row-major order.
@@ -159,7 +184,7 @@ impl Array {
             Move::Reshape => reshaped(&own, &self.0.shape, shape)?,
             Move::Concat(_) | Move::Iota(_) => return None,
         };
-        let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(elements.buffer.len());
+        let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(elements.memory.len());
         let in_order = all && contiguous(shape, self.0.dtype).is_ok_and(|own| own.same_elements(&layout, shape));
         let layout = (!in_order).then_some(layout);
         let formula = self.0.formula.as_ref().map(|formula| {
@@ -172,10 +197,8 @@ impl Array {
             formula.set_outputs(vec![seen]);
             formula
         });
-        let elements = Elements { buffer: Arc::clone(&elements.buffer), layout, dense: OnceLock::new() };
-        let (state, recipe) = (OnceLock::from(Ok(elements)), Mutex::new(None));
-        let (ty, dtype, shape) = (self.0.ty, self.0.dtype, shape.clone());
-        Some(Array(Arc::new(Node { ty, dtype, shape, state, recipe, waiting: 0, formula, traced: false })))
+        let elements = Elements { memory: elements.memory.clone(), layout, dense: OnceLock::new() };
+        Some(Array::made(self.0.ty, self.0.dtype, shape.clone(), elements, formula))
     }
 
     /// The error, if the operation that made this array failed.
@@ -201,6 +224,37 @@ impl Array {
     /// Whether the type is weak: the array takes the dtype of what it meets, as bare numbers do.
     pub fn is_weak(&self) -> bool {
         self.0.ty.is_weak()
+    }
+
+    /// Where the elements are, or will be computed.
+    pub fn device(&self) -> Device {
+        self.0.device
+    }
+
+    /// The array on a device: itself if it is there, else a copy. What waits is run, where the array is now, and the copy is made at
+    /// once; an error makes a poisoned array. Operations on arrays run where these are, and their results are there; reading an array
+    /// copies its elements to the host.
+    ///
+    /// ```
+    /// use ndjit::{Array, Device};
+    ///
+    /// let x = Array::from([1.0f32, 2.0]).on(Device::gpu());
+    /// match (&x * 2).to_vec::<f32>() {
+    ///     Ok(elements) => assert_eq!(elements, [2.0, 4.0]),
+    ///     // There is no GPU, or this was built without the feature `gpu`.
+    ///     Err(error) => assert_eq!(error.code(), ndjit::ErrorCode::Device),
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn on(&self, device: Device) -> Array {
+        if self.0.device == device || self.error().is_some() {
+            return self.clone();
+        }
+        let place = ndjit_ir::Place::caller();
+        match self.memory().and_then(|memory| memory.on(device)) {
+            Ok(memory) => Array::in_memory(self.0.ty, self.0.dtype, self.0.shape.clone(), memory),
+            Err(error) => Array::poisoned(if error.place().is_some() { error } else { error.at(place) }),
+        }
     }
 
     /// The number of elements.
@@ -231,12 +285,12 @@ impl Array {
         lazy::explain(self)
     }
 
-    /// Runs what waits. Reading does so too.
+    /// Runs what waits. Reading does so too. A GPU may still be computing when this returns.
     ///
     /// # Errors
     /// The first error of the operations that lead here; `Allocation` if memory is refused.
     pub fn eval(&self) -> Result<&Array> {
-        self.buffer().map(|_| self)
+        self.memory().map(|_| self)
     }
 
     /// The elements in row-major order.
@@ -261,7 +315,7 @@ impl Array {
 
     /// The buffer, of which this was the only owner if the array was the only one.
     pub(crate) fn into_buffer(self) -> Result<Arc<Buffer>> {
-        let buffer = Arc::clone(self.buffer()?);
+        let buffer = self.buffer()?;
         drop(self);
         Ok(buffer)
     }

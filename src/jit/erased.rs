@@ -4,7 +4,7 @@ use crate::array::Array;
 use crate::config::{Config, Settings, with_settings};
 use crate::explain;
 use crate::expr::Expr;
-use crate::jit::input::{Arg, Data, Destination, Memory};
+use crate::jit::input::{Arg, Data, Destination, Sink};
 use crate::jit::output::{Collected, Parts};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans};
 use crate::operand::AnyOperand;
@@ -12,7 +12,8 @@ use crate::stats;
 use crate::trace::{self, Failure, Param, Recording};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
-use ndjit_runtime::{Argument, Buffer, Kernel, Output};
+use ndjit_ir::support::Device;
+use ndjit_runtime::{Argument, Buffer, KernelCode, Output};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -32,7 +33,7 @@ pub struct Core {
     inlined: Mutex<Vec<Inlined>>,
     pub(crate) traces: AtomicU64,
     /// The kernels this function has run.
-    kernels: Mutex<Vec<Weak<Kernel>>>,
+    kernels: Mutex<Vec<Weak<dyn KernelCode>>>,
     pub(crate) compiles: AtomicU64,
 }
 
@@ -84,13 +85,7 @@ impl Core {
     /// Calls the function; its results are new arrays.
     pub(crate) fn call(&self, args: &mut [Arg<'_>]) -> Result<Parts<Array>> {
         let plan = self.plan(args)?;
-        let mut outputs: SmallVec<[Output<'_>; 4]> = plan.results.iter().map(|_| Output::Fresh(None)).collect();
-        run(&plan, args, &mut outputs)?;
-        let mut arrays = Vec::with_capacity(outputs.len());
-        for (result, output) in plan.results.iter().zip(outputs) {
-            let Output::Fresh(Some(buffer)) = output else { return Err(no_result()) };
-            arrays.push(Array::concrete(result.ty, result.dtype, result.shape.clone(), buffer));
-        }
+        let arrays = run_fresh(&plan, args)?;
         Ok(Parts::new(arrays, plan.lengths.clone()))
     }
 
@@ -108,12 +103,29 @@ impl Core {
 
     /// The plan for these arguments: found, or made now.
     pub(crate) fn plan(&self, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
-        let settings = self.config.settings();
+        let settings = self.config.settings().on(self.device(args)?)?;
         if let Some(plan) = self.plans.find(settings, args) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
         self.make_plan(settings, args)
+    }
+
+    /// Where a call with these arguments runs.
+    fn device(&self, args: &[Arg<'_>]) -> Result<Device> {
+        let devices = || args.iter().enumerate().filter_map(|(n, arg)| Some((n, arg.device()?)));
+        let Some(own) = self.config.device else {
+            let first = devices().next().map_or(Device::CPU, |(_, device)| device);
+            return match devices().find(|(_, device)| *device != first) {
+                None => Ok(first),
+                Some(_) => Err(apart(args, "move one of them, `x.on(y.device())`, or say where the function runs: `f.on(Device::gpu())`")),
+            };
+        };
+        // The host's arrays go where the function was said to run.
+        match devices().find(|(_, device)| *device != own && *device != Device::CPU) {
+            None => Ok(own),
+            Some(_) => Err(apart(args, &format!("the function runs on {own}: move what is elsewhere there, `x.on(device)`"))),
+        }
     }
 
     #[cold]
@@ -148,17 +160,36 @@ impl Core {
     ) -> Result<Plan> {
         let mut plan = Plan::compile(lowered, types, &self.config, settings)?;
         self.count_kernels(&plan);
-        plan.hidden = hidden;
+        plan.hidden = self.captured(settings.device, hidden)?;
         plan.lengths = lengths;
         Ok(plan)
+    }
+
+    /// Captured arrays, on the device of the function: copies of the host's, if the function was said to run elsewhere.
+    fn captured(&self, device: Device, hidden: Vec<Array>) -> Result<Vec<Array>> {
+        let moved = |array: Array| {
+            if array.device() == device {
+                return Ok(array);
+            }
+            if array.device() != Device::CPU || self.config.device.is_none() {
+                let (ty, shape, own) = (array.value_type(), array.shape(), array.device());
+                return Err(Error::new(ErrorCode::Device, "call: the function uses an array that is on another device")
+                    .fact(format_args!("the array: {ty}{shape} on {own}"))
+                    .fact(format_args!("the call runs on {device}"))
+                    .help("move the array, `x.on(device)`, or say where the function runs: `f.on(device)`"));
+            }
+            let moved = array.on(device);
+            moved.error().cloned().map_or(Ok(moved), Err)
+        };
+        hidden.into_iter().map(moved).collect()
     }
 
     /// Counts the kernels that no plan of this function had before.
     fn count_kernels(&self, plan: &Plan) {
         let mut known = lock(&self.kernels);
         known.retain(|kernel| kernel.strong_count() > 0);
-        for kernel in plan.kernels() {
-            if !known.iter().any(|k| k.as_ptr() == Arc::as_ptr(kernel)) {
+        for kernel in plan.kernels().iter().flatten() {
+            if !known.iter().any(|k| std::ptr::addr_eq(k.as_ptr(), Arc::as_ptr(kernel))) {
                 known.push(Arc::downgrade(kernel));
                 self.compiles.fetch_add(1, Relaxed);
             }
@@ -200,8 +231,15 @@ impl Core {
     }
 }
 
+/// Runs a plan on arguments it accepts; the results are new arrays.
+pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Vec<Array>> {
+    let mut outputs: SmallVec<[Output<'_>; 4]> = plan.results.iter().map(|_| plan.fresh()).collect();
+    run(plan, args, &mut outputs)?;
+    outputs.into_iter().enumerate().map(|(n, output)| plan.array(n, output)).collect()
+}
+
 /// Runs a plan on arguments it accepts.
-pub(crate) fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
+fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
     let mut scalars: SmallVec<[(usize, Literal); 8]> = SmallVec::new();
     for (i, arg) in args.iter().enumerate() {
         if let Data::Scalar(literal) = arg.data {
@@ -211,7 +249,7 @@ pub(crate) fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut [Output<'_>])
     let mut arguments: SmallVec<[Argument<'_>; 8]> = SmallVec::new();
     arguments.extend(args.iter_mut().filter_map(Arg::argument));
     for array in &plan.hidden {
-        arguments.push(Argument::Shared(&array.elements()?.buffer));
+        arguments.push(array.elements()?.memory.argument());
     }
     plan.run(arguments, &scalars, outputs).map_err(|error| {
         if error.code() != ErrorCode::Literal {
@@ -226,9 +264,9 @@ pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [De
     let mut checked: SmallVec<[(usize, &mut Box<dyn crate::jit::input::Checked + '_>); 1]> = SmallVec::new();
     let mut outputs: SmallVec<[Output<'_>; 4]> = SmallVec::new();
     for (i, destination) in destinations.iter_mut().enumerate() {
-        match &mut destination.memory {
-            Memory::Bytes(bytes) => outputs.push(Output::Into(bytes)),
-            Memory::Checked(elements) => {
+        match &mut destination.into {
+            Sink::Bytes(bytes) => outputs.push(Output::Into(bytes)),
+            Sink::Checked(elements) => {
                 checked.push((i, elements));
                 outputs.push(Output::Fresh(None));
             }
@@ -276,6 +314,17 @@ pub(crate) fn param(argument: &ArgumentType) -> Param {
         (ArgumentLayout::Scalar, ValueType::Weak(weak)) => Param::Scalar(weak),
         _ => Param::Array(argument.ty, argument.dtype, argument.shape.clone()),
     }
+}
+
+/// The error of arguments that are on different devices.
+fn apart(args: &[Arg<'_>], help: &str) -> Error {
+    let mut error = Error::new(ErrorCode::Device, "call: arguments are on different devices");
+    for (n, arg) in args.iter().enumerate() {
+        if let Some(device) = arg.device() {
+            error = error.fact(format_args!("argument {n}: {}{} on {device}", arg.ty, arg.shape));
+        }
+    }
+    error.help(help)
 }
 
 fn no_result() -> Error {

@@ -10,7 +10,8 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Result, Shape, ValueType};
 use ndjit_runtime::element::bytes_of;
 use ndjit_runtime::pod::bytes_of_mut;
-use ndjit_runtime::{Argument, Buffer, Element};
+use ndjit_ir::support::Device;
+use ndjit_runtime::{Argument, Buffer, Element, Memory};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -26,9 +27,9 @@ pub struct Arg<'a> {
 }
 
 pub(crate) enum Data<'a> {
-    Shared(&'a Arc<Buffer>),
-    /// A buffer whose memory may be used for a result.
-    Donated(Arc<Buffer>),
+    Shared(&'a Memory),
+    /// Memory that may be used for a result.
+    Donated(Memory),
     Borrowed(&'a [u8]),
     /// The bytes of a strong scalar.
     Inline(SmallVec<[u8; 16]>),
@@ -56,15 +57,26 @@ impl<'a> Arg<'a> {
         Ok(Arg { ty, dtype: ty.stored(), shape: Shape::scalar(), layout: None, data })
     }
 
+    /// Where the elements are; `None` for numbers, which go anywhere.
+    pub(crate) fn device(&self) -> Option<Device> {
+        match &self.data {
+            Data::Shared(memory) => Some(memory.device()),
+            Data::Donated(memory) => Some(memory.device()),
+            Data::Borrowed(_) => Some(Device::CPU),
+            Data::Inline(_) | Data::Scalar(_) => None,
+        }
+    }
+
     /// The array for the runtime; `None` for a weak scalar.
     pub(crate) fn argument<'b>(&'b mut self) -> Option<Argument<'b>> {
         match &mut self.data {
-            Data::Shared(buffer) => Some(Argument::Shared(buffer)),
-            Data::Donated(buffer) => {
+            Data::Shared(memory) => Some(memory.argument()),
+            Data::Donated(Memory::Host(buffer)) => {
                 // The runtime must be the only owner to reuse the memory.
                 let given = std::mem::replace(buffer, empty());
                 Some(Argument::Donated(given))
             }
+            Data::Donated(memory) => Some(memory.argument()),
             Data::Borrowed(bytes) => Some(Argument::Borrowed(bytes)),
             Data::Inline(bytes) => Some(Argument::Borrowed(bytes)),
             Data::Scalar(_) => None,
@@ -95,7 +107,7 @@ pub trait Input<'a> {
 impl<'a> Input<'a> for &'a Array {
     fn arg(self) -> Result<Arg<'a>> {
         let elements = self.elements()?;
-        let (layout, data) = (elements.layout.clone(), Data::Shared(&elements.buffer));
+        let (layout, data) = (elements.layout.clone(), Data::Shared(&elements.memory));
         Ok(Arg { ty: self.value_type(), dtype: self.dtype(), shape: self.shape().clone(), layout, data })
     }
 }
@@ -104,9 +116,9 @@ impl<'a> Input<'a> for Array {
     fn arg(self) -> Result<Arg<'a>> {
         let (ty, dtype, shape) = (self.value_type(), self.dtype(), self.shape().clone());
         let layout = self.elements()?.layout.clone();
-        let buffer = Arc::clone(&self.elements()?.buffer);
+        let memory = self.elements()?.memory.clone();
         drop(self);
-        Ok(Arg { ty, dtype, shape, layout, data: Data::Donated(buffer) })
+        Ok(Arg { ty, dtype, shape, layout, data: Data::Donated(memory) })
     }
 }
 
@@ -191,10 +203,10 @@ for_each_tuple!(tuples);
 pub struct Destination<'a> {
     pub(crate) dtype: DType,
     pub(crate) len: usize,
-    pub(crate) memory: Memory<'a>,
+    pub(crate) into: Sink<'a>,
 }
 
-pub(crate) enum Memory<'a> {
+pub(crate) enum Sink<'a> {
     Bytes(&'a mut [u8]),
     /// Not every byte is a bool, so results are checked on the way.
     Checked(Box<dyn Checked + 'a>),
@@ -226,12 +238,12 @@ pub trait Destinations<'a> {
 impl<'a, T: Element> Destinations<'a> for &'a mut [T] {
     fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
         let len = self.len();
-        let memory = if T::DTYPE == DType::Bool {
-            Memory::Checked(Box::new(self))
+        let destination = if T::DTYPE == DType::Bool {
+            Sink::Checked(Box::new(self))
         } else {
-            Memory::Bytes(bytes_of_mut(self).unwrap_or_default())
+            Sink::Bytes(bytes_of_mut(self).unwrap_or_default())
         };
-        into.push(Destination { dtype: T::DTYPE, len, memory });
+        into.push(Destination { dtype: T::DTYPE, len, into: destination });
     }
 }
 

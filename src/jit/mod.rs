@@ -21,9 +21,9 @@ use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
 use crate::expr::Expr;
 use crate::stats::KernelStats;
 use ndjit_ir::promotion::Policy;
-use ndjit_ir::support::{CastingModes, Restriction};
+use ndjit_ir::support::{CastingModes, Device, Restriction};
 use ndjit_ir::{Place, Result};
-use ndjit_runtime::Kernel;
+use ndjit_runtime::{Fallback, KernelCode};
 use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
@@ -131,6 +131,30 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The same function under a promotion policy of its own. Begins without plans, as all changes of configuration do.
     pub fn with_policy(self, policy: Policy) -> Jitted<M, N, F> {
         self.configured(|c| c.policy = Some(policy))
+    }
+
+    /// The same function, run on a device wherever its arguments are: the host's are copied there at each call. Its results stay there.
+    /// Without this a function runs where its arguments are.
+    ///
+    /// ```
+    /// use ndjit::{Array, Device, ErrorCode, jit};
+    ///
+    /// let f = jit(|x, y| x + y * 2).on(Device::gpu());
+    /// let (x, y) = (Array::from([1.0f32, 2.0]), Array::from([10.0f32, 20.0]));
+    /// match f.call((&x, &y)) {
+    ///     Ok(z) => assert_eq!((z.device(), z.to_vec::<f32>()?), (Device::gpu(), vec![21.0, 42.0])),
+    ///     // There is no GPU, or this was built without the feature `gpu`.
+    ///     Err(error) => assert_eq!(error.code(), ErrorCode::Device),
+    /// }
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn on(self, device: Device) -> Jitted<M, N, F> {
+        self.configured(|c| c.device = Some(device))
+    }
+
+    /// The same function with a way of its own to do without dtypes that a GPU lacks: see [`with_fallback`](crate::with_fallback).
+    pub fn fallback(self, fallback: Fallback) -> Jitted<M, N, F> {
+        self.configured(|c| c.fallback = Some(fallback))
     }
 
     /// The same function with casting modes of its own: see [`with_casting`](crate::with_casting).
@@ -257,7 +281,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 
     /// The text of a stage, for the signature of the last call; empty before the first.
     pub fn explain(&self, stage: Stage) -> String {
-        self.core.plans.last().map_or_else(String::new, |plan| stage::text(&plan.lowered, stage, &self.core.config))
+        self.core.plans.last().map_or_else(String::new, |plan| stage::text(&plan.lowered, stage, &self.core.config, plan.settings))
     }
 
     /// Why a result of the last call has its dtype; `None` before the first call, and if there are fewer results.
@@ -310,12 +334,12 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The kernels of the last call's signature, in the order they run; empty before the first call.
     pub fn kernels(&self) -> Vec<KernelStats> {
         self.core.plans.last().map_or_else(Vec::new, |plan| {
-            let stats = |nests: &[Arc<Kernel>]| KernelStats {
+            let stats = |nests: &[Vec<Arc<dyn KernelCode>>]| KernelStats {
                 nests: nests.len(),
-                code_bytes: nests.iter().map(|nest| nest.code_bytes()).sum(),
-                compile_time: nests.iter().map(|nest| nest.compile_time()).sum(),
+                code_bytes: nests.iter().flatten().map(|kernel| kernel.code_bytes()).sum(),
+                compile_time: nests.iter().flatten().map(|kernel| kernel.compile_time()).sum(),
             };
-            let nests: Vec<Arc<Kernel>> = plan.kernels().cloned().collect();
+            let nests = plan.kernels();
             plan.lowered.launches.iter().map(|launch| stats(&nests[launch.kernels.clone()])).collect()
         })
     }

@@ -12,7 +12,8 @@ use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Result, Shape, ValueType};
-use ndjit_runtime::{Argument, Executable, Kernel, Output};
+use ndjit_runtime::devices::result_memory;
+use ndjit_runtime::{Argument, KernelCode, Memory, Output, Program};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -91,7 +92,7 @@ pub(crate) struct Plan {
     pub lowered: Arc<Lowered>,
     /// How it was compiled.
     pub config: Config,
-    executable: Executable,
+    program: Program,
     last_use: AtomicU64,
 }
 
@@ -125,7 +126,7 @@ impl Plan {
                 None => contiguous(array.shape(), array.dtype())?,
             });
         }
-        let lowered = lower(graph, places, &layouts, &config.options(settings.policy))?;
+        let lowered = lower(graph, places, &layouts, &config.options(settings)?)?;
         let inputs = inputs(arguments, hidden.len());
         explain::check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
         Ok(lowered)
@@ -138,7 +139,7 @@ impl Plan {
         config: &Config,
         settings: Settings,
     ) -> Result<Plan> {
-        let executable = Executable::new(&lowered, &config.run_options())?;
+        let program = Program::new(&lowered, settings.device, settings.fallback, &config.run_options())?;
         let mut results = Vec::new();
         for (&traced, &value) in lowered.traced.outputs().iter().zip(lowered.simplified.outputs()) {
             let (ty, dtype) = (lowered.traced.ty(traced), lowered.simplified.ty(value));
@@ -146,7 +147,7 @@ impl Plan {
             results.push(ResultType { ty, dtype, shape });
         }
         stats::count_plan();
-        crate::jit::stage::dump(&lowered, config);
+        crate::jit::stage::dump(&lowered, config, settings);
         Ok(Plan {
             settings,
             arguments,
@@ -155,7 +156,7 @@ impl Plan {
             results,
             lowered,
             config: *config,
-            executable,
+            program,
             last_use: AtomicU64::new(0),
         })
     }
@@ -167,7 +168,31 @@ impl Plan {
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        self.executable.run(arguments, scalars, outputs)
+        self.program.run(arguments, scalars, outputs)
+    }
+
+    /// A result that stays where the program runs, before the call.
+    pub fn fresh<'a>(&self) -> Output<'a> {
+        self.program.result()
+    }
+
+    /// The memory of the one result of a program.
+    pub fn result_of(&self, arguments: Vec<Argument<'_>>, scalars: &[(usize, Literal)]) -> Result<Memory> {
+        let mut outputs = [self.fresh()];
+        self.run(arguments, scalars, &mut outputs)?;
+        let [output] = outputs;
+        result_memory(output)
+    }
+
+    /// The array of a result after the call.
+    pub fn array(&self, result: usize, output: Output<'_>) -> Result<Array> {
+        let ResultType { ty, dtype, shape } = self.results[result].clone();
+        Ok(Array::in_memory(ty, dtype, shape, result_memory(output)?))
+    }
+
+    /// Whether the device that it was compiled for is not lost.
+    pub fn is_alive(&self) -> bool {
+        self.program.is_alive()
     }
 
     /// Why a result has its dtype.
@@ -183,14 +208,15 @@ impl Plan {
         explain::first_widening(&self.lowered.traced, &self.lowered.places, &inputs, self.settings.policy)
     }
 
-    /// The kernels a call runs.
-    pub fn kernels(&self) -> impl Iterator<Item = &Arc<Kernel>> {
-        self.executable.kernels()
+    /// The kernels of each loop nest that a call runs.
+    pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
+        self.program.kernels()
     }
 
     /// Whether these arguments are what the plan was made for.
     pub fn accepts(&self, settings: Settings, args: &[Arg<'_>]) -> bool {
         self.settings == settings
+            && self.is_alive()
             && self.arguments.len() == args.len()
             && self.arguments.iter().zip(args).all(|(mine, arg)| mine.accepts(arg))
     }

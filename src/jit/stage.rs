@@ -1,12 +1,13 @@
 //! Looking into a program: the text of each stage of the pipeline.
 
-use crate::config::Config;
+use crate::config::{Config, Settings};
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts};
 use ndjit_ir::kernel::FusedKernel;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::reduction::{BLOCK, LANES};
+use ndjit_runtime::Program;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -50,8 +51,17 @@ impl FromStr for Stage {
     }
 }
 
-/// The text of one stage.
-pub(crate) fn text(lowered: &Lowered, stage: Stage, config: &Config) -> String {
+/// The text of one stage, of a program that runs where the settings say.
+pub(crate) fn text(lowered: &Lowered, stage: Stage, config: &Config, settings: Settings) -> String {
+    if settings.device.gpu_number().is_some() && matches!(stage, Stage::Expanded | Stage::Code) {
+        return match Program::new(lowered, settings.device, settings.fallback, &config.run_options()) {
+            Ok(program) => program.texts().map_or(String::new(), |(expanded, code)| match stage {
+                Stage::Expanded => expanded,
+                _ => code,
+            }),
+            Err(error) => error.to_string(),
+        };
+    }
     match stage {
         Stage::Graph => lowered.traced.display_with(&lowered.places).to_string(),
         Stage::Typed => lowered.typed_text(),
@@ -122,7 +132,7 @@ fn joined(texts: impl Iterator<Item = String>) -> String {
 }
 
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
-pub(crate) fn dump(lowered: &Lowered, config: &Config) {
+pub(crate) fn dump(lowered: &Lowered, config: &Config, settings: Settings) {
     static STAGES: OnceLock<Vec<Stage>> = OnceLock::new();
     let stages = STAGES.get_or_init(|| {
         let names = std::env::var("NDJIT_DUMP").unwrap_or_default();
@@ -139,6 +149,6 @@ pub(crate) fn dump(lowered: &Lowered, config: &Config) {
         stages
     });
     for &stage in stages {
-        eprintln!("== {} ==\n{}", stage.name(), text(lowered, stage, config).trim_end());
+        eprintln!("== {} ==\n{}", stage.name(), text(lowered, stage, config, settings).trim_end());
     }
 }

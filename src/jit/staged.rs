@@ -16,7 +16,6 @@ use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
 use ndjit_ir::support::walk::infer;
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
-use ndjit_runtime::Output;
 use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
@@ -106,7 +105,7 @@ pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
     place: Place,
 ) -> Result<Traced<M, N, F>> {
     let arguments = arguments(core, specs, place)?;
-    let settings = core.config.settings();
+    let settings = core.config.settings().on(core.config.device.unwrap_or_default())?;
     let params: Vec<_> = arguments.iter().map(erased::param).collect();
     let traced = core.trace(settings, &params).map_err(|failure| failure.error.at(place))?;
     Ok(Traced { core: Arc::clone(core), settings, arguments, traced, marker: PhantomData })
@@ -212,7 +211,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
 impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
-        stage::text(&self.lowered, stage, &self.core.config)
+        stage::text(&self.lowered, stage, &self.core.config, self.settings)
     }
 
     /// The casts of the typed program, each with what asked for it.
@@ -238,7 +237,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
 impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
-        stage::text(&self.plan.lowered, stage, &self.plan.config)
+        stage::text(&self.plan.lowered, stage, &self.plan.config, self.plan.settings)
     }
 
     /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile.
@@ -256,15 +255,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         let place = Place::caller();
         let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
         self.check(&args, place)?;
-        let mut outputs: SmallVec<[Output<'_>; 4]> = self.plan.results.iter().map(|_| Output::Fresh(None)).collect();
-        erased::run(&self.plan, &mut args, &mut outputs).map_err(|e| called(e, Some(place)))?;
-        let arrays = self.plan.results.iter().zip(outputs).map(|(result, output)| match output {
-            Output::Fresh(Some(buffer)) => Array::concrete(result.ty, result.dtype, result.shape.clone(), buffer),
-            Output::Fresh(None) | Output::Into(_) => {
-                Array::poisoned(Error::new(ErrorCode::Verify, "call: the program gave no elements"))
-            }
-        });
-        Ok(F::Outputs::arrays(&mut Parts::new(arrays.collect(), self.plan.lengths.clone())))
+        let arrays = erased::run_fresh(&self.plan, &mut args).map_err(|e| called(e, Some(place)))?;
+        Ok(F::Outputs::arrays(&mut Parts::new(arrays, self.plan.lengths.clone())))
     }
 
     /// As [`call`](Compiled::call), with results written into memory of the caller.

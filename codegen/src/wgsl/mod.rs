@@ -18,7 +18,7 @@ mod steps;
 
 pub use library::{FILES, text as library_text};
 pub use params::{HEADER, Header, params};
-pub use steps::emit;
+pub use steps::{bodies, emit};
 
 use crate::target::Target;
 use std::fmt;

@@ -61,8 +61,21 @@ pub fn emit(nest: &LoopNest, step: Step, features: &Features) -> Result<WgslModu
     Ok(module.finish())
 }
 
+/// The nests whose bodies a nest's modules hold, as primitives: itself, and how values are combined where it reduces or scans.
+///
+/// # Errors
+/// `Backend` where the device has no way to do what the nest does.
+pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'static str>, LoopNest)>> {
+    let legal = |nest: &LoopNest| legalize(expand(nest)?, &features.target());
+    Ok(match split(nest)? {
+        Split::Whole => vec![(None, legal(nest)?)],
+        Split::Reduce(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.combine.nest)?)],
+        Split::Scan(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.carry.nest)?)],
+    })
+}
+
 /// The primitives of a nest for a device.
-pub fn expanded(nest: &LoopNest, features: &Features) -> Result<Body> {
+fn expanded(nest: &LoopNest, features: &Features) -> Result<Body> {
     match legalize(expand(nest)?, &features.target())?.body {
         LoopBody::Prims { body, .. } if !features.float64 && body.types.contains(&PrimType::F64) => {
             Err(Error::new(ErrorCode::Backend, "wgsl: the device has no f64"))

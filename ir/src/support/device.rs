@@ -233,6 +233,12 @@ impl DeviceBuilder {
     }
 }
 
+impl Default for Device {
+    fn default() -> Device {
+        Device::CPU
+    }
+}
+
 /// Devices are described once, so that their identity is their address.
 impl PartialEq for Device {
     fn eq(&self, other: &Device) -> bool {

@@ -3,6 +3,7 @@
 use super::memory::Pool;
 use super::pipeline::{Key, Pipeline};
 use super::probe;
+use super::shared::Shared;
 use super::spirv::FloatControls;
 use crate::cache::{Bounds, Cache};
 use ndjit_codegen::wgsl;
@@ -89,8 +90,8 @@ impl Default for GpuOptions {
 pub struct Gpu {
     /// Which GPU of the process it is.
     number: usize,
-    pub(super) device: wgpu::Device,
-    pub(super) queue: wgpu::Queue,
+    pub(super) device: Shared<wgpu::Device>,
+    pub(super) queue: Shared<wgpu::Queue>,
     info: GpuInfo,
     pub(super) limits: wgpu::Limits,
     /// The most bytes of one binding.
@@ -180,8 +181,8 @@ impl Gpu {
         let gpu = Arc::new(Gpu {
             number,
             pool: Pool::new(options.budget.or_else(|| software.then(half_of_memory).flatten())),
-            device,
-            queue,
+            device: device.into(),
+            queue: queue.into(),
             info,
             max_binding: most & !0xff,
             limits,

@@ -5,6 +5,7 @@
 //! that are kept mapped to the host's memory.
 
 use super::device::Gpu;
+use super::shared::Shared;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,8 +16,8 @@ const PIECE: u64 = 32 << 20;
 
 /// The buffers that nobody uses, and how much memory there is.
 pub struct Pool {
-    free: Mutex<Vec<wgpu::Buffer>>,
-    staging: Mutex<Vec<wgpu::Buffer>>,
+    free: Mutex<Vec<Shared<wgpu::Buffer>>>,
+    staging: Mutex<Vec<Shared<wgpu::Buffer>>>,
     taken: AtomicU64,
     budget: Option<u64>,
 }
@@ -34,7 +35,7 @@ impl Pool {
 /// Elements of an array on a device. `Send + Sync`; only kernels change them.
 pub struct Memory {
     gpu: Arc<Gpu>,
-    buffer: Option<wgpu::Buffer>,
+    buffer: Option<Shared<wgpu::Buffer>>,
     bytes: usize,
 }
 
@@ -141,7 +142,7 @@ impl Memory {
 
 impl Gpu {
     /// A new buffer.
-    pub(super) fn fresh(&self, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
+    pub(super) fn fresh(&self, size: u64, usage: wgpu::BufferUsages) -> Result<Shared<wgpu::Buffer>> {
         let refused = |why: &str| {
             Error::new(ErrorCode::Allocation, format!("gpu: no memory for an array of {size} bytes"))
                 .fact(format_args!("{}: {why}", self.info().name))
@@ -164,7 +165,7 @@ impl Gpu {
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         let buffer = self.scoped("memory", || Ok(self.device.create_buffer(&descriptor)))?;
         pool.taken.fetch_add(size, Relaxed);
-        Ok(buffer)
+        Ok(buffer.into())
     }
 
     fn let_go(&self, buffer: &wgpu::Buffer) -> u64 {
@@ -210,9 +211,9 @@ impl Gpu {
 }
 
 /// A kept buffer of at least this size, and not much more.
-fn take(kept: &Mutex<Vec<wgpu::Buffer>>, size: u64) -> Option<wgpu::Buffer> {
+fn take(kept: &Mutex<Vec<Shared<wgpu::Buffer>>>, size: u64) -> Option<Shared<wgpu::Buffer>> {
     let mut kept = lock(kept);
-    let fits = |(n, buffer): (usize, &wgpu::Buffer)| {
+    let fits = |(n, buffer): (usize, &Shared<wgpu::Buffer>)| {
         (buffer.size() >= size && buffer.size() <= size.saturating_mul(2).max(4096)).then_some((buffer.size(), n))
     };
     let (_, n) = kept.iter().enumerate().filter_map(fits).min()?;

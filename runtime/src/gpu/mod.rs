@@ -16,6 +16,7 @@ mod probe;
 mod program;
 mod recording;
 mod registry;
+mod shared;
 mod spirv;
 
 pub use device::{Gpu, GpuInfo, GpuKind, GpuOptions};

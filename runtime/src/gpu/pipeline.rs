@@ -1,8 +1,9 @@
 //! Pipelines: the compiled modules of nests' steps, kept by the device.
 
 use super::device::Gpu;
+use super::shared::Shared;
 use super::spirv;
-use crate::devices::Compiled;
+use crate::devices::KernelCode;
 use crate::kernels;
 use ndjit_codegen::wgsl::{self, Binding, Features, Step, WORKGROUP};
 use ndjit_ir::Result;
@@ -17,8 +18,8 @@ pub type Key = (LoopNest, Step, Features);
 /// A compiled module.
 #[derive(Debug)]
 pub struct Pipeline {
-    pub pipeline: wgpu::ComputePipeline,
-    pub layout: wgpu::BindGroupLayout,
+    pub pipeline: Shared<wgpu::ComputePipeline>,
+    pub layout: Shared<wgpu::BindGroupLayout>,
     /// What is bound at 1, 2, ….
     pub bindings: Vec<Binding>,
     /// Elements of one invocation.
@@ -28,7 +29,7 @@ pub struct Pipeline {
     time: Duration,
 }
 
-impl Compiled for Pipeline {
+impl KernelCode for Pipeline {
     fn code_bytes(&self) -> usize {
         self.bytes
     }
@@ -103,6 +104,6 @@ impl Gpu {
             cache: None,
         });
         let time = start.elapsed();
-        Ok(Pipeline { pipeline, layout, bindings: module.bindings, elements: module.elements, bytes, time })
+        Ok(Pipeline { pipeline: pipeline.into(), layout: layout.into(), bindings: module.bindings, elements: module.elements, bytes, time })
     }
 }

@@ -8,7 +8,7 @@ use super::recording::Recording;
 use crate::backend::{Backend, Cpu};
 use crate::buffer::Buffer;
 use crate::code::CodeOptions;
-use crate::devices::{Compiled, Fallback};
+use crate::devices::{KernelCode, Fallback};
 use crate::executable::{Argument, Output};
 use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
@@ -108,17 +108,22 @@ impl Program {
         self.kernels.iter().map(count).sum()
     }
 
+    /// Whether the device is not lost.
+    pub fn is_alive(&self) -> bool {
+        self.gpu.alive().is_ok()
+    }
+
     /// Where each loop nest runs.
     pub fn placements(&self) -> impl ExactSizeIterator<Item = &Placement> {
         self.kernels.iter().map(|kernel| &kernel.placement)
     }
 
     /// The kernels of each loop nest: one for each step it takes.
-    pub fn kernels(&self) -> Vec<Vec<Arc<dyn Compiled>>> {
-        let compiled = |kernel: &Kernel| -> Vec<Arc<dyn Compiled>> {
+    pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
+        let compiled = |kernel: &Kernel| -> Vec<Arc<dyn KernelCode>> {
             match &kernel.work {
                 Work::Constants(_) => Vec::new(),
-                Work::Cpu(kernel, _) => vec![Arc::clone(kernel) as Arc<dyn Compiled>],
+                Work::Cpu(kernel, _) => vec![Arc::clone(kernel) as Arc<dyn KernelCode>],
                 Work::Dispatches(dispatches) => {
                     let mut all: Vec<&Arc<Pipeline>> = Vec::new();
                     for dispatch in &dispatches.all {
@@ -126,11 +131,29 @@ impl Program {
                             all.push(&dispatch.pipeline);
                         }
                     }
-                    all.into_iter().map(|pipeline| Arc::clone(pipeline) as Arc<dyn Compiled>).collect()
+                    all.into_iter().map(|pipeline| Arc::clone(pipeline) as Arc<dyn KernelCode>).collect()
                 }
             }
         };
         self.kernels.iter().map(compiled).collect()
+    }
+
+    /// The primitives of each loop nest.
+    pub fn expanded(&self) -> String {
+        let mut out = String::new();
+        for (n, kernel) in self.kernels.iter().enumerate() {
+            let _ = write!(out, "{}; {}\n", if n > 0 { "\n" } else { "" }, kernel.placement);
+            match wgsl::bodies(&kernel.nest, &self.gpu.features()) {
+                Ok(bodies) => {
+                    for (name, nest) in bodies {
+                        let heading = name.map_or(String::new(), |name| format!("{name}:\n"));
+                        let _ = writeln!(out, "{heading}{}", nest.to_string().trim_end());
+                    }
+                }
+                Err(error) => _ = writeln!(out, "{error}"),
+            }
+        }
+        out
     }
 
     /// Where each loop nest runs, and the modules of its steps.

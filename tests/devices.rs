@@ -1,0 +1,148 @@
+//! Arrays and functions on GPUs, as users write them. Without a device everything but the error of that is skipped.
+#![cfg(feature = "gpu")]
+
+use ndjit::{
+    Array, CastingModes, DType, Device, ErrorCode, Fallback, Stage, exp, jit, with_casting, with_fallback,
+};
+use ndjit_codegen::wgsl::Features;
+use ndjit_runtime::gpu::{GpuOptions, with_options};
+use std::sync::OnceLock;
+
+/// The first GPU, if there is one.
+fn gpu() -> Option<Device> {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    let found = *FOUND.get_or_init(|| match ndjit_runtime::gpu::opened(0) {
+        Ok(gpu) => {
+            println!("on {}", gpu.info());
+            true
+        }
+        Err(error) => {
+            println!("SKIPPED, no device: {error}");
+            assert_eq!(error.code(), ErrorCode::Device);
+            false
+        }
+    });
+    found.then_some(Device::gpu())
+}
+
+/// The same device without numbers of 64 bits.
+fn narrow() -> Option<Device> {
+    static NARROW: OnceLock<Device> = OnceLock::new();
+    gpu()?;
+    let at_most = Features { int64: false, float64: false, ..Features::ALL };
+    Some(*NARROW.get_or_init(|| with_options(GpuOptions { at_most, ..GpuOptions::default() }).unwrap()))
+}
+
+#[test]
+fn arrays_on_a_gpu_give_what_arrays_on_the_processor_give() {
+    let Some(gpu) = gpu() else { return };
+    let x = Array::from_rows(&[[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    let y = x.on(gpu);
+    assert_eq!((x.device(), y.device()), (Device::CPU, gpu));
+    let (a, b) = (exp(&x) * 2 + x.sum(0), exp(&y) * 2 + y.sum(0));
+    assert_eq!(b.device(), gpu);
+    assert_eq!(a.to_vec::<f32>().unwrap(), b.to_vec::<f32>().unwrap());
+    assert_eq!(a.to_string(), b.to_string());
+    // A view of what is there shows the same memory.
+    let t = y.matrix_transpose();
+    assert_eq!(t.device(), gpu);
+    assert_eq!(t.to_vec::<f32>().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    assert_eq!(y.on(Device::CPU).device(), Device::CPU);
+}
+
+#[test]
+fn a_function_runs_where_it_is_said_to_and_its_results_stay_there() {
+    let Some(gpu) = gpu() else { return };
+    let w = Array::from([10.0f32, 20.0]);
+    let f = jit(move |x, y| x + y * &w).on(gpu);
+    let x = Array::from([1.0f32, 2.0]);
+    let z = f.call((&x, &[0.5f32, 0.25])).unwrap();
+    assert_eq!((z.device(), z.to_vec::<f32>().unwrap()), (gpu, vec![6.0, 7.0]));
+    let again = f.call((&z, 2.0)).unwrap();
+    assert_eq!(again.to_vec::<f32>().unwrap(), [26.0, 47.0]);
+    let mut out = [0.0f32; 2];
+    f.call_into((&z, &x), &mut out).unwrap();
+    assert_eq!(out, [16.0, 47.0]);
+    let code = f.explain(Stage::Code);
+    assert!(code.contains("@compute") && code.contains("; on the device"), "{code}");
+    assert!(f.explain(Stage::Expanded).contains("fmul"), "{}", f.explain(Stage::Expanded));
+    assert_eq!(f.kernels().len(), 1);
+    assert!(f.kernels()[0].code_bytes > 0);
+}
+
+#[test]
+fn without_a_device_of_its_own_a_function_runs_where_its_arguments_are() {
+    let Some(gpu) = gpu() else { return };
+    let f = jit(|x, y| x * y);
+    let x = Array::from([3i32, 4]);
+    assert_eq!(f.call((&x, 2)).unwrap().device(), Device::CPU);
+    assert_eq!(f.call((&x.on(gpu), 2)).unwrap().device(), gpu);
+    let error = f.call((&x, &x.on(gpu))).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Device);
+    assert_eq!(error.headline(), "call: arguments are on different devices");
+    assert_eq!(error.facts()[..2], ["argument 0: i32[2] on cpu", "argument 1: i32[2] on gpu"]);
+    assert!(error.to_string().contains("x.on(y.device())"), "{error}");
+}
+
+#[test]
+fn operands_on_different_devices_are_an_error_with_the_fix() {
+    let Some(gpu) = gpu() else { return };
+    let x = Array::from([3i32, 4]);
+    let error = (&x + &x.on(gpu)).eval().unwrap_err().clone();
+    assert_eq!(error.code(), ErrorCode::Device);
+    assert_eq!(error.headline(), "add: operands are on different devices");
+    assert_eq!(error.facts(), ["operand 0: i32[2] on cpu", "operand 1: i32[2] on gpu"]);
+    assert!(error.to_string().contains("help: move one of them: `x.on(y.device())`"), "{error}");
+    assert!(error.place().is_some());
+}
+
+#[test]
+fn what_a_gpu_lacks_is_an_error_with_the_line_or_done_without() {
+    let Some(narrow) = narrow() else { return };
+    let x = Array::from([1.5f64, 2.5]).on(narrow);
+    let error = (&x * 2).eval().unwrap_err().clone();
+    assert_eq!(error.code(), ErrorCode::DType);
+    assert!(error.place().is_some(), "{error}");
+    assert!(error.to_string().contains("has no floats of 64 bits"), "{error}");
+    // A casting mode: f32 instead.
+    let y = with_casting(CastingModes::DOWN, || &x * 2);
+    println!("{:?}", y.eval().map(|y| y.dtype()));
+    // The processor.
+    let f = jit(|x| x * 2 + 1).on(narrow).fallback(Fallback::Cpu);
+    assert_eq!(f.call((&x,)).unwrap().to_vec::<f64>().unwrap(), [4.0, 6.0]);
+    assert!(f.explain(Stage::Code).contains("; on the processor: the device has no f64"), "{}", f.explain(Stage::Code));
+    let z = with_fallback(Fallback::Cpu, || (&x * 2).to_vec::<f64>().unwrap());
+    assert_eq!(z, [3.0, 5.0]);
+}
+
+#[test]
+fn integers_of_64_bits_are_an_error_or_pairs_of_words() {
+    let Some(narrow) = narrow() else { return };
+    let x = Array::from([i64::MAX, -3, 1 << 40]).on(narrow);
+    let error = (&x + 1).eval().unwrap_err().clone();
+    assert_eq!(error.code(), ErrorCode::DType, "{error}");
+    let f = jit(|x| x * 3 + 1).on(narrow).fallback(Fallback::Emulate);
+    let expected = [i64::MAX.wrapping_mul(3).wrapping_add(1), -8, (3 << 40) + 1];
+    assert_eq!(f.call((&x,)).unwrap().to_vec::<i64>().unwrap(), expected);
+    assert!(f.explain(Stage::Code).contains("they are pairs of words"));
+    let y = with_fallback(Fallback::Emulate, || (&x * 3 + 1).to_vec::<i64>().unwrap());
+    assert_eq!(y, expected);
+    let g = jit(|x| x * 3 + 1).on(narrow).fallback(Fallback::Cpu);
+    assert_eq!(g.call((&x,)).unwrap().to_vec::<i64>().unwrap(), expected);
+    assert!(g.explain(Stage::Code).contains("; on the processor: the device has no i64"));
+    // Positions are no integers of the user's.
+    let h = jit(|x| ndjit::argmax(x, ..) + ndjit::cumulative_sum(x, 0)).on(narrow);
+    let _ = h.call((&Array::from([1i32, 5, 2]),)).unwrap();
+}
+
+#[test]
+fn dtypes_stay_what_they_are() {
+    let Some(gpu) = gpu() else { return };
+    let f = jit(|x, y| (x + y, x * 2.5, exp(y)));
+    let (x, y) = (Array::from([1u8, 2]), Array::from([3i32, 4]));
+    let on = jit(|x, y| (x + y, x * 2.5, exp(y))).on(gpu);
+    let (here, there) = (f.call((&x, &y)).unwrap(), on.call((&x, &y)).unwrap());
+    assert_eq!(here.0.dtype(), there.0.dtype());
+    assert_eq!((here.1.dtype(), there.1.dtype()), (DType::F32, DType::F32));
+    assert_eq!(here.2.to_vec::<f32>().unwrap(), there.2.to_vec::<f32>().unwrap());
+}
