@@ -31,9 +31,12 @@ pub mod assertions;
 pub mod compound;
 mod config;
 pub mod creation;
+mod divergence;
 pub mod explain;
 mod expr;
 pub mod functions;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod infer;
 pub mod integers;
 pub mod jit;
@@ -63,6 +66,8 @@ pub use creation::{
     Indexing, arange, asarray, dtype, empty, eye, from_fn, full, full_like, linspace, logspace, meshgrid, ones,
     ones_like, zeros, zeros_like,
 };
+#[doc(inline)]
+pub use divergence::{Divergence, divergence};
 pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]

@@ -2,7 +2,7 @@
 #![cfg(feature = "gpu")]
 
 use ndjit::{
-    Array, CastingModes, DType, Device, ErrorCode, Fallback, Stage, exp, jit, with_casting, with_fallback,
+    Array, CastingModes, DType, Device, ErrorCode, Fallback, Stage, divergence, exp, jit, with_casting, with_fallback,
 };
 use ndjit_codegen::wgsl::Features;
 use ndjit_runtime::gpu::{GpuOptions, with_options};
@@ -145,4 +145,74 @@ fn dtypes_stay_what_they_are() {
     assert_eq!(here.0.dtype(), there.0.dtype());
     assert_eq!((here.1.dtype(), there.1.dtype()), (DType::F32, DType::F32));
     assert_eq!(here.2.to_vec::<f32>().unwrap(), there.2.to_vec::<f32>().unwrap());
+}
+
+#[test]
+fn the_first_operation_that_differs_is_found() {
+    let Some(gpu) = gpu() else { return };
+    let f = jit(|x| {
+        let y = x * 0.5 + 1;
+        exp(y) / (y + 2)
+    });
+    let x = Array::from_shape_vec([8, 16], (0..128).map(|n| n as f32 * 0.37 - 20.0).collect::<Vec<f32>>()).unwrap();
+    assert_eq!(divergence(&f, (&x,)).unwrap(), None);
+    // A device that is believed to fuse multiplication and addition, and does not.
+    if ndjit_runtime::gpu::opened(0).unwrap().features().fma {
+        println!("SKIPPED: the device fuses");
+        return;
+    }
+    let believed = with_options(GpuOptions { probe: false, ..GpuOptions::default() }).unwrap();
+    let found = divergence(&f.on(believed), (&x,)).unwrap().expect("exp needs it");
+    assert!(found.operation.contains("= exp"), "{found}");
+    assert_eq!((found.dtype, found.of, found.device), (DType::F32, 128, believed));
+    assert_eq!(found.place.unwrap().file, file!());
+    assert!(found.elements > 0 && found.ulp.is_some_and(|ulp| ulp > 0), "{found}");
+    assert_eq!(found.operands.len(), 1);
+    let text = found.to_string();
+    assert!(text.contains("on cpu: ") && text.contains(&format!("on {believed}: ")) && text.contains(" ULP apart"), "{text}");
+    println!("{text}");
+    let _ = gpu;
+}
+
+#[test]
+fn kernels_are_split_where_a_device_takes_few_arrays() {
+    let Some(_) = gpu() else { return };
+    let few = with_options(GpuOptions { max_arrays: Some(5), ..GpuOptions::default() }).unwrap();
+    let xs: Vec<Array> = (0..8).map(|n| Array::from([n as f32 + 0.5, n as f32 * 3.25])).collect();
+    let f = jit(|a, b, c, d, e, f, g, h| (a + b * c - d, e * f + g - h, a * h + b * g + c * f + d * e));
+    let arguments = || (&xs[0], &xs[1], &xs[2], &xs[3], &xs[4], &xs[5], &xs[6], &xs[7]);
+    let all = |(a, b, c): (Array, Array, Array)| [a, b, c].map(|x| x.to_vec::<f32>().unwrap());
+    let expected = all(f.call(arguments()).unwrap());
+    let kernels = f.kernels().len();
+    let f = f.on(few);
+    assert_eq!(all(f.call(arguments()).unwrap()), expected);
+    assert!(f.kernels().len() > kernels, "{}", f.kernels().len());
+}
+
+#[test]
+fn loops_are_cut_where_a_device_sees_little_at_once() {
+    let Some(_) = gpu() else { return };
+    let little = with_options(GpuOptions { max_binding: Some(64 << 10), ..GpuOptions::default() }).unwrap();
+    let x = Array::from((0..200_000).map(|n| (n % 1013) as f32 * 0.125).collect::<Vec<f32>>()).reshape([400, 500]);
+    let f = jit(|x: ndjit::Expr| (x * 2 + 1, x.sum(0), x.sum(1), x.sum(..), x.cumulative_sum(1), x.matrix_transpose() * 3));
+    let (here, there) = (f.call((&x,)).unwrap(), f.on(little).call((&x,)).unwrap());
+    let all = |r: (Array, Array, Array, Array, Array, Array)| [r.0, r.1, r.2, r.3, r.4, r.5].map(|x| x.to_vec::<f32>().unwrap());
+    assert_eq!(all(here), all(there));
+}
+
+#[test]
+fn capabilities_are_shown() {
+    let Some(gpu) = gpu() else { return };
+    let capabilities = ndjit::gpu::capabilities(gpu).unwrap();
+    println!("{capabilities}");
+    assert_eq!(capabilities.info, ndjit::gpu::list()[0]);
+    let software = capabilities.info.kind == ndjit::gpu::GpuKind::Software;
+    assert_eq!(capabilities.to_string().contains("software, no GPU"), software);
+    assert_eq!(ndjit::gpu::capabilities(Device::CPU).unwrap_err().headline(), "gpu: cpu is no GPU");
+}
+
+#[test]
+fn arrays_say_where_they_are() {
+    let Some(gpu) = gpu() else { return };
+    assert_eq!(format!("{:?}", Array::from([1u8, 2]).on(gpu)), "Array(u8[2] on gpu)");
 }

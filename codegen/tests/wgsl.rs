@@ -1,136 +1,202 @@
-//! The WGSL of small programs, checked by naga's validator.
+//! The WGSL of programs, checked by naga's validator for devices that can much and little. No device is needed.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use ndjit_codegen::passes::{access::contiguous, expand::expand};
-use ndjit_codegen::{Options, lower, wgsl};
+use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
+use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::{ErrorCode, Result, ValueType};
+use ndjit_ir::random::{Limits, program};
+use ndjit_ir::{ErrorCode, Policy, Result, ValueType};
 
-/// The modules of a program's kernels.
-fn modules(text: &str) -> Result<Vec<String>> {
-    let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}"));
-    let params = graph.params().iter().map(|&p| match graph.ty(p) {
-        ValueType::Strong(dtype) => contiguous(graph.shape(p), dtype),
-        ValueType::Weak(_) => panic!("weak parameter"),
-    });
-    let layouts = params.collect::<Result<Vec<_>>>()?;
-    let lowered = lower(&graph, &Places::default(), &layouts, &Options::default())?;
-    lowered.scheduled.iter().map(|s| Ok(wgsl::emit(&expand(&s.nest)?)?.text)).collect()
+/// Devices that the modules are for.
+const DEVICES: [Features; 3] =
+    [Features::ALL, Features { float64: false, fma: false, ..Features::ALL }, Features::LEAST];
+
+/// The steps that a nest can take.
+fn steps(nest: &ndjit_ir::loops::LoopNest) -> Vec<Step> {
+    let [yes, no] = [true, false];
+    match &nest.reduce {
+        None => vec![Step::Elements { packed: yes }, Step::Elements { packed: no }],
+        Some(reduce) if reduce.scans() => {
+            vec![Step::Local { last: yes }, Step::Local { last: no }, Step::Carries, Step::Carried]
+        }
+        Some(_) => {
+            vec![Step::Lanes { last: yes }, Step::Lanes { last: no }, Step::Tree { last: yes }, Step::Tree { last: no }]
+        }
+    }
 }
 
-fn validate(module: &str) {
+/// The modules of a program's kernels.
+fn modules(graph: &Graph<ValueType>, features: &Features) -> Result<Vec<String>> {
+    let stored = |p| contiguous(graph.shape(p), graph.stored(p, Policy::default()));
+    let layouts = graph.params().iter().map(|&p| stored(p)).collect::<Result<Vec<_>>>()?;
+    let lowered = lower(graph, &Places::default(), &layouts, &Options::default())?;
+    let mut modules = Vec::new();
+    for scheduled in &lowered.scheduled {
+        for step in steps(&scheduled.nest) {
+            modules.push(wgsl::emit(&scheduled.nest, step, features, &Pieces::default())?.text);
+        }
+    }
+    Ok(modules)
+}
+
+fn parsed(text: &str) -> Graph<ValueType> {
+    text.parse().unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn validate(module: &str, features: &Features) {
     let parsed =
         naga::front::wgsl::parse_str(module).unwrap_or_else(|e| panic!("{}\n{module}", e.emit_to_string(module)));
-    Validator::new(ValidationFlags::all(), Capabilities::empty())
+    let mut capabilities = Capabilities::empty();
+    capabilities.set(Capabilities::SHADER_INT64, features.int64);
+    capabilities.set(Capabilities::FLOAT64, features.float64);
+    Validator::new(ValidationFlags::all(), capabilities)
         .validate(&parsed)
         .unwrap_or_else(|e| panic!("{}\n{module}", e.emit_to_string(module)));
 }
 
-#[test]
-fn ten_ops_on_floats_and_integers_validate() {
-    for dtype in ["f32", "i32"] {
-        let program = format!(
-            "graph (%0: {dtype}[5, 1], %1: {dtype}[1, 7]) {{
-  %2 = add %0, %1 : {dtype}[5, 7]
-  %3 = subtract %2, %1 : {dtype}[5, 7]
-  %4 = multiply %3, %0 : {dtype}[5, 7]
-  %5 = negative %4 : {dtype}[5, 7]
-  %6 = abs %5 : {dtype}[5, 7]
-  %7 = square %6 : {dtype}[5, 7]
-  %8 = minimum %7, %0 : {dtype}[5, 7]
-  %9 = maximum %8, %1 : {dtype}[5, 7]
-  %10 = less %9, %0 : bool[5, 7]
-  %11 = where %10, %9, %1 : {dtype}[5, 7]
-  %12 = literal #0 2 : i*[]
-  %13 = add %11, %12 : {dtype}[5, 7]
-  return %13, %8
-}}"
-        );
-        let modules = modules(&program).unwrap();
-        assert_eq!(modules.len(), 1);
-        modules.iter().for_each(|m| validate(m));
+/// Validates a program's modules for each device; returns their number. What needs `f64` is refused by devices that lack it.
+fn validate_all(graph: &Graph<ValueType>) -> usize {
+    let mut count = 0;
+    for features in DEVICES {
+        match modules(graph, &features) {
+            Ok(modules) => {
+                modules.iter().for_each(|module| validate(module, &features));
+                count += modules.len();
+            }
+            Err(error) if !features.float64 => {
+                assert!(error.to_string().contains("the device has no f64"), "{error}\n{graph}");
+            }
+            Err(error) => panic!("{error}\n{graph}"),
+        }
     }
+    count
+}
+
+#[test]
+fn every_program_of_the_corpus_validates() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
+    let files: Vec<_> = std::fs::read_dir(folder).expect("the corpus").flatten().collect();
+    let text = |file: &std::fs::DirEntry| std::fs::read_to_string(file.path()).expect("a program");
+    let count: usize = files.iter().map(|file| validate_all(&parsed(&text(file)))).sum();
+    println!("{count} modules of {} programs", files.len());
+    assert!(files.len() >= 15 && count > 200, "{count} modules of {} programs", files.len());
+}
+
+#[test]
+fn random_programs_validate() {
+    let limits = Limits { nodes: 12, elements: 70, ..Limits::default() };
+    let count: usize = (0..60).map(|seed| validate_all(&program(seed, &limits).expect("a program").graph)).sum();
+    assert!(count > 500, "{count} modules");
 }
 
 #[test]
 fn integer_division_and_shifts_are_total() {
-    let program = "graph (%0: u32[9], %1: u32[9]) {
+    let program = parsed(
+        "graph (%0: u32[9], %1: u32[9]) {
   %2 = floor_divide %0, %1 : u32[9]
   %3 = remainder %0, %1 : u32[9]
   %4 = bitwise_left_shift %2, %3 : u32[9]
   %5 = bitwise_right_shift %4, %1 : u32[9]
   %6 = bitwise_xor %5, %0 : u32[9]
   return %6
-}";
-    for module in modules(program).unwrap() {
-        validate(&module);
-        assert!(module.contains("nd_udiv(") && !module.contains("r0 / r1"), "{module}");
+}",
+    );
+    let module = modules(&program, &Features::ALL).unwrap().remove(1);
+    for name in ["nd_udiv", "nd_urem", "nd_shl", "nd_ushr"] {
+        assert_eq!(module.matches(&format!("= {name}(")).count(), 1, "{name}\n{module}");
     }
 }
 
 #[test]
 fn the_module_of_an_expression() {
-    let program = "graph (%0: f32[8], %1: f32[8]) {
+    let program = parsed(
+        "graph (%0: f32[8], %1: f32[8]) {
   %2 = literal #0 2 : i*[]
   %3 = multiply %1, %2 : f32[8]
   %4 = add %0, %3 : f32[8]
   return %4
-}";
-    let module = modules(program).unwrap().remove(0);
-    validate(&module);
-    insta::assert_snapshot!(module, @r##"
-    // Every kernel begins with this: its run-time geometry. Extents and strides are arguments, so one module serves all sizes.
-    // It holds: the number of elements, the rank, then `rank` extents, then for each operand its offset and `rank` strides.
-    // Offsets and strides count elements, not bytes; strides are two's complement.
-    @group(0) @binding(0) var<storage, read> geometry: array<u32>;
+}",
+    );
+    insta::assert_snapshot!(modules(&program, &Features::ALL).unwrap().remove(1), @r#"
+    @group(0) @binding(0) var<storage, read> params: array<u32>;
+    @group(0) @binding(1) var<storage, read> in0: array<f32>;
+    @group(0) @binding(2) var<storage, read> in1: array<f32>;
+    @group(0) @binding(3) var<storage, read_write> out0: array<f32>;
 
-    // The position in an operand's buffer of element `flat` of the iteration space, outermost axis first.
-    fn position(flat: u32, operand: u32) -> u32 {
-        let rank = geometry[1];
-        let base = 2u + rank + operand * (rank + 1u);
-        var rest = flat;
-        var at = geometry[base];
-        for (var axis = rank; axis > 0u; axis = axis - 1u) {
-            let extent = max(geometry[1u + axis], 1u);
-            at = at + (rest % extent) * geometry[base + axis];
-            rest = rest / extent;
-        }
-        return at;
+    struct Words { w0: f32 }
+
+    fn element(i0: u32) -> Words {
+        let at0 = params[8u] + i0;
+        let x0 = in0[at0];
+        let at1 = params[10u] + i0;
+        let x1 = in1[at1];
+        let x2 = bitcast<f32>(params[14u]);
+        let v1 = x0 * x2;
+        let v2 = x1 + v1;
+        return Words(v2);
     }
 
-    @group(0) @binding(1) var<storage, read> literals: array<u32>;
-    @group(0) @binding(2) var<storage, read> in0: array<f32>;
-    @group(0) @binding(3) var<storage, read> in1: array<f32>;
-    @group(0) @binding(4) var<storage, read_write> out0: array<f32>;
-
-    @compute @workgroup_size(64)
-    fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-        for (var flat = id.x; flat < geometry[0]; flat = flat + groups.x * 64u) {
-            let r0 = in0[position(flat, 0u)];
-            let r1 = in1[position(flat, 1u)];
-            let r2 = bitcast<f32>(literals[0u]);
-            let r3 = r0 * r2;
-            let r4 = r1 + r3;
-            out0[position(flat, 2u)] = r4;
-        }
+    @compute @workgroup_size(256)
+    fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+        let workgroup = group.y * groups.x + group.x;
+        let id = workgroup * 256u + local;
+        if (id >= params[1u]) { return; }
+        let i0 = id;
+        let result = element(i0);
+        let to_0 = params[12u] + i0;
+        out0[to_0] = result.w0;
     }
-    "##);
+    "#);
 }
 
 #[test]
-fn hand_written_shaders_validate_alone() {
-    for file in [
-        include_str!("../../shaders/prelude.wgsl"),
-        include_str!("../../shaders/float.wgsl"),
-        include_str!("../../shaders/integer.wgsl"),
-    ] {
-        validate(file);
-    }
+fn a_device_that_does_not_compile_as_written_has_its_results_hidden() {
+    let program = parsed("graph (%0: f32[8]) {\n  %1 = add %0, %0 : f32[8]\n  return %1\n}");
+    let features = Features { as_written: false, ..Features::ALL };
+    let module = modules(&program, &features).unwrap().remove(1);
+    assert!(module.contains("nd_hide(x0 + x0)") && module.contains("fn nd_hide("), "{module}");
 }
 
 #[test]
-fn gaps_are_errors_that_name_them() {
-    let error = modules("graph (%0: f64[3]) {\n  %1 = add %0, %0 : f64[3]\n  return %1\n}").unwrap_err();
+fn every_function_of_the_library_validates() {
+    let functions = |text: &'static str| text.lines().filter_map(|line| line.strip_prefix("fn ")?.split('(').next());
+    let mut count = 0;
+    for (file, text) in wgsl::FILES {
+        let double = file.contains("double");
+        for int64 in [true, false] {
+            let other = if int64 { "wide_words.wgsl" } else { "wide_native.wgsl" };
+            for name in functions(text).filter(|_| *file != other && (int64 || !double)) {
+                let module = wgsl::library_text(&format!("{name}("), int64);
+                let params = "@group(0) @binding(0) var<storage, read> params: array<u32>;\n\n";
+                assert!(module.contains(&format!("fn {name}(")), "{name}");
+                validate(&format!("{params}{module}"), &Features { int64, float64: double, ..Features::ALL });
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
+    // The two files that say what 64-bit integers are have the same functions, but for one that the other does not need.
+    let of = |file: &str| {
+        let (_, text) = wgsl::FILES.iter().find(|(name, _)| *name == file).expect("a file");
+        functions(text).filter(|name| *name != "nd64_divide").collect::<Vec<&str>>()
+    };
+    assert_eq!(of("wide_native.wgsl"), of("wide_words.wgsl"));
+}
+
+#[test]
+fn what_a_device_lacks_is_an_error_that_names_it() {
+    let program = parsed("graph (%0: f64[3]) {\n  %1 = add %0, %0 : f64[3]\n  return %1\n}");
+    let error = modules(&program, &Features { float64: false, ..Features::ALL }).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Backend);
-    assert_eq!(error.headline(), "wgsl: arrays of f64 cannot be emitted yet");
+    assert!(error.to_string().contains("the device has no f64"), "{error}");
+}
+
+#[test]
+fn a_step_that_is_not_one_of_the_nests_is_refused() {
+    let program = parsed("graph (%0: f32[3]) {\n  %1 = add %0, %0 : f32[3]\n  return %1\n}");
+    let layouts = [contiguous(program.shape(program.params()[0]), ndjit_ir::DType::F32).unwrap()];
+    let lowered = lower(&program, &Places::default(), &layouts, &Options::default()).unwrap();
+    let error = wgsl::emit(&lowered.scheduled[0].nest, Step::Carries, &Features::ALL, &Pieces::default()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Verify);
 }

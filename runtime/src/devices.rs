@@ -4,7 +4,7 @@
 use crate::buffer::Buffer;
 use crate::executable::{Argument, Executable, Output, RunOptions};
 use crate::gpu::{self, Gpu};
-use ndjit_codegen::{Lowered, Options};
+use ndjit_codegen::{Lowered, Options, Scheduled};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -207,6 +207,21 @@ pub fn options(device: Device, options: Options) -> Result<Options> {
         None => options,
         Some(gpu) => Options { max_arrays: options.max_arrays.min(gpu.max_arrays()), ..options },
     })
+}
+
+/// Whether no kernel uses more arrays than a device takes.
+///
+/// # Errors
+/// `Device` if a GPU cannot be opened.
+pub fn fits(device: Device, lowered: &Lowered) -> Result<bool> {
+    let Some(gpu) = open(device)? else { return Ok(true) };
+    let arrays = |scheduled: &Scheduled| {
+        let nest = &scheduled.nest;
+        // Blocks that are scanned give their totals besides.
+        let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
+        nest.inputs.iter().filter(|access| !access.index).count() + nest.outputs.len() * if scans { 2 } else { 1 }
+    };
+    Ok(lowered.scheduled.iter().all(|scheduled| arrays(scheduled) <= gpu.max_arrays()))
 }
 
 /// Opens a device; `None` for the processor, and for devices that are only described.

@@ -2,6 +2,7 @@
 
 use super::Array;
 use half::{bf16, f16};
+use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Result};
 use ndjit_runtime::pod::read;
 use num_complex::Complex;
@@ -38,6 +39,9 @@ impl fmt::Debug for Array {
         write!(f, "Array({}{}", self.value_type(), self.shape())?;
         if self.is_weak() {
             write!(f, " stored as {}", self.dtype())?;
+        }
+        if self.device() != Device::CPU {
+            write!(f, " on {}", self.device())?;
         }
         write!(f, "{state})")
     }

@@ -2,14 +2,17 @@
 
 use crate::array::Array;
 use crate::config::{Config, Settings, with_settings};
+use crate::divergence::{Runs, all_computed};
 use crate::explain;
 use crate::expr::Expr;
 use crate::jit::input::{Arg, Data, Destination, Sink};
 use crate::jit::output::{Collected, Parts};
-use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans};
+use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans, ResultType};
 use crate::operand::AnyOperand;
 use crate::stats;
 use crate::trace::{self, Failure, Param, Recording};
+use ndjit_codegen::Lowered;
+use ndjit_ir::interp::Tensor;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_ir::support::Device;
@@ -163,6 +166,46 @@ impl Core {
         plan.hidden = self.captured(settings.device, hidden)?;
         plan.lengths = lengths;
         Ok(plan)
+    }
+
+    /// Runs every operation by itself on the processor and on a GPU.
+    pub(crate) fn run_everywhere(&self, args: &[Arg<'_>], device: Device) -> Result<Runs> {
+        let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
+        let params: Vec<Param> = types.iter().map(param).collect();
+        let settings = self.config.settings();
+        let there = settings.on(device)?;
+        let Recording { graph, places, hidden, .. } = self.trace(there, &params)?.recording;
+        let config = Config { fuse: false, ..self.config };
+        let Lowered { traced: mut graph, places, .. } =
+            Plan::lower(&graph, &places, &types, &hidden, &config, there)?;
+        graph.set_outputs(all_computed(&graph));
+        let mut memory: Vec<Arc<Buffer>> = Vec::new();
+        let mut scalars: Vec<(usize, Literal)> = Vec::new();
+        for (n, arg) in args.iter().enumerate() {
+            match &arg.data {
+                Data::Shared(own) => memory.push(own.host()?),
+                Data::Donated(own) => memory.push(own.host()?),
+                Data::Borrowed(bytes) => memory.push(Arc::new(Buffer::from_bytes(bytes)?)),
+                Data::Inline(bytes) => memory.push(Arc::new(Buffer::from_bytes(bytes)?)),
+                Data::Scalar(literal) => scalars.push((n, *literal)),
+            }
+        }
+        for array in &hidden {
+            memory.push(array.elements()?.memory.host()?);
+        }
+        let run = |settings: Settings| {
+            let lowered = Plan::lower(&graph, &places, &types, &hidden, &config, settings)?;
+            let plan = Plan::compile(Arc::new(lowered), types.clone(), &config, settings)?;
+            let mut outputs: Vec<Output<'_>> = plan.results.iter().map(|_| Output::Fresh(None)).collect();
+            plan.run(memory.iter().map(Argument::Shared), &scalars, &mut outputs)?;
+            let tensor = |(result, output): (&ResultType, Output<'_>)| {
+                let Output::Fresh(Some(buffer)) = output else { return Err(no_result()) };
+                Ok(Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes: buffer.as_bytes().to_vec() })
+            };
+            plan.results.iter().zip(outputs).map(tensor).collect::<Result<Vec<Tensor>>>()
+        };
+        let (cpu, gpu) = (run(settings.on(Device::CPU)?)?, run(there)?);
+        Ok(Runs { graph, places, cpu, gpu })
     }
 
     /// Captured arrays, on the device of the function: copies of the host's, if the function was said to run elsewhere.

@@ -6,13 +6,13 @@ use crate::explain;
 use crate::jit::input::{Arg, Data};
 use crate::stats;
 use ndjit_codegen::passes::access::contiguous;
-use ndjit_codegen::{Lowered, lower};
+use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::explain::{Explanation, Input, Widening};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Result, Shape, ValueType};
-use ndjit_runtime::devices::result_memory;
+use ndjit_runtime::devices::{self, result_memory};
 use ndjit_runtime::{Argument, KernelCode, Memory, Output, Program};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -126,7 +126,12 @@ impl Plan {
                 None => contiguous(array.shape(), array.dtype())?,
             });
         }
-        let lowered = lower(graph, places, &layouts, &config.options(settings)?)?;
+        let options = config.options(settings)?;
+        let mut lowered = lower(graph, places, &layouts, &options)?;
+        if !devices::fits(settings.device, &lowered)? {
+            // What other kernels read of one counts as its arrays, too, and is known only now.
+            lowered = lower(graph, places, &layouts, &Options { fuse: false, ..options })?;
+        }
         let inputs = inputs(arguments, hidden.len());
         explain::check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
         Ok(lowered)

@@ -120,11 +120,28 @@ impl fmt::Display for Step {
     }
 }
 
+/// Inputs that are larger than what can be bound at once: each is bound in pieces, one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Pieces {
+    /// Bytes of a piece: a multiple of every element's size.
+    pub bytes: u64,
+    /// How many pieces each input has; 1 beyond the end.
+    pub counts: Vec<u32>,
+}
+
+impl Pieces {
+    fn of(&self, input: usize) -> u32 {
+        self.counts.get(input).copied().unwrap_or(1).max(1)
+    }
+}
+
 /// What a module binds at a number of group 0, after the parameters at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binding {
-    /// The nest's input of this number, to be read.
+    /// The nest's input of this number, to be read, or its first piece.
     Input(usize),
+    /// A further piece of an input.
+    Piece(usize, u32),
     /// The nest's output of this number, to be written, of scans also to be read.
     Output(usize),
     /// Partial results of this output that another dispatch left.

@@ -5,7 +5,7 @@ use super::index::{indices, position};
 use super::memory::{Memory, Packing, index};
 use super::params::{self, EXTENTS};
 use super::prim::register;
-use super::{Binding, Features, LEAVES, Step, WORKGROUP, WgslModule, library};
+use super::{Binding, Features, LEAVES, Pieces, Step, WORKGROUP, WgslModule, library};
 use crate::passes::split::{Split, split};
 use crate::passes::expand::expand;
 use crate::passes::legalize::legalize;
@@ -19,7 +19,7 @@ use std::fmt::Write;
 ///
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does; `Verify` if the step is not one of the nest's.
-pub fn emit(nest: &LoopNest, step: Step, features: &Features) -> Result<WgslModule> {
+pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
     let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
     let fits = match step {
         Step::Elements { .. } => nest.reduce.is_none(),
@@ -29,7 +29,7 @@ pub fn emit(nest: &LoopNest, step: Step, features: &Features) -> Result<WgslModu
     if !fits {
         return Err(Error::new(ErrorCode::Verify, format!("wgsl: the nest has no step `{step}`")));
     }
-    let mut module = Module::new(nest, step, *features);
+    let mut module = Module::new(nest, step, *features, pieces);
     match step {
         Step::Elements { .. } => {
             module.element()?;
@@ -87,6 +87,7 @@ fn expanded(nest: &LoopNest, features: &Features) -> Result<Body> {
 
 struct Module<'a> {
     nest: &'a LoopNest,
+    pieces: &'a Pieces,
     code: Code,
     bindings: Vec<Binding>,
     /// Elements of an invocation.
@@ -96,7 +97,7 @@ struct Module<'a> {
 }
 
 impl<'a> Module<'a> {
-    fn new(nest: &'a LoopNest, step: Step, features: Features) -> Module<'a> {
+    fn new(nest: &'a LoopNest, step: Step, features: Features, pieces: &'a Pieces) -> Module<'a> {
         let (inputs, outputs) = (nest.inputs.len(), nest.outputs.len());
         let mut bindings = Vec::new();
         let mut bind = |count: usize, binding: fn(usize) -> Binding| bindings.extend((0..count).map(binding));
@@ -116,17 +117,23 @@ impl<'a> Module<'a> {
                 bind(outputs, Binding::Output);
             }
         }
+        if bindings.iter().any(|binding| matches!(binding, Binding::Input(_))) {
+            for n in 0..inputs {
+                bindings.extend((1..pieces.of(n)).map(|piece| Binding::Piece(n, piece)));
+            }
+        }
         // Positions have no memory.
         bindings.retain(|binding| !matches!(binding, Binding::Input(n) if nest.inputs[*n].index));
         let packed = matches!(step, Step::Elements { packed: true });
         let least = nest.outputs.iter().map(|access| access.dtype.bytes()).min().unwrap_or(4);
         let elements = if packed { (4 / least.min(4)) as u32 } else { 1 };
-        Module { nest, code: Code::new(features), bindings, elements, shared: String::new() }
+        Module { nest, pieces, code: Code::new(features), bindings, elements, shared: String::new() }
     }
 
     fn name(binding: Binding) -> String {
         match binding {
             Binding::Input(n) => format!("in{n}"),
+            Binding::Piece(n, piece) => format!("in{n}_{piece}"),
             Binding::Output(n) => format!("out{n}"),
             Binding::PartialIn(n) => format!("from{n}"),
             Binding::PartialOut(n) => format!("to{n}"),
@@ -135,14 +142,14 @@ impl<'a> Module<'a> {
 
     fn dtype(&self, binding: Binding) -> DType {
         match binding {
-            Binding::Input(n) => self.nest.inputs[n].dtype,
+            Binding::Input(n) | Binding::Piece(n, _) => self.nest.inputs[n].dtype,
             Binding::Output(n) | Binding::PartialIn(n) | Binding::PartialOut(n) => self.nest.outputs[n].dtype,
         }
     }
 
     fn packing(&self, binding: Binding) -> Packing {
         match binding {
-            Binding::Input(_) => Packing::Dense,
+            Binding::Input(_) | Binding::Piece(..) => Packing::Dense,
             // Whole words are written by hand.
             Binding::Output(_) if self.elements > 1 => Packing::Dense,
             Binding::Output(_) => Packing::Shared,
@@ -186,13 +193,32 @@ impl<'a> Module<'a> {
         let mut inputs: Vec<String> = Vec::new();
         let mut loads = Vec::new();
         for (n, access) in nest.inputs.iter().enumerate() {
+            let at = format!("at{n}");
             let words = if access.index {
                 vec![index(nest, n, &loops)]
             } else {
-                let at = format!("at{n}");
                 loads.push(format!("let {at} = {};", position(nest, n, &loops)));
                 self.load(Binding::Input(n), &at)
             };
+            let pieces = self.pieces.of(n);
+            if pieces > 1 && !access.index {
+                let elements = self.pieces.bytes / access.dtype.bytes() as u64;
+                loads.push(format!("let {at}_piece = {at} / {elements}u;"));
+                loads.push(format!("let {at}_own = {at} % {elements}u;"));
+                for (k, &ty) in access.dtype.storage().iter().enumerate() {
+                    let name = format!("x{}", inputs.len() + k);
+                    loads.push(format!("var {name}: {} = {};", register(ty), zero(ty)));
+                }
+                for piece in 0..pieces {
+                    let binding = if piece == 0 { Binding::Input(n) } else { Binding::Piece(n, piece) };
+                    let words = self.load(binding, &format!("{at}_own"));
+                    let sets = words.iter().enumerate().map(|(k, word)| format!("x{} = {word};", inputs.len() + k));
+                    let sets: Vec<String> = sets.collect();
+                    loads.push(format!("if ({at}_piece == {piece}u) {{ {} }}", sets.join(" ")));
+                }
+                inputs.extend((0..words.len()).map(|k| format!("x{}", inputs.len() + k)).collect::<Vec<_>>());
+                continue;
+            }
             for word in words {
                 loads.push(format!("let x{} = {word};", inputs.len()));
                 inputs.push(format!("x{}", inputs.len()));

@@ -1,6 +1,6 @@
 //! What of an array is bound, and how loops are cut so that no binding is larger than the device takes.
 //!
-//! A kernel's loops are cut in halves, the outermost first, until what each operand has to be bound for is small enough.
+//! A kernel's loops are cut in halves until what each operand has to be bound for is small enough, where that helps.
 //! Loops that are reduced or scanned are not cut; there the blocks of elements are.
 
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
@@ -34,10 +34,11 @@ pub struct Chunk {
     pub windows: SmallVec<[Window; 4]>,
 }
 
-/// Cuts a nest's indices into parts whose windows have at most `max` bytes.
+/// Cuts a nest's indices into parts whose windows have at most `max` bytes, as far as cutting helps: an input may need more, which is
+/// bound in pieces.
 ///
 /// # Errors
-/// `Size` if one index, or one block of elements, needs more.
+/// `Size` if what is written for one index, or one block of elements, needs more.
 pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Chunk>> {
     let elements = reduced(nest, geometry);
     let blocks = if nest.reduce.is_some() { 0..elements.div_ceil(BLOCK) } else { 0..1 };
@@ -45,29 +46,76 @@ pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Chunk>>
     let mut chunks = Vec::new();
     while let Some((geometry, blocks)) = open.pop() {
         let windows = windows(nest, &geometry, &blocks)?;
-        let count = count(nest, &geometry, &blocks);
-        if windows.iter().all(|window| window.size as u64 <= max) && count.is_some_and(|count| count <= MAX_COUNT) {
-            chunks.push(Chunk { geometry, blocks, windows });
-            continue;
-        }
-        // The second half is done later.
-        if let Some(axis) = (0..nest.kept()).find(|&axis| geometry.extents[axis] > 1) {
-            let extent = geometry.extents[axis];
-            let half = extent / 2;
-            let middle = if half >= 64 { half.next_multiple_of(64) } else { half };
-            open.push((part(nest, &geometry, axis, middle..extent), blocks.clone()));
-            open.push((part(nest, &geometry, axis, 0..middle), blocks));
-        } else if blocks.len() > 1 {
-            let middle = blocks.start + blocks.len() / 2;
-            open.push((geometry.clone(), middle..blocks.end));
-            open.push((geometry, blocks.start..middle));
-        } else {
-            return Err(Error::new(ErrorCode::Size, "gpu: an array is spread over more memory than the device can bind at once")
-                .fact(format_args!("the device binds {max} bytes"))
-                .help("a copy in row-major order is dense: `x + 0` makes one"));
+        let many = count(nest, &geometry, &blocks).is_none_or(|count| count > MAX_COUNT);
+        match where_to_cut(nest, &geometry, &blocks, &windows, max, many) {
+            // The second half is done later.
+            Some(Cut::Loop(axis)) => {
+                let extent = geometry.extents[axis];
+                let half = extent / 2;
+                let middle = if half >= 64 { half.next_multiple_of(64) } else { half };
+                open.push((part(nest, &geometry, axis, middle..extent), blocks.clone()));
+                open.push((part(nest, &geometry, axis, 0..middle), blocks));
+            }
+            Some(Cut::Blocks) => {
+                let middle = blocks.start + blocks.len() / 2;
+                open.push((geometry.clone(), middle..blocks.end));
+                open.push((geometry, blocks.start..middle));
+            }
+            None if many || windows[nest.inputs.len()..].iter().any(|window| window.size as u64 > max) => {
+                return Err(Error::new(
+                    ErrorCode::Size,
+                    "gpu: a result is spread over more memory than the device can bind at once",
+                )
+                .fact(format_args!("the device binds {max} bytes")));
+            }
+            None => chunks.push(Chunk { geometry, blocks, windows }),
         }
     }
     Ok(chunks)
+}
+
+/// What is cut in halves.
+enum Cut {
+    Loop(usize),
+    Blocks,
+}
+
+/// Where to cut, if something has to be and it helps: along what moves the largest window the furthest.
+fn where_to_cut(
+    nest: &LoopNest,
+    geometry: &Geometry,
+    blocks: &Range<usize>,
+    windows: &[Window],
+    max: u64,
+    many: bool,
+) -> Option<Cut> {
+    let kept = nest.kept();
+    let layouts = geometry.inputs.iter().chain(&geometry.outputs);
+    let too_large = windows.iter().zip(layouts).filter(|(window, _)| window.size as u64 > max);
+    // Operands of which a cut makes less, the largest first.
+    let mut large: Vec<(&Window, &Layout)> = too_large.collect();
+    large.sort_by_key(|(window, _)| std::cmp::Reverse(window.size));
+    for (_, layout) in large {
+        let span = |axis: usize| (geometry.extents[axis] as u128 - 1) * layout.strides[axis].unsigned_abs() as u128;
+        let along = (0..kept).max_by_key(|&axis| span(axis)).filter(|&axis| span(axis) > 0);
+        let elements = if blocks.len() > 1 {
+            let (low, high) = reach(layout, &geometry.extents, geometry.extents.len(), 0..0);
+            let (own_low, own_high) = reach(layout, &geometry.extents[..kept], kept, 0..0);
+            ((high - low) - (own_high - own_low)) as u128
+        } else {
+            0
+        };
+        match along {
+            Some(axis) if span(axis) >= elements => return Some(Cut::Loop(axis)),
+            _ if elements > 0 => return Some(Cut::Blocks),
+            _ => {}
+        }
+    }
+    if !many {
+        return None;
+    }
+    let longest = (0..kept).max_by_key(|&axis| geometry.extents[axis]).filter(|&axis| geometry.extents[axis] > 1);
+    longest.map(Cut::Loop).or((blocks.len() > 1).then_some(Cut::Blocks))
 }
 
 /// The number of elements that are reduced to one, or scanned.

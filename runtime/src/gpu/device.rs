@@ -59,6 +59,19 @@ impl fmt::Display for GpuInfo {
     }
 }
 
+/// How much a device takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuLimits {
+    /// Arrays a kernel uses.
+    pub arrays: usize,
+    /// Bytes of an array.
+    pub array_bytes: u64,
+    /// Bytes that a kernel sees of an array at once; loops over more are cut.
+    pub bound_bytes: u64,
+    /// Bytes of memory that are taken from it at most, if that is known.
+    pub budget: Option<u64>,
+}
+
 /// How a device is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuOptions {
@@ -66,8 +79,12 @@ pub struct GpuOptions {
     pub index: usize,
     /// Use at most these features: what a device has is left alone where this lacks it.
     pub at_most: wgsl::Features,
+    /// Try what the device does as IEEE-754 says; without it what it claims is believed.
+    pub probe: bool,
     /// The most bytes bound at once; `None` for as many as the device takes.
     pub max_binding: Option<u64>,
+    /// The most arrays a kernel uses; `None` for as many as the device takes.
+    pub max_arrays: Option<usize>,
     /// The most bytes of memory taken from the device; `None` for a share of what there is, where that is known.
     pub budget: Option<u64>,
     /// How long to wait for the device to answer.
@@ -79,7 +96,9 @@ impl Default for GpuOptions {
         GpuOptions {
             index: 0,
             at_most: wgsl::Features::ALL,
+            probe: true,
             max_binding: None,
+            max_arrays: None,
             budget: None,
             patience: Duration::from_secs(120),
         }
@@ -96,6 +115,7 @@ pub struct Gpu {
     pub(super) limits: wgpu::Limits,
     /// The most bytes of one binding.
     pub(super) max_binding: u64,
+    max_arrays: Option<usize>,
     /// What it claims to do.
     claimed: wgsl::Features,
     /// What of that it was seen to do.
@@ -185,6 +205,7 @@ impl Gpu {
             queue: queue.into(),
             info,
             max_binding: most & !0xff,
+            max_arrays: options.max_arrays,
             limits,
             claimed: wgsl::Features {
                 int64,
@@ -198,7 +219,7 @@ impl Gpu {
             lost,
             patience: options.patience,
         });
-        let probed = probe::features(&gpu)?;
+        let probed = if options.probe { probe::features(&gpu)? } else { gpu.features() };
         let most = options.at_most;
         let _ = gpu.probed.set(wgsl::Features {
             fma: probed.fma && most.fma,
@@ -228,7 +249,18 @@ impl Gpu {
     /// Arrays a kernel may use at once.
     pub fn max_arrays(&self) -> usize {
         // One binding is the parameters'.
-        (self.limits.max_storage_buffers_per_shader_stage as usize).saturating_sub(1)
+        let most = (self.limits.max_storage_buffers_per_shader_stage as usize).saturating_sub(1);
+        most.min(self.max_arrays.unwrap_or(most))
+    }
+
+    /// How much it takes.
+    pub fn limits(&self) -> GpuLimits {
+        GpuLimits {
+            arrays: self.max_arrays(),
+            array_bytes: self.limits.max_buffer_size,
+            bound_bytes: self.max_binding,
+            budget: self.pool.budget(),
+        }
     }
 
     /// Bytes of memory taken from the device, in use or kept for later.

@@ -3,7 +3,7 @@
 use super::chunks::{self, Chunk, Window};
 use super::device::Gpu;
 use super::pipeline::Pipeline;
-use ndjit_codegen::wgsl::{self, Binding, Header, LEAVES, Step, WORKGROUP};
+use ndjit_codegen::wgsl::{self, Binding, Header, LEAVES, Pieces, Step, WORKGROUP};
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -185,24 +185,45 @@ impl Builder<'_> {
         if count == 0 {
             return Ok(());
         }
-        let pipeline = self.gpu.pipeline(self.nest, step)?;
+        let max = self.gpu.max_binding as usize;
+        let inputs = self.nest.inputs.len();
+        let counts: Vec<u32> = match step {
+            Step::Elements { .. } | Step::Lanes { .. } | Step::Local { .. } => {
+                chunk.windows[..inputs].iter().map(|window| window.size.div_ceil(max).max(1) as u32).collect()
+            }
+            Step::Tree { .. } | Step::Carries | Step::Carried => Vec::new(),
+        };
+        let pieces = match counts.iter().all(|&count| count == 1) {
+            true => Pieces::default(),
+            false => Pieces { bytes: max as u64, counts },
+        };
+        let pipeline = self.gpu.pipeline(self.nest, step, &pieces)?;
         let count = count.div_ceil(pipeline.elements as usize);
         let per_group = if let Step::Lanes { .. } = step { WORKGROUP as usize / LANES } else { WORKGROUP as usize };
         let groups = count.div_ceil(per_group);
         let x = groups.min(self.gpu.limits.max_compute_workgroups_per_dimension as usize);
         let y = groups.div_ceil(x);
         let whole = |n: usize| Window { start: 0, size: self.dispatches.partials[n].next_multiple_of(16) };
-        let inputs = self.nest.inputs.len();
+        let piece = |window: Window, n: u32| {
+            let start = n as usize * max;
+            Window { start: window.start + start, size: (window.size - start).min(max) }
+        };
         let bound: SmallVec<[(Place, Window); 4]> = pipeline
             .bindings
             .iter()
             .map(|&binding| match binding {
-                Binding::Input(n) => (Place::Input(n), chunk.windows[n]),
+                Binding::Input(n) => (Place::Input(n), piece(chunk.windows[n], 0)),
+                Binding::Piece(n, k) => (Place::Input(n), piece(chunk.windows[n], k)),
                 Binding::Output(n) => (Place::Output(n), chunk.windows[inputs + n]),
                 Binding::PartialIn(n) => (Place::Partial(from[n]), whole(from[n])),
                 Binding::PartialOut(n) => (Place::Partial(to[n]), whole(to[n])),
             })
             .collect();
+        if bound.len() > self.gpu.max_arrays() {
+            return Err(Error::new(ErrorCode::Size, "gpu: a kernel needs more bindings than the device has")
+                .fact(format_args!("{} bindings, at most {}", bound.len(), self.gpu.max_arrays()))
+                .help("arrays that are spread over more memory than the device binds at once take several; a copy in row-major order is dense"));
+        }
         if let Some((_, window)) = bound.iter().find(|(_, window)| window.size as u64 > self.gpu.max_binding) {
             return Err(Error::new(ErrorCode::Size, "gpu: partial results have more bytes than the device binds at once")
                 .fact(format_args!("{} bytes, at most {}", window.size, self.gpu.max_binding)));

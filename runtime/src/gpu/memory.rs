@@ -27,6 +27,10 @@ impl Pool {
         Pool { free: Mutex::default(), staging: Mutex::default(), taken: AtomicU64::new(0), budget }
     }
 
+    pub fn budget(&self) -> Option<u64> {
+        self.budget
+    }
+
     pub fn taken(&self) -> u64 {
         self.taken.load(Relaxed)
     }

@@ -19,7 +19,7 @@ mod registry;
 mod shared;
 mod spirv;
 
-pub use device::{Gpu, GpuInfo, GpuKind, GpuOptions};
+pub use device::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
 pub use memory::Memory;
 pub use program::{Placement, Program};
 pub use registry::{opened, with_options};

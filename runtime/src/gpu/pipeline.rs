@@ -5,7 +5,7 @@ use super::shared::Shared;
 use super::spirv;
 use crate::devices::KernelCode;
 use crate::kernels;
-use ndjit_codegen::wgsl::{self, Binding, Features, Step, WORKGROUP};
+use ndjit_codegen::wgsl::{self, Binding, Features, Pieces, Step, WORKGROUP};
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a pipeline is kept by.
-pub type Key = (LoopNest, Step, Features);
+pub type Key = (LoopNest, Step, Features, Pieces);
 
 /// A compiled module.
 #[derive(Debug)]
@@ -44,10 +44,10 @@ impl Gpu {
     ///
     /// # Errors
     /// `Backend` if the module cannot be emitted or the driver refuses it; `Device` if the device is lost.
-    pub(super) fn pipeline(&self, nest: &LoopNest, step: Step) -> Result<Arc<Pipeline>> {
+    pub(super) fn pipeline(&self, nest: &LoopNest, step: Step, pieces: &Pieces) -> Result<Arc<Pipeline>> {
         self.alive()?;
-        self.pipelines.get((nest.clone(), step, self.features()), |key| {
-            let module = wgsl::emit(&key.0, key.1, &key.2)?;
+        self.pipelines.get((nest.clone(), step, self.features(), pieces.clone()), |key| {
+            let module = wgsl::emit(&key.0, key.1, &key.2, &key.3)?;
             let weight = module.text.len();
             let pipeline = self.scoped("a kernel", || self.build(module))?;
             kernels::count_compiled();

@@ -14,7 +14,7 @@ use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
 use crate::reduce::element;
 use ndjit_codegen::passes::expand::expand;
-use ndjit_codegen::wgsl::{self, Step};
+use ndjit_codegen::wgsl::{self, Pieces, Step};
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::body::{Body, InstKind};
 use ndjit_ir::literal::Literal;
@@ -170,7 +170,7 @@ impl Program {
                 }
             }
             for step in steps {
-                match wgsl::emit(&kernel.nest, step, &self.gpu.features()) {
+                match wgsl::emit(&kernel.nest, step, &self.gpu.features(), &Pieces::default()) {
                     Ok(module) => _ = write!(out, "; {step}\n{module}"),
                     Err(error) => _ = writeln!(out, "; {step}: {error}"),
                 }

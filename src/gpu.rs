@@ -1,0 +1,143 @@
+//! The GPUs of this machine: which there are, what they can do, and other ways to open them.
+//!
+//! [`Device::gpu`] needs nothing of this: it is opened when it is first used.
+//!
+//! ```
+//! for (n, info) in ndjit::gpu::list().into_iter().enumerate() {
+//!     println!("{n}: {info}");
+//! }
+//! match ndjit::gpu::capabilities(ndjit::Device::gpu()) {
+//!     Ok(capabilities) => println!("{capabilities}"),
+//!     Err(error) => assert_eq!(error.code(), ndjit::ErrorCode::Device),
+//! }
+//! ```
+
+use crate::{DType, Device, Error, ErrorCode, Result};
+pub use ndjit_codegen::wgsl::Features;
+use ndjit_runtime::devices;
+pub use ndjit_runtime::gpu::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
+use std::fmt;
+use std::sync::Arc;
+
+/// The GPUs of this machine, the most suitable first; `Device::gpus(n)` is the `n`th. What computes on the processor, such as Mesa's
+/// lavapipe, comes last and says so.
+pub fn list() -> Vec<GpuInfo> {
+    Gpu::list()
+}
+
+/// A further GPU of the process, opened with options of its own: the same device with fewer features, to see what programs do on lesser
+/// ones, with another memory budget, or with more patience.
+///
+/// ```
+/// use ndjit::gpu::{Features, GpuOptions, with_options};
+/// use ndjit::{Array, DType, ErrorCode};
+///
+/// let at_most = Features { float64: false, ..Features::ALL };
+/// if let Ok(device) = with_options(GpuOptions { at_most, ..GpuOptions::default() }) {
+///     assert_eq!(ndjit::supported_dtypes(ndjit::Op::Exp, device).contains(DType::F64), false);
+/// }
+/// ```
+///
+/// # Errors
+/// `Device` if it cannot be opened, or the process has eight GPUs already.
+pub fn with_options(options: GpuOptions) -> Result<Device> {
+    ndjit_runtime::gpu::with_options(options)
+}
+
+/// What a GPU can do: opens it, if it is not open.
+///
+/// # Errors
+/// `Device` if it cannot be opened, or is no GPU.
+pub fn capabilities(device: Device) -> Result<Capabilities> {
+    let gpu = open(device)?;
+    Ok(Capabilities { device, info: gpu.info().clone(), features: gpu.features(), limits: gpu.limits() })
+}
+
+/// Bytes of a GPU's memory that the process has taken, in use or kept for later.
+///
+/// # Errors
+/// As [`capabilities`].
+pub fn memory_taken(device: Device) -> Result<u64> {
+    Ok(open(device)?.memory_taken())
+}
+
+fn open(device: Device) -> Result<Arc<Gpu>> {
+    devices::open(device)?.ok_or_else(|| Error::new(ErrorCode::Device, format!("gpu: {device} is no GPU")))
+}
+
+/// How a GPU has a dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Has {
+    /// As its own.
+    Natively,
+    /// In other dtypes, with the same results, whatever is asked for.
+    Composed,
+    /// Not at all; with [`Fallback::Emulate`](crate::Fallback::Emulate) in pairs of words.
+    Emulated,
+    /// Not at all.
+    Not,
+}
+
+/// What a GPU can do.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// The device.
+    pub device: Device,
+    /// Its name, sort, interface and driver.
+    pub info: GpuInfo,
+    /// What its kernels use of it; what it does as IEEE-754 says was found out by trying.
+    pub features: Features,
+    /// How much it takes.
+    pub limits: GpuLimits,
+}
+
+impl Capabilities {
+    /// How it has a dtype.
+    pub fn has(&self, dtype: DType) -> Has {
+        match dtype {
+            DType::U32 | DType::I32 | DType::F32 => Has::Natively,
+            DType::Bool | DType::U8 | DType::U16 | DType::I8 | DType::I16 | DType::F16 | DType::Bf16 | DType::C64 => {
+                Has::Composed
+            }
+            DType::U64 | DType::I64 if self.features.int64 => Has::Natively,
+            DType::U64 | DType::I64 => Has::Emulated,
+            DType::F64 if self.features.float64 => Has::Natively,
+            DType::C128 if self.features.float64 => Has::Composed,
+            DType::F64 | DType::C128 => Has::Not,
+        }
+    }
+
+    /// The rows of a table: what is asked, and the answer.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let Capabilities { features, limits, .. } = self;
+        let dtypes = |has: Has| {
+            let dtypes = DType::ALL.iter().filter(|&&dtype| self.has(dtype) == has).map(|dtype| dtype.name());
+            let names = dtypes.collect::<Vec<&str>>().join(" ");
+            if names.is_empty() { "none".to_owned() } else { names }
+        };
+        let ieee = |does: bool, otherwise: &str| if does { "by the device".to_owned() } else { otherwise.to_owned() };
+        vec![
+            ("dtypes natively", dtypes(Has::Natively)),
+            ("dtypes composed of these, same bits", dtypes(Has::Composed)),
+            ("dtypes with `Fallback::Emulate` or `Cpu`", dtypes(Has::Emulated)),
+            ("dtypes with `Fallback::Cpu` alone", dtypes(Has::Not)),
+            ("arithmetic as written", ieee(features.as_written, "results hidden from the compiler")),
+            ("fused multiply-add", ieee(features.fma, "emulated exactly")),
+            ("division of f32", ieee(features.division, "with integers")),
+            ("square root of f32", ieee(features.sqrt, "with integers")),
+            ("subnormal f32", ieee(features.subnormals, "with integers")),
+            ("arrays a kernel uses", limits.arrays.to_string()),
+            ("bytes of an array", limits.array_bytes.to_string()),
+            ("bytes a kernel sees of an array at once", limits.bound_bytes.to_string()),
+            ("memory budget in bytes", limits.budget.map_or("what there is".to_owned(), |bytes| bytes.to_string())),
+        ]
+    }
+}
+
+impl fmt::Display for Capabilities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.device, self.info)?;
+        self.rows().iter().try_for_each(|(what, answer)| write!(f, "\n  {what}: {answer}"))
+    }
+}
