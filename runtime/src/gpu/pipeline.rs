@@ -1,6 +1,7 @@
 //! Pipelines: the compiled modules of nests' steps, kept by the device.
 
 use super::device::Gpu;
+use super::faults::Fault;
 use super::spirv;
 use ndjit_codegen::wgsl::{self, Binding, Features, Step, WORKGROUP};
 use ndjit_ir::Result;
@@ -22,6 +23,10 @@ pub struct Pipeline {
     pub elements: u32,
 }
 
+/// A module that naga takes, and panics on when it writes it.
+const PANICS: &str = "@group(0) @binding(0) var<storage, read_write> x: i64;
+@compute @workgroup_size(1) fn main() { x = firstLeadingBit(x); }";
+
 impl Gpu {
     /// The pipeline of a step, compiled if it is not there.
     ///
@@ -30,7 +35,13 @@ impl Gpu {
     pub(super) fn pipeline(&self, nest: &LoopNest, step: Step) -> Result<Arc<Pipeline>> {
         self.alive()?;
         self.pipelines.get((nest.clone(), step, self.features()), |key| {
-            let module = wgsl::emit(&key.0, key.1, &key.2)?;
+            let mut module = wgsl::emit(&key.0, key.1, &key.2)?;
+            if self.fault(Fault::Compile) {
+                module.text.insert(0, '}');
+            }
+            if self.fault(Fault::Translate) {
+                module.text = PANICS.to_owned();
+            }
             let weight = module.text.len();
             let pipeline = self.scoped("a kernel", || self.build(module))?;
             Ok((Arc::new(pipeline), weight))
@@ -41,7 +52,8 @@ impl Gpu {
         let shader = match self.controls {
             Some(controls) => {
                 let words = spirv::as_written(&spirv::compile(&module.text)?, controls)?;
-                let entry = wgpu::PassthroughShaderEntryPoint { name: "main".into(), workgroup_size: (WORKGROUP, 1, 1) };
+                let entry =
+                    wgpu::PassthroughShaderEntryPoint { name: "main".into(), workgroup_size: (WORKGROUP, 1, 1) };
                 let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
                     entry_points: Cow::Owned(vec![entry]),
                     spirv: Some(Cow::Owned(words)),
@@ -68,6 +80,10 @@ impl Gpu {
             count: None,
         };
         let mut entries = vec![entry(0, true)];
+        if self.fault(Fault::Pipeline) {
+            let most = self.limits.max_storage_buffers_per_shader_stage as usize;
+            entries.extend((0..most).map(|n| entry(1000 + n, true)));
+        }
         entries.extend(module.bindings.iter().enumerate().map(|(n, binding)| entry(1 + n, !binding.writes())));
         let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
         let layout = self.device.create_bind_group_layout(&descriptor);

@@ -211,7 +211,7 @@ impl Kernel {
             }
             Work::Constants(elements) => {
                 for (element, output) in elements.iter().zip(&step.outputs) {
-                    at(output.location)?.write(&element.repeat(output.bytes / element.len().max(1)))?;
+                    at(output.location)?.fill(element)?;
                 }
                 Ok(())
             }
