@@ -288,9 +288,9 @@ fn sweep(tally: &mut Tally, case: &'static Case, fault: Fault, times: u64, threa
         }
         // Once refused, memory is asked for again.
         let retried = times == 1 && matches!(fault, Fault::Budget | Fault::Size | Fault::Memory);
-        // What comes last may happen when all is done.
-        let last = kills(fault) && threads == 1 && event == faults.seen();
-        let may_be_right = retried || last || threads > 1 && times > 1;
+        // What comes last in a thread may happen when all is done.
+        let last = kills(fault) && faults.seen() - event < threads as u64;
+        let may_be_right = retried || last;
         tally.add(&what, format!("{fault:?}"), &ends, faults.fired(), codes(fault), may_be_right);
         if ends.iter().any(|end| matches!(end, End::Hung)) {
             return;

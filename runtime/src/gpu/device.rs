@@ -11,7 +11,7 @@ use ndjit_codegen::wgsl;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// What sort of device it is.
@@ -108,6 +108,8 @@ pub struct Gpu {
     pub(super) lost: Arc<OnceLock<String>>,
     /// The last error that no scope caught.
     pub(super) stray: Arc<Mutex<Option<String>>>,
+    /// Held by who reads mapped memory.
+    pub(super) reading: RwLock<()>,
     pub(super) patience: Duration,
     pub(super) faults: Option<Arc<Faults>>,
 }
@@ -229,6 +231,7 @@ impl Gpu {
             pipelines: Cache::new(PIPELINES),
             lost,
             stray,
+            reading: RwLock::new(()),
             patience: options.patience,
             faults,
         });
@@ -269,7 +272,7 @@ impl Gpu {
     pub fn trim(&self) {
         self.pool.trim();
         // What still waits to be freed is freed by this.
-        let _ = self.poll(None, Duration::ZERO);
+        let _ = self.poll(wgpu::PollType::Poll);
     }
 
     /// Forgets the kernels that no [`Program`](super::Program) has.
@@ -282,14 +285,15 @@ impl Gpu {
     pub fn destroy(&self) {
         // First, so that nobody takes calls that fail in silence for done.
         let _ = self.lose("it was given up");
-        self.device.destroy();
+        self.end();
     }
 }
 
 impl Drop for Gpu {
     fn drop(&mut self) {
         let patience = self.patience.max(Duration::from_secs(10));
-        if let Ok(Err(wgpu::PollError::Timeout)) = self.poll(None, patience) {
+        let idle = wgpu::PollType::Wait { submission_index: None, timeout: Some(patience) };
+        if let Ok(Err(wgpu::PollError::Timeout)) = self.poll(idle) {
             // The queue would be waited for without end; it stays, and with it the device.
             return;
         }

@@ -8,9 +8,9 @@ use super::faults::Fault;
 use super::pool::{Held, lock};
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Bytes copied at once between host and device.
@@ -135,7 +135,7 @@ impl Gpu {
             Ok(Some(()))
         })?;
         // Refused without an error.
-        view.ok_or_else(|| self.lose("it takes no copies"))?;
+        view.ok_or_else(|| self.lose("it no longer answers to calls"))?;
         // Copies take memory until they are done, so not too many may be under way.
         if self.pool.unsent.fetch_add(size.get(), Relaxed) + size.get() < PIECE {
             return Ok(());
@@ -176,10 +176,10 @@ impl Gpu {
         loop {
             match receiver.recv_timeout(Duration::from_millis(10)) {
                 Ok(Ok(())) => break,
-                Ok(Err(error)) => return Err(self.alive().err().unwrap_or_else(|| failed(&error))),
+                Ok(Err(error)) => return Err(self.noticed().err().unwrap_or_else(|| failed(&error))),
                 Err(RecvTimeoutError::Timeout) if start.elapsed() < self.patience => {
                     self.alive()?;
-                    let _ = self.poll(None, Duration::ZERO)?;
+                    let _ = self.poll(wgpu::PollType::Poll)?;
                 }
                 Err(error) => return Err(failed(&error)),
             }
@@ -188,6 +188,9 @@ impl Gpu {
             if self.fault(Fault::Unmap) {
                 staging.buffer.unmap();
             }
+            // The device is not destroyed from here on, and was not before.
+            let _reading = self.reading.read().unwrap_or_else(PoisonError::into_inner);
+            self.noticed()?;
             let view = staging.buffer.get_mapped_range(0..size).map_err(|e| failed(&e))?;
             into.copy_from_slice(&view[..into.len()]);
             drop(view);

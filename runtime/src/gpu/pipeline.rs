@@ -44,6 +44,7 @@ impl Gpu {
             }
             let weight = module.text.len();
             let pipeline = self.scoped("a kernel", || self.build(module))?;
+            self.noticed()?;
             Ok((Arc::new(pipeline), weight))
         })
     }

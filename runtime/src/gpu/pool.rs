@@ -154,7 +154,7 @@ impl Gpu {
             // The driver may have had memory for it, if it were not for what is kept, or not freed yet.
             _ => {
                 self.pool.trim();
-                let _ = self.poll(None, self.patience)?;
+                let _ = self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(self.patience) })?;
                 create()
             }
         });
@@ -162,6 +162,7 @@ impl Gpu {
             ErrorCode::Device => error,
             _ => error.facts().iter().fold(refused(&error.headline()), |refused, fact| refused.fact(fact)),
         })?;
+        self.noticed()?;
         Ok(Held { buffer, _counted: counted })
     }
 }
