@@ -56,7 +56,8 @@ fn figures(capabilities: &Capabilities) -> Result<String> {
     let small = Array::from([1.0f32; 16]).on(device);
     let add = jit(|x| x + 1).on(device);
     let latency = best(50, || add.call((&small,))?.to_vec::<f32>().map(drop))?;
-    let _ = writeln!(text, "| a call on 16 elements, with reading its result | {:.0} µs |", 1e6 * latency.as_secs_f64());
+    let _ =
+        writeln!(text, "| a call on 16 elements, with reading its result | {:.0} µs |", 1e6 * latency.as_secs_f64());
     let x = Array::from(vec![0.5f32; len]).on(device);
     let y = Array::from(vec![0.25f32; len]).on(device);
     let sum = jit(|x| ndjit::sum(x, ..)).on(device);

@@ -88,10 +88,7 @@ pub fn divergence<'a, M, const N: usize, F: JitFn<M, N>>(
     find(function, &args).map_err(|e| caller::called(e, Some(place)))
 }
 
-fn find<M, const N: usize, F: JitFn<M, N>>(
-    function: &Jitted<M, N, F>,
-    args: &[Arg<'_>],
-) -> Result<Option<Divergence>> {
+fn find<M, const N: usize, F: JitFn<M, N>>(function: &Jitted<M, N, F>, args: &[Arg<'_>]) -> Result<Option<Divergence>> {
     let on_gpu = |device: &Device| device.gpu_number().is_some();
     let theirs = args.iter().filter_map(Arg::device).find(on_gpu);
     let device = function.config().device.filter(on_gpu).or(theirs).unwrap_or(Device::gpu());
@@ -131,7 +128,8 @@ fn describe(
 ) -> Divergence {
     let node = graph.producer(value);
     let text = graph.to_string();
-    let operation = text.lines().map(str::trim).find(|line| line.starts_with(&format!("{value} = "))).unwrap_or_default();
+    let operation =
+        text.lines().map(str::trim).find(|line| line.starts_with(&format!("{value} = "))).unwrap_or_default();
     let index = indices(&cpu.shape, first);
     let mut operands = Vec::new();
     if let NodeKind::Op(..) | NodeKind::Cast(_) = graph.node(node).kind {
@@ -143,7 +141,8 @@ fn describe(
         }
     }
     let differing: Vec<usize> = (0..cpu.len()).filter(|&i| differs(cpu, gpu, i)).collect();
-    let distances: Option<Vec<u64>> = differing.iter().map(|&i| distance(cpu.dtype, cpu.get(i)[0], gpu.get(i)[0])).collect();
+    let distances: Option<Vec<u64>> =
+        differing.iter().map(|&i| distance(cpu.dtype, cpu.get(i)[0], gpu.get(i)[0])).collect();
     Divergence {
         operation: operation.to_owned(),
         place: places.first(node),

@@ -169,7 +169,10 @@ fn the_first_operation_that_differs_is_found() {
     assert!(found.elements > 0 && found.ulp.is_some_and(|ulp| ulp > 0), "{found}");
     assert_eq!(found.operands.len(), 1);
     let text = found.to_string();
-    assert!(text.contains("on cpu: ") && text.contains(&format!("on {believed}: ")) && text.contains(" ULP apart"), "{text}");
+    assert!(
+        text.contains("on cpu: ") && text.contains(&format!("on {believed}: ")) && text.contains(" ULP apart"),
+        "{text}"
+    );
     println!("{text}");
     let _ = gpu;
 }
@@ -194,9 +197,12 @@ fn loops_are_cut_where_a_device_sees_little_at_once() {
     let Some(_) = gpu() else { return };
     let little = with_options(GpuOptions { max_binding: Some(64 << 10), ..GpuOptions::default() }).unwrap();
     let x = Array::from((0..200_000).map(|n| (n % 1013) as f32 * 0.125).collect::<Vec<f32>>()).reshape([400, 500]);
-    let f = jit(|x: ndjit::Expr| (x * 2 + 1, x.sum(0), x.sum(1), x.sum(..), x.cumulative_sum(1), x.matrix_transpose() * 3));
+    let f =
+        jit(|x: ndjit::Expr| (x * 2 + 1, x.sum(0), x.sum(1), x.sum(..), x.cumulative_sum(1), x.matrix_transpose() * 3));
     let (here, there) = (f.call((&x,)).unwrap(), f.on(little).call((&x,)).unwrap());
-    let all = |r: (Array, Array, Array, Array, Array, Array)| [r.0, r.1, r.2, r.3, r.4, r.5].map(|x| x.to_vec::<f32>().unwrap());
+    let all = |r: (Array, Array, Array, Array, Array, Array)| {
+        [r.0, r.1, r.2, r.3, r.4, r.5].map(|x| x.to_vec::<f32>().unwrap())
+    };
     assert_eq!(all(here), all(there));
 }
 

@@ -3,8 +3,8 @@
 //! Memory for code is written first and made executable after, never both at once. Where the system refuses executable
 //! memory the kernel keeps its loops and the interpreter runs them: same bits, slowly; [`notice`] tells.
 
-use crate::devices::KernelCode;
 use crate::cost;
+use crate::devices::KernelCode;
 use crate::interpret;
 use crate::reduce::Reducer;
 use crate::scan::Scanner;

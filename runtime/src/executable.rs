@@ -233,7 +233,8 @@ impl Executable {
 
     fn check(&self, arguments: &[Argument<'_>], outputs: &[Output<'_>]) -> Result<()> {
         self.plan.check(arguments, outputs)?;
-        let on_gpu = || Error::new(ErrorCode::Device, "run: arrays of a program on the processor are in the host's memory");
+        let on_gpu =
+            || Error::new(ErrorCode::Device, "run: arrays of a program on the processor are in the host's memory");
         let argument = arguments.iter().any(|argument| matches!(argument, Argument::Gpu(_)));
         if argument || outputs.iter().any(|output| matches!(output, Output::Gpu(_))) {
             return Err(on_gpu());

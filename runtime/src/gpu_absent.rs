@@ -1,6 +1,6 @@
 //! What stands for GPUs in a program that was built without the feature `gpu`: types of which there are no values.
 
-use crate::devices::{KernelCode, Fallback};
+use crate::devices::{Fallback, KernelCode};
 use crate::executable::{Argument, Output};
 use ndjit_codegen::Lowered;
 use ndjit_ir::literal::Literal;

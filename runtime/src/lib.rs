@@ -32,6 +32,6 @@ pub use allocations::{Allocations, CountingAllocator};
 pub use backend::{Backend, Cpu};
 pub use buffer::Buffer;
 pub use code::Kernel;
-pub use devices::{KernelCode, Fallback, Memory, Program};
+pub use devices::{Fallback, KernelCode, Memory, Program};
 pub use element::{Element, bytes_of};
 pub use executable::{Argument, Executable, Output, RunOptions};

@@ -103,13 +103,7 @@ impl Array {
         Array::made(ty, dtype, shape, Elements::dense(Memory::Host(buffer)), formula)
     }
 
-    fn made(
-        ty: ValueType,
-        dtype: DType,
-        shape: Shape,
-        elements: Elements,
-        formula: Option<Graph<ValueType>>,
-    ) -> Array {
+    fn made(ty: ValueType, dtype: DType, shape: Shape, elements: Elements, formula: Option<Graph<ValueType>>) -> Array {
         let device = elements.memory.device();
         let (state, recipe) = (OnceLock::from(Ok(elements)), Mutex::new(None));
         Array(Arc::new(Node { ty, dtype, shape, device, state, recipe, waiting: 0, formula, traced: false }))

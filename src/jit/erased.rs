@@ -14,8 +14,8 @@ use crate::trace::{self, Failure, Param, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_ir::interp::Tensor;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_ir::support::Device;
+use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_runtime::{Argument, Buffer, KernelCode, Output};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -121,13 +121,18 @@ impl Core {
             let first = devices().next().map_or(Device::CPU, |(_, device)| device);
             return match devices().find(|(_, device)| *device != first) {
                 None => Ok(first),
-                Some(_) => Err(apart(args, "move one of them, `x.on(y.device())`, or say where the function runs: `f.on(Device::gpu())`")),
+                Some(_) => Err(apart(
+                    args,
+                    "move one of them, `x.on(y.device())`, or say where the function runs: `f.on(Device::gpu())`",
+                )),
             };
         };
         // The host's arrays go where the function was said to run.
         match devices().find(|(_, device)| *device != own && *device != Device::CPU) {
             None => Ok(own),
-            Some(_) => Err(apart(args, &format!("the function runs on {own}: move what is elsewhere there, `x.on(device)`"))),
+            Some(_) => {
+                Err(apart(args, &format!("the function runs on {own}: move what is elsewhere there, `x.on(device)`")))
+            }
         }
     }
 
@@ -176,8 +181,7 @@ impl Core {
         let there = settings.on(device)?;
         let Recording { graph, places, hidden, .. } = self.trace(there, &params)?.recording;
         let config = Config { fuse: false, ..self.config };
-        let Lowered { traced: mut graph, places, .. } =
-            Plan::lower(&graph, &places, &types, &hidden, &config, there)?;
+        let Lowered { traced: mut graph, places, .. } = Plan::lower(&graph, &places, &types, &hidden, &config, there)?;
         graph.set_outputs(all_computed(&graph));
         let mut memory: Vec<Arc<Buffer>> = Vec::new();
         let mut scalars: Vec<(usize, Literal)> = Vec::new();
@@ -216,10 +220,13 @@ impl Core {
             }
             if array.device() != Device::CPU || self.config.device.is_none() {
                 let (ty, shape, own) = (array.value_type(), array.shape(), array.device());
-                return Err(Error::new(ErrorCode::Device, "call: the function uses an array that is on another device")
-                    .fact(format_args!("the array: {ty}{shape} on {own}"))
-                    .fact(format_args!("the call runs on {device}"))
-                    .help("move the array, `x.on(device)`, or say where the function runs: `f.on(device)`"));
+                return Err(Error::new(
+                    ErrorCode::Device,
+                    "call: the function uses an array that is on another device",
+                )
+                .fact(format_args!("the array: {ty}{shape} on {own}"))
+                .fact(format_args!("the call runs on {device}"))
+                .help("move the array, `x.on(device)`, or say where the function runs: `f.on(device)`"));
             }
             let moved = array.on(device);
             moved.error().cloned().map_or(Ok(moved), Err)

@@ -5,6 +5,8 @@
 mod corpus;
 #[path = "../engines/mod.rs"]
 mod engines;
+mod failures;
+mod memory;
 
 use engines::{Difference, Given, compare, lowered};
 use ndjit_codegen::wgsl::Features;

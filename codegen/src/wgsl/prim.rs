@@ -73,7 +73,6 @@ pub fn expression(prim: Prim, from: PrimType, to: PrimType, args: &[&str], featu
     })
 }
 
-
 fn gap(prim: Prim, from: PrimType, to: PrimType) -> Error {
     Error::new(ErrorCode::Backend, format!("wgsl: there is no {prim} from {from} to {to}"))
         .help("nests are legalized for the module's target first")

@@ -1,7 +1,9 @@
-//! Opening devices, and what is known of one. Everything wgpu reports comes through here.
+//! Opening devices, and what is known of one.
 
-use super::memory::Pool;
+use super::calls::caught;
+use super::faults::{Fault, Faults};
 use super::pipeline::{Key, Pipeline};
+use super::pool::Pool;
 use super::probe;
 use super::shared::Shared;
 use super::spirv::FloatControls;
@@ -10,8 +12,9 @@ use ndjit_codegen::wgsl;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::mem::ManuallyDrop;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 /// What sort of device it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,7 +113,8 @@ pub struct Gpu {
     /// Which GPU of the process it is.
     number: usize,
     pub(super) device: Shared<wgpu::Device>,
-    pub(super) queue: Shared<wgpu::Queue>,
+    /// Dropping it waits until all work is done.
+    pub(super) queue: ManuallyDrop<Shared<wgpu::Queue>>,
     info: GpuInfo,
     pub(super) limits: wgpu::Limits,
     /// The most bytes of one binding.
@@ -124,8 +128,14 @@ pub struct Gpu {
     pub(super) controls: Option<FloatControls>,
     pub(super) pool: Pool,
     pub(super) pipelines: Cache<Key, Pipeline>,
-    lost: Arc<OnceLock<String>>,
-    patience: Duration,
+    /// Why it was lost, if it was.
+    pub(super) lost: Arc<OnceLock<String>>,
+    /// The last error that no scope caught.
+    pub(super) stray: Arc<Mutex<Option<String>>>,
+    /// Held by who reads mapped memory.
+    pub(super) reading: RwLock<()>,
+    pub(super) patience: Duration,
+    pub(super) faults: Option<Arc<Faults>>,
 }
 
 impl fmt::Debug for Gpu {
@@ -148,11 +158,20 @@ impl Gpu {
     /// # Errors
     /// `Device` if there is none of this index or it cannot be opened.
     pub fn open(options: GpuOptions) -> Result<Arc<Gpu>> {
-        Gpu::open_as(options.index, options)
+        Gpu::open_as(options.index, options, None)
+    }
+
+    /// Opens a device that fails when `faults` say so, for tests.
+    ///
+    /// # Errors
+    /// As [`open`](Gpu::open).
+    pub fn open_with_faults(options: GpuOptions, faults: &Arc<Faults>) -> Result<Arc<Gpu>> {
+        Gpu::open_as(options.index, options, Some(Arc::clone(faults)))
     }
 
     /// Opens a device as the GPU of a number.
-    pub(super) fn open_as(number: usize, options: GpuOptions) -> Result<Arc<Gpu>> {
+    pub(super) fn open_as(number: usize, options: GpuOptions, faults: Option<Arc<Faults>>) -> Result<Arc<Gpu>> {
+        let fault = |fault: Fault| faults.as_ref().is_some_and(|faults| faults.fires(fault));
         let adapters = adapters();
         let Some(adapter) = adapters.get(options.index) else {
             let error = match adapters.len() {
@@ -172,27 +191,48 @@ impl Gpu {
         if passthrough {
             wanted |= wgpu::Features::PASSTHROUGH_SHADERS & adapter.features();
         }
+        let limits = adapter.limits();
+        let mut asked = limits.clone();
+        if fault(Fault::Limits) {
+            asked.max_compute_workgroup_storage_size = u32::MAX;
+        }
+        if fault(Fault::ShortLimits) {
+            asked.max_buffer_size = 1024;
+        }
+        if fault(Fault::ShortLimits) {
+            asked.max_storage_buffer_binding_size = 1024;
+        }
+        if fault(Fault::ShortLimits) {
+            asked.max_storage_buffers_per_shader_stage = 1;
+        }
+        if fault(Fault::ShortLimits) {
+            asked.max_compute_workgroups_per_dimension = 1;
+        }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("ndjit"),
             required_features: wanted,
-            required_limits: adapter.limits(),
+            required_limits: asked,
             // SAFETY: the experimental feature that is asked for is loading shaders as SPIR-V; what that asks of shaders is argued where
             // they are loaded.
             experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
             memory_hints: wgpu::MemoryHints::MemoryUsage,
             trace: wgpu::Trace::Off,
         };
-        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).map_err(|e| {
-            Error::new(ErrorCode::Device, format!("gpu: {} cannot be opened", info.name)).fact(format_args!("{e}"))
-        })?;
+        let refused = |why: &dyn fmt::Display| {
+            Error::new(ErrorCode::Device, format!("gpu: {} cannot be opened", info.name)).fact(why)
+        };
+        let opened = caught(|| pollster::block_on(adapter.request_device(&descriptor))).map_err(|e| refused(&e))?;
+        let (device, queue) = opened.map_err(|e| refused(&e))?;
         let lost: Arc<OnceLock<String>> = Arc::default();
         let noted = Arc::clone(&lost);
         device.set_device_lost_callback(move |reason, message| {
             let _ = noted.set(format!("{reason:?}: {message}"));
         });
-        // What no scope caught; there is nobody to tell, and panicking, which is the default, helps nobody.
-        device.on_uncaptured_error(Arc::new(|_| {}));
-        let limits = device.limits();
+        let stray: Arc<Mutex<Option<String>>> = Arc::default();
+        let noted = Arc::clone(&stray);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+        }));
         let features = device.features();
         let as_written = features.contains(wgpu::Features::PASSTHROUGH_SHADERS);
         let int64 = features.contains(wgpu::Features::SHADER_INT64) && options.at_most.int64;
@@ -202,7 +242,7 @@ impl Gpu {
             number,
             pool: Pool::new(options.budget.or_else(|| software.then(half_of_memory).flatten())),
             device: device.into(),
-            queue: queue.into(),
+            queue: ManuallyDrop::new(queue.into()),
             info,
             max_binding: most & !0xff,
             max_arrays: options.max_arrays,
@@ -217,9 +257,12 @@ impl Gpu {
             controls: as_written.then(|| float_controls(adapter)),
             pipelines: Cache::new(PIPELINES),
             lost,
+            stray,
+            reading: RwLock::new(()),
             patience: options.patience,
+            faults,
         });
-        let probed = if options.probe { probe::features(&gpu)? } else { gpu.features() };
+        let probed = if options.probe { probed(options.index, &gpu)? } else { gpu.features() };
         let most = options.at_most;
         let _ = gpu.probed.set(wgsl::Features {
             fma: probed.fma && most.fma,
@@ -268,76 +311,53 @@ impl Gpu {
         self.pool.taken()
     }
 
+    /// Gives back the memory that is kept for later.
+    pub fn trim(&self) {
+        self.pool.trim();
+        // What still waits to be freed is freed by this.
+        let _ = self.poll(wgpu::PollType::Poll);
+    }
+
+    /// Forgets the kernels that no [`Program`](super::Program) has.
+    pub fn forget_kernels(&self) {
+        self.pipelines.set_bounds(Bounds { count: 0, weight: 0 });
+        self.pipelines.set_bounds(PIPELINES);
+    }
+
     /// Gives up the device: whatever is asked of it from now on is an error.
     pub fn destroy(&self) {
-        self.device.destroy();
-    }
-
-    /// # Errors
-    /// `Device` if the device is lost.
-    pub(super) fn alive(&self) -> Result<()> {
-        match self.lost.get() {
-            None => Ok(()),
-            Some(why) => Err(Error::new(ErrorCode::Device, format!("gpu: {} was lost", self.info.name))
-                .fact(format_args!("{why}"))
-                .help("arrays on it are gone; arrays in host memory are not, and can be moved to a device opened anew")),
-        }
-    }
-
-    /// Runs what calls wgpu, and gives its error, if it reports one.
-    ///
-    /// # Errors
-    /// `Device` if the device is lost, `Allocation` if it has no memory left, `Backend` for all else.
-    pub(super) fn scoped<R>(&self, what: &str, body: impl FnOnce() -> Result<R>) -> Result<R> {
-        self.alive()?;
-        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let result = body();
-        let errors = [internal.pop_now(), validation.pop_now(), memory.pop_now()];
-        self.alive()?;
-        let result = result?;
-        match errors.into_iter().flatten().next() {
-            None => Ok(result),
-            Some(wgpu::Error::OutOfMemory { .. }) => {
-                Err(Error::new(ErrorCode::Allocation, format!("gpu: {what}: {} has no memory left", self.info.name)))
-            }
-            Some(error) => Err(Error::new(ErrorCode::Backend, format!("gpu: {what} failed on {}", self.info.name))
-                .fact(format_args!("{error}"))),
-        }
-    }
-
-    /// Waits until a submission is done.
-    ///
-    /// # Errors
-    /// `Device` if the device is lost or does not answer.
-    pub(super) fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<()> {
-        let start = Instant::now();
-        loop {
-            self.alive()?;
-            let poll =
-                wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(Duration::from_secs(1)) };
-            match self.device.poll(poll) {
-                Ok(_) => return self.alive(),
-                Err(wgpu::PollError::Timeout) if start.elapsed() < self.patience => {}
-                Err(error) => {
-                    return Err(Error::new(ErrorCode::Device, format!("gpu: {} does not answer", self.info.name))
-                        .fact(format_args!("{error} after {} s", start.elapsed().as_secs())));
-                }
-            }
-        }
+        // First, so that nobody takes calls that fail in silence for done.
+        let _ = self.lose("it was given up");
+        self.end();
     }
 }
 
-/// A scope whose error is there at once.
-trait PopNow {
-    fn pop_now(self) -> Option<wgpu::Error>;
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        let patience = self.patience.max(Duration::from_secs(10));
+        let idle = wgpu::PollType::Wait { submission_index: None, timeout: Some(patience) };
+        if let Ok(Err(wgpu::PollError::Timeout)) = self.poll(idle) {
+            // The queue would be waited for without end; it stays, and with it the device.
+            return;
+        }
+        // SAFETY: the queue is dropped here alone, and nothing uses it afterwards.
+        let _ = caught(|| unsafe { ManuallyDrop::drop(&mut self.queue) });
+    }
 }
 
-impl PopNow for wgpu::ErrorScopeGuard {
-    fn pop_now(self) -> Option<wgpu::Error> {
-        pollster::block_on(self.pop())
+/// What of a device's claims is so. Probing takes longer than opening, and the same adapter does the same each time.
+fn probed(index: usize, gpu: &Arc<Gpu>) -> Result<wgsl::Features> {
+    type Known = Mutex<Vec<(usize, wgsl::Features, wgsl::Features)>>;
+    static KNOWN: Known = Mutex::new(Vec::new());
+    let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let claimed = gpu.claimed;
+    let known = lock().iter().find(|known| (known.0, known.1) == (index, claimed)).map(|known| known.2);
+    if let Some(features) = known {
+        return Ok(features);
     }
+    let features = probe::features(gpu)?;
+    lock().push((index, claimed, features));
+    Ok(features)
 }
 
 fn adapters() -> &'static [wgpu::Adapter] {

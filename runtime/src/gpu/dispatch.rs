@@ -49,7 +49,7 @@ impl Dispatch {
 #[derive(Debug, Default)]
 pub struct Dispatches {
     pub all: Vec<Dispatch>,
-    /// Bytes of partial results.
+    /// Bytes of partial results, multiples of 16.
     pub partials: Vec<usize>,
 }
 
@@ -102,7 +102,7 @@ impl Builder<'_> {
         let elements = self.length(geometry)?;
         let (rows, blocks) = (chunks::rows(self.nest, geometry), (elements as usize).div_ceil(BLOCK));
         let last = blocks == 1;
-        let mut partial = if last { Vec::new() } else { self.partial(rows, blocks) };
+        let mut partial = if last { Vec::new() } else { self.partial(rows, blocks)? };
         for chunk in chunks {
             let header = Header {
                 rows: rows as u32,
@@ -119,7 +119,7 @@ impl Builder<'_> {
         while leaves > 1 {
             let groups = leaves.div_ceil(LEAVES);
             let last = groups == 1;
-            let next = if last { Vec::new() } else { self.partial(rows, groups) };
+            let next = if last { Vec::new() } else { self.partial(rows, groups)? };
             let header = Header { rows: rows as u32, blocks: leaves as u32, ..Header::default() };
             self.add(Step::Tree { last }, &chunks[0], header, rows * groups, &partial, &next)?;
             (partial, leaves) = (next, groups);
@@ -133,7 +133,7 @@ impl Builder<'_> {
         let len = self.length(geometry)?;
         let (rows, blocks) = (chunks::rows(self.nest, geometry), (len as usize).div_ceil(BLOCK));
         let last = blocks == 1;
-        let totals = if last { Vec::new() } else { self.partial(rows, blocks) };
+        let totals = if last { Vec::new() } else { self.partial(rows, blocks)? };
         let header = Header { rows: rows as u32, blocks: blocks as u32, len, ..Header::default() };
         for chunk in chunks {
             let header = Header { first: chunk.blocks.start as u32, ..header };
@@ -142,7 +142,7 @@ impl Builder<'_> {
         if last {
             return Ok(());
         }
-        let carries = self.partial(rows, blocks);
+        let carries = self.partial(rows, blocks)?;
         self.add(Step::Carries, &chunks[0], header, rows, &totals, &carries)?;
         for chunk in chunks {
             // The first block has no carry.
@@ -165,12 +165,16 @@ impl Builder<'_> {
     }
 
     /// Partial results of all outputs.
-    fn partial(&mut self, rows: usize, blocks: usize) -> Vec<usize> {
-        let outputs = self.nest.outputs.iter();
-        let bytes = outputs.map(|access| rows.saturating_mul(blocks).saturating_mul(access.dtype.bytes().max(4)));
+    fn partial(&mut self, rows: usize, blocks: usize) -> Result<Vec<usize>> {
         let first = self.dispatches.partials.len();
-        self.dispatches.partials.extend(bytes);
-        (first..self.dispatches.partials.len()).collect()
+        for access in &self.nest.outputs {
+            let bytes = rows.checked_mul(blocks).and_then(|count| count.checked_mul(access.dtype.bytes().max(4)));
+            let bytes = bytes.and_then(|bytes| bytes.checked_next_multiple_of(16)).ok_or_else(|| {
+                Error::new(ErrorCode::Size, "gpu: partial results have more bytes than there are addresses")
+            })?;
+            self.dispatches.partials.push(bytes);
+        }
+        Ok((first..self.dispatches.partials.len()).collect())
     }
 
     fn add(
@@ -203,7 +207,7 @@ impl Builder<'_> {
         let groups = count.div_ceil(per_group);
         let x = groups.min(self.gpu.limits.max_compute_workgroups_per_dimension as usize);
         let y = groups.div_ceil(x);
-        let whole = |n: usize| Window { start: 0, size: self.dispatches.partials[n].next_multiple_of(16) };
+        let whole = |n: usize| Window { start: 0, size: self.dispatches.partials[n] };
         let piece = |window: Window, n: u32| {
             let start = n as usize * max;
             Window { start: window.start + start, size: (window.size - start).min(max) }
@@ -225,13 +229,24 @@ impl Builder<'_> {
                 .help("arrays that are spread over more memory than the device binds at once take several; a copy in row-major order is dense"));
         }
         if let Some((_, window)) = bound.iter().find(|(_, window)| window.size as u64 > self.gpu.max_binding) {
-            return Err(Error::new(ErrorCode::Size, "gpu: partial results have more bytes than the device binds at once")
-                .fact(format_args!("{} bytes, at most {}", window.size, self.gpu.max_binding)));
+            return Err(Error::new(
+                ErrorCode::Size,
+                "gpu: partial results have more bytes than the device binds at once",
+            )
+            .fact(format_args!("{} bytes, at most {}", window.size, self.gpu.max_binding)));
         }
         let before = chunk.windows.iter().map(|window| window.start).collect();
         let header = Header { count: count as u32, ..header };
         let geometry = chunk.geometry.clone();
-        self.dispatches.all.push(Dispatch { step, pipeline, bound, groups: (x as u32, y as u32), header, geometry, before });
+        self.dispatches.all.push(Dispatch {
+            step,
+            pipeline,
+            bound,
+            groups: (x as u32, y as u32),
+            header,
+            geometry,
+            before,
+        });
         Ok(())
     }
 }

@@ -1,45 +1,30 @@
-//! Memory of a device: a pool of buffers, and copies from and to the host.
+//! Memory of a device: what arrays have there, and copies from and to the host.
 //!
-//! Fresh buffers are slow (the device fills them with zeros at their first use), so that buffers are kept when arrays go. Work is done
-//! in the order it was submitted in, so a buffer that is still in use may be handed out again. Reading goes through staging buffers
-//! that are kept mapped to the host's memory.
+//! Copies go through memory that both sees. What is written to waits in the queue for the next submission; what is read comes by way
+//! of buffers that are kept.
 
 use super::device::Gpu;
-use super::shared::Shared;
+use super::faults::Fault;
+use super::pool::{Held, lock};
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Bytes copied at once between host and device.
 const PIECE: u64 = 32 << 20;
-
-/// The buffers that nobody uses, and how much memory there is.
-pub struct Pool {
-    free: Mutex<Vec<Shared<wgpu::Buffer>>>,
-    staging: Mutex<Vec<Shared<wgpu::Buffer>>>,
-    taken: AtomicU64,
-    budget: Option<u64>,
-}
-
-impl Pool {
-    pub fn new(budget: Option<u64>) -> Pool {
-        Pool { free: Mutex::default(), staging: Mutex::default(), taken: AtomicU64::new(0), budget }
-    }
-
-    pub fn budget(&self) -> Option<u64> {
-        self.budget
-    }
-
-    pub fn taken(&self) -> u64 {
-        self.taken.load(Relaxed)
-    }
-}
+/// What arrays need, and copies of them.
+const ARRAY: wgpu::BufferUsages =
+    wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_DST).union(wgpu::BufferUsages::COPY_SRC);
+/// What the host reads.
+const STAGING: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
 
 /// Elements of an array on a device. `Send + Sync`; only kernels change them.
 pub struct Memory {
     gpu: Arc<Gpu>,
-    buffer: Option<Shared<wgpu::Buffer>>,
+    held: Option<Held>,
     bytes: usize,
 }
 
@@ -51,8 +36,8 @@ impl fmt::Debug for Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if let Some(buffer) = self.buffer.take() {
-            lock(&self.gpu.pool.free).push(buffer);
+        if let Some(held) = self.held.take() {
+            self.gpu.keep(held);
         }
     }
 }
@@ -63,12 +48,8 @@ impl Memory {
     /// # Errors
     /// `Allocation` if the device has no such memory; `Device` if it is lost.
     pub fn new(gpu: &Arc<Gpu>, bytes: usize) -> Result<Memory> {
-        let size = capacity(bytes);
-        let buffer = match take(&gpu.pool.free, size) {
-            Some(buffer) => buffer,
-            None => gpu.fresh(size, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC)?,
-        };
-        Ok(Memory { gpu: Arc::clone(gpu), buffer: Some(buffer), bytes })
+        let held = gpu.buffer(capacity(bytes)?, ARRAY)?;
+        Ok(Memory { gpu: Arc::clone(gpu), held: Some(held), bytes })
     }
 
     /// Memory with a copy of the host's bytes.
@@ -97,32 +78,24 @@ impl Memory {
     }
 
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
-        self.buffer.as_ref().unwrap_or_else(|| unreachable!("the buffer is there until the memory is dropped"))
+        let held = self.held.as_ref();
+        &held.unwrap_or_else(|| unreachable!("the buffer is there until the memory is dropped")).buffer
     }
 
-    /// Fills the memory, whose length `bytes` has.
+    /// Writes bytes, which the memory has at least.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<()> {
         for (n, piece) in bytes.chunks(PIECE as usize).enumerate() {
-            self.gpu.scoped("a copy to the device", || {
-                let at = n as u64 * PIECE;
-                let size = (piece.len() as u64).next_multiple_of(4);
-                let Some(size) = wgpu::BufferSize::new(size) else { return Ok(()) };
-                let Some(mut view) = self.gpu.queue.write_buffer_with(self.buffer(), at, size) else {
-                    return Err(Error::new(ErrorCode::Allocation, "gpu: no memory for a copy to the device"));
-                };
-                let whole = piece.len() & !3;
-                view.slice(..whole).copy_from_slice(&piece[..whole]);
-                if whole < piece.len() {
-                    let mut last = [0; 4];
-                    last[..piece.len() - whole].copy_from_slice(&piece[whole..]);
-                    view.slice(whole..).copy_from_slice(&last);
-                }
-                drop(view);
-                if bytes.len() as u64 > PIECE {
-                    self.gpu.queue.submit([]);
-                }
-                Ok(())
-            })?;
+            self.gpu.write(self.buffer(), n as u64 * PIECE, piece)?;
+        }
+        Ok(())
+    }
+
+    /// Fills the memory with copies of an element.
+    pub(super) fn fill(&self, element: &[u8]) -> Result<()> {
+        // A power of two divides a piece.
+        let piece = element.repeat(self.bytes.min(PIECE as usize) / element.len().max(1));
+        for at in (0..self.bytes).step_by(PIECE as usize) {
+            self.gpu.write(self.buffer(), at as u64, &piece[..piece.len().min(self.bytes - at)])?;
         }
         Ok(())
     }
@@ -130,7 +103,8 @@ impl Memory {
     /// Copies the elements to the host, into memory of the same length. Waits for kernels that write them.
     ///
     /// # Errors
-    /// `Argument` if the lengths differ; `Device` if the device is lost or does not answer.
+    /// `Argument` if the lengths differ; `Device` if the device is lost or does not answer; `Allocation` if it has no memory for the
+    /// copy; `Backend` if it cannot be read.
     pub fn download(&self, into: &mut [u8]) -> Result<()> {
         if into.len() != self.bytes {
             return Err(Error::new(ErrorCode::Argument, "download: memory and destination differ in size")
@@ -145,37 +119,31 @@ impl Memory {
 }
 
 impl Gpu {
-    /// A new buffer.
-    pub(super) fn fresh(&self, size: u64, usage: wgpu::BufferUsages) -> Result<Shared<wgpu::Buffer>> {
-        let refused = |why: &str| {
-            Error::new(ErrorCode::Allocation, format!("gpu: no memory for an array of {size} bytes"))
-                .fact(format_args!("{}: {why}", self.info().name))
-        };
-        if size > self.limits.max_buffer_size {
-            return Err(refused(&format!("the largest array has {} bytes", self.limits.max_buffer_size)));
-        }
-        let pool = &self.pool;
-        if let Some(budget) = pool.budget
-            && pool.taken.load(Relaxed).saturating_add(size) > budget
-        {
-            // What is kept for later goes first.
-            let unused: u64 = lock(&pool.free).drain(..).map(|buffer| self.let_go(&buffer)).sum();
-            let _ = self.device.poll(wgpu::PollType::Poll);
-            if pool.taken.load(Relaxed).saturating_add(size) > budget {
-                let taken = pool.taken.load(Relaxed);
-                return Err(refused(&format!("{taken} bytes of a budget of {budget} are in use, {unused} were freed")));
+    /// Writes at most [`PIECE`] bytes from a multiple of 4 on, and zeros up to the next multiple.
+    fn write(&self, buffer: &wgpu::Buffer, at: u64, bytes: &[u8]) -> Result<()> {
+        let Some(size) = wgpu::BufferSize::new((bytes.len() as u64).next_multiple_of(4)) else { return self.alive() };
+        let view = self.scoped("a copy to the device", || {
+            let at = if self.fault(Fault::Write) { buffer.size() } else { at };
+            let Some(mut view) = self.queue.write_buffer_with(buffer, at, size) else { return Ok(None) };
+            let whole = bytes.len() & !3;
+            view.slice(..whole).copy_from_slice(&bytes[..whole]);
+            if whole < bytes.len() {
+                let mut last = [0; 4];
+                last[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
+                view.slice(whole..).copy_from_slice(&last);
             }
+            Ok(Some(()))
+        })?;
+        // Refused without an error.
+        view.ok_or_else(|| self.lose("it no longer answers to calls"))?;
+        // Copies take memory until they are done, so not too many may be under way.
+        if self.pool.unsent.fetch_add(size.get(), Relaxed) + size.get() < PIECE {
+            return Ok(());
         }
-        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        let buffer = self.scoped("memory", || Ok(self.device.create_buffer(&descriptor)))?;
-        pool.taken.fetch_add(size, Relaxed);
-        Ok(buffer.into())
-    }
-
-    fn let_go(&self, buffer: &wgpu::Buffer) -> u64 {
-        buffer.destroy();
-        self.pool.taken.fetch_sub(buffer.size(), Relaxed);
-        buffer.size()
+        self.pool.unsent.store(0, Relaxed);
+        let sent = self.scoped("a copy to the device", || Ok(self.queue.submit([])))?;
+        let before = lock(&self.pool.sent).replace(sent);
+        before.map_or(Ok(()), |before| self.wait(&before))
     }
 
     /// Reads at most [`PIECE`] bytes from a multiple of 4 on.
@@ -184,56 +152,64 @@ impl Gpu {
             return self.alive();
         }
         let size = (into.len() as u64).next_multiple_of(4);
-        let staging = match take(&self.pool.staging, size) {
-            Some(staging) => staging,
-            None => self.fresh(capacity(size as usize), wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?,
-        };
+        let staging = self.buffer(capacity(size as usize)?, STAGING)?;
         let submission = self.scoped("a copy from the device", || {
+            let at = if self.fault(Fault::Read) { buffer.size() } else { at };
             let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            encoder.copy_buffer_to_buffer(buffer, at, &staging, 0, size);
+            encoder.copy_buffer_to_buffer(buffer, at, &staging.buffer, 0, size);
             Ok(self.queue.submit([encoder.finish()]))
         })?;
-        let mapped: Arc<Mutex<Option<std::result::Result<(), wgpu::BufferAsyncError>>>> = Arc::default();
-        let noted = Arc::clone(&mapped);
-        staging.map_async(wgpu::MapMode::Read, 0..size, move |result| *lock(&noted) = Some(result));
-        self.wait(submission)?;
+        let (sender, receiver) = sync_channel(1);
+        self.scoped("reading memory", || {
+            if self.fault(Fault::Map) {
+                staging.buffer.destroy();
+            }
+            staging.buffer.map_async(wgpu::MapMode::Read, 0..size, move |mapped| drop(sender.send(mapped)));
+            Ok(())
+        })?;
+        self.wait(&submission)?;
         let failed = |why: &dyn fmt::Display| {
-            Error::new(ErrorCode::Device, "gpu: memory of the device cannot be read").fact(format_args!("{why}"))
+            Error::new(ErrorCode::Backend, "gpu: memory of the device cannot be read").fact(format_args!("{why}"))
         };
-        match lock(&mapped).take() {
-            Some(Ok(())) => {}
-            Some(Err(error)) => return Err(failed(&error)),
-            None => return Err(failed(&"it was not mapped")),
+        // Another thread that polls may have taken over to say so, and not have got to it yet.
+        let start = Instant::now();
+        loop {
+            match receiver.recv_timeout(Duration::from_millis(10)) {
+                Ok(Ok(())) => break,
+                Ok(Err(error)) => return Err(self.noticed().err().unwrap_or_else(|| failed(&error))),
+                Err(RecvTimeoutError::Timeout) if start.elapsed() < self.patience => {
+                    self.alive()?;
+                    let _ = self.poll(wgpu::PollType::Poll)?;
+                }
+                Err(error) => return Err(failed(&error)),
+            }
         }
-        let view = staging.get_mapped_range(0..size).map_err(|e| failed(&e))?;
-        into.copy_from_slice(&view[..into.len()]);
-        drop(view);
-        staging.unmap();
-        lock(&self.pool.staging).push(staging);
+        self.scoped("reading memory", || {
+            if self.fault(Fault::Unmap) {
+                staging.buffer.unmap();
+            }
+            // The device is not destroyed from here on, and was not before.
+            let _reading = self.reading.read().unwrap_or_else(PoisonError::into_inner);
+            self.noticed()?;
+            let view = staging.buffer.get_mapped_range(0..size).map_err(|e| failed(&e))?;
+            into.copy_from_slice(&view[..into.len()]);
+            drop(view);
+            staging.buffer.unmap();
+            Ok(())
+        })?;
+        self.keep(staging);
         Ok(())
     }
 }
 
-/// A kept buffer of at least this size, and not much more.
-fn take(kept: &Mutex<Vec<Shared<wgpu::Buffer>>>, size: u64) -> Option<Shared<wgpu::Buffer>> {
-    let mut kept = lock(kept);
-    let fits = |(n, buffer): (usize, &Shared<wgpu::Buffer>)| {
-        (buffer.size() >= size && buffer.size() <= size.saturating_mul(2).max(4096)).then_some((buffer.size(), n))
-    };
-    let (_, n) = kept.iter().enumerate().filter_map(fits).min()?;
-    Some(kept.swap_remove(n))
-}
-
 /// The size of the buffer for so many bytes: a power of two, or three quarters of one, so that sizes meet again.
-fn capacity(bytes: usize) -> u64 {
+fn capacity(bytes: usize) -> Result<u64> {
     let bytes = (bytes as u64).max(256);
     if bytes > 1 << 24 {
-        return bytes.next_multiple_of(1 << 20);
+        return bytes
+            .checked_next_multiple_of(1 << 20)
+            .ok_or_else(|| Error::new(ErrorCode::Allocation, format!("gpu: no memory for an array of {bytes} bytes")));
     }
     let power = bytes.next_power_of_two();
-    if bytes <= power / 4 * 3 { power / 4 * 3 } else { power }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    Ok(if bytes <= power / 4 * 3 { power / 4 * 3 } else { power })
 }

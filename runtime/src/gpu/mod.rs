@@ -4,14 +4,17 @@
 //! ([`spirv`]), so that arithmetic is done as written. [`Memory`] is an array's elements there. A [`Program`] is a lowered program,
 //! whose kernels are cut to what the device can [bind at once](chunks); a call records all of them into one submission.
 //!
-//! Everything can fail, and nothing panics: what wgpu reports is caught in scopes around its calls, a lost device is noticed and
-//! stays an error, and waiting has an end.
+//! Everything can fail, and nothing panics: what wgpu reports is caught [around its calls](calls), a lost device is noticed and
+//! stays an error, and waiting has an end. [`Faults`] make things fail, to test that.
 
+mod calls;
 mod chunks;
 mod device;
 mod dispatch;
+mod faults;
 mod memory;
 mod pipeline;
+mod pool;
 mod probe;
 mod program;
 mod recording;
@@ -20,6 +23,7 @@ mod shared;
 mod spirv;
 
 pub use device::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
+pub use faults::{Fault, Faults};
 pub use memory::Memory;
 pub use program::{Placement, Program};
 pub use registry::{opened, with_options};

@@ -1,6 +1,7 @@
 //! Pipelines: the compiled modules of nests' steps, kept by the device.
 
 use super::device::Gpu;
+use super::faults::Fault;
 use super::shared::Shared;
 use super::spirv;
 use crate::devices::KernelCode;
@@ -39,6 +40,10 @@ impl KernelCode for Pipeline {
     }
 }
 
+/// A module that naga takes, and panics on when it writes it.
+const PANICS: &str = "@group(0) @binding(0) var<storage, read_write> x: i64;
+@compute @workgroup_size(1) fn main() { x = firstLeadingBit(x); }";
+
 impl Gpu {
     /// The pipeline of a step, compiled if it is not there.
     ///
@@ -47,9 +52,16 @@ impl Gpu {
     pub(super) fn pipeline(&self, nest: &LoopNest, step: Step, pieces: &Pieces) -> Result<Arc<Pipeline>> {
         self.alive()?;
         self.pipelines.get((nest.clone(), step, self.features(), pieces.clone()), |key| {
-            let module = wgsl::emit(&key.0, key.1, &key.2, &key.3)?;
+            let mut module = wgsl::emit(&key.0, key.1, &key.2, &key.3)?;
+            if self.fault(Fault::Compile) {
+                module.text.insert(0, '}');
+            }
+            if self.fault(Fault::Translate) {
+                module.text = PANICS.to_owned();
+            }
             let weight = module.text.len();
             let pipeline = self.scoped("a kernel", || self.build(module))?;
+            self.noticed()?;
             kernels::count_compiled();
             Ok((Arc::new(pipeline), weight))
         })
@@ -60,7 +72,8 @@ impl Gpu {
         let shader = match self.controls {
             Some(controls) => {
                 let words = spirv::as_written(&spirv::compile(&module.text)?, controls)?;
-                let entry = wgpu::PassthroughShaderEntryPoint { name: "main".into(), workgroup_size: (WORKGROUP, 1, 1) };
+                let entry =
+                    wgpu::PassthroughShaderEntryPoint { name: "main".into(), workgroup_size: (WORKGROUP, 1, 1) };
                 let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
                     entry_points: Cow::Owned(vec![entry]),
                     spirv: Some(Cow::Owned(words)),
@@ -87,6 +100,10 @@ impl Gpu {
             count: None,
         };
         let mut entries = vec![entry(0, true)];
+        if self.fault(Fault::Pipeline) {
+            let most = self.limits.max_storage_buffers_per_shader_stage as usize;
+            entries.extend((0..most).map(|n| entry(1000 + n, true)));
+        }
         entries.extend(module.bindings.iter().enumerate().map(|(n, binding)| entry(1 + n, !binding.writes())));
         let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
         let layout = self.device.create_bind_group_layout(&descriptor);
@@ -104,6 +121,13 @@ impl Gpu {
             cache: None,
         });
         let time = start.elapsed();
-        Ok(Pipeline { pipeline: pipeline.into(), layout: layout.into(), bindings: module.bindings, elements: module.elements, bytes, time })
+        Ok(Pipeline {
+            pipeline: pipeline.into(),
+            layout: layout.into(),
+            bindings: module.bindings,
+            elements: module.elements,
+            bytes,
+            time,
+        })
     }
 }

@@ -8,7 +8,7 @@ use super::recording::Recording;
 use crate::backend::{Backend, Cpu};
 use crate::buffer::Buffer;
 use crate::code::CodeOptions;
-use crate::devices::{KernelCode, Fallback};
+use crate::devices::{Fallback, KernelCode};
 use crate::executable::{Argument, Output};
 use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
@@ -58,7 +58,9 @@ impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Placement::Device => f.write_str("on the device"),
-            Placement::Emulated => f.write_str("on the device, which has no integers of 64 bits: they are pairs of words"),
+            Placement::Emulated => {
+                f.write_str("on the device, which has no integers of 64 bits: they are pairs of words")
+            }
             Placement::Cpu(dtype) => write!(f, "on the processor: the device has no {dtype}"),
         }
     }
@@ -279,7 +281,9 @@ fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Result<Placement
                     .help("run such kernels on the processor (`Fallback::Cpu`), or cast to f32"))
             }
         },
-        Fallback::Cpu if !features.int64 && has(PrimType::I64) && dtypes(nest).any(|d| d.bytes() == 8 && d.is_int()) => {
+        Fallback::Cpu
+            if !features.int64 && has(PrimType::I64) && dtypes(nest).any(|d| d.bytes() == 8 && d.is_int()) =>
+        {
             Ok(Placement::Cpu(DType::I64))
         }
         // Where it is an error, the trace has refused the user's; what is left are positions.
@@ -349,7 +353,7 @@ impl Kernel {
             }
             Work::Constants(elements) => {
                 for (element, output) in elements.iter().zip(&step.outputs) {
-                    at(output.location)?.write(&element.repeat(output.bytes / element.len().max(1)))?;
+                    at(output.location)?.fill(element)?;
                 }
                 Ok(())
             }
@@ -383,7 +387,8 @@ impl Kernel {
             });
         }
         // Other kernels may have made parts of them.
-        let mut outputs = step.outputs.iter().map(|output| here(at(output.location)?)).collect::<Result<Vec<Buffer>>>()?;
+        let mut outputs =
+            step.outputs.iter().map(|output| here(at(output.location)?)).collect::<Result<Vec<Buffer>>>()?;
         let inputs: Vec<&Buffer> = inputs.iter().collect();
         Cpu.run(kernel, geometry, &literals, &inputs, &mut outputs)?;
         for (output, buffer) in step.outputs.iter().zip(&outputs) {

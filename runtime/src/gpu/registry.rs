@@ -1,8 +1,8 @@
 //! The GPUs of the process: each opened once, when it is first used, and anew after it was lost.
 
 use super::device::{Gpu, GpuOptions};
-use ndjit_ir::support::{Device, Gap};
 use ndjit_ir::support::device::GPUS;
+use ndjit_ir::support::{Device, Gap};
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,7 +33,7 @@ pub fn opened(number: usize) -> Result<Arc<Gpu>> {
         return Ok(Arc::clone(gpu));
     }
     let options = slot.options.clone().unwrap_or(GpuOptions { index: number, ..GpuOptions::default() });
-    let gpu = Gpu::open_as(number, options)?;
+    let gpu = Gpu::open_as(number, options, None)?;
     if let Some(device) = Device::gpus(number) {
         device.set_gaps(gaps(&gpu, false));
         device.emulating().set_gaps(gaps(&gpu, true));

@@ -224,7 +224,9 @@ impl Groups {
     fn sibling(&self, graph: &Graph<DType>, id: NodeId, level: u32) -> Option<u32> {
         self.reductions.iter().rev().take(MAX_OPEN).copied().find(|&group| {
             let Group { level: own, nodes, .. } = &self.groups[group as usize];
-            *own >= level && nodes.len() < self.limits.reduced() && nodes.iter().all(|&other| self.beside(graph, id, other))
+            *own >= level
+                && nodes.len() < self.limits.reduced()
+                && nodes.iter().all(|&other| self.beside(graph, id, other))
         })
     }
 

@@ -1,17 +1,19 @@
 //! The modules of a nest's steps: what each invocation does, around the nest's body.
 
-use super::body::Code;
-use super::index::{indices, position};
-use super::memory::{Memory, Packing, index};
-use super::params::{self, EXTENTS};
-use super::prim::register;
-use super::{Binding, Features, LEAVES, Pieces, Step, WORKGROUP, WgslModule, library};
-use crate::passes::split::{Split, split};
+mod reduce;
+mod scan;
+
 use crate::passes::expand::expand;
 use crate::passes::legalize::legalize;
+use crate::passes::split::{Split, split};
+use crate::wgsl::body::Code;
+use crate::wgsl::index::{indices, position};
+use crate::wgsl::memory::{Memory, Packing, index};
+use crate::wgsl::params::{self, EXTENTS};
+use crate::wgsl::prim::register;
+use crate::wgsl::{Binding, Features, Pieces, Step, WORKGROUP, WgslModule, library};
 use ndjit_ir::body::Body;
-use ndjit_ir::loops::{Along, LoopBody, LoopNest};
-use ndjit_ir::reduction::{BLOCK, LANES};
+use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
 use std::fmt::Write;
 
@@ -256,7 +258,8 @@ impl<'a> Module<'a> {
         };
         let body = expanded(&combining, &features)?;
         let count = self.words().len();
-        let inputs: Vec<String> = ["a", "b"].iter().flat_map(|v| (0..count).map(move |n| format!("{v}.w{n}"))).collect();
+        let inputs: Vec<String> =
+            ["a", "b"].iter().flat_map(|v| (0..count).map(move |n| format!("{v}.w{n}"))).collect();
         self.code.block("fn combine(a: Words, b: Words) -> Words", |code| {
             let outputs = code.body(&body, &inputs)?;
             code.line(format!("return Words({});", outputs.join(", ")));
@@ -355,146 +358,6 @@ impl<'a> Module<'a> {
         });
     }
 
-    /// Sixteen lanes take every sixteenth element of a block, and are combined by halving.
-    fn lanes(&mut self, last: bool) {
-        let nest = self.nest;
-        let kept = nest.kept();
-        let along_kept = nest.reduce.as_ref().is_some_and(|reduce| reduce.along == Along::Kept);
-        let per = WORKGROUP / LANES as u32;
-        let words = self.words();
-        for (n, &ty) in words.iter().enumerate() {
-            let _ = writeln!(self.shared, "var<workgroup> shared{n}: array<{}, {WORKGROUP}>;", shareable(ty));
-        }
-        self.main(|this| {
-            let code = &mut this.code;
-            // Neighbours read what lies together: lanes of a row, or columns.
-            let (lane, pair) = match along_kept {
-                true => (format!("local / {per}u"), format!("local % {per}u")),
-                false => (format!("local % {LANES}u"), format!("local / {LANES}u")),
-            };
-            code.line(format!("let lane = {lane};"));
-            code.line(format!("let slot = {pair};"));
-            code.line(format!("let id = workgroup * {per}u + slot;"));
-            code.line("let busy = id < params[1u];");
-            let (row, block) = match along_kept {
-                true => ("id % params[2u]", "id / params[2u]"),
-                false => ("id / params[3u]", "id % params[3u]"),
-            };
-            code.line(format!("let row = {row};"));
-            code.line(format!("let block = {block};"));
-            code.line(format!("let start = (params[5u] + block) * {BLOCK}u;"));
-            code.line("let length = params[4u];");
-            code.line(format!("let present = select(0u, min(length - min(start, length), {LANES}u), busy);"));
-            let outer = this.split(0..kept, "row", "k");
-            this.total();
-            let mut code = std::mem::replace(&mut this.code, Code::new(Features::LEAST));
-            code.block("if (lane < present)", |code| {
-                code.line(format!("let end = min(start + {BLOCK}u, length);"));
-                code.block(format!("for (var flat = start + lane; flat < end; flat += {LANES}u)"), |code| {
-                    let (statements, inner) = indices(kept..nest.rank, "flat", "k");
-                    code.lines(&statements);
-                    let loops: Vec<String> = outer.iter().chain(&inner).cloned().collect();
-                    code.line(format!("let value = element({});", loops.join(", ")));
-                    code.line("if (flat == start + lane) { total = value; } else { total = combine(total, value); }");
-                });
-            });
-            let me = if along_kept { format!("lane * {per}u + slot") } else { format!("slot * {LANES}u + lane") };
-            let other = |half: usize| match along_kept {
-                true => format!("(lane + {half}u) * {per}u + slot"),
-                false => format!("slot * {LANES}u + lane + {half}u"),
-            };
-            code.line(format!("let me = {me};"));
-            let mut half = LANES / 2;
-            while half > 0 {
-                for (n, &ty) in words.iter().enumerate() {
-                    code.line(format!("shared{n}[me] = {};", shared(ty, &format!("total.w{n}"))));
-                }
-                code.line("workgroupBarrier();");
-                code.block(format!("if (lane < {half}u && lane + {half}u < present)"), |code| {
-                    code.line(format!("let other = {};", other(half)));
-                    let parts = words.iter().enumerate().map(|(n, &ty)| unshared(ty, &format!("shared{n}[other]")));
-                    let parts: Vec<String> = parts.collect();
-                    code.line(format!("total = combine(total, Words({}));", parts.join(", ")));
-                });
-                code.line("workgroupBarrier();");
-                half /= 2;
-            }
-            this.code = code;
-            this.code.line("if (lane != 0u || !busy) { return; }");
-            let inputs = nest.inputs.len();
-            this.store_all("total", |n| match last {
-                true => (Binding::Output(n), position(nest, inputs + n, &outer)),
-                // The blocks of a row lie together, those of other dispatches among them.
-                false => (Binding::PartialOut(n), "row * params[6u] + params[5u] + block".to_owned()),
-            });
-        });
-    }
-
-    /// Up to [`LEAVES`] neighbours of a row are combined in a balanced tree.
-    fn tree(&mut self, last: bool) {
-        let nest = self.nest;
-        let value = self.loaded(Binding::PartialIn, |_| "at".to_owned());
-        self.each(|this| {
-            this.code.line(format!("let groups_of_row = (params[3u] + {}u) / {LEAVES}u;", LEAVES - 1));
-            this.code.line("let row = id / groups_of_row;");
-            this.code.line("let part = id % groups_of_row;");
-            this.code.line(format!("let first = part * {LEAVES}u;"));
-            this.code.line(format!("var count = min(params[3u] - first, {LEAVES}u);"));
-            this.code.line(format!("var values: array<Words, {LEAVES}>;"));
-            this.code.block("for (var i = 0u; i < count; i++)", |code| {
-                code.line("let at = row * params[3u] + first + i;");
-                code.line(format!("values[i] = {value};"));
-            });
-            this.code.block("while (count > 1u)", |code| {
-                code.block("for (var i = 0u; i < count / 2u; i++)", |code| {
-                    code.line("values[i] = combine(values[2u * i], values[2u * i + 1u]);");
-                });
-                code.line("if ((count & 1u) == 1u) { values[count / 2u] = values[count - 1u]; }");
-                code.line("count = (count + 1u) / 2u;");
-            });
-            this.code.line("let total = values[0];");
-            let rows = if last { this.split(0..nest.kept(), "row", "k") } else { Vec::new() };
-            let inputs = nest.inputs.len();
-            this.store_all("total", |n| match last {
-                true => (Binding::Output(n), position(nest, inputs + n, &rows)),
-                false => (Binding::PartialOut(n), "row * groups_of_row + part".to_owned()),
-            });
-        });
-    }
-
-    /// Elements of a block, one after the other.
-    fn local(&mut self, last: bool) {
-        let nest = self.nest;
-        let (kept, inputs) = (nest.kept(), nest.inputs.len());
-        self.each(|this| {
-            // Neighbours take neighbouring rows.
-            this.code.line("let row = id % params[2u];");
-            this.code.line("let block = params[5u] + id / params[2u];");
-            let mut loops = this.split(0..kept, "row", "k");
-            loops.push("at".to_owned());
-            this.code.line(format!("let start = block * {BLOCK}u;"));
-            this.code.line(format!("let end = min(start + {BLOCK}u, params[4u]);"));
-            this.total();
-            let mut stores = Vec::new();
-            for n in 0..nest.outputs.len() {
-                stores.push(format!("let to_{n} = {};", position(nest, inputs + n, &loops)));
-                stores.extend(this.store(Binding::Output(n), &format!("to_{n}"), &this.fields("total", n)));
-            }
-            this.code.block("for (var at = start; at < end; at++)", |code| {
-                code.line(format!("let value = element({});", loops.join(", ")));
-                code.line("if (at == start) { total = value; } else { total = combine(total, value); }");
-                code.lines(&stores);
-            });
-            if !last {
-                this.code.line("let slot = block * params[2u] + row;");
-                for n in 0..nest.outputs.len() {
-                    let store = this.store(Binding::PartialOut(n), "slot", &this.fields("total", n));
-                    this.code.lines(&store);
-                }
-            }
-        });
-    }
-
     /// `total`, which nothing was combined into yet.
     fn total(&mut self) {
         let zero: Vec<String> = self.words().iter().map(|&ty| zero(ty)).collect();
@@ -507,42 +370,6 @@ impl<'a> Module<'a> {
         format!("Words({})", words.collect::<Vec<String>>().join(", "))
     }
 
-    /// The totals of a row's blocks, one after the other; the carry of a block is at its number.
-    fn carries(&mut self) {
-        let nest = self.nest;
-        self.each(|this| {
-            this.total();
-            let value = this.loaded(Binding::PartialIn, |_| "before".to_owned());
-            let mut stores = vec!["let to = block * params[2u] + id;".to_owned()];
-            for n in 0..nest.outputs.len() {
-                stores.extend(this.store(Binding::PartialOut(n), "to", &this.fields("total", n)));
-            }
-            this.code.block("for (var block = 1u; block < params[3u]; block++)", |code| {
-                code.line("let before = (block - 1u) * params[2u] + id;");
-                code.line(format!("let value = {value};"));
-                code.line("if (block == 1u) { total = value; } else { total = combine(total, value); }");
-                code.lines(&stores);
-            });
-        });
-    }
-
-    /// Results with the carry of their block.
-    fn carried(&mut self) {
-        let nest = self.nest;
-        let (kept, inputs) = (nest.kept(), nest.inputs.len());
-        self.each(|this| {
-            this.code.line("let row = id % params[2u];");
-            this.code.line(format!("let at = params[5u] * {BLOCK}u + id / params[2u];"));
-            this.code.line(format!("let carry = (at / {BLOCK}u) * params[2u] + row;"));
-            let mut loops = this.split(0..kept, "row", "k");
-            loops.push("at".to_owned());
-            let carry = this.loaded(Binding::PartialIn, |_| "carry".to_owned());
-            let result = this.loaded(Binding::Output, |n| format!("({})", position(nest, inputs + n, &loops)));
-            this.code.line(format!("let total = combine({carry}, {result});"));
-            this.store_all("total", |n| (Binding::Output(n), position(nest, inputs + n, &loops)));
-        });
-    }
-
     fn finish(self) -> WgslModule {
         let features = self.code.features;
         let mut code = String::new();
@@ -552,7 +379,8 @@ impl<'a> Module<'a> {
             let memory = Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding) };
             let _ = writeln!(code, "{}", memory.declaration(1 + n, binding.writes()));
         }
-        let fields = self.words().iter().enumerate().map(|(n, &ty)| format!("w{n}: {}", register(ty))).collect::<Vec<_>>();
+        let fields =
+            self.words().iter().enumerate().map(|(n, &ty)| format!("w{n}: {}", register(ty))).collect::<Vec<_>>();
         let _ = writeln!(code, "{}\nstruct Words {{ {} }}\n", self.shared, fields.join(", "));
         code += &self.code.tables();
         code += &self.code.text.replace("\n}\nfn ", "\n}\n\nfn ").replace("\n}\n@compute", "\n}\n\n@compute");
@@ -570,23 +398,6 @@ fn zero(ty: PrimType) -> String {
         PrimType::Bool => "false".to_owned(),
         PrimType::I8 | PrimType::I16 | PrimType::I32 => "0u".to_owned(),
     }
-}
-
-/// What a word is in memory of the workgroup: floats are integers, so that no bit can change.
-fn shareable(ty: PrimType) -> &'static str {
-    match ty {
-        PrimType::F32 => "u32",
-        PrimType::F64 => "u64",
-        PrimType::Bool | PrimType::I8 | PrimType::I16 | PrimType::I32 | PrimType::I64 => register(ty),
-    }
-}
-
-fn shared(ty: PrimType, word: &str) -> String {
-    if ty == PrimType::F32 || ty == PrimType::F64 { format!("bitcast<{}>({word})", shareable(ty)) } else { word.to_owned() }
-}
-
-fn unshared(ty: PrimType, word: &str) -> String {
-    if ty == PrimType::F32 || ty == PrimType::F64 { format!("bitcast<{}>({word})", register(ty)) } else { word.to_owned() }
 }
 
 /// The number of words before the extents, for those who read parameters.

@@ -1,0 +1,77 @@
+//! The steps of a scan, in the order of [`scan`](ndjit_ir::reduction::scan).
+
+use super::Module;
+use crate::wgsl::Binding;
+use crate::wgsl::index::position;
+use ndjit_ir::reduction::BLOCK;
+
+impl Module<'_> {
+    /// Elements of a block, one after the other.
+    pub(super) fn local(&mut self, last: bool) {
+        let nest = self.nest;
+        let (kept, inputs) = (nest.kept(), nest.inputs.len());
+        self.each(|this| {
+            // Neighbours take neighbouring rows.
+            this.code.line("let row = id % params[2u];");
+            this.code.line("let block = params[5u] + id / params[2u];");
+            let mut loops = this.split(0..kept, "row", "k");
+            loops.push("at".to_owned());
+            this.code.line(format!("let start = block * {BLOCK}u;"));
+            this.code.line(format!("let end = min(start + {BLOCK}u, params[4u]);"));
+            this.total();
+            let mut stores = Vec::new();
+            for n in 0..nest.outputs.len() {
+                stores.push(format!("let to_{n} = {};", position(nest, inputs + n, &loops)));
+                stores.extend(this.store(Binding::Output(n), &format!("to_{n}"), &this.fields("total", n)));
+            }
+            this.code.block("for (var at = start; at < end; at++)", |code| {
+                code.line(format!("let value = element({});", loops.join(", ")));
+                code.line("if (at == start) { total = value; } else { total = combine(total, value); }");
+                code.lines(&stores);
+            });
+            if !last {
+                this.code.line("let slot = block * params[2u] + row;");
+                for n in 0..nest.outputs.len() {
+                    let store = this.store(Binding::PartialOut(n), "slot", &this.fields("total", n));
+                    this.code.lines(&store);
+                }
+            }
+        });
+    }
+
+    /// The totals of a row's blocks, one after the other; the carry of a block is at its number.
+    pub(super) fn carries(&mut self) {
+        let nest = self.nest;
+        self.each(|this| {
+            this.total();
+            let value = this.loaded(Binding::PartialIn, |_| "before".to_owned());
+            let mut stores = vec!["let to = block * params[2u] + id;".to_owned()];
+            for n in 0..nest.outputs.len() {
+                stores.extend(this.store(Binding::PartialOut(n), "to", &this.fields("total", n)));
+            }
+            this.code.block("for (var block = 1u; block < params[3u]; block++)", |code| {
+                code.line("let before = (block - 1u) * params[2u] + id;");
+                code.line(format!("let value = {value};"));
+                code.line("if (block == 1u) { total = value; } else { total = combine(total, value); }");
+                code.lines(&stores);
+            });
+        });
+    }
+
+    /// Results with the carry of their block.
+    pub(super) fn carried(&mut self) {
+        let nest = self.nest;
+        let (kept, inputs) = (nest.kept(), nest.inputs.len());
+        self.each(|this| {
+            this.code.line("let row = id % params[2u];");
+            this.code.line(format!("let at = params[5u] * {BLOCK}u + id / params[2u];"));
+            this.code.line(format!("let carry = (at / {BLOCK}u) * params[2u] + row;"));
+            let mut loops = this.split(0..kept, "row", "k");
+            loops.push("at".to_owned());
+            let carry = this.loaded(Binding::PartialIn, |_| "carry".to_owned());
+            let result = this.loaded(Binding::Output, |n| format!("({})", position(nest, inputs + n, &loops)));
+            this.code.line(format!("let total = combine({carry}, {result});"));
+            this.store_all("total", |n| (Binding::Output(n), position(nest, inputs + n, &loops)));
+        });
+    }
+}

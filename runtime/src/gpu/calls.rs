@@ -1,0 +1,175 @@
+//! Calls of wgpu, whose failures come back as values.
+//!
+//! wgpu reports in five ways: through error scopes, which are of a thread; to a handler of all errors that no scope caught; through the
+//! answers of single calls; to a handler of lost devices, which of a destroyed device hears only when its work is done, while the calls
+//! in between fail in silence; and by panicking, when the driver loses the device during a wait, or naga has not implemented something.
+
+use super::device::Gpu;
+use super::faults::Fault;
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+/// The longest single wait: between two of them a lost device is noticed.
+const SLICE: Duration = Duration::from_secs(1);
+
+impl Gpu {
+    /// Whether this event is to fail, in a test.
+    pub(super) fn fault(&self, fault: Fault) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.fires(fault))
+    }
+
+    /// # Errors
+    /// `Device` if the device is lost.
+    pub(super) fn alive(&self) -> Result<()> {
+        match self.lost.get() {
+            None => Ok(()),
+            Some(why) => Err(self.lose(why)),
+        }
+    }
+
+    /// The error of a device that is lost; it is so from now on, for the reason that was known first.
+    pub(super) fn lose(&self, why: &str) -> Error {
+        let why = self.lost.get_or_init(|| why.to_owned());
+        Error::new(ErrorCode::Device, format!("gpu: {} was lost", self.info().name))
+            .fact(why)
+            .help("arrays on it are gone; arrays in host memory are not, and can be moved to a device opened anew")
+    }
+
+    /// Runs what calls wgpu, and gives its error, if it reports one.
+    ///
+    /// # Errors
+    /// `Device` if the device is lost, `Allocation` if it has no memory left, `Backend` for all else.
+    pub(super) fn scoped<R>(&self, what: &str, body: impl FnOnce() -> Result<R>) -> Result<R> {
+        self.alive()?;
+        if self.fault(Fault::Destroy) {
+            self.end();
+        }
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let result = caught(body);
+        if self.fault(Fault::DestroyLate) {
+            self.end();
+        }
+        let errors = [internal.pop_now(), validation.pop_now(), memory.pop_now()];
+        self.alive()?;
+        let claimed = || self.fault(Fault::Memory).then(|| wgpu::Error::OutOfMemory { source: "claimed".into() });
+        let stray = || self.stray.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let error = match errors.into_iter().flatten().next().or_else(claimed) {
+            Some(wgpu::Error::OutOfMemory { .. }) => {
+                Error::new(ErrorCode::Allocation, format!("gpu: {what}: {} has no memory left", self.info().name))
+            }
+            Some(error) => self.failed(what, error),
+            None => match (result, stray()) {
+                (Ok(Ok(result)), None) => return Ok(result),
+                (Ok(Ok(_)), Some(stray)) => self.failed(what, format_args!("{stray} (reported of an earlier call)")),
+                (Ok(Err(error)), _) => error,
+                (Err(panic), _) => self.failed(what, format_args!("it panicked: {panic}")),
+            },
+        };
+        // What is refused because the device is lost looks like a mistake of ours.
+        self.noticed()?;
+        Err(error)
+    }
+
+    fn failed(&self, what: &str, why: impl std::fmt::Display) -> Error {
+        Error::new(ErrorCode::Backend, format!("gpu: {what} failed on {}", self.info().name)).fact(why)
+    }
+
+    /// Finds out whether the device is lost without having said so: then it refuses in silence what it always refuses.
+    ///
+    /// # Errors
+    /// `Device` if it is.
+    pub(super) fn noticed(&self) -> Result<()> {
+        self.alive()?;
+        let refused = caught(|| {
+            let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+            let usage = wgpu::BufferUsages::empty();
+            let _ = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: 4,
+                usage,
+                mapped_at_creation: false,
+            });
+            scope.pop_now().is_some()
+        });
+        match refused {
+            Ok(true) => self.alive(),
+            Ok(false) => Err(self.lose("it no longer answers to calls")),
+            Err(panic) => Err(self.lose(&panic)),
+        }
+    }
+
+    /// Waits until a submission is done.
+    ///
+    /// # Errors
+    /// `Device` if the device is lost or does not answer.
+    pub(super) fn wait(&self, submission: &wgpu::SubmissionIndex) -> Result<()> {
+        let start = Instant::now();
+        loop {
+            self.alive()?;
+            if self.fault(Fault::Destroy) {
+                self.end();
+            }
+            let silent = self.fault(Fault::Silence);
+            let left = if silent { Duration::ZERO } else { self.patience.saturating_sub(start.elapsed()) };
+            let wait =
+                wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(left.min(SLICE)) };
+            let answer = if silent { Err(wgpu::PollError::Timeout) } else { self.poll(wait)? };
+            match answer {
+                Ok(_) => return self.alive(),
+                Err(wgpu::PollError::WrongSubmissionIndex(..)) => return Err(self.lose("it refuses all work")),
+                Err(wgpu::PollError::Timeout) if left > SLICE => {}
+                Err(wgpu::PollError::Timeout) => {
+                    self.alive()?;
+                    return Err(Error::new(ErrorCode::Device, format!("gpu: {} does not answer", self.info().name))
+                        .fact(format_args!("waited for {:.1?}", start.elapsed())));
+                }
+            }
+        }
+    }
+
+    /// Sees to what is done by now, and waits if asked to.
+    ///
+    /// # Errors
+    /// `Device` if the device is lost in the meantime.
+    pub(super) fn poll(&self, wait: wgpu::PollType) -> Result<std::result::Result<wgpu::PollStatus, wgpu::PollError>> {
+        let answer = caught(|| {
+            if self.fault(Fault::Fatal) {
+                let _ = self.lose("claimed");
+                panic!("claimed: the driver lost the device");
+            }
+            self.device.poll(wait)
+        });
+        // A wait that ends too early while another thread sees to the rest trips over an assertion of wgpu; all is well then.
+        answer.or_else(|_| self.alive().map(|()| Err(wgpu::PollError::Timeout)))
+    }
+
+    /// Destroys the device, once nobody reads what it has mapped: that goes with it.
+    pub(super) fn end(&self) {
+        let _nobody = self.reading.write().unwrap_or_else(PoisonError::into_inner);
+        self.device.destroy();
+    }
+}
+
+/// Runs what may panic in wgpu or naga; the message of a panic is the error. Their locks are let go of on the way, and what of the
+/// device is broken then, they say at the next call.
+pub(super) fn caught<R>(body: impl FnOnce() -> R) -> std::result::Result<R, String> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message").to_owned()
+    })
+}
+
+/// A scope whose error is there at once.
+trait PopNow {
+    fn pop_now(self) -> Option<wgpu::Error>;
+}
+
+impl PopNow for wgpu::ErrorScopeGuard {
+    fn pop_now(self) -> Option<wgpu::Error> {
+        pollster::block_on(self.pop())
+    }
+}
