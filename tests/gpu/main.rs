@@ -9,12 +9,14 @@ mod failures;
 mod memory;
 
 use engines::{Difference, Given, compare, lowered};
-use ndjit_codegen::wgsl::Features;
+use ndjit_codegen::Scheduled;
+use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::random::{Limits, Program, program, shrink};
 use ndjit_ir::{ErrorCode, Result};
 use ndjit_runtime::gpu::{self, Gpu, GpuOptions};
 use ndjit_runtime::{Argument, Fallback, Output};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// The device as it is, and told to do without what it has.
@@ -57,6 +59,30 @@ fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<V
         .collect()
 }
 
+/// Programs that were not run on a device, since its driver would compile them for minutes.
+static SKIPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a program's kernels are so long that Mesa's driver takes many seconds to compile them: each emulated multiply-add of `f64` is
+/// hundreds of instructions. The example `parity` compares these functions.
+fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
+    if gpu.features().fma {
+        return Ok(false);
+    }
+    let given = Given::new(program, false)?;
+    let lowered = lowered(&program.graph, &given.layouts, fuse, true)?;
+    let emulated = |scheduled: &Scheduled| {
+        let step = match &scheduled.nest.reduce {
+            None => Step::Elements { packed: false },
+            Some(reduce) if reduce.scans() => Step::Local { last: true },
+            Some(_) => Step::Lanes { last: true },
+        };
+        // What cannot be emitted is an error when it is run.
+        wgsl::emit(&scheduled.nest, step, &gpu.features(), &Pieces::default())
+            .is_ok_and(|module| module.text.matches("= nd_fma64(").count() > 6 || module.text.matches("= nd_fma(").count() > 40)
+    };
+    Ok(lowered.scheduled.iter().any(emulated))
+}
+
 fn check(program: &Program) -> std::result::Result<(), Difference> {
     let failed = |engine: &str, e: ndjit_ir::Error| Difference { engine: engine.into(), what: e.to_string() };
     let dense = Given::new(program, false).map_err(|e| failed("layouts", e))?;
@@ -65,6 +91,10 @@ fn check(program: &Program) -> std::result::Result<(), Difference> {
     for (name, gpu) in devices() {
         for (fuse, strided) in [(true, false), (true, true), (false, false)] {
             let engine = format!("{name}, fuse {fuse}, strided {strided}");
+            if long(gpu, program, fuse).map_err(|e| failed(&engine, e))? {
+                SKIPPED.fetch_add(1, Relaxed);
+                continue;
+            }
             match run(gpu, program, fuse, strided) {
                 Ok(results) => compare(&engine, &expected, &results)?,
                 Err(e) if !gpu.features().float64 && e.to_string().contains("has no f64") => {}
@@ -102,5 +132,6 @@ fn random_programs() {
             }
         }
     }
+    println!("not run, since they take the driver long: {}", SKIPPED.load(Relaxed));
     assert!(report.is_empty(), "{report}");
 }
