@@ -3,7 +3,7 @@
 use super::engines::{Given, lowered};
 use ndjit_ir::ErrorCode;
 use ndjit_ir::random::Program;
-use ndjit_runtime::gpu::{self, Gpu, GpuKind, GpuOptions, Memory};
+use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuKind, GpuOptions, Memory};
 use ndjit_runtime::{Argument, Fallback, Output};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
@@ -95,7 +95,8 @@ fn budgets_hold_among_threads() {
 
 #[test]
 fn threads_read_at_once() {
-    let Some(gpu) = open(256 * MIB) else { return };
+    // Room for a piece of each thread.
+    let Some(gpu) = open(1024 * MIB) else { return };
     // The last is read in several pieces.
     let sizes = [1, 5, 255, 4096, 70_001, MIB + 3, 33 * MIB + 1];
     let element = |n: usize, i: usize| (i * 31 + i / 251 + n * 7) as u8;
@@ -123,6 +124,35 @@ fn threads_read_at_once() {
             });
         }
     });
+}
+
+#[test]
+fn devices_go_while_they_are_read() {
+    if super::devices().is_empty() {
+        return;
+    }
+    let bytes: Vec<u8> = (0..8 * MIB).map(|i| (i * 31 + i / 251) as u8).collect();
+    let mut gone = 0;
+    for event in 1..=24 {
+        let faults = Arc::new(Faults::new());
+        let gpu = Gpu::open_with_faults(GpuOptions::default(), &faults).unwrap_or_else(|e| panic!("{e}"));
+        let memory = Memory::upload(&gpu, &bytes).unwrap();
+        let fault = if event % 2 == 0 { Fault::Destroy } else { Fault::DestroyLate };
+        faults.arm(fault, event * 2..event * 2 + 1);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut read = vec![0; bytes.len()];
+                    while let Ok(()) = memory.download(&mut read) {
+                        assert!(read == bytes, "wrong bytes were read");
+                    }
+                });
+            }
+        });
+        gone += faults.fired();
+        assert_eq!(memory.download(&mut vec![0; bytes.len()]).unwrap_err().code(), ErrorCode::Device);
+    }
+    assert_eq!(gone, 24);
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Gpu {
         };
         let create = || {
             self.scoped("memory", || {
-                let size = if self.fault(Fault::Size) { u64::MAX & !3 } else { size };
+                let size = if self.fault(Fault::Size) { !3 } else { size };
                 let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
                 Ok(self.device.create_buffer(&descriptor))
             })
