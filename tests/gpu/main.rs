@@ -5,6 +5,7 @@
 mod corpus;
 #[path = "../engines/mod.rs"]
 mod engines;
+mod primitives;
 
 use engines::{Difference, Given, compare, lowered};
 use ndjit_codegen::wgsl::Features;

@@ -11,6 +11,7 @@ mod chunks;
 mod device;
 mod dispatch;
 mod memory;
+mod nest;
 mod pipeline;
 mod probe;
 mod program;
