@@ -34,7 +34,8 @@ impl Compared {
             self.differs(|| format!("{} bytes expected, {} given", expected.len(), given.len()));
             return;
         }
-        for (block, (a, b)) in expected.chunks(BLOCK).zip(given.chunks(BLOCK)).enumerate().filter(|(_, (a, b))| a != b) {
+        for (block, (a, b)) in expected.chunks(BLOCK).zip(given.chunks(BLOCK)).enumerate().filter(|(_, (a, b))| a != b)
+        {
             for (n, (a, b)) in a.chunks(size).zip(b.chunks(size)).enumerate().filter(|(_, (a, b))| !same(dtype, a, b)) {
                 let n = block * (BLOCK / size) + n;
                 self.differs(|| format!("{}: {} expected, {} given", operands(n), hex(dtype, a), hex(dtype, b)));

@@ -69,7 +69,11 @@ fn run(gpu: &Arc<Gpu>, batch: &[Combination], count: usize) -> Result<Vec<Compar
             _ => operands[..prim.arity()].to_vec(),
         };
         let result = builder.prim(prim, &args, Some(to).filter(|_| prim.converts(from, to)));
-        results.push(if to == PrimType::Bool { builder.prim(Prim::Mask, &[result], Some(PrimType::I8)) } else { result });
+        results.push(if to == PrimType::Bool {
+            builder.prim(Prim::Mask, &[result], Some(PrimType::I8))
+        } else {
+            result
+        });
     }
     let access = |dtype| Access::memory(dtype, Stride::Contiguous);
     let layout = |dtype: DType| Layout { offset: 0, strides: [dtype.bytes() as isize].into_iter().collect() };

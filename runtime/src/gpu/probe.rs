@@ -25,7 +25,9 @@ pub fn features(gpu: &Arc<Gpu>) -> Result<Features> {
     features.sqrt = single(&[Prim::Fsqrt], false)?;
     features.fma = single(&[Prim::Fma], false)?;
     features.subnormals = true;
-    for prims in [&[Prim::Fadd][..], &[Prim::Fmul], &[Prim::Fdiv], &[Prim::Ffloor], &[Prim::Flt], &[Prim::Fsub, Prim::Fmul]] {
+    for prims in
+        [&[Prim::Fadd][..], &[Prim::Fmul], &[Prim::Fdiv], &[Prim::Ffloor], &[Prim::Flt], &[Prim::Fsub, Prim::Fmul]]
+    {
         // Division is looked at for subnormal numbers only where it is right without them.
         let counts = features.division || prims != [Prim::Fdiv];
         features.subnormals &= !counts || single(prims, true)?;
@@ -67,8 +69,7 @@ fn agrees(gpu: &Arc<Gpu>, dtype: DType, prims: &[Prim], subnormals: bool) -> Res
         reduce: None,
     };
     let layout = |dtype: DType| Layout { offset: 0, strides: smallvec![dtype.bytes() as isize] };
-    let geometry =
-        Geometry { extents: smallvec![OPERANDS], inputs: vec![layout(dtype); 3], outputs: vec![layout(to)] };
+    let geometry = Geometry { extents: smallvec![OPERANDS], inputs: vec![layout(dtype); 3], outputs: vec![layout(to)] };
     let operands: Vec<[u64; 3]> = operands(ty, subnormals);
     let bytes = |n: usize| -> Vec<u8> {
         operands.iter().flat_map(|o| o[n].to_le_bytes().into_iter().take(dtype.bytes())).collect()
