@@ -1,0 +1,112 @@
+//! Programs of one op, cast, reduction or scan, as the device, compiled code and the interpreter run them.
+
+use ndjit::{DType, Policy, Result, Shape, ValueType};
+use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::interp::{Tensor, eval_graph};
+use ndjit_ir::loops::Layout;
+use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
+use ndjit_ir::{Error, ErrorCode};
+use ndjit_runtime::gpu::{self, Gpu};
+use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use std::sync::Arc;
+
+/// A program with one result, lowered.
+pub struct Program {
+    lowered: Lowered,
+    pub result: DType,
+    bytes: usize,
+}
+
+impl Program {
+    /// An op or a cast of arrays of one length, which lie without gaps.
+    ///
+    /// # Errors
+    /// Of the compiler.
+    pub fn elementwise(kind: NodeKind, operands: &[DType], result: DType, length: usize) -> Result<Program> {
+        let shape = Shape::from([length]);
+        let dense = |dtype: DType| Layout { offset: 0, strides: [dtype.bytes() as isize].into_iter().collect() };
+        let layouts: Vec<Layout> = operands.iter().copied().map(dense).collect();
+        Program::new(kind, operands, &shape, result, &shape, &layouts)
+    }
+
+    /// A reduction or a scan of an array with this layout. A scan is along the first of the axes.
+    ///
+    /// # Errors
+    /// Of the compiler.
+    pub fn reduction(
+        reduction: Reduction,
+        dtype: DType,
+        shape: &Shape,
+        axes: &[isize],
+        layout: &Layout,
+    ) -> Result<Program> {
+        let policy = Policy::default();
+        let result = policy.resolve_reduction(reduction, None, dtype.into())?.result;
+        let all = Axes::new(axes, shape.rank())?;
+        let (kind, reduced) = match axes.first().filter(|_| reduction.scans()) {
+            Some(&axis) => (NodeKind::Scan(Scan { reduction, axis: axis as u32, dtype: None, policy }), shape.clone()),
+            None => {
+                let reduce = Reduce { reduction, axes: all, keepdims: false, dtype: None, policy };
+                (NodeKind::Reduce(reduce), all.reduced(shape, false))
+            }
+        };
+        Program::new(kind, &[dtype], shape, result, &reduced, std::slice::from_ref(layout))
+    }
+
+    fn new(
+        kind: NodeKind,
+        operands: &[DType],
+        shape: &Shape,
+        result: DType,
+        of_result: &Shape,
+        layouts: &[Layout],
+    ) -> Result<Program> {
+        let mut graph: Graph<ValueType> = Graph::new();
+        let params: Vec<_> = operands.iter().map(|&dtype| graph.param(dtype.into(), shape)).collect();
+        let id = graph.intern(of_result);
+        let value = graph.add(kind, &params, &[(result.into(), id)]);
+        graph.set_outputs(vec![value]);
+        let lowered = lower(&graph, &Places::default(), layouts, &Options::default())?;
+        Ok(Program { lowered, result, bytes: of_result.bytes(result.bytes())? })
+    }
+
+    /// The result on the device; `None` if the device lacks what it takes.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn on_device(&self, gpu: &Arc<Gpu>, memory: &[Vec<u8>]) -> Result<Option<Vec<u8>>> {
+        let program = match gpu::Program::new(gpu, &self.lowered) {
+            Err(error) if !gpu.features().float64 && error.to_string().contains("the device has no f64") => {
+                return Ok(None);
+            }
+            program => program?,
+        };
+        let arguments: Vec<gpu::Argument<'_>> = memory.iter().map(|bytes| gpu::Argument::Host(bytes)).collect();
+        let mut result = vec![0; self.bytes];
+        program.run(&arguments, &[], &mut [gpu::Output::Into(&mut result)])?;
+        Ok(Some(result))
+    }
+
+    /// The result of compiled code.
+    ///
+    /// # Errors
+    /// Of the runtime.
+    pub fn compiled(&self, memory: &[Vec<u8>]) -> Result<Vec<u8>> {
+        let executable = Executable::new(&self.lowered, &RunOptions::default())?;
+        let arguments: Vec<Argument<'_>> = memory.iter().map(|bytes| Argument::Borrowed(bytes)).collect();
+        let mut result = vec![0; self.bytes];
+        executable.run(arguments, &[], &mut [Output::Into(&mut result)])?;
+        Ok(result)
+    }
+
+    /// The result of the reference interpreter.
+    ///
+    /// # Errors
+    /// Of the interpreter.
+    pub fn interpreted(&self, params: &[Tensor]) -> Result<Vec<u8>> {
+        let results = eval_graph(&self.lowered.typed, params, &[])?;
+        let missing = || Error::new(ErrorCode::Verify, "parity: a program has no result");
+        results.into_iter().next().map(|tensor| tensor.bytes).ok_or_else(missing)
+    }
+}
