@@ -114,10 +114,13 @@ impl Case {
             let element = |(&dtype, bytes): (&DType, &Vec<u8>)| hex(dtype, &gather(dtype, bytes, &[n]));
             self.operands.iter().zip(memory).map(element).collect::<Vec<String>>().join(", ")
         };
-        compared.elements(self.result, &whole.compiled(memory)?, &given, text);
-        let law = program(sample.indices.len())?.interpreted(&sample.operands)?;
-        compared
-            .elements(self.result, &law, &gather(self.result, &given, &sample.indices), |n| text(sample.indices[n]));
+        for (expected, given) in whole.compiled(memory)?.iter().zip(&given) {
+            compared.elements(self.result, expected, given, text);
+            for law in program(sample.indices.len())?.interpreted(&sample.operands)? {
+                let given = gather(self.result, given, &sample.indices);
+                compared.elements(self.result, &law.bytes, &given, |n| text(sample.indices[n]));
+            }
+        }
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Compares what a GPU computes with what the CPU does, bit for bit: primitives, ops, casts, reductions and scans.
 //!
 //! `cargo run --release --features gpu --example parity [-- [NAME …] [--quick] [--write]]`. A name is that of a subject (`primitives`,
-//! `ops`, `casts`, `reductions`, `wide ops`, `wide reductions`), of an op or reduction, or of one in a dtype (`"exp f32"`); without one
+//! `ops`, `casts`, `reductions`, `graphs`; of 64 bits `wide ops`, `wide reductions`), of an op or reduction, or of one in a dtype (`"exp f32"`); without one
 //! everything is compared, which takes an hour, most of it to compile 64-bit functions. `--quick` takes minutes and leaves these out.
 //! `--write` writes docs/gpu-parity.md. It fails where anything differs. Without a device nothing is compared.
 
@@ -13,6 +13,7 @@ mod draw;
 mod elementwise;
 #[path = "../accuracy/format.rs"]
 mod format;
+mod graphs;
 mod operands;
 mod primitives;
 mod programs;
@@ -61,8 +62,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     run.elementwise(own, "ops", elementwise::ops(|dtype| !is_wide(dtype)), run.scale)?;
     run.elementwise(own, "casts", elementwise::casts(), run.scale.of_casts())?;
     run.reductions(own, "reductions", |dtype| !is_wide(dtype))?;
-    run.elementwise(devices[1], "ops", elementwise::ops(|dtype| dtype == DType::F32), run.scale.of_words())?;
+    run.graphs(own, "graphs", |dtype| !is_wide(dtype))?;
     if !quick {
+        run.elementwise(devices[1], "ops", elementwise::ops(|dtype| dtype == DType::F32), run.scale.of_words())?;
         run.reductions(own, "wide reductions", is_wide)?;
         run.elementwise(own, "wide ops", elementwise::ops(is_wide), run.scale)?;
     }
@@ -121,6 +123,20 @@ impl Run {
         let mut group = Group::new(name, subject);
         let wanted = |name: &str, dtype| in_dtype(dtype) && self.wanted(subject, name);
         reductions::compare(gpu, &self.scale, wanted, |row| group.add(row))?;
+        self.groups.push(group);
+        Ok(())
+    }
+
+    fn graphs(
+        &mut self,
+        (name, gpu): Device<'_>,
+        subject: &'static str,
+        in_dtype: impl Fn(DType) -> bool,
+    ) -> Result<(), Box<dyn Error>> {
+        let mut group = Group::new(name, subject);
+        if self.wanted(subject, "") {
+            graphs::compare(gpu, &self.scale, in_dtype, |row| group.add(row))?;
+        }
         self.groups.push(group);
         Ok(())
     }

@@ -1,21 +1,22 @@
-//! Programs of one op, cast, reduction or scan, as the device, compiled code and the interpreter run them.
+//! Programs, most of them of one op, cast, reduction or scan, as the device, compiled code and the interpreter run them.
 
 use ndjit::{DType, Policy, Result, Shape, ValueType};
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::interp::{Tensor, eval_graph};
+use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
+use ndjit_ir::random;
 use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
-use ndjit_ir::{Error, ErrorCode};
 use ndjit_runtime::gpu::{self, Gpu};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use std::sync::Arc;
 
-/// A program with one result, lowered.
+/// A program, lowered.
 pub struct Program {
     lowered: Lowered,
-    pub result: DType,
-    bytes: usize,
+    scalars: Vec<(usize, Literal)>,
 }
 
 impl Program {
@@ -67,15 +68,38 @@ impl Program {
         let id = graph.intern(of_result);
         let value = graph.add(kind, &params, &[(result.into(), id)]);
         graph.set_outputs(vec![value]);
-        let lowered = lower(&graph, &Places::default(), layouts, &Options::default())?;
-        Ok(Program { lowered, result, bytes: of_result.bytes(result.bytes())? })
+        Ok(Program { lowered: lower(&graph, &Places::default(), layouts, &Options::default())?, scalars: Vec::new() })
     }
 
-    /// The result on the device; `None` if the device lacks what it takes.
+    /// A random program of dense arrays.
+    ///
+    /// # Errors
+    /// Of the compiler.
+    pub fn of_graph(random: &random::Program) -> Result<Program> {
+        let layouts =
+            random.params.iter().map(|param| contiguous(&param.shape, param.dtype)).collect::<Result<Vec<_>>>()?;
+        let lowered = lower(&random.graph, &Places::default(), &layouts, &Options::default())?;
+        Ok(Program { lowered, scalars: random.scalars.clone() })
+    }
+
+    /// The dtype of the first result.
+    pub fn dtype(&self) -> DType {
+        let graph = &self.lowered.simplified;
+        graph.outputs().first().map_or(DType::Bool, |&value| graph.ty(value))
+    }
+
+    /// Memory for the results.
+    fn results(&self) -> Result<Vec<Vec<u8>>> {
+        let graph = &self.lowered.simplified;
+        let bytes = |&value| Ok(vec![0; graph.shape(value).bytes(graph.ty(value).bytes())?]);
+        graph.outputs().iter().map(bytes).collect()
+    }
+
+    /// The results on the device; `None` if the device lacks what they take.
     ///
     /// # Errors
     /// Of the device.
-    pub fn on_device(&self, gpu: &Arc<Gpu>, memory: &[Vec<u8>]) -> Result<Option<Vec<u8>>> {
+    pub fn on_device(&self, gpu: &Arc<Gpu>, memory: &[Vec<u8>]) -> Result<Option<Vec<Vec<u8>>>> {
         let program = match gpu::Program::new(gpu, &self.lowered) {
             Err(error) if !gpu.features().float64 && error.to_string().contains("the device has no f64") => {
                 return Ok(None);
@@ -83,30 +107,30 @@ impl Program {
             program => program?,
         };
         let arguments: Vec<gpu::Argument<'_>> = memory.iter().map(|bytes| gpu::Argument::Host(bytes)).collect();
-        let mut result = vec![0; self.bytes];
-        program.run(&arguments, &[], &mut [gpu::Output::Into(&mut result)])?;
-        Ok(Some(result))
+        let mut results = self.results()?;
+        let mut outputs: Vec<gpu::Output<'_>> = results.iter_mut().map(|bytes| gpu::Output::Into(bytes)).collect();
+        program.run(&arguments, &self.scalars, &mut outputs)?;
+        Ok(Some(results))
     }
 
-    /// The result of compiled code.
+    /// The results of compiled code.
     ///
     /// # Errors
     /// Of the runtime.
-    pub fn compiled(&self, memory: &[Vec<u8>]) -> Result<Vec<u8>> {
+    pub fn compiled(&self, memory: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let executable = Executable::new(&self.lowered, &RunOptions::default())?;
         let arguments: Vec<Argument<'_>> = memory.iter().map(|bytes| Argument::Borrowed(bytes)).collect();
-        let mut result = vec![0; self.bytes];
-        executable.run(arguments, &[], &mut [Output::Into(&mut result)])?;
-        Ok(result)
+        let mut results = self.results()?;
+        let mut outputs: Vec<Output<'_>> = results.iter_mut().map(|bytes| Output::Into(bytes)).collect();
+        executable.run(arguments, &self.scalars, &mut outputs)?;
+        Ok(results)
     }
 
-    /// The result of the reference interpreter.
+    /// The results of the reference interpreter.
     ///
     /// # Errors
     /// Of the interpreter.
-    pub fn interpreted(&self, params: &[Tensor]) -> Result<Vec<u8>> {
-        let results = eval_graph(&self.lowered.typed, params, &[])?;
-        let missing = || Error::new(ErrorCode::Verify, "parity: a program has no result");
-        results.into_iter().next().map(|tensor| tensor.bytes).ok_or_else(missing)
+    pub fn interpreted(&self, params: &[Tensor]) -> Result<Vec<Tensor>> {
+        eval_graph(&self.lowered.typed, params, &self.scalars)
     }
 }

@@ -58,7 +58,7 @@ pub fn page(devices: &[String], groups: &[Group]) -> String {
         let _ = writeln!(page, "- {device}");
     }
     page += "\n| device | subject | comparisons | elements | differences |\n| --- | --- | --- | --- | --- |\n";
-    for group in groups {
+    for group in groups.iter().filter(|group| group.comparisons() > 0) {
         let (comparisons, elements, differences) = (group.comparisons(), group.elements(), group.differences());
         let _ = writeln!(page, "| {} | {} | {comparisons} | {elements} | {differences} |", group.device, group.subject);
     }

@@ -17,16 +17,34 @@ pub struct Scale {
     pub primitives: usize,
     /// Elements of each op and cast that the interpreter computes as well.
     pub interpreted: usize,
-    /// Whether reductions are tried along all lengths and axes.
+    /// Whether reductions are tried along all lengths and axes, and of arrays with gaps.
     pub shapes: bool,
+    /// Random programs.
+    pub graphs: u64,
 }
 
 /// Everything.
-pub const FULL: Scale =
-    Scale { all: 24, floats: 24, random: 22, wide: 16, primitives: 1 << 17, interpreted: 128, shapes: true };
+pub const FULL: Scale = Scale {
+    all: 24,
+    floats: 24,
+    random: 22,
+    wide: 16,
+    primitives: 1 << 17,
+    interpreted: 128,
+    shapes: true,
+    graphs: 300,
+};
 /// In minutes.
-pub const QUICK: Scale =
-    Scale { all: 16, floats: 16, random: 12, wide: 10, primitives: 1 << 12, interpreted: 16, shapes: false };
+pub const QUICK: Scale = Scale {
+    all: 16,
+    floats: 16,
+    random: 12,
+    wide: 10,
+    primitives: 1 << 12,
+    interpreted: 16,
+    shapes: false,
+    graphs: 10,
+};
 
 impl Scale {
     /// Casts are quickly done.
@@ -40,18 +58,18 @@ impl Scale {
     }
 
     /// Shapes and sets of axes along which arrays are reduced; a scan is along the first.
-    pub fn shapes(self) -> Vec<(Shape, Vec<isize>)> {
+    pub fn shapes(&self) -> Vec<(Shape, Vec<isize>)> {
         let mut all: Vec<(Vec<usize>, Vec<isize>)> = Vec::new();
         let lengths: &[usize] = match self.shapes {
             true => &[0, 1, 2, 15, 16, 17, 33, 1023, 1024, 1025, 2048, 16383, 16384, 16385, 1_000_000],
-            false => &[1, 17, 1025, 16385],
+            false => &[16385],
         };
         all.extend(lengths.iter().map(|&length| (vec![length], vec![0])));
         let planes: &[[usize; 2]] = match self.shapes {
             true => {
                 &[[0, 3], [3, 0], [5, 17], [17, 5], [3, 1025], [1025, 3], [64, 64], [2, 16385], [16385, 2], [300, 1100]]
             }
-            false => &[[5, 1025], [1025, 5]],
+            false => &[[5, 1025]],
         };
         for plane in planes {
             all.extend([vec![0], vec![1], vec![1, 0]].map(|axes| (plane.to_vec(), axes)));
@@ -60,5 +78,10 @@ impl Scale {
             all.extend([vec![1], vec![2, 0], vec![0, 1, 2]].map(|axes| (vec![7, 33, 50], axes)));
         }
         all.into_iter().map(|(extents, axes)| (Shape::from(extents), axes)).collect()
+    }
+
+    /// How far apart elements of arrays that are reduced lie along the last axis; a negative one lies backwards.
+    pub fn steps(&self) -> &'static [isize] {
+        if self.shapes { &[1, 1, 3, -1] } else { &[1, 1] }
     }
 }
