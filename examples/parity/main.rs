@@ -145,7 +145,8 @@ impl Run {
     fn finish(self, devices: &[String], write: bool) -> Result<(), Box<dyn Error>> {
         if write {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/gpu-parity.md");
-            std::fs::write(path, report::page(devices, &self.groups))?;
+            let before = std::fs::read_to_string(&path).unwrap_or_default();
+            std::fs::write(path, report::page(devices, &self.groups, &before))?;
         }
         let comparisons: usize = self.groups.iter().map(Group::comparisons).sum();
         let elements: u64 = self.groups.iter().map(Group::elements).sum();
