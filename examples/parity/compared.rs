@@ -47,8 +47,8 @@ impl Compared {
 /// Whether two elements have the same bits, or where these differ are both NaN.
 fn same(dtype: DType, a: &[u8], b: &[u8]) -> bool {
     let real = dtype.real();
-    let parts = a.chunks(real.bytes()).zip(b.chunks(real.bytes()));
-    parts.into_iter().all(|(a, b)| a == b || (is_nan(real, word(a)) && is_nan(real, word(b))))
+    let mut parts = a.chunks(real.bytes()).zip(b.chunks(real.bytes()));
+    parts.all(|(a, b)| a == b || (is_nan(real, word(a)) && is_nan(real, word(b))))
 }
 
 fn is_nan(dtype: DType, word: u64) -> bool {

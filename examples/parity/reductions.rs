@@ -26,28 +26,22 @@ pub fn compare(
     wanted: impl Fn(&str, DType) -> bool,
     mut done: impl FnMut(Compared),
 ) -> Result<()> {
-    let shapes = scale.shapes();
-    for reduction in Reduction::ALL {
-        for dtype in DType::ALL {
-            let mut compared = Compared::new(format!("{reduction} {dtype}"));
-            let takes = Policy::default().resolve_reduction(reduction, None, dtype.into()).is_ok();
-            if !takes || !wanted(&compared.name, dtype) {
-                continue;
-            }
-            for (shape, axes) in &shapes {
-                let none = axes.iter().any(|&axis| shape.extents()[axis as usize] == 0);
-                if none && reduction.needs_elements() {
-                    continue;
-                }
-                for (n, &step) in scale.steps().iter().enumerate() {
-                    let mut rng =
-                        Rng::new(shape.extents().iter().fold(n as u64, |seed, &extent| seed * 31 + extent as u64));
-                    let values = if n % 2 == 0 {
-                        tensor(&mut rng, dtype, shape.clone())
-                    } else {
-                        moderate(&mut rng, dtype, shape)
-                    }?;
-                    if let Err(error) = one(gpu, reduction, &values, axes, step, &mut compared) {
+    for dtype in DType::ALL {
+        let mut names = Reduction::ALL.map(|reduction| (reduction, format!("{reduction} {dtype}"))).to_vec();
+        names.retain(|(reduction, name)| {
+            Policy::default().resolve_reduction(*reduction, None, dtype.into()).is_ok() && wanted(name, dtype)
+        });
+        let operands = if names.is_empty() { Vec::new() } else { operands(dtype, scale)? };
+        for (reduction, name) in names {
+            let mut compared = Compared::new(name);
+            for operand in &operands {
+                let shape = &operand.values.shape;
+                for axes in &operand.axes {
+                    let none = axes.iter().any(|&axis| shape.extents()[axis as usize] == 0);
+                    if none && reduction.needs_elements() {
+                        continue;
+                    }
+                    if let Err(error) = one(gpu, reduction, operand, axes, &mut compared) {
                         compared.differs(|| format!("{shape} along {axes:?}: {error}"));
                     }
                 }
@@ -56,6 +50,31 @@ pub fn compare(
         }
     }
     Ok(())
+}
+
+/// An array, and what it is reduced along.
+struct Operand {
+    values: Tensor,
+    axes: Vec<Vec<isize>>,
+    step: isize,
+    memory: [Vec<u8>; 1],
+    layout: Layout,
+}
+
+fn operands(dtype: DType, scale: &Scale) -> Result<Vec<Operand>> {
+    let mut rng = Rng::new(dtype as u64);
+    let mut all = Vec::new();
+    for (shape, axes) in scale.shapes() {
+        for (n, &step) in scale.steps().iter().enumerate() {
+            let values = match n % 2 {
+                0 => tensor(&mut rng, dtype, shape.clone()),
+                _ => moderate(&mut rng, dtype, &shape),
+            }?;
+            let (bytes, layout) = placed(&values, step);
+            all.push(Operand { values, axes: axes.clone(), step, memory: [bytes], layout });
+        }
+    }
+    Ok(all)
 }
 
 /// Of nearby sizes and both signs, so that sums and products of many are finite and not zero; of integers any.
@@ -102,18 +121,10 @@ fn placed(values: &Tensor, step: isize) -> (Vec<u8>, Layout) {
     (bytes, Layout { offset, strides: strides.into_iter().collect() })
 }
 
-fn one(
-    gpu: &Arc<Gpu>,
-    reduction: Reduction,
-    values: &Tensor,
-    axes: &[isize],
-    step: isize,
-    compared: &mut Compared,
-) -> Result<()> {
-    let (bytes, layout) = placed(values, step);
-    let memory = [bytes];
-    let program = Program::reduction(reduction, values.dtype, &values.shape, axes, &layout)?;
-    let Some(given) = program.on_device(gpu, &memory)? else { return Ok(()) };
+fn one(gpu: &Arc<Gpu>, reduction: Reduction, operand: &Operand, axes: &[isize], compared: &mut Compared) -> Result<()> {
+    let Operand { values, step, memory, layout, .. } = operand;
+    let program = Program::reduction(reduction, values.dtype, &values.shape, axes, layout)?;
+    let Some(given) = program.on_device(gpu, memory)? else { return Ok(()) };
     let text = |n: usize| {
         let first: Vec<String> =
             values.bytes.chunks(values.dtype.bytes()).take(4).map(|x| hex(values.dtype, x)).collect();
@@ -126,7 +137,7 @@ fn one(
     };
     // What is reduced counts, and of scans what results.
     let elements = compared.elements + values.len() as u64;
-    for (expected, given) in program.compiled(&memory)?.iter().zip(&given) {
+    for (expected, given) in program.compiled(memory)?.iter().zip(&given) {
         compared.elements(program.dtype(), expected, given, text);
         if values.len() <= INTERPRETED {
             for law in program.interpreted(std::slice::from_ref(values))? {

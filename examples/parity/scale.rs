@@ -57,27 +57,25 @@ impl Scale {
         Scale { all: self.all.min(16), floats: self.floats.min(20), random: self.random.min(20), ..self }
     }
 
-    /// Shapes and sets of axes along which arrays are reduced; a scan is along the first.
-    pub fn shapes(&self) -> Vec<(Shape, Vec<isize>)> {
-        let mut all: Vec<(Vec<usize>, Vec<isize>)> = Vec::new();
+    /// Shapes, each with sets of axes along which arrays are reduced; a scan is along the first.
+    pub fn shapes(&self) -> Vec<(Shape, Vec<Vec<isize>>)> {
         let lengths: &[usize] = match self.shapes {
             true => &[0, 1, 2, 15, 16, 17, 33, 1023, 1024, 1025, 2048, 16383, 16384, 16385, 1_000_000],
             false => &[16385],
         };
-        all.extend(lengths.iter().map(|&length| (vec![length], vec![0])));
         let planes: &[[usize; 2]] = match self.shapes {
             true => {
                 &[[0, 3], [3, 0], [5, 17], [17, 5], [3, 1025], [1025, 3], [64, 64], [2, 16385], [16385, 2], [300, 1100]]
             }
             false => &[[5, 1025]],
         };
-        for plane in planes {
-            all.extend([vec![0], vec![1], vec![1, 0]].map(|axes| (plane.to_vec(), axes)));
-        }
+        let mut all: Vec<_> = lengths.iter().map(|&length| (Shape::from([length]), vec![vec![0]])).collect();
+        let axes = vec![vec![0], vec![1], vec![1, 0]];
+        all.extend(planes.iter().map(|&plane| (Shape::from(plane), axes.clone())));
         if self.shapes {
-            all.extend([vec![1], vec![2, 0], vec![0, 1, 2]].map(|axes| (vec![7, 33, 50], axes)));
+            all.push((Shape::from([7, 33, 50]), vec![vec![1], vec![2, 0], vec![0, 1, 2]]));
         }
-        all.into_iter().map(|(extents, axes)| (Shape::from(extents), axes)).collect()
+        all
     }
 
     /// How far apart elements of arrays that are reduced lie along the last axis; a negative one lies backwards.
