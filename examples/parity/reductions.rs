@@ -1,10 +1,10 @@
 //! Reductions and scans in all dtypes, of arrays of many lengths, along all axes, dense and with gaps, forwards and backwards.
 
 use crate::compared::{Compared, hex};
+use crate::format::Format;
 use crate::programs::Program;
 use crate::scale::Scale;
 use ndjit::{DType, Policy, Result, Shape};
-use ndjit_ir::Kind;
 use ndjit_ir::interp::Tensor;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::random::{Rng, tensor};
@@ -79,25 +79,14 @@ fn operands(dtype: DType, scale: &Scale) -> Result<Vec<Operand>> {
 
 /// Of nearby sizes and both signs, so that sums and products of many are finite and not zero; of integers any.
 fn moderate(rng: &mut Rng, dtype: DType, shape: &Shape) -> Result<Tensor> {
-    let real = dtype.real();
-    if real.kind() != Kind::Float {
-        return tensor(rng, dtype, shape.clone());
-    }
-    Tensor::from_repr(dtype, shape.clone(), |_| {
-        let mut part = || {
-            let bits = rng.bits();
-            // The mean of the logarithm is about 0. Halves live as floats.
-            let size = 0.5 + 1.1 * (bits >> 40) as f64 / (1 << 24) as f64;
-            let x = if bits & 1 == 1 { -size } else { size };
-            match real {
-                DType::F64 => x.to_bits(),
-                DType::F32 => u64::from((x as f32).to_bits()),
-                DType::F16 => u64::from(half::f16::from_f64(x).to_f32().to_bits()),
-                _ => u64::from(half::bf16::from_f64(x).to_f32().to_bits()),
-            }
-        };
-        dtype.repr().iter().map(|_| part()).collect::<Vec<u64>>()
-    })
+    let Some(format) = Format::of(dtype) else { return tensor(rng, dtype, shape.clone()) };
+    let mut word = || {
+        let bits = rng.bits();
+        // The mean of the logarithm is about 0.
+        let size = 0.5 + 1.1 * (bits >> 40) as f64 / (1 << 24) as f64;
+        format.encode(if bits & 1 == 1 { -size } else { size })
+    };
+    Tensor::from_words(dtype, shape.clone(), |_| dtype.storage().iter().map(|_| word()).collect::<Vec<u64>>())
 }
 
 /// The memory of an array whose elements are `step` apart along the last axis, with its layout.

@@ -26,7 +26,7 @@ impl Group {
         self.last = Instant::now();
         let Compared { name, elements, differences, first } = &row;
         match (elements, first) {
-            (0, None) => println!("{name:<28} {:>12} not on this device", "-"),
+            (0, None) => println!("{name:<28} {:>12} nothing to compare on this device", "-"),
             (_, None) => println!("{name:<28} {elements:>12} {differences:>10} {seconds:>8.2} s"),
             (_, Some(first)) => println!("{name:<28} {elements:>12} {differences:>10} {seconds:>8.2} s  {first}"),
         }
