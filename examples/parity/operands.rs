@@ -11,8 +11,9 @@ use rayon::prelude::*;
 
 /// Elements that are made at once.
 const BLOCK: usize = 1 << 14;
-/// Of all operands of 32 bits one in so many: odd, so that a multiple of it modulo 2^32 comes once.
-const STRIDE: u64 = 257;
+/// The distance of operands of 32 bits: odd, so that a multiple of it modulo 2^32 comes once, and 2^32 by the golden ratio, so that any
+/// number of them lies evenly among all (Knuth, TAOCP 6.4).
+const STRIDE: u64 = 0x9e37_79b1;
 
 /// The operands of ops on arrays of these dtypes.
 pub struct Operands {
@@ -25,7 +26,7 @@ pub struct Operands {
 enum How {
     /// All there are.
     All,
-    /// Special values, then one in so many of all bits.
+    /// Special values, then some of all bits, evenly.
     Strided,
     Random,
 }
