@@ -74,6 +74,10 @@ fn nothing_points_back() {
                 "smallvec",
                 "half",
                 "num-complex",
+                "wgpu",
+                "naga",
+                "pollster",
+                "ash",
             ],
         ),
         (

@@ -1,10 +1,10 @@
 //! What is measured, as compiled kernels on columns of bits. A real element is in one column, a complex one in two.
 
+use crate::operands::operands;
 use ndjit::{DType, Op, Policy, Result, Shape, ValueType};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
-use ndjit_ir::op::Operands;
 use ndjit_ir::support::CastReason;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 
@@ -76,12 +76,6 @@ impl Kernel {
         }
         bytes
     }
-}
-
-/// The dtypes of an op's operands when it computes in `dtype`; exponents are integers.
-pub fn operands(op: Op, dtype: DType) -> Vec<DType> {
-    let exponent = |i: usize| matches!(op.row().rule, Operands::Scale | Operands::Count) && i == 1;
-    (0..op.arity()).map(|i| if exponent(i) { DType::I32 } else { op.operand_dtype(i, dtype) }).collect()
 }
 
 /// Columns of an element.

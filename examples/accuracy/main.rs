@@ -19,6 +19,7 @@ mod inputs;
 mod kernel;
 mod measure;
 mod multi;
+mod operands;
 mod page;
 mod plan;
 mod references;

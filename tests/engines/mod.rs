@@ -1,29 +1,18 @@
 //! Runs one program on every engine and configuration and compares all results with the reference interpreter, bit for bit
 //! (NaNs compare as NaN).
 
-// Some tests use some of it.
-#![allow(dead_code)]
+mod given;
 
-mod layouts;
-
-use ndjit_codegen::passes::{access::contiguous, expand::expand};
-use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, Places, Slot, Value};
+pub use given::{Difference, Given, compare, lowered};
+use ndjit_codegen::Lowered;
+use ndjit_codegen::passes::expand::expand;
+use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
-use ndjit_ir::loops::{Layout, LoopNest};
+use ndjit_ir::loops::LoopNest;
 use ndjit_ir::random::Program;
-use ndjit_ir::{DType, Literal, Result, Shape, ValueType};
+use ndjit_ir::{DType, Literal, Result, Shape};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use std::collections::HashMap;
-
-/// The difference between an engine and the interpreter.
-#[derive(Debug)]
-pub struct Difference {
-    /// Which engine and configuration.
-    pub engine: String,
-    /// What differs.
-    pub what: String,
-}
 
 /// Which configurations of compiled code to run.
 #[derive(Clone, Copy)]
@@ -71,44 +60,6 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
                     compare(&engine, &expected, &results)?;
                 }
             }
-        }
-    }
-    Ok(())
-}
-
-/// The memory of a program's parameters, and where their elements lie there.
-pub struct Given {
-    pub memory: Vec<Tensor>,
-    pub layouts: Vec<Layout>,
-}
-
-impl Given {
-    pub fn new(program: &Program, strided: bool) -> Result<Given> {
-        let mut rng = layouts::rng(&program.params);
-        let placed = program.params.iter().map(|param| match strided {
-            true => layouts::strided(param, &mut rng),
-            false => Ok((param.clone(), contiguous(&param.shape, param.dtype)?)),
-        });
-        let (memory, layouts) = placed.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        Ok(Given { memory, layouts })
-    }
-}
-
-pub fn lowered(graph: &Graph<ValueType>, layouts: &[Layout], fuse: bool, simplify: bool) -> Result<Lowered> {
-    lower(graph, &Places::default(), layouts, &Options { fuse, simplify, verify: true, ..Options::default() })
-}
-
-pub fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), Difference> {
-    assert_eq!(expected.len(), results.len(), "{engine}");
-    for (n, (a, b)) in expected.iter().zip(results).enumerate() {
-        if !a.same_bits(b) {
-            let what = match a.first_difference(b) {
-                Some(i) if i < a.len() && i < b.len() => {
-                    format!("result {n}, element {i}: expected {:x?}, got {:x?}", a.get(i), b.get(i))
-                }
-                _ => format!("result {n}: expected {}{}, got {}{}", a.dtype, a.shape, b.dtype, b.shape),
-            };
-            return Err(Difference { engine: engine.into(), what });
         }
     }
     Ok(())

@@ -3,10 +3,11 @@
 
 #[path = "../corpus/programs.rs"]
 mod corpus;
-#[path = "../engines/mod.rs"]
+#[path = "../engines/given.rs"]
 mod engines;
 mod failures;
 mod memory;
+mod primitives;
 
 use engines::{Difference, Given, compare, lowered};
 use ndjit_codegen::Scheduled;
@@ -77,8 +78,9 @@ fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
             Some(_) => Step::Lanes { last: true },
         };
         // What cannot be emitted is an error when it is run.
-        wgsl::emit(&scheduled.nest, step, &gpu.features(), &Pieces::default())
-            .is_ok_and(|module| module.text.matches("= nd_fma64(").count() > 6 || module.text.matches("= nd_fma(").count() > 40)
+        wgsl::emit(&scheduled.nest, step, &gpu.features(), &Pieces::default()).is_ok_and(|module| {
+            module.text.matches("= nd_fma64(").count() > 6 || module.text.matches("= nd_fma(").count() > 40
+        })
     };
     Ok(lowered.scheduled.iter().any(emulated))
 }

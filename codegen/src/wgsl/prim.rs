@@ -55,7 +55,57 @@ pub fn expression(prim: Prim, from: PrimType, to: PrimType, args: &[&str], featu
             Prim::Not => format!("!{}", args[0]),
             Prim::Mask if to == PrimType::I64 => format!("nd64_make(select(0u, 1u, {}), 0u)", args[0]),
             Prim::Mask => format!("select(0u, 1u, {})", args[0]),
-            _ => return Err(gap(prim, from, to)),
+            Prim::Fadd
+            | Prim::Fsub
+            | Prim::Fmul
+            | Prim::Fdiv
+            | Prim::Fsqrt
+            | Prim::Fma
+            | Prim::Fneg
+            | Prim::Fabs
+            | Prim::Fmin
+            | Prim::Fmax
+            | Prim::Ffloor
+            | Prim::Fceil
+            | Prim::Ftrunc
+            | Prim::Fround
+            | Prim::Feq
+            | Prim::Fne
+            | Prim::Flt
+            | Prim::Fle
+            | Prim::Iadd
+            | Prim::Isub
+            | Prim::Imul
+            | Prim::Smulhi
+            | Prim::Umulhi
+            | Prim::Sdiv
+            | Prim::Udiv
+            | Prim::Srem
+            | Prim::Urem
+            | Prim::Smin
+            | Prim::Smax
+            | Prim::Umin
+            | Prim::Umax
+            | Prim::Shl
+            | Prim::Ushr
+            | Prim::Sshr
+            | Prim::Ieq
+            | Prim::Ine
+            | Prim::Slt
+            | Prim::Sle
+            | Prim::Ult
+            | Prim::Ule
+            | Prim::Select
+            | Prim::Bitcast
+            | Prim::Sext
+            | Prim::Zext
+            | Prim::Itrunc
+            | Prim::Fpromote
+            | Prim::Fdemote
+            | Prim::FromSint
+            | Prim::FromUint
+            | Prim::ToSint
+            | Prim::ToUint => return Err(gap(prim, from, to)),
         },
         PrimType::I64 => match (prim, to) {
             (Prim::Bitcast, PrimType::F64) => format!("bitcast<f64>({})", args[0]),
@@ -126,7 +176,32 @@ fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str]) -> Result<Strin
         Prim::FromUint if to == PrimType::F64 => format!("f64({})", args[0]),
         Prim::FromSint => call("nd_sint_to_f32", &plain),
         Prim::FromUint => call("nd_uint_to_f32", &plain),
-        _ => return Err(gap(prim, from, to)),
+        Prim::Fadd
+        | Prim::Fsub
+        | Prim::Fmul
+        | Prim::Fdiv
+        | Prim::Fsqrt
+        | Prim::Fma
+        | Prim::Fneg
+        | Prim::Fabs
+        | Prim::Fmin
+        | Prim::Fmax
+        | Prim::Ffloor
+        | Prim::Fceil
+        | Prim::Ftrunc
+        | Prim::Fround
+        | Prim::Feq
+        | Prim::Fne
+        | Prim::Flt
+        | Prim::Fle
+        | Prim::Smulhi
+        | Prim::Umulhi
+        | Prim::Select
+        | Prim::Mask
+        | Prim::Fpromote
+        | Prim::Fdemote
+        | Prim::ToSint
+        | Prim::ToUint => return Err(gap(prim, from, to)),
     })
 }
 
@@ -176,7 +251,40 @@ fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
         Prim::ToUint if to == PrimType::I64 => call("nd64_f32_to_uint"),
         Prim::ToSint => call("nd_f32_to_sint"),
         Prim::ToUint => call("nd_f32_to_uint"),
-        _ => return Err(gap(prim, PrimType::F32, to)),
+        Prim::Iadd
+        | Prim::Isub
+        | Prim::Imul
+        | Prim::Smulhi
+        | Prim::Umulhi
+        | Prim::Sdiv
+        | Prim::Udiv
+        | Prim::Srem
+        | Prim::Urem
+        | Prim::Smin
+        | Prim::Smax
+        | Prim::Umin
+        | Prim::Umax
+        | Prim::Shl
+        | Prim::Ushr
+        | Prim::Sshr
+        | Prim::Ieq
+        | Prim::Ine
+        | Prim::Slt
+        | Prim::Sle
+        | Prim::Ult
+        | Prim::Ule
+        | Prim::And
+        | Prim::Or
+        | Prim::Xor
+        | Prim::Not
+        | Prim::Select
+        | Prim::Sext
+        | Prim::Zext
+        | Prim::Itrunc
+        | Prim::Mask
+        | Prim::Fdemote
+        | Prim::FromSint
+        | Prim::FromUint => return Err(gap(prim, PrimType::F32, to)),
     })
 }
 
@@ -216,6 +324,39 @@ fn double(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
         Prim::ToUint if to == PrimType::I64 => call("nd64_f64_to_uint"),
         Prim::ToSint => call("nd_f64_to_sint"),
         Prim::ToUint => call("nd_f64_to_uint"),
-        _ => return Err(gap(prim, PrimType::F64, to)),
+        Prim::Iadd
+        | Prim::Isub
+        | Prim::Imul
+        | Prim::Smulhi
+        | Prim::Umulhi
+        | Prim::Sdiv
+        | Prim::Udiv
+        | Prim::Srem
+        | Prim::Urem
+        | Prim::Smin
+        | Prim::Smax
+        | Prim::Umin
+        | Prim::Umax
+        | Prim::Shl
+        | Prim::Ushr
+        | Prim::Sshr
+        | Prim::Ieq
+        | Prim::Ine
+        | Prim::Slt
+        | Prim::Sle
+        | Prim::Ult
+        | Prim::Ule
+        | Prim::And
+        | Prim::Or
+        | Prim::Xor
+        | Prim::Not
+        | Prim::Select
+        | Prim::Sext
+        | Prim::Zext
+        | Prim::Itrunc
+        | Prim::Mask
+        | Prim::Fpromote
+        | Prim::FromSint
+        | Prim::FromUint => return Err(gap(prim, PrimType::F64, to)),
     })
 }

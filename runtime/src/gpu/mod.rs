@@ -13,6 +13,7 @@ mod device;
 mod dispatch;
 mod faults;
 mod memory;
+mod nest;
 mod pipeline;
 mod pool;
 mod probe;

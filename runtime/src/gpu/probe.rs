@@ -4,9 +4,6 @@
 //! compares with the interpreter's [definition](ndjit_ir::body::eval_prim) of its primitives.
 
 use super::device::Gpu;
-use super::dispatch::{Dispatches, Place};
-use super::memory::Memory;
-use super::recording::Recording;
 use ndjit_codegen::wgsl::Features;
 use ndjit_ir::body::{BodyBuilder, Prim, eval_prim};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
@@ -77,19 +74,9 @@ fn agrees(gpu: &Arc<Gpu>, dtype: DType, prims: &[Prim], subnormals: bool) -> Res
     let bytes = |n: usize| -> Vec<u8> {
         operands.iter().flat_map(|o| o[n].to_le_bytes().into_iter().take(dtype.bytes())).collect()
     };
-    let inputs = [0, 1, 2].map(|n| Memory::upload(gpu, &bytes(n)));
-    let [a, b, c] = inputs;
-    let inputs = [a?, b?, c?];
-    let output = Memory::new(gpu, OPERANDS * to.bytes())?;
-    let dispatches = Dispatches::new(gpu, &nest, &geometry, &[output.len()])?;
-    let mut recording = Recording::new(gpu);
-    recording.add(&nest, &dispatches, &[], |place| match place {
-        Place::Input(n) => Ok(&inputs[n]),
-        Place::Output(_) | Place::Partial(_) => Ok(&output),
-    })?;
-    recording.submit()?;
-    let mut results = vec![0; output.len()];
-    output.download(&mut results)?;
+    let inputs = [0, 1, 2].map(bytes);
+    let results = gpu.run_nest(&nest, &geometry, &inputs, &[OPERANDS * to.bytes()])?;
+    let results = results.into_iter().next().unwrap_or_default();
     Ok(operands.iter().zip(results.chunks(to.bytes())).all(|(operands, result)| {
         let count = prims[0].arity();
         let mut expected = eval_prim(prims[0], &[ty; 3][..count], ty, &operands[..count]);

@@ -144,7 +144,7 @@ impl Program {
     pub fn expanded(&self) -> String {
         let mut out = String::new();
         for (n, kernel) in self.kernels.iter().enumerate() {
-            let _ = write!(out, "{}; {}\n", if n > 0 { "\n" } else { "" }, kernel.placement);
+            let _ = writeln!(out, "{}; {}", if n > 0 { "\n" } else { "" }, kernel.placement);
             match wgsl::bodies(&kernel.nest, &self.gpu.features()) {
                 Ok(bodies) => {
                     for (name, nest) in bodies {

@@ -32,7 +32,7 @@ pub fn opened(number: usize) -> Result<Arc<Gpu>> {
     if let Some(gpu) = slot.gpu.as_ref().filter(|gpu| gpu.alive().is_ok()) {
         return Ok(Arc::clone(gpu));
     }
-    let options = slot.options.clone().unwrap_or(GpuOptions { index: number, ..GpuOptions::default() });
+    let options = slot.options.unwrap_or(GpuOptions { index: number, ..GpuOptions::default() });
     let gpu = Gpu::open_as(number, options, None)?;
     if let Some(device) = Device::gpus(number) {
         device.set_gaps(gaps(&gpu, false));

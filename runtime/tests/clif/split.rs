@@ -1,13 +1,13 @@
 //! The parts of nests that reduce or scan, and who refuses what.
 
 use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
+use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Part, Split, generated, split};
 use ndjit_codegen::{Options, lower};
-use ndjit_codegen::{passes::access::contiguous, wgsl};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
-use ndjit_ir::{DType, ErrorCode, Shape, ValueType};
+use ndjit_ir::{DType, Shape, ValueType};
 
 /// The last nest that reduces, or else the last, of a program whose only parameter has shape `[3, 50]`.
 fn nest(dtype: DType, text: &str) -> LoopNest {
@@ -143,21 +143,4 @@ fn code_is_generated_for_parts_alone() {
     let plain = expand(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1")).unwrap();
     let error = emit(&plain, &*isa, ClifOptions { vector: true, form: Form::Rows }).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: clif: rows accumulate in the first inputs, which are the outputs");
-}
-
-#[test]
-fn wgsl_names_what_it_lacks() {
-    let error = wgsl::emit(&nest(DType::F32, "  %1 = sum %0 axes [1] : f32[3]\n  return %1")).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Backend);
-    insta::assert_snapshot!(error, @r"
-    error[backend]: wgsl: reductions cannot be emitted yet
-      help: this emitter covers arithmetic, comparisons and selection on f32, i32 and u32
-    ");
-    let positions = split(&nest(DType::F32, "  %1 = argmax %0 axes [1] : i32[3]\n  return %1"));
-    let Split::Reduce(parts) = positions.unwrap() else { panic!("it reduces") };
-    let error = wgsl::emit(&expand(&parts.accumulate.nest).unwrap()).unwrap_err();
-    insta::assert_snapshot!(error, @r"
-    error[backend]: wgsl: indices, which argmax and argmin read, cannot be emitted yet
-      help: this emitter covers arithmetic, comparisons and selection on f32, i32 and u32
-    ");
 }

@@ -1,0 +1,136 @@
+//! Programs, most of them of one op, cast, reduction or scan, as the device, compiled code and the interpreter run them.
+
+use ndjit::{DType, Policy, Result, Shape, ValueType};
+use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::interp::{Tensor, eval_graph};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::loops::Layout;
+use ndjit_ir::random;
+use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
+use ndjit_runtime::gpu::{self, Gpu};
+use ndjit_runtime::{Argument, Executable, Fallback, Output, RunOptions};
+use std::sync::Arc;
+
+/// A program, lowered.
+pub struct Program {
+    lowered: Lowered,
+    scalars: Vec<(usize, Literal)>,
+}
+
+impl Program {
+    /// An op or a cast of arrays of one length, which lie without gaps.
+    ///
+    /// # Errors
+    /// Of the compiler.
+    pub fn elementwise(kind: NodeKind, operands: &[DType], result: DType, length: usize) -> Result<Program> {
+        let shape = Shape::from([length]);
+        let dense = |dtype: DType| Layout { offset: 0, strides: [dtype.bytes() as isize].into_iter().collect() };
+        let layouts: Vec<Layout> = operands.iter().copied().map(dense).collect();
+        Program::new(kind, operands, &shape, result, &shape, &layouts)
+    }
+
+    /// A reduction or a scan of an array with this layout. A scan is along the first of the axes.
+    ///
+    /// # Errors
+    /// Of the compiler.
+    pub fn reduction(
+        reduction: Reduction,
+        dtype: DType,
+        shape: &Shape,
+        axes: &[isize],
+        layout: &Layout,
+    ) -> Result<Program> {
+        let policy = Policy::default();
+        let result = policy.resolve_reduction(reduction, None, dtype.into())?.result;
+        let all = Axes::new(axes, shape.rank())?;
+        let (kind, reduced) = match axes.first().filter(|_| reduction.scans()) {
+            Some(&axis) => (NodeKind::Scan(Scan { reduction, axis: axis as u32, dtype: None, policy }), shape.clone()),
+            None => {
+                let reduce = Reduce { reduction, axes: all, keepdims: false, dtype: None, policy };
+                (NodeKind::Reduce(reduce), all.reduced(shape, false))
+            }
+        };
+        Program::new(kind, &[dtype], shape, result, &reduced, std::slice::from_ref(layout))
+    }
+
+    fn new(
+        kind: NodeKind,
+        operands: &[DType],
+        shape: &Shape,
+        result: DType,
+        of_result: &Shape,
+        layouts: &[Layout],
+    ) -> Result<Program> {
+        let mut graph: Graph<ValueType> = Graph::new();
+        let params: Vec<_> = operands.iter().map(|&dtype| graph.param(dtype.into(), shape)).collect();
+        let id = graph.intern(of_result);
+        let value = graph.add(kind, &params, &[(result.into(), id)]);
+        graph.set_outputs(vec![value]);
+        Ok(Program { lowered: lower(&graph, &Places::default(), layouts, &Options::default())?, scalars: Vec::new() })
+    }
+
+    /// A random program of dense arrays.
+    ///
+    /// # Errors
+    /// Of the compiler.
+    pub fn of_graph(random: &random::Program) -> Result<Program> {
+        let layouts =
+            random.params.iter().map(|param| contiguous(&param.shape, param.dtype)).collect::<Result<Vec<_>>>()?;
+        let lowered = lower(&random.graph, &Places::default(), &layouts, &Options::default())?;
+        Ok(Program { lowered, scalars: random.scalars.clone() })
+    }
+
+    /// The dtype of the first result.
+    pub fn dtype(&self) -> DType {
+        let graph = &self.lowered.simplified;
+        graph.outputs().first().map_or(DType::Bool, |&value| graph.ty(value))
+    }
+
+    /// Memory for the results.
+    fn results(&self) -> Result<Vec<Vec<u8>>> {
+        let graph = &self.lowered.simplified;
+        let bytes = |&value| Ok(vec![0; graph.shape(value).bytes(graph.ty(value).bytes())?]);
+        graph.outputs().iter().map(bytes).collect()
+    }
+
+    /// The results on the device; `None` if the device lacks what they take.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn on_device(&self, gpu: &Arc<Gpu>, memory: &[Vec<u8>]) -> Result<Option<Vec<Vec<u8>>>> {
+        let program = match gpu::Program::new(gpu, &self.lowered, Fallback::Error) {
+            Err(error) if !gpu.features().float64 && error.to_string().contains("has no f64") => {
+                return Ok(None);
+            }
+            program => program?,
+        };
+        let arguments: Vec<Argument<'_>> = memory.iter().map(|bytes| Argument::Borrowed(bytes)).collect();
+        let mut results = self.results()?;
+        let mut outputs: Vec<Output<'_>> = results.iter_mut().map(|bytes| Output::Into(bytes)).collect();
+        program.run(&arguments, &self.scalars, &mut outputs)?;
+        Ok(Some(results))
+    }
+
+    /// The results of compiled code.
+    ///
+    /// # Errors
+    /// Of the runtime.
+    pub fn compiled(&self, memory: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
+        let executable = Executable::new(&self.lowered, &RunOptions::default())?;
+        let arguments: Vec<Argument<'_>> = memory.iter().map(|bytes| Argument::Borrowed(bytes)).collect();
+        let mut results = self.results()?;
+        let mut outputs: Vec<Output<'_>> = results.iter_mut().map(|bytes| Output::Into(bytes)).collect();
+        executable.run(arguments, &self.scalars, &mut outputs)?;
+        Ok(results)
+    }
+
+    /// The results of the reference interpreter.
+    ///
+    /// # Errors
+    /// Of the interpreter.
+    pub fn interpreted(&self, params: &[Tensor]) -> Result<Vec<Tensor>> {
+        eval_graph(&self.lowered.typed, params, &self.scalars)
+    }
+}
