@@ -100,7 +100,7 @@ pub fn page(devices: &[String], groups: &[Group], before: &str) -> String {
         "# GPU parity\n\
          What a GPU computes has the bits that compiled code of the CPU gives, which are the reference interpreter's; the sign and payload\n\
          of NaN excepted. So many elements were compared, and so many differed.\n\n\
-         Made by `cargo run --release --features gpu --example parity -- --write`. All values of operands of 8 and 16 bits are tried, one in\n\
+         Made by `cargo run --release --features gpu --example parity -- --write`. All values of one operand of 16 bits and of several of 8 are tried, one in\n\
          256 of `f32`, and for the rest special values and random ones that are rich in what implementations get wrong.\n\n\
          The devices are one that is used as it is, and told to do without what it has:\n",
     );
