@@ -207,6 +207,27 @@ fn loops_are_cut_where_a_device_sees_little_at_once() {
 }
 
 #[test]
+fn copies_to_the_host_are_made_while_other_things_are_done() {
+    let Some(gpu) = gpu() else { return };
+    let x = Array::from((0..3_000_000).collect::<Vec<i32>>()).on(gpu);
+    let arrays: Vec<Array> = (0..4).map(|n| &x * n + 1).collect();
+    arrays.iter().for_each(|array| array.copy_to_host_async().unwrap());
+    for (n, array) in (0..).zip(&arrays) {
+        let elements = array.to_vec::<i32>().unwrap();
+        assert!(elements.iter().zip(0..).all(|(&element, i)| element == i * n + 1), "{n}");
+        // What came was taken; reading asks again.
+        assert_eq!(array.to_vec::<i32>().unwrap(), elements);
+    }
+    // Of a view, and of the host's, too.
+    let view = x.reshape([3000, 1000]).matrix_transpose();
+    view.copy_to_host_async().unwrap();
+    assert_eq!(view.to_vec::<i32>().unwrap()[..3], [0, 1000, 2000]);
+    Array::from([1u8]).copy_to_host_async().unwrap();
+    // What was asked for and is not read is let go.
+    (&x + 5).copy_to_host_async().unwrap();
+}
+
+#[test]
 fn capabilities_are_shown() {
     let Some(gpu) = gpu() else { return };
     let capabilities = ndjit::gpu::capabilities(gpu).unwrap();

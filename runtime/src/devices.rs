@@ -80,6 +80,17 @@ impl Memory {
         }
     }
 
+    /// Asks a GPU for the elements and does not wait; `None` where they are in the host's memory.
+    ///
+    /// # Errors
+    /// `Device` if the GPU is lost; `Allocation` if memory for the copy is refused.
+    pub fn reading(&self) -> Result<Option<gpu::Reading>> {
+        match self {
+            Memory::Host(_) => Ok(None),
+            Memory::Gpu(memory) => memory.reading().map(Some),
+        }
+    }
+
     /// The elements on a device, copied there if they are elsewhere.
     ///
     /// # Errors

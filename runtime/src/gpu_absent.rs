@@ -20,6 +20,20 @@ pub enum Memory {}
 #[derive(Debug)]
 pub enum Program {}
 
+/// Elements on their way to the host.
+#[derive(Debug)]
+pub enum Reading {}
+
+impl Reading {
+    /// Waits for the elements.
+    ///
+    /// # Errors
+    /// Never: there are none.
+    pub fn finish(self, _: &mut [u8]) -> Result<()> {
+        match self {}
+    }
+}
+
 impl Gpu {
     /// The device.
     pub fn device(&self) -> Device {
@@ -54,6 +68,14 @@ impl Memory {
     /// The GPU.
     pub fn gpu(&self) -> &Arc<Gpu> {
         match *self {}
+    }
+
+    /// Asks for the elements.
+    ///
+    /// # Errors
+    /// Never: there is no such memory.
+    pub fn reading(self: &Arc<Memory>) -> Result<Reading> {
+        match **self {}
     }
 
     /// Copies the elements to the host.

@@ -20,6 +20,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
+use ndjit_runtime::gpu::Reading;
 use ndjit_runtime::{Buffer, Element, Memory};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -61,12 +62,14 @@ pub(crate) struct Elements {
     pub layout: Option<Layout>,
     /// A copy in row-major order, once one was needed.
     dense: OnceLock<Memory>,
+    /// Elements on their way to the host, for whoever reads them next.
+    coming: Mutex<Option<Reading>>,
 }
 
 impl Elements {
     /// All of some memory, in row-major order.
     pub fn dense(memory: Memory) -> Elements {
-        Elements { memory, layout: None, dense: OnceLock::new() }
+        Elements { memory, layout: None, dense: OnceLock::new(), coming: Mutex::new(None) }
     }
 }
 
@@ -158,7 +161,12 @@ impl Array {
 
     /// The elements in row-major order in the host's memory.
     pub(crate) fn buffer(&self) -> Result<Arc<Buffer>> {
-        self.memory()?.host()
+        let memory = self.memory()?;
+        let coming = self.elements()?.coming.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(reading) = coming else { return memory.host() };
+        let mut buffer = Buffer::zeroed(memory.len())?;
+        reading.finish(buffer.as_bytes_mut())?;
+        Ok(Arc::new(buffer))
     }
 
     /// Where the elements are in their buffer, if they are there and not all of it in row-major order.
@@ -191,7 +199,7 @@ impl Array {
             formula.set_outputs(vec![seen]);
             formula
         });
-        let elements = Elements { memory: elements.memory.clone(), layout, dense: OnceLock::new() };
+        let elements = Elements { layout, ..Elements::dense(elements.memory.clone()) };
         Some(Array::made(self.0.ty, self.0.dtype, shape.clone(), elements, formula))
     }
 
@@ -249,6 +257,29 @@ impl Array {
             Ok(memory) => Array::in_memory(self.0.ty, self.0.dtype, self.0.shape.clone(), memory),
             Err(error) => Array::poisoned(if error.place().is_some() { error } else { error.at(place) }),
         }
+    }
+
+    /// Asks for a copy of the elements in the host's memory and does not wait: it is made when the device gets to it, and the next reading
+    /// of the array takes it. Runs what waits. Nothing happens to an array in the host's memory. As JAX's method of this name.
+    ///
+    /// ```
+    /// use ndjit::{Array, Device};
+    ///
+    /// let x = Array::from([1.0f32, 2.0]).on(Device::gpu());
+    /// let (y, z) = (&x * 2, &x + 1);
+    /// if y.copy_to_host_async().is_ok() && z.copy_to_host_async().is_ok() {
+    ///     // Both copies are under way.
+    ///     assert_eq!((y.to_vec::<f32>()?, z.to_vec::<f32>()?), (vec![2.0, 4.0], vec![2.0, 3.0]));
+    /// }
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`eval`](Array::eval); `Device` if the device is lost.
+    pub fn copy_to_host_async(&self) -> Result<()> {
+        let reading = self.memory()?.reading()?;
+        *self.elements()?.coming.lock().unwrap_or_else(PoisonError::into_inner) = reading;
+        Ok(())
     }
 
     /// The number of elements.

@@ -99,13 +99,36 @@ fn wrong_descriptions_are_refused() {
     ");
     assert_snapshot!(refused("cpu"), @r"
     error[dtype]: device: `cpu` is described already
-      help: it is `Device::CPU`; choose another name
+      help: it is `Device::CPU` or `Device::gpu()`; choose another name
     ");
+    assert!(refused("gpu1").contains("`gpu1` is described already"));
     assert_eq!(torch(), torch());
     assert_snapshot!(refused("torch_like"), @r"
     error[dtype]: device: another device is named `torch_like`
       help: devices are told apart by name: choose another
     ");
+}
+
+#[test]
+fn gpus_have_their_places_before_anything_is_known_of_them() {
+    let gpu = Device::gpu();
+    assert_eq!((gpu.name(), gpu.gpu_number(), Device::gpus(0)), ("gpu", Some(0), Some(gpu)));
+    assert_eq!((Device::CPU.gpu_number(), Device::gpus(8)), (None, None));
+    let third = Device::gpus(3).unwrap();
+    assert_eq!((third.name(), third.valid_dtypes()), ("gpu3", DTypeSet::ALL));
+    assert!(!Device::all().contains(&third));
+    let gap = |dtypes: DTypeSet| Gap { ops: Vec::new(), dtypes, reason: "it has none".into(), link: String::new() };
+    third.set_gaps(vec![gap(DType::F64.into()), gap(DType::I64.into())]);
+    third.emulating().set_gaps(vec![gap(DType::F64.into())]);
+    // What was said first stays.
+    third.set_gaps(Vec::new());
+    assert!(third.invalid(DType::I64).is_some() && third.emulating().invalid(DType::I64).is_none());
+    assert!(third.emulating().invalid(DType::F64).is_some());
+    assert_eq!(third.emulating().gpu_number(), Some(3));
+    assert!(Device::all().contains(&third));
+    assert_eq!(Device::CPU.emulating(), Device::CPU);
+    Device::CPU.set_gaps(vec![gap(DType::F32.into())]);
+    assert_eq!(Device::CPU.valid_dtypes(), DTypeSet::ALL);
 }
 
 #[test]

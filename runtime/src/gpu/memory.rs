@@ -9,7 +9,7 @@ use super::pool::{Held, lock};
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -110,12 +110,64 @@ impl Memory {
             return Err(Error::new(ErrorCode::Argument, "download: memory and destination differ in size")
                 .fact(format_args!("{} bytes of memory, {} to be filled", self.bytes, into.len())));
         }
-        let pieces = into.chunks_mut(PIECE as usize).enumerate();
-        for (n, piece) in pieces {
-            self.gpu.read(self.buffer(), n as u64 * PIECE, piece)?;
+        let mut asked: Option<(Asked, &mut [u8])> = None;
+        // While one piece is copied to its place, the next is on its way.
+        for (n, piece) in into.chunks_mut(PIECE as usize).enumerate() {
+            let next = self.gpu.ask(self.buffer(), n as u64 * PIECE, piece.len())?;
+            if let Some((before, into)) = asked.replace((next, piece)) {
+                self.gpu.answer(before, into)?;
+            }
         }
-        Ok(())
+        asked.map_or_else(|| self.gpu.alive(), |(last, into)| self.gpu.answer(last, into))
     }
+
+    /// Asks for the elements and does not wait: they come to the host while other things are done.
+    ///
+    /// # Errors
+    /// As [`download`](Memory::download).
+    pub fn reading(self: &Arc<Memory>) -> Result<Reading> {
+        let mut pieces = Vec::new();
+        for at in (0..self.bytes).step_by(PIECE as usize) {
+            pieces.push(self.gpu.ask(self.buffer(), at as u64, (self.bytes - at).min(PIECE as usize))?);
+        }
+        Ok(Reading { memory: Arc::clone(self), pieces })
+    }
+}
+
+/// Elements on their way to the host.
+pub struct Reading {
+    memory: Arc<Memory>,
+    pieces: Vec<Asked>,
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reading({:?})", self.memory)
+    }
+}
+
+impl Reading {
+    /// Waits for the elements, and copies them into memory of the same length.
+    ///
+    /// # Errors
+    /// As [`Memory::download`].
+    pub fn finish(self, into: &mut [u8]) -> Result<()> {
+        if into.len() != self.memory.bytes {
+            return Err(Error::new(ErrorCode::Argument, "reading: memory and destination differ in size"));
+        }
+        for (piece, into) in self.pieces.into_iter().zip(into.chunks_mut(PIECE as usize)) {
+            self.memory.gpu.answer(piece, into)?;
+        }
+        self.memory.gpu.alive()
+    }
+}
+
+/// A copy from the device that was asked for.
+struct Asked {
+    staging: Held,
+    size: u64,
+    submission: wgpu::SubmissionIndex,
+    receiver: Receiver<std::result::Result<(), wgpu::BufferAsyncError>>,
 }
 
 impl Gpu {
@@ -146,12 +198,9 @@ impl Gpu {
         before.map_or(Ok(()), |before| self.wait(&before))
     }
 
-    /// Reads at most [`PIECE`] bytes from a multiple of 4 on.
-    fn read(&self, buffer: &wgpu::Buffer, at: u64, into: &mut [u8]) -> Result<()> {
-        if into.is_empty() {
-            return self.alive();
-        }
-        let size = (into.len() as u64).next_multiple_of(4);
+    /// Asks for at most [`PIECE`] bytes from a multiple of 4 on.
+    fn ask(&self, buffer: &wgpu::Buffer, at: u64, len: usize) -> Result<Asked> {
+        let size = (len as u64).next_multiple_of(4);
         let staging = self.buffer(capacity(size as usize)?, STAGING)?;
         let submission = self.scoped("a copy from the device", || {
             let at = if self.fault(Fault::Read) { buffer.size() } else { at };
@@ -164,9 +213,15 @@ impl Gpu {
             if self.fault(Fault::Map) {
                 staging.buffer.destroy();
             }
-            staging.buffer.map_async(wgpu::MapMode::Read, 0..size, move |mapped| drop(sender.send(mapped)));
+            staging.buffer.map_async(wgpu::MapMode::Read, 0..size, move |answer| drop(sender.send(answer)));
             Ok(())
         })?;
+        Ok(Asked { staging, size, submission, receiver })
+    }
+
+    /// Waits for what was asked for.
+    fn answer(&self, asked: Asked, into: &mut [u8]) -> Result<()> {
+        let Asked { staging, size, submission, receiver } = asked;
         self.wait(&submission)?;
         let failed = |why: &dyn fmt::Display| {
             Error::new(ErrorCode::Backend, "gpu: memory of the device cannot be read").fact(format_args!("{why}"))

@@ -25,6 +25,6 @@ mod spirv;
 
 pub use device::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
 pub use faults::{Fault, Faults};
-pub use memory::Memory;
+pub use memory::{Memory, Reading};
 pub use program::{Placement, Program};
 pub use registry::{opened, with_options};
