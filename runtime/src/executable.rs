@@ -188,7 +188,7 @@ impl Executable {
         self.in_place.load(Relaxed)
     }
 
-    /// Runs the program. `scalars` are the values of the [`Slot::Argument`] slots, by argument index.
+    /// Runs the program. `scalars` are the values of the [`Slot::Argument`](ndjit_ir::graph::Slot::Argument) slots, by argument index.
     ///
     /// # Errors
     /// `Arity` if arguments, scalars or outputs differ in number from the program's; `Argument` if an argument is smaller

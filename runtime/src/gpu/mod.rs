@@ -1,10 +1,10 @@
 //! GPUs, through wgpu: the same lowered programs as on the CPU, with the same results.
 //!
-//! A [`Gpu`] is one open device. It makes [pipelines](pipeline) of the WGSL of a nest's steps; on Vulkan the SPIR-V is ours
-//! ([`spirv`]), so that arithmetic is done as written. [`Memory`] is an array's elements there. A [`Program`] is a lowered program,
-//! whose kernels are cut to what the device can [bind at once](chunks); a call records all of them into one submission.
+//! A [`Gpu`] is one open device. It makes pipelines of the WGSL of a nest's steps; on Vulkan the SPIR-V is ours
+//! (`spirv`), so that arithmetic is done as written. [`Memory`] is an array's elements there. A [`Program`] is a lowered program,
+//! whose kernels are cut to what the device can bind at once; a call records all of them into one submission.
 //!
-//! Everything can fail, and nothing panics: what wgpu reports is caught [around its calls](calls), a lost device is noticed and
+//! Everything can fail, and nothing panics: what wgpu reports is caught around its calls, a lost device is noticed and
 //! stays an error, and waiting has an end. [`Faults`] make things fail, to test that.
 
 mod calls;
