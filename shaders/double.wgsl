@@ -5,7 +5,7 @@ fn nd_isnan64(x: f64) -> bool {
 }
 
 fn nd_hide64(x: f64) -> f64 {
-    return bitcast<f64>(bitcast<u64>(x) ^ u64(params[0u]));
+    return bitcast<f64>(bitcast<u64>(x) ^ u64(params[0].x));
 }
 
 fn nd_nan64() -> f64 {

@@ -53,7 +53,7 @@ fn nd_fceil(x: f32) -> f32 {
 
 // The same number, made by what no compiler can know: it neither contracts nor reorders across this.
 fn nd_hide(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params[0u]);
+    return bitcast<f32>(bitcast<u32>(x) ^ params[0].x);
 }
 
 // Both halves convert exactly; the sum rounds once, to nearest.

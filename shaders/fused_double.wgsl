@@ -52,7 +52,7 @@ fn nd_round64(sign: u64, exponent: i32, fraction: u64) -> f64 {
 // The trip is one, which a compiler cannot know: Mesa's compiles what has no loop in one piece, in a time that grows with its square.
 fn nd_fma64(x: f64, y: f64, z: f64) -> f64 {
     var result = z;
-    for (var i = params[0u]; i < 1u; i++) {
+    for (var i = params[0].x; i < 1u; i++) {
         result = nd_fma64_once(x, y, z);
     }
     return result;

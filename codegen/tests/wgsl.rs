@@ -119,7 +119,7 @@ fn the_module_of_an_expression() {
 }",
     );
     insta::assert_snapshot!(modules(&program, &Features::ALL).unwrap().remove(1), @r#"
-    @group(0) @binding(0) var<storage, read> params: array<u32>;
+    @group(0) @binding(0) var<uniform> params: array<vec4<u32>, 4>;
     @group(0) @binding(1) var<storage, read> in0: array<f32>;
     @group(0) @binding(2) var<storage, read> in1: array<f32>;
     @group(0) @binding(3) var<storage, read_write> out0: array<f32>;
@@ -127,11 +127,11 @@ fn the_module_of_an_expression() {
     struct Words { w0: f32 }
 
     fn element(i0: u32) -> Words {
-        let at0 = params[8u] + i0;
+        let at0 = params[2].x + i0;
         let x0 = in0[at0];
-        let at1 = params[10u] + i0;
+        let at1 = params[2].z + i0;
         let x1 = in1[at1];
-        let x2 = bitcast<f32>(params[14u]);
+        let x2 = bitcast<f32>(params[3].z);
         let v1 = x0 * x2;
         let v2 = x1 + v1;
         return Words(v2);
@@ -141,10 +141,10 @@ fn the_module_of_an_expression() {
     fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
         let workgroup = group.y * groups.x + group.x;
         let id = workgroup * 256u + local;
-        if (id >= params[1u]) { return; }
+        if (id >= params[0].y) { return; }
         let i0 = id;
         let result = element(i0);
-        let to_0 = params[12u] + i0;
+        let to_0 = params[3].x + i0;
         out0[to_0] = result.w0;
     }
     "#);
@@ -168,7 +168,7 @@ fn every_function_of_the_library_validates() {
             let other = if int64 { "wide_words.wgsl" } else { "wide_native.wgsl" };
             for name in functions(text).filter(|_| *file != other && (int64 || !double)) {
                 let module = wgsl::library_text(&format!("{name}("), int64);
-                let params = "@group(0) @binding(0) var<storage, read> params: array<u32>;\n\n";
+                let params = "@group(0) @binding(0) var<uniform> params: array<vec4<u32>, 2>;\n\n";
                 assert!(module.contains(&format!("fn {name}(")), "{name}");
                 validate(&format!("{params}{module}"), &Features { int64, float64: double, ..Features::ALL });
                 count += 1;

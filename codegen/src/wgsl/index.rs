@@ -13,7 +13,7 @@ pub fn indices(range: std::ops::Range<usize>, flat: &str, prefix: &str) -> (Vec<
             statements.push(format!("let {name} = {rest};"));
             break;
         }
-        let extent = format!("params[{}u]", EXTENTS + n);
+        let extent = params::word(EXTENTS + n);
         statements.push(format!("let {name} = {rest} % {extent};"));
         statements.push(format!("let {name}_rest = {rest} / {extent};"));
         rest = format!("{name}_rest");
@@ -27,13 +27,13 @@ pub fn position(nest: &LoopNest, operand: usize, loops: &[String]) -> String {
     let access = nest.inputs.iter().chain(&nest.outputs).nth(operand);
     // What a reduction stores is said to be contiguous, wherever it lies.
     let known = operand < nest.inputs.len() || nest.reduce.is_none();
-    let mut text = format!("params[{at}u]");
+    let mut text = params::word(at);
     for (n, index) in loops.iter().enumerate() {
         let class = access.map(|access| access.inner).filter(|_| known && n == nest.vector_loop());
         match class {
             Some(Stride::Broadcast) => {}
             Some(Stride::Contiguous) => text += &format!(" + {index}"),
-            Some(Stride::Strided) | None => text += &format!(" + {index} * params[{}u]", at + 1 + n),
+            Some(Stride::Strided) | None => text += &format!(" + {index} * {}", params::word(at + 1 + n)),
         }
     }
     text

@@ -99,7 +99,7 @@ pub fn shifts(elements: u32) -> (u32, u32, u32) {
 /// The words of an index: its offset and strides times the loops' indices, as a 64-bit integer.
 pub fn index(nest: &LoopNest, operand: usize, loops: &[String]) -> String {
     let at = params::offset(nest, operand);
-    let term = |n: usize| format!("nd64_make(params[{}u], params[{}u])", at + 2 * n, at + 2 * n + 1);
+    let term = |n: usize| format!("nd64_make({}, {})", params::word(at + 2 * n), params::word(at + 2 * n + 1));
     loops.iter().enumerate().fold(term(0), |sum, (n, index)| {
         format!("nd64_iadd({sum}, nd64_imul({}, nd64_make({index}, 0u)))", term(n + 1))
     })

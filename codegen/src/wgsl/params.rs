@@ -35,6 +35,19 @@ impl Header {
     }
 }
 
+/// A word of the parameters. They are bound as a uniform buffer, of vectors: Mesa's lavapipe loads from storage buffers lane by lane, and
+/// took four times as long for a copy.
+pub(super) fn word(n: usize) -> String {
+    format!("params[{}].{}", n / 4, ["x", "y", "z", "w"][n % 4])
+}
+
+/// The declaration of a nest's parameters.
+pub(super) fn declaration(nest: &LoopNest) -> String {
+    let literals = nest.literals.iter().flat_map(|dtype| dtype.repr()).map(|&ty| register_words(ty));
+    let words = offset(nest, nest.inputs.len() + nest.outputs.len()) + literals.sum::<usize>();
+    format!("@group(0) @binding(0) var<uniform> params: array<vec4<u32>, {}>;", words.div_ceil(4))
+}
+
 /// The word at which the extents begin.
 pub(super) const EXTENTS: usize = HEADER;
 
@@ -57,7 +70,7 @@ pub(super) fn register_words(ty: PrimType) -> usize {
     }
 }
 
-/// The parameters of a dispatch. `before` is, for each operand, how many bytes of it lie before what is bound; `literals` are
+/// The parameters of a dispatch, whole vectors. `before` is, for each operand, how many bytes of it lie before what is bound; `literals` are
 /// registers' bits.
 ///
 /// # Errors
@@ -99,5 +112,6 @@ pub fn params(
             words.push((bits >> 32) as u32);
         }
     }
+    words.resize(words.len().next_multiple_of(4), 0);
     Ok(words)
 }

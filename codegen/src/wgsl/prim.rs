@@ -24,11 +24,11 @@ pub fn constant(ty: PrimType, bits: u64) -> String {
         PrimType::Bool => format!("{}", bits & 1 == 1),
         PrimType::I8 | PrimType::I16 | PrimType::I32 => format!("{bits}u"),
         PrimType::I64 => wide(bits),
-        PrimType::F32 if bits == 0 => "bitcast<f32>(params[0u])".to_owned(),
-        PrimType::F32 if bits == 1 << 31 => "bitcast<f32>(params[0u] | 0x80000000u)".to_owned(),
+        PrimType::F32 if bits == 0 => "bitcast<f32>(params[0].x)".to_owned(),
+        PrimType::F32 if bits == 1 << 31 => "bitcast<f32>(params[0].x | 0x80000000u)".to_owned(),
         PrimType::F32 => format!("bitcast<f32>({bits:#x}u)"),
         PrimType::F64 if bits << 1 == 0 => {
-            format!("bitcast<f64>(nd64_make(params[0u], params[0u] | {:#x}u))", bits >> 32)
+            format!("bitcast<f64>(nd64_make(params[0].x, params[0].x | {:#x}u))", bits >> 32)
         }
         PrimType::F64 => format!("bitcast<f64>({})", wide(bits)),
     }

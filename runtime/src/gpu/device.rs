@@ -291,8 +291,7 @@ impl Gpu {
 
     /// Arrays a kernel may use at once.
     pub fn max_arrays(&self) -> usize {
-        // One binding is the parameters'.
-        let most = (self.limits.max_storage_buffers_per_shader_stage as usize).saturating_sub(1);
+        let most = self.limits.max_storage_buffers_per_shader_stage as usize;
         most.min(self.max_arrays.unwrap_or(most))
     }
 

@@ -89,22 +89,19 @@ impl Gpu {
                 self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source })
             }
         };
-        let entry = |binding: usize, read_only: bool| wgpu::BindGroupLayoutEntry {
+        let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
+        let entry = |binding: usize, ty| wgpu::BindGroupLayoutEntry {
             binding: binding as u32,
             visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage { read_only },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
             count: None,
         };
-        let mut entries = vec![entry(0, true)];
+        let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
         if self.fault(Fault::Pipeline) {
             let most = self.limits.max_storage_buffers_per_shader_stage as usize;
-            entries.extend((0..most).map(|n| entry(1000 + n, true)));
+            entries.extend((0..most).map(|n| entry(1000 + n, storage(true))));
         }
-        entries.extend(module.bindings.iter().enumerate().map(|(n, binding)| entry(1 + n, !binding.writes())));
+        entries.extend(module.bindings.iter().enumerate().map(|(n, binding)| entry(1 + n, storage(!binding.writes()))));
         let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
         let layout = self.device.create_bind_group_layout(&descriptor);
         let whole = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

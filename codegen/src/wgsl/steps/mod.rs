@@ -228,13 +228,12 @@ impl<'a> Module<'a> {
         }
         let mut at = params::offset(nest, nest.inputs.len() + nest.outputs.len());
         for ty in nest.literals.iter().flat_map(|dtype| dtype.repr()) {
-            let word = |at: usize| format!("params[{at}u]");
             let value = match ty {
-                PrimType::Bool => format!("({} != 0u)", word(at)),
-                PrimType::I8 | PrimType::I16 | PrimType::I32 => word(at),
-                PrimType::F32 => format!("bitcast<f32>({})", word(at)),
-                PrimType::I64 => format!("nd64_make({}, {})", word(at), word(at + 1)),
-                PrimType::F64 => format!("bitcast<f64>(nd64_make({}, {}))", word(at), word(at + 1)),
+                PrimType::Bool => format!("({} != 0u)", params::word(at)),
+                PrimType::I8 | PrimType::I16 | PrimType::I32 => params::word(at),
+                PrimType::F32 => format!("bitcast<f32>({})", params::word(at)),
+                PrimType::I64 => format!("nd64_make({}, {})", params::word(at), params::word(at + 1)),
+                PrimType::F64 => format!("bitcast<f64>(nd64_make({}, {}))", params::word(at), params::word(at + 1)),
             };
             at += params::register_words(*ty);
             loads.push(format!("let x{} = {value};", inputs.len()));
@@ -286,7 +285,7 @@ impl<'a> Module<'a> {
     fn each(&mut self, inner: impl FnOnce(&mut Module<'a>)) {
         self.main(|this| {
             this.code.line(format!("let id = workgroup * {WORKGROUP}u + local;"));
-            this.code.line("if (id >= params[1u]) { return; }");
+            this.code.line("if (id >= params[0].y) { return; }");
             inner(this);
         });
     }
@@ -324,7 +323,7 @@ impl<'a> Module<'a> {
             this.code.line(format!("let start = id * {count}u;"));
             for k in 0..count {
                 let flat = format!("flat{k}");
-                this.code.line(format!("let {flat} = min(start + {k}u, params[4u] - 1u);"));
+                this.code.line(format!("let {flat} = min(start + {k}u, params[1].x - 1u);"));
                 let loops = this.split(0..nest.rank, &flat, &format!("i{k}_"));
                 this.code.line(format!("let result{k} = element({});", loops.join(", ")));
             }
@@ -335,10 +334,10 @@ impl<'a> Module<'a> {
                     for k in 0..count {
                         let store = this.store(
                             Binding::Output(n),
-                            &format!("(params[{at}u] + start + {k}u)"),
+                            &format!("({} + start + {k}u)", params::word(at)),
                             &this.fields(&format!("result{k}"), n),
                         );
-                        this.code.block(format!("if (start + {k}u < params[4u])"), |code| code.lines(&store));
+                        this.code.block(format!("if (start + {k}u < params[1].x)"), |code| code.lines(&store));
                     }
                     continue;
                 }
@@ -347,12 +346,12 @@ impl<'a> Module<'a> {
                     let parts: Vec<String> = (0..4 / bytes)
                         .map(|k| {
                             let (k, shift) = (first + k, 8 * bytes * k);
-                            format!("(select(0u, result{k}.w{word}, start + {k}u < params[4u]) << {shift}u)")
+                            format!("(select(0u, result{k}.w{word}, start + {k}u < params[1].x) << {shift}u)")
                         })
                         .collect();
-                    let index = format!("(params[{at}u] + start + {first}u) / {}u", 4 / bytes);
+                    let index = format!("({} + start + {first}u) / {}u", params::word(at), 4 / bytes);
                     let store = format!("{name}[{index}] = {};", parts.join(" | "));
-                    this.code.block(format!("if (start + {first}u < params[4u])"), |code| code.line(store));
+                    this.code.block(format!("if (start + {first}u < params[1].x)"), |code| code.line(store));
                 }
             }
         });
@@ -373,7 +372,7 @@ impl<'a> Module<'a> {
     fn finish(self) -> WgslModule {
         let features = self.code.features;
         let mut code = String::new();
-        let _ = writeln!(code, "@group(0) @binding(0) var<storage, read> params: array<u32>;");
+        let _ = writeln!(code, "{}", params::declaration(self.nest));
         for (n, &binding) in self.bindings.iter().enumerate() {
             let name = Self::name(binding);
             let memory = Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding) };

@@ -31,15 +31,15 @@ impl Module<'_> {
             code.line(format!("let lane = {lane};"));
             code.line(format!("let slot = {pair};"));
             code.line(format!("let id = workgroup * {per}u + slot;"));
-            code.line("let busy = id < params[1u];");
+            code.line("let busy = id < params[0].y;");
             let (row, block) = match along_kept {
-                true => ("id % params[2u]", "id / params[2u]"),
-                false => ("id / params[3u]", "id % params[3u]"),
+                true => ("id % params[0].z", "id / params[0].z"),
+                false => ("id / params[0].w", "id % params[0].w"),
             };
             code.line(format!("let row = {row};"));
             code.line(format!("let block = {block};"));
-            code.line(format!("let start = (params[5u] + block) * {BLOCK}u;"));
-            code.line("let length = params[4u];");
+            code.line(format!("let start = (params[1].y + block) * {BLOCK}u;"));
+            code.line("let length = params[1].x;");
             code.line(format!("let present = select(0u, min(length - min(start, length), {LANES}u), busy);"));
             let outer = this.split(0..kept, "row", "k");
             this.total();
@@ -81,7 +81,7 @@ impl Module<'_> {
             this.store_all("total", |n| match last {
                 true => (Binding::Output(n), position(nest, inputs + n, &outer)),
                 // The blocks of a row lie together, those of other dispatches among them.
-                false => (Binding::PartialOut(n), "row * params[6u] + params[5u] + block".to_owned()),
+                false => (Binding::PartialOut(n), "row * params[1].z + params[1].y + block".to_owned()),
             });
         });
     }
@@ -91,14 +91,14 @@ impl Module<'_> {
         let nest = self.nest;
         let value = self.loaded(Binding::PartialIn, |_| "at".to_owned());
         self.each(|this| {
-            this.code.line(format!("let groups_of_row = (params[3u] + {}u) / {LEAVES}u;", LEAVES - 1));
+            this.code.line(format!("let groups_of_row = (params[0].w + {}u) / {LEAVES}u;", LEAVES - 1));
             this.code.line("let row = id / groups_of_row;");
             this.code.line("let part = id % groups_of_row;");
             this.code.line(format!("let first = part * {LEAVES}u;"));
-            this.code.line(format!("var count = min(params[3u] - first, {LEAVES}u);"));
+            this.code.line(format!("var count = min(params[0].w - first, {LEAVES}u);"));
             this.code.line(format!("var values: array<Words, {LEAVES}>;"));
             this.code.block("for (var i = 0u; i < count; i++)", |code| {
-                code.line("let at = row * params[3u] + first + i;");
+                code.line("let at = row * params[0].w + first + i;");
                 code.line(format!("values[i] = {value};"));
             });
             this.code.block("while (count > 1u)", |code| {

@@ -12,12 +12,12 @@ impl Module<'_> {
         let (kept, inputs) = (nest.kept(), nest.inputs.len());
         self.each(|this| {
             // Neighbours take neighbouring rows.
-            this.code.line("let row = id % params[2u];");
-            this.code.line("let block = params[5u] + id / params[2u];");
+            this.code.line("let row = id % params[0].z;");
+            this.code.line("let block = params[1].y + id / params[0].z;");
             let mut loops = this.split(0..kept, "row", "k");
             loops.push("at".to_owned());
             this.code.line(format!("let start = block * {BLOCK}u;"));
-            this.code.line(format!("let end = min(start + {BLOCK}u, params[4u]);"));
+            this.code.line(format!("let end = min(start + {BLOCK}u, params[1].x);"));
             this.total();
             let mut stores = Vec::new();
             for n in 0..nest.outputs.len() {
@@ -30,7 +30,7 @@ impl Module<'_> {
                 code.lines(&stores);
             });
             if !last {
-                this.code.line("let slot = block * params[2u] + row;");
+                this.code.line("let slot = block * params[0].z + row;");
                 for n in 0..nest.outputs.len() {
                     let store = this.store(Binding::PartialOut(n), "slot", &this.fields("total", n));
                     this.code.lines(&store);
@@ -45,12 +45,12 @@ impl Module<'_> {
         self.each(|this| {
             this.total();
             let value = this.loaded(Binding::PartialIn, |_| "before".to_owned());
-            let mut stores = vec!["let to = block * params[2u] + id;".to_owned()];
+            let mut stores = vec!["let to = block * params[0].z + id;".to_owned()];
             for n in 0..nest.outputs.len() {
                 stores.extend(this.store(Binding::PartialOut(n), "to", &this.fields("total", n)));
             }
-            this.code.block("for (var block = 1u; block < params[3u]; block++)", |code| {
-                code.line("let before = (block - 1u) * params[2u] + id;");
+            this.code.block("for (var block = 1u; block < params[0].w; block++)", |code| {
+                code.line("let before = (block - 1u) * params[0].z + id;");
                 code.line(format!("let value = {value};"));
                 code.line("if (block == 1u) { total = value; } else { total = combine(total, value); }");
                 code.lines(&stores);
@@ -63,9 +63,9 @@ impl Module<'_> {
         let nest = self.nest;
         let (kept, inputs) = (nest.kept(), nest.inputs.len());
         self.each(|this| {
-            this.code.line("let row = id % params[2u];");
-            this.code.line(format!("let at = params[5u] * {BLOCK}u + id / params[2u];"));
-            this.code.line(format!("let carry = (at / {BLOCK}u) * params[2u] + row;"));
+            this.code.line("let row = id % params[0].z;");
+            this.code.line(format!("let at = params[1].y * {BLOCK}u + id / params[0].z;"));
+            this.code.line(format!("let carry = (at / {BLOCK}u) * params[0].z + row;"));
             let mut loops = this.split(0..kept, "row", "k");
             loops.push("at".to_owned());
             let carry = this.loaded(Binding::PartialIn, |_| "carry".to_owned());
