@@ -397,7 +397,14 @@ fn info(info: &wgpu::AdapterInfo) -> GpuInfo {
     }
 }
 
+/// Apple's machines have no Vulkan of their own.
+#[cfg(target_vendor = "apple")]
+fn float_controls(_: &wgpu::Adapter) -> FloatControls {
+    FloatControls::default()
+}
+
 /// What the driver says of float controls, which wgpu does not hand on.
+#[cfg(not(target_vendor = "apple"))]
 fn float_controls(adapter: &wgpu::Adapter) -> FloatControls {
     // SAFETY: the adapter is only asked for properties, and nothing of it is kept.
     let Some(hal) = (unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }) else { return FloatControls::default() };
