@@ -1,6 +1,6 @@
 //! From flat numbers to indices of loops, and from these to positions in arrays.
 
-use super::params::{self, EXTENTS};
+use super::params::{self, HEADER};
 use ndjit_ir::loops::{LoopNest, Stride};
 
 /// Statements that take the number `flat` apart into indices of the loops `range` of a nest, and the indices' names.
@@ -13,7 +13,7 @@ pub fn indices(range: std::ops::Range<usize>, flat: &str, prefix: &str) -> (Vec<
             statements.push(format!("let {name} = {rest};"));
             break;
         }
-        let extent = params::word(EXTENTS + n);
+        let extent = params::word(HEADER + n);
         statements.push(format!("let {name} = {rest} % {extent};"));
         statements.push(format!("let {name}_rest = {rest} / {extent};"));
         rest = format!("{name}_rest");

@@ -7,7 +7,7 @@
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::{Error, ErrorCode, PrimType, Result};
 
-/// Words of the header.
+/// Words of the header; the extents follow.
 pub const HEADER: usize = 7;
 
 /// The numbers a dispatch is told.
@@ -48,13 +48,10 @@ pub(super) fn declaration(nest: &LoopNest) -> String {
     format!("@group(0) @binding(0) var<uniform> params: array<vec4<u32>, {}>;", words.div_ceil(4))
 }
 
-/// The word at which the extents begin.
-pub(super) const EXTENTS: usize = HEADER;
-
 /// The word at which the offset of an operand is; inputs are counted before outputs. Of the number of operands: where literals begin.
 pub(super) fn offset(nest: &LoopNest, operand: usize) -> usize {
     let words = |n: usize| if index(nest, n) { 2 } else { 1 } * (nest.rank + 1);
-    EXTENTS + nest.rank + (0..operand).map(words).sum::<usize>()
+    HEADER + nest.rank + (0..operand).map(words).sum::<usize>()
 }
 
 /// Whether an operand is an index.

@@ -9,7 +9,7 @@ use crate::passes::split::{Split, split};
 use crate::wgsl::body::Code;
 use crate::wgsl::index::{indices, position};
 use crate::wgsl::memory::{Memory, Packing, index};
-use crate::wgsl::params::{self, EXTENTS};
+use crate::wgsl::params;
 use crate::wgsl::prim::register;
 use crate::wgsl::{Binding, Features, Pieces, Step, WORKGROUP, WgslModule, library};
 use ndjit_ir::body::Body;
@@ -398,6 +398,3 @@ fn zero(ty: PrimType) -> String {
         PrimType::I8 | PrimType::I16 | PrimType::I32 => "0u".to_owned(),
     }
 }
-
-/// The number of words before the extents, for those who read parameters.
-const _: () = assert!(EXTENTS == super::HEADER);
