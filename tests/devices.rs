@@ -223,6 +223,10 @@ fn copies_to_the_host_are_made_while_other_things_are_done() {
     view.copy_to_host_async().unwrap();
     assert_eq!(view.to_vec::<i32>().unwrap()[..3], [0, 1000, 2000]);
     Array::from([1u8]).copy_to_host_async().unwrap();
+    // Waiting is not reading.
+    let sum = &x + 6;
+    assert_eq!(sum.block_until_ready().unwrap().device(), gpu);
+    assert_eq!(sum.to_vec::<i32>().unwrap()[..2], [6, 7]);
     // What was asked for and is not read is let go.
     (&x + 5).copy_to_host_async().unwrap();
 }

@@ -1,7 +1,7 @@
-//! What a device does: the one trait at the bottom, and the CPU as its first implementation.
+//! What a device does with one loop nest: the trait at the bottom, and the CPU's implementation.
 //!
-//! A device compiles loop nests, has memory, moves bytes to it and from it, and runs kernels on it. Programs, plans and caches
-//! of plans are above this trait and know no device.
+//! A device compiles loop nests, has memory, moves bytes to it and from it, and runs kernels on it. Whole programs run by
+//! [`Program`](crate::devices::Program), which keeps threads and queues busy between kernels.
 
 use crate::buffer::Buffer;
 use crate::code::{CodeOptions, Kernel, Operands};
@@ -66,6 +66,29 @@ pub trait Backend: Debug + Send + Sync {
         inputs: &[&Self::Memory],
         outputs: &mut [Self::Memory],
     ) -> Result<()>;
+
+    /// Runs a nest without literals on copies of the host's bytes; returns those of each output, which has so many.
+    ///
+    /// # Errors
+    /// Those of the functions above.
+    fn run_on_bytes(
+        &self,
+        nest: &LoopNest,
+        geometry: &Geometry,
+        inputs: &[Vec<u8>],
+        outputs: &[usize],
+    ) -> Result<Vec<Vec<u8>>> {
+        let kernel = self.compile(nest, CodeOptions { vector: true, compile: true })?;
+        let inputs = inputs.iter().map(|bytes| self.upload(bytes)).collect::<Result<Vec<_>>>()?;
+        let mut memory = outputs.iter().map(|&bytes| self.allocate(bytes)).collect::<Result<Vec<_>>>()?;
+        self.run(&kernel, geometry, &[], &inputs.iter().collect::<Vec<_>>(), &mut memory)?;
+        let read = |(memory, &bytes): (&Self::Memory, &usize)| {
+            let mut bytes = vec![0; bytes];
+            self.download(memory, &mut bytes)?;
+            Ok(bytes)
+        };
+        memory.iter().zip(outputs).map(read).collect()
+    }
 }
 
 /// The processor this program runs on.

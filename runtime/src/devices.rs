@@ -80,6 +80,17 @@ impl Memory {
         }
     }
 
+    /// Waits until a GPU has computed the elements.
+    ///
+    /// # Errors
+    /// `Device` if the GPU is lost or does not answer.
+    pub fn wait(&self) -> Result<()> {
+        match self {
+            Memory::Host(_) => Ok(()),
+            Memory::Gpu(memory) => memory.wait(),
+        }
+    }
+
     /// Asks a GPU for the elements and does not wait; `None` where they are in the host's memory.
     ///
     /// # Errors

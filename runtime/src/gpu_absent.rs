@@ -70,6 +70,14 @@ impl Memory {
         match *self {}
     }
 
+    /// Waits for the elements.
+    ///
+    /// # Errors
+    /// Never: there is no such memory.
+    pub fn wait(&self) -> Result<()> {
+        match *self {}
+    }
+
     /// Asks for the elements.
     ///
     /// # Errors

@@ -259,6 +259,24 @@ impl Array {
         }
     }
 
+    /// Runs what waits, and returns when the elements are computed: what is asked of a GPU is done later, and whoever reads waits anyway, so
+    /// that this is for measuring time. As JAX's method of this name.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// assert_eq!((&x * 2).block_until_ready()?.to_vec::<f32>()?, [2.0, 4.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`eval`](Array::eval); `Device` if the device is lost or does not answer.
+    pub fn block_until_ready(&self) -> Result<&Array> {
+        self.memory()?.wait()?;
+        Ok(self)
+    }
+
     /// Asks for a copy of the elements in the host's memory and does not wait: it is made when the device gets to it, and the next reading
     /// of the array takes it. Runs what waits. Nothing happens to an array in the host's memory. As JAX's method of this name.
     ///

@@ -95,4 +95,17 @@ fn copy() -> Result<()> {
     Ok(())
 }
 
-examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy }
+// Where there is no Vulkan, the code has to guard results.
+#[cfg(all(feature = "gpu", not(target_vendor = "apple")))]
+fn on_gpu() -> Result<()> {
+    use ndjit::{Array, Device, Stage, jit};
+
+    let f = jit(|x, y| x + y * 2).on(Device::gpu());
+    f.call((&Array::from([1.0f32, 2.0, 3.0]), &[10.0f32, 20.0, 30.0]))?;
+    for line in f.explain(Stage::Code).lines().skip(1) {
+        println!("{line}");
+    }
+    Ok(())
+}
+
+examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu }

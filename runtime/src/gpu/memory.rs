@@ -123,6 +123,15 @@ impl Memory {
         asked.map_or_else(|| self.gpu.alive(), |(last, into)| self.gpu.answer(last, into))
     }
 
+    /// Waits until all that was asked of the device before is done, and so the elements are there.
+    ///
+    /// # Errors
+    /// `Device` if the device is lost or does not answer.
+    pub fn wait(&self) -> Result<()> {
+        let last = self.gpu.scoped("waiting", || Ok(self.gpu.queue.submit([])))?;
+        self.gpu.wait(&last)
+    }
+
     /// Asks for the elements and does not wait: they come to the host while other things are done.
     ///
     /// # Errors

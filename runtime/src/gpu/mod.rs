@@ -7,14 +7,15 @@
 //! Everything can fail, and nothing panics: what wgpu reports is caught around its calls, a lost device is noticed and
 //! stays an error, and waiting has an end. [`Faults`] make things fail, to test that.
 
+mod backend;
 mod calls;
 mod chunks;
 mod device;
 mod dispatch;
 mod faults;
 mod memory;
-mod nest;
 mod pipeline;
+mod placement;
 mod pool;
 mod probe;
 mod program;
@@ -26,5 +27,6 @@ mod spirv;
 pub use device::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
 pub use faults::{Fault, Faults};
 pub use memory::{Memory, Reading};
-pub use program::{Placement, Program};
+pub use placement::Placement;
+pub use program::Program;
 pub use registry::{opened, with_options};

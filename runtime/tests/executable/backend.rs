@@ -25,6 +25,8 @@ fn a_kernel_runs_on_uploaded_memory() {
     assert_eq!(code(Cpu.run(&kernel, &scheduled.geometry, &[], &[&x, &x], &mut out)), ErrorCode::Argument);
     assert_eq!(code(Cpu.run(&kernel, &scheduled.geometry, &[two], &[&x], &mut out)), ErrorCode::Verify);
     assert_eq!(code(Cpu.download(&x, &mut host[..4])), ErrorCode::Argument);
+    let error = Cpu.run_on_bytes(&scheduled.nest, &scheduled.geometry, &[], &[20]).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Verify);
 }
 
 #[test]

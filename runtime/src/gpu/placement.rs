@@ -1,0 +1,78 @@
+//! Where each loop nest of a program runs: on the device, or on the processor where the device lacks a dtype.
+
+use super::device::Gpu;
+use crate::devices::Fallback;
+use ndjit_codegen::passes::expand::expand;
+use ndjit_ir::body::{Body, InstKind};
+use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
+use std::fmt;
+
+/// Where a kernel runs, and as what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// On the device.
+    Device,
+    /// On the device; integers of 64 bits are pairs of words.
+    Emulated,
+    /// On the processor, since the device lacks this dtype.
+    Cpu(DType),
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Placement::Device => f.write_str("on the device"),
+            Placement::Emulated => {
+                f.write_str("on the device, which has no integers of 64 bits: they are pairs of words")
+            }
+            Placement::Cpu(dtype) => write!(f, "on the processor: the device has no {dtype}"),
+        }
+    }
+}
+
+/// Where a nest runs.
+pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Result<Placement> {
+    let features = gpu.features();
+    let body = expand(nest)?;
+    let LoopBody::Prims { body, .. } = &body.body else { return Ok(Placement::Device) };
+    let has = |ty: PrimType| uses(body, ty);
+    match fallback {
+        _ if !features.float64 && has(PrimType::F64) => match fallback {
+            Fallback::Cpu => Ok(Placement::Cpu(DType::F64)),
+            Fallback::Error | Fallback::Emulate => {
+                let headline = format!("gpu: {} has no f64, and a kernel computes in it", gpu.info().name);
+                Err(Error::new(ErrorCode::Backend, headline)
+                    .help("run such kernels on the processor (`Fallback::Cpu`), or cast to f32"))
+            }
+        },
+        Fallback::Cpu
+            if !features.int64 && has(PrimType::I64) && dtypes(nest).any(|d| d.bytes() == 8 && d.is_int()) =>
+        {
+            Ok(Placement::Cpu(DType::I64))
+        }
+        // Where it is an error, the trace has refused the user's; what is left are positions.
+        _ if !features.int64 && has(PrimType::I64) => Ok(Placement::Emulated),
+        _ => Ok(Placement::Device),
+    }
+}
+
+/// The dtypes of a nest's arrays and of what is computed from them.
+fn dtypes(nest: &LoopNest) -> impl Iterator<Item = DType> + '_ {
+    let memory = nest.inputs.iter().filter(|access| !access.index).chain(&nest.outputs).map(|access| access.dtype);
+    let stmts = match &nest.body {
+        LoopBody::Ops(body) => &body.stmts[..],
+        LoopBody::Prims { .. } => &[],
+    };
+    let positions = nest.inputs.iter().any(|access| access.index);
+    memory.chain(stmts.iter().filter(move |_| !positions).map(|stmt| stmt.dtype)).chain(nest.literals.iter().copied())
+}
+
+/// Whether a body has a register of a type, in bodies inside too.
+fn uses(body: &Body, ty: PrimType) -> bool {
+    body.types.contains(&ty)
+        || body.insts.iter().any(|inst| match &inst.kind {
+            InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => uses(inner, ty),
+            InstKind::Const(_) | InstKind::Prim(_) | InstKind::Table(_) => false,
+        })
+}
