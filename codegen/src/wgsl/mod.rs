@@ -21,6 +21,7 @@ pub use params::{HEADER, Header, params};
 pub use steps::{bodies, emit};
 
 use crate::target::Target;
+use ndjit_ir::loops::LoopNest;
 use std::fmt;
 
 /// Invocations of a workgroup, along x.
@@ -105,6 +106,17 @@ pub enum Step {
     Carries,
     /// A scan: one invocation an element that is not of the first block: its result with what the blocks before give.
     Carried,
+}
+
+impl Step {
+    /// The first step of a nest whose rows have one block.
+    pub fn first(nest: &LoopNest) -> Step {
+        match &nest.reduce {
+            None => Step::Elements { packed: nest.outputs.iter().any(|access| access.dtype.bytes() < 4) },
+            Some(reduce) if reduce.scans() => Step::Local { last: true },
+            Some(_) => Step::Lanes { last: true },
+        }
+    }
 }
 
 impl fmt::Display for Step {
