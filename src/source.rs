@@ -34,12 +34,17 @@ pub(crate) struct Sources {
 
 impl Sources {
     fn line(&self, place: Place) -> Option<String> {
+        self.numbered(place.file, place.line as usize)
+    }
+
+    /// A line of a file, counted from 1.
+    pub fn numbered(&self, file: &'static str, number: usize) -> Option<String> {
         let mut files = self.files.borrow_mut();
-        let lines = files.entry(place.file).or_insert_with(|| {
-            let text = fs::read_to_string(place.file).ok()?;
+        let lines = files.entry(file).or_insert_with(|| {
+            let text = fs::read_to_string(file).ok()?;
             Some(text.lines().map(str::to_owned).collect())
         });
-        lines.as_ref()?.get((place.line as usize).checked_sub(1)?).cloned()
+        lines.as_ref()?.get(number.checked_sub(1)?).cloned()
     }
 
     /// An operation as it is written.

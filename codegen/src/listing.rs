@@ -31,6 +31,9 @@ impl Line {
 pub fn loops(nest: &LoopNest) -> Vec<Line> {
     let LoopBody::Ops(ops) = &nest.body else { return plain(&nest.to_string()) };
     lines(&nest.to_string(), |line| {
+        if combines(line) {
+            return Some(Origin::Results);
+        }
         let statement = number(line, "t").or_else(|| stored(line).and_then(|n| Some(ops.outputs.get(n)?.index())))?;
         Some(origin(ops.stmts.get(statement)?, statement))
     })
@@ -75,6 +78,7 @@ pub fn wgsl(module: &WgslModule) -> Vec<Line> {
         let text = line.trim_start();
         match text.strip_prefix("// ").and_then(|comment| number(comment, "t")) {
             Some(statement) => current = Some(Origin::Statement(statement as u32)),
+            None if text.starts_with("fn combine(") => current = Some(Origin::Results),
             None if text.starts_with("return") || line.starts_with('}') || line.is_empty() => current = None,
             None => {}
         }
@@ -111,11 +115,14 @@ fn number(line: &str, prefix: &str) -> Option<usize> {
     digits[..end].parse().ok()
 }
 
-/// The output that a line stores, reduces or scans.
+/// The output that a line stores.
 fn stored(line: &str) -> Option<usize> {
-    let text = line.trim_start();
-    let rest = ["store ", "reduce ", "scan "].iter().find_map(|verb| text.strip_prefix(verb))?;
-    number(rest, "out")
+    number(line.trim_start().strip_prefix("store ")?, "out")
+}
+
+/// Whether a line combines values into a result.
+fn combines(line: &str) -> bool {
+    ["reduce out", "scan out"].iter().any(|verb| line.trim_start().starts_with(verb))
 }
 
 /// What registers of a body were made from.
@@ -148,6 +155,7 @@ impl<'a> Registers<'a> {
     fn of_line(&self, line: &str) -> Option<Origin> {
         match number(line, "r") {
             Some(reg) => self.of(Located::Register(Reg::from_index(reg))),
+            None if combines(line) => Some(Origin::Results),
             None => self.stored(stored(line)?),
         }
     }

@@ -21,6 +21,7 @@ mod interpret;
 pub mod kernels;
 mod literals;
 mod plan;
+pub mod planned;
 pub mod pod;
 pub mod pool;
 mod reduce;

@@ -71,6 +71,14 @@ pub(crate) fn value(
     }
 }
 
+/// Why each value of a graph without calls has its dtype, by its node.
+pub(crate) fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[Input], policy: Policy) -> Vec<String> {
+    let sources = Sources::default();
+    let read = |site| sources.snippet(site);
+    let explainer = Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read);
+    graph.node_ids().map(|id| explainer.explain(graph.node(id).first()).to_string()).collect()
+}
+
 /// The first operation that widened a dtype. Calls are looked into.
 pub(crate) fn first_widening(
     graph: &Graph<ValueType>,

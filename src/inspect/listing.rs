@@ -7,6 +7,7 @@ use ndjit_codegen::listing::{self, Line};
 use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts};
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::{Lowered, Scheduled};
+use ndjit_ir::explain::Input;
 use ndjit_ir::graph::{Graph, NodeId, Type, Value};
 use ndjit_ir::kernel::{FusedKernel, OpBody};
 use ndjit_ir::loops::{LoopBody, LoopNest};
@@ -45,6 +46,8 @@ pub(crate) struct Looked<'a> {
     pub settings: Settings,
     /// What was compiled of it, if it was.
     pub program: Option<&'a Program>,
+    /// What the array parameters of the traced function are.
+    pub inputs: Vec<Input>,
 }
 
 impl Looked<'_> {

@@ -22,12 +22,13 @@ use crate::expr::Expr;
 use crate::stats::KernelStats;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
-use ndjit_ir::{Place, Result};
+use ndjit_ir::{Error, ErrorCode, Place, Result};
 use ndjit_runtime::{Fallback, KernelCode};
 use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -282,6 +283,34 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The text of a stage, for the signature of the last call; empty before the first.
     pub fn explain(&self, stage: Stage) -> String {
         self.core.plans.last().map_or_else(String::new, |plan| plan.explain(stage))
+    }
+
+    /// Writes a page of all stages of the last call's program side by side, for a browser: the lines of the source, the graphs, the loops, and
+    /// the code of the processor and of a GPU. What the pointer is on lights up in all of them. Kernels have colours; each operation says
+    /// why it has its dtype; a chart shows which arrays are in memory when. One file, which needs no network.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// f.call((&Array::from([1.0f32]), &Array::from([2i8])))?;
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("out.html");
+    /// f.explain_html(&path)?;
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` before the first call; `Io` if the file cannot be written.
+    pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
+        let plan = self.core.plans.last().ok_or_else(|| {
+            Error::new(ErrorCode::Argument, "explain_html: the function was not called yet").help(
+                "call it first, or write the page of a lowered one: `f.trace(&specs)?.lower()?.explain_html(path)`",
+            )
+        })?;
+        plan.looked().write_page(path.as_ref())
     }
 
     /// Why a result of the last call has its dtype; `None` before the first call, and if there are fewer results.

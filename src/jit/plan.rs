@@ -154,7 +154,7 @@ impl Plan {
             results.push(ResultType { ty, dtype, shape });
         }
         stats::count_plan();
-        stage::dump(&Looked { lowered: &lowered, config, settings, program: Some(&program) });
+        stage::dump(|| Looked { lowered: &lowered, config, settings, program: Some(&program), inputs: Vec::new() });
         Ok(Plan {
             settings,
             arguments,
@@ -199,7 +199,9 @@ impl Plan {
 
     /// The plan, to be looked into.
     pub fn looked(&self) -> Looked<'_> {
-        Looked { lowered: &self.lowered, config: &self.config, settings: self.settings, program: Some(&self.program) }
+        let Plan { lowered, config, settings, program, arguments, hidden, .. } = self;
+        let (settings, program, inputs) = (*settings, Some(program), inputs(arguments, hidden.len()));
+        Looked { lowered, config, settings, program, inputs }
     }
 
     /// The text of a stage.

@@ -48,7 +48,7 @@ impl FromStr for Stage {
 }
 
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
-pub(crate) fn dump(looked: &Looked<'_>) {
+pub(crate) fn dump<'a>(looked: impl Fn() -> Looked<'a>) {
     static STAGES: OnceLock<Vec<Stage>> = OnceLock::new();
     let stages = STAGES.get_or_init(|| {
         let names = std::env::var("NDJIT_DUMP").unwrap_or_default();
@@ -65,6 +65,6 @@ pub(crate) fn dump(looked: &Looked<'_>) {
         stages
     });
     for &stage in stages {
-        eprintln!("== {} ==\n{}", stage.name(), looked.listing(stage).to_string().trim_end());
+        eprintln!("== {} ==\n{}", stage.name(), looked().listing(stage).to_string().trim_end());
     }
 }

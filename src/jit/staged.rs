@@ -20,6 +20,7 @@ use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Place, Result, Shape, ValueTyp
 use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Type and shape of an argument, without data. Row-major in memory.
@@ -212,8 +213,20 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
 impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
-        let (lowered, config) = (&self.lowered, &self.core.config);
-        Looked { lowered, config, settings: self.settings, program: None }.listing(stage).to_string()
+        self.looked().listing(stage).to_string()
+    }
+
+    fn looked(&self) -> Looked<'_> {
+        let (lowered, config, settings) = (&self.lowered, &self.core.config, self.settings);
+        Looked { lowered, config, settings, program: None, inputs: plan::inputs(&self.arguments, self.hidden.len()) }
+    }
+
+    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be written.
+    pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.looked().write_page(path.as_ref())
     }
 
     /// The casts of the typed program, each with what asked for it.
@@ -240,6 +253,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
         self.plan.explain(stage)
+    }
+
+    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be written.
+    pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.plan.looked().write_page(path.as_ref())
     }
 
     /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile.

@@ -1,0 +1,177 @@
+//! The page of a program: which lines light up together, that it is one file, and what a browser makes of it where there is one.
+
+use ndjit::{Array, ErrorCode, Expr, jit, keepdims, max, sum};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+}
+
+fn softmax(x: Expr) -> Expr {
+    let e = (x - max(x, keepdims(-1))).exp();
+    e / sum(e, keepdims(-1))
+}
+
+/// The page of `x + y * 2`, in a file of this name.
+fn of_sum(name: &str) -> (PathBuf, String) {
+    let f = jit(|x, y| x + y * 2);
+    f.call((&Array::from([1.0f32, 2.0]), &Array::from([1i8, 2]))).unwrap();
+    let path = folder().join(name);
+    f.explain_html(&path).unwrap();
+    let page = std::fs::read_to_string(&path).unwrap();
+    (path, page)
+}
+
+/// The lines of each panel: text and numbers of operations.
+fn panels(page: &str) -> BTreeMap<String, Vec<(String, BTreeSet<usize>)>> {
+    let mut panels = BTreeMap::new();
+    for section in page.split("<section id=\"").skip(1) {
+        let name = section.split('"').next().unwrap().to_owned();
+        let body = section.split("</section>").next().unwrap();
+        let lines = body.split("<div class=\"l").skip(2).map(|line| {
+            let (head, text) = line.split_once('>').unwrap();
+            let nodes = head.split_once("data-n=\"").map_or("", |(_, rest)| rest.split('"').next().unwrap());
+            let nodes = nodes.split(' ').filter(|n| !n.is_empty()).map(|n| n.parse().unwrap()).collect();
+            (text.split("</div>").next().unwrap().to_owned(), nodes)
+        });
+        panels.insert(name, lines.collect());
+    }
+    panels
+}
+
+/// The lines that were made from an operation alone.
+fn made_from(lines: &[(String, BTreeSet<usize>)], node: usize) -> Vec<&str> {
+    lines.iter().filter(|(_, nodes)| nodes.len() == 1 && nodes.contains(&node)).map(|(text, _)| text.trim()).collect()
+}
+
+#[test]
+fn lines_know_what_they_were_made_from() {
+    let (_, page) = of_sum("lines.html");
+    let panels = panels(&page);
+    // %3 = multiply %1, %2; %4 = add %0, %3.
+    insta::assert_snapshot!(made_from(&panels["typed"], 3).join("\n"), @"%3 = multiply %1, %2 : i8[2]");
+    insta::assert_snapshot!(made_from(&panels["typed"], 4).join("\n"), @r"
+    %4 = cast %3 : f32[2]  ; operand y of add at tests/page.rs:19:24: join f32 ∨ i8 = f32
+    %5 = add %0, %4 : f32[2]
+    return %5
+    ");
+    insta::assert_snapshot!(made_from(&panels["loops"], 3).join("\n"), @"t2 = multiply t0, t1 : i8");
+    insta::assert_snapshot!(made_from(&panels["loops"], 4).join("\n"), @r"
+    t3 = cast t2 : f32
+    t5 = add t4, t3 : f32
+    store out0, t5
+    ");
+    insta::assert_snapshot!(made_from(&panels["expanded"], 4).join("\n"), @r"
+    r4 = sext.i8.i32 r3
+    r5 = fromsint.i32.f32 r4
+    r6 = fadd.f32 r1, r5
+    store out0, r6
+    ");
+    insta::assert_snapshot!(made_from(&panels["wgsl"], 4).join("\n"), @r"
+    // t3 = cast t2 : f32
+    let v2 = nd_sext(v1, 24u);
+    let v3 = nd_sint_to_f32(v2);
+    // t5 = add t4, t3 : f32
+    let v4 = x1 + v3;
+    ");
+    assert!(made_from(&panels["clif"], 4).iter().any(|line| line.contains("= fadd ")), "{:?}", panels["clif"]);
+    if cfg!(target_arch = "x86_64") {
+        let assembly = made_from(&panels["assembly"], 4);
+        assert!(assembly.contains(&"; r6 = fadd.f32 r1, r5"), "{assembly:?}");
+        assert!(assembly.iter().any(|line| line.contains("add") && line.contains("xmm")), "{assembly:?}");
+    }
+    let source = &panels["source"];
+    let written: Vec<&str> =
+        source.iter().filter(|(_, nodes)| !nodes.is_empty()).map(|(text, _)| text.as_str()).collect();
+    assert!(matches!(written[..], [line] if line.ends_with("let f = jit(|x, y| x + y * 2);")), "{written:?}");
+}
+
+/// Each operation of a program with reductions reaches each stage.
+#[test]
+fn no_operation_is_lost() {
+    let f = jit(softmax);
+    f.call((&Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]),)).unwrap();
+    let path = folder().join("softmax.html");
+    f.explain_html(&path).unwrap();
+    let panels = panels(&std::fs::read_to_string(&path).unwrap());
+    let operations: BTreeSet<usize> = panels["graph"].iter().flat_map(|(_, nodes)| nodes.iter().copied()).collect();
+    assert!(operations.len() >= 6, "{operations:?}");
+    for (name, lines) in &panels {
+        if name == "spirv" || name == "assembly" && !cfg!(target_arch = "x86_64") {
+            continue;
+        }
+        let reached: BTreeSet<usize> = lines.iter().flat_map(|(_, nodes)| nodes.iter().copied()).collect();
+        // The source has no line for what a call receives.
+        let missing: Vec<&usize> = operations.difference(&reached).filter(|&&n| n > 0).collect();
+        assert!(missing.is_empty(), "{name} lacks {missing:?}");
+    }
+}
+
+#[test]
+fn a_page_is_one_file_that_says_what_a_reader_asks() {
+    let (_, page) = of_sum("one.html");
+    for foreign in ["http://", "https://", "src=", "href=", "@import", "url("] {
+        let found = page.matches(foreign).count();
+        // The name of SVG's namespace is no address that is read.
+        let allowed = page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
+        assert!(found == 0 || foreign == "http://" && found == allowed, "{foreign}");
+    }
+    assert!(page.contains("<title>(f32[2], i8[2]) -&gt; (f32[2])</title>"));
+    assert!(page.contains("join f32 ∨ i8 = f32"), "each operation's dtype is explained");
+    assert!(page.contains("parameter %1 : i8[2], 2 bytes"), "memory is drawn");
+    assert_eq!(page.matches("<script>").count(), page.matches("</script>").count());
+}
+
+#[test]
+fn text_of_users_is_no_markup() {
+    let f = jit(|x: Expr| x.lt(2) & x.gt(1)); // </script><b>
+    f.call((&Array::from([1.0f32]),)).unwrap();
+    let path = folder().join("markup.html");
+    f.explain_html(&path).unwrap();
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page.contains("&lt;/script&gt;&lt;b&gt;") && !page.contains("</script><b>"));
+}
+
+#[test]
+fn pages_that_cannot_be_written_are_errors() {
+    let f = jit(|x| x + 1);
+    assert_eq!(f.explain_html(folder().join("none.html")).unwrap_err().code(), ErrorCode::Argument);
+    f.call((&Array::from([1.0f32]),)).unwrap();
+    let error = f.explain_html(Path::new("no such folder/page.html")).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Io);
+    assert!(error.to_string().contains("no such folder"), "{error}");
+    let long = jit(|x: Expr| (0..6000).fold(x, |x, _| x.sin()));
+    long.trace(&[ndjit::spec(ndjit::DType::F32, [2])])
+        .unwrap()
+        .lower()
+        .map(|long| {
+            assert_eq!(long.explain_html(folder().join("long.html")).unwrap_err().code(), ErrorCode::Size);
+        })
+        .unwrap();
+}
+
+/// A browser that was asked for an operation has lines lit in each panel.
+#[test]
+fn a_browser_lights_lines_up() {
+    let (path, _) = of_sum("browser.html");
+    let page = format!("file://{}#4", path.display());
+    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", &page];
+    let Ok(output) = Command::new("chromium").args(arguments).output() else {
+        println!("SKIPPED: there is no chromium");
+        return;
+    };
+    let dom = String::from_utf8_lossy(&output.stdout);
+    if dom.is_empty() {
+        println!("SKIPPED: chromium shows nothing: {}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    for panel in dom.split("<section id=\"").skip(1) {
+        let name = panel.split('"').next().unwrap();
+        let lit = panel.split("</section>").next().unwrap().matches(" on\"").count()
+            + panel.split("</section>").next().unwrap().matches(" on ").count();
+        assert!(lit > 0 || name == "spirv", "{name}: nothing is lit");
+    }
+    assert!(dom.contains("add at "), "the reason is shown");
+}
