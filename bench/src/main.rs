@@ -1,0 +1,76 @@
+//! Times the kernels that array libraries are compared by, through the public `jit`.
+//!
+//! `cargo run --release -p ndjit-bench -- --json out.jsonl` writes one JSON object a line: backend, threads, kernel, dtype, n, mode
+//! (`fresh`, `out`, `donate`), the least and the median time of a call in seconds, and how many calls were timed. Beside these stand the
+//! bytes that a call moves at least and its arithmetic operations per second, as parts of what a probe measured in the same run that the machine can do. Results are compared with the same
+//! computed in `f64` before anything is timed; one that is wrong ends the program.
+
+mod calls;
+mod check;
+mod inputs;
+mod kernels;
+mod probe;
+mod timing;
+
+use clap::Parser;
+use kernels::{KERNELS, Kernel};
+use ndjit::DType;
+use probe::Machine;
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// Times the kernels that array libraries are compared by.
+#[derive(Parser)]
+struct Arguments {
+    /// Where lines of JSON go; without it they are printed.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Kernels to time, separated by commas; all of them otherwise.
+    #[arg(long, value_delimiter = ',')]
+    kernels: Vec<String>,
+    /// Numbers of threads.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
+    threads: Vec<usize>,
+    /// The largest number of elements.
+    #[arg(long, default_value_t = 10_000_000)]
+    most: usize,
+    /// Seconds that each row is timed for.
+    #[arg(long, default_value_t = 0.35)]
+    budget: f64,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse();
+    let mut out: Box<dyn Write> = match &arguments.json {
+        Some(path) => Box::new(BufWriter::new(File::create(path)?)),
+        None => Box::new(std::io::stdout()),
+    };
+    let wanted = |kernel: &Kernel| arguments.kernels.is_empty() || arguments.kernels.iter().any(|k| k == kernel.name);
+    for &threads in &arguments.threads {
+        let machine = Machine::measure(threads, arguments.budget);
+        writeln!(out, "{}", machine.line(threads))?;
+        for kernel in KERNELS.iter().filter(|kernel| wanted(kernel)) {
+            for (dtype, n) in kernel.cases().filter(|(_, n)| *n <= arguments.most || kernel.sizes.len() == 1) {
+                for row in kernel.time(dtype, n, threads, arguments.budget)? {
+                    let line = row.line(kernel, dtype, n, threads, &machine);
+                    writeln!(out, "{line}")?;
+                    if arguments.json.is_some() {
+                        eprintln!("{}", row.text(kernel, dtype, n, threads, &machine));
+                    }
+                }
+            }
+        }
+    }
+    for row in calls::rows(arguments.budget)? {
+        writeln!(out, "{row}")?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The name of a dtype in NumPy.
+fn numpy_name(dtype: DType) -> &'static str {
+    if dtype == DType::F64 { "float64" } else { "float32" }
+}
