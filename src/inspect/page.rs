@@ -110,7 +110,7 @@ impl Looked<'_> {
         for (file, marked) in files {
             lines.push(StageLine { text: file.to_owned(), nodes: Vec::new(), kernel: None });
             let mut before = None;
-            for (&line, _) in &marked {
+            for &line in marked.keys() {
                 for number in line.saturating_sub(1).max(1)..=line + 1 {
                     if before.is_some_and(|before| number <= before) {
                         continue;
