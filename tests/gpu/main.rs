@@ -5,6 +5,7 @@
 mod corpus;
 #[path = "../engines/given.rs"]
 mod engines;
+mod doubles;
 mod failures;
 mod memory;
 mod primitives;
