@@ -3,9 +3,9 @@
 
 #[path = "../corpus/programs.rs"]
 mod corpus;
+mod doubles;
 #[path = "../engines/given.rs"]
 mod engines;
-mod doubles;
 mod failures;
 mod memory;
 mod primitives;

@@ -99,7 +99,7 @@ impl GpuOptions {
     /// The least number of arrays that every kernel can be split to: three operands of an operation, and its result.
     pub const LEAST_ARRAYS: usize = 4;
     /// The least number of bytes bound at once.
-    pub const LEAST_BINDING: u64 = 4096;
+    pub const LEAST_BINDING: u64 = 1024;
 
     fn check(&self) -> Result<()> {
         let refused = |what: &str, given: u64, least: u64| {
