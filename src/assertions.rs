@@ -6,7 +6,7 @@
 
 use crate::array::Array;
 use crate::jit::input::Data;
-use crate::jit::{Inputs, JitFn, Jitted, Outputs, Stage, stage};
+use crate::jit::{Inputs, JitFn, Jitted, Outputs, Stage};
 use crate::report::report;
 use crate::stats::Made;
 use ndjit_ir::Error;
@@ -148,7 +148,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
     };
     let found = plan.lowered.launches.len();
     if found != expected {
-        let text = stage::text(&plan.lowered, Stage::Kernels, &plan.config, plan.settings);
+        let text = plan.explain(Stage::Kernels);
         panic!("assert_kernels: {found} kernels, not {expected}\n{}", text.trim_end());
     }
 }

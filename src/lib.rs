@@ -38,6 +38,7 @@ pub mod functions;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod infer;
+mod inspect;
 pub mod integers;
 pub mod jit;
 mod lazy;

@@ -176,7 +176,7 @@ fn casts_stand_in_the_graph_with_their_mode() {
     ");
     // After commit nothing but comments tells them from casts that were written, and kernels are the same.
     let written = jit(|x: Expr, y| exp(x.cast(DType::F32)) * y).trace(&specs).unwrap().lower().unwrap();
-    for stage in [Stage::Typed, Stage::Simplified, Stage::Kernels, Stage::Loops, Stage::Code] {
+    for stage in [Stage::Typed, Stage::Simplified, Stage::Kernels, Stage::Loops, Stage::Clif] {
         let bare = |text: String| {
             text.lines().map(|line| line.split("  ;").next().unwrap_or_default().to_owned()).collect::<Vec<String>>()
         };

@@ -63,7 +63,7 @@ fn a_function_runs_where_it_is_said_to_and_its_results_stay_there() {
     let mut out = [0.0f32; 2];
     f.call_into((&z, &x), &mut out).unwrap();
     assert_eq!(out, [16.0, 47.0]);
-    let code = f.explain(Stage::Code);
+    let code = f.explain(Stage::Wgsl);
     assert!(code.contains("@compute") && code.contains("; on the device"), "{code}");
     assert!(f.explain(Stage::Expanded).contains("fmul"), "{}", f.explain(Stage::Expanded));
     assert_eq!(f.kernels().len(), 1);
@@ -110,7 +110,7 @@ fn what_a_gpu_lacks_is_an_error_with_the_line_or_done_without() {
     // The processor.
     let f = jit(|x| x * 2 + 1).on(narrow).fallback(Fallback::Cpu);
     assert_eq!(f.call((&x,)).unwrap().to_vec::<f64>().unwrap(), [4.0, 6.0]);
-    assert!(f.explain(Stage::Code).contains("; on the processor: the device has no f64"), "{}", f.explain(Stage::Code));
+    assert!(f.explain(Stage::Wgsl).contains("; on the processor: the device has no f64"), "{}", f.explain(Stage::Wgsl));
     let z = with_fallback(Fallback::Cpu, || (&x * 2).to_vec::<f64>().unwrap());
     assert_eq!(z, [3.0, 5.0]);
 }
@@ -124,12 +124,12 @@ fn integers_of_64_bits_are_an_error_or_pairs_of_words() {
     let f = jit(|x| x * 3 + 1).on(narrow).fallback(Fallback::Emulate);
     let expected = [i64::MAX.wrapping_mul(3).wrapping_add(1), -8, (3 << 40) + 1];
     assert_eq!(f.call((&x,)).unwrap().to_vec::<i64>().unwrap(), expected);
-    assert!(f.explain(Stage::Code).contains("they are pairs of words"));
+    assert!(f.explain(Stage::Wgsl).contains("they are pairs of words"));
     let y = with_fallback(Fallback::Emulate, || (&x * 3 + 1).to_vec::<i64>().unwrap());
     assert_eq!(y, expected);
     let g = jit(|x| x * 3 + 1).on(narrow).fallback(Fallback::Cpu);
     assert_eq!(g.call((&x,)).unwrap().to_vec::<i64>().unwrap(), expected);
-    assert!(g.explain(Stage::Code).contains("; on the processor: the device has no i64"));
+    assert!(g.explain(Stage::Wgsl).contains("; on the processor: the device has no i64"));
     // Positions are no integers of the user's.
     let h = jit(|x| ndjit::argmax(x, ..) + ndjit::cumulative_sum(x, 0)).on(narrow);
     let _ = h.call((&Array::from([1i32, 5, 2]),)).unwrap();

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod clif;
+pub mod listing;
 pub mod lower;
 pub mod passes;
 pub mod target;

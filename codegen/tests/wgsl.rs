@@ -118,7 +118,7 @@ fn the_module_of_an_expression() {
   return %4
 }",
     );
-    insta::assert_snapshot!(modules(&program, &Features::ALL).unwrap().remove(1), @r#"
+    insta::assert_snapshot!(modules(&program, &Features::ALL).unwrap().remove(1), @r"
     @group(0) @binding(0) var<uniform> params: array<vec4<u32>, 4>;
     @group(0) @binding(1) var<storage, read> in0: array<f32>;
     @group(0) @binding(2) var<storage, read> in1: array<f32>;
@@ -127,12 +127,17 @@ fn the_module_of_an_expression() {
     struct Words { w0: f32 }
 
     fn element(i0: u32) -> Words {
+        // t0 = load in0 : f32
         let at0 = params[2].x + i0;
         let x0 = in0[at0];
+        // t3 = load in1 : f32
         let at1 = params[2].z + i0;
         let x1 = in1[at1];
+        // t1 = literal l0 : f32
         let x2 = bitcast<f32>(params[3].z);
+        // t2 = multiply t0, t1 : f32
         let v1 = x0 * x2;
+        // t4 = add t3, t2 : f32
         let v2 = x1 + v1;
         return Words(v2);
     }
@@ -147,7 +152,7 @@ fn the_module_of_an_expression() {
         let to_0 = params[3].x + i0;
         out0[to_0] = result.w0;
     }
-    "#);
+    ");
 }
 
 #[test]

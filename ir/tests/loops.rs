@@ -45,6 +45,7 @@ fn kernel() -> FusedKernel {
         outputs: vec![Value(5)],
         part: None,
         reduce: None,
+        statements: Default::default(),
     }
 }
 

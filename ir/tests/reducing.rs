@@ -42,6 +42,7 @@ fn kernel() -> FusedKernel {
             axes: Axes::new(&[1], 2).unwrap(),
             outputs: [Reduction::Sum, Reduction::Max].into_iter().collect(),
         }),
+        statements: Default::default(),
     }
 }
 

@@ -60,6 +60,7 @@ fn kernel(reduction: Reduction) -> FusedKernel {
         outputs: vec![Value(1)],
         part: None,
         reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect() }),
+        statements: Default::default(),
     }
 }
 

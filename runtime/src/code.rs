@@ -131,7 +131,8 @@ impl Kernel {
             None => expand(nest)?,
         };
         expanded.verify()?;
-        let options = ClifOptions { vector: options.vector && !matches!(form, Form::Steps { .. }), form };
+        let options =
+            ClifOptions { vector: options.vector && !matches!(form, Form::Steps { .. }), form, located: false };
         let mut cost = cost::per_element(&expanded, options.vector);
         let code = isa.map(|isa| machine_code(&expanded, isa, options)).transpose()?.flatten();
         let code = code.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine)));

@@ -4,6 +4,7 @@
 use crate::buffer::Buffer;
 use crate::executable::{Argument, Executable, Output, RunOptions};
 use crate::gpu::{self, Gpu};
+use ndjit_codegen::wgsl::{Features, Step};
 use ndjit_codegen::{Lowered, Options, Scheduled};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
@@ -126,6 +127,44 @@ impl Memory {
     }
 }
 
+/// What a program on a GPU consists of.
+#[derive(Clone, Debug)]
+pub struct OnGpu {
+    /// The device, in words.
+    pub name: String,
+    /// The device, if it is one.
+    pub device: Option<Device>,
+    /// What modules may use.
+    pub features: Features,
+    /// The program's loop nests, in order.
+    pub nests: Vec<NestOnGpu>,
+}
+
+/// A loop nest of a program on a GPU.
+#[derive(Clone, Debug)]
+pub struct NestOnGpu {
+    /// Where it runs, in words.
+    pub placement: String,
+    /// The steps it takes, each once.
+    pub steps: Vec<Step>,
+}
+
+impl OnGpu {
+    /// What a program would consist of on a device that has everything, of small arrays.
+    pub fn anywhere(lowered: &Lowered) -> OnGpu {
+        let nest = |scheduled: &Scheduled| NestOnGpu {
+            placement: "on the device".to_owned(),
+            steps: vec![Step::first(&scheduled.nest)],
+        };
+        OnGpu {
+            name: "the program runs on the processor; on a GPU that has everything it would be".to_owned(),
+            device: None,
+            features: Features::ALL,
+            nests: lowered.scheduled.iter().map(nest).collect(),
+        }
+    }
+}
+
 /// A compiled kernel, whatever it is for.
 pub trait KernelCode: Send + Sync {
     /// Bytes of its code.
@@ -155,12 +194,11 @@ impl Program {
         })
     }
 
-    /// The primitives and the code of a program on a GPU, and where each of its loop nests runs; `None` of the processor's, which depend on
-    /// the loops alone.
-    pub fn texts(&self) -> Option<(String, String)> {
+    /// What a program on a GPU consists of; `None` of the processor's, which depends on the loops alone.
+    pub fn on_gpu(&self) -> Option<OnGpu> {
         match self {
             Program::Cpu(_) => None,
-            Program::Gpu(program) => Some((program.expanded(), program.text())),
+            Program::Gpu(program) => Some(program.on_gpu()),
         }
     }
 

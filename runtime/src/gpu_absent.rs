@@ -1,6 +1,6 @@
 //! What stands for GPUs in a program that was built without the feature `gpu`: types of which there are no values.
 
-use crate::devices::{Fallback, KernelCode};
+use crate::devices::{Fallback, KernelCode, OnGpu};
 use crate::executable::{Argument, Output};
 use ndjit_codegen::Lowered;
 use ndjit_ir::literal::Literal;
@@ -127,15 +127,18 @@ impl Program {
         match *self {}
     }
 
-    /// The primitives of each loop nest.
-    pub fn expanded(&self) -> String {
+    /// What it consists of.
+    pub fn on_gpu(&self) -> OnGpu {
         match *self {}
     }
+}
 
-    /// Where each loop nest runs, and its code.
-    pub fn text(&self) -> String {
-        match *self {}
-    }
+/// A module as SPIR-V.
+///
+/// # Errors
+/// `Device`, always.
+pub fn spirv(_: &str, _: Option<Device>) -> Result<String> {
+    absent()
 }
 
 /// The GPU of this number.
@@ -143,6 +146,10 @@ impl Program {
 /// # Errors
 /// `Device`, always.
 pub fn opened(_: usize) -> Result<Arc<Gpu>> {
+    absent()
+}
+
+fn absent<T>() -> Result<T> {
     Err(Error::new(ErrorCode::Device, "gpu: this program was built without GPUs")
         .help("enable the feature: `ndjit = { features = [\"gpu\"] }`"))
 }

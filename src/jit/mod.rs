@@ -282,10 +282,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 
     /// The text of a stage, for the signature of the last call; empty before the first.
     pub fn explain(&self, stage: Stage) -> String {
-        self.core
-            .plans
-            .last()
-            .map_or_else(String::new, |plan| stage::text(&plan.lowered, stage, &self.core.config, plan.settings))
+        self.core.plans.last().map_or_else(String::new, |plan| plan.explain(stage))
     }
 
     /// Why a result of the last call has its dtype; `None` before the first call, and if there are fewer results.

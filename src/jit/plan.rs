@@ -3,7 +3,9 @@
 use crate::array::Array;
 use crate::config::{Config, Settings};
 use crate::explain;
+use crate::inspect::Looked;
 use crate::jit::input::{Arg, Data};
+use crate::jit::stage::{self, Stage};
 use crate::stats;
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
@@ -154,7 +156,7 @@ impl Plan {
             results.push(ResultType { ty, dtype, shape });
         }
         stats::count_plan();
-        crate::jit::stage::dump(&lowered, config, settings);
+        stage::dump(&Looked { lowered: &lowered, config, settings, program: Some(&program) });
         Ok(Plan {
             settings,
             arguments,
@@ -200,6 +202,16 @@ impl Plan {
     pub fn array(&self, result: usize, output: Output<'_>) -> Result<Array> {
         let ResultType { ty, dtype, shape } = self.results[result].clone();
         Ok(Array::in_memory(ty, dtype, shape, result_memory(output)?))
+    }
+
+    /// The plan, to be looked into.
+    pub fn looked(&self) -> Looked<'_> {
+        Looked { lowered: &self.lowered, config: &self.config, settings: self.settings, program: Some(&self.program) }
+    }
+
+    /// The text of a stage.
+    pub fn explain(&self, stage: Stage) -> String {
+        self.looked().listing(stage).to_string()
     }
 
     /// Whether the device that it was compiled for is not lost.

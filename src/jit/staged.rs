@@ -3,13 +3,14 @@
 use crate::array::Array;
 use crate::config::{self, Settings};
 use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
+use crate::inspect::Looked;
 use crate::jit::caller::called;
 use crate::jit::erased::{self, Core, TracedFunction};
 use crate::jit::function::JitFn;
 use crate::jit::input::{Arg, Destination, Destinations, Inputs};
 use crate::jit::output::{Outputs, Parts};
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
-use crate::jit::stage::{self, Stage};
+use crate::jit::stage::Stage;
 use crate::trace::{Failure, Recording};
 use ndjit_ir::explain::Input;
 use ndjit_ir::promotion::Policy;
@@ -211,7 +212,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
 impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
-        stage::text(&self.lowered, stage, &self.core.config, self.settings)
+        let (lowered, config) = (&self.lowered, &self.core.config);
+        Looked { lowered, config, settings: self.settings, program: None }.listing(stage).to_string()
     }
 
     /// The casts of the typed program, each with what asked for it.
@@ -237,7 +239,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
 impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// The text of a stage.
     pub fn explain(&self, stage: Stage) -> String {
-        stage::text(&self.plan.lowered, stage, &self.plan.config, self.plan.settings)
+        self.plan.explain(stage)
     }
 
     /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile.

@@ -102,7 +102,7 @@ fn on_gpu() -> Result<()> {
 
     let f = jit(|x, y| x + y * 2).on(Device::gpu());
     f.call((&Array::from([1.0f32, 2.0, 3.0]), &[10.0f32, 20.0, 30.0]))?;
-    for line in f.explain(Stage::Code).lines().skip(1) {
+    for line in f.explain(Stage::Wgsl).lines().skip(1) {
         println!("{line}");
     }
     Ok(())

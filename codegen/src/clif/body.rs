@@ -1,7 +1,7 @@
 //! Bodies on a block of lanes: straight lines, and the three constructs beyond them.
 
 use super::cold::is_long;
-use super::lanes::{Emitter, Operand, Regs, cells, lane_bits, scalar_type};
+use super::lanes::{Emitter, Located, Operand, Regs, cells, lane_bits, scalar_type};
 use super::memory::Stream;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
@@ -17,6 +17,7 @@ impl Emitter<'_, '_> {
             for &arg in &inst.args {
                 self.load_first(arg, env, inputs);
             }
+            self.locate(Located::Register(inst.first));
             let args: Vec<Operand> = inst.args.iter().map(|a| env[a.index()].clone()).collect();
             match &inst.kind {
                 InstKind::Const(bits) => env.push(Operand::Const(*bits)),
@@ -38,6 +39,7 @@ impl Emitter<'_, '_> {
     pub(super) fn load_first(&mut self, reg: Reg, env: &mut [Operand], inputs: &[Stream]) {
         if let Operand::Input(input) = env[reg.index()] {
             let stream = &inputs[input];
+            self.locate(Located::Register(Reg::from_index(stream.first)));
             for (word, operand) in self.load(stream).into_iter().enumerate() {
                 env[stream.first + word] = operand;
             }
@@ -48,7 +50,10 @@ impl Emitter<'_, '_> {
     pub(super) fn call(&mut self, body: &Body, args: &[Operand]) -> Vec<Operand> {
         let mut env = args.to_vec();
         env.reserve(body.types.len() - args.len());
+        // All of it is for the instruction that has the body.
+        let located = std::mem::replace(&mut self.located, false);
         self.insts(body, &body.insts, &mut env, &[]);
+        self.located = located;
         body.outputs.iter().map(|o| env[o.index()].clone()).collect()
     }
 

@@ -7,9 +7,10 @@
 use super::abi::{CELL, Cell};
 use super::constants::Constants;
 use crate::target::Target;
-use cranelift_codegen::ir::{self, Endianness, InstBuilder, MemFlagsData, Opcode, Type, types};
+use cranelift_codegen::ir::{self, Endianness, InstBuilder, MemFlagsData, Opcode, SourceLoc, Type, types};
 use cranelift_frontend::FunctionBuilder;
 use ndjit_ir::PrimType;
+use ndjit_ir::body::Reg;
 use smallvec::{SmallVec, smallvec};
 
 /// The registers of one value, lowest lanes first.
@@ -41,8 +42,43 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) literals_base: ir::Value,
     /// Lanes per block; 1 is scalar code.
     pub(super) lanes: u32,
+    /// Note which register of the body each instruction makes.
+    pub(super) located: bool,
     /// The lanes of an index of the last look-up, and the block that has them: tables are asked for the same rows in turn.
     pub(super) looked_up: Option<(ir::Block, Regs, Vec<ir::Value>)>,
+}
+
+/// What instructions to come are for, which goes with them as their source location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Located {
+    /// This register of the body.
+    Register(Reg),
+    /// Storing this output.
+    Store(usize),
+    /// The loops.
+    Nowhere,
+}
+
+/// Source locations from here on are stores. A body has fewer registers.
+const STORES: u32 = 1 << 30;
+
+impl Located {
+    fn location(self) -> SourceLoc {
+        match self {
+            Located::Register(reg) => SourceLoc::new(reg.0),
+            Located::Store(output) => SourceLoc::new(STORES + output as u32),
+            Located::Nowhere => SourceLoc::default(),
+        }
+    }
+
+    /// What a source location says.
+    pub(crate) fn of(location: SourceLoc) -> Located {
+        match location {
+            location if location.is_default() => Located::Nowhere,
+            location if location.bits() >= STORES => Located::Store((location.bits() - STORES) as usize),
+            location => Located::Register(Reg(location.bits())),
+        }
+    }
 }
 
 /// Memory the caller vouches for, of any alignment.
@@ -116,6 +152,13 @@ pub(super) const ZIP_LOW: [u8; 16] = dwords([0, 4, 1, 5]);
 pub(super) const ZIP_HIGH: [u8; 16] = dwords([2, 6, 3, 7]);
 
 impl Emitter<'_, '_> {
+    /// Says what the instructions to come are for, if that is noted.
+    pub(super) fn locate(&mut self, what: Located) {
+        if self.located {
+            self.b.set_srcloc(what.location());
+        }
+    }
+
     /// The number of registers a value in lanes of `bits` bits takes.
     pub(super) fn count(&self, bits: u32) -> usize {
         if self.lanes == 1 { 1 } else { (self.lanes * bits / 128) as usize }

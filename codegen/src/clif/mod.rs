@@ -8,6 +8,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod abi;
+mod assembly;
 mod body;
 mod cold;
 mod constants;
@@ -20,6 +21,8 @@ mod steps;
 mod vector;
 
 pub use abi::{Cell, literal_cells};
+pub use assembly::assembly;
+pub(crate) use lanes::Located;
 
 use crate::passes::{expand, legalize};
 use crate::target::Target;
@@ -40,6 +43,8 @@ pub struct ClifOptions {
     pub vector: bool,
     /// What is special about the nest.
     pub form: Form,
+    /// Note for each instruction which register of the body it makes, for [listings](crate::listing).
+    pub located: bool,
 }
 
 /// What the accumulators of a nest do along its last loops. [`split`](crate::passes::split) makes nests that have some.
@@ -64,7 +69,7 @@ pub enum Form {
 
 impl Default for ClifOptions {
     fn default() -> ClifOptions {
-        ClifOptions { vector: true, form: Form::Plain }
+        ClifOptions { vector: true, form: Form::Plain, located: false }
     }
 }
 
@@ -114,8 +119,16 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);
     let mut context = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
-    let emitted =
-        nest::Nest { nest, body, hoisted: *hoisted, target: &target, lanes, form: options.form }.emit(&mut builder);
+    let emitted = nest::Nest {
+        nest,
+        body,
+        hoisted: *hoisted,
+        target: &target,
+        lanes,
+        form: options.form,
+        located: options.located,
+    }
+    .emit(&mut builder);
     builder.seal_all_blocks();
     builder.finalize(isa.frontend_config());
     if cfg!(debug_assertions) {

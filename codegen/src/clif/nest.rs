@@ -7,7 +7,7 @@
 use super::Form;
 use super::cold::is_long;
 use super::constants::Constants;
-use super::lanes::{Emitter, Operand};
+use super::lanes::{Emitter, Located, Operand};
 use super::memory::Stream;
 use crate::target::Target;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -27,6 +27,8 @@ pub(super) struct Nest<'a> {
     pub(super) lanes: u32,
     /// What its accumulators do.
     pub(super) form: Form,
+    /// Note which register each instruction makes.
+    pub(super) located: bool,
 }
 
 /// The kernel's arguments.
@@ -242,10 +244,12 @@ impl Nest<'_> {
             self.values(&mut self.emitter(b, args, lanes), inputs, &mut env)
         };
         let mut emitter = self.emitter(b, args, lanes);
-        for stream in outputs {
+        for (n, stream) in outputs.iter().enumerate() {
             let words = stream.access.dtype.storage().len();
+            emitter.locate(Located::Store(n));
             emitter.store(stream, &values[stream.first..][..words]);
         }
+        emitter.locate(Located::Nowhere);
         for stream in &mut streams {
             let bytes = i64::from(lanes) * stream.access.dtype.bytes() as i64;
             match (stream.access.inner, stream.stride) {
@@ -280,6 +284,7 @@ impl Nest<'_> {
         for &output in &self.body.outputs {
             emitter.load_first(output, env, inputs);
         }
+        emitter.locate(Located::Nowhere);
         self.body.outputs.iter().map(|output| env[output.index()].clone()).collect()
     }
 
@@ -296,6 +301,7 @@ impl Nest<'_> {
             literals_base: args.literals,
             constants: &mut args.table,
             lanes,
+            located: self.located,
             looked_up: None,
         }
     }
@@ -348,6 +354,7 @@ impl Nest<'_> {
             }
         }
         emitter.insts(self.body, &self.body.insts[..self.hoisted], &mut env, streams);
+        emitter.locate(Located::Nowhere);
         env
     }
 

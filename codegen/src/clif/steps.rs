@@ -1,7 +1,7 @@
 //! Scans of rows: the accumulators stay in registers over the steps of the innermost loop, so that each waits for one op, not for
 //! a store of the step before. One lane at a time.
 
-use super::lanes::Operand;
+use super::lanes::{Located, Operand};
 use super::memory::Stream;
 use super::nest::{Args, Nest};
 use super::rows::registers;
@@ -45,10 +45,12 @@ impl Nest<'_> {
         let mut emitter = self.emitter(b, args, 1);
         let values = self.values(&mut emitter, inputs, &mut env);
         let after = registers(&mut emitter, &values[..words], &types);
-        for stream in &outputs[accumulators..] {
+        for (n, stream) in outputs.iter().enumerate().skip(accumulators) {
             let words = stream.access.dtype.storage().len();
+            emitter.locate(Located::Store(n));
             emitter.store(stream, &values[stream.first..][..words]);
         }
+        emitter.locate(Located::Nowhere);
         for stream in &mut moved[accumulators..] {
             let bytes = stream.access.dtype.bytes() as i64;
             match (stream.access.inner, stream.stride) {

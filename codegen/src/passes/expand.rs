@@ -5,10 +5,10 @@
 //! that code generators compute it once. Knows nothing of targets.
 
 use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
-use ndjit_ir::kernel::{OpBody, StmtKind};
+use ndjit_ir::kernel::{OpBody, Stmt, StmtKind};
 use ndjit_ir::loops::{LoopBody, LoopNest, Stride};
 use ndjit_ir::op::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
-use ndjit_ir::{Error, ErrorCode, PrimType, Result};
+use ndjit_ir::{Error, ErrorCode, Origin, PrimType, Result};
 use smallvec::SmallVec;
 
 /// Expands the ops of `nest` into primitives. A nest that is expanded already comes back unchanged.
@@ -46,7 +46,8 @@ fn inline(ops: &OpBody) -> Body {
     let literals: Vec<Vec<Reg>> = ops.literals.iter().map(|d| take(d.repr().len())).collect();
 
     let mut scalars: Vec<Vec<Reg>> = Vec::with_capacity(ops.stmts.len());
-    for stmt in &ops.stmts {
+    for (n, stmt) in ops.stmts.iter().enumerate() {
+        builder.at(origin(stmt, n));
         let args: SmallVec<[Reg; 6]> = stmt.args.iter().flat_map(|a| &scalars[a.index()]).copied().collect();
         let regs = match stmt.kind {
             StmtKind::Load(n) => builder.inline(shared_load_body(ops.inputs[n as usize]), &loads[n as usize]),
@@ -65,9 +66,18 @@ fn inline(ops: &OpBody) -> Body {
     }
     let mut outputs = Vec::new();
     for &output in &ops.outputs {
+        builder.at(origin(&ops.stmts[output.index()], output.index()));
         outputs.extend(builder.inline(shared_store_body(ops.dtype(output)), &scalars[output.index()]));
     }
     builder.finish(&outputs)
+}
+
+/// What instructions of a statement are made from.
+pub(crate) fn origin(stmt: &Stmt, number: usize) -> Origin {
+    match stmt.origin {
+        Origin::Own => Origin::Statement(number as u32),
+        known @ (Origin::Statement(_) | Origin::Results) => known,
+    }
 }
 
 /// For every input register of the expanded body, whether it keeps its value along the innermost loop.
@@ -111,7 +121,7 @@ pub(super) fn hoist(body: Body, invariant_inputs: &[bool]) -> (Body, usize) {
             out.types.push(body.ty(reg));
         }
         let args = inst.args.iter().map(|a| map[a.index()]).collect();
-        out.insts.push(Inst { kind: inst.kind.clone(), args, first, results: inst.results });
+        out.insts.push(Inst { kind: inst.kind.clone(), args, first, ..*inst });
     }
     out.outputs = body.outputs.iter().map(|o| map[o.index()]).collect();
     (out, hoisted)

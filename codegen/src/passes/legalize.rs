@@ -57,6 +57,7 @@ fn rewrite(body: &Body, target: &Target) -> Body {
     let mut builder = BodyBuilder::new(body.input_types());
     let mut map = builder.inputs();
     for inst in &body.insts {
+        builder.at(inst.origin);
         let args: Vec<Reg> = inst.args.iter().map(|a| map[a.index()]).collect();
         let results = match &inst.kind {
             InstKind::Prim(prim @ (Prim::Smulhi | Prim::Umulhi)) => {
@@ -92,7 +93,7 @@ fn single(body: &Body, inst: &Inst, kind: InstKind) -> Body {
     let args = (0..inputs).map(Reg::from_index).collect();
     let first = Reg::from_index(inputs);
     let outputs = (inputs..types.len()).map(Reg::from_index).collect();
-    Body { inputs, types, insts: vec![Inst { kind, args, first, results: inst.results }], outputs }
+    Body { inputs, types, insts: vec![Inst { kind, args, first, ..*inst }], outputs }
 }
 
 /// The high half of a product by four products of halves (Knuth, TAOCP 4.3.1, algorithm M with two digits).

@@ -51,6 +51,7 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
         if !param && !node.results().any(|v| live[v.index()]) {
             continue;
         }
+        out.make_from(graph.origins(id));
         let dtype = graph.ty(first);
         let mut operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
         map[first.index()] = match node.kind {
@@ -120,6 +121,7 @@ fn sweep(graph: &Graph<DType>) -> Graph<DType> {
     for id in graph.node_ids() {
         let node = graph.node(id);
         let first = node.first();
+        out.make_from(graph.origins(id));
         map[first.index()] = match node.kind {
             NodeKind::Param(..) => out.param(graph.ty(first), graph.shape(first)),
             _ if !node.results().any(|v| live[v.index()]) => continue,

@@ -42,6 +42,7 @@ pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DTy
     let mut made: Vec<SmallVec<[(Form, Value); 1]>> = vec![smallvec![]; graph.value_count()];
     for id in graph.node_ids() {
         let value = graph.node(id).first();
+        out.make_from(graph.origins(id));
         for form in &wanted.computed[value.index()] {
             let new = make(graph, &mut out, &made, value, form)?;
             made[value.index()].push((form.clone(), new));
@@ -49,6 +50,7 @@ pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DTy
     }
     let mut outputs = Vec::with_capacity(graph.outputs().len());
     for &output in graph.outputs() {
+        out.make_from(graph.origins(graph.producer(output)));
         outputs.push(find(graph, &mut out, &made, output, &Form::Own)?);
     }
     out.set_outputs(outputs);

@@ -32,6 +32,7 @@ pub fn windows(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     for id in graph.node_ids() {
         let value = graph.node(id).first();
         let (dtype, shape) = (graph.ty(value), graph.shape(value));
+        out.make_from(graph.origins(id));
         map[value.index()] = match (graph.node(id).kind, found.get(&value)) {
             (NodeKind::Param(..), _) => out.param(dtype, shape),
             (NodeKind::Literal(slot), _) => out.slot_value(slot, dtype),
@@ -145,8 +146,11 @@ impl Element<'_> {
                     }
                     let operands: Vec<Value> = self.graph.operands(id).iter().map(|o| self.made[o]).collect();
                     let (_, shape) = slice(self.graph.shape(value), &self.parts(self.graph.shape(value)))?;
-                    let shape = out.intern(&shape);
-                    out.add(kind, &operands, &[(self.graph.ty(value), shape)])
+                    let (shape, reduction) = (out.intern(&shape), out.making());
+                    out.make_from(self.graph.origins(id));
+                    let made = out.add(kind, &operands, &[(self.graph.ty(value), shape)]);
+                    out.make_from(&reduction);
+                    made
                 }
                 _ => self.seen(out, value)?,
             };

@@ -3,7 +3,7 @@
 use super::Features;
 use super::prim::{self, register};
 use ndjit_ir::body::{Body, Inst, InstKind, Table};
-use ndjit_ir::{PrimType, Result};
+use ndjit_ir::{Origin, PrimType, Result};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub struct Code {
     pub features: Features,
     pub text: String,
+    /// The kernel's statements, for comments.
+    pub statements: Vec<String>,
     /// Tables that look-ups use, declared before the functions.
     tables: Vec<Arc<Table>>,
     indent: usize,
@@ -20,7 +22,7 @@ pub struct Code {
 
 impl Code {
     pub fn new(features: Features) -> Code {
-        Code { features, text: String::new(), tables: Vec::new(), indent: 0, names: 0 }
+        Code { features, text: String::new(), statements: Vec::new(), tables: Vec::new(), indent: 0, names: 0 }
     }
 
     pub fn line(&mut self, statement: impl AsRef<str>) {
@@ -41,6 +43,13 @@ impl Code {
         result
     }
 
+    /// Says that what follows is made from a statement of the kernel.
+    pub fn note(&mut self, statement: u32) {
+        if let Some(text) = self.statements.get(statement as usize).cloned() {
+            self.line(format!("// {text}"));
+        }
+    }
+
     fn fresh(&mut self) -> String {
         self.names += 1;
         format!("v{}", self.names)
@@ -49,7 +58,13 @@ impl Code {
     /// The statements of a body on inputs of these names; returns the names of its outputs.
     pub fn body(&mut self, body: &Body, inputs: &[String]) -> Result<Vec<String>> {
         let mut names: Vec<String> = inputs.to_vec();
+        let mut noted = None;
         for inst in &body.insts {
+            if let Origin::Statement(statement) = inst.origin
+                && noted.replace(statement) != Some(statement)
+            {
+                self.note(statement);
+            }
             let results = self.inst(body, inst, &names)?;
             names.extend(results);
         }

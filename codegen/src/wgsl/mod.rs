@@ -22,6 +22,7 @@ pub use steps::{bindings, bodies, emit};
 
 use crate::target::Target;
 use ndjit_ir::PrimType;
+use ndjit_ir::loops::LoopNest;
 use std::fmt;
 
 /// Invocations of a workgroup, along x.
@@ -111,6 +112,17 @@ pub enum Step {
     Carries,
     /// A scan: one invocation an element that is not of the first block: its result with what the blocks before give.
     Carried,
+}
+
+impl Step {
+    /// The first step of a nest whose rows have one block.
+    pub fn first(nest: &LoopNest) -> Step {
+        match &nest.reduce {
+            None => Step::Elements { packed: nest.outputs.iter().any(|access| access.dtype.bytes() < 4) },
+            Some(reduce) if reduce.scans() => Step::Local { last: true },
+            Some(_) => Step::Lanes { last: true },
+        }
+    }
 }
 
 impl fmt::Display for Step {

@@ -5,6 +5,7 @@
 use super::eval::eval_prim;
 use super::{Body, Inst, InstKind, Prim, Reg, Table};
 use crate::dtype::PrimType;
+use crate::origin::Origin;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ pub struct BodyBuilder {
     body: Body,
     known: FxHashMap<Key, Reg>,
     constants: FxHashMap<Reg, u64>,
+    origin: Origin,
 }
 
 impl BodyBuilder {
@@ -47,6 +49,11 @@ impl BodyBuilder {
         self.constants.get(&reg).copied()
     }
 
+    /// Says what the instructions to come are made from.
+    pub fn at(&mut self, origin: Origin) {
+        self.origin = origin;
+    }
+
     /// Ends the body. Unused instructions are dropped.
     pub fn finish(mut self, outputs: &[Reg]) -> Body {
         self.body.outputs = outputs.to_vec();
@@ -57,7 +64,7 @@ impl BodyBuilder {
     fn push(&mut self, kind: InstKind, args: SmallVec<[Reg; 3]>, results: &[PrimType]) -> Reg {
         let first = Reg::from_index(self.body.types.len());
         self.body.types.extend_from_slice(results);
-        self.body.insts.push(Inst { kind, args, first, results: results.len() as u32 });
+        self.body.insts.push(Inst { kind, args, first, results: results.len() as u32, origin: self.origin });
         first
     }
 

@@ -19,6 +19,7 @@ pub use verify::MAX_DEPTH;
 
 use crate::dtype::PrimType;
 use crate::id::entity;
+use crate::origin::Origin;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -71,6 +72,8 @@ pub struct Inst {
     pub first: Reg,
     /// Number of results.
     pub results: u32,
+    /// What it was made from.
+    pub origin: Origin,
 }
 
 impl Inst {

@@ -24,6 +24,7 @@ use crate::value_type::{ValueType, Weak};
 use crate::view::View;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use std::fmt::{Debug, Display};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -183,7 +184,14 @@ pub struct Graph<T: Type> {
     slots: Arc<Vec<Slot>>,
     children: Vec<Arc<Graph<T>>>,
     outputs: Vec<Value>,
+    /// What nodes were made from, as far as that was said: shorter than `nodes` otherwise.
+    origins: Vec<Origins>,
+    /// What the next nodes are made from.
+    making: Origins,
 }
+
+/// Nodes of the traced graph, some of them more than once.
+type Origins = SmallVec<[NodeId; 2]>;
 
 impl<T: Type> Default for Graph<T> {
     fn default() -> Graph<T> {
@@ -200,6 +208,8 @@ impl<T: Type> Default for Graph<T> {
             slots: Arc::default(),
             children: Vec::new(),
             outputs: Vec::new(),
+            origins: Vec::new(),
+            making: Origins::new(),
         }
     }
 }
@@ -297,7 +307,37 @@ impl<T: Type> Graph<T> {
         self.nodes.shrink_to_fit();
         self.operands.shrink_to_fit();
         self.values.shrink_to_fit();
+        self.origins.shrink_to_fit();
         self.known = HashTable::new();
+    }
+
+    /// Says which nodes of the traced graph the nodes to come are made from.
+    pub fn make_from(&mut self, nodes: &[NodeId]) {
+        self.making.clear();
+        self.making.extend_from_slice(nodes);
+    }
+
+    /// The nodes of the traced graph that the nodes to come are made from.
+    pub fn making(&self) -> SmallVec<[NodeId; 2]> {
+        self.making.clone()
+    }
+
+    /// The nodes of the traced graph that a node was made from, some of them more than once; none if that was not said.
+    pub fn origins(&self, id: NodeId) -> &[NodeId] {
+        self.origins.get(id.index()).map_or(&[], |nodes| nodes)
+    }
+
+    fn note_origins(&mut self, id: NodeId) {
+        if self.making.is_empty() {
+            return;
+        }
+        if self.origins.len() <= id.index() {
+            self.origins.resize(id.index() + 1, Origins::new());
+        }
+        let (known, new) = (&mut self.origins[id.index()], &self.making);
+        if !known.ends_with(new) {
+            known.extend_from_slice(new);
+        }
     }
 
     /// Interns a shape.
@@ -401,6 +441,7 @@ impl<T: Type> Graph<T> {
                 && self.node(id).results().map(|v| (self.ty(v), self.shape_id(v))).eq(results.iter().copied())
         };
         if let Some(&id) = self.known.find(hash, same) {
+            self.note_origins(id);
             return self.node(id).first;
         }
         let id = NodeId::from_index(self.nodes.len());
@@ -419,6 +460,7 @@ impl<T: Type> Graph<T> {
             (node.kind, &pool[start as usize..(start + len) as usize], &results[..]).hash(&mut hasher);
             hasher.finish()
         });
+        self.note_origins(id);
         first
     }
 }

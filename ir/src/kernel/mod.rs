@@ -14,6 +14,7 @@ use crate::dtype::DType;
 use crate::graph::{SlotId, Value};
 use crate::id::entity;
 use crate::op::Op;
+use crate::origin::Origin;
 use crate::reduction::{Axes, Reduction};
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -46,6 +47,8 @@ pub struct Stmt {
     pub args: SmallVec<[Scalar; 3]>,
     /// Result dtype.
     pub dtype: DType,
+    /// What it was made from, in a part of a kernel.
+    pub origin: Origin,
 }
 
 /// Straight-line ops on scalars: the inside of a loop before expansion.
@@ -69,7 +72,12 @@ impl OpBody {
 
     /// Adds a statement.
     pub fn push(&mut self, kind: StmtKind, args: &[Scalar], dtype: DType) -> Scalar {
-        self.stmts.push(Stmt { kind, args: SmallVec::from_slice(args), dtype });
+        self.push_from(Origin::Own, kind, args, dtype)
+    }
+
+    /// Adds a statement that was made from one of another body.
+    pub fn push_from(&mut self, origin: Origin, kind: StmtKind, args: &[Scalar], dtype: DType) -> Scalar {
+        self.stmts.push(Stmt { kind, args: SmallVec::from_slice(args), dtype, origin });
         Scalar::from_index(self.stmts.len() - 1)
     }
 
@@ -105,7 +113,21 @@ pub struct FusedKernel {
     pub part: Option<Part>,
     /// What is done with the body's outputs before they are stored, if they are reduced.
     pub reduce: Option<KernelReduce>,
+    /// The graph's value that each statement of the body is. No part of what the kernel is: kernels that differ in it alone are equal.
+    pub statements: Statements,
 }
+
+/// The graph's value that each statement of a kernel is; nothing of one that was read from text.
+#[derive(Clone, Debug, Default)]
+pub struct Statements(pub Vec<Value>);
+
+impl PartialEq for Statements {
+    fn eq(&self, _: &Statements) -> bool {
+        true
+    }
+}
+
+impl Eq for Statements {}
 
 /// Which part of its one output a kernel makes: the indices from `start` on along `axis`, as many as its iteration space has
 /// there. Other kernels make the rest.

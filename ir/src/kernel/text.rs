@@ -52,6 +52,19 @@ impl Display for FusedKernel {
     }
 }
 
+impl OpBody {
+    /// The text of a statement: `t2 = add t0, t1 : f32`.
+    ///
+    /// # Panics
+    /// If the body has fewer statements.
+    pub fn statement(&self, index: usize) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = write_stmt(self, index, &mut text);
+        text
+    }
+}
+
 /// A list that is too short is the verifier's business; printing must not fail on it.
 fn dtype_or_unknown(dtypes: &[DType], n: usize) -> &'static str {
     dtypes.get(n).map_or("?", |dtype| dtype.name())

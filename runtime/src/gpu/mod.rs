@@ -30,3 +30,4 @@ pub use memory::{Memory, Reading};
 pub use placement::Placement;
 pub use program::Program;
 pub use registry::{opened, with_options};
+pub use spirv::disassembled as spirv;

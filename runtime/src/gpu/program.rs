@@ -9,17 +9,17 @@ use super::recording::Recording;
 use crate::backend::{Backend, Cpu};
 use crate::buffer::Buffer;
 use crate::code::CodeOptions;
-use crate::devices::{Fallback, KernelCode};
+use crate::devices::{Fallback, KernelCode, NestOnGpu, OnGpu};
 use crate::executable::{Argument, Output};
 use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
 use crate::reduce::element;
-use ndjit_codegen::wgsl::{self, Pieces, Step};
+use ndjit_codegen::wgsl::Step;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
-use std::fmt::{self, Write};
+use std::fmt;
 use std::sync::Arc;
 
 /// A lowered program with its kernels compiled for a device. `Send + Sync`; any number of threads may run it at once.
@@ -126,29 +126,9 @@ impl Program {
         self.kernels.iter().map(compiled).collect()
     }
 
-    /// The primitives of each loop nest.
-    pub fn expanded(&self) -> String {
-        let mut out = String::new();
-        for (n, kernel) in self.kernels.iter().enumerate() {
-            let _ = writeln!(out, "{}; {}", if n > 0 { "\n" } else { "" }, kernel.placement);
-            match wgsl::bodies(&kernel.nest, &self.gpu.features()) {
-                Ok(bodies) => {
-                    for (name, nest) in bodies {
-                        let heading = name.map_or(String::new(), |name| format!("{name}:\n"));
-                        let _ = writeln!(out, "{heading}{}", nest.to_string().trim_end());
-                    }
-                }
-                Err(error) => _ = writeln!(out, "{error}"),
-            }
-        }
-        out
-    }
-
-    /// Where each loop nest runs, and the modules of its steps.
-    pub fn text(&self) -> String {
-        let mut out = format!("; {}\n", self.gpu.info());
-        for kernel in &self.kernels {
-            let _ = writeln!(out, "\n; {}", kernel.placement);
+    /// What it consists of.
+    pub fn on_gpu(&self) -> OnGpu {
+        let nest = |kernel: &Kernel| {
             let mut steps: Vec<Step> = Vec::new();
             if let Work::Dispatches(dispatches) = &kernel.work {
                 for dispatch in &dispatches.all {
@@ -157,14 +137,14 @@ impl Program {
                     }
                 }
             }
-            for step in steps {
-                match wgsl::emit(&kernel.nest, step, &self.gpu.features(), &Pieces::default()) {
-                    Ok(module) => _ = write!(out, "; {step}\n{module}"),
-                    Err(error) => _ = writeln!(out, "; {step}: {error}"),
-                }
-            }
+            NestOnGpu { placement: kernel.placement.to_string(), steps }
+        };
+        OnGpu {
+            name: self.gpu.info().to_string(),
+            device: Some(self.gpu.device()),
+            features: self.gpu.features(),
+            nests: self.kernels.iter().map(nest).collect(),
         }
-        out
     }
 
     /// Runs the program. `scalars` are the values of the weak numbers among the arguments, by argument index. Results that stay on the

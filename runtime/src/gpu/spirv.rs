@@ -6,7 +6,9 @@
 //! as ordered, become unordered. The numbers are those of the specification:
 //! <https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>.
 
+use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
+use rspirv::binary::Disassemble;
 
 const OP_EXTENSION: u16 = 10;
 const OP_EXT_INST: u16 = 12;
@@ -62,6 +64,23 @@ pub fn compile(text: &str) -> Result<Vec<u32>> {
         ..naga::back::spv::Options::default()
     };
     naga::back::spv::write_vec(&module, &info, &options, None).map_err(|e| refused(e.to_string()))
+}
+
+/// A module as SPIR-V, in words of the specification's assembly language; as a device gets it, if one is given.
+///
+/// # Errors
+/// Those of [`compile`]; `Device` if the device cannot be opened.
+pub fn disassembled(text: &str, device: Option<Device>) -> Result<String> {
+    let mut words = compile(text)?;
+    if let Some(number) = device.and_then(Device::gpu_number)
+        && let Some(controls) = super::opened(number)?.controls
+    {
+        words = as_written(&words, controls)?;
+    }
+    let mut loader = rspirv::dr::Loader::new();
+    rspirv::binary::parse_words(&words, &mut loader)
+        .map_err(|e| Error::new(ErrorCode::Backend, "gpu: not a SPIR-V module").fact(e))?;
+    Ok(loader.module().disassemble())
 }
 
 /// Changes a module so that arithmetic is done as written.

@@ -330,7 +330,7 @@ fn no_kernel_can_trap() {
         let types = operand_types(prim, from);
         let plain = flat(&types, &[to], |b, args| vec![b.prim(prim, args, Some(to))]);
         for vector in [false, true] {
-            let kernel = emit(&plain, &*isa, ClifOptions { vector, form: Form::Plain }).unwrap();
+            let kernel = emit(&plain, &*isa, ClifOptions { vector, ..ClifOptions::default() }).unwrap();
             let function = &kernel.function;
             for inst in function.layout.blocks().flat_map(|block| function.layout.block_insts(block)) {
                 let data = &function.dfg.insts[inst];

@@ -141,6 +141,6 @@ fn code_is_generated_for_parts_alone() {
     let error = split(&expanded).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: split: a nest that reduces is split before it is expanded");
     let plain = expand(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1")).unwrap();
-    let error = emit(&plain, &*isa, ClifOptions { vector: true, form: Form::Rows }).unwrap_err();
+    let error = emit(&plain, &*isa, ClifOptions { form: Form::Rows, ..ClifOptions::default() }).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: clif: rows accumulate in the first inputs, which are the outputs");
 }

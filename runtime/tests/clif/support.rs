@@ -22,7 +22,7 @@ type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *c
 /// Compiles an expanded nest.
 pub fn compile(nest: &LoopNest, vector: bool) -> Compiled {
     let isa = host_isa().unwrap();
-    let kernel = emit(nest, &*isa, ClifOptions { vector, form: Form::Plain }).unwrap_or_else(|e| panic!("{e}"));
+    let kernel = emit(nest, &*isa, ClifOptions { vector, ..ClifOptions::default() }).unwrap_or_else(|e| panic!("{e}"));
     let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
     let id = module.declare_function("kernel", Linkage::Export, &kernel.function.signature).unwrap();
     let text = kernel.to_string();

@@ -41,11 +41,13 @@ pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Resu
         numbers: FxHashMap::default(),
     };
     for id in graph.node_ids() {
+        commit.out.make_from(&[id]);
         let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
         commit.map.push(value);
     }
     let mut outputs = Vec::with_capacity(graph.outputs().len());
     for (i, &output) in graph.outputs().iter().enumerate() {
+        commit.out.make_from(&[graph.producer(output)]);
         outputs.push(commit.coerce(output, graph.stored(output, policy), Reason::Result(i as u32))?);
     }
     commit.out.set_outputs(outputs);
@@ -154,7 +156,7 @@ impl Commit<'_> {
             Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
             // Truth values are not rounded from numbers: they are computed, as for arrays.
             Committed::Literal(_) if dtype == DType::Bool => self.cast(value, dtype, reason),
-            Committed::Literal(slot) => self.weak_literal(slot, dtype, reason),
+            Committed::Literal(slot) => self.weak_literal(value, slot, dtype, reason),
         }
     }
 
@@ -171,7 +173,7 @@ impl Commit<'_> {
             Committed::Literal(slot) => {
                 let kind = self.graph.slots()[slot.index()].ty().kind();
                 if dtype.is_complex() || dtype.is_float() && kind != Kind::Complex {
-                    return self.weak_literal(slot, dtype, reason);
+                    return self.weak_literal(value, slot, dtype, reason);
                 }
                 // An explicit cast to a lesser kind converts the exact value as a cast of an array would: from the widest
                 // dtype of its kind.
@@ -183,7 +185,7 @@ impl Commit<'_> {
                     Kind::Float => DType::F64,
                     Kind::Complex => DType::C128,
                 };
-                let wide = self.weak_literal(slot, widest, reason)?;
+                let wide = self.weak_literal(value, slot, widest, reason)?;
                 Ok(self.convert(wide, dtype, reason))
             }
         }
@@ -214,8 +216,12 @@ impl Commit<'_> {
         cast
     }
 
-    fn weak_literal(&mut self, slot: SlotId, dtype: DType, reason: Reason) -> Result<Value> {
+    /// The traced value of a slot as `dtype`, for a node that is being made.
+    fn weak_literal(&mut self, value: Value, slot: SlotId, dtype: DType, reason: Reason) -> Result<Value> {
+        let user = self.out.making();
+        self.out.make_from(&[self.graph.producer(value)]);
         let literal = self.literal(slot, dtype)?;
+        self.out.make_from(&user);
         self.reasons.push((self.out.producer(literal), reason));
         Ok(literal)
     }

@@ -14,7 +14,7 @@ mod regroup;
 use crate::passes::access::Accesses;
 use groups::{Group, Groups, Limits, NONE};
 use ndjit_ir::graph::{Graph, NodeKind, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, StmtKind};
+use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, Statements, StmtKind};
 use ndjit_ir::reduction::{Axes, Reduce, Scan};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -211,6 +211,7 @@ impl Fusing<'_> {
             inputs: Vec::new(),
             literals: Vec::new(),
             body: OpBody::default(),
+            statements: Statements::default(),
         };
         for value in computed {
             builder.compute(value);
@@ -219,8 +220,8 @@ impl Fusing<'_> {
             let scalar = builder.scalar(value);
             builder.body.outputs.push(scalar);
         }
-        let KernelBuilder { inputs, literals, body, .. } = builder;
-        FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored, part, reduce }
+        let KernelBuilder { inputs, literals, body, statements, .. } = builder;
+        FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored, part, reduce, statements }
     }
 }
 
@@ -244,6 +245,7 @@ struct KernelBuilder<'a> {
     inputs: Vec<KernelInput>,
     literals: Vec<SlotId>,
     body: OpBody,
+    statements: Statements,
 }
 
 impl KernelBuilder<'_> {
@@ -266,6 +268,7 @@ impl KernelBuilder<'_> {
             }
         };
         let scalar = self.body.push(kind, &args, self.graph.ty(value));
+        self.statements.0.push(value);
         self.scalars.insert(value, scalar);
     }
 
@@ -293,6 +296,7 @@ impl KernelBuilder<'_> {
             }
         };
         let scalar = self.body.push(kind, &[], dtype);
+        self.statements.0.push(value);
         self.scalars.insert(value, scalar);
         scalar
     }

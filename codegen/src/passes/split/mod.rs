@@ -18,7 +18,7 @@ pub use scan::{SCAN_LOOPS, ScanLoop, ScanParts};
 use crate::clif::Form;
 use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
 use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Stride};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Origin, Result};
 use std::fmt;
 use std::sync::Arc;
 
@@ -185,7 +185,7 @@ fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], times: usize) -> Op
         let elements = append(&mut out, body);
         for ((accumulator, element), (&op, &dtype)) in accumulators.iter_mut().zip(elements).zip(ops.iter().zip(dtypes))
         {
-            *accumulator = out.push(StmtKind::Op(op), &[*accumulator, element], dtype);
+            *accumulator = out.push_from(Origin::Results, StmtKind::Op(op), &[*accumulator, element], dtype);
         }
     }
     out.outputs = accumulators;
@@ -198,13 +198,13 @@ fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
     out.inputs.extend(&body.inputs);
     out.literals.clone_from(&body.literals);
     let moved = |scalar: &Scalar| Scalar::from_index(scalar.index() + shift);
-    for Stmt { kind, args, dtype } in &body.stmts {
+    for (n, Stmt { kind, args, dtype, .. }) in body.stmts.iter().enumerate() {
         let kind = match *kind {
             StmtKind::Load(n) => StmtKind::Load(n + inputs as u32),
             kind @ (StmtKind::Literal(_) | StmtKind::Op(_) | StmtKind::Cast) => kind,
         };
         let args: Vec<Scalar> = args.iter().map(moved).collect();
-        out.push(kind, &args, *dtype);
+        out.push_from(Origin::Statement(n as u32), kind, &args, *dtype);
     }
     body.outputs.iter().map(moved).collect()
 }
@@ -213,7 +213,7 @@ fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {
     let mut out = loading(&dtypes.repeat(2));
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
         let args = [n, n + dtypes.len()].map(Scalar::from_index);
-        let combined = out.push(StmtKind::Op(op), &args, dtype);
+        let combined = out.push_from(Origin::Results, StmtKind::Op(op), &args, dtype);
         out.outputs.push(combined);
     }
     out
@@ -223,7 +223,7 @@ fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {
 fn loading(dtypes: &[DType]) -> OpBody {
     let mut out = OpBody { inputs: dtypes.to_vec(), ..OpBody::default() };
     for (n, &dtype) in dtypes.iter().enumerate() {
-        out.push(StmtKind::Load(n as u32), &[], dtype);
+        out.push_from(Origin::Results, StmtKind::Load(n as u32), &[], dtype);
     }
     out
 }

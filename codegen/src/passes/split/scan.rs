@@ -13,7 +13,7 @@ use super::{Part, append, combining, loading};
 use crate::clif::Form;
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
 use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Stride};
-use ndjit_ir::{DType, Op};
+use ndjit_ir::{DType, Op, Origin};
 use std::fmt;
 use std::sync::Arc;
 
@@ -103,8 +103,12 @@ fn stepping(body: &OpBody, dtypes: &[DType], ops: &[Op], flags: bool) -> OpBody 
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
         // Where a truth value holds there is nothing on the left yet.
         let mut meet = |left: usize, right: Scalar, nothing: Scalar| {
-            let met = out.push(StmtKind::Op(op), &[Scalar::from_index(left), right], dtype);
-            if flags { out.push(StmtKind::Op(Op::Where), &[nothing, right, met], dtype) } else { met }
+            let met = out.push_from(Origin::Results, StmtKind::Op(op), &[Scalar::from_index(left), right], dtype);
+            if flags {
+                out.push_from(Origin::Results, StmtKind::Op(Op::Where), &[nothing, right, met], dtype)
+            } else {
+                met
+            }
         };
         let local = meet(n, elements[n], begins);
         let result = meet(count + n, local, first);

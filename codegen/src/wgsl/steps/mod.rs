@@ -13,6 +13,7 @@ use crate::wgsl::params;
 use crate::wgsl::prim::register;
 use crate::wgsl::{Binding, Features, Pieces, Step, WORKGROUP, WgslModule, library};
 use ndjit_ir::body::Body;
+use ndjit_ir::kernel::StmtKind;
 use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
 use std::fmt::Write;
@@ -198,11 +199,17 @@ impl<'a> Module<'a> {
         let parameters: Vec<String> = loops.iter().map(|index| format!("{index}: u32")).collect();
         let mut inputs: Vec<String> = Vec::new();
         let mut loads = Vec::new();
+        let noted = |kind: StmtKind| {
+            let LoopBody::Ops(ops) = &nest.body else { return None };
+            let statement = ops.stmts.iter().position(|statement| statement.kind == kind)?;
+            Some(format!("// {}", ops.statement(statement)))
+        };
         for (n, access) in nest.inputs.iter().enumerate() {
             let at = format!("at{n}");
             let words = if access.index {
                 vec![index(nest, n, &loops)]
             } else {
+                loads.extend(noted(StmtKind::Load(n as u32)));
                 loads.push(format!("let {at} = {};", position(nest, n, &loops)));
                 self.load(Binding::Input(n), &at)
             };
@@ -231,7 +238,10 @@ impl<'a> Module<'a> {
             }
         }
         let mut at = params::offset(nest, nest.inputs.len() + nest.outputs.len());
-        for ty in nest.literals.iter().flat_map(|dtype| dtype.repr()) {
+        for (n, ty) in
+            nest.literals.iter().enumerate().flat_map(|(n, dtype)| dtype.repr().iter().map(move |ty| (n, ty)))
+        {
+            loads.extend(noted(StmtKind::Literal(n as u32)));
             let value = match features.held(*ty) {
                 PrimType::Bool => format!("({} != 0u)", params::word(at)),
                 PrimType::I8 | PrimType::I16 | PrimType::I32 => params::word(at),
@@ -242,6 +252,9 @@ impl<'a> Module<'a> {
             at += params::register_words(*ty);
             loads.push(format!("let x{} = {value};", inputs.len()));
             inputs.push(format!("x{}", inputs.len()));
+        }
+        if let LoopBody::Ops(ops) = &nest.body {
+            self.code.statements = (0..ops.stmts.len()).map(|n| ops.statement(n)).collect();
         }
         self.code.block(format!("fn element({}) -> Words", parameters.join(", ")), |code| {
             code.lines(&loads);
@@ -263,6 +276,8 @@ impl<'a> Module<'a> {
         let count = self.words().len();
         let inputs: Vec<String> =
             ["a", "b"].iter().flat_map(|v| (0..count).map(move |n| format!("{v}.w{n}"))).collect();
+        // Nothing in it is made from the body's statements.
+        self.code.statements.clear();
         self.code.block("fn combine(a: Words, b: Words) -> Words", |code| {
             let outputs = code.body(&body, &inputs)?;
             code.line(format!("return Words({});", outputs.join(", ")));

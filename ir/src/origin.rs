@@ -1,0 +1,27 @@
+//! What things were made from, for those who look: no part of what they are, so that things that differ in it alone are equal.
+
+use std::hash::{Hash, Hasher};
+
+/// The statement of a kernel's body that an instruction, or a statement of a part of the kernel, was made from.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Origin {
+    /// None, or itself.
+    #[default]
+    Own,
+    /// The statement of this number.
+    Statement(u32),
+    /// What becomes of the kernel's results: a reduction or a scan.
+    Results,
+}
+
+impl PartialEq for Origin {
+    fn eq(&self, _: &Origin) -> bool {
+        true
+    }
+}
+
+impl Eq for Origin {}
+
+impl Hash for Origin {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}

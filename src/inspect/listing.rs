@@ -1,0 +1,319 @@
+//! The lines of a program's stages, each with the nodes of the traced graph that it was made from. Texts of stages are these lines.
+
+use crate::config::{Config, Settings};
+use crate::jit::Stage;
+use ndjit_codegen::clif::{self, ClifOptions};
+use ndjit_codegen::listing::{self, Line};
+use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts};
+use ndjit_codegen::wgsl::{self, Pieces};
+use ndjit_codegen::{Lowered, Scheduled};
+use ndjit_ir::graph::{Graph, NodeId, Type, Value};
+use ndjit_ir::kernel::{FusedKernel, OpBody};
+use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::reduction::{BLOCK, LANES};
+use ndjit_ir::{DType, Origin, Result};
+use ndjit_runtime::devices::OnGpu;
+use ndjit_runtime::{Program, gpu};
+use std::fmt;
+
+/// A line of a stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StageLine {
+    pub text: String,
+    /// Nodes of the traced graph, each once.
+    pub nodes: Vec<NodeId>,
+    /// The kernel it belongs to.
+    pub kernel: Option<usize>,
+}
+
+/// The lines of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Listing {
+    pub lines: Vec<StageLine>,
+}
+
+impl fmt::Display for Listing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lines.iter().try_for_each(|line| writeln!(f, "{}", line.text))
+    }
+}
+
+/// A program that is looked into.
+pub(crate) struct Looked<'a> {
+    pub lowered: &'a Lowered,
+    pub config: &'a Config,
+    pub settings: Settings,
+    /// What was compiled of it, if it was.
+    pub program: Option<&'a Program>,
+}
+
+impl Looked<'_> {
+    /// The lines of a stage. What fails is said in the place of the lines.
+    pub fn listing(&self, stage: Stage) -> Listing {
+        let lowered = self.lowered;
+        match stage {
+            Stage::Graph => {
+                graph(&lowered.traced, &lowered.traced.display_with(&lowered.places).to_string(), |id| vec![id])
+            }
+            Stage::Typed => graph(&lowered.typed, &lowered.typed_text(), |id| made_from(&lowered.typed, id)),
+            Stage::Simplified => {
+                graph(&lowered.simplified, &lowered.simplified.to_string(), |id| made_from(&lowered.simplified, id))
+            }
+            Stage::Kernels => self.kernels(),
+            Stage::Loops => self.nests(|scheduled| {
+                let geometry = scheduled.geometry.to_string();
+                Ok([listing::loops(&scheduled.nest), geometry.lines().map(Line::plain).collect()].concat())
+            }),
+            Stage::Expanded => match self.on_gpu() {
+                None => self.parts(|part, ops| Ok(listing::expanded(&self.expanded(part)?, ops))),
+                Some(Ok(there)) => self.expanded_there(&there),
+                Some(Err(error)) => failed(&error),
+            },
+            Stage::Clif => self.on_processor(self.parts(|part, ops| {
+                let (isa, nest) = (clif::host_isa()?, self.expanded(part)?);
+                let kernel = clif::emit(&nest, &*isa, ClifOptions { located: true, ..self.options(part) })?;
+                Ok(listing::clif(&kernel, &nest, ops))
+            })),
+            Stage::Assembly => self.on_processor(self.parts(|part, ops| {
+                clif::assembly(&self.expanded(part)?, ops, &*clif::host_isa()?, self.options(part))
+            })),
+            Stage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
+            Stage::Spirv => self.modules(|there, module| {
+                let text = gpu::spirv(&module.text, there.device)?;
+                Ok(text.lines().map(Line::plain).collect())
+            }),
+        }
+    }
+
+    fn options(&self, part: &Part) -> ClifOptions {
+        ClifOptions { vector: self.config.vector, form: part.form, located: false }
+    }
+
+    fn expanded(&self, part: &Part) -> Result<LoopNest> {
+        clif::expand_for(&part.nest, &*clif::host_isa()?)
+    }
+
+    fn kernels(&self) -> Listing {
+        let mut out = Listing::default();
+        for launch in &self.lowered.launches {
+            for (n, kernel) in launch.kernels.clone().zip(&self.lowered.kernels[launch.kernels.clone()]) {
+                match launch.axes.first() {
+                    Some(axis) if n == launch.kernels.start => {
+                        out.separate();
+                        out.plain(Some(n), format!("; {launch} along axis {axis}"));
+                    }
+                    Some(_) => {}
+                    None => out.separate(),
+                }
+                for line in kernel.to_string().lines() {
+                    let nodes = self.of_values(in_kernel(kernel, line));
+                    out.lines.push(StageLine { text: line.to_owned(), nodes, kernel: Some(n) });
+                }
+            }
+        }
+        out
+    }
+
+    /// The lines of each nest, with an empty line between.
+    fn nests(&self, lines: impl Fn(&Scheduled) -> Result<Vec<Line>>) -> Listing {
+        let mut out = Listing::default();
+        for (n, scheduled) in self.lowered.scheduled.iter().enumerate() {
+            out.separate();
+            match lines(scheduled) {
+                Ok(lines) => self.push(&mut out, n, lines),
+                Err(error) => out.plain(Some(n), error),
+            }
+        }
+        out
+    }
+
+    /// The lines of the nests that code is generated for, each under what it does in a nest that reduces or scans.
+    fn parts(&self, lines: impl Fn(&Part, &OpBody) -> Result<Vec<Line>>) -> Listing {
+        self.nests(|scheduled| {
+            let mut all: Vec<Line> = about(&scheduled.nest).lines().map(Line::plain).collect();
+            for part in split::generated(&scheduled.nest)? {
+                all.extend(part.name.map(|name| Line::plain(format!("{name}:"))));
+                let LoopBody::Ops(ops) = &part.nest.body else { continue };
+                match lines(&part, ops) {
+                    Ok(lines) => all.extend(lines),
+                    Err(error) => all.push(Line::plain(error.to_string())),
+                }
+            }
+            Ok(all)
+        })
+    }
+
+    /// Where the nests run, if that is on a GPU.
+    fn on_gpu(&self) -> Option<Result<OnGpu>> {
+        self.settings.device.gpu_number()?;
+        let run = self.config.run_options();
+        Some(match self.program {
+            Some(program) => Ok(program.on_gpu()?),
+            None => match Program::new(self.lowered, self.settings.device, self.settings.fallback, &run) {
+                Ok(program) => Ok(program.on_gpu()?),
+                Err(error) => Err(error),
+            },
+        })
+    }
+
+    /// Code of the processor, under a note where another runs.
+    fn on_processor(&self, code: Listing) -> Listing {
+        if self.settings.device.gpu_number().is_none() {
+            return code;
+        }
+        let mut out = Listing::default();
+        out.plain(None, format!("; the program runs on {}; on the processor it would be", self.settings.device));
+        out.lines.push(StageLine { text: String::new(), nodes: Vec::new(), kernel: None });
+        out.lines.extend(code.lines);
+        out
+    }
+
+    fn expanded_there(&self, there: &OnGpu) -> Listing {
+        let mut out = Listing::default();
+        for (n, (nest, scheduled)) in there.nests.iter().zip(&self.lowered.scheduled).enumerate() {
+            out.separate();
+            out.plain(Some(n), format!("; {}", nest.placement));
+            let LoopBody::Ops(ops) = &scheduled.nest.body else { continue };
+            match wgsl::bodies(&scheduled.nest, &there.features) {
+                Ok(bodies) => {
+                    for (name, nest) in bodies {
+                        name.into_iter().for_each(|name| out.plain(Some(n), format!("{name}:")));
+                        self.push(&mut out, n, listing::expanded(&nest, ops));
+                    }
+                }
+                Err(error) => out.plain(Some(n), error),
+            }
+        }
+        out
+    }
+
+    /// The lines of each module: those the program's device runs, or those of one that has everything.
+    fn modules(&self, lines: impl Fn(&OnGpu, &wgsl::WgslModule) -> Result<Vec<Line>>) -> Listing {
+        let there = match self.on_gpu() {
+            Some(Ok(there)) => there,
+            Some(Err(error)) => return failed(&error),
+            None => OnGpu::anywhere(self.lowered),
+        };
+        let mut out = Listing::default();
+        out.plain(None, format!("; {}", there.name));
+        for (n, (nest, scheduled)) in there.nests.iter().zip(&self.lowered.scheduled).enumerate() {
+            out.lines.push(StageLine { text: String::new(), nodes: Vec::new(), kernel: Some(n) });
+            out.plain(Some(n), format!("; {}", nest.placement));
+            for &step in &nest.steps {
+                out.plain(Some(n), format!("; {step}"));
+                let module = wgsl::emit(&scheduled.nest, step, &there.features, &Pieces::default());
+                match module.and_then(|module| lines(&there, &module)) {
+                    Ok(lines) => self.push(&mut out, n, lines),
+                    Err(error) => out.plain(Some(n), error),
+                }
+            }
+        }
+        out
+    }
+
+    /// Adds lines of a kernel.
+    fn push(&self, out: &mut Listing, kernel: usize, lines: Vec<Line>) {
+        let fused = self.lowered.kernels.get(kernel);
+        out.lines.extend(lines.into_iter().map(|Line { text, origin }| {
+            let values = match (origin, fused) {
+                (None | Some(Origin::Own), _) | (_, None) => Vec::new(),
+                (Some(Origin::Statement(n)), Some(fused)) => {
+                    fused.statements.0.get(n as usize).copied().into_iter().collect()
+                }
+                (Some(Origin::Results), Some(fused)) => fused.outputs.clone(),
+            };
+            StageLine { text, nodes: self.of_values(values), kernel: Some(kernel) }
+        }));
+    }
+
+    /// What values of the simplified graph were made from.
+    fn of_values(&self, values: Vec<Value>) -> Vec<NodeId> {
+        let graph = &self.lowered.simplified;
+        let known = values.into_iter().filter(|value| value.index() < graph.value_count());
+        once(known.flat_map(|value| graph.origins(graph.producer(value)).iter().copied()).collect())
+    }
+}
+
+impl Listing {
+    fn plain(&mut self, kernel: Option<usize>, text: impl fmt::Display) {
+        for text in text.to_string().lines() {
+            self.lines.push(StageLine { text: text.to_owned(), nodes: Vec::new(), kernel });
+        }
+    }
+
+    /// An empty line, if something is before it.
+    fn separate(&mut self) {
+        if !self.lines.is_empty() {
+            self.lines.push(StageLine { text: String::new(), nodes: Vec::new(), kernel: None });
+        }
+    }
+}
+
+fn failed(error: &ndjit_ir::Error) -> Listing {
+    let mut out = Listing::default();
+    out.plain(None, error);
+    out
+}
+
+fn made_from(graph: &Graph<DType>, id: NodeId) -> Vec<NodeId> {
+    once(graph.origins(id).to_vec())
+}
+
+fn once(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+/// The lines of a graph: one a node, between that of the parameters and that of the results.
+fn graph<T: Type>(graph: &Graph<T>, text: &str, nodes: impl Fn(NodeId) -> Vec<NodeId>) -> Listing {
+    let of = |value: Value| nodes(graph.producer(value));
+    let lines = text.lines().map(|line| {
+        let made = number(line, "  %").map(Value::from_index).filter(|value| value.index() < graph.value_count());
+        let nodes = match made {
+            Some(value) => of(value),
+            None if line.starts_with("graph ") => once(graph.params().iter().flat_map(|&param| of(param)).collect()),
+            None if line.trim_start().starts_with("return ") => {
+                once(graph.outputs().iter().flat_map(|&output| of(output)).collect())
+            }
+            None => Vec::new(),
+        };
+        StageLine { text: line.to_owned(), nodes, kernel: None }
+    });
+    Listing { lines: lines.collect() }
+}
+
+/// The values of the graph that a line of a kernel is about.
+fn in_kernel(kernel: &FusedKernel, line: &str) -> Vec<Value> {
+    let text = line.trim_start();
+    let found = number(text, "t").and_then(|n| kernel.statements.0.get(n));
+    let found = found.or_else(|| kernel.inputs.get(number(text, "in")?).map(|input| &input.value));
+    found.or_else(|| kernel.outputs.get(number(text, "out")?)).copied().into_iter().collect()
+}
+
+/// The number after a prefix at the beginning of a line, before a blank.
+fn number(line: &str, prefix: &str) -> Option<usize> {
+    line.strip_prefix(prefix)?.split(' ').next()?.parse().ok()
+}
+
+/// What a reader of the parts of a reduction or a scan needs to know.
+fn about(nest: &LoopNest) -> String {
+    let Some(reduce) = &nest.reduce else { return String::new() };
+    if reduce.scans() {
+        let loops: Vec<String> =
+            ScanParts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
+        return format!(
+            "blocks of {BLOCK} elements; local values in the first {} inputs and outputs, after them carries and results\n\
+             loops of step: {}\n",
+            reduce.outputs.len(),
+            loops.join(", ")
+        );
+    }
+    let loops: Vec<String> =
+        Parts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
+    let (loops, count) = (loops.join(", "), reduce.outputs.len());
+    format!(
+        "accumulators: {LANES} lanes for each block of {BLOCK} elements; in the first {count} inputs, which are the outputs' memory\n\
+         loops of accumulate: {loops}\n"
+    )
+}
