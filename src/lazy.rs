@@ -9,12 +9,11 @@ use crate::explain;
 use crate::infer::{self, Inferred, Known, Moved, Reducing};
 use crate::jit::plan::{ArgumentType, Plan};
 use crate::manipulation::{Move, Movement};
-use crate::operand::{AnyOperand, Scalar};
+use crate::operand::{AnyOperand, Scalar, apart};
 use crate::reductions::Request;
-use crate::source;
 use crate::stats;
 use crate::support;
-use ndjit_ir::explain::{Explanation, Input, Origin, Site};
+use ndjit_ir::explain::{Explanation, Input, Origin};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
@@ -114,25 +113,6 @@ fn gather<'a>(
         Err(error) => return Err(Array::poisoned(error.at(place))),
     }
     Ok(gathered)
-}
-
-/// The error of two operands that are on different devices.
-fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2], place: Place) -> Error {
-    let mut error = Error::new(ErrorCode::Device, format!("{what}: operands are on different devices")).at(place);
-    for n in two {
-        if let AnyOperand::Array(array) = &operands[n] {
-            let (ty, shape, device) = (array.value_type(), array.shape(), array.device());
-            error = error.fact(format_args!("operand {n}: {ty}{shape} on {device}"));
-        }
-    }
-    // Operands of what is no op are not its arguments one by one.
-    let written = what.parse::<Op>().ok().and_then(|op| source::operands(Site::of_op(op, place)));
-    let text = |n: usize| written.as_ref().and_then(|written| written.get(n)).map(|text| source::receiver_of(text));
-    let host = |n: usize| matches!(&operands[n], AnyOperand::Array(array) if array.device() == Device::CPU);
-    // The host's goes to the other.
-    let [moved, stays] = if host(two[0]) { two } else { [two[1], two[0]] };
-    let (moved, stays) = text(moved).zip(text(stays)).unwrap_or(("x".to_owned(), "y".to_owned()));
-    error.help(format!("move one of them: `{moved}.on({stays}.device())`"))
 }
 
 fn outside(what: &str, place: Place) -> Array {

@@ -411,7 +411,14 @@ mod tests {
         ];
         let found: Vec<String> =
             all.iter().map(|text| super::passed(text).map_or("none".to_owned(), |found| found.join("|"))).collect();
-        insta::assert_snapshot!(found.join("\n"), @"");
+        insta::assert_snapshot!(found.join("\n"), @r"
+        &x|&y + 1
+        &x
+        &x|g(a, b)
+        &dx|[1, 2]
+        none
+        none
+        ");
         assert_eq!([super::receiver_of("&x"), super::receiver_of("x + 1")], ["x", "(x + 1)"]);
     }
 
