@@ -142,7 +142,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
     arguments: impl Inputs<'a, N>,
     expected: usize,
 ) {
-    let plan = match arguments.args().and_then(|args| function.core.plan(&args)) {
+    let plan = match arguments.args().and_then(|args| function.core.plan(&args, None)) {
         Ok(plan) => plan,
         Err(error) => failed("assert_kernels", &error),
     };
@@ -206,7 +206,7 @@ pub fn in_place<'a, M, const N: usize, F: JitFn<M, N>>(
             Data::Donated(Memory::Host(buffer)) => Some(address(buffer)),
             _ => None,
         }));
-        function.core.call(&mut args)
+        function.core.call(&mut args, None)
     });
     let mut parts = match called {
         Ok(parts) => parts,

@@ -3,10 +3,12 @@
 use crate::array::Array;
 use crate::jit::input::{Arg, Inputs};
 use crate::jit::{JitFn, Jitted, caller};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
 use ndjit_ir::interp::Tensor;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Policy, Result, Shape, ValueType};
 use ndjit_runtime::Buffer;
 use std::fmt;
 use std::sync::Arc;
@@ -63,7 +65,8 @@ impl fmt::Display for Divergence {
 /// bit (NaN equals NaN): the first operation that differs, in the order of the trace. `None` if nothing does, which is what is promised
 /// of GPUs that do arithmetic as IEEE-754 says. The GPU is that of the [function](Jitted::on), or of the arguments, or the first.
 ///
-/// Memory for all intermediate arrays is needed at once, on both devices.
+/// Memory for all intermediate arrays is needed at once, on both devices. What a [fallback](crate::Fallback) runs on the processor cannot
+/// differ: if nothing else does, that is an error.
 ///
 /// ```
 /// use ndjit::{Array, ErrorCode, divergence, exp, jit};
@@ -77,7 +80,7 @@ impl fmt::Display for Divergence {
 /// ```
 ///
 /// # Errors
-/// Those of [`Jitted::call`]; `Device` if there is no GPU.
+/// Those of [`Jitted::call`]; `Device` if there is no GPU, or where operations did not run there.
 #[track_caller]
 pub fn divergence<'a, M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
@@ -97,10 +100,17 @@ fn find<M, const N: usize, F: JitFn<M, N>>(function: &Jitted<M, N, F>, args: &[A
     for ((&value, cpu), gpu) in graph.outputs().iter().zip(&runs.cpu).zip(&runs.gpu) {
         let first = cpu.first_difference(gpu);
         if let Some(first) = first {
-            return Ok(Some(describe(graph, &runs.places, &runs.cpu, value, (cpu, gpu, first), device)));
+            return Ok(Some(describe(&runs, value, (cpu, gpu, first), device)));
         }
     }
-    Ok(None)
+    let Some(dtype) = runs.on_processor.first() else { return Ok(None) };
+    let (own, all) = (runs.on_processor.len(), runs.kernels);
+    let headline =
+        format!("divergence: {own} of {all} operations ran on the processor, and were compared with themselves");
+    Err(Error::new(ErrorCode::Device, headline)
+        .fact(format_args!("{device} has no {dtype}, and the fallback is the processor"))
+        .fact("the others give the same bits on both")
+        .help("compare the function without `Fallback::Cpu`, on arrays of a dtype that the device has"))
 }
 
 /// A function run on the processor and on a GPU: what every operation gave.
@@ -108,8 +118,51 @@ pub(crate) struct Runs {
     /// The graph, of which everything that is computed is a result.
     pub graph: Graph<ValueType>,
     pub places: Places,
+    pub arguments: Arguments,
     pub cpu: Vec<Tensor>,
     pub gpu: Vec<Tensor>,
+    /// For each kernel that the GPU could not run: the dtype it lacks.
+    pub on_processor: Vec<DType>,
+    /// How many kernels there are.
+    pub kernels: usize,
+}
+
+/// What a function was called with.
+pub(crate) struct Arguments {
+    /// For each parameter of the graph its memory, and where the elements are in it.
+    pub arrays: Vec<(Arc<Buffer>, Layout)>,
+    /// Weak numbers, by argument.
+    pub scalars: Vec<(usize, Literal)>,
+}
+
+impl Runs {
+    /// What a value holds at an index of an array that it is broadcast to.
+    fn element(&self, value: Value, index: &[usize]) -> Option<String> {
+        let graph = &self.graph;
+        let own = index.get(index.len().checked_sub(graph.shape(value).rank())?..)?;
+        match graph.node(graph.producer(value)).kind {
+            NodeKind::Param(..) => {
+                let n = graph.params().iter().position(|&param| param == value)?;
+                let (buffer, layout) = self.arguments.arrays.get(n)?;
+                let along = graph.shape(value).extents().iter().zip(own).zip(&layout.strides);
+                let steps = along.map(|((&extent, &at), &stride)| at.min(extent.saturating_sub(1)) as isize * stride);
+                let start = layout.offset.checked_add_signed(steps.sum())?;
+                let dtype = graph.stored(value, Policy::default());
+                Some(shown(dtype, buffer.as_bytes().get(start..start.checked_add(dtype.bytes())?)?))
+            }
+            NodeKind::Literal(slot) => match &graph.slots()[slot.index()] {
+                Slot::Value(literal) => Some(literal.to_string()),
+                Slot::Argument { index, .. } => {
+                    let passed = self.arguments.scalars.iter().find(|(argument, _)| argument == index);
+                    passed.map(|(_, literal)| literal.to_string())
+                }
+            },
+            _ => {
+                let tensor = &self.cpu[graph.outputs().iter().position(|&output| output == value)?];
+                Some(element(tensor, flat(&tensor.shape, index)))
+            }
+        }
+    }
 }
 
 /// The values of a graph that operations compute, as its results.
@@ -118,14 +171,8 @@ pub(crate) fn all_computed(graph: &Graph<ValueType>) -> Vec<Value> {
     graph.node_ids().filter(computed).map(|id| graph.node(id).first()).collect()
 }
 
-fn describe(
-    graph: &Graph<ValueType>,
-    places: &Places,
-    values: &[Tensor],
-    value: Value,
-    (cpu, gpu, first): (&Tensor, &Tensor, usize),
-    device: Device,
-) -> Divergence {
+fn describe(runs: &Runs, value: Value, (cpu, gpu, first): (&Tensor, &Tensor, usize), device: Device) -> Divergence {
+    let graph = &runs.graph;
     let node = graph.producer(value);
     let text = graph.to_string();
     let operation =
@@ -134,9 +181,11 @@ fn describe(
     let mut operands = Vec::new();
     if let NodeKind::Op(..) | NodeKind::Cast(_) = graph.node(node).kind {
         for &operand in graph.operands(node) {
-            let known = graph.outputs().iter().position(|&output| output == operand);
-            if let Some(tensor) = known.map(|n| &values[n]) {
-                operands.push((operand.to_string(), shown(tensor, flat(&tensor.shape, &index))));
+            let name = operand.to_string();
+            if let Some(value) =
+                runs.element(operand, &index).filter(|_| operands.iter().all(|(known, _)| *known != name))
+            {
+                operands.push((name, value));
             }
         }
     }
@@ -145,14 +194,14 @@ fn describe(
         differing.iter().map(|&i| distance(cpu.dtype, cpu.get(i)[0], gpu.get(i)[0])).collect();
     Divergence {
         operation: operation.to_owned(),
-        place: places.first(node),
+        place: runs.places.first(node),
         dtype: cpu.dtype,
         elements: differing.len(),
         of: cpu.len(),
         index,
         operands,
-        cpu: (shown(cpu, first), cpu.get(first).to_vec()),
-        gpu: (shown(gpu, first), gpu.get(first).to_vec()),
+        cpu: (element(cpu, first), cpu.get(first).to_vec()),
+        gpu: (element(gpu, first), gpu.get(first).to_vec()),
         ulp: distances.and_then(|distances| distances.into_iter().max()),
         device,
     }
@@ -184,10 +233,16 @@ fn distance(dtype: DType, a: u64, b: u64) -> Option<u64> {
     Some(key(a)?.abs_diff(key(b)?))
 }
 
-fn shown(tensor: &Tensor, at: usize) -> String {
+/// An element of a tensor.
+fn element(tensor: &Tensor, at: usize) -> String {
     let bytes = tensor.dtype.bytes();
-    match Buffer::from_bytes(&tensor.bytes[at * bytes..][..bytes]) {
-        Ok(buffer) => Array::concrete(tensor.dtype, tensor.dtype, Shape::scalar(), Arc::new(buffer)).to_string(),
+    shown(tensor.dtype, &tensor.bytes[at * bytes..][..bytes])
+}
+
+/// The number of these bytes.
+fn shown(dtype: DType, bytes: &[u8]) -> String {
+    match Buffer::from_bytes(bytes) {
+        Ok(buffer) => Array::concrete(dtype, dtype, Shape::scalar(), Arc::new(buffer)).to_string(),
         Err(error) => error.to_string(),
     }
 }

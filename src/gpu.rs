@@ -12,7 +12,7 @@
 //! }
 //! ```
 
-use crate::{DType, Device, Error, ErrorCode, Result};
+use crate::{DType, Device, Error, ErrorCode, Place, Result};
 pub use ndjit_codegen::wgsl::Features;
 use ndjit_runtime::devices;
 pub use ndjit_runtime::gpu::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
@@ -26,7 +26,8 @@ pub fn list() -> Vec<GpuInfo> {
 }
 
 /// A further GPU of the process, opened with options of its own: the same device with fewer features, to see what programs do on lesser
-/// ones, with another memory budget, or with more patience.
+/// ones, with another memory budget, or with more patience. Equal options give the same device, and no [`Device::gpus`] is one of these:
+/// they are named `gpu (options 1)`, and so on.
 ///
 /// ```
 /// use ndjit::gpu::{Features, GpuOptions, with_options};
@@ -39,15 +40,18 @@ pub fn list() -> Vec<GpuInfo> {
 /// ```
 ///
 /// # Errors
-/// `Device` if it cannot be opened, or the process has eight GPUs already.
+/// `Argument` if the options ask for less than kernels need; `Device` if it cannot be opened, or sixteen were opened with other options.
+#[track_caller]
 pub fn with_options(options: GpuOptions) -> Result<Device> {
-    ndjit_runtime::gpu::with_options(options)
+    let place = Place::caller();
+    ndjit_runtime::gpu::with_options(options).map_err(|error| error.at(place))
 }
 
 /// What a GPU can do: opens it, if it is not open.
 ///
 /// # Errors
 /// `Device` if it cannot be opened, or is no GPU.
+#[track_caller]
 pub fn capabilities(device: Device) -> Result<Capabilities> {
     let gpu = open(device)?;
     Ok(Capabilities { device, info: gpu.info().clone(), features: gpu.features(), limits: gpu.limits() })
@@ -57,12 +61,43 @@ pub fn capabilities(device: Device) -> Result<Capabilities> {
 ///
 /// # Errors
 /// As [`capabilities`].
+#[track_caller]
 pub fn memory_taken(device: Device) -> Result<u64> {
     Ok(open(device)?.memory_taken())
 }
 
+/// Gives back the memory of a GPU that arrays no longer use, and that is kept for those to come.
+///
+/// ```
+/// use ndjit::{Array, Device, gpu};
+///
+/// let device = Device::gpu();
+/// if gpu::capabilities(device).is_ok() {
+///     let x = Array::from(vec![1.0f32; 1000]).on(device);
+///     drop(x);
+///     gpu::release(device)?;
+///     println!("{} bytes are taken", gpu::memory_taken(device)?);
+/// }
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`capabilities`].
+#[track_caller]
+pub fn release(device: Device) -> Result<()> {
+    open(device)?.trim();
+    Ok(())
+}
+
+#[track_caller]
 fn open(device: Device) -> Result<Arc<Gpu>> {
-    devices::open(device)?.ok_or_else(|| Error::new(ErrorCode::Device, format!("gpu: {device} is no GPU")))
+    let place = Place::caller();
+    let opened = devices::open(device).map_err(|error| error.at(place))?;
+    opened.ok_or_else(|| {
+        Error::new(ErrorCode::Device, format!("gpu: {device} is no GPU"))
+            .at(place)
+            .help("`Device::gpu()` is the first; `ndjit::gpu::list()` gives all")
+    })
 }
 
 /// How a GPU has a dtype.
@@ -74,8 +109,8 @@ pub enum Has {
     Composed,
     /// Not at all; with [`Fallback::Emulate`](crate::Fallback::Emulate) in pairs of words.
     Emulated,
-    /// Not at all.
-    Not,
+    /// Not at all: arrays are moved, cast and compared, and nothing else is computed in it.
+    Moved,
 }
 
 /// What a GPU can do.
@@ -104,7 +139,7 @@ impl Capabilities {
             DType::U64 | DType::I64 => Has::Emulated,
             DType::F64 if self.features.float64 => Has::Natively,
             DType::C128 if self.features.float64 => Has::Composed,
-            DType::F64 | DType::C128 => Has::Not,
+            DType::F64 | DType::C128 => Has::Moved,
         }
     }
 
@@ -121,7 +156,7 @@ impl Capabilities {
             ("dtypes natively", dtypes(Has::Natively)),
             ("dtypes composed of these, same bits", dtypes(Has::Composed)),
             ("dtypes with `Fallback::Emulate` or `Cpu`", dtypes(Has::Emulated)),
-            ("dtypes with `Fallback::Cpu` alone", dtypes(Has::Not)),
+            ("dtypes moved, cast and compared; computed in with `Fallback::Cpu` alone", dtypes(Has::Moved)),
             ("arithmetic as written", ieee(features.as_written, "results hidden from the compiler")),
             ("fused multiply-add", ieee(features.fma, "emulated exactly")),
             ("division of f32", ieee(features.division, "with integers")),

@@ -5,6 +5,7 @@ use crate::config::Settings;
 use crate::manipulation::{Move, Movement};
 use crate::reductions::Request;
 use crate::source;
+use crate::support::or_falling_back;
 use ndjit_ir::explain::{Origin, Site};
 use ndjit_ir::graph::NodeKind;
 use ndjit_ir::literal::Literal;
@@ -41,7 +42,8 @@ pub(crate) fn op_result(
     origins: Origins<'_>,
 ) -> Result<Inferred> {
     let what = What { names: op.row().operands, site: Site::of_op(op, place) };
-    inferred(op, settings, operands).map_err(|error| explained(error, what, operands, place, origins))
+    let result = or_falling_back(settings, |settings| inferred(op, settings, operands));
+    result.map_err(|error| explained(error, what, operands, place, origins))
 }
 
 /// How a reduction or a scan is done.
@@ -63,7 +65,8 @@ pub(crate) fn reduction_result(
 ) -> Result<Reducing> {
     let names = request.reduction.row().operands;
     let what = What { names, site: Site::of(request.reduction.name(), place) };
-    reducing(request, settings, operands).map_err(|error| explained(error, what, operands, place, origins))
+    let result = or_falling_back(settings, |settings| reducing(request, settings, operands));
+    result.map_err(|error| explained(error, what, operands, place, origins))
 }
 
 /// How elements are moved.
@@ -256,10 +259,9 @@ fn as_written(help: &str, what: What, operands: &[Known<'_>]) -> String {
         let (name, rest) = quoted.split_once(".cast(DType::")?;
         let variant = rest.strip_suffix(')')?;
         let i = what.names.iter().position(|operand| *operand == name)?;
-        match (operands.get(i)?.literal, written.get(i).map(|text| text.trim_start_matches('&'))) {
+        match (operands.get(i)?.literal, written.get(i)) {
             (Some(literal), _) => number_of_dtype(literal, variant),
-            (None, Some(text)) if is_term(text) => Some(format!("{text}.cast(DType::{variant})")),
-            (None, Some(text)) => Some(format!("({text}).cast(DType::{variant})")),
+            (None, Some(text)) => Some(format!("{}.cast(DType::{variant})", source::receiver_of(text))),
             (None, None) => None,
         }
     };
@@ -289,17 +291,4 @@ fn number_of_dtype(literal: Literal, variant: &str) -> Option<String> {
         LiteralValue::Float(x) if x.is_finite() => Some(format!("asarray({value}).cast(DType::{variant})")),
         LiteralValue::Float(_) | LiteralValue::Complex(..) => None,
     }
-}
-
-/// Whether a method can follow a text without parentheses: there is no operator in it but inside brackets.
-fn is_term(text: &str) -> bool {
-    let mut depth = 0usize;
-    text.chars().all(|c| {
-        match c {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth > 0 || !matches!(c, '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<' | '>' | '!' | ' ')
-    })
 }

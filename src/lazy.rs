@@ -9,9 +9,10 @@ use crate::explain;
 use crate::infer::{self, Inferred, Known, Moved, Reducing};
 use crate::jit::plan::{ArgumentType, Plan};
 use crate::manipulation::{Move, Movement};
-use crate::operand::{AnyOperand, Scalar};
+use crate::operand::{AnyOperand, Scalar, apart};
 use crate::reductions::Request;
 use crate::stats;
+use crate::support;
 use ndjit_ir::explain::{Explanation, Input, Origin};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
@@ -33,6 +34,8 @@ pub(crate) struct Recipe {
     step: Step,
     operands: SmallVec<[LazyOperand; 2]>,
     place: Place,
+    /// What is done about dtypes that its device lacks.
+    fallback: Fallback,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -42,6 +45,20 @@ enum Step {
     /// A reduction or a scan.
     Reduce(NodeKind),
     Move(Move, Policy),
+}
+
+impl Step {
+    fn name(&self) -> &'static str {
+        match self {
+            Step::Op(op, _) => op.name(),
+            Step::Cast(_) => "cast",
+            Step::Reduce(kind) => kind.reduction().map_or("reduction", Reduction::name),
+            Step::Move(Move::View(_), _) => "view",
+            Step::Move(Move::Reshape, _) => "reshape",
+            Step::Move(Move::Concat(_), _) => "concat",
+            Step::Move(Move::Iota(_), _) => "iota",
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -61,7 +78,11 @@ struct Operands<'a> {
 static SCALAR: LazyLock<Shape> = LazyLock::new(Shape::scalar);
 
 /// The operands, or the array that is the error of one.
-fn gather<'a>(what: &str, operands: &'a [AnyOperand], place: Place) -> std::result::Result<Operands<'a>, Array> {
+fn gather<'a>(
+    what: &'static str,
+    operands: &'a [AnyOperand],
+    place: Place,
+) -> std::result::Result<Operands<'a>, Array> {
     let mut gathered = Operands { known: SmallVec::new(), own: SmallVec::new(), settings: config::settings() };
     let Operands { known, own, settings } = &mut gathered;
     let mut device: Option<(Device, usize)> = None;
@@ -73,7 +94,7 @@ fn gather<'a>(what: &str, operands: &'a [AnyOperand], place: Place) -> std::resu
                 }
                 match device {
                     Some((first, at)) if first != array.device() => {
-                        return Err(Array::poisoned(apart(what, operands, at, n).at(place)));
+                        return Err(Array::poisoned(apart(what, operands, [at, n], place)));
                     }
                     _ => device = Some((array.device(), n)),
                 }
@@ -94,28 +115,16 @@ fn gather<'a>(what: &str, operands: &'a [AnyOperand], place: Place) -> std::resu
     Ok(gathered)
 }
 
-/// The error of operands that are on different devices.
-fn apart(what: &str, operands: &[AnyOperand], first: usize, second: usize) -> Error {
-    let mut error = Error::new(ErrorCode::Device, format!("{what}: operands are on different devices"));
-    for n in [first, second] {
-        if let AnyOperand::Array(array) = &operands[n] {
-            let (ty, shape, device) = (array.value_type(), array.shape(), array.device());
-            error = error.fact(format_args!("operand {n}: {ty}{shape} on {device}"));
-        }
-    }
-    error.help("move one of them: `x.on(y.device())`")
-}
-
 fn outside(what: &str, place: Place) -> Array {
     let headline = format!("{what}: a traced value was used outside its trace");
     Array::poisoned(Error::new(ErrorCode::Traced, headline).at(place))
 }
 
 /// Notes the cast that a casting mode inserts before an operand.
-fn adapt(operand: &mut LazyOperand, shape: &Shape, cast: OperandCast, place: Place) {
+fn adapt(operand: &mut LazyOperand, shape: &Shape, cast: OperandCast, place: Place, fallback: Fallback) {
     if let Some((dtype, mode)) = cast {
         let step = Step::Cast(CastReason::Mode(mode));
-        let recipe = Recipe { step, operands: SmallVec::from_iter([operand.clone()]), place };
+        let recipe = Recipe { step, operands: SmallVec::from_iter([operand.clone()]), place, fallback };
         *operand = LazyOperand::Array(note(dtype.into(), dtype, shape.clone(), recipe));
     }
 }
@@ -126,13 +135,13 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
         Ok(operands) => operands,
         Err(poisoned) => return poisoned,
     };
-    let policy = settings.policy;
+    let (policy, fallback) = (settings.policy, settings.fallback);
     match infer::op_result(op, settings, &known, place, &|i| origin(&own[i])) {
         Ok(Inferred { ty, shape, casts }) => {
             for ((operand, known), cast) in own.iter_mut().zip(&known).zip(casts) {
-                adapt(operand, known.shape, cast, place);
+                adapt(operand, known.shape, cast, place, fallback);
             }
-            note(ty, policy.commit(ty), shape, Recipe { step: Step::Op(op, policy), operands: own, place })
+            note(ty, policy.commit(ty), shape, Recipe { step: Step::Op(op, policy), operands: own, place, fallback })
         }
         Err(error) => Array::poisoned(error),
     }
@@ -146,8 +155,9 @@ pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -
     };
     match infer::reduction_result(request, settings, &known, place, &|i| origin(&own[i])) {
         Ok(Reducing { kind, dtype, shape, cast }) => {
-            adapt(&mut own[0], known[0].shape, cast, place);
-            note(dtype.into(), dtype, shape, Recipe { step: Step::Reduce(kind), operands: own, place })
+            adapt(&mut own[0], known[0].shape, cast, place, settings.fallback);
+            let recipe = Recipe { step: Step::Reduce(kind), operands: own, place, fallback: settings.fallback };
+            note(dtype.into(), dtype, shape, recipe)
         }
         Err(error) => Array::poisoned(error),
     }
@@ -173,7 +183,8 @@ pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: 
         }
         _ => settings.policy.commit(ty),
     };
-    note(ty, dtype, shape, Recipe { step: Step::Move(step, settings.policy), operands: own, place })
+    let (step, fallback) = (Step::Move(step, settings.policy), settings.fallback);
+    note(ty, dtype, shape, Recipe { step, operands: own, place, fallback })
 }
 
 /// Where an operand comes from.
@@ -184,18 +195,7 @@ fn origin(operand: &LazyOperand) -> Origin {
     };
     match &*lock(&array.0.recipe) {
         None => Origin::Data,
-        Some(Recipe { step, place, .. }) => {
-            let what = match step {
-                Step::Op(op, _) => op.name(),
-                Step::Cast(_) => "cast",
-                Step::Reduce(kind) => kind.reduction().map_or("reduction", Reduction::name),
-                Step::Move(Move::View(_), _) => "view",
-                Step::Move(Move::Reshape, _) => "reshape",
-                Step::Move(Move::Concat(_), _) => "concat",
-                Step::Move(Move::Iota(_), _) => "iota",
-            };
-            Origin::Computed { value: None, what, place: Some(*place) }
-        }
+        Some(Recipe { step, place, .. }) => Origin::Computed { value: None, what: step.name(), place: Some(*place) },
     }
 }
 
@@ -232,12 +232,13 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
         Err(error) => return Array::poisoned(error.at(place)),
     };
     let dtype = settings.policy.width(dtype);
-    let allowed = settings.support.check_value("cast", dtype);
+    let allowed = support::check_value(settings, "cast", dtype);
     if let Err(error) = allowed.and_then(|()| array.shape().bytes(dtype.bytes())) {
         return Array::poisoned(error.at(place));
     }
     let operands = SmallVec::from_iter([LazyOperand::Array(array.clone())]);
-    note(dtype.into(), dtype, array.shape().clone(), Recipe { step: Step::Cast(CastReason::Explicit), operands, place })
+    let (step, fallback) = (Step::Cast(CastReason::Explicit), settings.fallback);
+    note(dtype.into(), dtype, array.shape().clone(), Recipe { step, operands, place, fallback })
 }
 
 fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
@@ -324,6 +325,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
 pub(crate) fn evaluate(array: &Array) -> Result<()> {
+    let made = lock(&array.0.recipe).as_ref().map(|recipe| (recipe.step.name(), recipe.place));
+    run(array).map_err(|error| match made {
+        Some((what, place)) if error.place().is_none() => {
+            error.at(place).fact(format_args!("computing {what}: {}{}", array.value_type(), array.shape()))
+        }
+        _ => error,
+    })
+}
+
+fn run(array: &Array) -> Result<()> {
     let program = Program::collect(array);
     let plan = program.plan(array.device())?;
     let mut arguments = Vec::with_capacity(program.leaves.len());
@@ -386,6 +397,8 @@ struct Program {
     places: Vec<Option<Place>>,
     leaves: Vec<Array>,
     scalars: Vec<(usize, Literal)>,
+    /// What is done about dtypes that the device lacks: the most that an operation was made under.
+    fallback: Fallback,
 }
 
 impl Program {
@@ -395,7 +408,13 @@ impl Program {
             recipe: Recipe,
             operands: SmallVec<[u32; 3]>,
         }
-        let mut program = Program { items: Vec::new(), places: Vec::new(), leaves: Vec::new(), scalars: Vec::new() };
+        let mut program = Program {
+            items: Vec::new(),
+            places: Vec::new(),
+            leaves: Vec::new(),
+            scalars: Vec::new(),
+            fallback: Fallback::Error,
+        };
         let mut known: FxHashMap<usize, u32> = FxHashMap::default();
         let mut stack: Vec<Frame> = Vec::new();
         // An array to visit: a new frame, or an item that is complete.
@@ -444,6 +463,7 @@ impl Program {
                 None => {
                     let Some(Frame { array, recipe, operands }) = stack.pop() else { return program };
                     let shape = array.shape().clone();
+                    program.fallback = program.fallback.max(recipe.fallback);
                     let item =
                         program.push(Item::Step(recipe.step, operands, array.value_type(), shape), Some(recipe.place));
                     known.insert(array.identity(), item);
@@ -465,10 +485,10 @@ impl Program {
     /// The plan of this program, from the cache or made now.
     fn plan(&self, device: Device) -> Result<Arc<Plan>> {
         static PLANS: Mutex<Option<Cache>> = Mutex::new(None);
-        let settings = config::settings();
+        let fallback = config::settings().fallback.max(self.fallback);
         // A GPU that was lost is opened anew: its plans went with it.
         let alive = |plan: &Arc<Plan>| plan.is_alive();
-        let key = (self.items.clone(), device, settings.fallback);
+        let key = (self.items.clone(), device, fallback);
         if let Some(plan) = lock(&PLANS).get_or_insert_default().get(&key).filter(alive) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
@@ -486,7 +506,7 @@ impl Program {
             })
             .collect();
         // Operations keep what they were made under.
-        let settings = Settings { device, fallback: settings.fallback, ..Settings::default() };
+        let settings = Settings { device, fallback, ..Settings::default() };
         let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), settings)?);
         lock(&PLANS).get_or_insert_default().insert(key, Arc::clone(&plan));
         Ok(plan)

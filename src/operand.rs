@@ -6,8 +6,11 @@ use crate::array::Array;
 use crate::expr::Expr;
 use crate::manipulation::Movement;
 use crate::reductions::Request;
+use crate::source;
+use ndjit_ir::explain::Site;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, Error, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::support::Device;
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use ndjit_runtime::Element;
 use num_complex::Complex;
 use std::fmt;
@@ -21,6 +24,25 @@ pub enum AnyOperand {
     Array(Array),
     /// A number.
     Scalar(Scalar),
+}
+
+/// The error of two operands that are on different devices.
+pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2], place: Place) -> Error {
+    let mut error = Error::new(ErrorCode::Device, format!("{what}: operands are on different devices")).at(place);
+    for n in two {
+        if let AnyOperand::Array(array) = &operands[n] {
+            let (ty, shape, device) = (array.value_type(), array.shape(), array.device());
+            error = error.fact(format_args!("operand {n}: {ty}{shape} on {device}"));
+        }
+    }
+    // Operands of what is no op are not its arguments one by one.
+    let written = what.parse::<Op>().ok().and_then(|op| source::operands(Site::of_op(op, place)));
+    let text = |n: usize| written.as_ref().and_then(|written| written.get(n)).map(|text| source::receiver_of(text));
+    let host = |n: usize| matches!(&operands[n], AnyOperand::Array(array) if array.device() == Device::CPU);
+    // The host's goes to the other.
+    let [moved, stays] = if host(two[0]) { two } else { [two[1], two[0]] };
+    let (moved, stays) = text(moved).zip(text(stays)).unwrap_or(("x".to_owned(), "y".to_owned()));
+    error.help(format!("move one of them: `{moved}.on({stays}.device())`"))
 }
 
 /// What can meet an [`Expr`]: expressions, arrays (captured as hidden constant arguments) and numbers.

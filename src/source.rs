@@ -26,6 +26,44 @@ pub(crate) fn operands(site: Site) -> Option<Vec<String>> {
     (found.next().is_none() && all).then_some(snippet.operands)
 }
 
+/// What the arguments of a call are written as, in `f.call((&x, &y))` or `f(&x, &y)`.
+pub(crate) fn arguments(place: Place) -> Option<Vec<String>> {
+    let line = line(place)?;
+    let (at, _) = line.char_indices().nth((place.column as usize).checked_sub(1)?)?;
+    passed(&line[at..])
+}
+
+/// The same, of the text of a call.
+fn passed(text: &str) -> Option<Vec<String>> {
+    let (name, _, arguments) = call(text)?;
+    // These are one tuple.
+    let tuple = match name {
+        "call" | "call_into" => format!("tuple{}", arguments.first()?.trim()),
+        _ => text.to_owned(),
+    };
+    let (_, _, elements) = call(&tuple)?;
+    Some(elements.into_iter().map(|element| element.trim().to_owned()).collect())
+}
+
+/// A text as the receiver of a method: without `&`, in parentheses where it needs them.
+pub(crate) fn receiver_of(text: &str) -> String {
+    let text = text.trim_start_matches('&');
+    if is_term(text) { text.to_owned() } else { format!("({text})") }
+}
+
+/// Whether a method can follow a text without parentheses: there is no operator in it but inside brackets.
+fn is_term(text: &str) -> bool {
+    let mut depth = 0usize;
+    text.chars().all(|c| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 0 || !matches!(c, '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<' | '>' | '!' | ' ')
+    })
+}
+
 /// Files, each read once.
 #[derive(Default)]
 pub(crate) struct Sources {
@@ -364,6 +402,29 @@ mod tests {
         x * 1e-3 <x|1e-3>
         ndjit::where_(c, f(y, ")"), 2) <c|f(y, ")")|2>
         "#);
+    }
+
+    #[test]
+    fn arguments_of_calls_are_found() {
+        let all = [
+            "call((&x, &y + 1))?",
+            "call((&x,))",
+            "f(&x, g(a, b))",
+            "call_into((&dx, [1, 2]), &mut out)",
+            "call(args)",
+            "x + y",
+        ];
+        let found: Vec<String> =
+            all.iter().map(|text| super::passed(text).map_or("none".to_owned(), |found| found.join("|"))).collect();
+        insta::assert_snapshot!(found.join("\n"), @r"
+        &x|&y + 1
+        &x
+        &x|g(a, b)
+        &dx|[1, 2]
+        none
+        none
+        ");
+        assert_eq!([super::receiver_of("&x"), super::receiver_of("x + 1")], ["x", "(x + 1)"]);
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub struct Stats {
     pub plans: u64,
     /// Calls and evaluations that found their plan.
     pub plan_hits: u64,
-    /// Kernels compiled. Not when only sizes or numbers change.
+    /// Kernels compiled, for the processor and for GPUs. Not when only sizes or numbers change, and without those that find out what a
+    /// GPU does.
     pub kernels_compiled: u64,
     /// Time spent on that.
     pub compile_time: Duration,
@@ -89,12 +90,13 @@ impl fmt::Display for Made {
 /// Counters of the process.
 pub fn stats() -> Stats {
     let (kernels, pool) = (ndjit_runtime::kernels::stats(), ndjit_runtime::pool::stats());
+    let (elsewhere, time) = ndjit_runtime::kernels::elsewhere();
     Stats {
         traces: TRACES.load(Relaxed),
         plans: PLANS.load(Relaxed),
         plan_hits: PLAN_HITS.load(Relaxed),
-        kernels_compiled: kernels.misses,
-        compile_time: kernels.time,
+        kernels_compiled: kernels.misses + elsewhere,
+        compile_time: kernels.time + time,
         allocations: pool.allocations,
         reuses: pool.reuses,
     }

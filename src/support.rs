@@ -2,7 +2,9 @@
 //! these mean stands in `ndjit_ir::support`; an operation keeps what it was made under.
 
 use crate::config::{Settings, change_global, settings, with_settings};
+use crate::trace;
 use ndjit_ir::support::{CastingModes, Device, Restriction, Support};
+use ndjit_ir::{DType, ErrorCode, Result};
 use ndjit_runtime::Fallback;
 
 /// The casting modes under which this thread makes operations: those of the innermost [`with_casting`], or the
@@ -39,9 +41,10 @@ pub fn device() -> Option<Device> {
     settings().support.device
 }
 
-/// Runs `body` for a device: operands and computing dtypes that it does not take, and results that it has no dtype for, are an
-/// error, or are avoided by casts of a [mode](with_casting). Written casts and creation functions that ask for a dtype it lacks
-/// are errors in any case. Where operations run is not changed.
+/// Runs `body` with the dtypes of a device, and changes nothing of where operations run: that is for [`Array::on`](crate::Array::on) and
+/// [`Jitted::on`](crate::Jitted::on). Operands and computing dtypes that the device does not take, and results that it has no dtype for,
+/// are an error, or are avoided by casts of a [mode](with_casting). Written casts and creation functions that ask for a dtype it lacks
+/// are errors in any case.
 ///
 /// ```
 /// use ndjit::{Array, DType, Device, ErrorCode, Op, exp, f16, with_device};
@@ -101,6 +104,44 @@ pub fn set_fallback(fallback: Fallback) {
 /// ```
 pub fn restrict_dtypes<R>(restriction: Restriction, body: impl FnOnce() -> R) -> R {
     with_support(|support| support.restrictions = support.restrictions.with(restriction), body)
+}
+
+/// Whether values of a dtype may be made, as by a cast or a creation function that asks for it.
+///
+/// # Errors
+/// `DType` if it is not supported.
+pub(crate) fn check_value(settings: Settings, what: &str, dtype: DType) -> Result<()> {
+    or_falling_back(settings, |settings| settings.support.check_value(what, dtype))
+}
+
+/// What `attempt` gives under these settings. Where a GPU lacks a dtype, the error says with which [fallback](with_fallback) there would
+/// be none.
+///
+/// # Errors
+/// Those of `attempt`.
+pub(crate) fn or_falling_back<R>(settings: Settings, attempt: impl Fn(Settings) -> Result<R>) -> Result<R> {
+    let error = match attempt(settings) {
+        Err(error) if error.code() == ErrorCode::DType && settings.device.gpu_number().is_some() => error,
+        result => return result,
+    };
+    let helps = |device: Option<Device>| {
+        let support = Support { device, ..settings.support };
+        support.device != settings.support.device && attempt(Settings { support, ..settings }).is_ok()
+    };
+    let (fallback, what) = match () {
+        () if helps(Some(settings.device.emulating())) => {
+            ("Emulate", "computes it in pairs of words, with the same bits")
+        }
+        () if helps(None) => ("Cpu", "runs it on the processor, with copies of its arrays"),
+        () => return Err(error),
+    };
+    let how = if trace::is_tracing() {
+        format!("`f.fallback(Fallback::{fallback})`")
+    } else {
+        format!("`with_fallback(Fallback::{fallback}, || …)`")
+    };
+    let help = error.help_text().map_or(String::new(), |help| format!("{help}; or "));
+    Err(error.help(format!("{help}{how} {what}")))
 }
 
 fn with_support<R>(change: impl FnOnce(&mut Support), body: impl FnOnce() -> R) -> R {

@@ -142,32 +142,33 @@ const WGSL: &[PrimGap] = &[PrimGap {
     link: "https://www.w3.org/TR/WGSL/#arithmetic-expr",
 }];
 
-/// Gaps of devices without `f64`: everything that has such an operand or result.
-const NO_F64: &[PrimGap] = &[
-    PrimGap {
-        prims: Prim::ALL,
-        from: &[PrimType::F64],
-        to: &[],
-        support: PrimSupport::None,
-        reason: "the device has no f64",
-        link: WGSL_SPEC,
-    },
-    PrimGap {
-        prims: Prim::ALL,
-        from: &PrimType::ALL,
-        to: &[PrimType::F64],
-        support: PrimSupport::None,
-        reason: "the device has no f64",
-        link: WGSL_SPEC,
-    },
-];
+/// The gap of devices without `f64`: its bits are moved, converted and compared as integers, arithmetic is not done.
+const NO_F64: PrimGap = PrimGap {
+    prims: &[
+        Prim::Fadd,
+        Prim::Fsub,
+        Prim::Fmul,
+        Prim::Fdiv,
+        Prim::Fsqrt,
+        Prim::Fma,
+        Prim::Ffloor,
+        Prim::Fceil,
+        Prim::Ftrunc,
+        Prim::Fround,
+    ],
+    from: &[PrimType::F64],
+    to: &[],
+    support: PrimSupport::None,
+    reason: "the device has no f64",
+    link: WGSL_SPEC,
+};
 
 impl Target {
     /// The capabilities of WGSL on a device with or without `f64`.
     pub fn wgsl(float64: bool) -> Target {
         let mut gaps = WGSL.to_vec();
         if !float64 {
-            gaps.extend_from_slice(NO_F64);
+            gaps.push(NO_F64);
         }
         Target { name: "wgsl".to_owned(), blend: false, gaps }
     }

@@ -1,7 +1,7 @@
 //! Every primitive between every two types it has, on a device and by its definition.
 
 use super::compared::{Compared, hex};
-use ndjit_codegen::target::combinations;
+use ndjit_codegen::target::{PrimSupport, combinations};
 use ndjit_ir::body::{BodyBuilder, Prim, Reg, eval_prim};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
 use ndjit_ir::random::{Rng, special_words};
@@ -22,9 +22,13 @@ type Combination = (Prim, PrimType, PrimType);
 /// # Errors
 /// Of the device.
 pub fn compare(gpu: &Arc<Gpu>, count: usize) -> Result<Vec<Compared>> {
-    let wide = |ty: PrimType| ty == PrimType::F64 && !gpu.features().float64;
+    let target = gpu.features().target();
+    let lacks = |(prim, from, to): Combination| {
+        let doubles = from == PrimType::F64 || to == PrimType::F64;
+        doubles && target.support(prim, from, to) == PrimSupport::None
+    };
     let mut all = combinations();
-    all.retain(|&(_, from, to)| !wide(from) && !wide(to));
+    all.retain(|&combination| !lacks(combination));
     // Results of one size are written alike.
     all.sort_by_key(|&(_, from, to)| (from, to));
     let together = TOGETHER.min(gpu.max_arrays().saturating_sub(INPUTS)).max(1);

@@ -8,18 +8,19 @@ use ndjit_codegen::wgsl::{Features, Step};
 use ndjit_codegen::{Lowered, Options, Scheduled};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is done about a dtype that a GPU lacks, where no [casting mode](ndjit_ir::support::CastingModes) avoids it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// What is done about a dtype that a GPU lacks, where no [casting mode](ndjit_ir::support::CastingModes) avoids it. The greater is what
+/// serves more programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fallback {
     /// It is an error.
     #[default]
     Error,
-    /// 64-bit integers are computed as pairs of words. `f64` and `c128` stay an error.
+    /// 64-bit integers are computed as pairs of words. Computing in `f64` and `c128` stays an error.
     Emulate,
     /// Kernels that use it run on the processor; their arrays go to the host and back.
     Cpu,
@@ -201,6 +202,14 @@ impl Program {
         }
     }
 
+    /// The dtypes for want of which loop nests of a GPU's program run on the processor, one for each that does.
+    pub fn on_processor(&self) -> Vec<DType> {
+        match self {
+            Program::Cpu(_) => Vec::new(),
+            Program::Gpu(program) => program.on_processor(),
+        }
+    }
+
     /// Runs the program.
     ///
     /// # Errors
@@ -284,13 +293,15 @@ pub fn fits(device: Device, lowered: &Lowered) -> Result<bool> {
     Ok(lowered.scheduled.iter().all(|scheduled| arrays(scheduled) <= gpu.max_arrays()))
 }
 
-/// Opens a device; `None` for the processor, and for devices that are only described.
+/// Opens a device; `None` for the processor.
 ///
 /// # Errors
-/// `Device` if a GPU cannot be opened.
+/// `Device` if a GPU cannot be opened, or the device is only described.
 pub fn open(device: Device) -> Result<Option<Arc<Gpu>>> {
     match device.gpu_number() {
-        None => Ok(None),
         Some(number) => gpu::opened(number).map(Some),
+        None if device == Device::CPU => Ok(None),
+        None => Err(Error::new(ErrorCode::Device, format!("device: `{device}` is described, and nothing runs there"))
+            .help("`with_device(device, || …)` makes operations with its dtypes; run them on `Device::CPU` or `Device::gpu()`")),
     }
 }

@@ -5,7 +5,7 @@ use crate::executable::{Argument, Output};
 use ndjit_codegen::Lowered;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::sync::Arc;
 
 /// An open GPU.
@@ -114,6 +114,11 @@ impl Program {
 
     /// Whether the device is not lost.
     pub fn is_alive(&self) -> bool {
+        match *self {}
+    }
+
+    /// The dtypes for want of which loop nests run on the processor.
+    pub fn on_processor(&self) -> Vec<DType> {
         match *self {}
     }
 

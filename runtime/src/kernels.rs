@@ -7,7 +7,9 @@ use ndjit_codegen::clif::Form;
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// The bounds until [`set_bounds`] is called: kernels, and bytes of their code.
 pub const DEFAULT_BOUNDS: Bounds = Bounds { count: 4096, weight: 64 << 20 };
@@ -18,6 +20,10 @@ fn cache() -> &'static Cache<Key, Kernel> {
     static CACHE: OnceLock<Cache<Key, Kernel>> = OnceLock::new();
     CACHE.get_or_init(|| Cache::new(DEFAULT_BOUNDS))
 }
+
+static ELSEWHERE: AtomicU64 = AtomicU64::new(0);
+/// In nanoseconds.
+static TIME_ELSEWHERE: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static HERE: Cell<u64> = const { Cell::new(0) };
@@ -46,6 +52,18 @@ pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<
         let weight = kernel.weight();
         Ok((Arc::new(kernel), weight))
     })
+}
+
+/// Notes that a kernel was compiled that this cache does not hold: one of a GPU, and the time it took.
+#[cfg(feature = "gpu")]
+pub(crate) fn count_elsewhere(time: Duration) {
+    ELSEWHERE.fetch_add(1, Relaxed);
+    TIME_ELSEWHERE.fetch_add(time.as_nanos() as u64, Relaxed);
+}
+
+/// Kernels of GPUs that were compiled, those of opening the device aside, and the time that took.
+pub fn elsewhere() -> (u64, Duration) {
+    (ELSEWHERE.load(Relaxed), Duration::from_nanos(TIME_ELSEWHERE.load(Relaxed)))
 }
 
 /// Counters: `misses` is the number of kernels compiled, `time` what that took, `weight` the bytes of code held.

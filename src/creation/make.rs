@@ -4,6 +4,7 @@ use super::argument::Eye;
 use super::formula;
 use crate::array::{Array, literal_bytes};
 use crate::config;
+use crate::support;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::progression::Progression;
@@ -121,7 +122,7 @@ pub(super) fn inexact(what: &str, ty: Type) -> Result<Type> {
 }
 
 fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
-    config::settings().support.check_value(what, dtype)?;
+    support::check_value(config::settings(), what, dtype)?;
     Buffer::zeroed(shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?).map_err(|refused| {
         let mut error = Error::new(refused.code(), format!("{what}: the system refused memory for {dtype}{shape}"));
         for fact in refused.facts() {

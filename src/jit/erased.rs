@@ -2,13 +2,14 @@
 
 use crate::array::Array;
 use crate::config::{Config, Settings, with_settings};
-use crate::divergence::{Runs, all_computed};
+use crate::divergence::{Arguments, Runs, all_computed};
 use crate::explain;
 use crate::expr::Expr;
 use crate::jit::input::{Arg, Data, Destination, Sink};
 use crate::jit::output::{Collected, Parts};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans, ResultType};
 use crate::operand::AnyOperand;
+use crate::source;
 use crate::stats;
 use crate::trace::{self, Failure, Param, Recording};
 use ndjit_codegen::Lowered;
@@ -86,8 +87,8 @@ impl Core {
     }
 
     /// Calls the function; its results are new arrays.
-    pub(crate) fn call(&self, args: &mut [Arg<'_>]) -> Result<Parts<Array>> {
-        let plan = self.plan(args)?;
+    pub(crate) fn call(&self, args: &mut [Arg<'_>], place: Option<Place>) -> Result<Parts<Array>> {
+        let plan = self.plan(args, place)?;
         let arrays = run_fresh(&plan, args)?;
         Ok(Parts::new(arrays, plan.lengths.clone()))
     }
@@ -99,14 +100,14 @@ impl Core {
         destinations: &mut [Destination<'_>],
         place: Place,
     ) -> Result<()> {
-        let plan = self.plan(args)?;
+        let plan = self.plan(args, Some(place))?;
         fits(&plan, destinations).map_err(|e| e.at(place))?;
         run_into(&plan, args, destinations)
     }
 
-    /// The plan for these arguments: found, or made now.
-    pub(crate) fn plan(&self, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
-        let settings = self.config.settings().on(self.device(args)?)?;
+    /// The plan for these arguments, passed at a place: found, or made now.
+    pub(crate) fn plan(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Arc<Plan>> {
+        let settings = self.config.settings().on(self.device(args, place)?)?;
         if let Some(plan) = self.plans.find(settings, args) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
@@ -115,17 +116,23 @@ impl Core {
     }
 
     /// Where a call with these arguments runs.
-    fn device(&self, args: &[Arg<'_>]) -> Result<Device> {
+    fn device(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Device> {
         let devices = || args.iter().enumerate().filter_map(|(n, arg)| Some((n, arg.device()?)));
         let Some(own) = self.config.device else {
-            let first = devices().next().map_or(Device::CPU, |(_, device)| device);
-            return match devices().find(|(_, device)| *device != first) {
-                None => Ok(first),
-                Some(_) => Err(apart(
-                    args,
-                    "move one of them, `x.on(y.device())`, or say where the function runs: `f.on(Device::gpu())`",
-                )),
+            let Some(first) = devices().next() else { return Ok(Device::CPU) };
+            let Some(other) = devices().find(|(_, device)| *device != first.1) else { return Ok(first.1) };
+            // The host's goes to the other.
+            let (moved, stays) = if first.1 == Device::CPU { (first, other) } else { (other, first) };
+            let (moved, stays) = match place.and_then(source::arguments) {
+                Some(written) if written.len() == args.len() => {
+                    (receiver(&args[moved.0], &written[moved.0]), receiver(&args[stays.0], &written[stays.0]))
+                }
+                _ => ("x".to_owned(), "y".to_owned()),
             };
+            let help = format!(
+                "move one of them, `{moved}.on({stays}.device())`, or say where the function runs: `f.on(device)`"
+            );
+            return Err(apart(args, &help));
         };
         // The host's arrays go where the function was said to run.
         match devices().find(|(_, device)| *device != own && *device != Device::CPU) {
@@ -202,14 +209,18 @@ impl Core {
             let plan = Plan::compile(Arc::new(lowered), types.clone(), &config, settings)?;
             let mut outputs: Vec<Output<'_>> = plan.results.iter().map(|_| Output::Fresh(None)).collect();
             plan.run(memory.iter().map(Argument::Shared), &scalars, &mut outputs)?;
+            let own = (plan.on_processor(), plan.lowered.kernels.len());
             let tensor = |(result, output): (&ResultType, Output<'_>)| {
                 let Output::Fresh(Some(buffer)) = output else { return Err(no_result()) };
                 Ok(Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes: buffer.as_bytes().to_vec() })
             };
-            plan.results.iter().zip(outputs).map(tensor).collect::<Result<Vec<Tensor>>>()
+            let tensors = plan.results.iter().zip(outputs).map(tensor).collect::<Result<Vec<Tensor>>>()?;
+            Ok::<_, Error>((tensors, own))
         };
-        let (cpu, gpu) = (run(settings.on(Device::CPU)?)?, run(there)?);
-        Ok(Runs { graph, places, cpu, gpu })
+        let ((cpu, _), (gpu, (on_processor, kernels))) = (run(settings.on(Device::CPU)?)?, run(there)?);
+        let layouts = Plan::layouts(&types, &hidden)?;
+        let arguments = Arguments { arrays: memory.into_iter().zip(layouts).collect(), scalars };
+        Ok(Runs { graph, places, arguments, cpu, gpu, on_processor, kernels })
     }
 
     /// Captured arrays, on the device of the function: copies of the host's, if the function was said to run elsewhere.
@@ -363,6 +374,14 @@ pub(crate) fn param(argument: &ArgumentType) -> Param {
     match (&argument.layout, argument.ty) {
         (ArgumentLayout::Scalar, ValueType::Weak(weak)) => Param::Scalar(weak),
         _ => Param::Array(argument.ty, argument.dtype, argument.shape.clone()),
+    }
+}
+
+/// An argument as the receiver of a method of arrays.
+fn receiver(arg: &Arg<'_>, written: &str) -> String {
+    match arg.data {
+        Data::Borrowed(_) => format!("Array::from({})", written.trim_start_matches('&')),
+        Data::Shared(_) | Data::Donated(_) | Data::Inline(_) | Data::Scalar(_) => source::receiver_of(written),
     }
 }
 

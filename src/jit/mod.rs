@@ -134,8 +134,9 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.policy = Some(policy))
     }
 
-    /// The same function, run on a device wherever its arguments are: the host's are copied there at each call. Its results stay there.
-    /// Without this a function runs where its arguments are.
+    /// The same function, run on a device: arrays of the host and slices are copied there at each call, and results stay there. An array of
+    /// another GPU, or of a GPU where the function runs on the processor, is an error, as is a device that is only described. Without this a
+    /// function runs where its arguments are.
     ///
     /// ```
     /// use ndjit::{Array, Device, ErrorCode, jit};
@@ -223,7 +224,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     #[track_caller]
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
         let place = Place::caller();
-        let parts = inputs.args().and_then(|mut args| self.core.call(&mut args));
+        let parts = inputs.args().and_then(|mut args| self.core.call(&mut args, Some(place)));
         Ok(F::Outputs::arrays(&mut parts.map_err(|e| caller::called(e, Some(place)))?))
     }
 

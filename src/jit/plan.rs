@@ -120,14 +120,7 @@ impl Plan {
         config: &Config,
         settings: Settings,
     ) -> Result<Lowered> {
-        let mut layouts: Vec<Layout> =
-            arguments.iter().filter_map(ArgumentType::memory).collect::<Result<Vec<Layout>>>()?;
-        for array in hidden {
-            layouts.push(match array.layout() {
-                Some(layout) => layout.clone(),
-                None => contiguous(array.shape(), array.dtype())?,
-            });
-        }
+        let layouts = Plan::layouts(arguments, hidden)?;
         let options = config.options(settings)?;
         let mut lowered = lower(graph, places, &layouts, &options)?;
         if !devices::fits(settings.device, &lowered)? {
@@ -137,6 +130,15 @@ impl Plan {
         let inputs = inputs(arguments, hidden.len());
         explain::check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
         Ok(lowered)
+    }
+
+    /// Where the elements of the arguments are, then those of captured arrays.
+    pub fn layouts(arguments: &[ArgumentType], hidden: &[Array]) -> Result<Vec<Layout>> {
+        let captured = hidden.iter().map(|array| match array.layout() {
+            Some(layout) => Ok(layout.clone()),
+            None => contiguous(array.shape(), array.dtype()),
+        });
+        arguments.iter().filter_map(ArgumentType::memory).chain(captured).collect()
     }
 
     /// Compiles a lowered program.
@@ -181,6 +183,11 @@ impl Plan {
     /// A result that stays where the program runs, before the call.
     pub fn fresh<'a>(&self) -> Output<'a> {
         self.program.result()
+    }
+
+    /// The dtypes for want of which kernels of a GPU's program run on the processor, one for each that does.
+    pub fn on_processor(&self) -> Vec<DType> {
+        self.program.on_processor()
     }
 
     /// The memory of the one result of a program.

@@ -15,6 +15,7 @@ use crate::jit::caller::called;
 use crate::manipulation::{Move, Movement};
 use crate::operand::AnyOperand;
 use crate::reductions::Request;
+use crate::support;
 use ndjit_ir::explain::{Explainer, Explanation, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
@@ -194,7 +195,7 @@ pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
         let settings = config::settings();
         let dtype = settings.policy.width(dtype);
         let value = trace.value(x, "cast", place)?;
-        settings.support.check_value("cast", dtype).map_err(|e| trace.fail(e.at(place)))?;
+        support::check_value(settings, "cast", dtype).map_err(|e| trace.fail(e.at(place)))?;
         trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
         Ok(trace.cast(value, dtype, CastReason::Explicit, place))
     })

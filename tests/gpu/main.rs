@@ -3,6 +3,7 @@
 
 #[path = "../corpus/programs.rs"]
 mod corpus;
+mod doubles;
 #[path = "../engines/given.rs"]
 mod engines;
 mod failures;

@@ -20,6 +20,11 @@ fn every_primitive() {
     for (device, gpu) in variants {
         let all = compare::compare(&gpu, 2048).unwrap();
         assert!(all.len() > 150, "only {} primitives", all.len());
+        // Floats of 64 bits are converted and compared where there are none.
+        for name in ["fdemote f64 f32", "fpromote f32 f64", "tosint f64 i64", "fromuint i64 f64", "fle f64", "fmax f64"]
+        {
+            assert!(all.iter().any(|row| row.name == name), "{device}: {name}");
+        }
         for row in all {
             assert_eq!(row.elements, 2048, "{}", row.name);
             failures.extend(row.first.map(|first| format!("{device}: {}: {first}", row.name)));

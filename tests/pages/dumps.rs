@@ -108,4 +108,25 @@ fn on_gpu() -> Result<()> {
     Ok(())
 }
 
-examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu }
+// As above.
+#[cfg(all(feature = "gpu", not(target_vendor = "apple")))]
+fn sums_on_gpu() -> Result<()> {
+    use ndjit::{Array, Device, Stage, jit};
+
+    let f = jit!(|x| x.sum(-1)).on(Device::gpu());
+    f.call((&Array::from_rows(&[[1.0f32, 2.0, 5.0], [3.0, 2.0, 15.0]]),))?;
+    println!("{}", f.explain(Stage::Expanded));
+    Ok(())
+}
+
+#[cfg(all(feature = "gpu", not(target_vendor = "apple")))]
+fn sums_on_gpu_code() -> Result<()> {
+    let f = jit(|x: Expr| x.sum(-1)).on(ndjit::Device::gpu());
+    f.call((&Array::from_rows(&[[1.0f32, 2.0, 5.0], [3.0, 2.0, 15.0]]),))?;
+    for line in f.explain(Stage::Wgsl).lines().skip(1) {
+        println!("{line}");
+    }
+    Ok(())
+}
+
+examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu_code }

@@ -7,7 +7,8 @@ use super::expand::{hoist, invariant_inputs};
 use crate::target::{PrimSupport, Target};
 use ndjit_ir::body::{Body, BodyBuilder, Inst, InstKind, Prim, Reg};
 use ndjit_ir::loops::{LoopBody, LoopNest};
-use ndjit_ir::{Error, ErrorCode, PrimType, Result};
+use ndjit_ir::op::shared_body;
+use ndjit_ir::{DType, Error, ErrorCode, Op, PrimType, Result};
 use std::sync::Arc;
 
 /// Rewrites what `target` does not have. A nest that needs nothing comes back unchanged.
@@ -21,6 +22,11 @@ pub fn legalize(nest: LoopNest, target: &Target) -> Result<LoopNest> {
     verify(&body, target)?;
     let (body, hoisted) = hoist(body, &invariant_inputs(&nest));
     Ok(LoopNest { body: LoopBody::Prims { body, hoisted }, ..nest })
+}
+
+/// Whether `target` does an op that computes in `dtype`; nothing does one outside its domain.
+pub fn does(op: Op, dtype: DType, target: &Target) -> bool {
+    op.row().domain.contains(dtype) && verify(&rewrite(shared_body(op, dtype), target), target).is_ok()
 }
 
 /// What a primitive instruction works on: operand type (of a select: of the chosen values) and result type.

@@ -74,7 +74,7 @@ impl Code {
     fn inst(&mut self, body: &Body, inst: &Inst, names: &[String]) -> Result<Vec<String>> {
         let args: Vec<&str> = inst.args.iter().map(|arg| names[arg.index()].as_str()).collect();
         let value = match &inst.kind {
-            InstKind::Const(bits) => prim::constant(body.ty(inst.first), *bits),
+            InstKind::Const(bits) => prim::constant(self.features.held(body.ty(inst.first)), *bits),
             InstKind::Prim(prim) => {
                 let (from, to) = (body.ty(inst.args[inst.args.len() - 1]), body.ty(inst.first));
                 prim::expression(*prim, from, to, &args, &self.features)?
@@ -94,7 +94,7 @@ impl Code {
             self.tables.len() - 1
         });
         let at = format!("min({index}, {}u)", table.values.len().saturating_sub(1));
-        match table.ty {
+        match self.features.held(table.ty) {
             PrimType::F32 => format!("bitcast<f32>(table{number}[{at}])"),
             PrimType::Bool => format!("(table{number}[{at}] != 0u)"),
             PrimType::I64 => format!("nd64_make(table{number}[{at}].x, table{number}[{at}].y)"),
@@ -145,7 +145,7 @@ impl Code {
         let mut names = Vec::new();
         for (value, ty) in values.iter().zip(types) {
             let name = self.fresh();
-            self.line(format!("var {name}: {} = {value};", register(ty)));
+            self.line(format!("var {name}: {} = {value};", register(self.features.held(ty))));
             names.push(name);
         }
         names

@@ -12,6 +12,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("float.wgsl", include_str!("../../../shaders/float.wgsl")),
     ("soft.wgsl", include_str!("../../../shaders/soft.wgsl")),
     ("double.wgsl", include_str!("../../../shaders/double.wgsl")),
+    ("double_bits.wgsl", include_str!("../../../shaders/double_bits.wgsl")),
     ("fused_double.wgsl", include_str!("../../../shaders/fused_double.wgsl")),
 ];
 

@@ -2,8 +2,8 @@
 //!
 //! Elements of one or two bytes lie in words, as on the CPU. Partial results have a word each where an element would have less.
 
-use super::params;
 use super::prim::register;
+use super::{Features, params};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, PrimType};
 
@@ -27,6 +27,8 @@ pub struct Memory<'a> {
     pub dtype: DType,
     /// Where they lie.
     pub packing: Packing,
+    /// What the device can do.
+    pub features: Features,
 }
 
 impl Memory<'_> {
@@ -39,14 +41,23 @@ impl Memory<'_> {
         }
     }
 
+    /// Two floats of 64 bits.
+    fn double_pair(self) -> &'static str {
+        match (self.features.float64, self.features.int64) {
+            (true, _) => "vec2<f64>",
+            (false, true) => "vec2<u64>",
+            (false, false) => "vec4<u32>",
+        }
+    }
+
     /// The declaration, bound at `binding`.
     pub fn declaration(self, binding: usize, writes: bool) -> String {
         let mode = if writes { "read_write" } else { "read" };
         let word = match self.dtype.storage() {
             _ if self.elements().is_some() && self.packing == Packing::Shared => "atomic<u32>".to_owned(),
             [PrimType::F32, PrimType::F32] => "vec2<f32>".to_owned(),
-            [PrimType::F64, PrimType::F64] => "vec2<f64>".to_owned(),
-            words => register(words[0]).to_owned(),
+            [PrimType::F64, PrimType::F64] => self.double_pair().to_owned(),
+            words => register(self.features.held(words[0])).to_owned(),
         };
         format!("@group(0) @binding({binding}) var<storage, {mode}> {}: array<{word}>;", self.name)
     }
@@ -62,6 +73,7 @@ impl Memory<'_> {
         }
         match self.dtype.storage() {
             [_] => vec![format!("{name}[{at}]")],
+            [PrimType::F64, ..] if !self.features.int64 => vec![format!("{name}[{at}].xy"), format!("{name}[{at}].zw")],
             words => ["x", "y"][..words.len()].iter().map(|part| format!("{name}[{at}].{part}")).collect(),
         }
     }
@@ -81,7 +93,7 @@ impl Memory<'_> {
         match words {
             [word] => vec![format!("{name}[{at}] = {word};")],
             words => {
-                let ty = if self.dtype == DType::C128 { "vec2<f64>" } else { "vec2<f32>" };
+                let ty = if self.dtype == DType::C128 { self.double_pair() } else { "vec2<f32>" };
                 vec![format!("{name}[{at}] = {ty}({});", words.join(", "))]
             }
         }

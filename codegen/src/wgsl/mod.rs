@@ -2,8 +2,8 @@
 //!
 //! A nest takes one [`Step`] or several, each a module and a dispatch: elementwise nests one, reductions and scans as many as
 //! their [order](ndjit_ir::reduction) has. Registers are `f32`, `u32` (integers of up to 32 bits, narrow ones extended by zeros;
-//! the primitive carries the sign), `bool`, `nd_u64` (integers of 64 bits: `u64`, or two words) and `f64`. What WGSL leaves
-//! open, or a device does not do as IEEE-754 says, is done by functions from the repository's `shaders/`; a module holds those it
+//! the primitive carries the sign), `bool`, `nd_u64` (integers of 64 bits: `u64`, or two words) and `f64` (its bits in
+//! an `nd_u64`, where the device has none). What WGSL leaves open, or a device does not do as IEEE-754 says, is done by functions from the repository's `shaders/`; a module holds those it
 //! calls. Nothing here knows a device: what one can do comes as [`Features`].
 
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -18,9 +18,10 @@ mod steps;
 
 pub use library::{FILES, text as library_text};
 pub use params::{HEADER, Header, params};
-pub use steps::{bodies, emit};
+pub use steps::{bindings, bodies, emit};
 
 use crate::target::Target;
+use ndjit_ir::PrimType;
 use ndjit_ir::loops::LoopNest;
 use std::fmt;
 
@@ -34,7 +35,7 @@ pub const LEAVES: usize = 16;
 pub struct Features {
     /// Integers of 64 bits; without them they are pairs of words.
     pub int64: bool,
-    /// `f64`. Needs `int64`.
+    /// `f64`. Needs `int64`. Without it such numbers are held as integers of 64 bits, which are moved, converted and compared.
     pub float64: bool,
     /// Whether float operations may be compiled as written: neither contracted nor reordered, infinities, NaN and the sign of zero
     /// kept. Otherwise each result is hidden from the compiler.
@@ -71,6 +72,11 @@ impl Features {
         sqrt: false,
         subnormals: false,
     };
+
+    /// What a register of a type is in WGSL: the type itself, or the one that holds its bits.
+    pub(crate) fn held(&self, ty: PrimType) -> PrimType {
+        if ty == PrimType::F64 && !self.float64 { PrimType::I64 } else { ty }
+    }
 
     /// The primitives that modules for the device have.
     pub fn target(&self) -> Target {

@@ -6,7 +6,7 @@ use super::Features;
 use ndjit_ir::body::Prim;
 use ndjit_ir::{Error, ErrorCode, PrimType, Result};
 
-/// The WGSL type of a register.
+/// The WGSL type of a register, of a [type](Features::held) that the device has.
 pub fn register(ty: PrimType) -> &'static str {
     match ty {
         PrimType::Bool => "bool",
@@ -47,6 +47,7 @@ pub fn expression(prim: Prim, from: PrimType, to: PrimType, args: &[&str], featu
     Ok(match from {
         _ if prim == Prim::Select => format!("select({}, {}, {})", args[2], args[1], args[0]),
         PrimType::F32 => single(prim, to, args, features)?,
+        PrimType::F64 if !features.float64 => double_bits(prim, to, args)?,
         PrimType::F64 => double(prim, to, args, features)?,
         PrimType::Bool => match prim {
             Prim::And => format!("{} & {}", args[0], args[1]),
@@ -108,18 +109,21 @@ pub fn expression(prim: Prim, from: PrimType, to: PrimType, args: &[&str], featu
             | Prim::ToUint => return Err(gap(prim, from, to)),
         },
         PrimType::I64 => match (prim, to) {
-            (Prim::Bitcast, PrimType::F64) => format!("bitcast<f64>({})", args[0]),
+            (Prim::Bitcast, _) if !features.float64 => args[0].to_owned(),
+            (Prim::Bitcast, _) => format!("bitcast<f64>({})", args[0]),
             (Prim::Itrunc, PrimType::I8) => format!("nd64_low({}) & 0xffu", args[0]),
             (Prim::Itrunc, PrimType::I16) => format!("nd64_low({}) & 0xffffu", args[0]),
             (Prim::Itrunc, _) => call("nd64_low"),
             (Prim::FromSint, PrimType::F32) => call("nd64_sint_to_f32"),
             (Prim::FromUint, PrimType::F32) => call("nd64_uint_to_f32"),
+            (Prim::FromSint, _) if !features.float64 => call("nd64_sint_to_double"),
+            (Prim::FromUint, _) if !features.float64 => call("nd64_uint_to_double"),
             (Prim::FromSint, _) => call("nd64_sint_to_f64"),
             (Prim::FromUint, _) => call("nd64_uint_to_f64"),
             (Prim::Smulhi | Prim::Umulhi, _) => return Err(gap(prim, from, to)),
             _ => format!("nd64_{prim}({})", args.join(", ")),
         },
-        PrimType::I8 | PrimType::I16 | PrimType::I32 => word(prim, from, to, args)?,
+        PrimType::I8 | PrimType::I16 | PrimType::I32 => word(prim, from, to, args, features)?,
     })
 }
 
@@ -129,7 +133,7 @@ fn gap(prim: Prim, from: PrimType, to: PrimType) -> Error {
 }
 
 /// Integers in a word.
-fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str]) -> Result<String> {
+fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str], features: &Features) -> Result<String> {
     let narrow = from != PrimType::I32;
     let mask = from.mask() as u32;
     let infix = |op: &str| format!("{} {op} {}", args[0], args[1]);
@@ -172,6 +176,12 @@ fn word(prim: Prim, from: PrimType, to: PrimType, args: &[&str]) -> Result<Strin
         Prim::Zext if to == PrimType::I64 => format!("nd64_make({}, 0u)", args[0]),
         Prim::Zext => args[0].to_owned(),
         Prim::Itrunc => format!("{} & {:#x}u", args[0], to.mask()),
+        Prim::FromSint if to == PrimType::F64 && !features.float64 => {
+            format!("nd64_sint_to_double(nd64_sext({}))", args[0])
+        }
+        Prim::FromUint if to == PrimType::F64 && !features.float64 => {
+            format!("nd64_uint_to_double(nd64_make({}, 0u))", args[0])
+        }
         Prim::FromSint if to == PrimType::F64 => format!("f64(bitcast<i32>({}))", args[0]),
         Prim::FromUint if to == PrimType::F64 => format!("f64({})", args[0]),
         Prim::FromSint => call("nd_sint_to_f32", &plain),
@@ -246,6 +256,7 @@ fn single(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
         Prim::Flt => compared("<", "nd_flt"),
         Prim::Fle => compared("<=", "nd_fle"),
         Prim::Bitcast => format!("bitcast<u32>({})", args[0]),
+        Prim::Fpromote if !features.float64 => call("nd64_fpromote"),
         Prim::Fpromote => format!("f64({})", args[0]),
         Prim::ToSint if to == PrimType::I64 => call("nd64_f32_to_sint"),
         Prim::ToUint if to == PrimType::I64 => call("nd64_f32_to_uint"),
@@ -325,6 +336,66 @@ fn double(prim: Prim, to: PrimType, args: &[&str], features: &Features) -> Resul
         Prim::ToSint => call("nd_f64_to_sint"),
         Prim::ToUint => call("nd_f64_to_uint"),
         Prim::Iadd
+        | Prim::Isub
+        | Prim::Imul
+        | Prim::Smulhi
+        | Prim::Umulhi
+        | Prim::Sdiv
+        | Prim::Udiv
+        | Prim::Srem
+        | Prim::Urem
+        | Prim::Smin
+        | Prim::Smax
+        | Prim::Umin
+        | Prim::Umax
+        | Prim::Shl
+        | Prim::Ushr
+        | Prim::Sshr
+        | Prim::Ieq
+        | Prim::Ine
+        | Prim::Slt
+        | Prim::Sle
+        | Prim::Ult
+        | Prim::Ule
+        | Prim::And
+        | Prim::Or
+        | Prim::Xor
+        | Prim::Not
+        | Prim::Select
+        | Prim::Sext
+        | Prim::Zext
+        | Prim::Itrunc
+        | Prim::Mask
+        | Prim::Fpromote
+        | Prim::FromSint
+        | Prim::FromUint => return Err(gap(prim, PrimType::F64, to)),
+    })
+}
+
+/// `f64` where the device has none: its bits, on which [arithmetic](crate::target::Target::wgsl) is not done.
+fn double_bits(prim: Prim, to: PrimType, args: &[&str]) -> Result<String> {
+    let call = |name: &str| format!("{name}({})", args.join(", "));
+    Ok(match prim {
+        Prim::Fneg | Prim::Fabs | Prim::Fmin | Prim::Fmax | Prim::Feq | Prim::Fne | Prim::Flt | Prim::Fle => {
+            call(&format!("nd64_{prim}"))
+        }
+        Prim::Bitcast => args[0].to_owned(),
+        Prim::Fdemote => call("nd64_fdemote"),
+        Prim::ToSint if to == PrimType::I64 => call("nd64_double_to_sint"),
+        Prim::ToUint if to == PrimType::I64 => call("nd64_double_to_uint"),
+        Prim::ToSint => call("nd_double_to_sint"),
+        Prim::ToUint => call("nd_double_to_uint"),
+        Prim::Fadd
+        | Prim::Fsub
+        | Prim::Fmul
+        | Prim::Fdiv
+        | Prim::Fsqrt
+        | Prim::Fma
+        | Prim::Ffloor
+        | Prim::Fceil
+        | Prim::Ftrunc
+        | Prim::Fround
+        | Prim::Iadd
         | Prim::Isub
         | Prim::Imul
         | Prim::Smulhi

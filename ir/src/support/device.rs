@@ -14,8 +14,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How many devices users can describe.
 pub const USER_DEVICES: usize = 128;
-/// How many GPUs a process can have.
+/// How many GPUs of a machine have a place.
 pub const GPUS: usize = 8;
+/// How many GPUs a process can open with options of their own.
+pub const OPTIONED: usize = 16;
+/// The numbers of GPUs: those of the machine, then those with options.
+const NUMBERS: usize = GPUS + OPTIONED;
 
 /// Dtypes that a device does not take: in some ops, or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +61,37 @@ pub struct Device(&'static Description);
 
 static CPU: Description = Description::named("cpu");
 /// GPUs, and the same ones where what they lack is emulated if it can be.
-static GPU: [[Description; GPUS]; 2] = {
-    const NAMES: [&str; GPUS] = ["gpu", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5", "gpu6", "gpu7"];
-    const fn named() -> [Description; GPUS] {
-        let mut all = [const { Description::named("gpu") }; GPUS];
+static GPU: [[Description; NUMBERS]; 2] = {
+    const NAMES: [&str; NUMBERS] = [
+        "gpu",
+        "gpu1",
+        "gpu2",
+        "gpu3",
+        "gpu4",
+        "gpu5",
+        "gpu6",
+        "gpu7",
+        "gpu (options 1)",
+        "gpu (options 2)",
+        "gpu (options 3)",
+        "gpu (options 4)",
+        "gpu (options 5)",
+        "gpu (options 6)",
+        "gpu (options 7)",
+        "gpu (options 8)",
+        "gpu (options 9)",
+        "gpu (options 10)",
+        "gpu (options 11)",
+        "gpu (options 12)",
+        "gpu (options 13)",
+        "gpu (options 14)",
+        "gpu (options 15)",
+        "gpu (options 16)",
+    ];
+    const fn named() -> [Description; NUMBERS] {
+        let mut all = [const { Description::named("gpu") }; NUMBERS];
         let mut n = 0;
-        while n < GPUS {
+        while n < NUMBERS {
             all[n].name = NAMES[n];
             n += 1;
         }
@@ -94,10 +123,15 @@ impl Device {
 
     /// The `n`th GPU of this machine, from 0 on, the most suitable first. `None` beyond the eighth.
     pub fn gpus(n: usize) -> Option<Device> {
-        GPU[0].get(n).map(Device)
+        GPU[0][..GPUS].get(n).map(Device)
     }
 
-    /// Which GPU it is, if it is one.
+    /// The `n`th GPU that was opened with options of its own, from 0 on. `None` beyond [`OPTIONED`].
+    pub fn with_options(n: usize) -> Option<Device> {
+        GPU[0][GPUS..].get(n).map(Device)
+    }
+
+    /// Which GPU it is, if it is one: those of this machine are counted first, then those with options of their own.
     pub fn gpu_number(self) -> Option<usize> {
         GPU.iter().find_map(|gpus| gpus.iter().position(|gpu| std::ptr::eq(gpu, self.0)))
     }

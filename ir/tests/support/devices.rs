@@ -114,6 +114,10 @@ fn gpus_have_their_places_before_anything_is_known_of_them() {
     let gpu = Device::gpu();
     assert_eq!((gpu.name(), gpu.gpu_number(), Device::gpus(0)), ("gpu", Some(0), Some(gpu)));
     assert_eq!((Device::CPU.gpu_number(), Device::gpus(8)), (None, None));
+    // Those opened with options are no others' numbers.
+    let optioned = Device::with_options(0).unwrap();
+    assert_eq!((optioned.name(), optioned.gpu_number()), ("gpu (options 1)", Some(8)));
+    assert!((0..8).all(|n| Device::gpus(n) != Some(optioned)));
     let third = Device::gpus(3).unwrap();
     assert_eq!((third.name(), third.valid_dtypes()), ("gpu3", DTypeSet::ALL));
     assert!(!Device::all().contains(&third));

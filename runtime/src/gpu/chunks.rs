@@ -14,6 +14,10 @@ const ALIGNMENT: usize = 256;
 /// The most elements of a dispatch: numbers of invocations are 32 bits wide.
 const MAX_COUNT: usize = 1 << 30;
 
+/// What to do where a kernel's elements are too far apart.
+pub const WAYS_OUT: &str = "reduce or scan the last axis of a transposed copy, as `x.mt().reshape([-1]).reshape([columns, rows])` makes one; \
+    let more be bound, `GpuOptions { max_binding: None, .. }`; or compute it on the processor: `x.on(Device::CPU)`";
+
 /// What is bound of an operand's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
@@ -66,7 +70,8 @@ pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Chunk>>
                     ErrorCode::Size,
                     "gpu: a result is spread over more memory than the device can bind at once",
                 )
-                .fact(format_args!("the device binds {max} bytes")));
+                .fact(format_args!("the device binds {max} bytes"))
+                .help(WAYS_OUT));
             }
             None => chunks.push(Chunk { geometry, blocks, windows }),
         }
@@ -91,7 +96,12 @@ fn where_to_cut(
 ) -> Option<Cut> {
     let kept = nest.kept();
     let layouts = geometry.inputs.iter().chain(&geometry.outputs);
-    let too_large = windows.iter().zip(layouts).filter(|(window, _)| window.size as u64 > max);
+    let too_large = windows.iter().zip(layouts).enumerate().filter(|(n, (window, layout))| {
+        // An input that stays as large is bound in pieces instead, as many of the whole as of a part.
+        window.size as u64 > max
+            && (*n >= nest.inputs.len() || lessens(nest, &geometry.extents, blocks, window, layout, max))
+    });
+    let too_large = too_large.map(|(_, operand)| operand);
     // Operands of which a cut makes less, the largest first.
     let mut large: Vec<(&Window, &Layout)> = too_large.collect();
     large.sort_by_key(|(window, _)| std::cmp::Reverse(window.size));
@@ -118,9 +128,32 @@ fn where_to_cut(
     longest.map(Cut::Loop).or((blocks.len() > 1).then_some(Cut::Blocks))
 }
 
+/// Whether cuts make an input's window fit, or take fewer pieces.
+fn lessens(
+    nest: &LoopNest,
+    extents: &[usize],
+    blocks: &Range<usize>,
+    window: &Window,
+    layout: &Layout,
+    max: u64,
+) -> bool {
+    let elements = if nest.reduce.is_some() { 0..BLOCK.min(reduced_of(nest, extents)) } else { 0..1 };
+    let one: SmallVec<[usize; 4]> =
+        extents.iter().enumerate().map(|(n, &e)| if n < nest.kept() { 1 } else { e }).collect();
+    let (low, high) = reach(layout, &one, nest.kept(), elements);
+    // A window begins at a multiple of its alignment, and ends after the last element.
+    let least = (high - low) as u128 + ALIGNMENT as u128 + 16;
+    let pieces = |bytes: u128| bytes.div_ceil(u128::from(max));
+    blocks.len() > 1 || pieces(least) < pieces(window.size as u128)
+}
+
 /// The number of elements that are reduced to one, or scanned.
 pub fn reduced(nest: &LoopNest, geometry: &Geometry) -> usize {
-    geometry.extents[nest.kept()..].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
+    reduced_of(nest, &geometry.extents)
+}
+
+fn reduced_of(nest: &LoopNest, extents: &[usize]) -> usize {
+    extents[nest.kept()..].iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
 }
 
 /// The number of results or rows.

@@ -5,6 +5,7 @@ use super::faults::{Fault, Faults};
 use super::pipeline::{Key, Pipeline};
 use super::pool::Pool;
 use super::probe;
+use super::registry;
 use super::shared::Shared;
 use super::spirv::FloatControls;
 use crate::cache::{Bounds, Cache};
@@ -84,14 +85,36 @@ pub struct GpuOptions {
     pub at_most: wgsl::Features,
     /// Try what the device does as IEEE-754 says; without it what it claims is believed.
     pub probe: bool,
-    /// The most bytes bound at once; `None` for as many as the device takes.
+    /// The most bytes bound at once, at least [`LEAST_BINDING`](GpuOptions::LEAST_BINDING); `None` for as many as the device takes.
     pub max_binding: Option<u64>,
-    /// The most arrays a kernel uses; `None` for as many as the device takes.
+    /// The most arrays a kernel uses, at least [`LEAST_ARRAYS`](GpuOptions::LEAST_ARRAYS); `None` for as many as the device takes.
     pub max_arrays: Option<usize>,
     /// The most bytes of memory taken from the device; `None` for a share of what there is, where that is known.
     pub budget: Option<u64>,
     /// How long to wait for the device to answer.
     pub patience: Duration,
+}
+
+impl GpuOptions {
+    /// The least number of arrays that every kernel can be split to: three operands of an operation, and its result.
+    pub const LEAST_ARRAYS: usize = 4;
+    /// The least number of bytes bound at once.
+    pub const LEAST_BINDING: u64 = 1024;
+
+    fn check(&self) -> Result<()> {
+        let refused = |what: &str, given: u64, least: u64| {
+            Err(Error::new(ErrorCode::Argument, format!("gpu: `{what}` of {given} is too little"))
+                .fact(format_args!("kernels need at least {least}"))
+                .help(format!("ask for `Some({least})` or more, or for `None`: as many as the device takes")))
+        };
+        match (self.max_arrays, self.max_binding) {
+            (Some(arrays), _) if arrays < Self::LEAST_ARRAYS => {
+                refused("max_arrays", arrays as u64, Self::LEAST_ARRAYS as u64)
+            }
+            (_, Some(bytes)) if bytes < Self::LEAST_BINDING => refused("max_binding", bytes, Self::LEAST_BINDING),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Default for GpuOptions {
@@ -156,7 +179,7 @@ impl Gpu {
     /// Opens a device.
     ///
     /// # Errors
-    /// `Device` if there is none of this index or it cannot be opened.
+    /// `Argument` if the options ask for less than kernels need; `Device` if there is none of this index or it cannot be opened.
     pub fn open(options: GpuOptions) -> Result<Arc<Gpu>> {
         Gpu::open_as(options.index, options, None)
     }
@@ -171,17 +194,9 @@ impl Gpu {
 
     /// Opens a device as the GPU of a number.
     pub(super) fn open_as(number: usize, options: GpuOptions, faults: Option<Arc<Faults>>) -> Result<Arc<Gpu>> {
+        options.check()?;
         let fault = |fault: Fault| faults.as_ref().is_some_and(|faults| faults.fires(fault));
-        let adapters = adapters();
-        let Some(adapter) = adapters.get(options.index) else {
-            let error = match adapters.len() {
-                0 => Error::new(ErrorCode::Device, "gpu: there is none on this machine")
-                    .help("install a Vulkan driver; Mesa's lavapipe computes on the processor (Debian: `apt install libvulkan1 mesa-vulkan-drivers`)"),
-                found => Error::new(ErrorCode::Device, format!("gpu: there is no device {}", options.index))
-                    .fact(format_args!("devices found: {found}")),
-            };
-            return Err(error);
-        };
+        let adapter = adapters().get(options.index).ok_or_else(|| absent(options.index))?;
         let adapter_info = adapter.get_info();
         let info = info(&adapter_info);
         let vulkan = adapter_info.backend == wgpu::Backend::Vulkan;
@@ -276,7 +291,7 @@ impl Gpu {
 
     /// The device, as far as dtypes are concerned.
     pub fn device(&self) -> Device {
-        Device::gpus(self.number).unwrap_or(Device::gpu())
+        registry::device(self.number).unwrap_or(Device::gpu())
     }
 
     /// Which device it is.
@@ -287,6 +302,11 @@ impl Gpu {
     /// What it can do, as far as kernels use it.
     pub fn features(&self) -> wgsl::Features {
         self.probed.get().copied().unwrap_or(self.claimed)
+    }
+
+    /// Whether its features have been found out: what is compiled before is for that alone.
+    pub(super) fn is_probed(&self) -> bool {
+        self.probed.get().is_some()
     }
 
     /// Arrays a kernel may use at once.
@@ -342,6 +362,18 @@ impl Drop for Gpu {
         // SAFETY: the queue is dropped here alone, and nothing uses it afterwards.
         let _ = caught(|| unsafe { ManuallyDrop::drop(&mut self.queue) });
     }
+}
+
+/// The error of an adapter that is not there.
+fn absent(index: usize) -> Error {
+    let list = Gpu::list();
+    if list.is_empty() {
+        return Error::new(ErrorCode::Device, "gpu: there is none on this machine")
+            .help("install a Vulkan driver; Mesa's lavapipe computes on the processor (Debian: `apt install libvulkan1 mesa-vulkan-drivers`)");
+    }
+    let error = Error::new(ErrorCode::Device, format!("gpu: there is no device {index}"));
+    let error = list.iter().enumerate().fold(error, |error, (n, info)| error.fact(format_args!("device {n}: {info}")));
+    error.help("`Device::gpu()` is device 0, `Device::gpus(n)` device n of those that `ndjit::gpu::list()` gives")
 }
 
 /// What of a device's claims is so. Probing takes longer than opening, and the same adapter does the same each time.

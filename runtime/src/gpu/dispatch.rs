@@ -201,6 +201,11 @@ impl Builder<'_> {
             true => Pieces::default(),
             false => Pieces { bytes: max as u64, counts },
         };
+        // The driver's message would name numbers of its own.
+        let bindings = wgsl::bindings(self.nest, step, &pieces).len();
+        if bindings > self.gpu.max_arrays() {
+            return Err(self.too_many(bindings, chunk));
+        }
         let pipeline = self.gpu.pipeline(self.nest, step, &pieces)?;
         let count = count.div_ceil(pipeline.elements as usize);
         let per_group = if let Step::Lanes { .. } = step { WORKGROUP as usize / LANES } else { WORKGROUP as usize };
@@ -223,17 +228,13 @@ impl Builder<'_> {
                 Binding::PartialOut(n) => (Place::Partial(to[n]), whole(to[n])),
             })
             .collect();
-        if bound.len() > self.gpu.max_arrays() {
-            return Err(Error::new(ErrorCode::Size, "gpu: a kernel needs more bindings than the device has")
-                .fact(format_args!("{} bindings, at most {}", bound.len(), self.gpu.max_arrays()))
-                .help("arrays that are spread over more memory than the device binds at once take several; a copy in row-major order is dense"));
-        }
         if let Some((_, window)) = bound.iter().find(|(_, window)| window.size as u64 > self.gpu.max_binding) {
             return Err(Error::new(
                 ErrorCode::Size,
                 "gpu: partial results have more bytes than the device binds at once",
             )
-            .fact(format_args!("{} bytes, at most {}", window.size, self.gpu.max_binding)));
+            .fact(format_args!("{} bytes, at most {}", window.size, self.gpu.max_binding))
+            .help(chunks::WAYS_OUT));
         }
         let before = chunk.windows.iter().map(|window| window.start).collect();
         let header = Header { count: count as u32, ..header };
@@ -248,6 +249,22 @@ impl Builder<'_> {
             before,
         });
         Ok(())
+    }
+}
+
+impl Builder<'_> {
+    fn too_many(&self, bindings: usize, chunk: &Chunk) -> Error {
+        let (max, most) = (self.gpu.max_binding as usize, self.gpu.max_arrays());
+        let headline = format!("gpu: a kernel needs {bindings} bindings, the device has {most}");
+        let error = Error::new(ErrorCode::Size, headline);
+        let large = chunk.windows[..self.nest.inputs.len()].iter().enumerate().filter(|(_, window)| window.size > max);
+        let error = large.fold(error, |error, (n, &Window { size, .. })| {
+            let pieces = size.div_ceil(max);
+            error.fact(format_args!(
+                "in{n}: what is read at once lies within {size} bytes, {pieces} pieces of {max} bytes"
+            ))
+        });
+        error.help(chunks::WAYS_OUT)
     }
 }
 

@@ -50,7 +50,7 @@ impl Memory {
     /// # Errors
     /// `Allocation` if the device has no such memory; `Device` if it is lost.
     pub fn new(gpu: &Arc<Gpu>, bytes: usize) -> Result<Memory> {
-        let held = gpu.buffer(capacity(bytes)?, ARRAY)?;
+        let held = gpu.buffer(bytes, ARRAY)?;
         Ok(Memory { gpu: Arc::clone(gpu), held: Some(held), bytes })
     }
 
@@ -212,7 +212,7 @@ impl Gpu {
     /// Asks for at most [`PIECE`] bytes from a multiple of 4 on.
     fn ask(&self, buffer: &wgpu::Buffer, at: u64, len: usize) -> Result<Asked> {
         let size = (len as u64).next_multiple_of(4);
-        let staging = self.buffer(capacity(size as usize)?, STAGING)?;
+        let staging = self.buffer(len, STAGING)?;
         let submission = self.scoped("a copy from the device", || {
             let at = if self.fault(Fault::Read) { buffer.size() } else { at };
             let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -266,16 +266,4 @@ impl Gpu {
         self.keep(staging);
         Ok(())
     }
-}
-
-/// The size of the buffer for so many bytes: a power of two, or three quarters of one, so that sizes meet again.
-fn capacity(bytes: usize) -> Result<u64> {
-    let bytes = (bytes as u64).max(256);
-    if bytes > 1 << 24 {
-        return bytes
-            .checked_next_multiple_of(1 << 20)
-            .ok_or_else(|| Error::new(ErrorCode::Allocation, format!("gpu: no memory for an array of {bytes} bytes")));
-    }
-    let power = bytes.next_power_of_two();
-    Ok(if bytes <= power / 4 * 3 { power / 4 * 3 } else { power })
 }

@@ -62,7 +62,11 @@ impl Gpu {
             let weight = module.text.len();
             let pipeline = self.scoped("a kernel", || self.build(module))?;
             self.noticed()?;
-            kernels::count_compiled();
+            // Nobody asked for what probes compile.
+            if self.is_probed() {
+                kernels::count_compiled();
+                kernels::count_elsewhere(pipeline.time);
+            }
             Ok((Arc::new(pipeline), weight))
         })
     }

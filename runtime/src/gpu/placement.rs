@@ -3,18 +3,19 @@
 use super::device::Gpu;
 use crate::devices::Fallback;
 use ndjit_codegen::passes::expand::expand;
+use ndjit_codegen::wgsl::bodies;
 use ndjit_ir::body::{Body, InstKind};
 use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
 use std::fmt;
 
 /// Where a kernel runs, and as what.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// On the device.
     Device,
-    /// On the device; integers of 64 bits are pairs of words.
-    Emulated,
+    /// On the device, which lacks this dtype of 64 bits: integers are pairs of words, of floats the bits are moved and converted.
+    Emulated(DType),
     /// On the processor, since the device lacks this dtype.
     Cpu(DType),
 }
@@ -23,8 +24,11 @@ impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Placement::Device => f.write_str("on the device"),
-            Placement::Emulated => {
+            Placement::Emulated(dtype) if dtype.is_int() => {
                 f.write_str("on the device, which has no integers of 64 bits: they are pairs of words")
+            }
+            Placement::Emulated(dtype) => {
+                write!(f, "on the device, which has no {dtype}: its bits are held as integers")
             }
             Placement::Cpu(dtype) => write!(f, "on the processor: the device has no {dtype}"),
         }
@@ -37,24 +41,28 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
     let body = expand(nest)?;
     let LoopBody::Prims { body, .. } = &body.body else { return Ok(Placement::Device) };
     let has = |ty: PrimType| uses(body, ty);
-    match fallback {
-        _ if !features.float64 && has(PrimType::F64) => match fallback {
-            Fallback::Cpu => Ok(Placement::Cpu(DType::F64)),
-            Fallback::Error | Fallback::Emulate => {
-                let headline = format!("gpu: {} has no f64, and a kernel computes in it", gpu.info().name);
-                Err(Error::new(ErrorCode::Backend, headline)
-                    .help("run such kernels on the processor (`Fallback::Cpu`), or cast to f32"))
-            }
-        },
-        Fallback::Cpu
-            if !features.int64 && has(PrimType::I64) && dtypes(nest).any(|d| d.bytes() == 8 && d.is_int()) =>
-        {
-            Ok(Placement::Cpu(DType::I64))
+    let doubles = !features.float64 && has(PrimType::F64);
+    if doubles && let Err(error) = bodies(nest, &features) {
+        if fallback == Fallback::Cpu {
+            return Ok(Placement::Cpu(DType::F64));
         }
-        // Where it is an error, the trace has refused the user's; what is left are positions.
-        _ if !features.int64 && has(PrimType::I64) => Ok(Placement::Emulated),
-        _ => Ok(Placement::Device),
+        // The trace has refused the user's; this is for programs that were traced for another device.
+        let headline = format!("gpu: {} has no f64, and a kernel computes in it", gpu.info().name);
+        return Err(Error::new(ErrorCode::Backend, headline).fact(error.headline()).help(
+            "run such kernels on the processor, `.fallback(Fallback::Cpu)`, or cast to `f32` before: `x.cast(DType::F32)`",
+        ));
     }
+    let integers = !features.int64 && has(PrimType::I64);
+    let mut dtypes = dtypes(nest);
+    if integers && fallback == Fallback::Cpu && dtypes.any(|dtype| dtype.bytes() == 8 && dtype.is_int()) {
+        return Ok(Placement::Cpu(DType::I64));
+    }
+    Ok(match (doubles, integers) {
+        (true, _) => Placement::Emulated(DType::F64),
+        // Where it is an error, the trace has refused the user's; what is left are positions.
+        (false, true) => Placement::Emulated(DType::I64),
+        (false, false) => Placement::Device,
+    })
 }
 
 /// The dtypes of a nest's arrays and of what is computed from them.

@@ -109,12 +109,13 @@ impl Pool {
 }
 
 impl Gpu {
-    /// A buffer of at least this size with unspecified contents. Work is done in the order it was submitted in, so a buffer that is
+    /// A buffer of at least so many bytes with unspecified contents. Work is done in the order it was submitted in, so a buffer that is
     /// still in use may be handed out again.
-    pub(super) fn buffer(&self, size: u64, usage: wgpu::BufferUsages) -> Result<Held> {
+    pub(super) fn buffer(&self, bytes: usize, usage: wgpu::BufferUsages) -> Result<Held> {
+        let size = capacity(bytes)?;
         match self.pool.take(size, usage) {
             Some(held) => Ok(held),
-            None => self.fresh(size, usage),
+            None => self.fresh(bytes, size, usage),
         }
     }
 
@@ -127,14 +128,16 @@ impl Gpu {
         }
     }
 
-    fn fresh(&self, size: u64, usage: wgpu::BufferUsages) -> Result<Held> {
+    /// A new buffer of a size, for so many bytes.
+    fn fresh(&self, bytes: usize, size: u64, usage: wgpu::BufferUsages) -> Result<Held> {
         self.alive()?;
         let refused = |why: &dyn fmt::Display| {
-            Error::new(ErrorCode::Allocation, format!("gpu: no memory for an array of {size} bytes"))
+            Error::new(ErrorCode::Allocation, format!("gpu: no memory for an array of {bytes} bytes"))
                 .fact(format_args!("{}: {why}", self.info().name))
         };
         if size > self.limits.max_buffer_size {
-            return Err(refused(&format_args!("the largest array has {} bytes", self.limits.max_buffer_size)));
+            return Err(refused(&format_args!("the largest array has {} bytes", self.limits.max_buffer_size))
+                .help("work on parts of it, or on the processor: `x.on(Device::CPU)`"));
         }
         let count = || {
             let asked = if self.fault(Fault::Budget) { u64::MAX } else { size };
@@ -145,7 +148,8 @@ impl Gpu {
             count()
         }) else {
             let (taken, budget) = (self.pool.taken(), self.pool.budget.unwrap_or(u64::MAX));
-            return Err(refused(&format_args!("{taken} bytes of a budget of {budget} are in use")));
+            return Err(refused(&format_args!("{taken} bytes of a budget of {budget} are in use"))
+                .help("drop arrays that are on it, or open it with more, `GpuOptions { budget: Some(bytes), .. }`"));
         };
         let create = || {
             self.scoped("memory", || {
@@ -165,11 +169,27 @@ impl Gpu {
         });
         let buffer = buffer.map_err(|error| match error.code() {
             ErrorCode::Device => error,
-            _ => error.facts().iter().fold(refused(&error.headline()), |refused, fact| refused.fact(fact)),
+            _ => error
+                .facts()
+                .iter()
+                .fold(refused(&error.headline()), |refused, fact| refused.fact(fact))
+                .help("drop arrays that are on it, or work on parts"),
         })?;
         self.noticed()?;
         Ok(Held { buffer: buffer.into(), _counted: counted })
     }
+}
+
+/// The size of the buffer for so many bytes: a power of two, or three quarters of one, so that sizes meet again.
+fn capacity(bytes: usize) -> Result<u64> {
+    let bytes = (bytes as u64).max(256);
+    if bytes > 1 << 24 {
+        return bytes
+            .checked_next_multiple_of(1 << 20)
+            .ok_or_else(|| Error::new(ErrorCode::Allocation, format!("gpu: no memory for an array of {bytes} bytes")));
+    }
+    let power = bytes.next_power_of_two();
+    Ok(if bytes <= power / 4 * 3 { power / 4 * 3 } else { power })
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

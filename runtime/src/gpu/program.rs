@@ -18,7 +18,7 @@ use ndjit_codegen::wgsl::Step;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::{Geometry, LoopNest};
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
 use std::sync::Arc;
 
@@ -69,7 +69,8 @@ impl Program {
                 Work::Cpu(Cpu.compile(nest, CodeOptions { vector: true, compile: true })?, geometry.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
-                Work::Dispatches(Dispatches::new(gpu, nest, geometry, &sizes)?)
+                let dispatches = Dispatches::new(gpu, nest, geometry, &sizes);
+                Work::Dispatches(dispatches.map_err(|error| operands(error, lowered, scheduled))?)
             };
             let literals = Literals::new(lowered, scheduled)?;
             kernels.push(Kernel { nest: nest.clone(), literals, placement, work });
@@ -94,6 +95,15 @@ impl Program {
     /// Where each loop nest runs.
     pub fn placements(&self) -> impl ExactSizeIterator<Item = &Placement> {
         self.kernels.iter().map(|kernel| &kernel.placement)
+    }
+
+    /// The dtypes for want of which loop nests run on the processor, one for each that does.
+    pub fn on_processor(&self) -> Vec<DType> {
+        let dtypes = self.placements().filter_map(|placement| match placement {
+            Placement::Cpu(dtype) => Some(*dtype),
+            Placement::Device | Placement::Emulated(_) => None,
+        });
+        dtypes.collect()
     }
 
     /// The kernels of each loop nest: one for each step it takes.
@@ -220,6 +230,21 @@ impl Program {
         }
         Ok(())
     }
+}
+
+/// The error of a kernel with what it reads and stores, if it does not fit.
+fn operands(error: Error, lowered: &Lowered, scheduled: &Scheduled) -> Error {
+    if error.code() != ErrorCode::Size {
+        return error;
+    }
+    let graph = &lowered.simplified;
+    let all = [("in", &scheduled.inputs), ("out", &scheduled.outputs)];
+    all.into_iter().flat_map(|(what, values)| values.iter().enumerate().map(move |n| (what, n))).fold(
+        error,
+        |error, (what, (n, &value))| {
+            error.fact(format_args!("{what}{n}: {value}, {}{}", graph.ty(value), graph.shape(value)))
+        },
+    )
 }
 
 /// Whether a kernel has results, but reduces no elements to them.

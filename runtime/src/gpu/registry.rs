@@ -1,9 +1,10 @@
 //! The GPUs of the process: each opened once, when it is first used, and anew after it was lost.
 
 use super::device::{Gpu, GpuOptions};
-use ndjit_ir::support::device::GPUS;
+use ndjit_codegen::passes::legalize::does;
+use ndjit_ir::support::device::{GPUS, OPTIONED};
 use ndjit_ir::support::{Device, Gap};
-use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Result};
+use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How a GPU is opened, and the open one.
@@ -13,9 +14,12 @@ struct Slot {
     gpu: Option<Arc<Gpu>>,
 }
 
-static SLOTS: Mutex<[Option<Slot>; GPUS]> = Mutex::new([const { None }; GPUS]);
+/// By number: the GPUs of the machine, then those with options.
+type Slots = [Option<Slot>; GPUS + OPTIONED];
 
-fn slots() -> MutexGuard<'static, [Option<Slot>; GPUS]> {
+static SLOTS: Mutex<Slots> = Mutex::new([const { None }; GPUS + OPTIONED]);
+
+fn slots() -> MutexGuard<'static, Slots> {
     SLOTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -34,7 +38,7 @@ pub fn opened(number: usize) -> Result<Arc<Gpu>> {
     }
     let options = slot.options.unwrap_or(GpuOptions { index: number, ..GpuOptions::default() });
     let gpu = Gpu::open_as(number, options, None)?;
-    if let Some(device) = Device::gpus(number) {
+    if let Some(device) = device(number) {
         device.set_gaps(gaps(&gpu, false));
         device.emulating().set_gaps(gaps(&gpu, true));
     }
@@ -42,24 +46,37 @@ pub fn opened(number: usize) -> Result<Arc<Gpu>> {
     Ok(gpu)
 }
 
-/// A further GPU of the process, opened with options of its own: the same device with fewer features, or another budget.
+/// The device of a number.
+pub(super) fn device(number: usize) -> Option<Device> {
+    number.checked_sub(GPUS).map_or_else(|| Device::gpus(number), Device::with_options)
+}
+
+/// A further GPU of the process, opened with options of its own: the same device with fewer features, or another budget. Equal options
+/// give the same.
 ///
 /// # Errors
-/// `Device` if it cannot be opened, or the process has eight GPUs.
+/// `Argument` if the options ask for less than kernels need; `Device` if it cannot be opened, or the process has as many as there are places.
 pub fn with_options(options: GpuOptions) -> Result<Device> {
-    let number = {
+    let (number, new) = {
         let mut slots = slots();
-        // The first ones are the adapters'.
-        let Some(number) = (0..GPUS).rev().find(|&n| slots[n].is_none()) else {
-            return Err(Error::new(ErrorCode::Device, format!("gpu: the process has {GPUS} GPUs, no more fit")));
+        let with_these = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.options == Some(options));
+        let known = (GPUS..slots.len()).find(|&n| with_these(&slots[n]));
+        let Some(number) = known.or_else(|| (GPUS..slots.len()).find(|&n| slots[n].is_none())) else {
+            return Err(Error::new(
+                ErrorCode::Device,
+                format!("gpu: {OPTIONED} were opened with options, no more fit"),
+            )
+            .help("a device stays for the life of the process: open each once and keep it"));
         };
-        slots[number] = Some(Slot { options: Some(options), gpu: None });
-        number
+        slots[number].get_or_insert(Slot { options: Some(options), gpu: None });
+        (number, known.is_none())
     };
-    match (opened(number), Device::gpus(number)) {
+    match (opened(number), device(number)) {
         (Ok(_), Some(device)) => Ok(device),
         (Err(error), _) => {
-            slots()[number] = None;
+            if new {
+                slots()[number] = None;
+            }
             Err(error)
         }
         (Ok(_), None) => Err(Error::new(ErrorCode::Verify, "gpu: a GPU without a number")),
@@ -77,7 +94,13 @@ fn gaps(gpu: &Gpu, emulated: bool) -> Vec<Gap> {
     };
     let mut gaps = Vec::new();
     if !features.float64 {
-        gaps.push(gap(DTypeSet::from(DType::F64) | DTypeSet::from(DType::C128), "floats of 64 bits"));
+        // Such arrays are moved, cast and compared as integers.
+        let target = features.target();
+        for dtype in [DType::F64, DType::C128] {
+            let ops =
+                Op::ALL.iter().copied().filter(|&op| op.row().domain.contains(dtype) && !does(op, dtype, &target));
+            gaps.push(Gap { ops: ops.collect(), ..gap(dtype.into(), "floats of 64 bits") });
+        }
     }
     if !features.int64 && !emulated {
         gaps.push(gap(DTypeSet::from(DType::I64) | DTypeSet::from(DType::U64), "integers of 64 bits"));

@@ -1,7 +1,7 @@
 //! Compiled kernels against the reference evaluation of their bodies, bit for bit.
 
 use crate::support::{check, compile, nest};
-use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
+use ndjit_codegen::clif::{ClifOptions, emit, host_isa};
 use ndjit_codegen::target::combinations;
 use ndjit_ir::body::{Body, BodyBuilder, Prim, Reg, Signature};
 use ndjit_ir::loops::Stride::{Broadcast, Contiguous, Strided};

@@ -3,7 +3,7 @@
 
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
-use ndjit_codegen::clif::{Cell, ClifOptions, Form, emit, host_isa, literal_cells};
+use ndjit_codegen::clif::{Cell, ClifOptions, emit, host_isa, literal_cells};
 use ndjit_ir::body::Body;
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, PrimType};

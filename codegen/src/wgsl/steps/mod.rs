@@ -64,6 +64,37 @@ pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -
     Ok(module.finish())
 }
 
+/// What the module of a step binds, in order.
+pub fn bindings(nest: &LoopNest, step: Step, pieces: &Pieces) -> Vec<Binding> {
+    let (inputs, outputs) = (nest.inputs.len(), nest.outputs.len());
+    let mut bindings = Vec::new();
+    let mut bind = |count: usize, binding: fn(usize) -> Binding| bindings.extend((0..count).map(binding));
+    match step {
+        Step::Elements { .. } | Step::Lanes { .. } | Step::Local { .. } => bind(inputs, Binding::Input),
+        Step::Tree { .. } | Step::Carries | Step::Carried => bind(outputs, Binding::PartialIn),
+    }
+    match step {
+        Step::Lanes { last: false } | Step::Tree { last: false } | Step::Carries => {
+            bind(outputs, Binding::PartialOut);
+        }
+        Step::Local { last: false } => {
+            bind(outputs, Binding::Output);
+            bind(outputs, Binding::PartialOut);
+        }
+        Step::Elements { .. } | Step::Lanes { .. } | Step::Tree { .. } | Step::Local { .. } | Step::Carried => {
+            bind(outputs, Binding::Output);
+        }
+    }
+    if bindings.iter().any(|binding| matches!(binding, Binding::Input(_))) {
+        for n in 0..inputs {
+            bindings.extend((1..pieces.of(n)).map(|piece| Binding::Piece(n, piece)));
+        }
+    }
+    // Positions have no memory.
+    bindings.retain(|binding| !matches!(binding, Binding::Input(n) if nest.inputs[*n].index));
+    bindings
+}
+
 /// The nests whose bodies a nest's modules hold, as primitives: itself, and how values are combined where it reduces or scans.
 ///
 /// # Errors
@@ -80,9 +111,6 @@ pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'stat
 /// The primitives of a nest for a device.
 fn expanded(nest: &LoopNest, features: &Features) -> Result<Body> {
     match legalize(expand(nest)?, &features.target())?.body {
-        LoopBody::Prims { body, .. } if !features.float64 && body.types.contains(&PrimType::F64) => {
-            Err(Error::new(ErrorCode::Backend, "wgsl: the device has no f64"))
-        }
         LoopBody::Prims { body, .. } => Ok(body),
         LoopBody::Ops(_) => Err(Error::new(ErrorCode::Verify, "wgsl: the nest is not expanded")),
     }
@@ -101,32 +129,7 @@ struct Module<'a> {
 
 impl<'a> Module<'a> {
     fn new(nest: &'a LoopNest, step: Step, features: Features, pieces: &'a Pieces) -> Module<'a> {
-        let (inputs, outputs) = (nest.inputs.len(), nest.outputs.len());
-        let mut bindings = Vec::new();
-        let mut bind = |count: usize, binding: fn(usize) -> Binding| bindings.extend((0..count).map(binding));
-        match step {
-            Step::Elements { .. } | Step::Lanes { .. } | Step::Local { .. } => bind(inputs, Binding::Input),
-            Step::Tree { .. } | Step::Carries | Step::Carried => bind(outputs, Binding::PartialIn),
-        }
-        match step {
-            Step::Lanes { last: false } | Step::Tree { last: false } | Step::Carries => {
-                bind(outputs, Binding::PartialOut);
-            }
-            Step::Local { last: false } => {
-                bind(outputs, Binding::Output);
-                bind(outputs, Binding::PartialOut);
-            }
-            Step::Elements { .. } | Step::Lanes { .. } | Step::Tree { .. } | Step::Local { .. } | Step::Carried => {
-                bind(outputs, Binding::Output);
-            }
-        }
-        if bindings.iter().any(|binding| matches!(binding, Binding::Input(_))) {
-            for n in 0..inputs {
-                bindings.extend((1..pieces.of(n)).map(|piece| Binding::Piece(n, piece)));
-            }
-        }
-        // Positions have no memory.
-        bindings.retain(|binding| !matches!(binding, Binding::Input(n) if nest.inputs[*n].index));
+        let bindings = bindings(nest, step, pieces);
         let packed = matches!(step, Step::Elements { packed: true });
         let least = nest.outputs.iter().map(|access| access.dtype.bytes()).min().unwrap_or(4);
         let elements = if packed { (4 / least.min(4)) as u32 } else { 1 };
@@ -161,18 +164,19 @@ impl<'a> Module<'a> {
     }
 
     fn load(&self, binding: Binding, at: &str) -> Vec<String> {
-        let name = Self::name(binding);
-        Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding) }.load(at)
+        let (name, features) = (Self::name(binding), self.code.features);
+        Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding), features }.load(at)
     }
 
     fn store(&self, binding: Binding, at: &str, words: &[String]) -> Vec<String> {
-        let name = Self::name(binding);
-        Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding) }.store(at, words)
+        let (name, features) = (Self::name(binding), self.code.features);
+        Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding), features }.store(at, words)
     }
 
-    /// The types of the words of all outputs' elements.
+    /// What the words of all outputs' elements are held in.
     fn words(&self) -> Vec<PrimType> {
-        self.nest.outputs.iter().flat_map(|access| access.dtype.storage()).copied().collect()
+        let words = self.nest.outputs.iter().flat_map(|access| access.dtype.storage());
+        words.map(|&ty| self.code.features.held(ty)).collect()
     }
 
     /// The words of one output among those of all.
@@ -215,7 +219,7 @@ impl<'a> Module<'a> {
                 loads.push(format!("let {at}_piece = {at} / {elements}u;"));
                 loads.push(format!("let {at}_own = {at} % {elements}u;"));
                 for (k, &ty) in access.dtype.storage().iter().enumerate() {
-                    let name = format!("x{}", inputs.len() + k);
+                    let (name, ty) = (format!("x{}", inputs.len() + k), features.held(ty));
                     loads.push(format!("var {name}: {} = {};", register(ty), zero(ty)));
                 }
                 for piece in 0..pieces {
@@ -238,7 +242,7 @@ impl<'a> Module<'a> {
             nest.literals.iter().enumerate().flat_map(|(n, dtype)| dtype.repr().iter().map(move |ty| (n, ty)))
         {
             loads.extend(noted(StmtKind::Literal(n as u32)));
-            let value = match ty {
+            let value = match features.held(*ty) {
                 PrimType::Bool => format!("({} != 0u)", params::word(at)),
                 PrimType::I8 | PrimType::I16 | PrimType::I32 => params::word(at),
                 PrimType::F32 => format!("bitcast<f32>({})", params::word(at)),
@@ -390,7 +394,7 @@ impl<'a> Module<'a> {
         let _ = writeln!(code, "{}", params::declaration(self.nest));
         for (n, &binding) in self.bindings.iter().enumerate() {
             let name = Self::name(binding);
-            let memory = Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding) };
+            let memory = Memory { name: &name, dtype: self.dtype(binding), packing: self.packing(binding), features };
             let _ = writeln!(code, "{}", memory.declaration(1 + n, binding.writes()));
         }
         let fields =
