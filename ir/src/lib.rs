@@ -27,6 +27,7 @@ pub mod reduction;
 mod serde;
 pub mod shape;
 pub mod support;
+mod text;
 pub mod value_type;
 pub mod view;
 

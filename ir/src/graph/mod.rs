@@ -6,7 +6,6 @@
 
 mod parse;
 mod places;
-mod scan;
 mod text;
 mod verify;
 
