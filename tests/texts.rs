@@ -98,12 +98,12 @@ fn texts_of_the_corpus_parse_back() {
 #[test]
 fn texts_of_random_programs_parse_back() {
     let mut seen = [0; 3];
-    for seed in 5_000..5_150 {
+    for seed in 5_000..5_300 {
         let program = program(seed, &Limits { nodes: 16, elements: 140, ..Limits::default() }).unwrap();
         let found = check(&program, seed % 3 > 0);
         seen.iter_mut().zip(found).for_each(|(all, found)| *all += found);
     }
-    assert!(seen[0] > 50 && seen[1] > 10 && seen[2] > 0, "{seen:?} reduce, scan, hoist where they reduce");
+    assert!(seen[0] > 60 && seen[1] > 10 && seen[2] > 20, "{seen:?} reduce, scan, hoist where they reduce");
 }
 
 #[test]
