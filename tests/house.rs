@@ -90,6 +90,8 @@ fn nothing_points_back() {
                 "num-complex",
                 "smallvec",
                 "rustc-hash",
+                "similar",
+                "serde_json",
                 "ndarray",
                 "ndarray-npy",
             ],

@@ -144,6 +144,20 @@ mod tests {
         }
     }
 
+    /// What was found once: each file is an input of the target that its name begins with.
+    #[test]
+    fn findings_stay_mended() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions");
+        let mut run = 0;
+        for file in std::fs::read_dir(folder).unwrap().flatten() {
+            let name = file.file_name().into_string().unwrap();
+            let target = TARGETS.iter().find(|target| name.split('-').next() == Some(target.name));
+            (target.unwrap_or_else(|| panic!("{name} names no target")).run)(&std::fs::read(file.path()).unwrap());
+            run += 1;
+        }
+        assert!(run > 0, "there are findings");
+    }
+
     #[test]
     fn mutated_seeds_break_nothing() {
         for target in TARGETS {

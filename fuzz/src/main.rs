@@ -1,5 +1,5 @@
-//! Drives the fuzz targets on a stable compiler: `cargo run --release -p ndjit-fuzz -- TARGET --seconds 60 [--seed N]`.
-//! `TARGET` is a name, or `all`; `-- TARGET FILE` runs one file.
+//! Drives the fuzz targets on a stable compiler: `cargo run -p ndjit-fuzz -- TARGET --seconds 60 [--seed N]`.
+//! `TARGET` is a name, or `all`; `-- TARGET FILE` runs one file. Without `--release`: arithmetic that overflows is a finding then.
 //!
 //! A finding is an input that panics, takes more than a second, or asks for more than 256 MB. It is made smaller and written to
 //! `fuzz/findings/`, and the exit status is 1. An input that ends the process (an abort, a stack that overflows: the stack is small) or

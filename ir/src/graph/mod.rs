@@ -10,6 +10,7 @@ mod text;
 mod verify;
 
 pub use places::Places;
+pub use text::Block;
 
 use crate::dtype::DType;
 use crate::id::entity;

@@ -333,13 +333,9 @@ fn affine_map(line: &mut Line<'_>) -> Result<View> {
     line.expect("(")?;
     let mut rank = 0;
     line.list(")", |line| {
-        let axis = line.id("d", "an index, as in `d0`")?;
+        line.numbered("d", rank as usize)?;
         rank += 1;
-        if axis + 1 == rank {
-            Ok(())
-        } else {
-            Err(line.error(format_args!("indices are numbered in order: d{}", rank - 1)))
-        }
+        Ok(())
     })?;
     line.expect("->")?;
     line.expect("(")?;
