@@ -11,8 +11,10 @@ fn root() -> &'static Path {
 /// Every Rust file of the workspace's own folders.
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> =
-        ["src", "ir", "codegen", "runtime", "fuzz", "tests", "benches", "examples"].iter().map(|f| root().join(f)).collect();
+    let mut folders: Vec<PathBuf> = ["src", "ir", "codegen", "runtime", "fuzz", "tests", "benches", "examples"]
+        .iter()
+        .map(|f| root().join(f))
+        .collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {

@@ -57,9 +57,11 @@ fn main() -> ExitCode {
             None => many(target, Duration::from_secs(seconds), seed),
         };
         let ran = std::thread::scope(|scope| {
-            std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run)?.join().map_err(|_| {
-                std::io::Error::other("the driver itself panicked")
-            })?
+            std::thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, run)?
+                .join()
+                .map_err(|_| std::io::Error::other("the driver itself panicked"))?
         });
         match ran {
             Ok(found) => findings += found,

@@ -12,14 +12,44 @@ const KEPT: usize = 4_000;
 
 /// Numbers at which parsers go wrong.
 const NUMBERS: &[&str] = &[
-    "0", "1", "2", "7", "8", "9", "31", "32", "33", "63", "64", "65", "255", "256", "65535", "65536", "4294967295",
-    "4294967296", "2147483648", "9223372036854775807", "9223372036854775808", "18446744073709551615",
-    "18446744073709551616", "99999999999999999999999999", "-1", "-9223372036854775808", "0x", "0xffffffffffffffff",
-    "1e999", "1e-999", "nan", "inf", "",
+    "0",
+    "1",
+    "2",
+    "7",
+    "8",
+    "9",
+    "31",
+    "32",
+    "33",
+    "63",
+    "64",
+    "65",
+    "255",
+    "256",
+    "65535",
+    "65536",
+    "4294967295",
+    "4294967296",
+    "2147483648",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "99999999999999999999999999",
+    "-1",
+    "-9223372036854775808",
+    "0x",
+    "0xffffffffffffffff",
+    "1e999",
+    "1e-999",
+    "nan",
+    "inf",
+    "",
 ];
 
 /// What opens something, and so nests.
-const OPENERS: &[&str] = &["(", "[", "{", "-", "graph (", "child @0 (", "if r0, r0 then(", "repeat 2 state 1 r0 step(", "\n", ","];
+const OPENERS: &[&str] =
+    &["(", "[", "{", "-", "graph (", "child @0 (", "if r0, r0 then(", "repeat 2 state 1 r0 step(", "\n", ","];
 
 /// Makes inputs from seeds, and from inputs with outcomes not seen before.
 pub struct Mutator {
@@ -139,7 +169,8 @@ impl Mutator {
     fn token(&mut self, input: &mut Vec<u8>) {
         let other = self.any().to_vec();
         let wordy = !self.rng.one_in(4);
-        let of_the_kind = |byte: u8| (byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'*' | b'%' | b'#')) == wordy;
+        let of_the_kind =
+            |byte: u8| (byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'*' | b'%' | b'#')) == wordy;
         let (mine, theirs) = (runs(input, of_the_kind), runs(&other, of_the_kind));
         if mine.is_empty() || theirs.is_empty() {
             return;

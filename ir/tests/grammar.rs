@@ -23,7 +23,8 @@ fn printed(language: &str, text: &str) -> Result<String> {
         "typed" => text.parse::<Graph<DType>>()?.to_string(),
         "kernels" => parse_kernels(text)?.iter().map(|kernel| format!("{kernel}\n")).collect(),
         "loops" => {
-            let geometry = |geometry: Option<Geometry>| geometry.map_or(String::new(), |geometry| format!("{geometry}\n"));
+            let geometry =
+                |geometry: Option<Geometry>| geometry.map_or(String::new(), |geometry| format!("{geometry}\n"));
             parse_nests(text)?.into_iter().map(|(nest, given)| format!("{nest}\n{}", geometry(given))).collect()
         }
         "body" => text.parse::<Body>()?.to_string(),
@@ -44,7 +45,8 @@ fn examples_are_read_and_print_as_they_are() {
 
 #[test]
 fn every_word_of_the_grammar_has_an_example() {
-    let examples: String = blocks(&["graph", "typed", "kernels", "loops", "body"]).iter().map(|(_, text)| *text).collect();
+    let examples: String =
+        blocks(&["graph", "typed", "kernels", "loops", "body"]).iter().map(|(_, text)| *text).collect();
     let grammar: String = blocks(&["ebnf"]).iter().map(|(_, text)| *text).collect();
     let quoted: BTreeSet<&str> = grammar.split('"').skip(1).step_by(2).collect();
     assert!(quoted.len() > 60, "{} words", quoted.len());
@@ -53,7 +55,8 @@ fn every_word_of_the_grammar_has_an_example() {
     assert!(missing.is_empty(), "no example has {missing:?}");
     // Names are defined, or said in words.
     let unquoted: String = grammar.split('"').step_by(2).collect::<Vec<&str>>().join(" ");
-    let defined: BTreeSet<&str> = grammar.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.trim()).collect();
+    let defined: BTreeSet<&str> =
+        grammar.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.trim()).collect();
     let words = unquoted.split(|c: char| !c.is_ascii_lowercase() && c != '-').filter(|word| word.len() > 1);
     let said = |word: &str| word == "digit" || word == "hexadecimal" || PAGE.contains(&format!("`{word}`"));
     let unknown: BTreeSet<&str> = words.filter(|word| !defined.contains(word) && !said(word)).collect();
@@ -61,7 +64,10 @@ fn every_word_of_the_grammar_has_an_example() {
 }
 
 /// The errors of texts in which one thing is wrong.
-fn errors<T: std::str::FromStr<Err = ndjit_ir::Error> + std::fmt::Debug>(text: &str, changes: &[(&str, &str)]) -> String {
+fn errors<T: std::str::FromStr<Err = ndjit_ir::Error> + std::fmt::Debug>(
+    text: &str,
+    changes: &[(&str, &str)],
+) -> String {
     text.parse::<T>().unwrap();
     let error = |&(right, wrong): &(&str, &str)| {
         assert!(text.contains(right), "{right}");
@@ -158,7 +164,8 @@ fn errors_of_loops_say_where() {
     loop text, line 16: expected `}`, found the end
     ");
     let text = "geometry [8] {\n  in0: offset 0, strides [-4]\n  out0: offset 0, strides [4]\n}";
-    let changes = [("[8]", "[-8]"), ("in0", "in1"), ("[-4]", "[-99999999999999999999]"), ("offset 0", "offset"), ("\n}", "")];
+    let changes =
+        [("[8]", "[-8]"), ("in0", "in1"), ("[-4]", "[-99999999999999999999]"), ("offset 0", "offset"), ("\n}", "")];
     insta::assert_snapshot!(errors::<Geometry>(text, &changes), @"
     loop text, line 1, column 11: expected an extent, found `-8] {`
     loop text, line 2, column 6: numbers are in order: the next one is `in0`

@@ -4,7 +4,7 @@
 //! first: lines that are equal but for the numbers of values are taken for the same, and what they define for the same value.
 
 use similar::{Algorithm, DiffTag, TextDiff, capture_diff_slices_deadline};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -60,22 +60,19 @@ fn without_places(text: &str) -> String {
 /// The second text with the first's names of values.
 fn renamed(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let without_numbers = |lines: &[&str]| -> Vec<String> {
-        lines.iter().map(|line| with_values(line, |_| Some(String::new()))).collect()
+    let without_numbers = |line: &str| with_values(line, |_| Some(String::new()));
+    // What is defined alike is the same value even where its type is another.
+    let without_types = |line: &str| match line.split_once(" = ").and_then(|(_, after)| after.rsplit_once(" : ")) {
+        Some((operation, _)) => without_numbers(operation),
+        None => without_numbers(line),
     };
-    let (old_keys, new_keys) = (without_numbers(&old), without_numbers(&new));
-    let deadline = Instant::now() + LONG;
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old_keys, &new_keys, Some(deadline));
-    let mut names: HashMap<String, String> = HashMap::new();
-    for op in ops.iter().filter(|op| op.tag() == DiffTag::Equal) {
-        for (old_line, new_line) in old[op.old_range()].iter().zip(&new[op.new_range()]) {
-            for (old_name, new_name) in defined(old_line).into_iter().zip(defined(new_line)) {
-                names.entry(new_name).or_insert(old_name);
-            }
-        }
-    }
+    let mut names = Names::default();
+    names.align(&old, &new, without_numbers);
+    names.align(&old, &new, without_types);
+    let mut names = names.old;
     let number = |name: &String| name.parse::<u64>().ok();
-    let mut next = old.iter().flat_map(|line| defined(line)).filter_map(|name| number(&name)).max().map_or(0, |n| n + 1);
+    let mut next =
+        old.iter().flat_map(|line| defined(line)).filter_map(|name| number(&name)).max().map_or(0, |n| n + 1);
     for name in new.iter().flat_map(|line| defined(line)) {
         names.entry(name).or_insert_with(|| {
             next += 1;
@@ -86,11 +83,40 @@ fn renamed(old: &str, new: &str) -> String {
     new.iter().map(line).collect()
 }
 
+/// Names of the second text's values.
+#[derive(Default)]
+struct Names {
+    /// The name that a value has in the first text.
+    old: HashMap<String, String>,
+    /// Names that are given.
+    taken: HashSet<String>,
+}
+
+impl Names {
+    /// Names what lines with equal keys define alike.
+    fn align(&mut self, old: &[&str], new: &[&str], key: impl Fn(&str) -> String) {
+        let keys = |lines: &[&str]| lines.iter().map(|line| key(line)).collect::<Vec<String>>();
+        let deadline = Instant::now() + LONG;
+        let ops = capture_diff_slices_deadline(Algorithm::Myers, &keys(old), &keys(new), Some(deadline));
+        for op in ops.iter().filter(|op| op.tag() == DiffTag::Equal) {
+            for (old_line, new_line) in old[op.old_range()].iter().zip(&new[op.new_range()]) {
+                for (old_name, new_name) in defined(old_line).into_iter().zip(defined(new_line)) {
+                    if !self.old.contains_key(&new_name) && self.taken.insert(old_name.clone()) {
+                        self.old.insert(new_name, old_name);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The numbers of the values that a line defines: parameters, and what stands before ` = `.
 fn defined(line: &str) -> Vec<String> {
     let definitions = match line.split_once(" = ") {
         Some((before, _)) => before,
-        None if line.contains(" (%") || line.starts_with("graph (") => line.split_once(')').map_or(line, |(params, _)| params),
+        None if line.contains(" (%") || line.starts_with("graph (") => {
+            line.split_once(')').map_or(line, |(params, _)| params)
+        }
         None => "",
     };
     let mut names = Vec::new();
@@ -145,6 +171,10 @@ mod tests {
     fn other_operands_are_a_difference() {
         let old = "graph (%0: f32[3]) {\n  %1 = sin %0 : f32[3]\n  %2 = add %0, %1 : f32[3]\n  return %2\n}";
         let new = "graph (%0: f32[3]) {\n  %1 = sin %0 : f32[3]\n  %2 = add %1, %0 : f32[3]\n  return %2\n}";
-        assert!(diff(old, new).contains("-  %2 = add %0, %1 : f32[3]\n+  %2 = add %1, %0 : f32[3]\n"), "{}", diff(old, new));
+        assert!(
+            diff(old, new).contains("-  %2 = add %0, %1 : f32[3]\n+  %2 = add %1, %0 : f32[3]\n"),
+            "{}",
+            diff(old, new)
+        );
     }
 }

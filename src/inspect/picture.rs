@@ -123,7 +123,8 @@ pub(crate) fn graph<T: Drawn>(title: &str, graph: &Graph<T>, places: Option<&Pla
             }
         }
         drawn.insert(id.index(), node);
-        let look = Node { weak, result: !stored.is_empty(), places: written.join(", "), ..Node::new(lines, Some(kind)) };
+        let look =
+            Node { weak, result: !stored.is_empty(), places: written.join(", "), ..Node::new(lines, Some(kind)) };
         cluster.nodes.push(look);
     }
     Picture { title: title.to_owned(), clusters: vec![cluster], edges: Vec::new() }.checked()
@@ -188,7 +189,8 @@ pub(crate) fn kernels(lowered: &Lowered) -> Result<Picture> {
     for (n, kernel) in lowered.kernels.iter().enumerate() {
         let header = kernel.to_string();
         let header = header.split(" {").next().unwrap_or_default().replacen("kernel", &format!("kernel {n}"), 1);
-        let numbers = kernel.literals.iter().map(|slot| graph.slots().get(slot.index()).map_or(String::new(), slot_text));
+        let numbers =
+            kernel.literals.iter().map(|slot| graph.slots().get(slot.index()).map_or(String::new(), slot_text));
         let numbers: Vec<String> = numbers.collect();
         let inputs: Vec<(Value, String)> =
             kernel.inputs.iter().map(|input| (input.value, format!("{}", input.shape))).collect();
@@ -209,12 +211,14 @@ pub(crate) fn loops(lowered: &Lowered) -> Result<Picture> {
         let nest = &scheduled.nest;
         let LoopBody::Ops(body) = &nest.body else { continue };
         let text = nest.to_string();
-        let is_loops = |line: &&str| line.starts_with("for ") || line.starts_with("reduce ") || line.starts_with("scan ");
+        let is_loops =
+            |line: &&str| line.starts_with("for ") || line.starts_with("reduce ") || line.starts_with("scan ");
         let loops = text.lines().map(str::trim).find(is_loops).unwrap_or_default().trim_end_matches(" {");
         let extents: Vec<String> = scheduled.geometry.extents.iter().map(usize::to_string).collect();
         let title = format!("nest {n}: {loops} of {}", extents.join(", "));
         let numbers: Vec<String> = (0..scheduled.literals.len()).map(|n| format!("l{n}")).collect();
-        let accesses = nest.inputs.iter().map(|access| format!(" {}{}", if access.index { "index " } else { "" }, access.inner));
+        let accesses =
+            nest.inputs.iter().map(|access| format!(" {}{}", if access.index { "index " } else { "" }, access.inner));
         let inputs: Vec<(Value, String)> = scheduled.inputs.iter().copied().zip(accesses).collect();
         let outputs = scheduled.outputs.iter().enumerate().map(|(i, &value)| {
             let reduction = nest.reduce.as_ref().and_then(|reduce| reduce.outputs.get(i));
@@ -237,8 +241,11 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// The parameters, without a border around.
     fn new(title: &str, graph: &'a Graph<DType>) -> Parts<'a> {
-        let mut parts =
-            Parts { picture: Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() }, graph, made: HashMap::new() };
+        let mut parts = Parts {
+            picture: Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() },
+            graph,
+            made: HashMap::new(),
+        };
         for (n, &param) in graph.params().iter().enumerate() {
             let lines = vec![format!("argument {n}"), format!("{param} : {}{}", graph.ty(param), graph.shape(param))];
             let node = Node::new(lines, Some(graph.ty(param).kind()));

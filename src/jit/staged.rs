@@ -2,8 +2,8 @@
 
 use crate::array::Array;
 use crate::config::{self, Settings};
-use crate::inspect::{self, Form, StageDiff};
 use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
+use crate::inspect::{self, Form, StageDiff};
 use crate::jit::caller::called;
 use crate::jit::erased::{self, Core, TracedFunction};
 use crate::jit::function::JitFn;

@@ -137,12 +137,12 @@ impl Layered {
 
     /// Swaps neighbours in a layer where that removes crossings.
     fn swap_neighbours(&mut self, position: &[usize]) {
-        let ends = |near: &[Vec<usize>]| -> Vec<Vec<usize>> { near.iter().map(|near| sorted(near, position)).collect() };
+        let ends =
+            |near: &[Vec<usize>]| -> Vec<Vec<usize>> { near.iter().map(|near| sorted(near, position)).collect() };
         let (below, above) = (ends(&self.below), ends(&self.above));
         // How often the lines of `left` cross those of `right`, its neighbour in the layer.
-        let crossings = |left: usize, right: usize| {
-            passed(&below[left], &below[right]) + passed(&above[left], &above[right])
-        };
+        let crossings =
+            |left: usize, right: usize| passed(&below[left], &below[right]) + passed(&above[left], &above[right]);
         for layer in &mut self.layers {
             for i in 1..layer.len() {
                 let (u, v) = (layer[i - 1], layer[i]);

@@ -102,8 +102,7 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         return Err(header.error(format_args!("the kernel {does}, by its outputs")));
     }
     let (outputs, part) = (stored.values, stored.part);
-    let kernel =
-        FusedKernel { shape: shape_of_all, inputs, literals, body: Arc::new(body), outputs, part, reduce };
+    let kernel = FusedKernel { shape: shape_of_all, inputs, literals, body: Arc::new(body), outputs, part, reduce };
     kernel.verify()?;
     Ok(kernel)
 }

@@ -189,7 +189,8 @@ fn read_output(line: &mut Line<'_>) -> Result<(Access, Option<Reduction>)> {
     if line.peek_word().is_empty() {
         return Ok((access, None));
     }
-    let scan = line.word("a scan, as in `cumulative_sum`", |word| word.parse().ok().filter(|r: &Reduction| r.scans()))?;
+    let scan =
+        line.word("a scan, as in `cumulative_sum`", |word| word.parse().ok().filter(|r: &Reduction| r.scans()))?;
     Ok((access, Some(scan)))
 }
 
@@ -200,7 +201,9 @@ fn read_loops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
         line.expect(":")?;
         line.end()?;
         if nest.rank != 1 || nest.reduce.is_some() {
-            return Err(line.error("only in a nest of one loop, which neither reduces nor scans, no loop is around this"));
+            return Err(
+                line.error("only in a nest of one loop, which neither reduces nor scans, no loop is around this")
+            );
         }
         return read_prims(nest, lines, 0);
     }

@@ -37,8 +37,8 @@
 use super::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
 use crate::body::{Body, write_insts};
 use crate::dtype::PrimType;
-use crate::kernel::{OpBody, write_stmt};
 use crate::error::Result;
+use crate::kernel::{OpBody, write_stmt};
 use crate::reduction::Reduction;
 use crate::text::Line;
 use std::fmt::{self, Display, Formatter};
@@ -183,9 +183,11 @@ impl LoopNest {
 
     /// The registers that inputs and literals come in, in order.
     pub(super) fn given_registers(&self) -> impl Iterator<Item = Given> {
-        let words = self.inputs.iter().enumerate().map(|(n, access)| {
-            (access.inner == Stride::Broadcast, Source::Load(n), access.dtype.storage())
-        });
+        let words = self
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(n, access)| (access.inner == Stride::Broadcast, Source::Load(n), access.dtype.storage()));
         let literals = self.literals.iter().enumerate().map(|(n, dtype)| (true, Source::Literal(n), dtype.repr()));
         words.chain(literals).flat_map(|(hoisted, source, types)| {
             let given = move |(word, &ty)| Given { hoisted, source, word: (types.len() > 1).then_some(word), ty };
