@@ -38,7 +38,7 @@ pub mod functions;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod infer;
-mod inspect;
+pub mod inspect;
 pub mod integers;
 pub mod jit;
 mod lazy;
@@ -73,6 +73,8 @@ pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
+#[doc(inline)]
+pub use inspect::StageDiff;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
 #[doc(inline)]

@@ -11,10 +11,11 @@ fn root() -> &'static Path {
 /// Every Rust file of the workspace's own folders.
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> = ["src", "ir", "codegen", "runtime", "bench", "tests", "benches", "examples"]
-        .iter()
-        .map(|f| root().join(f))
-        .collect();
+    let mut folders: Vec<PathBuf> =
+        ["src", "ir", "codegen", "runtime", "bench", "fuzz", "tests", "benches", "examples"]
+            .iter()
+            .map(|f| root().join(f))
+            .collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
@@ -94,6 +95,8 @@ fn nothing_points_back() {
                 "num-complex",
                 "smallvec",
                 "rustc-hash",
+                "similar",
+                "serde_json",
                 "ndarray",
                 "ndarray-npy",
             ],

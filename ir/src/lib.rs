@@ -7,6 +7,7 @@
 
 pub mod axes;
 pub mod body;
+pub mod drawing;
 pub mod dtype;
 pub mod error;
 pub mod explain;
@@ -28,6 +29,7 @@ pub mod reduction;
 mod serde;
 pub mod shape;
 pub mod support;
+mod text;
 pub mod value_type;
 pub mod view;
 

@@ -28,11 +28,13 @@ pub struct Allocations {
     pub allocated: u64,
     /// Blocks given back, those that others took the place of among them.
     pub freed: u64,
+    /// Bytes of the blocks asked for.
+    pub bytes: u64,
 }
 
 thread_local! {
     // Without a destructor and without a first use that allocates, as what an allocator touches must be.
-    static COUNTS: Cell<Allocations> = const { Cell::new(Allocations { allocated: 0, freed: 0 }) };
+    static COUNTS: Cell<Allocations> = const { Cell::new(Allocations { allocated: 0, freed: 0, bytes: 0 }) };
 }
 
 impl CountingAllocator {
@@ -49,33 +51,34 @@ impl CountingAllocator {
     }
 }
 
-fn count(allocated: u64, freed: u64) {
+fn count(allocated: u64, freed: u64, bytes: usize) {
     let counts = COUNTS.get();
-    COUNTS.set(Allocations { allocated: counts.allocated + allocated, freed: counts.freed + freed });
+    let (allocated, freed) = (counts.allocated + allocated, counts.freed + freed);
+    COUNTS.set(Allocations { allocated, freed, bytes: counts.bytes.wrapping_add(bytes as u64) });
 }
 
 // SAFETY: every call is handed to `System` as it came; counting neither allocates nor panics.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(1, 0);
+        count(1, 0, layout.size());
         // SAFETY: the caller's promises are those that `System` asks for.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(1, 0);
+        count(1, 0, layout.size());
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        count(1, 1);
+        count(1, 1, bytes);
         // SAFETY: as above; the block is from `System`, which made all of them.
         unsafe { System.realloc(block, layout, bytes) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        count(0, 1);
+        count(0, 1, 0);
         // SAFETY: as above.
         unsafe { System.dealloc(block, layout) }
     }

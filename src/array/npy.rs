@@ -8,7 +8,7 @@ use ndjit_runtime::Element;
 use num_complex::Complex;
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Calls a generic function for the element type of a dtype that `.npy` files can hold and the crate behind this reads.
@@ -43,7 +43,27 @@ impl Array {
     #[track_caller]
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
         let place = Place::caller();
-        read(path.as_ref()).map_err(|e| e.fact(format_args!("file: {}", path.as_ref().display())).at(place))
+        read_file(path.as_ref()).map_err(|e| e.fact(format_args!("file: {}", path.as_ref().display())).at(place))
+    }
+
+    /// Reads what is in memory as a `.npy` file would hold it: a part of an archive, or what came over a network.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let mut file = b"\x93NUMPY\x01\x00\x3e\x00".to_vec();
+    /// file.extend(format!("{:<61}\n", "{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }").bytes());
+    /// file.extend([1, 0, 2, 0]);
+    /// assert_eq!(Array::from_npy(&file)?.to_vec::<i16>()?, [1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`read_npy`](Array::read_npy).
+    #[track_caller]
+    pub fn from_npy(bytes: &[u8]) -> Result<Array> {
+        let place = Place::caller();
+        read(Cursor::new(bytes), bytes.len() as u64).map_err(|e| e.unnamed().of("from_npy").at(place))
     }
 
     /// Writes a `.npy` file, replacing one that exists.
@@ -69,16 +89,22 @@ impl Array {
     }
 }
 
-fn read(path: &Path) -> Result<Array> {
-    fn elements<T: Element + ReadableElement>(file: File) -> Result<Array> {
-        ArrayD::<T>::read_npy(BufReader::new(file)).map(Array::from).map_err(|e| failed(&e))
+fn read_file(path: &Path) -> Result<Array> {
+    let file = File::open(path).map_err(|e| failed(&e))?;
+    let bytes = file.metadata().map_err(|e| failed(&e))?.len();
+    read(file, bytes)
+}
+
+/// Reads a source of so many bytes from its beginning.
+fn read<R: Read + Seek>(mut source: R, bytes: u64) -> Result<Array> {
+    fn elements<T: Element + ReadableElement>(source: impl Read) -> Result<Array> {
+        ArrayD::<T>::read_npy(BufReader::new(source)).map(Array::from).map_err(|e| failed(&e))
     }
-    let mut file = File::open(path).map_err(|e| failed(&e))?;
     let mut start = Vec::new();
-    (&mut file).take(LONGEST_HEADER as u64).read_to_end(&mut start).map_err(|e| failed(&e))?;
+    (&mut source).take(LONGEST_HEADER as u64).read_to_end(&mut start).map_err(|e| failed(&e))?;
     let header = Header::parse(&start)?;
     let promised = header.shape.bytes(header.dtype.bytes())?;
-    let data = file.metadata().map_err(|e| failed(&e))?.len().saturating_sub(header.len as u64);
+    let data = bytes.saturating_sub(header.len as u64);
     if data < promised as u64 {
         return Err(failed(&"the file ends before its data does")
             .fact(format_args!("the header says {}{}: {promised} bytes", header.dtype, header.shape))
@@ -90,10 +116,10 @@ fn read(path: &Path) -> Result<Array> {
         Error::new(ErrorCode::Allocation, format!("read_npy: the system refused {promised} bytes"))
             .fact(format_args!("the header says {}{}", header.dtype, header.shape))
     })?;
-    file.seek(SeekFrom::Start(0)).map_err(|e| failed(&e))?;
+    source.seek(SeekFrom::Start(0)).map_err(|e| failed(&e))?;
     let refused = Err(Error::new(ErrorCode::DType, format!("read_npy: {} is not supported", header.dtype))
         .help("save `a.astype('<f4')`"));
-    for_element!(header.dtype, elements(file), else refused)
+    for_element!(header.dtype, elements(source), else refused)
 }
 
 /// More than a header of plain numbers in 64 dimensions needs.

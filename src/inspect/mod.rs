@@ -1,8 +1,87 @@
-//! Looking into programs: the lines of each stage, which operations of the traced program each was made from, and a page that shows them
-//! side by side.
+//! Looking into programs: the lines of each stage, and which operations of the traced program each was made from; a page that shows them
+//! side by side ([`explain_html`](crate::Jitted::explain_html)); stages in other forms than text: pictures ([`Lowered::dot`](crate::jit::Lowered::dot), [`svg`](crate::jit::Lowered::svg)), JSON
+//! (`json`, with the feature of that name), and [diffs](StageDiff).
 
 mod chart;
+mod diff;
+mod dot;
+#[cfg(feature = "json")]
+mod json;
 pub(crate) mod listing;
 mod page;
+mod picture;
+mod svg;
 
+pub use diff::StageDiff;
+#[cfg(feature = "json")]
+pub use json::{VERSION, graph_from_json};
 pub(crate) use listing::Looked;
+
+use crate::jit::Stage;
+use ndjit_codegen::Lowered;
+use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::{Error, ErrorCode, Result, ValueType};
+use picture::Picture;
+
+/// A form that pictures have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Dot,
+    Svg,
+}
+
+impl Form {
+    fn write(self, picture: &Picture) -> String {
+        match self {
+            Form::Dot => dot::dot(picture),
+            Form::Svg => svg::svg(picture),
+        }
+    }
+}
+
+/// The picture of a graph as traced, in which calls are nodes.
+pub(crate) fn traced(graph: &Graph<ValueType>, places: &Places, form: Form) -> Result<String> {
+    Ok(form.write(&picture::graph(Stage::Graph.name(), graph, Some(places))?))
+}
+
+/// The picture of a stage.
+pub(crate) fn stage(lowered: &Lowered, stage: Stage, form: Form) -> Result<String> {
+    let name = stage.name();
+    let picture = match stage {
+        Stage::Graph => picture::graph(name, &lowered.traced, Some(&lowered.places)),
+        Stage::Typed => picture::graph(name, &lowered.typed, None),
+        Stage::Simplified => picture::graph(name, &lowered.simplified, None),
+        Stage::Kernels => picture::kernels(lowered),
+        Stage::Loops => picture::loops(lowered),
+        _ => Err(Error::new(ErrorCode::Argument, format!("picture: the stage {name} is not drawn"))
+            .fact("drawn are: graph typed simplified kernels loops")
+            .help("read its text, which `explain` gives")),
+    };
+    Ok(form.write(&picture?))
+}
+
+/// A graph as traced, as JSON.
+#[cfg(feature = "json")]
+pub(crate) fn traced_json(graph: &Graph<ValueType>, places: &Places) -> String {
+    json::graph(Stage::Graph.name(), graph, Some(places))
+}
+
+/// A stage as JSON; `text` prints those that have no more than that.
+#[cfg(feature = "json")]
+pub(crate) fn stage_json(lowered: &Lowered, stage: Stage, text: impl FnOnce() -> String) -> String {
+    let name = stage.name();
+    match stage {
+        Stage::Graph => json::graph(name, &lowered.traced, Some(&lowered.places)),
+        Stage::Typed => json::graph(name, &lowered.typed, None),
+        Stage::Simplified => json::graph(name, &lowered.simplified, None),
+        Stage::Kernels => json::kernels(name, lowered),
+        Stage::Loops => json::loops(name, lowered),
+        _ => json::one(name, "text", text().into()),
+    }
+}
+
+/// What to say where a function was not called yet.
+pub(crate) fn not_called() -> Error {
+    Error::new(ErrorCode::Argument, "inspect: the function was not called yet")
+        .help("call it, or trace it for a signature: `f.trace(&specs)?`")
+}

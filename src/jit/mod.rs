@@ -19,6 +19,7 @@ pub use staged::{Compiled, Lowered, Spec, Traced, spec};
 use crate::config::{Config, Lint};
 use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
 use crate::expr::Expr;
+use crate::inspect::{self, Form, StageDiff};
 use crate::stats::KernelStats;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
@@ -312,6 +313,71 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
             )
         })?;
         plan.looked().write_page(path.as_ref())
+    }
+
+    /// A stage of the last call's program in Graphviz's language: graphs, kernels and loops as clusters of statements.
+    ///
+    /// ```
+    /// use ndjit::{Array, Stage, jit};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// f.call((&Array::from([1.0f32, 2.0]), 3))?;
+    /// assert!(f.dot(Stage::Simplified)?.starts_with("digraph \"simplified\" {"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn dot(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.last()?.lowered, stage, Form::Dot)
+    }
+
+    /// A stage of the last call's program drawn as an SVG document: graphs, kernels and loops.
+    ///
+    /// ```no_run
+    /// use ndjit::{Array, Stage, jit};
+    ///
+    /// let f = jit!(|x| x / x.sum(-1));
+    /// f.call((&Array::from([1.0f32, 2.0]),))?;
+    /// std::fs::write("kernels.svg", f.svg(Stage::Kernels)?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn svg(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.last()?.lowered, stage, Form::Svg)
+    }
+
+    /// A stage of the last call's program as JSON (feature `json`).
+    ///
+    /// # Errors
+    /// `Argument` before the first call.
+    #[cfg(feature = "json")]
+    pub fn json(&self, stage: Stage) -> Result<String> {
+        Ok(inspect::stage_json(&self.last()?.lowered, stage, || self.explain(stage)))
+    }
+
+    /// What differs in a stage between two signatures, line by line.
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// let (one, other) = ([spec(DType::F32, [3]), spec(DType::I8, [3])], [spec(DType::F32, [3]), spec(DType::F32, [3])]);
+    /// println!("{}", f.diff(&one, &other, Stage::Typed)?);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`trace`](Jitted::trace) and [`Traced::lower`].
+    #[track_caller]
+    pub fn diff(&self, from: &[Spec], to: &[Spec], stage: Stage) -> Result<StageDiff> {
+        staged::diff::<M, N, F>(&self.core, [from, to], stage, Place::caller())
+    }
+
+    fn last(&self) -> Result<Arc<plan::Plan>> {
+        self.core.plans.last().ok_or_else(inspect::not_called)
     }
 
     /// Why a result of the last call has its dtype; `None` before the first call, and if there are fewer results.

@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::config::{self, Settings};
 use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
-use crate::inspect::Looked;
+use crate::inspect::{self, Form, Looked, StageDiff};
 use crate::jit::caller::called;
 use crate::jit::erased::{self, Core, TracedFunction};
 use crate::jit::function::JitFn;
@@ -113,6 +113,22 @@ pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
     Ok(Traced { core: Arc::clone(core), settings, arguments, traced, marker: PhantomData })
 }
 
+/// What differs in a stage between two signatures.
+pub(crate) fn diff<M, const N: usize, F: JitFn<M, N>>(
+    core: &Arc<Core>,
+    specs: [&[Spec]; 2],
+    stage: Stage,
+    place: Place,
+) -> Result<StageDiff> {
+    let side = |specs: &[Spec]| -> Result<(String, String)> {
+        let lowered = trace::<M, N, F>(core, specs, place)?.lower()?;
+        let names: Vec<String> = specs.iter().map(Spec::to_string).collect();
+        Ok((format!("{} ({})", stage.name(), names.join(", ")), lowered.explain(stage)))
+    };
+    let [(old_name, old), (new_name, new)] = [side(specs[0])?, side(specs[1])?];
+    Ok(StageDiff::new((old_name, new_name), &old, &new))
+}
+
 pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], place: Place) -> Result<PolicyDiff> {
     let params: Vec<_> = arguments(core, specs, place)?.iter().map(erased::param).collect();
     let settings = core.config.settings();
@@ -148,6 +164,31 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     pub fn first_widening(&self) -> Option<Widening> {
         let Recording { graph, places, .. } = &self.traced.recording;
         explain::first_widening(graph, places, &self.inputs(), self.settings.policy)
+    }
+
+    /// The graph as traced in Graphviz's language; functions called inside are nodes.
+    ///
+    /// # Errors
+    /// `Size` for a graph of more than 10000 nodes.
+    pub fn dot(&self) -> Result<String> {
+        let Recording { graph, places, .. } = &self.traced.recording;
+        inspect::traced(graph, places, Form::Dot)
+    }
+
+    /// The graph as traced, drawn as an SVG document; functions called inside are nodes.
+    ///
+    /// # Errors
+    /// `Size` for a graph of more than 10000 nodes.
+    pub fn svg(&self) -> Result<String> {
+        let Recording { graph, places, .. } = &self.traced.recording;
+        inspect::traced(graph, places, Form::Svg)
+    }
+
+    /// The graph as traced, as JSON (feature `json`); [`graph_from_json`](crate::inspect::graph_from_json) says in which form.
+    #[cfg(feature = "json")]
+    pub fn json(&self) -> String {
+        let Recording { graph, places, .. } = &self.traced.recording;
+        inspect::traced_json(graph, places)
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -229,6 +270,37 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
         self.looked().write_page(path.as_ref())
     }
 
+    /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
+    ///
+    /// # Errors
+    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn dot(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.lowered, stage, Form::Dot)
+    }
+
+    /// A stage drawn as an SVG document: graphs, kernels and loops.
+    ///
+    /// # Errors
+    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn svg(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.lowered, stage, Form::Svg)
+    }
+
+    /// A stage as JSON (feature `json`).
+    ///
+    /// # Errors
+    /// None today.
+    #[cfg(feature = "json")]
+    pub fn json(&self, stage: Stage) -> Result<String> {
+        Ok(inspect::stage_json(&self.lowered, stage, || self.explain(stage)))
+    }
+
+    /// What differs between two stages, line by line.
+    pub fn diff(&self, from: Stage, to: Stage) -> StageDiff {
+        let names = (from.name().to_owned(), to.name().to_owned());
+        StageDiff::new(names, &self.explain(from), &self.explain(to))
+    }
+
     /// The casts of the typed program, each with what asked for it.
     pub fn casts(&self) -> Vec<InsertedCast> {
         explain::casts(&self.lowered)
@@ -261,6 +333,37 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
         self.plan.looked().write_page(path.as_ref())
+    }
+
+    /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
+    ///
+    /// # Errors
+    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn dot(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.plan.lowered, stage, Form::Dot)
+    }
+
+    /// A stage drawn as an SVG document: graphs, kernels and loops.
+    ///
+    /// # Errors
+    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn svg(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.plan.lowered, stage, Form::Svg)
+    }
+
+    /// A stage as JSON (feature `json`).
+    ///
+    /// # Errors
+    /// None today.
+    #[cfg(feature = "json")]
+    pub fn json(&self, stage: Stage) -> Result<String> {
+        Ok(inspect::stage_json(&self.plan.lowered, stage, || self.explain(stage)))
+    }
+
+    /// What differs between two stages, line by line.
+    pub fn diff(&self, from: Stage, to: Stage) -> StageDiff {
+        let names = (from.name().to_owned(), to.name().to_owned());
+        StageDiff::new(names, &self.explain(from), &self.explain(to))
     }
 
     /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile.

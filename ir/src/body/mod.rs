@@ -7,12 +7,14 @@
 
 mod build;
 mod eval;
+mod parse;
 mod prim;
 mod text;
 mod verify;
 
 pub use build::BodyBuilder;
 pub use eval::eval_prim;
+pub(crate) use parse::{read_inst, read_reg};
 pub use prim::{Class, Prim, Signature};
 pub use text::write_insts;
 pub use verify::MAX_DEPTH;

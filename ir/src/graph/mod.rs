@@ -6,11 +6,11 @@
 
 mod parse;
 mod places;
-mod scan;
 mod text;
 mod verify;
 
 pub use places::Places;
+pub use text::Block;
 
 use crate::dtype::DType;
 use crate::id::entity;

@@ -3,15 +3,15 @@
 //!
 //! Whether types may be weak is not written in the text: the graph type that is asked for says it.
 
-use super::scan::Line;
 use super::{Graph, NodeKind, ShapeId, Slot, SlotId, Type, Value, ViewId};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::literal::Literal;
 use crate::op::Op;
-use crate::reduction::{Axes, MAX_RANK, Reduce, Reduction, Scan};
+use crate::reduction::{Reduce, Reduction, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
+use crate::text::{Line, Lines, axes, dtype, dtype_of, shape};
 use crate::value_type::{ValueType, Weak};
 use crate::view::{AxisIndex, View};
 use rustc_hash::FxHashMap;
@@ -49,11 +49,6 @@ impl FromStr for Graph<DType> {
     }
 }
 
-/// The dtype of a short name.
-fn dtype(name: &str) -> Option<DType> {
-    DType::ALL.into_iter().find(|dtype| dtype.name() == name)
-}
-
 /// The weak type of a name.
 fn weak(name: &str) -> Option<Weak> {
     Weak::ALL.into_iter().find(|weak| weak.name() == name)
@@ -61,13 +56,9 @@ fn weak(name: &str) -> Option<Weak> {
 
 fn parse<T: Type>(text: &str, type_names: &'static str, read_type: fn(&str) -> Option<T>) -> Result<Graph<T>> {
     let mut parser = Parser { blocks: Vec::new(), type_names, read_type };
-    let mut lines = text.lines().enumerate().map(|(i, line)| Line::new(i + 1, line));
-    let mut last = 0;
-    while let Some(mut line) = lines.next() {
-        last = line.number();
-        if line.is_empty() {
-            continue;
-        }
+    let mut lines = Lines::new("graph text", text);
+    loop {
+        let mut line = lines.expect("`graph (…) {`")?;
         let is_root = line.eat("graph");
         if !is_root {
             if !line.eat("child") {
@@ -80,14 +71,11 @@ fn parse<T: Type>(text: &str, type_names: &'static str, read_type: fn(&str) -> O
         }
         let (graph, depth) = parser.block(line, &mut lines)?;
         if is_root {
-            for mut line in lines {
-                line.end()?;
-            }
+            lines.end()?;
             return Ok(graph);
         }
         parser.blocks.push((Arc::new(graph), depth));
     }
-    Err(Error::new(ErrorCode::Parse, format!("graph text, line {}: expected `graph (…) {{`, found the end", last + 1)))
 }
 
 struct Parser<T: Type> {
@@ -107,7 +95,7 @@ struct Reading<T: Type> {
 }
 
 impl<T: Type> Parser<T> {
-    fn block<'a>(&self, mut header: Line<'a>, lines: &mut impl Iterator<Item = Line<'a>>) -> Result<(Graph<T>, usize)> {
+    fn block(&self, mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<(Graph<T>, usize)> {
         let mut reading = Reading { graph: Graph::new(), slots: FxHashMap::default(), callees: Vec::new() };
         let depth = self.header(&mut header, &mut reading)?;
         let start = header.number();
@@ -116,9 +104,6 @@ impl<T: Type> Parser<T> {
                 let what = format!("graph text, line {start}: the block that begins here has no `return`");
                 return Err(Error::new(ErrorCode::Parse, what));
             };
-            if line.is_empty() {
-                continue;
-            }
             if line.eat("return") {
                 if !line.is_empty() {
                     reading.graph.outputs = line.items(|line| reading.value(line))?;
@@ -149,9 +134,7 @@ impl<T: Type> Parser<T> {
             let ty = self.type_name(line)?;
             let mut stored = ty.stored();
             if line.eat(":") {
-                let name = line.peek_word();
-                stored = dtype(name).ok_or_else(|| line.expected("the dtype the parameter is stored in"))?;
-                line.skip(name);
+                stored = dtype_of(line, "the dtype the parameter is stored in")?;
             }
             let shape = shape(line)?;
             reading.graph.param_stored(ty, stored, &shape);
@@ -341,9 +324,7 @@ fn asked(line: &mut Line<'_>) -> Result<Option<DType>> {
     if !line.eat("dtype") {
         return Ok(None);
     }
-    let name = line.peek_word();
-    let asked = dtype(name).ok_or_else(|| line.expected("the dtype that was asked for"))?;
-    line.skip(name);
+    let asked = dtype_of(line, "the dtype that was asked for")?;
     Ok(Some(asked))
 }
 
@@ -352,13 +333,9 @@ fn affine_map(line: &mut Line<'_>) -> Result<View> {
     line.expect("(")?;
     let mut rank = 0;
     line.list(")", |line| {
-        let axis = line.id("d", "an index, as in `d0`")?;
+        line.numbered("d", rank as usize)?;
         rank += 1;
-        if axis + 1 == rank {
-            Ok(())
-        } else {
-            Err(line.error(format_args!("indices are numbered in order: d{}", rank - 1)))
-        }
+        Ok(())
     })?;
     line.expect("->")?;
     line.expect("(")?;
@@ -396,15 +373,6 @@ fn axis_index(line: &mut Line<'_>, rank: u32) -> Result<AxisIndex> {
     }
 }
 
-/// `axes [0, 1]`.
-fn axes(line: &mut Line<'_>) -> Result<Axes> {
-    line.expect("axes")?;
-    line.expect("[")?;
-    let axes = line.list("]", |line| line.number_of::<u8>("an axis"))?;
-    let axes: Vec<isize> = axes.into_iter().map(isize::from).collect();
-    Axes::new(&axes, MAX_RANK).map_err(|error| line.error(error.headline()))
-}
-
 /// `[up]`, `[strict]`: what stands in brackets after an operation's name, if anything does.
 fn bracketed<T: FromStr<Err: Display>>(line: &mut Line<'_>) -> Result<Option<T>> {
     if !line.eat("[") {
@@ -415,12 +383,6 @@ fn bracketed<T: FromStr<Err: Display>>(line: &mut Line<'_>) -> Result<Option<T>>
     line.skip(name);
     line.expect("]")?;
     Ok(Some(value))
-}
-
-/// `[8, 3]`.
-fn shape(line: &mut Line<'_>) -> Result<Shape> {
-    line.expect("[")?;
-    Ok(Shape::from(line.list("]", |line| line.number_of::<usize>("an extent"))?))
 }
 
 impl<T: Type> Reading<T> {
@@ -447,22 +409,17 @@ impl<T: Type> Reading<T> {
     }
 
     /// After `return`: the closing brace.
-    fn finish<'a>(self, last: &mut Line<'a>, lines: &mut impl Iterator<Item = Line<'a>>) -> Result<Graph<T>> {
+    fn finish(self, last: &mut Line<'_>, lines: &mut Lines<'_>) -> Result<Graph<T>> {
         let Reading { mut graph, mut slots, .. } = self;
         let mut filled = Vec::with_capacity(slots.len());
         for number in 0..slots.len() as u32 {
             filled.push(slots.remove(&number).ok_or_else(|| last.error(format_args!("slot #{number} is missing")))?);
         }
         graph.slots = Arc::new(filled);
-        for mut line in lines {
-            if line.is_empty() {
-                continue;
-            }
-            line.expect("}")?;
-            line.end()?;
-            return Ok(graph);
-        }
-        Err(last.error("no `}` after `return`"))
+        let Some(mut line) = lines.next() else { return Err(last.error("no `}` after `return`")) };
+        line.expect("}")?;
+        line.end()?;
+        Ok(graph)
     }
 }
 

@@ -55,6 +55,11 @@ impl<T: Type> Graph<T> {
         Noted { graph: self, note: Box::new(note) }
     }
 
+    /// The graph and all that it calls, each once, callees first: the blocks of the text.
+    pub fn blocks(&self) -> Vec<Block<'_, T>> {
+        blocks(self)
+    }
+
     /// One node's line, without indentation. Calls name the callee by its position among this graph's children.
     pub fn display_node(&self, id: NodeId) -> impl Display + '_ {
         NodeLine { graph: self, id, callees: None }
@@ -91,9 +96,11 @@ fn write_program<T: Type>(graph: &Graph<T>, note: Option<&Note<'_>>, f: &mut For
 }
 
 /// A graph to print and the numbers of its children's blocks.
-struct Block<'a, T: Type> {
-    graph: &'a Graph<T>,
-    callees: Vec<usize>,
+pub struct Block<'a, T: Type> {
+    /// The graph.
+    pub graph: &'a Graph<T>,
+    /// The position among the blocks of each of its children.
+    pub callees: Vec<usize>,
 }
 
 /// Which block a child gets: its address, and how often the same parent listed it before.
@@ -112,7 +119,7 @@ impl<'a, T: Type> Frame<'a, T> {
     }
 }
 
-/// The graph and all it calls, callees first. A child that several graphs share has one block; one that a graph lists twice
+/// A child that several graphs share has one block; one that a graph lists twice
 /// has two, so that its calls stay apart.
 fn blocks<T: Type>(root: &Graph<T>) -> Vec<Block<'_, T>> {
     let mut done: FxHashMap<BlockKey<T>, usize> = FxHashMap::default();

@@ -3,9 +3,12 @@
 //! A kernel reads some values of the graph (broadcast to its iteration space in place), computes straight-line ops on
 //! scalars, and stores one or more values of the full iteration space.
 
+mod parse;
 mod text;
 mod verify;
 
+pub use parse::parse_kernels;
+pub(crate) use parse::{read_reduction, read_scalar, read_stmt};
 pub(crate) use text::write_stmt;
 pub use verify::verify_kernels;
 pub(crate) use verify::{check_body, output_dtype};

@@ -5,8 +5,11 @@
 //! with an input of the same geometry.
 
 mod bounds;
+mod parse;
 mod text;
 mod verify;
+
+pub use parse::parse_nests;
 
 use crate::body::Body;
 use crate::dtype::DType;

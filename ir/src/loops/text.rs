@@ -32,21 +32,34 @@
 //! An input `i64 index` has no memory: its elements are positions.
 //!
 //! After expansion the registers that inputs and literals come in have lines of their own, and what is hoisted out of the
-//! innermost loop stands before it under `preheader:`.
+//! innermost loop stands before it under `preheader:`. Where a nest that reduces or scans has such instructions, `loop:` ends them.
 
 use super::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
 use crate::body::{Body, write_insts};
+use crate::dtype::PrimType;
+use crate::error::Result;
 use crate::kernel::{OpBody, write_stmt};
 use crate::reduction::Reduction;
+use crate::text::Line;
 use std::fmt::{self, Display, Formatter};
 
-impl Display for Stride {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Stride {
+    /// All of them.
+    pub const ALL: [Stride; 3] = [Stride::Contiguous, Stride::Broadcast, Stride::Strided];
+
+    /// The name in loop text.
+    pub const fn name(self) -> &'static str {
+        match self {
             Stride::Contiguous => "contiguous",
             Stride::Broadcast => "broadcast",
             Stride::Strided => "strided",
-        })
+        }
+    }
+}
+
+impl Display for Stride {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -59,8 +72,8 @@ impl Display for Access {
 impl Display for LoopNest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "nest rank {}", self.rank)?;
-        if self.reduces() || self.vector_loop() + 1 < self.rank {
-            write!(f, ", vectors along i{}", self.vector_loop())?;
+        if let Some(vectors) = self.vectors() {
+            write!(f, ", vectors along i{vectors}")?;
         }
         f.write_str(" {\n")?;
         write_list(f, "  ", "in", &self.inputs)?;
@@ -89,11 +102,23 @@ impl Display for LoopNest {
                 write_ops(f, "    ", body, self.stores())?;
                 f.write_str("  }\n}")
             }
-            LoopBody::Prims { body, .. } if self.reduce.is_some() => {
+            LoopBody::Prims { body, hoisted: 0 } if self.reduce.is_some() => {
                 self.write_loops(f)?;
                 self.write_registers(f, "    ", |_| true)?;
                 write_insts(f, body, 2, 0..body.insts.len())?;
                 self.write_stores(f, "    ", body)?;
+                f.write_str("  }\n}")
+            }
+            LoopBody::Prims { body, hoisted } if self.reduce.is_some() => {
+                let hoisted = (*hoisted).min(body.insts.len());
+                self.write_loops(f)?;
+                f.write_str("    preheader:\n")?;
+                self.write_registers(f, "      ", |hoisted| hoisted)?;
+                write_insts(f, body, 3, 0..hoisted)?;
+                f.write_str("    loop:\n")?;
+                self.write_registers(f, "      ", |hoisted| !hoisted)?;
+                write_insts(f, body, 3, hoisted..body.insts.len())?;
+                self.write_stores(f, "      ", body)?;
                 f.write_str("  }\n}")
             }
             LoopBody::Prims { body, hoisted } => {
@@ -122,7 +147,13 @@ impl LoopNest {
         f.write_str(" {\n")
     }
 
-    fn stores(&self) -> &'static str {
+    /// The loop that vectors lie along, where the text says it: where it does not go without saying.
+    pub(super) fn vectors(&self) -> Option<usize> {
+        (self.reduces() || self.vector_loop() + 1 < self.rank).then(|| self.vector_loop())
+    }
+
+    /// What is done with the values of outputs.
+    pub(super) fn stores(&self) -> &'static str {
         match &self.reduce {
             None => "store",
             Some(reduce) if reduce.scans() => "scan",
@@ -144,26 +175,24 @@ impl LoopNest {
 
     /// The registers that inputs and literals come in, of those that do not change in the innermost loop or do, as wanted.
     fn write_registers(&self, f: &mut Formatter<'_>, indent: &str, wanted: impl Fn(bool) -> bool) -> fmt::Result {
+        for (reg, given) in self.given_registers().enumerate().filter(|(_, given)| wanted(given.hoisted)) {
+            writeln!(f, "{indent}r{reg} = {given}")?;
+        }
+        Ok(())
+    }
+
+    /// The registers that inputs and literals come in, in order.
+    pub(super) fn given_registers(&self) -> impl Iterator<Item = Given> {
         let words = self
             .inputs
             .iter()
             .enumerate()
-            .map(|(n, access)| (access.inner == Stride::Broadcast, "load in", n, access.dtype.storage()));
-        let literals = self.literals.iter().enumerate().map(|(n, dtype)| (true, "literal l", n, dtype.repr()));
-        let mut reg = 0;
-        for (hoisted, what, n, types) in words.chain(literals) {
-            for (word, ty) in types.iter().enumerate() {
-                if wanted(hoisted) {
-                    write!(f, "{indent}r{reg} = {what}{n}")?;
-                    if types.len() > 1 {
-                        write!(f, ".{word}")?;
-                    }
-                    writeln!(f, " : {ty}")?;
-                }
-                reg += 1;
-            }
-        }
-        Ok(())
+            .map(|(n, access)| (access.inner == Stride::Broadcast, Source::Load(n), access.dtype.storage()));
+        let literals = self.literals.iter().enumerate().map(|(n, dtype)| (true, Source::Literal(n), dtype.repr()));
+        words.chain(literals).flat_map(|(hoisted, source, types)| {
+            let given = move |(word, &ty)| Given { hoisted, source, word: (types.len() > 1).then_some(word), ty };
+            types.iter().enumerate().map(given)
+        })
     }
 
     fn write_stores(&self, f: &mut Formatter<'_>, indent: &str, body: &Body) -> fmt::Result {
@@ -179,6 +208,56 @@ impl LoopNest {
             }
         }
         Ok(())
+    }
+}
+
+/// A register that a word of an input or a literal comes in; its text is what stands after `r0 = `.
+pub(super) struct Given {
+    /// Whether it stands before the innermost loop.
+    pub hoisted: bool,
+    source: Source,
+    word: Option<usize>,
+    /// Its type.
+    pub ty: PrimType,
+}
+
+#[derive(Clone, Copy)]
+enum Source {
+    Load(usize),
+    Literal(usize),
+}
+
+impl Given {
+    /// Reads its own text.
+    pub fn read(&self, line: &mut Line<'_>) -> Result<()> {
+        match self.source {
+            Source::Load(n) => {
+                line.expect("load")?;
+                line.numbered("in", n)?;
+            }
+            Source::Literal(n) => {
+                line.expect("literal")?;
+                line.numbered("l", n)?;
+            }
+        }
+        if let Some(word) = self.word {
+            line.numbered(".", word)?;
+        }
+        line.expect(":")?;
+        line.expect(self.ty.name())
+    }
+}
+
+impl Display for Given {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.source {
+            Source::Load(n) => write!(f, "load in{n}")?,
+            Source::Literal(n) => write!(f, "literal l{n}")?,
+        }
+        if let Some(word) = self.word {
+            write!(f, ".{word}")?;
+        }
+        write!(f, " : {}", self.ty)
     }
 }
 

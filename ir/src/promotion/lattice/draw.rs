@@ -1,14 +1,14 @@
 //! The Hasse diagram of a lattice as SVG: lower nodes below, a line to each immediate successor.
 
-use super::layout::{Layout, layout};
 use super::value::{Lattice, value_type};
-use crate::dtype::Kind;
+use crate::drawing::{Layout, colours, escape, layout, path, text_width};
 use crate::value_type::ValueType;
 use std::fmt::Write;
 
 /// Distances in pixels. Layers are further apart in wide diagrams, so that no line is too flat.
 const LAYER_HEIGHT: f64 = 72.0;
 const FLATTEST: f64 = 1.0 / 12.0;
+const TEXT: f64 = 14.0;
 const NODE_HEIGHT: f64 = 30.0;
 const MARGIN: f64 = 24.0;
 const TITLE_HEIGHT: f64 = 30.0;
@@ -28,7 +28,7 @@ impl Lattice {
         let edges: Vec<(usize, usize)> = self.edge_indices().collect();
         let plan = layout(&widths, &edges);
         let top = plan.layer.iter().max().copied().unwrap_or(0);
-        let title_width = text_width(self.name());
+        let title_width = text_width(self.name(), TEXT);
         let width = plan.width.max(title_width) + 2.0 * MARGIN;
         let layer_height = LAYER_HEIGHT.max(plan.width * FLATTEST);
         let height = top as f64 * layer_height + NODE_HEIGHT + 2.0 * MARGIN + TITLE_HEIGHT;
@@ -39,7 +39,7 @@ impl Lattice {
             let _ = writeln!(svg, "{line}");
         };
         put(format_args!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" font-family="sans-serif" font-size="14" text-anchor="middle">"#
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" font-family="sans-serif" font-size="{TEXT}" text-anchor="middle">"#
         ));
         put(format_args!(r#"<rect width="100%" height="100%" fill="white"/>"#));
         let name = escape(self.name());
@@ -68,22 +68,13 @@ impl Page {
     }
 
     /// A line from the top of a node to the bottom of one above. Between layers it is straight, where it passes a layer it is
-    /// upright, so it touches no other node. Each corner is rounded: it is the control point of a curve between the midpoints of
-    /// the lines that meet in it.
+    /// upright, so it touches no other node.
     fn path(&self, route: &[(f64, usize)]) -> String {
         let ends = route.iter().map(|&point| self.at(point));
         let corners = ends.flat_map(|(x, y)| [(x, y + NODE_HEIGHT / 2.0), (x, y - NODE_HEIGHT / 2.0)]);
         let mut points: Vec<(f64, f64)> = corners.skip(1).collect();
         points.pop();
-        let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
-        let mut path = format!("M{:.0} {:.0}", first.0, first.1);
-        for corner in points.windows(3) {
-            let [a, b, c] = [corner[0], corner[1], corner[2]];
-            let (start, end) = (middle(a, b), middle(b, c));
-            let _ = write!(path, " L{:.0} {:.0} Q{:.0} {:.0} {:.0} {:.0}", start.0, start.1, b.0, b.1, end.0, end.1);
-        }
-        let _ = write!(path, " L{:.0} {:.0}", last.0, last.1);
-        path
+        path(&points, f64::INFINITY)
     }
 
     fn node(&self, plan: &Layout, index: usize, name: &str, width: f64) -> String {
@@ -99,31 +90,6 @@ impl Page {
     }
 }
 
-fn middle(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
-    ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0)
-}
-
-/// Fill and border of a node.
-fn colours(kind: Option<Kind>) -> (&'static str, &'static str) {
-    match kind {
-        None => ("#f6f6f6", "#666"),
-        Some(Kind::Bool) => ("#e3e3e3", "#555"),
-        Some(Kind::UInt) => ("#d7e8fb", "#2c6cb0"),
-        Some(Kind::Int) => ("#d3efe9", "#1d7f6e"),
-        Some(Kind::Float) => ("#fdeacb", "#b8720b"),
-        Some(Kind::Complex) => ("#f5d9ec", "#a23a83"),
-    }
-}
-
 fn node_width(name: &str) -> f64 {
-    (text_width(name) + 22.0).max(46.0)
-}
-
-/// About the width of a text; fonts differ.
-fn text_width(text: &str) -> f64 {
-    8.5 * text.chars().count() as f64
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    (text_width(name, TEXT) + 22.0).max(46.0)
 }

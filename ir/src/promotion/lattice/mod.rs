@@ -10,7 +10,6 @@ mod builtin;
 mod draw;
 mod error;
 mod joins;
-mod layout;
 mod named;
 mod order;
 mod text;

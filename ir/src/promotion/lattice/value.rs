@@ -185,7 +185,7 @@ impl Lattice {
     }
 
     /// The edges to immediate successors, by index.
-    pub(super) fn edge_indices(&self) -> impl Iterator<Item = (usize, usize)> {
+    pub(crate) fn edge_indices(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.nodes.len()).flat_map(|node| {
             let above = self.upper[node] & !(1 << node);
             members(order::minimal(&self.upper, above)).map(move |successor| (node, successor))

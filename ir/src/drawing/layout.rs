@@ -1,9 +1,10 @@
-//! Where the nodes and edges of a Hasse diagram go: layers by height, few crossings, straight lines.
+//! Where the nodes and edges of an acyclic graph go: layers by height, few crossings, straight lines.
 //!
 //! The method of Sugiyama, Tagawa and Toda (1981). A node's layer is the length of the longest chain below it. An edge over
 //! several layers gets a bend in each layer between, so that it keeps clear of the nodes there. Layers are ordered by the means
 //! of their neighbours' positions, and positions are a least-squares fit to the neighbours that keeps order and distances.
-//! Nothing here knows what a node stands for.
+//! Nothing here knows what a node stands for. Time grows a little faster than the number of nodes, edges and bends, of which there are
+//! at most [`MAX_BENDS`]; nothing recurses.
 
 /// The space between neighbours in a layer, from border to border.
 const GAP: f64 = 26.0;
@@ -12,9 +13,11 @@ const ORDER_PASSES: usize = 24;
 const PLACE_PASSES: usize = 80;
 /// How much straighter than others the parts of an edge between two bends are kept.
 const BEND_WEIGHT: f64 = 6.0;
+/// Bends of all edges together. Where there would be more, the edges that come last run straight, behind what is in their way.
+const MAX_BENDS: usize = 40_000;
 
 /// A drawing plan.
-pub(super) struct Layout {
+pub struct Layout {
     /// The centre of each node across its layer. The leftmost border is at 0.
     pub x: Vec<f64>,
     /// The layer of each node; 0 is the lowest.
@@ -25,8 +28,9 @@ pub(super) struct Layout {
     pub width: f64,
 }
 
-/// Places nodes of the given widths. `edges` are `(lower, upper)` without cycles.
-pub(super) fn layout(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
+/// Places nodes of the given widths. `edges` are `(lower, upper)` without cycles; those on a cycle, and those of nodes that are not
+/// there, are left out and have empty routes.
+pub fn layout(widths: &[f64], edges: &[(usize, usize)]) -> Layout {
     let mut graph = Layered::new(widths, edges);
     graph.order();
     graph.place();
@@ -58,18 +62,27 @@ impl Layered {
         let mut width = widths.to_vec();
         let mut chains = Vec::new();
         for &(lower, upper) in edges {
+            let drawn = lower < widths.len() && upper < widths.len() && layer[lower] < layer[upper];
+            if !drawn {
+                chains.push(Vec::new());
+                continue;
+            }
             let mut chain = vec![lower];
-            for between in layer[lower] + 1..layer[upper] {
-                chain.push(layer.len());
-                layer.push(between);
-                width.push(0.0);
+            let bends = layer[upper] - layer[lower] - 1;
+            if layer.len() - widths.len() + bends <= MAX_BENDS {
+                for between in layer[lower] + 1..layer[upper] {
+                    chain.push(layer.len());
+                    layer.push(between);
+                    width.push(0.0);
+                }
             }
             chain.push(upper);
             chains.push(chain);
         }
         let vertices = layer.len();
         let (mut below, mut above) = (vec![Vec::new(); vertices], vec![Vec::new(); vertices]);
-        for line in chains.iter().flat_map(|chain| chain.windows(2)) {
+        let next_to = |line: &&[usize]| layer[line[0]] + 1 == layer[line[1]];
+        for line in chains.iter().flat_map(|chain| chain.windows(2)).filter(next_to) {
             above[line[0]].push(line[1]);
             below[line[1]].push(line[0]);
         }
@@ -86,14 +99,20 @@ impl Layered {
 
     /// Orders the layers so that few lines cross: sweeps by the mean position of neighbours, best order kept.
     fn order(&mut self) {
-        let mut best = (self.crossings(), self.layers.clone());
+        let mut position = self.positions();
+        let mut best = (self.crossings(&position), self.layers.clone());
         for pass in 0..ORDER_PASSES {
+            if best.0 == 0 {
+                break;
+            }
             let upwards = pass % 2 == 0;
             for step in 0..self.layers.len() {
-                self.sort_layer(if upwards { step } else { self.layers.len() - 1 - step }, upwards);
+                let l = if upwards { step } else { self.layers.len() - 1 - step };
+                self.sort_layer(l, upwards, &mut position);
             }
-            self.swap_neighbours();
-            let crossings = self.crossings();
+            self.swap_neighbours(&position);
+            position = self.positions();
+            let crossings = self.crossings(&position);
             if crossings < best.0 {
                 best = (crossings, self.layers.clone());
             }
@@ -102,36 +121,36 @@ impl Layered {
     }
 
     /// Sorts a layer by the mean position of the neighbours below, or above.
-    fn sort_layer(&mut self, l: usize, upwards: bool) {
-        let position = self.positions();
+    fn sort_layer(&mut self, l: usize, upwards: bool, position: &mut [usize]) {
         let near = if upwards { &self.below } else { &self.above };
         let mean = |v: usize| {
             let sum: usize = near[v].iter().map(|&n| position[n]).sum();
             if near[v].is_empty() { position[v] as f64 } else { sum as f64 / near[v].len() as f64 }
         };
-        self.layers[l].sort_by(|&a, &b| mean(a).total_cmp(&mean(b)));
-    }
-
-    /// Swaps neighbours in a layer where that removes crossings.
-    fn swap_neighbours(&mut self) {
-        let position = self.positions();
-        for l in 0..self.layers.len() {
-            for i in 1..self.layers[l].len() {
-                let (u, v) = (self.layers[l][i - 1], self.layers[l][i]);
-                if self.crossings_of(&position, v, u) < self.crossings_of(&position, u, v) {
-                    self.layers[l].swap(i - 1, i);
-                }
-            }
+        let mut sorted: Vec<(f64, usize)> = self.layers[l].iter().map(|&v| (mean(v), v)).collect();
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (i, &(_, v)) in sorted.iter().enumerate() {
+            self.layers[l][i] = v;
+            position[v] = i;
         }
     }
 
-    /// How often the lines of `left` cross those of `right`, its neighbour in the layer.
-    fn crossings_of(&self, position: &[usize], left: usize, right: usize) -> usize {
-        let between = |near: &[Vec<usize>]| -> usize {
-            let crossing = |&a: &usize| near[right].iter().filter(|&&b| position[a] > position[b]).count();
-            near[left].iter().map(crossing).sum()
-        };
-        between(&self.below) + between(&self.above)
+    /// Swaps neighbours in a layer where that removes crossings.
+    fn swap_neighbours(&mut self, position: &[usize]) {
+        let ends =
+            |near: &[Vec<usize>]| -> Vec<Vec<usize>> { near.iter().map(|near| sorted(near, position)).collect() };
+        let (below, above) = (ends(&self.below), ends(&self.above));
+        // How often the lines of `left` cross those of `right`, its neighbour in the layer.
+        let crossings =
+            |left: usize, right: usize| passed(&below[left], &below[right]) + passed(&above[left], &above[right]);
+        for layer in &mut self.layers {
+            for i in 1..layer.len() {
+                let (u, v) = (layer[i - 1], layer[i]);
+                if crossings(v, u) < crossings(u, v) {
+                    layer.swap(i - 1, i);
+                }
+            }
+        }
     }
 
     /// Each vertex's position in its layer.
@@ -145,16 +164,9 @@ impl Layered {
         position
     }
 
-    fn crossings(&self) -> usize {
-        let position = self.positions();
-        let mut crossings = 0;
-        for layer in &self.layers {
-            let ends: Vec<usize> = layer.iter().flat_map(|&v| above_sorted(&self.above[v], &position)).collect();
-            for (i, end) in ends.iter().enumerate() {
-                crossings += ends[i + 1..].iter().filter(|&next| next < end).count();
-            }
-        }
-        crossings
+    fn crossings(&self, position: &[usize]) -> usize {
+        let ends = |layer: &Vec<usize>| layer.iter().flat_map(|&v| sorted(&self.above[v], position)).collect();
+        self.layers.iter().map(|layer| inversions(ends(layer))).sum()
     }
 
     /// Moves vertices towards their neighbours, layer by layer, up and down.
@@ -219,23 +231,72 @@ impl Layered {
     }
 }
 
-/// The positions of a vertex's neighbours above, ascending: its own lines do not cross.
-fn above_sorted(above: &[usize], position: &[usize]) -> Vec<usize> {
-    let mut ends: Vec<usize> = above.iter().map(|&v| position[v]).collect();
+/// The positions of a vertex's neighbours, ascending: its own lines do not cross.
+fn sorted(near: &[usize], position: &[usize]) -> Vec<usize> {
+    let mut ends: Vec<usize> = near.iter().map(|&v| position[v]).collect();
     ends.sort_unstable();
     ends
 }
 
-/// The length of the longest chain below each node.
+/// How many pairs there are of a number in `a` and a smaller one in `b`; both ascend.
+fn passed(a: &[usize], b: &[usize]) -> usize {
+    let (mut smaller, mut pairs) = (0, 0);
+    for &x in a {
+        while b.get(smaller).is_some_and(|&y| y < x) {
+            smaller += 1;
+        }
+        pairs += smaller;
+    }
+    pairs
+}
+
+/// How many pairs of numbers stand in descending order: merge sort counts them.
+fn inversions(mut numbers: Vec<usize>) -> usize {
+    let (mut pairs, mut run) = (0, 1);
+    while run < numbers.len() {
+        let mut merged = Vec::with_capacity(numbers.len());
+        for both in numbers.chunks(2 * run) {
+            let (mut left, mut right) = both.split_at(run.min(both.len()));
+            loop {
+                match (left, right) {
+                    ([a, rest @ ..], [b, ..]) if a <= b => {
+                        merged.push(*a);
+                        left = rest;
+                    }
+                    (_, [b, rest @ ..]) => {
+                        pairs += left.len();
+                        merged.push(*b);
+                        right = rest;
+                    }
+                    (_, []) => break merged.extend(left),
+                }
+            }
+        }
+        numbers = merged;
+        run *= 2;
+    }
+    pairs
+}
+
+/// The length of the longest chain below each node; of nodes on a cycle 0.
 fn heights(nodes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
+    let (mut above, mut waiting) = (vec![Vec::new(); nodes], vec![0usize; nodes]);
+    for &(lower, upper) in edges.iter().filter(|&&(lower, upper)| lower < nodes && upper < nodes) {
+        above[lower].push(upper);
+        waiting[upper] += 1;
+    }
     let mut heights = vec![0; nodes];
-    // A chain has fewer edges than there are nodes.
-    for _ in 0..nodes {
-        for &(lower, upper) in edges {
+    let mut ready: Vec<usize> = (0..nodes).filter(|&node| waiting[node] == 0).collect();
+    while let Some(lower) = ready.pop() {
+        for &upper in &above[lower] {
             heights[upper] = heights[upper].max(heights[lower] + 1);
+            waiting[upper] -= 1;
+            if waiting[upper] == 0 {
+                ready.push(upper);
+            }
         }
     }
-    heights
+    (0..nodes).map(|node| if waiting[node] == 0 { heights[node] } else { 0 }).collect()
 }
 
 /// All vertices, those connected to each other together: parts of the graph that have nothing in common lie side by side.
@@ -256,9 +317,8 @@ fn connected_order(below: &[Vec<usize>], above: &[Vec<usize>]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::named::{Claim, NAMED};
-    use super::super::value::Lattice;
     use super::*;
+    use crate::promotion::lattice::{Claim, Lattice, NAMED};
 
     fn of(lattice: &Lattice) -> (Vec<f64>, Vec<(usize, usize)>) {
         (lattice.nodes().iter().map(|node| 40.0 + node.len() as f64).collect(), lattice.edge_indices().collect())
@@ -320,5 +380,29 @@ mod tests {
         let widths: Vec<f64> = (0..16).map(|v| 20.0 + 10.0 * f64::from(v)).collect();
         checked(&widths, &edges);
         assert_eq!(checked(&[], &[]).width, 0.0);
+    }
+
+    #[test]
+    fn inversions_are_counted() {
+        assert_eq!(inversions(vec![]), 0);
+        assert_eq!(inversions(vec![3, 1, 2, 2, 0]), 7);
+        assert_eq!(inversions((0..100).rev().collect()), 4950);
+        assert_eq!(passed(&[1, 4, 4, 9], &[0, 4, 5]), 1 + 1 + 1 + 3);
+    }
+
+    #[test]
+    fn what_is_no_order_leaves_edges_out() {
+        let plan = layout(&[10.0; 4], &[(0, 1), (1, 2), (2, 1), (0, 9), (3, 3)]);
+        assert!(plan.routes.iter().map(Vec::len).eq([0, 0, 0, 0, 0]), "{:?}", plan.routes);
+    }
+
+    /// A chain whose beginning is used everywhere has more bends than are drawn, and nodes that all others use.
+    #[test]
+    fn large_graphs_are_laid_out() {
+        let n = 10_000;
+        let edges: Vec<_> = (1..n).flat_map(|v| [(v - 1, v), (0, v), (1, v)]).filter(|(a, b)| a < b).collect();
+        assert_eq!(layout(&vec![50.0; n], &edges).layer[n - 1], n - 1);
+        let edges: Vec<_> = (2..n).flat_map(|v| [(0, v), (1, v)]).collect();
+        assert_eq!(layout(&vec![50.0; n], &edges).layer[n - 1], 1);
     }
 }

@@ -1,0 +1,172 @@
+//! Fuzz targets: each parser as a plain function of bytes, with inputs to begin with.
+//!
+//! A target panics where a promise is broken: what parses must verify or say why not, print, and parse back to the same text. That
+//! it neither takes long nor asks for much memory, the driver (`main.rs`) watches. Another driver, such as cargo-fuzz's, needs one line
+//! per target: `fuzz_target!(|data: &[u8]| { ndjit_fuzz::graph(data); })`.
+
+#![forbid(unsafe_code)]
+
+pub mod mutate;
+pub mod seeds;
+
+use ndjit_ir::body::Body;
+use ndjit_ir::graph::{Graph, Type};
+use ndjit_ir::kernel::parse_kernels;
+use ndjit_ir::loops::parse_nests;
+use ndjit_ir::{DType, Error, ValueType};
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// What became of an input, in words: an input with a new outcome is worth keeping.
+pub type Outcome = String;
+
+/// A parser under test.
+pub struct Target {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Runs the parser.
+    pub run: fn(&[u8]) -> Outcome,
+    /// Inputs that parse.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All targets. The expression of the command line gets its line here with the command line.
+pub const TARGETS: &[Target] = &[
+    Target { name: "graph", run: graph, seeds: seeds::graphs },
+    Target { name: "kernels", run: kernels, seeds: seeds::kernels },
+    Target { name: "loops", run: loops, seeds: seeds::loops },
+    Target { name: "body", run: body, seeds: seeds::bodies },
+    Target { name: "npy", run: npy, seeds: seeds::npy_files },
+];
+
+/// Graph text, traced and typed.
+pub fn graph(data: &[u8]) -> Outcome {
+    fn read<T: Type>(text: &str, verify: fn(&Graph<T>) -> ndjit_ir::Result<()>) -> Outcome
+    where
+        Graph<T>: FromStr<Err = Error>,
+    {
+        match text.parse::<Graph<T>>() {
+            Ok(graph) => {
+                prints_back(&graph);
+                verify(&graph).map_or_else(|error| outcome(&error), |()| "a graph".to_owned())
+            }
+            Err(error) => outcome(&error),
+        }
+    }
+    let Ok(text) = std::str::from_utf8(data) else { return String::new() };
+    read::<ValueType>(text, Graph::<ValueType>::verify) + &read::<DType>(text, Graph::<DType>::verify)
+}
+
+/// The text of fused kernels.
+pub fn kernels(data: &[u8]) -> Outcome {
+    let Ok(text) = std::str::from_utf8(data) else { return String::new() };
+    match parse_kernels(text) {
+        Ok(kernels) => {
+            kernels.iter().for_each(prints_back);
+            format!("{} kernels", kernels.len())
+        }
+        Err(error) => outcome(&error),
+    }
+}
+
+/// The text of loop nests and geometries.
+pub fn loops(data: &[u8]) -> Outcome {
+    let Ok(text) = std::str::from_utf8(data) else { return String::new() };
+    match parse_nests(text) {
+        Ok(nests) => {
+            for (nest, geometry) in &nests {
+                prints_back(nest);
+                geometry.iter().for_each(prints_back);
+                if let Some(geometry) = geometry {
+                    // Buffers of no size: what it says of them is not to panic.
+                    let none = |count: usize| vec![0; count];
+                    drop(geometry.verify(nest, &none(nest.inputs.len()), &none(nest.outputs.len())));
+                }
+            }
+            format!("{} nests", nests.len())
+        }
+        Err(error) => outcome(&error),
+    }
+}
+
+/// The text of bodies of primitives.
+pub fn body(data: &[u8]) -> Outcome {
+    let Ok(text) = std::str::from_utf8(data) else { return String::new() };
+    match text.parse::<Body>() {
+        Ok(body) => {
+            prints_back(&body);
+            "a body".to_owned()
+        }
+        Err(error) => outcome(&error),
+    }
+}
+
+/// `.npy` files in memory.
+pub fn npy(data: &[u8]) -> Outcome {
+    match ndjit::Array::from_npy(data) {
+        Ok(array) => array.dtype().to_string(),
+        Err(error) => outcome(&error),
+    }
+}
+
+/// What was read prints as a text that reads as the same.
+fn prints_back<T: Display + FromStr<Err = Error>>(value: &T) {
+    let text = value.to_string();
+    match text.parse::<T>() {
+        Ok(read) => assert_eq!(read.to_string(), text, "it prints otherwise after it was read"),
+        Err(error) => panic!("its own text does not parse: {error}\n{text}"),
+    }
+}
+
+/// What an error says, without names and numbers.
+fn outcome(error: &Error) -> Outcome {
+    let facts = error.facts().first().map_or("", String::as_str);
+    let said = format!("{} {facts}", error.headline());
+    let quoted = said.split('`').step_by(2).collect::<String>();
+    quoted.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_read() {
+        for target in TARGETS {
+            let seeds = (target.seeds)();
+            assert!(seeds.len() > 5, "{}: {} seeds", target.name, seeds.len());
+            let read = |seed: &&Vec<u8>| {
+                let outcome = (target.run)(seed);
+                !["expected", "error"].iter().any(|word| outcome.contains(word)) || outcome.starts_with("a graph")
+            };
+            let refused = seeds.iter().filter(|seed| !read(seed)).count();
+            assert_eq!(refused, 0, "{}", target.name);
+        }
+    }
+
+    /// What was found once: each file is an input of the target that its name begins with.
+    #[test]
+    fn findings_stay_mended() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions");
+        let mut run = 0;
+        for file in std::fs::read_dir(folder).unwrap().flatten() {
+            let name = file.file_name().into_string().unwrap();
+            let target = TARGETS.iter().find(|target| name.split('-').next() == Some(target.name));
+            (target.unwrap_or_else(|| panic!("{name} names no target")).run)(&std::fs::read(file.path()).unwrap());
+            run += 1;
+        }
+        assert!(run > 0, "there are findings");
+    }
+
+    #[test]
+    fn mutated_seeds_break_nothing() {
+        for target in TARGETS {
+            let mut mutator = mutate::Mutator::new(7, (target.seeds)());
+            for _ in 0..2_000 {
+                let input = mutator.next();
+                mutator.learn(&input, (target.run)(&input));
+            }
+            assert!(mutator.outcomes() > 5, "{}: {} outcomes", target.name, mutator.outcomes());
+        }
+    }
+}

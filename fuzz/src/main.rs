@@ -1,0 +1,181 @@
+//! Drives the fuzz targets on a stable compiler: `cargo run -p ndjit-fuzz -- TARGET --seconds 60 [--seed N]`.
+//! `TARGET` is a name, or `all`; `-- TARGET FILE` runs one file. Without `--release`: arithmetic that overflows is a finding then.
+//!
+//! A finding is an input that panics, takes more than a second, or asks for more than 256 MB. It is made smaller and written to
+//! `fuzz/findings/`, and the exit status is 1. An input that ends the process (an abort, a stack that overflows: the stack is small) or
+//! never ends stays there as `running-TARGET`. There is no coverage to follow here: inputs are kept for what becomes of them, which is
+//! the error that a parser gives.
+
+#![forbid(unsafe_code)]
+
+use ndjit_fuzz::mutate::Mutator;
+use ndjit_fuzz::{Outcome, TARGETS, Target};
+use ndjit_runtime::CountingAllocator;
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// What one input may take.
+const MOST_TIME: Duration = Duration::from_secs(1);
+const MOST_BYTES: u64 = 256 << 20;
+/// After this long an input is given up, and the process with it.
+const GIVEN_UP: Duration = Duration::from_secs(10);
+/// What recursion would have to fit in.
+const STACK: usize = 1 << 20;
+/// How long a finding is made smaller.
+const SMALLER: Duration = Duration::from_secs(10);
+/// More findings in one target than this tell nothing new.
+const MOST_FINDINGS: usize = 5;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str, usual: u64| match arguments.iter().position(|argument| argument == name) {
+        Some(at) => arguments.get(at + 1).and_then(|value| value.parse().ok()),
+        None => Some(usual),
+    };
+    let named = |target: &&Target| arguments.first().is_some_and(|name| name == "all" || name == target.name);
+    let targets: Vec<&Target> = TARGETS.iter().filter(named).collect();
+    let (Some(seconds), Some(seed), false) = (option("--seconds", 60), option("--seed", 1), targets.is_empty()) else {
+        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+        eprintln!("usage: ndjit-fuzz all|{} [--seconds N] [--seed N]\n       ndjit-fuzz TARGET FILE", names.join("|"));
+        return ExitCode::from(2);
+    };
+    // What panics is reported once, with its input.
+    std::panic::set_hook(Box::new(|_| {}));
+    let file = arguments.get(1).filter(|argument| !argument.starts_with("--"));
+    let mut findings = 0;
+    for target in targets {
+        let run = || match file {
+            Some(file) => one(target, Path::new(file)),
+            None => many(target, Duration::from_secs(seconds), seed),
+        };
+        let ran = std::thread::scope(|scope| {
+            std::thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, run)?
+                .join()
+                .map_err(|_| std::io::Error::other("the driver itself panicked"))?
+        });
+        match ran {
+            Ok(found) => findings += found,
+            Err(error) => {
+                eprintln!("{}: {error}", target.name);
+                return ExitCode::from(2);
+            }
+        }
+    }
+    ExitCode::from(u8::from(findings > 0))
+}
+
+/// Runs one file; returns the number of findings.
+fn one(target: &Target, file: &Path) -> std::io::Result<usize> {
+    let result = execute(target, &std::fs::read(file)?);
+    println!("{}: {}", target.name, result.as_ref().unwrap_or_else(|found| found));
+    Ok(usize::from(result.is_err()))
+}
+
+/// Runs random inputs; returns the number of findings.
+fn many(target: &Target, time: Duration, seed: u64) -> std::io::Result<usize> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("findings");
+    std::fs::create_dir_all(&folder)?;
+    let running = folder.join(format!("running-{}", target.name));
+    let mut current = File::create(&running)?;
+    let seeds = (target.seeds)();
+    println!("{}: {} seeds, {} s, seed {seed}", target.name, seeds.len(), time.as_secs());
+    let mut mutator = Mutator::new(seed, seeds);
+    // Milliseconds since the beginning at which the input began.
+    let (start, began) = (Instant::now(), AtomicU64::new(0));
+    let (mut executions, mut findings) = (0u64, Vec::new());
+    std::thread::scope(|scope| {
+        let (done, finished) = std::sync::mpsc::channel::<()>();
+        scope.spawn({
+            let (began, running) = (&began, &running);
+            move || {
+                while finished.recv_timeout(Duration::from_millis(500)).is_err_and(|e| e == TIMEOUT) {
+                    if start.elapsed() > Duration::from_millis(began.load(Relaxed)) + GIVEN_UP {
+                        eprintln!("{}: an input takes longer than {GIVEN_UP:?}: {}", target.name, running.display());
+                        std::process::exit(1);
+                    }
+                }
+            }
+        });
+        while start.elapsed() < time && findings.len() < MOST_FINDINGS {
+            let input = mutator.next();
+            current.rewind()?;
+            current.write_all(&input)?;
+            current.set_len(input.len() as u64)?;
+            began.store(start.elapsed().as_millis() as u64, Relaxed);
+            executions += 1;
+            match execute(target, &input) {
+                Ok(outcome) => mutator.learn(&input, outcome),
+                Err(found) if findings.iter().any(|known: &String| kind(known) == kind(&found)) => {}
+                Err(found) => {
+                    let small = smaller(target, &input, &found, &began, start);
+                    let file = folder.join(format!("{}-{seed}-{executions}", target.name));
+                    std::fs::write(&file, &small)?;
+                    println!("{}: {found}\n  {} bytes: {}", target.name, small.len(), file.display());
+                    findings.push(found);
+                }
+            }
+        }
+        drop(done);
+        Ok::<(), std::io::Error>(())
+    })?;
+    let rate = executions as f64 / start.elapsed().as_secs_f64();
+    let (outcomes, found) = (mutator.outcomes(), findings.len());
+    println!("{}: {executions} executions, {rate:.0}/s, {outcomes} outcomes, {found} findings", target.name);
+    std::fs::remove_file(&running)?;
+    Ok(found)
+}
+
+const TIMEOUT: std::sync::mpsc::RecvTimeoutError = std::sync::mpsc::RecvTimeoutError::Timeout;
+
+/// Runs one input: what became of it, or what is wrong.
+fn execute(target: &Target, input: &[u8]) -> Result<Outcome, String> {
+    let (start, before) = (Instant::now(), CountingAllocator::counts());
+    let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(input))).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        format!("panic: {}", text.unwrap_or("without words"))
+    })?;
+    let (time, bytes) = (start.elapsed(), CountingAllocator::counts().bytes - before.bytes);
+    if time > MOST_TIME {
+        return Err(format!("time: {time:?}"));
+    }
+    if bytes > MOST_BYTES {
+        return Err(format!("memory: {} MB", bytes >> 20));
+    }
+    Ok(outcome)
+}
+
+/// What findings of one kind have in common: panics what they say up to its first number, the others that they are slow or large.
+fn kind(found: &str) -> &str {
+    let end = if found.starts_with("panic") { found.find(|c: char| c.is_ascii_digit()) } else { found.find(':') };
+    &found[..end.unwrap_or(found.len())]
+}
+
+/// Leaves out what is not needed for a finding of the same kind: ever smaller parts.
+fn smaller(target: &Target, input: &[u8], found: &str, began: &AtomicU64, start: Instant) -> Vec<u8> {
+    let (mut small, until) = (input.to_vec(), Instant::now() + SMALLER);
+    let mut part = small.len().div_ceil(2);
+    while part > 0 {
+        let mut at = 0;
+        while at < small.len() && Instant::now() < until {
+            let mut candidate = small.clone();
+            candidate.drain(at..(at + part).min(small.len()));
+            began.store(start.elapsed().as_millis() as u64, Relaxed);
+            match execute(target, &candidate) {
+                Err(other) if kind(&other) == kind(found) => small = candidate,
+                _ => at += part,
+            }
+        }
+        part /= 2;
+    }
+    small
+}

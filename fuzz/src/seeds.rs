@@ -1,0 +1,99 @@
+//! Inputs that parse: the corpus, and what is printed of random programs. The same ones in every run.
+
+use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::passes::expand::expand;
+use ndjit_codegen::passes::split::generated;
+use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::loops::LoopNest;
+use ndjit_ir::op::{Op, shared_body};
+use ndjit_ir::random::{Limits, program};
+use ndjit_ir::{DType, Policy, Result, ValueType};
+use std::path::Path;
+
+/// Seeds longer than this are left out: what is wrong shows in short texts too, and more of them are tried.
+const LONGEST: usize = 6_000;
+
+/// Graphs as traced, and as the passes leave them.
+pub fn graphs() -> Vec<Vec<u8>> {
+    let programs = programs();
+    let typed = programs.iter().flat_map(|lowered| [lowered.typed.to_string(), lowered.simplified.to_string()]);
+    short(corpus().iter().map(Graph::to_string).chain(traced().iter().map(Graph::to_string)).chain(typed))
+}
+
+/// The kernels of programs.
+pub fn kernels() -> Vec<Vec<u8>> {
+    short(programs().iter().map(|lowered| {
+        let kernels: Vec<String> = lowered.kernels.iter().map(ToString::to_string).collect();
+        kernels.join("\n")
+    }))
+}
+
+/// Nests over ops with their geometries, and over primitives, whole and in parts.
+pub fn loops() -> Vec<Vec<u8>> {
+    let mut texts = Vec::new();
+    for scheduled in programs().iter().flat_map(|lowered| &lowered.scheduled) {
+        texts.push(format!("{}\n{}", scheduled.nest, scheduled.geometry));
+        texts.extend(expand(&scheduled.nest).iter().map(LoopNest::to_string));
+        texts.extend(generated(&scheduled.nest).iter().flatten().map(|part| part.nest.to_string()));
+    }
+    short(texts.into_iter())
+}
+
+/// The bodies of ops.
+pub fn bodies() -> Vec<Vec<u8>> {
+    let all = Op::ALL.into_iter().flat_map(|op| op.row().domain.iter().map(move |dtype| (op, dtype)));
+    short(all.map(|(op, dtype)| shared_body(op, dtype).to_string()))
+}
+
+/// Small files of several versions, dtypes and orders.
+pub fn npy_files() -> Vec<Vec<u8>> {
+    let mut files = Vec::new();
+    for (descriptor, bytes) in [("|b1", 1), ("|u1", 1), ("<i2", 2), ("<f4", 4), ("<f8", 8), ("<c8", 8), ("<c16", 16)] {
+        for (order, shape, elements) in [("False", "()", 1), ("False", "(3,)", 3), ("True", "(2, 2)", 4)] {
+            for version in 1..=3 {
+                let header = format!("{{'descr': '{descriptor}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
+                let mut file = b"\x93NUMPY".to_vec();
+                file.extend([version, 0]);
+                file.extend((header.len() as u16).to_le_bytes());
+                if version > 1 {
+                    file.extend([0, 0]);
+                }
+                file.extend(header.bytes());
+                file.extend(std::iter::repeat_n(0, bytes * elements));
+                files.push(file);
+            }
+        }
+    }
+    files
+}
+
+fn short(texts: impl Iterator<Item = String>) -> Vec<Vec<u8>> {
+    texts.filter(|text| text.len() <= LONGEST).map(String::into_bytes).collect()
+}
+
+/// The programs of `tests/programs/`.
+fn corpus() -> Vec<Graph<ValueType>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path()).collect();
+    paths.sort();
+    paths.iter().filter_map(|path| std::fs::read_to_string(path).ok()?.parse().ok()).collect()
+}
+
+fn traced() -> Vec<Graph<ValueType>> {
+    let limits = Limits { nodes: 10, elements: 70, ..Limits::default() };
+    (0..60).filter_map(|seed| program(seed, &limits).ok()).map(|program| program.graph).collect()
+}
+
+fn programs() -> Vec<Lowered> {
+    corpus().iter().chain(&traced()).filter_map(|graph| lowered(graph).ok()).collect()
+}
+
+fn lowered(graph: &Graph<ValueType>) -> Result<Lowered> {
+    let layout = |&param| {
+        let dtype: DType = graph.stored(param, Policy::default());
+        contiguous(graph.shape(param), dtype)
+    };
+    let layouts = graph.params().iter().map(layout).collect::<Result<Vec<_>>>()?;
+    lower(graph, &Places::default(), &layouts, &Options::default())
+}

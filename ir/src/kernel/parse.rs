@@ -1,0 +1,183 @@
+//! Reading the text of fused kernels (its form is described in [`text`](super::text)), and statements, which loop nests have too.
+
+use super::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, Statements, StmtKind};
+use crate::error::{Error, Result};
+use crate::graph::{SlotId, Value};
+use crate::op::Op;
+use crate::origin::Origin;
+use crate::reduction::Reduction;
+use crate::text::{Line, Lines, axes, dtype_of, shape};
+use smallvec::SmallVec;
+use std::str::FromStr;
+use std::sync::Arc;
+
+impl FromStr for FusedKernel {
+    type Err = Error;
+
+    /// Reads the text of one kernel and verifies it by itself.
+    ///
+    /// ```
+    /// use ndjit_ir::kernel::FusedKernel;
+    ///
+    /// let text = "kernel [8, 3] {\n  in0 = %0 : f32[8, 3]\n  t0 = load in0 : f32\n  t1 = sin t0 : f32\n  out0 = t1 -> %2\n}";
+    /// let kernel: FusedKernel = text.parse()?;
+    /// assert_eq!(kernel.to_string(), text);
+    /// # Ok::<(), ndjit_ir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Parse`, with line, column and what was expected there; `Verify` for a kernel that is not well-formed.
+    fn from_str(text: &str) -> Result<FusedKernel> {
+        let mut lines = Lines::new("kernel text", text);
+        let header = lines.expect(HEADER)?;
+        let kernel = read(header, &mut lines)?;
+        lines.end()?;
+        Ok(kernel)
+    }
+}
+
+/// Reads the kernels of a program, as the stage `kernels` prints them, and verifies each by itself; together with their graph
+/// [`verify_kernels`](super::verify_kernels) does.
+///
+/// # Errors
+/// `Parse`, with line, column and what was expected there; `Verify` for a kernel that is not well-formed.
+pub fn parse_kernels(text: &str) -> Result<Vec<FusedKernel>> {
+    let mut lines = Lines::new("kernel text", text);
+    let mut kernels = Vec::new();
+    while let Some(header) = lines.next() {
+        kernels.push(read(header, &mut lines)?);
+    }
+    Ok(kernels)
+}
+
+const HEADER: &str = "`kernel […] {`";
+
+/// What a line between the header and the outputs begins with.
+const LINES: &str = "`in0 = …`, `l0 = …`, `t0 = …` or `out0 = …`, numbered in order";
+
+fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
+    if !header.eat("kernel") {
+        return Err(header.expected(HEADER));
+    }
+    let shape_of_all = shape(&mut header)?;
+    let reduces = header.eat("reduces");
+    let reduce = reduces || header.eat("scans");
+    let axes = if reduce { Some(axes(&mut header)?) } else { None };
+    header.expect("{")?;
+    header.end()?;
+    let (mut inputs, mut literals, mut body) = (Vec::new(), Vec::new(), OpBody::default());
+    let mut stored = Stored::default();
+    loop {
+        let mut line = lines.expect("`out0 = …` and `}`")?;
+        if !stored.values.is_empty() {
+            if line.eat("}") {
+                line.end()?;
+                break;
+            }
+            stored.read(&mut line, &mut body, reduce)?;
+        } else if line.peek_word().starts_with('i') {
+            line.numbered("in", inputs.len())?;
+            line.expect("=")?;
+            let value = Value(line.id("%", "a value, as in `%0`")?);
+            line.expect(":")?;
+            body.inputs.push(dtype_of(&mut line, "the dtype of what is read")?);
+            inputs.push(KernelInput { value, shape: shape(&mut line)? });
+        } else if line.peek_word().starts_with('l') {
+            line.numbered("l", literals.len())?;
+            line.expect("=")?;
+            literals.push(SlotId(line.id("#", "a slot, as in `#0`")?));
+            line.expect(":")?;
+            body.literals.push(dtype_of(&mut line, "the dtype of the literal")?);
+        } else if line.peek_word().starts_with('t') {
+            read_stmt(&mut line, &mut body)?;
+        } else if line.peek_word().starts_with('o') {
+            stored.read(&mut line, &mut body, reduce)?;
+        } else {
+            return Err(line.expected(LINES));
+        }
+        line.end()?;
+    }
+    let reduce = axes.map(|axes| KernelReduce { axes, outputs: stored.reductions });
+    if let Some(reduce) = reduce.as_ref().filter(|reduce| reduce.scans() == reduces) {
+        let does = if reduce.scans() { "scans" } else { "reduces" };
+        return Err(header.error(format_args!("the kernel {does}, by its outputs")));
+    }
+    let (outputs, part) = (stored.values, stored.part);
+    let statements = Statements::default();
+    let kernel =
+        FusedKernel { shape: shape_of_all, inputs, literals, body: Arc::new(body), outputs, part, reduce, statements };
+    kernel.verify()?;
+    Ok(kernel)
+}
+
+/// What the output lines say.
+#[derive(Default)]
+struct Stored {
+    values: Vec<Value>,
+    part: Option<Part>,
+    reductions: SmallVec<[Reduction; 1]>,
+}
+
+impl Stored {
+    /// `out0 = t2 -> %4`, `out0 = sum t2 -> %4`, `out0 = t2 -> %4 from 3 along axis 0`.
+    fn read(&mut self, line: &mut Line<'_>, body: &mut OpBody, reduce: bool) -> Result<()> {
+        line.numbered("out", self.values.len())?;
+        line.expect("=")?;
+        if reduce {
+            self.reductions.push(read_reduction(line)?);
+        }
+        body.outputs.push(read_scalar(line, body)?);
+        line.expect("->")?;
+        let value = Value(line.id("%", "the value that is stored, as in `%4`")?);
+        let mut part = None;
+        if line.eat("from") {
+            let start = line.number_of("the first index of the part")?;
+            line.expect("along")?;
+            line.expect("axis")?;
+            part = Some(Part { axis: line.number_of("an axis")?, start });
+        }
+        if !self.values.is_empty() && part != self.part {
+            return Err(line.error("all outputs of a kernel are the same part"));
+        }
+        self.part = part;
+        self.values.push(value);
+        line.end()
+    }
+}
+
+/// An elementary reduction, or a scan.
+pub(crate) fn read_reduction(line: &mut Line<'_>) -> Result<Reduction> {
+    line.word("a reduction or a scan, as in `sum`", |word| word.parse().ok())
+}
+
+/// `t2 = add t0, t1 : f32`, the next statement of the body.
+pub(crate) fn read_stmt(line: &mut Line<'_>, body: &mut OpBody) -> Result<()> {
+    line.numbered("t", body.stmts.len())?;
+    line.expect("=")?;
+    let (mut kind, mut args) = (StmtKind::Cast, SmallVec::new());
+    if line.eat("load") {
+        kind = StmtKind::Load(line.id("in", "an input, as in `in0`")?);
+    } else if line.eat("literal") {
+        kind = StmtKind::Literal(line.id("l", "a literal, as in `l0`")?);
+    } else {
+        if !line.eat("cast") {
+            let op = line.word("an op, `load`, `literal` or `cast`", |word| word.parse::<Op>().ok())?;
+            kind = StmtKind::Op(op);
+        }
+        args = SmallVec::from_vec(line.items(|line| read_scalar(line, body))?);
+    }
+    line.expect(":")?;
+    let dtype = dtype_of(line, "the dtype of the result")?;
+    line.end()?;
+    body.stmts.push(super::Stmt { kind, args, dtype, origin: Origin::Own });
+    Ok(())
+}
+
+/// `t0`, of a statement above.
+pub(crate) fn read_scalar(line: &mut Line<'_>, body: &OpBody) -> Result<Scalar> {
+    let scalar = Scalar(line.id("t", "a scalar, as in `t0`")?);
+    if scalar.index() >= body.stmts.len() {
+        return Err(line.error(format_args!("{scalar} is not defined above this line")));
+    }
+    Ok(scalar)
+}

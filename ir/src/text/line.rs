@@ -1,0 +1,241 @@
+//! Reading text line by line, and one line from left to right, with errors that say line, column, and what was expected.
+
+use crate::error::{Error, ErrorCode, Result};
+use std::fmt::Display;
+
+/// The lines of a text that are not empty.
+pub(crate) struct Lines<'a> {
+    lines: std::iter::Enumerate<std::str::Lines<'a>>,
+    /// What the text is, as errors name it: `graph text`.
+    form: &'static str,
+    /// The number of the line taken last.
+    last: usize,
+    /// A line that was put back.
+    back: Option<Line<'a>>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of `text`, which is a `form`.
+    pub(crate) fn new(form: &'static str, text: &'a str) -> Lines<'a> {
+        Lines { lines: text.lines().enumerate(), form, last: 0, back: None }
+    }
+
+    /// The next line, which must be there.
+    pub(crate) fn expect(&mut self, what: &str) -> Result<Line<'a>> {
+        let (form, last) = (self.form, self.last);
+        self.next().ok_or_else(|| {
+            let what = format!("{form}, line {}: expected {what}, found the end", last + 1);
+            Error::new(ErrorCode::Parse, what)
+        })
+    }
+
+    /// Puts back the line that was taken last; it is the next one again.
+    pub(crate) fn put_back(&mut self, line: Line<'a>) {
+        self.back = Some(line);
+    }
+
+    /// A line that is this token and no more.
+    pub(crate) fn expect_only(&mut self, token: &str) -> Result<()> {
+        let mut line = self.expect(&format!("`{token}`"))?;
+        line.expect(token)?;
+        line.end()
+    }
+
+    /// Nothing may be left.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.next().map_or(Ok(()), |mut line| Err(line.expected("the end")))
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    fn next(&mut self) -> Option<Line<'a>> {
+        if let Some(line) = self.back.take() {
+            return Some(line);
+        }
+        for (index, text) in self.lines.by_ref() {
+            self.last = index + 1;
+            let mut line = Line::new(self.form, index + 1, text);
+            if !line.is_empty() {
+                return Some(line);
+            }
+        }
+        None
+    }
+}
+
+/// A position in one line. Spaces between tokens do not matter; `;` begins a comment.
+#[derive(Clone)]
+pub(crate) struct Line<'a> {
+    form: &'static str,
+    number: usize,
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Line<'a> {
+    /// The line `number` (from 1) with this text, its comment ignored.
+    fn new(form: &'static str, number: usize, text: &'a str) -> Line<'a> {
+        let text = text.split(';').next().unwrap_or(text).trim_end();
+        Line { form, number, text, at: 0 }
+    }
+
+    /// The number of this line, from 1.
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    fn rest(&mut self) -> &'a str {
+        let rest = self.text.get(self.at..).unwrap_or("");
+        let trimmed = rest.trim_start();
+        self.at += rest.len() - trimmed.len();
+        trimmed
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn is_empty(&mut self) -> bool {
+        self.rest().is_empty()
+    }
+
+    /// An error at the current position.
+    pub(crate) fn expected(&mut self, what: impl Display) -> Error {
+        let rest = self.rest();
+        let found = match rest.chars().next() {
+            None => "the end of the line".to_owned(),
+            Some(_) => format!("`{}`", rest.chars().take(24).collect::<String>().escape_debug()),
+        };
+        self.error(format!("expected {what}, found {found}"))
+    }
+
+    /// An error at the current position that says what is wrong.
+    pub(crate) fn error(&mut self, what: impl Display) -> Error {
+        self.rest();
+        let column = self.text.get(..self.at).unwrap_or(self.text).chars().count() + 1;
+        Error::new(ErrorCode::Parse, format!("{}, line {}, column {column}: {what}", self.form, self.number))
+    }
+
+    /// Eats `token` if it comes next. A token that ends in a letter must not go on as a longer word.
+    pub(crate) fn eat(&mut self, token: &str) -> bool {
+        let Some(after) = self.rest().strip_prefix(token) else { return false };
+        if token.ends_with(is_word) && after.starts_with(is_word) {
+            return false;
+        }
+        self.at += token.len();
+        true
+    }
+
+    /// Eats `token`.
+    pub(crate) fn expect(&mut self, token: &str) -> Result<()> {
+        if self.eat(token) { Ok(()) } else { Err(self.expected(format_args!("`{token}`"))) }
+    }
+
+    /// Nothing may be left.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        if self.is_empty() { Ok(()) } else { Err(self.expected("the end of the line")) }
+    }
+
+    /// A word of letters, digits, `_` and `*`; empty if none comes next. Does not move past it.
+    pub(crate) fn peek_word(&mut self) -> &'a str {
+        self.peek_while(is_word)
+    }
+
+    /// The word that comes next, as what it names.
+    pub(crate) fn word<T>(&mut self, what: &str, read: impl FnOnce(&str) -> Option<T>) -> Result<T> {
+        let word = self.peek_word();
+        let value = read(word).ok_or_else(|| self.expected(what))?;
+        self.skip(word);
+        Ok(value)
+    }
+
+    /// Everything up to `end`, or to the end of the line. Does not move past it.
+    pub(crate) fn peek_until(&mut self, end: &str) -> &'a str {
+        let rest = self.rest();
+        &rest[..rest.find(end).unwrap_or(rest.len())]
+    }
+
+    /// Everything up to the first character that is not of the kind. Does not move past it.
+    pub(crate) fn peek_while(&mut self, of_the_kind: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        &rest[..rest.find(|c| !of_the_kind(c)).unwrap_or(rest.len())]
+    }
+
+    /// Moves past text that was peeked at.
+    pub(crate) fn skip(&mut self, text: &str) {
+        self.at += text.len();
+    }
+
+    /// Everything up to the next space.
+    pub(crate) fn peek_until_space(&mut self) -> &'a str {
+        self.peek_while(|c| !c.is_whitespace())
+    }
+
+    /// An unsigned decimal number that fits the type.
+    pub(crate) fn number_of<N: std::str::FromStr>(&mut self, what: &str) -> Result<N> {
+        let digits = self.peek_while(|c| c.is_ascii_digit());
+        if digits.is_empty() {
+            return Err(self.expected(what));
+        }
+        let Ok(number) = digits.parse() else { return Err(self.error(format_args!("{digits} is too large"))) };
+        self.skip(digits);
+        Ok(number)
+    }
+
+    /// `prefix` and a `u32`, without a space between them.
+    pub(crate) fn id(&mut self, prefix: &str, what: &str) -> Result<u32> {
+        let Some(after) = self.rest().strip_prefix(prefix) else { return Err(self.expected(what)) };
+        if !after.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(self.expected(what));
+        }
+        self.skip(prefix);
+        self.number_of(what)
+    }
+
+    /// Zero or more items between commas, up to `close`, which is eaten.
+    pub(crate) fn list<I>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Result<I>) -> Result<Vec<I>> {
+        let mut items = Vec::new();
+        if self.eat(close) {
+            return Ok(items);
+        }
+        loop {
+            items.push(item(self)?);
+            if self.eat(close) {
+                return Ok(items);
+            }
+            if !self.eat(",") {
+                return Err(self.expected(format_args!("`,` or `{close}`")));
+            }
+        }
+    }
+
+    /// A number with or without a minus sign that fits the type.
+    pub(crate) fn signed(&mut self, what: &str) -> Result<isize> {
+        if self.eat("-") {
+            let size: usize = self.number_of(what)?;
+            return 0isize.checked_sub_unsigned(size).ok_or_else(|| self.error(format_args!("-{size} is too small")));
+        }
+        self.number_of(what)
+    }
+
+    /// `prefix` and `number`: what is numbered in order has this number here.
+    pub(crate) fn numbered(&mut self, prefix: &str, number: usize) -> Result<()> {
+        let next = format!("`{prefix}{number}`");
+        if self.id(prefix, &next)? as usize != number {
+            return Err(self.error(format_args!("numbers are in order: the next one is {next}")));
+        }
+        Ok(())
+    }
+
+    /// One or more items between commas.
+    pub(crate) fn items<I>(&mut self, mut item: impl FnMut(&mut Self) -> Result<I>) -> Result<Vec<I>> {
+        let mut items = vec![item(self)?];
+        while self.eat(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '*')
+}

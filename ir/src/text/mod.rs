@@ -1,0 +1,38 @@
+//! Reading texts of stages: lines, tokens, and what all texts have in common. The grammar of the texts is `docs/grammar.md`.
+//!
+//! Each stage's reader is beside its printer. A reader takes time and memory in proportion to the text, whatever the numbers in it
+//! say, and its recursion is bounded.
+
+mod line;
+
+pub(crate) use line::{Line, Lines};
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::reduction::{Axes, MAX_RANK};
+use crate::shape::Shape;
+
+/// The dtype of a short name.
+pub(crate) fn dtype(name: &str) -> Option<DType> {
+    DType::ALL.into_iter().find(|dtype| dtype.name() == name)
+}
+
+/// `f32`.
+pub(crate) fn dtype_of(line: &mut Line<'_>, what: &str) -> Result<DType> {
+    line.word(what, dtype)
+}
+
+/// `axes [0, 1]`.
+pub(crate) fn axes(line: &mut Line<'_>) -> Result<Axes> {
+    line.expect("axes")?;
+    line.expect("[")?;
+    let axes = line.list("]", |line| line.number_of::<u8>("an axis"))?;
+    let axes: Vec<isize> = axes.into_iter().map(isize::from).collect();
+    Axes::new(&axes, MAX_RANK).map_err(|error| line.error(error.headline()))
+}
+
+/// `[8, 3]`.
+pub(crate) fn shape(line: &mut Line<'_>) -> Result<Shape> {
+    line.expect("[")?;
+    Ok(Shape::from(line.list("]", |line| line.number_of::<usize>("an extent"))?))
+}
