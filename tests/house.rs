@@ -78,6 +78,7 @@ fn nothing_points_back() {
                 "naga",
                 "pollster",
                 "ash",
+                "tracing",
             ],
         ),
         (

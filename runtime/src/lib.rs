@@ -25,6 +25,7 @@ pub mod pod;
 pub mod pool;
 mod reduce;
 mod scan;
+pub mod spans;
 mod threads;
 mod tiles;
 
