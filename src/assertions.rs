@@ -9,7 +9,7 @@ use crate::jit::input::Data;
 use crate::jit::{Inputs, JitFn, Jitted, Outputs, Stage, stage};
 use crate::report::report;
 use crate::stats::Made;
-use ndjit_ir::Error;
+use ndjit_ir::{Error, Place};
 use ndjit_runtime::{Buffer, CountingAllocator, Memory};
 
 /// Asserts how many kernels a [jitted](crate::jit()) function takes for these arguments. It is compiled for them if it was
@@ -142,7 +142,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
     arguments: impl Inputs<'a, N>,
     expected: usize,
 ) {
-    let plan = match arguments.args().and_then(|args| function.core.plan(&args)) {
+    let plan = match arguments.args().and_then(|args| function.core.plan(&args, Some(Place::caller()))) {
         Ok(plan) => plan,
         Err(error) => failed("assert_kernels", &error),
     };
@@ -200,13 +200,14 @@ pub fn in_place<'a, M, const N: usize, F: JitFn<M, N>>(
     arguments: impl Inputs<'a, N>,
     expected: Option<usize>,
 ) -> <F::Outputs as Outputs>::Arrays {
+    let place = Place::caller();
     let mut donated: Vec<*const u8> = Vec::new();
     let called = arguments.args().and_then(|mut args| {
         donated.extend(args.iter().filter_map(|arg| match &arg.data {
             Data::Donated(Memory::Host(buffer)) => Some(address(buffer)),
             _ => None,
         }));
-        function.core.call(&mut args)
+        function.core.call(&mut args, Some(place))
     });
     let mut parts = match called {
         Ok(parts) => parts,

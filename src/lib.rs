@@ -31,7 +31,7 @@ pub mod assertions;
 pub mod compound;
 mod config;
 pub mod creation;
-mod divergence;
+pub mod debug;
 pub mod explain;
 mod expr;
 pub mod functions;
@@ -42,6 +42,7 @@ pub mod integers;
 pub mod jit;
 mod lazy;
 pub mod manipulation;
+mod misses;
 pub mod neighbours;
 pub mod operand;
 pub mod operators;
@@ -52,6 +53,7 @@ pub mod scans;
 mod source;
 mod stats;
 mod support;
+mod timing;
 mod trace;
 
 #[doc(inline)]
@@ -67,7 +69,7 @@ pub use creation::{
     ones_like, zeros, zeros_like,
 };
 #[doc(inline)]
-pub use divergence::{Divergence, divergence};
+pub use debug::divergence::{Divergence, divergence};
 pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]
@@ -80,6 +82,7 @@ pub use manipulation::{
     matrix_transpose, moveaxis, pad, permute_dims, repeat, reshape, roll, slice, sliding_window, squeeze, stack, step,
     step_by, swapaxes, tile, tril, triu, unstack,
 };
+pub use misses::{Miss, forbid_compiling};
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::support::{
@@ -102,7 +105,7 @@ pub use reductions::{
 pub use report::report;
 #[doc(inline)]
 pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, include_initial};
-pub use stats::{KernelStats, Stats, stats};
+pub use stats::{FunctionStats, KernelStats, LaunchProfile, Profile, Stats, stats};
 pub use support::{
     casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,
     with_fallback,

@@ -72,7 +72,8 @@ impl Lowered {
     /// The memory that a call takes.
     pub fn memory(&self) -> Memory {
         let graph = &self.simplified;
-        let bytes = |value: Value| graph.shape(value).bytes(graph.ty(value).bytes()).map_or(u64::MAX, |bytes| bytes as u64);
+        let bytes =
+            |value: Value| graph.shape(value).bytes(graph.ty(value).bytes()).map_or(u64::MAX, |bytes| bytes as u64);
         let mut last: FxHashMap<Value, usize> = FxHashMap::default();
         for (n, launch) in self.launches.iter().enumerate() {
             for scheduled in &self.scheduled[launch.kernels.clone()] {

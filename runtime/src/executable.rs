@@ -475,7 +475,11 @@ impl Bound {
             let own = strides[tile.index].unsigned_abs();
             own == 0 || strides.iter().all(|stride| stride.unsigned_abs() <= own)
         };
-        PerIndex { operands: operands.collect(), time: elements * bound.cost(), slabs: step.strides.chunks(rank).all(slabs) }
+        PerIndex {
+            operands: operands.collect(),
+            time: elements * bound.cost(),
+            slabs: step.strides.chunks(rank).all(slabs),
+        }
     }
 
     /// The literals, with those of this call.

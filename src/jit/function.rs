@@ -54,7 +54,7 @@ macro_rules! arities {
             fn callable(core: Arc<Core>) -> Box<Self::Call> {
                 Box::new(move |$($x: &Array),*| {
                     let place = caller::take(&core);
-                    let called = (|| core.call(&mut [$($x.arg()?),*]))();
+                    let called = (|| core.call(&mut [$($x.arg()?),*], place))();
                     match called {
                         Ok(mut parts) => R::arrays(&mut parts),
                         Err(error) => panic!("{}", report(&caller::called(error, place))),

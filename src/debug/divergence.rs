@@ -1,15 +1,14 @@
 //! [`divergence`]: where a function's results on a GPU begin to differ from those on the processor.
 
-use crate::array::Array;
+use super::steps::{Steps, indices, line, shown};
 use crate::jit::input::{Arg, Inputs};
 use crate::jit::{JitFn, Jitted, caller};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Value};
+use ndjit_ir::graph::Value;
 use ndjit_ir::interp::Tensor;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Place, Result, Shape, ValueType};
-use ndjit_runtime::Buffer;
+use ndjit_ir::{DType, Place, Result, Shape};
+use rustc_hash::FxHashMap;
 use std::fmt;
-use std::sync::Arc;
 
 /// The first operation of a function that gives other bits on a GPU than on the processor, though its operands are equal.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,72 +84,51 @@ pub fn divergence<'a, M, const N: usize, F: JitFn<M, N>>(
 ) -> Result<Option<Divergence>> {
     let place = Place::caller();
     let args = inputs.args().map_err(|e| caller::called(e, Some(place)))?;
-    find(function, &args).map_err(|e| caller::called(e, Some(place)))
+    find(function, &args, place).map_err(|e| caller::called(e, Some(place)))
 }
 
-fn find<M, const N: usize, F: JitFn<M, N>>(function: &Jitted<M, N, F>, args: &[Arg<'_>]) -> Result<Option<Divergence>> {
+fn find<M, const N: usize, F: JitFn<M, N>>(
+    function: &Jitted<M, N, F>,
+    args: &[Arg<'_>],
+    place: Place,
+) -> Result<Option<Divergence>> {
     let on_gpu = |device: &Device| device.gpu_number().is_some();
     let theirs = args.iter().filter_map(Arg::device).find(on_gpu);
     let device = function.config().device.filter(on_gpu).or(theirs).unwrap_or(Device::gpu());
-    let runs = function.core.run_everywhere(args, device)?;
-    let graph = &runs.graph;
-    for ((&value, cpu), gpu) in graph.outputs().iter().zip(&runs.cpu).zip(&runs.gpu) {
-        let first = cpu.first_difference(gpu);
-        if let Some(first) = first {
-            return Ok(Some(describe(graph, &runs.places, &runs.cpu, value, (cpu, gpu, first), device)));
+    let here = function.core.config.settings();
+    let there = here.on(device)?;
+    let (steps, given, _) = Steps::traced(&function.core, args, there, place)?;
+    let (cpu, gpu) = (steps.run(&given, here.on(Device::CPU)?)?, steps.run(&given, there)?);
+    let mut known: FxHashMap<Value, &Tensor> = FxHashMap::default();
+    for ((&value, cpu), gpu) in steps.graph.outputs().iter().zip(&cpu).zip(&gpu) {
+        if let Some(first) = cpu.first_difference(gpu) {
+            return Ok(Some(describe(&steps, &known, value, (cpu, gpu, first), device)));
         }
+        known.insert(value, cpu);
     }
     Ok(None)
 }
 
-/// A function run on the processor and on a GPU: what every operation gave.
-pub(crate) struct Runs {
-    /// The graph, of which everything that is computed is a result.
-    pub graph: Graph<ValueType>,
-    pub places: Places,
-    pub cpu: Vec<Tensor>,
-    pub gpu: Vec<Tensor>,
-}
-
-/// The values of a graph that operations compute, as its results.
-pub(crate) fn all_computed(graph: &Graph<ValueType>) -> Vec<Value> {
-    let computed = |id: &NodeId| !matches!(graph.node(*id).kind, NodeKind::Param(..) | NodeKind::Literal(_));
-    graph.node_ids().filter(computed).map(|id| graph.node(id).first()).collect()
-}
-
 fn describe(
-    graph: &Graph<ValueType>,
-    places: &Places,
-    values: &[Tensor],
+    steps: &Steps,
+    known: &FxHashMap<Value, &Tensor>,
     value: Value,
     (cpu, gpu, first): (&Tensor, &Tensor, usize),
     device: Device,
 ) -> Divergence {
-    let node = graph.producer(value);
-    let text = graph.to_string();
-    let operation =
-        text.lines().map(str::trim).find(|line| line.starts_with(&format!("{value} = "))).unwrap_or_default();
+    let node = steps.graph.producer(value);
     let index = indices(&cpu.shape, first);
-    let mut operands = Vec::new();
-    if let NodeKind::Op(..) | NodeKind::Cast(_) = graph.node(node).kind {
-        for &operand in graph.operands(node) {
-            let known = graph.outputs().iter().position(|&output| output == operand);
-            if let Some(tensor) = known.map(|n| &values[n]) {
-                operands.push((operand.to_string(), shown(tensor, flat(&tensor.shape, &index))));
-            }
-        }
-    }
     let differing: Vec<usize> = (0..cpu.len()).filter(|&i| differs(cpu, gpu, i)).collect();
     let distances: Option<Vec<u64>> =
         differing.iter().map(|&i| distance(cpu.dtype, cpu.get(i)[0], gpu.get(i)[0])).collect();
     Divergence {
-        operation: operation.to_owned(),
-        place: places.first(node),
+        operation: line(&steps.graph, node),
+        place: steps.places.first(node),
         dtype: cpu.dtype,
         elements: differing.len(),
         of: cpu.len(),
+        operands: steps.operands(node, &index, |value| known.get(&value).copied()),
         index,
-        operands,
         cpu: (shown(cpu, first), cpu.get(first).to_vec()),
         gpu: (shown(gpu, first), gpu.get(first).to_vec()),
         ulp: distances.and_then(|distances| distances.into_iter().max()),
@@ -168,48 +146,12 @@ fn differs(a: &Tensor, b: &Tensor, at: usize) -> bool {
 
 /// How many floats lie between two, and one.
 fn distance(dtype: DType, a: u64, b: u64) -> Option<u64> {
-    // Bits that are ordered as the numbers are, and the largest of a number.
-    let (bits, infinity) = match dtype {
-        DType::F16 => (16, 0x7c00),
-        DType::Bf16 => (16, 0x7f80),
-        DType::F32 => (32, 0x7f80_0000),
-        DType::F64 => (64, 0x7ff0_0000_0000_0000),
-        _ => return None,
-    };
+    // Bits that are ordered as the numbers are.
+    let infinity = dtype.infinity_bits()?;
     let key = |value: u64| {
-        let size = value & !(1u64 << (bits - 1));
+        let size = value & !(1u64 << (dtype.bits() - 1));
         let signed = if size == value { size as i64 } else { -(size as i64) };
         (size <= infinity).then_some(signed)
     };
     Some(key(a)?.abs_diff(key(b)?))
-}
-
-fn shown(tensor: &Tensor, at: usize) -> String {
-    let bytes = tensor.dtype.bytes();
-    match Buffer::from_bytes(&tensor.bytes[at * bytes..][..bytes]) {
-        Ok(buffer) => Array::concrete(tensor.dtype, tensor.dtype, Shape::scalar(), Arc::new(buffer)).to_string(),
-        Err(error) => error.to_string(),
-    }
-}
-
-fn indices(shape: &Shape, flat: usize) -> Vec<usize> {
-    let mut rest = flat;
-    let mut indices: Vec<usize> = shape
-        .extents()
-        .iter()
-        .rev()
-        .map(|&extent| {
-            let index = rest % extent.max(1);
-            rest /= extent.max(1);
-            index
-        })
-        .collect();
-    indices.reverse();
-    indices
-}
-
-/// The number of the element at an index of an array that this one is broadcast to.
-fn flat(shape: &Shape, index: &[usize]) -> usize {
-    let own = &index[index.len() - shape.rank()..];
-    shape.extents().iter().zip(own).fold(0, |flat, (&extent, &index)| flat * extent + index.min(extent - 1))
 }
