@@ -19,6 +19,8 @@
 //! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
 //! - Which dtype two operands meet in is a [`Policy`]'s to say: JAX's unless [`with_policy`], [`Jitted::with_policy`] or
 //!   [`set_policy`] choose another. [`Array::explain_dtype`] and its like say why a dtype is what it is.
+//! - [`Jitted::misses`] says why a call compiled, [`Jitted::stats`] and [`Jitted::profile`] what it does and how fast; [`debug`] has printing, a
+//!   search for NaN and the interpreter. docs/debugging.md shows them.
 //! - Errors are values of type [`Error`] that know the place in your source; [`report`] shows the line.
 //!
 //! No algorithm lives in this crate: it records, calls and shows.

@@ -5,7 +5,7 @@ use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans, Signature};
 use crate::jit::{JitFn, Jitted};
 use crate::stats::Made;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -34,23 +34,31 @@ pub struct Miss {
 impl Miss {
     /// What a call differs in from the signatures of some plans.
     pub(crate) fn new(plans: &Plans, signature: Signature, place: Option<Place>) -> Miss {
-        let (kept, dropped) = plans.signatures();
-        let mut known: Vec<(&Signature, Vec<String>)> = Vec::new();
-        for (own, alive) in &kept {
-            let mut differences = differences(&signature, own);
-            if !alive {
-                differences.push("the device was lost, and its plans with it".to_owned());
-            }
-            known.push((own, differences));
+        let mut miss = Miss {
+            place,
+            signature: listed(&signature.arguments),
+            nearest: None,
+            differences: Vec::new(),
+            kernels: 0,
+            compiled: 0,
+            time: Duration::ZERO,
+        };
+        if plans.was_dropped(&signature) {
+            miss.nearest = Some(miss.signature.clone());
+            miss.differences.push(format!("its plan was dropped: {} are kept", Plans::LIMIT));
+            return miss;
         }
-        if dropped.contains(&signature) {
-            known.push((&signature, vec![format!("its plan was dropped: {} are kept", Plans::LIMIT)]));
+        let distance = |plan: &Plan| {
+            let arguments = plan.arguments.iter().zip(&signature.arguments).filter(|(known, call)| known != call);
+            arguments.count() + usize::from(plan.settings != signature.settings)
+        };
+        // Of several that are as near the one made last.
+        let all = plans.all();
+        if let Some(nearest) = all.iter().rev().min_by_key(|plan| distance(plan)) {
+            miss.nearest = Some(listed(&nearest.arguments));
+            miss.differences = differences(&signature, nearest);
         }
-        // Of several with as few differences the one made last.
-        let nearest = known.into_iter().rev().min_by_key(|(_, differences)| differences.len());
-        let (nearest, differences) = nearest.map_or((None, Vec::new()), |(own, all)| (Some(listed(own)), all));
-        let signature = listed(&signature);
-        Miss { place, signature, nearest, differences, kernels: 0, compiled: 0, time: Duration::ZERO }
+        miss
     }
 
     /// The same of the plan that was made.
@@ -92,18 +100,21 @@ impl fmt::Display for Miss {
 }
 
 /// Arguments in a row.
-fn listed(signature: &Signature) -> String {
-    let arguments: Vec<String> = signature.arguments.iter().map(ArgumentType::to_string).collect();
+fn listed(arguments: &[ArgumentType]) -> String {
+    let arguments: Vec<String> = arguments.iter().map(ArgumentType::to_string).collect();
     format!("({})", arguments.join(", "))
 }
 
-/// In what a call differs from a known signature.
-fn differences(call: &Signature, known: &Signature) -> Vec<String> {
+/// In what a call differs from what a plan was made for.
+fn differences(call: &Signature, known: &Plan) -> Vec<String> {
     let arguments = call.arguments.iter().zip(&known.arguments).enumerate();
     let arguments = arguments.filter(|(_, (call, known))| call != known);
     let mut all: Vec<String> =
         arguments.map(|(n, (call, known))| format!("argument {n}: {}", argument(call, known))).collect();
     all.extend(settings(&call.settings, &known.settings));
+    if !known.is_alive() {
+        all.push("the device was lost, and its plans with it".to_owned());
+    }
     all
 }
 
@@ -176,6 +187,7 @@ impl Misses {
         if *PRINTED {
             eprintln!("{miss}");
         }
+        LAST.set(Some(miss.clone()));
         let mut misses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if misses.len() >= Misses::LIMIT {
             misses.pop_front();
@@ -203,6 +215,16 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     pub fn misses(&self) -> Vec<Miss> {
         self.core.misses.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
+}
+
+thread_local! {
+    /// The last miss of this thread.
+    static LAST: RefCell<Option<Miss>> = const { RefCell::new(None) };
+}
+
+/// The last miss of this thread since this was last asked.
+pub(crate) fn take_last() -> Option<Miss> {
+    LAST.take()
 }
 
 thread_local! {

@@ -207,3 +207,21 @@ fn shrinking_leaves_what_fails() {
     }
     assert!(shrunk >= 15, "{shrunk} of 20 are small");
 }
+
+#[test]
+fn graphs_shrink_to_what_fails_alone() {
+    let mut small = 0;
+    for program in programs(&Limits::default()).take(40) {
+        let has = |graph: &Graph<ValueType>| graph.to_string().contains("multiply");
+        if !has(&program.graph) {
+            continue;
+        }
+        let shrunk = program.graph.shrink(has);
+        shrunk.verify().unwrap();
+        assert!(has(&shrunk));
+        assert_eq!(shrunk.to_string().parse::<Graph<ValueType>>().unwrap().to_string(), shrunk.to_string());
+        // A child graph is left as it is.
+        small += usize::from(shrunk.node_count() <= 3 && shrunk.children().is_empty());
+    }
+    assert!(small >= 10, "{small}");
+}

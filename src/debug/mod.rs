@@ -20,3 +20,4 @@ pub(crate) mod steps;
 pub use interpret::with_jit_disabled;
 pub use nonfinite::{NonFinite, first_nan, first_nonfinite, with_nan_check};
 pub use print::{DebugPrint, collect_debug_output, debug_print};
+pub use shrink::{disagreement, shrink, write_graph};

@@ -49,6 +49,13 @@ pub fn debug_print<X: Math>(label: &str, x: X) -> X::Out {
 }
 
 /// Runs `body` and collects what functions and arrays print on this thread, instead of standard error.
+///
+/// ```
+/// use ndjit::{Array, debug::{collect_debug_output, debug_print}};
+///
+/// let (_, printed) = collect_debug_output(|| debug_print("x", &Array::from([1i8, 2])));
+/// assert!(printed[0].to_string().starts_with("x: i8[2] at ") && printed[0].to_string().ends_with("\n[1 2]"));
+/// ```
 pub fn collect_debug_output<R>(body: impl FnOnce() -> R) -> (R, Vec<DebugPrint>) {
     /// Takes the collection away again, also if `body` panics.
     struct Collection;

@@ -318,11 +318,6 @@ impl Plan {
         }
     }
 
-    /// What the plan was made for.
-    pub fn signature(&self) -> Signature {
-        Signature { settings: self.settings, arguments: self.arguments.clone() }
-    }
-
     /// Whether these arguments are what the plan was made for.
     pub fn accepts(&self, settings: Settings, args: &[Arg<'_>]) -> bool {
         self.settings == settings
@@ -379,18 +374,21 @@ impl Plans {
             if dropped.len() >= Plans::LIMIT {
                 dropped.pop_front();
             }
-            dropped.push_back(plan.signature());
+            dropped.push_back(Signature { settings: plan.settings, arguments: plan.arguments.clone() });
         }
         plan.last_use.store(self.clock.fetch_add(1, Relaxed), Relaxed);
         self.latest.store(plans.len(), Relaxed);
         plans.push(plan);
     }
 
-    /// The signatures of the plans that are kept, each with whether its device is not lost, and of plans that went.
-    pub fn signatures(&self) -> (Vec<(Signature, bool)>, Vec<Signature>) {
-        let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
-        let kept = plans.iter().map(|plan| (plan.signature(), plan.is_alive())).collect();
-        (kept, self.dropped.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect())
+    /// The plans that are kept.
+    pub fn all(&self) -> Vec<Arc<Plan>> {
+        self.plans.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether a plan of this signature went, as far as that is remembered.
+    pub fn was_dropped(&self, signature: &Signature) -> bool {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).contains(signature)
     }
 
     /// The plan used or made last.

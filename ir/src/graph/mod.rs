@@ -7,6 +7,7 @@
 mod parse;
 mod places;
 mod scan;
+mod shrink;
 mod text;
 mod verify;
 
