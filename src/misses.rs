@@ -50,7 +50,11 @@ impl Miss {
         }
         let distance = |plan: &Plan| {
             let arguments = plan.arguments.iter().zip(&signature.arguments).filter(|(known, call)| known != call);
-            arguments.count() + usize::from(plan.settings != signature.settings)
+            let arguments = arguments.count();
+            match plan.settings == signature.settings {
+                true => arguments,
+                false => arguments + settings(&signature.settings, &plan.settings).len(),
+            }
         };
         // Of several that are as near the one made last.
         let all = plans.all();

@@ -67,8 +67,8 @@ fn arguments_and_captured_arrays_are_named() {
     assert_eq!((found.operation.as_str(), &found.index[..]), ("captured array 0", &[1, 0][..]));
     let g = jit(|n, x| x * n);
     assert_eq!(operation(&first_nan(&g, (2, &[1.0f32, NAN])).unwrap()), "argument 1");
-    let unused = jit(|x, y| x + y * 0 - y * 0);
-    assert_eq!(operation(&first_nan(&unused, (&[1.0f32], &[1.0f32])).unwrap()), "none");
+    let both = jit(|x, y| x + y * 2 - y);
+    assert_eq!(operation(&first_nan(&both, (&[1.0f32], &[1.0f32])).unwrap()), "none");
     let dropped = jit(|x, y| (x + 1, ndjit::isnan(y)));
     assert_eq!(operation(&first_nan(&dropped, (&[1.0f32], &[NAN])).unwrap()), "none", "it reaches no result");
 }
@@ -83,7 +83,7 @@ fn views_halves_complex_numbers_and_calls_are_looked_through() {
     assert!(found.operation.contains("log"), "{}", found.operation);
     assert_eq!(found.place.unwrap().line, line!() - 6);
     let z = Array::from([ndjit::Complex::new(0.0f32, INF)]);
-    assert!(first_nan(&jit(|z| z * 0), (&z,)).unwrap().is_some());
+    assert!(first_nan(&jit(|z| z * z), (&z,)).unwrap().is_some());
     assert_eq!(first_nan(&jit(|x| x + 1), (&[1i32],)).unwrap(), None);
     assert_eq!(first_nan(&jit(|x| x + 1), (&Array::from(Vec::<f32>::new()),)).unwrap(), None);
     assert_eq!(first_nan(&jit(|x, y| x + y), (&[1.0f32; 2], &[1.0f32; 3])).unwrap_err().code(), ErrorCode::Shape);
