@@ -209,6 +209,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// The same function, run by the [reference interpreter](crate::debug::with_jit_disabled) or by compiled code. Results are the same, bit for bit.
+    /// Where it is inlined, the calling function says what runs it.
     ///
     /// ```
     /// use ndjit::{Array, jit};

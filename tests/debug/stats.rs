@@ -100,14 +100,3 @@ fn profiles_measure_each_kernel() {
     assert!(f.profile((&[1i64],)).is_ok());
     assert!(jit(|x| x + &Array::from([1, 2])).profile((&[1i32; 3],)).is_err());
 }
-
-#[test]
-fn temporary_profile() {
-    let f = jit(|x, y| x + y * 2);
-    let (x, y) = (Array::from(vec![1.0f32; 1 << 18]), Array::from(vec![1.0f32; 1 << 18]));
-    println!("{}", f.profile((&x, &y)).unwrap());
-    println!("{}", f.stats());
-    for miss in f.misses() {
-        println!("{miss}");
-    }
-}
