@@ -7,9 +7,10 @@
 use crate::array::Array;
 use crate::jit::input::Data;
 use crate::jit::{Inputs, JitFn, Jitted, Outputs, Stage};
+use crate::misses;
 use crate::report::report;
 use crate::stats::Made;
-use ndjit_ir::Error;
+use ndjit_ir::{Error, Place};
 use ndjit_runtime::{Buffer, CountingAllocator, Memory};
 
 /// Asserts how many kernels a [jitted](crate::jit()) function takes for these arguments. It is compiled for them if it was
@@ -55,7 +56,7 @@ macro_rules! assert_kernels {
 /// ```
 ///
 /// # Panics
-/// If something was made, with how much of what.
+/// If something was made, with how much of what, and in what the last call differs from the [signatures](crate::Miss) known.
 #[macro_export]
 macro_rules! assert_no_recompile {
     (kernels, $work:expr $(,)?) => {
@@ -142,7 +143,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
     arguments: impl Inputs<'a, N>,
     expected: usize,
 ) {
-    let plan = match arguments.args().and_then(|args| function.core.plan(&args, None)) {
+    let plan = match arguments.args().and_then(|args| function.core.plan(&args, Some(Place::caller()))) {
         Ok(plan) => plan,
         Err(error) => failed("assert_kernels", &error),
     };
@@ -155,6 +156,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
 
 #[doc(hidden)]
 pub fn here() -> Made {
+    misses::take_last();
     Made::here()
 }
 
@@ -162,14 +164,19 @@ pub fn here() -> Made {
 #[track_caller]
 pub fn nothing_made(before: Made) {
     let made = Made::here().since(before);
-    assert!(made == Made::default(), "assert_no_recompile: {made}");
+    assert!(made == Made::default(), "assert_no_recompile: {made}{}", last_miss());
 }
 
 #[doc(hidden)]
 #[track_caller]
 pub fn nothing_compiled(before: Made) {
     let made = Made::here().since(before);
-    assert!(made.kernels == 0, "assert_no_recompile: {made}");
+    assert!(made.kernels == 0, "assert_no_recompile: {made}{}", last_miss());
+}
+
+/// Why the last call of the work that was watched was traced, below what is said of it.
+fn last_miss() -> String {
+    misses::take_last().map_or_else(String::new, |miss| format!("\n{miss}"))
 }
 
 #[doc(hidden)]
@@ -200,13 +207,14 @@ pub fn in_place<'a, M, const N: usize, F: JitFn<M, N>>(
     arguments: impl Inputs<'a, N>,
     expected: Option<usize>,
 ) -> <F::Outputs as Outputs>::Arrays {
+    let place = Place::caller();
     let mut donated: Vec<*const u8> = Vec::new();
     let called = arguments.args().and_then(|mut args| {
         donated.extend(args.iter().filter_map(|arg| match &arg.data {
             Data::Donated(Memory::Host(buffer)) => Some(address(buffer)),
             _ => None,
         }));
-        function.core.call(&mut args, None)
+        function.core.call(&mut args, Some(place))
     });
     let mut parts = match called {
         Ok(parts) => parts,

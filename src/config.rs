@@ -6,7 +6,7 @@ use ndjit_ir::{DType, Result};
 use ndjit_runtime::{Fallback, devices};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// What becomes of something that is legal, but often not meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,6 +42,10 @@ pub struct Config {
     pub vector: bool,
     /// What becomes of an operation whose result is [wider](crate::Widening) than its arrays.
     pub on_widening: Lint,
+    /// Whether the reference interpreter runs the function, instead of compiled code.
+    pub interpreted: bool,
+    /// Whether a result that is NaN makes a call an error.
+    pub check_nans: bool,
 }
 
 impl Default for Config {
@@ -56,6 +60,8 @@ impl Default for Config {
             fuse: true,
             vector: true,
             on_widening: Lint::Allow,
+            interpreted: false,
+            check_nans: false,
         }
     }
 }
@@ -78,7 +84,8 @@ impl Config {
         let casting = self.casting.unwrap_or(settings.support.casting);
         let support = Support { casting, ..settings.support };
         let fallback = self.fallback.unwrap_or(settings.fallback);
-        Settings { policy: self.policy.unwrap_or(settings.policy), support, fallback, ..settings }
+        let interpreted = self.interpreted || settings.interpreted;
+        Settings { policy: self.policy.unwrap_or(settings.policy), support, fallback, interpreted, ..settings }
     }
 }
 
@@ -95,9 +102,17 @@ pub(crate) struct Settings {
     pub device: Device,
     /// What is done about dtypes that a GPU lacks.
     pub fallback: Fallback,
+    /// Whether the reference interpreter runs programs.
+    pub interpreted: bool,
 }
 
 impl Settings {
+    /// Those of a process in which nothing was set but by its environment.
+    fn initial() -> Settings {
+        static INTERPRETED: LazyLock<bool> = LazyLock::new(|| is_set("NDJIT_DISABLE_JIT"));
+        Settings { interpreted: *INTERPRETED, ..Settings::default() }
+    }
+
     /// The same for operations on arrays of a device: what a GPU lacks is not supported, unless it is done without.
     pub fn on(self, device: Device) -> Result<Settings> {
         if device == self.device && device == Device::CPU {
@@ -130,14 +145,19 @@ pub(crate) fn settings() -> Settings {
 
 fn global() -> Settings {
     if !GLOBAL_SET.load(Ordering::Acquire) {
-        return Settings::default();
+        return Settings::initial();
     }
-    GLOBAL.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
+    GLOBAL.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(Settings::initial)
+}
+
+/// Whether a switch of the environment is on: it is there, and neither empty nor `0`.
+pub(crate) fn is_set(switch: &str) -> bool {
+    std::env::var_os(switch).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 pub(crate) fn change_global(change: impl FnOnce(&mut Settings)) {
     let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
-    change(global.get_or_insert_default());
+    change(global.get_or_insert_with(Settings::initial));
     GLOBAL_SET.store(true, Ordering::Release);
 }
 

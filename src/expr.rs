@@ -17,6 +17,8 @@ use std::marker::PhantomData;
 pub struct Expr {
     pub(crate) trace: u32,
     pub(crate) node: Node,
+    /// Where it was made, for messages; `None` for a parameter.
+    pub(crate) made: Option<Place>,
     /// Neither `Send` nor `Sync`: a trace belongs to its thread.
     pub(crate) _thread: PhantomData<*const ()>,
 }
@@ -81,6 +83,11 @@ impl Expr {
     }
 
     fn not_data(self, what: &str, place: Place) -> Error {
+        if let Err(error) = trace::describe(self, what)
+            && error.code() == ErrorCode::Traced
+        {
+            return error.at(place);
+        }
         let error = Error::new(ErrorCode::Traced, format!("{what}: a traced value has no elements to read"))
             .at(place)
             .fact(format_args!("the value: {self:?}"))

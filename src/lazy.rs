@@ -5,14 +5,19 @@
 
 use crate::array::{Array, Elements, Node};
 use crate::config::{self, Config, Settings};
+use crate::debug::nonfinite;
+use crate::debug::steps::Given;
 use crate::explain;
+use crate::expr::Expr;
 use crate::infer::{self, Inferred, Known, Moved, Reducing};
 use crate::jit::plan::{ArgumentType, Plan};
 use crate::manipulation::{Move, Movement};
+use crate::misses;
 use crate::operand::{AnyOperand, Scalar, apart};
 use crate::reductions::Request;
 use crate::stats;
 use crate::support;
+use crate::trace;
 use ndjit_ir::explain::{Explanation, Input, Origin};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
@@ -21,8 +26,8 @@ use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::support::{CastReason, Device};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
-use ndjit_runtime::{Fallback, Memory};
+use ndjit_ir::{DType, Error, Op, Place, Result, Shape, ValueType};
+use ndjit_runtime::{Fallback, Memory, Output};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
@@ -105,7 +110,7 @@ fn gather<'a>(
                 known.push(Known { ty: number.0.ty(), shape: &SCALAR, literal: Some(number.0) });
                 own.push(LazyOperand::Literal(*number));
             }
-            AnyOperand::Expr(_) => return Err(outside(what, place)),
+            AnyOperand::Expr(x) => return Err(outside(what, *x, place)),
         }
     }
     match settings.on(device.map_or(Device::CPU, |(device, _)| device)) {
@@ -115,9 +120,8 @@ fn gather<'a>(
     Ok(gathered)
 }
 
-fn outside(what: &str, place: Place) -> Array {
-    let headline = format!("{what}: a traced value was used outside its trace");
-    Array::poisoned(Error::new(ErrorCode::Traced, headline).at(place))
+fn outside(what: &str, x: Expr, place: Place) -> Array {
+    Array::poisoned(trace::outside(what, x).at(place))
 }
 
 /// Notes the cast that a casting mode inserts before an operand.
@@ -218,7 +222,7 @@ pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
     match x {
         AnyOperand::Array(array) => cast(array, dtype, place),
         AnyOperand::Scalar(number) => cast(&Array::scalar(*number), dtype, place),
-        AnyOperand::Expr(_) => outside("cast", place),
+        AnyOperand::Expr(x) => outside("cast", *x, place),
     }
 }
 
@@ -270,7 +274,7 @@ fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
         recipe: Mutex::new(Some(recipe)),
         waiting,
         formula: None,
-        traced: crate::trace::is_tracing(),
+        traced: trace::is_tracing(),
     }));
     if waiting > Array::NODE_LIMIT
         && let Err(error) = evaluate(&array)
@@ -342,12 +346,24 @@ fn run(array: &Array) -> Result<()> {
         arguments.push(leaf.elements()?.memory.argument());
     }
     let memory = plan.result_of(arguments, &program.scalars)?;
+    if nonfinite::is_checked(&plan) {
+        let given = || Given::arrays(&program.leaves, program.scalars.clone());
+        nonfinite::check(&plan, given, &[as_output(&memory)])?;
+    }
     // A second thread may have been first: its elements are the same.
     let _ = array.0.state.set(Ok(Elements::dense(memory)));
     if let Some(recipe) = lock(&array.0.recipe).take() {
         dismantle(recipe);
     }
     Ok(())
+}
+
+/// Memory as a result of a call.
+fn as_output<'a>(memory: &Memory) -> Output<'a> {
+    match memory {
+        Memory::Host(buffer) => Output::Fresh(Some(Arc::clone(buffer))),
+        Memory::Gpu(memory) => Output::Gpu(Some(Arc::clone(memory))),
+    }
 }
 
 /// The elements of an array in row-major order, in memory of their own.
@@ -485,14 +501,16 @@ impl Program {
     /// The plan of this program, from the cache or made now.
     fn plan(&self, device: Device) -> Result<Arc<Plan>> {
         static PLANS: Mutex<Option<Cache>> = Mutex::new(None);
-        let fallback = config::settings().fallback.max(self.fallback);
+        let Settings { fallback, interpreted, .. } = config::settings();
+        let fallback = fallback.max(self.fallback);
         // A GPU that was lost is opened anew: its plans went with it.
         let alive = |plan: &Arc<Plan>| plan.is_alive();
-        let key = (self.items.clone(), device, fallback);
+        let key = (self.items.clone(), device, fallback, interpreted);
         if let Some(plan) = lock(&PLANS).get_or_insert_default().get(&key).filter(alive) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
+        misses::allowed("array").map_err(|error| self.described(error))?;
         stats::count_trace();
         let (graph, places) = self.graph(Numbers::Passed);
         let types: Vec<ArgumentType> = self
@@ -506,10 +524,16 @@ impl Program {
             })
             .collect();
         // Operations keep what they were made under.
-        let settings = Settings { device, fallback, ..Settings::default() };
+        let settings = Settings { device, fallback, interpreted, ..Settings::default() };
         let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), settings)?);
         lock(&PLANS).get_or_insert_default().insert(key, Arc::clone(&plan));
         Ok(plan)
+    }
+
+    /// An error with what is known of the program that meets it.
+    fn described(&self, error: Error) -> Error {
+        let steps = self.items.iter().filter(|item| matches!(item, Item::Step(..))).count();
+        error.at(self.places.last().copied().flatten()).fact(format_args!("operations that wait: {steps}"))
     }
 
     fn graph(&self, numbers: Numbers) -> (Graph<ValueType>, Places) {
@@ -556,8 +580,8 @@ impl Program {
     }
 }
 
-/// A program, where it runs, and what is done about dtypes that are missing there.
-type PlanKey = (Vec<Item>, Device, Fallback);
+/// A program, where it runs, what is done about dtypes that are missing there, and whether it is interpreted.
+type PlanKey = (Vec<Item>, Device, Fallback, bool);
 
 /// Plans by program; when full, the one not used for the longest time goes.
 #[derive(Default)]

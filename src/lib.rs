@@ -19,6 +19,8 @@
 //! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
 //! - Which dtype two operands meet in is a [`Policy`]'s to say: JAX's unless [`with_policy`], [`Jitted::with_policy`] or
 //!   [`set_policy`] choose another. [`Array::explain_dtype`] and its like say why a dtype is what it is.
+//! - [`Jitted::misses`] says why a call compiled, [`Jitted::stats`] and [`Jitted::profile`] what it does and how fast; [`debug`] has printing, a
+//!   search for NaN and the interpreter. docs/debugging.md shows them.
 //! - Errors are values of type [`Error`] that know the place in your source; [`report`] shows the line.
 //!
 //! No algorithm lives in this crate: it records, calls and shows.
@@ -31,7 +33,7 @@ pub mod assertions;
 pub mod compound;
 mod config;
 pub mod creation;
-mod divergence;
+pub mod debug;
 pub mod explain;
 mod expr;
 pub mod functions;
@@ -43,6 +45,7 @@ pub mod integers;
 pub mod jit;
 mod lazy;
 pub mod manipulation;
+mod misses;
 pub mod neighbours;
 pub mod operand;
 pub mod operators;
@@ -53,6 +56,7 @@ pub mod scans;
 mod source;
 mod stats;
 mod support;
+mod timing;
 mod trace;
 
 #[doc(inline)]
@@ -68,7 +72,7 @@ pub use creation::{
     ones_like, zeros, zeros_like,
 };
 #[doc(inline)]
-pub use divergence::{Divergence, divergence};
+pub use debug::divergence::{Divergence, divergence};
 pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]
@@ -83,6 +87,7 @@ pub use manipulation::{
     matrix_transpose, moveaxis, pad, permute_dims, repeat, reshape, roll, slice, sliding_window, squeeze, stack, step,
     step_by, swapaxes, tile, tril, triu, unstack,
 };
+pub use misses::{Miss, forbid_compiling};
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::support::{
@@ -105,7 +110,7 @@ pub use reductions::{
 pub use report::report;
 #[doc(inline)]
 pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, include_initial};
-pub use stats::{KernelStats, Stats, stats};
+pub use stats::{FunctionStats, KernelStats, LaunchProfile, Profile, Stats, stats};
 pub use support::{
     casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,
     with_fallback,

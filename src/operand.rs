@@ -111,6 +111,10 @@ pub trait Computed: Sized + Operand {
     #[doc(hidden)]
     fn constant(array: Array, place: Place) -> Self;
 
+    /// Prints a value, in a trace when it runs; gives the value.
+    #[doc(hidden)]
+    fn debug_print(label: &str, x: AnyOperand, place: Place) -> Self;
+
     /// What an operation gives that cannot be one.
     #[doc(hidden)]
     fn failed(error: Error) -> Self;
@@ -140,6 +144,10 @@ impl Computed for Expr {
 
     fn constant(array: Array, place: Place) -> Expr {
         crate::trace::constant(&array, place)
+    }
+
+    fn debug_print(label: &str, x: AnyOperand, place: Place) -> Expr {
+        crate::trace::print(label, &x, place)
     }
 
     fn failed(error: Error) -> Expr {
@@ -173,6 +181,14 @@ impl Computed for Array {
 
     fn constant(array: Array, _place: Place) -> Array {
         array
+    }
+
+    fn debug_print(label: &str, x: AnyOperand, place: Place) -> Array {
+        match x {
+            AnyOperand::Array(array) => crate::debug::print::array(label, array, place),
+            AnyOperand::Scalar(number) => crate::debug::print::array(label, Array::scalar(number), place),
+            AnyOperand::Expr(x) => Array::poisoned(crate::trace::outside("debug_print", x).at(place)),
+        }
     }
 
     fn failed(error: Error) -> Array {

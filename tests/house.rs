@@ -83,6 +83,7 @@ fn nothing_points_back() {
                 "pollster",
                 "rspirv",
                 "ash",
+                "tracing",
             ],
         ),
         (

@@ -47,8 +47,8 @@ fn printed(name: &str) -> Option<String> {
         }
         result => result.unwrap_or_else(|error| panic!("{name}: {error}")),
     }
-    let printed =
-        PRINTED.take().replace("tests/pages/arrays.rs", "src/main.rs").replace("tests/pages/dumps.rs", "src/main.rs");
+    let files = ["tests/pages/arrays.rs", "tests/pages/debugging.rs", "tests/pages/dumps.rs"];
+    let printed = files.into_iter().fold(PRINTED.take(), |text, file| text.replace(file, "src/main.rs"));
     let lines: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
     Some(lines.join("\n"))
 }
@@ -103,7 +103,7 @@ fn read(name: &str) -> String {
 #[test]
 fn pages_show_real_output() {
     let mut all = Vec::new();
-    for name in ["README.md", "docs/arrays.md", "docs/dumps.md"] {
+    for name in ["README.md", "docs/arrays.md", "docs/debugging.md", "docs/dumps.md"] {
         let page = read(name);
         let (real, names) = real(&page);
         check(name, &page, &real);

@@ -10,5 +10,7 @@ pub mod lower;
 pub mod passes;
 pub mod target;
 pub mod wgsl;
+pub mod work;
 
-pub use lower::{Lowered, Options, Scheduled, TileLoop, lower};
+pub use lower::{Lowered, Options, Scheduled, TileLoop, lower, lower_observed};
+pub use work::{Memory, Work};

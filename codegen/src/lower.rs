@@ -133,14 +133,31 @@ impl Lowered {
 /// `Literal` where a literal does not fit its dtype; `Size` where an array cannot exist; `Verify` where a stage's invariants do
 /// not hold.
 pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
+    lower_observed(traced, places, layouts, options, &mut |_| {})
+}
+
+/// As [`lower`]; `begins` hears of each pass as it begins, by its name in [`PASSES`], so that who has a clock can take its time.
+///
+/// # Errors
+/// Those of [`lower`].
+pub fn lower_observed(
+    traced: &Graph<ValueType>,
+    places: &Places,
+    layouts: &[Layout],
+    options: &Options,
+    begins: &mut dyn FnMut(&'static str),
+) -> Result<Lowered> {
+    begins("inline");
     let check = |stage: Result<()>| if options.verify { stage } else { Ok(()) };
     check(traced.verify())?;
     let (mut traced, places) = inline(traced, places)?;
     traced.seal();
     check(traced.verify())?;
+    begins("commit");
     let (mut typed, conversions) = commit(&traced, &places, options.policy)?;
     typed.seal();
     check(typed.verify())?;
+    begins("simplify");
     let mut simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
     simplified.seal();
     check(simplified.verify())?;
@@ -151,15 +168,20 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
             check(new.verify())?;
             Ok(new)
         };
+        begins("windows");
         let new = windows(&simplified)?;
         simplified = replaced(simplified, new)?;
+        begins("views");
         let new = views(&simplified, layouts)?;
         simplified = replaced(simplified, new)?;
     }
+    begins("fuse");
     let accesses = Accesses::new(&simplified, layouts)?;
     let kernels = fuse(&simplified, &accesses, options.fuse, options.max_arrays)?;
     check(verify_kernels(&kernels, &simplified))?;
+    begins("tile");
     let launches = if options.fuse { tile(&kernels, &simplified, &accesses) } else { one_by_one(kernels.len()) };
+    begins("schedule");
     let mut scheduled: Vec<Scheduled> = Vec::with_capacity(kernels.len());
     for launch in &launches {
         for n in launch.kernels.clone() {

@@ -32,6 +32,8 @@ codes! {
     Size "size" "A product of extents or a byte count is larger than the address space allows.";
     Arity "arity" "Wrong number of arguments or results.";
     Argument "argument" "An argument of a compiled function has the wrong dtype, shape or layout.";
+    Compile "compile" "Something would be traced or compiled where that is forbidden.";
+    Nan "nan" "A result is NaN where that is looked for.";
     Traced "traced" "A traced value was read, or used outside its trace.";
     Allocation "allocation" "The system refused memory.";
     Io "io" "A file could not be read or written, or is not what it claims to be.";

@@ -207,3 +207,21 @@ fn shrinking_leaves_what_fails() {
     }
     assert!(shrunk >= 15, "{shrunk} of 20 are small");
 }
+
+#[test]
+fn graphs_shrink_to_what_fails_alone() {
+    // An output is a product.
+    let has = |graph: &Graph<ValueType>| {
+        let mut producers = graph.outputs().iter().map(|&output| graph.node(graph.producer(output)).kind);
+        producers.any(|kind| matches!(kind, NodeKind::Op(Op::Multiply, _)))
+    };
+    let mut shrunk = 0;
+    for program in programs(&Limits::default()).filter(|program| has(&program.graph)).take(10) {
+        let small = program.graph.shrink(has);
+        small.verify().unwrap();
+        assert!(has(&small) && small.node_count() <= 3 && small.children().is_empty(), "{small}");
+        assert_eq!(small.to_string().parse::<Graph<ValueType>>().unwrap().to_string(), small.to_string());
+        shrunk += 1;
+    }
+    assert_eq!(shrunk, 10);
+}

@@ -226,6 +226,32 @@ impl Program {
         }
     }
 
+    /// Runs the program as [`run`](Program::run); how long each launch took, which is not known of a GPU.
+    ///
+    /// # Errors
+    /// Those of [`run`](Program::run).
+    pub fn run_timed<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        scalars: &[(usize, Literal)],
+        outputs: &mut [Output<'_>],
+    ) -> Result<Option<Vec<Duration>>> {
+        match self {
+            Program::Cpu(executable) => executable.run_timed(arguments, scalars, outputs).map(Some),
+            Program::Gpu(_) => self.run(arguments, scalars, outputs).map(|()| None),
+        }
+    }
+
+    /// Estimated time of each launch; none for a GPU.
+    pub fn estimates(&self) -> Option<Vec<Duration>> {
+        match self {
+            Program::Cpu(executable) => {
+                Some(executable.estimates().map(|ns| Duration::from_secs_f64(ns.clamp(0.0, 1e18) * 1e-9)).collect())
+            }
+            Program::Gpu(_) => None,
+        }
+    }
+
     /// A result that stays where the program runs, before the call.
     pub fn result<'a>(&self) -> Output<'a> {
         match self {

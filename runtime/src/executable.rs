@@ -9,6 +9,7 @@ use crate::code::{CodeOptions, Kernel, Operands};
 use crate::gpu;
 use crate::literals::Literals;
 use crate::plan::{LaunchPlan, OutputPlan, Plan, StepPlan};
+use crate::spans;
 use crate::threads::{Chunk, Split, Threads, catch};
 use crate::tiles::{PerIndex, Tiles};
 use ndjit_codegen::clif::Cell;
@@ -19,6 +20,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// An array argument of a call. Its layout is the one the program was lowered for.
 #[derive(Debug)]
@@ -183,6 +185,21 @@ impl Executable {
         self.kernels.iter().map(|bound| &bound.kernel)
     }
 
+    /// Estimated time of each launch, ns: what decides whether threads share it.
+    pub fn estimates(&self) -> impl Iterator<Item = f64> {
+        let count = self.threads.count();
+        self.plan.launches.iter().zip(&self.tiles).map(move |(launch, tiles)| {
+            let kernels = &self.kernels[launch.steps.clone()];
+            let alone: f64 = kernels.iter().map(Bound::estimate).sum();
+            let pieces = match (tiles, kernels) {
+                (Some(tiles), _) if tiles.parallel => tiles.count(),
+                (None, [kernel]) => self.threads.pieces(kernel.elements() as usize, kernel.cost()),
+                _ => 1,
+            };
+            alone / pieces.clamp(1, count) as f64
+        })
+    }
+
     /// How many results of kernels took the memory of an operand, over all runs so far.
     pub fn in_place(&self) -> u64 {
         self.in_place.load(Relaxed)
@@ -200,6 +217,37 @@ impl Executable {
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
+        self.run_observed(arguments, scalars, outputs, || {})
+    }
+
+    /// As [`run`](Executable::run); how long each launch took, with the memory it was given.
+    ///
+    /// # Errors
+    /// Those of [`run`](Executable::run).
+    pub fn run_timed<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        scalars: &[(usize, Literal)],
+        outputs: &mut [Output<'_>],
+    ) -> Result<Vec<Duration>> {
+        let mut times = Vec::with_capacity(self.plan.launches.len());
+        let mut begun = Instant::now();
+        self.run_observed(arguments, scalars, outputs, || {
+            let now = Instant::now();
+            times.push(now - begun);
+            begun = now;
+        })?;
+        Ok(times)
+    }
+
+    /// Runs the program; `launched` hears of the end of each launch.
+    fn run_observed<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        scalars: &[(usize, Literal)],
+        outputs: &mut [Output<'_>],
+        mut launched: impl FnMut(),
+    ) -> Result<()> {
         let arguments: SmallVec<[Argument<'a>; 8]> = arguments.into_iter().collect();
         self.check(&arguments, outputs)?;
         let mut places: SmallVec<[Place<'_>; 6]> = arguments
@@ -213,7 +261,8 @@ impl Executable {
             })
             .collect();
         places.resize_with(self.plan.locations, || Place::Empty);
-        for (LaunchPlan { steps, .. }, tiles) in self.plan.launches.iter().zip(&self.tiles) {
+        for (n, (LaunchPlan { steps, .. }, tiles)) in self.plan.launches.iter().zip(&self.tiles).enumerate() {
+            let _span = spans::launch(n, steps.len());
             match tiles {
                 Some(tiles) => self.run_tiles(steps.clone(), tiles, scalars, &mut places, outputs)?,
                 None => {
@@ -227,6 +276,7 @@ impl Executable {
                     }
                 }
             }
+            launched();
         }
         self.publish(places, outputs)
     }
@@ -392,6 +442,21 @@ impl Bound {
         }
     }
 
+    /// Indices of its loops.
+    fn elements(&self) -> f64 {
+        self.extents.iter().fold(1.0, |n, &extent| n * extent as f64)
+    }
+
+    /// Estimated time per index, ns.
+    fn cost(&self) -> f64 {
+        self.kernel.composed().map_or(self.kernel.cost(), |composed| composed.cost())
+    }
+
+    /// Estimated time on one thread, ns.
+    fn estimate(&self) -> f64 {
+        self.elements() * self.cost()
+    }
+
     /// What it does with one index along the axis that tiles are cut along.
     fn per_index((bound, step): (&Bound, &StepPlan)) -> PerIndex {
         let Some(tile) = bound.tile else { return PerIndex { operands: SmallVec::new(), time: 0.0, slabs: true } };
@@ -406,12 +471,15 @@ impl Bound {
             (location, moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index))))
         });
         let elements = (0..rank).fold(1.0, |n, index| n * trips(index) as f64);
-        let cost = bound.kernel.composed().map_or(bound.kernel.cost(), |composed| composed.cost());
         let slabs = |strides: &[isize]| {
             let own = strides[tile.index].unsigned_abs();
             own == 0 || strides.iter().all(|stride| stride.unsigned_abs() <= own)
         };
-        PerIndex { operands: operands.collect(), time: elements * cost, slabs: step.strides.chunks(rank).all(slabs) }
+        PerIndex {
+            operands: operands.collect(),
+            time: elements * bound.cost(),
+            slabs: step.strides.chunks(rank).all(slabs),
+        }
     }
 
     /// The literals, with those of this call.

@@ -3,6 +3,7 @@
 use crate::cache::{Bounds, Cache, CacheStats};
 use crate::code::{CodeOptions, Kernel};
 use crate::helper::on_large_stack;
+use crate::spans;
 use ndjit_codegen::clif::Form;
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
@@ -44,6 +45,7 @@ pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
 pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<Arc<Kernel>> {
     cache().get((nest.clone(), options, form), |key| {
         count_compiled();
+        let _span = spans::kernel(key.0.rank, key.0.inputs.len(), key.0.outputs.len());
         let key = Arc::clone(key);
         let kernel = on_large_stack(move || match &*key {
             (nest, options, Form::Plain) => Kernel::new(nest, *options),

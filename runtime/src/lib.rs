@@ -26,6 +26,7 @@ pub mod pod;
 pub mod pool;
 mod reduce;
 mod scan;
+pub mod spans;
 mod threads;
 mod tiles;
 

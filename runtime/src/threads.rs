@@ -59,7 +59,7 @@ impl Threads {
     }
 
     /// The number of threads.
-    fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
             Threads::Serial => 1,
             // The first call starts the pool, which panics where the system refuses threads.

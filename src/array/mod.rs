@@ -174,13 +174,15 @@ impl Array {
         self.0.state.get()?.as_ref().ok()?.layout.as_ref()
     }
 
+    /// Where the elements are, or will be, in their memory.
+    pub(crate) fn memory_layout(&self) -> Result<Layout> {
+        self.layout().map_or_else(|| contiguous(&self.0.shape, self.0.dtype), |layout| Ok(layout.clone()))
+    }
+
     /// What a view shows of elements that are there, in the same memory. `None` where they have to be computed or copied.
     pub(crate) fn seen(&self, step: &Move, shape: &Shape) -> Option<Array> {
         let elements = self.0.state.get()?.as_ref().ok()?;
-        let own = match &elements.layout {
-            Some(layout) => layout.clone(),
-            None => contiguous(&self.0.shape, self.0.dtype).ok()?,
-        };
+        let own = self.memory_layout().ok()?;
         let layout = match step {
             Move::View(view) => view.layout(&own),
             Move::Reshape => reshaped(&own, &self.0.shape, shape)?,

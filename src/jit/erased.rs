@@ -2,26 +2,29 @@
 
 use crate::array::Array;
 use crate::config::{Config, Settings, with_settings};
-use crate::divergence::{Arguments, Runs, all_computed};
+use crate::debug::steps::Given;
+use crate::debug::{nonfinite, print};
 use crate::explain;
 use crate::expr::Expr;
 use crate::jit::input::{Arg, Data, Destination, Sink};
 use crate::jit::output::{Collected, Parts};
-use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans, ResultType};
+use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans, Signature};
+use crate::misses::{self, Miss, Misses};
 use crate::operand::AnyOperand;
 use crate::source;
-use crate::stats;
-use crate::trace::{self, Failure, Param, Recording};
+use crate::stats::{self, Made};
+use crate::timing::Clock;
+use crate::trace::{self, Failure, Param, Printing, Recording};
 use ndjit_codegen::Lowered;
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
-use ndjit_runtime::{Argument, Buffer, KernelCode, Output};
+use ndjit_runtime::{Argument, Buffer, KernelCode, Output, spans};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
 /// The traced function: it gets its parameters and gives its results.
 pub(crate) type Function = Arc<dyn Fn(&[Expr]) -> Collected + Send + Sync>;
@@ -36,6 +39,7 @@ pub struct Core {
     making: Mutex<()>,
     inlined: Mutex<Vec<Inlined>>,
     pub(crate) traces: AtomicU64,
+    pub(crate) misses: Misses,
     /// The kernels this function has run.
     kernels: Mutex<Vec<Weak<dyn KernelCode>>>,
     pub(crate) compiles: AtomicU64,
@@ -47,6 +51,16 @@ struct Inlined {
     params: Vec<Param>,
     recording: Arc<Recording>,
     lengths: Vec<usize>,
+}
+
+/// What a program has beside its graph, as the function and its caller see it.
+pub(crate) struct Frame {
+    /// Arrays the function captured.
+    pub hidden: Vec<Array>,
+    /// How many results each growable part of the function's output has.
+    pub lengths: Vec<usize>,
+    /// What is printed when it runs.
+    pub printed: Vec<Printing>,
 }
 
 /// What tracing a function for one signature gave.
@@ -65,19 +79,27 @@ impl Core {
             making: Mutex::new(()),
             inlined: Mutex::new(Vec::new()),
             traces: AtomicU64::new(0),
+            misses: Misses::default(),
             kernels: Mutex::new(Vec::new()),
             compiles: AtomicU64::new(0),
         }
     }
 
-    /// Traces the function for parameters of these types.
-    pub(crate) fn trace(&self, settings: Settings, params: &[Param]) -> std::result::Result<TracedFunction, Failure> {
+    /// Traces the function for parameters of these types, for a call at `place`.
+    pub(crate) fn trace(
+        &self,
+        settings: Settings,
+        params: &[Param],
+        place: Option<Place>,
+    ) -> std::result::Result<TracedFunction, Failure> {
         let _busy = Busy::enter(self)?;
+        misses::allowed("trace")?;
+        let _span = spans::trace(params.len());
         self.traces.fetch_add(1, Relaxed);
         stats::count_trace();
         let mut lengths = Vec::new();
         let recording = with_settings(settings, || {
-            trace::record(params, |parameters, outputs| {
+            trace::record(params, place, |parameters, outputs| {
                 let collected = (self.function)(&trace::accept(parameters, self.config.restrictions));
                 *outputs = collected.exprs;
                 lengths = collected.lengths;
@@ -86,7 +108,7 @@ impl Core {
         Ok(TracedFunction { recording, lengths })
     }
 
-    /// Calls the function; its results are new arrays.
+    /// Calls the function, at `place`; its results are new arrays.
     pub(crate) fn call(&self, args: &mut [Arg<'_>], place: Option<Place>) -> Result<Parts<Array>> {
         let plan = self.plan(args, place)?;
         let arrays = run_fresh(&plan, args)?;
@@ -105,14 +127,19 @@ impl Core {
         run_into(&plan, args, destinations)
     }
 
-    /// The plan for these arguments, passed at a place: found, or made now.
+    /// The plan for these arguments: found, or made now, for a call at `place`.
     pub(crate) fn plan(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Arc<Plan>> {
-        let settings = self.config.settings().on(self.device(args, place)?)?;
+        let settings = self.settings(args, place)?;
         if let Some(plan) = self.plans.find(settings, args) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
-        self.make_plan(settings, args)
+        self.make_plan(settings, args, place)
+    }
+
+    /// What a call with these arguments is traced under.
+    pub(crate) fn settings(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Settings> {
+        self.config.settings().on(self.device(args, place)?)
     }
 
     /// Where a call with these arguments runs.
@@ -144,24 +171,35 @@ impl Core {
     }
 
     #[cold]
-    fn make_plan(&self, settings: Settings, args: &[Arg<'_>]) -> Result<Arc<Plan>> {
+    fn make_plan(&self, settings: Settings, args: &[Arg<'_>], place: Option<Place>) -> Result<Arc<Plan>> {
         Busy::check(self)?;
         let _making = lock(&self.making);
         if let Some(plan) = self.plans.find(settings, args) {
             return Ok(plan);
         }
         let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
+        let miss = Miss::new(&self.plans, Signature { settings, arguments: types.clone() }, place);
+        miss.allowed()?;
+        let before = Made::here();
         let params: Vec<Param> = types.iter().map(param).collect();
-        let traced = self.trace(settings, &params)?;
-        let plan = Arc::new(self.compile(settings, types, traced)?);
+        let begun = Instant::now();
+        let traced = self.trace(settings, &params, place)?;
+        let plan = Arc::new(self.compile(settings, types, traced, Clock::traced(begun.elapsed()))?);
         self.plans.insert(Arc::clone(&plan));
+        self.misses.add(miss.made(&plan, Made::here().since(before)));
         Ok(plan)
     }
 
-    fn compile(&self, settings: Settings, types: Vec<ArgumentType>, traced: TracedFunction) -> Result<Plan> {
-        let Recording { graph, places, hidden, .. } = traced.recording;
-        let lowered = Plan::lower(&graph, &places, &types, &hidden, &self.config, settings)?;
-        self.compiled(settings, types, Arc::new(lowered), hidden, traced.lengths)
+    fn compile(
+        &self,
+        settings: Settings,
+        types: Vec<ArgumentType>,
+        traced: TracedFunction,
+        mut clock: Clock,
+    ) -> Result<Plan> {
+        let TracedFunction { recording: Recording { graph, places, hidden, printed, .. }, lengths } = traced;
+        let lowered = Plan::lower(&graph, &places, &types, &hidden, &self.config, settings, &mut clock)?;
+        self.compiled(settings, types, Arc::new(lowered), Frame { hidden, lengths, printed }, clock)
     }
 
     /// Compiles a lowered program of this function.
@@ -169,58 +207,18 @@ impl Core {
         &self,
         settings: Settings,
         types: Vec<ArgumentType>,
-        lowered: Arc<ndjit_codegen::Lowered>,
-        hidden: Vec<Array>,
-        lengths: Vec<usize>,
+        lowered: Arc<Lowered>,
+        frame: Frame,
+        clock: Clock,
     ) -> Result<Plan> {
-        let mut plan = Plan::compile(lowered, types, &self.config, settings)?;
+        misses::allowed("compile")?;
+        let hidden = self.captured(settings.device, frame.hidden)?;
+        let mut plan = Plan::compile(lowered, types, &hidden, &self.config, settings, clock)?;
         self.count_kernels(&plan);
-        plan.hidden = self.captured(settings.device, hidden)?;
-        plan.lengths = lengths;
+        plan.hidden = hidden;
+        plan.lengths = frame.lengths;
+        plan.print(frame.printed);
         Ok(plan)
-    }
-
-    /// Runs every operation by itself on the processor and on a GPU.
-    pub(crate) fn run_everywhere(&self, args: &[Arg<'_>], device: Device) -> Result<Runs> {
-        let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
-        let params: Vec<Param> = types.iter().map(param).collect();
-        let settings = self.config.settings();
-        let there = settings.on(device)?;
-        let Recording { graph, places, hidden, .. } = self.trace(there, &params)?.recording;
-        let config = Config { fuse: false, ..self.config };
-        let Lowered { traced: mut graph, places, .. } = Plan::lower(&graph, &places, &types, &hidden, &config, there)?;
-        graph.set_outputs(all_computed(&graph));
-        let mut memory: Vec<Arc<Buffer>> = Vec::new();
-        let mut scalars: Vec<(usize, Literal)> = Vec::new();
-        for (n, arg) in args.iter().enumerate() {
-            match &arg.data {
-                Data::Shared(own) => memory.push(own.host()?),
-                Data::Donated(own) => memory.push(own.host()?),
-                Data::Borrowed(bytes) => memory.push(Arc::new(Buffer::from_bytes(bytes)?)),
-                Data::Inline(bytes) => memory.push(Arc::new(Buffer::from_bytes(bytes)?)),
-                Data::Scalar(literal) => scalars.push((n, *literal)),
-            }
-        }
-        for array in &hidden {
-            memory.push(array.elements()?.memory.host()?);
-        }
-        let run = |settings: Settings| {
-            let lowered = Plan::lower(&graph, &places, &types, &hidden, &config, settings)?;
-            let plan = Plan::compile(Arc::new(lowered), types.clone(), &config, settings)?;
-            let mut outputs: Vec<Output<'_>> = plan.results.iter().map(|_| Output::Fresh(None)).collect();
-            plan.run(memory.iter().map(Argument::Shared), &scalars, &mut outputs)?;
-            let own = (plan.on_processor(), plan.lowered.kernels.len());
-            let tensor = |(result, output): (&ResultType, Output<'_>)| {
-                let Output::Fresh(Some(buffer)) = output else { return Err(no_result()) };
-                Ok(Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes: buffer.as_bytes().to_vec() })
-            };
-            let tensors = plan.results.iter().zip(outputs).map(tensor).collect::<Result<Vec<Tensor>>>()?;
-            Ok::<_, Error>((tensors, own))
-        };
-        let ((cpu, _), (gpu, (on_processor, kernels))) = (run(settings.on(Device::CPU)?)?, run(there)?);
-        let layouts = Plan::layouts(&types, &hidden)?;
-        let arguments = Arguments { arrays: memory.into_iter().zip(layouts).collect(), scalars };
-        Ok(Runs { graph, places, arguments, cpu, gpu, on_processor, kernels })
     }
 
     /// Captured arrays, on the device of the function: copies of the host's, if the function was said to run elsewhere.
@@ -270,7 +268,7 @@ impl Core {
                 lengths = known;
                 return Ok(recording);
             }
-            let traced = self.trace(settings, params)?;
+            let traced = self.trace(settings, params, Some(place))?;
             let recording = Arc::new(traced.recording);
             let Recording { graph, places, hidden, .. } = &*recording;
             let inputs = explain::inputs(params.iter().map(Param::is_array), hidden.len());
@@ -292,38 +290,52 @@ impl Core {
     }
 }
 
+/// Where the results of a call go.
+type Results<'a> = SmallVec<[Output<'a>; 4]>;
+
 /// Runs a plan on arguments it accepts; the results are new arrays.
 pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Vec<Array>> {
-    let mut outputs: SmallVec<[Output<'_>; 4]> = plan.results.iter().map(|_| plan.fresh()).collect();
+    let mut outputs: Results<'_> = plan.results.iter().map(|_| plan.fresh()).collect();
     run(plan, args, &mut outputs)?;
-    outputs.into_iter().enumerate().map(|(n, output)| plan.array(n, output)).collect()
+    plan.results.iter().zip(outputs).map(|(result, output)| plan.array(result, output)).collect()
 }
 
-/// Runs a plan on arguments it accepts.
-fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
+/// Runs a plan on arguments it accepts, and prints what it prints.
+fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut Results<'_>) -> Result<()> {
     let mut scalars: SmallVec<[(usize, Literal); 8]> = SmallVec::new();
     for (i, arg) in args.iter().enumerate() {
         if let Data::Scalar(literal) = arg.data {
             scalars.push((i, literal));
         }
     }
+    let checked = nonfinite::is_checked(plan).then(|| nonfinite::donated(args));
     let mut arguments: SmallVec<[Argument<'_>; 8]> = SmallVec::new();
     arguments.extend(args.iter_mut().filter_map(Arg::argument));
     for array in &plan.hidden {
         arguments.push(array.elements()?.memory.argument());
     }
+    let own = outputs.len();
+    outputs.extend(plan.printed.iter().map(|_| plan.fresh()));
     plan.run(arguments, &scalars, outputs).map_err(|error| {
         if error.code() != ErrorCode::Literal {
             return error;
         }
         scalars.iter().fold(error.of("call"), |error, (i, literal)| error.fact(format_args!("argument {i}: {literal}")))
-    })
+    })?;
+    for ((printing, result), output) in plan.printed.iter().zip(outputs.drain(own..)) {
+        print::show(printing, plan.array(result, output)?);
+    }
+    let Some(donated) = checked else { return Ok(()) };
+    for (n, memory) in donated {
+        args[n].data = Data::Donated(memory);
+    }
+    nonfinite::check(plan, || Given::of(args, &plan.hidden), outputs)
 }
 
 /// Runs a plan on arguments it accepts, into destinations that [fit](fits).
 pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [Destination<'_>]) -> Result<()> {
     let mut checked: SmallVec<[(usize, &mut Box<dyn crate::jit::input::Checked + '_>); 1]> = SmallVec::new();
-    let mut outputs: SmallVec<[Output<'_>; 4]> = SmallVec::new();
+    let mut outputs: Results<'_> = SmallVec::new();
     for (i, destination) in destinations.iter_mut().enumerate() {
         match &mut destination.into {
             Sink::Bytes(bytes) => outputs.push(Output::Into(bytes)),
@@ -396,7 +408,7 @@ fn apart(args: &[Arg<'_>], help: &str) -> Error {
     error.help(help)
 }
 
-fn no_result() -> Error {
+pub(crate) fn no_result() -> Error {
     Error::new(ErrorCode::Verify, "call: the program gave no elements")
 }
 

@@ -1,7 +1,7 @@
 //! [`jit`]: functions that are traced once per signature, compiled, and called.
 
 pub(crate) mod caller;
-mod erased;
+pub(crate) mod erased;
 mod function;
 pub(crate) mod input;
 mod output;
@@ -20,11 +20,10 @@ use crate::config::{Config, Lint};
 use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
 use crate::expr::Expr;
 use crate::inspect::{self, Form, StageDiff};
-use crate::stats::KernelStats;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
 use ndjit_ir::{Error, ErrorCode, Place, Result};
-use ndjit_runtime::{Fallback, KernelCode};
+use ndjit_runtime::Fallback;
 use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
@@ -124,7 +123,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         Jitted { call: F::callable(Arc::clone(&core)), core, marker: PhantomData }
     }
 
-    fn configured(self, change: impl FnOnce(&mut Config)) -> Jitted<M, N, F> {
+    pub(crate) fn configured(self, change: impl FnOnce(&mut Config)) -> Jitted<M, N, F> {
         let mut config = self.core.config;
         change(&mut config);
         Jitted::with_core(Core::new(N, config, Arc::clone(&self.core.function)))
@@ -210,6 +209,35 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     pub fn on_widening(self, lint: Lint) -> Jitted<M, N, F> {
         self.configured(|c| c.on_widening = lint)
+    }
+
+    /// The same function, run by the [reference interpreter](crate::debug::with_jit_disabled) or by compiled code. Results are the same, bit for bit.
+    /// Where it is inlined, the calling function says what runs it.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2).interpreted(true);
+    /// assert_eq!(f(&Array::from([1i32, 2])).to_vec::<i32>()?, [2, 4]);
+    /// assert_eq!(f.compile_count(), 0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn interpreted(self, interpreted: bool) -> Jitted<M, N, F> {
+        self.configured(|c| c.interpreted = interpreted)
+    }
+
+    /// The same function with or without a [check](crate::debug::with_nan_check) of its results: one that is NaN makes the call an error,
+    /// which names the operation that gave the first.
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode, jit, log};
+    ///
+    /// let f = jit(|x| log(x) * 2).check_nans(true);
+    /// assert!(f.call((&Array::from([1.0f32, 2.0]),)).is_ok());
+    /// assert_eq!(f.call((&Array::from([1.0f32, -2.0]),)).unwrap_err().code(), ErrorCode::Nan);
+    /// ```
+    pub fn check_nans(self, check: bool) -> Jitted<M, N, F> {
+        self.configured(|c| c.check_nans = check)
     }
 
     /// The configuration.
@@ -425,19 +453,6 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     #[track_caller]
     pub fn policy_diff(&self, specs: &[Spec], policies: &[Policy]) -> Result<PolicyDiff> {
         staged::policy_diff(&self.core, specs, policies, Place::caller())
-    }
-
-    /// The kernels of the last call's signature, in the order they run; empty before the first call.
-    pub fn kernels(&self) -> Vec<KernelStats> {
-        self.core.plans.last().map_or_else(Vec::new, |plan| {
-            let stats = |nests: &[Vec<Arc<dyn KernelCode>>]| KernelStats {
-                nests: nests.len(),
-                code_bytes: nests.iter().flatten().map(|kernel| kernel.code_bytes()).sum(),
-                compile_time: nests.iter().flatten().map(|kernel| kernel.compile_time()).sum(),
-            };
-            let nests = plan.kernels();
-            plan.lowered.launches.iter().map(|launch| stats(&nests[launch.kernels.clone()])).collect()
-        })
     }
 
     /// How often the function was traced.

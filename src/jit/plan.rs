@@ -2,13 +2,16 @@
 
 use crate::array::Array;
 use crate::config::{Config, Settings};
+use crate::debug::interpret;
 use crate::explain;
 use crate::inspect::Looked;
 use crate::jit::input::{Arg, Data};
 use crate::jit::stage::{self, Stage};
 use crate::stats;
+use crate::timing::Clock;
+use crate::trace::Printing;
 use ndjit_codegen::passes::access::contiguous;
-use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_codegen::{Lowered, Options, lower_observed};
 use ndjit_ir::explain::{Explanation, Input, Widening};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
@@ -16,8 +19,18 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Result, Shape, ValueType};
 use ndjit_runtime::devices::{self, result_memory};
 use ndjit_runtime::{Argument, KernelCode, Memory, Output, Program};
+use std::collections::VecDeque;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+/// What a plan is made for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Signature {
+    pub settings: Settings,
+    pub arguments: Vec<ArgumentType>,
+}
 
 /// What a plan assumes of one argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +53,18 @@ pub(crate) enum ArgumentLayout {
     Strided(Layout),
 }
 
+impl fmt::Display for ArgumentType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.layout {
+            ArgumentLayout::Scalar => write!(f, "a number {}", self.ty),
+            ArgumentLayout::Contiguous => write!(f, "{}{}", self.ty, self.shape),
+            ArgumentLayout::Strided(layout) => {
+                write!(f, "{}{} with strides {:?}", self.ty, self.shape, layout.strides)
+            }
+        }
+    }
+}
+
 impl From<Option<Layout>> for ArgumentLayout {
     fn from(layout: Option<Layout>) -> ArgumentLayout {
         layout.map_or(ArgumentLayout::Contiguous, ArgumentLayout::Strided)
@@ -47,7 +72,8 @@ impl From<Option<Layout>> for ArgumentLayout {
 }
 
 impl ArgumentType {
-    fn memory(&self) -> Option<Result<Layout>> {
+    /// Where the elements are in their memory; `None` for a bare number.
+    pub fn memory(&self) -> Option<Result<Layout>> {
         match &self.layout {
             ArgumentLayout::Scalar => None,
             ArgumentLayout::Contiguous => Some(contiguous(&self.shape, self.dtype)),
@@ -74,12 +100,34 @@ pub(crate) fn inputs(arguments: &[ArgumentType], hidden: usize) -> Vec<Input> {
     explain::inputs(arguments.iter().map(|argument| argument.layout != ArgumentLayout::Scalar), hidden)
 }
 
+/// Where the elements of the arrays of traced parameters are in their memory; `hidden` are the captured ones.
+fn layouts(arguments: &[ArgumentType], hidden: &[Array]) -> Result<Vec<Layout>> {
+    let arguments = arguments.iter().filter_map(ArgumentType::memory);
+    arguments.chain(hidden.iter().map(Array::memory_layout)).collect()
+}
+
 /// A result of a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct ResultType {
     pub ty: ValueType,
     pub dtype: DType,
     pub shape: Shape,
+}
+
+/// What runs a plan.
+enum Engine {
+    Compiled(Program),
+    /// The reference interpreter, on parameters with these layouts.
+    Interpreted(Vec<Layout>),
+}
+
+impl Engine {
+    fn program(&self) -> Option<&Program> {
+        match self {
+            Engine::Compiled(program) => Some(program),
+            Engine::Interpreted(_) => None,
+        }
+    }
 }
 
 /// A program lowered and compiled for one signature.
@@ -91,10 +139,14 @@ pub(crate) struct Plan {
     /// How many results each growable part of the function's output has.
     pub lengths: Vec<usize>,
     pub results: Vec<ResultType>,
+    /// Results of the program that are printed after a call, after those of the function.
+    pub printed: Vec<(Printing, ResultType)>,
     pub lowered: Arc<Lowered>,
     /// How it was compiled.
     pub config: Config,
-    program: Program,
+    /// The time each stage took.
+    pub times: Vec<(&'static str, Duration)>,
+    engine: Engine,
     last_use: AtomicU64,
 }
 
@@ -107,8 +159,9 @@ impl Plan {
         config: &Config,
         settings: Settings,
     ) -> Result<Plan> {
-        let lowered = Plan::lower(graph, places, arguments, &[], config, settings)?;
-        Plan::compile(Arc::new(lowered), arguments.to_vec(), config, settings)
+        let mut clock = Clock::default();
+        let lowered = Plan::lower(graph, places, arguments, &[], config, settings, &mut clock)?;
+        Plan::compile(Arc::new(lowered), arguments.to_vec(), &[], config, settings, clock)
     }
 
     /// Lowers a traced program; `hidden` are the captured arrays.
@@ -119,36 +172,40 @@ impl Plan {
         hidden: &[Array],
         config: &Config,
         settings: Settings,
+        clock: &mut Clock,
     ) -> Result<Lowered> {
-        let layouts = Plan::layouts(arguments, hidden)?;
+        let layouts = layouts(arguments, hidden)?;
         let options = config.options(settings)?;
-        let mut lowered = lower(graph, places, &layouts, &options)?;
+        let mut begins = |pass| clock.pass(pass);
+        let mut lowered = lower_observed(graph, places, &layouts, &options, &mut begins)?;
         if !devices::fits(settings.device, &lowered)? {
             // What other kernels read of one counts as its arrays, too, and is known only now.
-            lowered = lower(graph, places, &layouts, &Options { fuse: false, ..options })?;
+            lowered = lower_observed(graph, places, &layouts, &Options { fuse: false, ..options }, &mut begins)?;
         }
+        clock.stop();
         let inputs = inputs(arguments, hidden.len());
         explain::check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
         Ok(lowered)
     }
 
-    /// Where the elements of the arguments are, then those of captured arrays.
-    pub fn layouts(arguments: &[ArgumentType], hidden: &[Array]) -> Result<Vec<Layout>> {
-        let captured = hidden.iter().map(|array| match array.layout() {
-            Some(layout) => Ok(layout.clone()),
-            None => contiguous(array.shape(), array.dtype()),
-        });
-        arguments.iter().filter_map(ArgumentType::memory).chain(captured).collect()
-    }
-
-    /// Compiles a lowered program.
+    /// Compiles a lowered program; `hidden` are the captured arrays.
     pub fn compile(
         lowered: Arc<Lowered>,
         arguments: Vec<ArgumentType>,
+        hidden: &[Array],
         config: &Config,
         settings: Settings,
+        mut clock: Clock,
     ) -> Result<Plan> {
-        let program = Program::new(&lowered, settings.device, settings.fallback, &config.run_options())?;
+        clock.compile(lowered.scheduled.len());
+        let engine = match settings.interpreted {
+            true => Engine::Interpreted(layouts(&arguments, hidden)?),
+            false => {
+                let options = config.run_options();
+                Engine::Compiled(Program::new(&lowered, settings.device, settings.fallback, &options)?)
+            }
+        };
+        clock.stop();
         let mut results = Vec::new();
         for (&traced, &value) in lowered.traced.outputs().iter().zip(lowered.simplified.outputs()) {
             let (ty, dtype) = (lowered.traced.ty(traced), lowered.simplified.ty(value));
@@ -156,18 +213,26 @@ impl Plan {
             results.push(ResultType { ty, dtype, shape });
         }
         stats::count_plan();
-        stage::dump(|| Looked { lowered: &lowered, config, settings, program: Some(&program), inputs: Vec::new() });
+        stage::dump(|| Looked { lowered: &lowered, config, settings, program: engine.program(), inputs: Vec::new() });
         Ok(Plan {
             settings,
             arguments,
             hidden: Vec::new(),
             lengths: Vec::new(),
             results,
+            printed: Vec::new(),
             lowered,
             config: *config,
-            program,
+            times: clock.times(),
+            engine,
             last_use: AtomicU64::new(0),
         })
+    }
+
+    /// Makes the last results those that are printed.
+    pub fn print(&mut self, printed: Vec<Printing>) {
+        let types = self.results.split_off(self.results.len().saturating_sub(printed.len()));
+        self.printed = printed.into_iter().zip(types).collect();
     }
 
     /// Runs the program on the arrays of the traced parameters.
@@ -177,17 +242,44 @@ impl Plan {
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        self.program.run(arguments, scalars, outputs)
+        match &self.engine {
+            Engine::Compiled(program) => program.run(arguments, scalars, outputs),
+            Engine::Interpreted(layouts) => interpret::run(&self.lowered.typed, layouts, arguments, scalars, outputs),
+        }
+    }
+
+    /// Runs the program as [`run`](Plan::run); the time of each launch, where that can be told.
+    pub fn run_timed<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        scalars: &[(usize, Literal)],
+        outputs: &mut [Output<'_>],
+    ) -> Result<Option<Vec<Duration>>> {
+        match &self.engine {
+            Engine::Compiled(program) => program.run_timed(arguments, scalars, outputs),
+            Engine::Interpreted(_) => self.run(arguments, scalars, outputs).map(|()| None),
+        }
+    }
+
+    /// Estimated time of each launch, where there is an estimate.
+    pub fn estimates(&self) -> Option<Vec<Duration>> {
+        match &self.engine {
+            Engine::Compiled(program) => program.estimates(),
+            Engine::Interpreted(_) => None,
+        }
     }
 
     /// A result that stays where the program runs, before the call.
     pub fn fresh<'a>(&self) -> Output<'a> {
-        self.program.result()
+        match &self.engine {
+            Engine::Compiled(program) => program.result(),
+            Engine::Interpreted(_) => Output::Fresh(None),
+        }
     }
 
     /// The dtypes for want of which kernels of a GPU's program run on the processor, one for each that does.
     pub fn on_processor(&self) -> Vec<DType> {
-        self.program.on_processor()
+        self.engine.program().map_or_else(Vec::new, Program::on_processor)
     }
 
     /// The memory of the one result of a program.
@@ -195,19 +287,28 @@ impl Plan {
         let mut outputs = [self.fresh()];
         self.run(arguments, scalars, &mut outputs)?;
         let [output] = outputs;
-        result_memory(output)
+        self.memory(output)
+    }
+
+    /// The memory of a result after the call, where the program runs.
+    fn memory(&self, output: Output<'_>) -> Result<Memory> {
+        let memory = result_memory(output)?;
+        match self.engine {
+            Engine::Compiled(_) => Ok(memory),
+            Engine::Interpreted(_) => memory.on(self.settings.device),
+        }
     }
 
     /// The array of a result after the call.
-    pub fn array(&self, result: usize, output: Output<'_>) -> Result<Array> {
-        let ResultType { ty, dtype, shape } = self.results[result].clone();
-        Ok(Array::in_memory(ty, dtype, shape, result_memory(output)?))
+    pub fn array(&self, result: &ResultType, output: Output<'_>) -> Result<Array> {
+        let ResultType { ty, dtype, shape } = result.clone();
+        Ok(Array::in_memory(ty, dtype, shape, self.memory(output)?))
     }
 
     /// The plan, to be looked into.
     pub fn looked(&self) -> Looked<'_> {
-        let Plan { lowered, config, settings, program, arguments, hidden, .. } = self;
-        let (settings, program, inputs) = (*settings, Some(program), inputs(arguments, hidden.len()));
+        let Plan { lowered, config, settings, engine, arguments, hidden, .. } = self;
+        let (settings, program, inputs) = (*settings, engine.program(), inputs(arguments, hidden.len()));
         Looked { lowered, config, settings, program, inputs }
     }
 
@@ -218,7 +319,10 @@ impl Plan {
 
     /// Whether the device that it was compiled for is not lost.
     pub fn is_alive(&self) -> bool {
-        self.program.is_alive()
+        match &self.engine {
+            Engine::Compiled(program) => program.is_alive(),
+            Engine::Interpreted(_) => true,
+        }
     }
 
     /// Why a result has its dtype.
@@ -236,7 +340,10 @@ impl Plan {
 
     /// The kernels of each loop nest that a call runs.
     pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
-        self.program.kernels()
+        match &self.engine {
+            Engine::Compiled(program) => program.kernels(),
+            Engine::Interpreted(_) => vec![Vec::new(); self.lowered.scheduled.len()],
+        }
     }
 
     /// Whether these arguments are what the plan was made for.
@@ -252,6 +359,8 @@ impl Plan {
 /// is compared first. When full, the plan not used for the longest time goes.
 pub(crate) struct Plans {
     plans: RwLock<Vec<Arc<Plan>>>,
+    /// The signatures of plans that went, the latest last.
+    dropped: Mutex<VecDeque<Signature>>,
     latest: AtomicUsize,
     clock: AtomicU64,
 }
@@ -261,7 +370,12 @@ impl Plans {
     pub const LIMIT: usize = 64;
 
     pub fn new() -> Plans {
-        Plans { plans: RwLock::new(Vec::new()), latest: AtomicUsize::new(0), clock: AtomicU64::new(0) }
+        Plans {
+            plans: RwLock::new(Vec::new()),
+            dropped: Mutex::default(),
+            latest: AtomicUsize::new(0),
+            clock: AtomicU64::new(0),
+        }
     }
 
     pub fn find(&self, settings: Settings, args: &[Arg<'_>]) -> Option<Arc<Plan>> {
@@ -283,11 +397,26 @@ impl Plans {
         if plans.len() >= Plans::LIMIT
             && let Some(at) = (0..plans.len()).min_by_key(|&i| plans[i].last_use.load(Relaxed))
         {
-            plans.swap_remove(at);
+            let plan = plans.swap_remove(at);
+            let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+            if dropped.len() >= Plans::LIMIT {
+                dropped.pop_front();
+            }
+            dropped.push_back(Signature { settings: plan.settings, arguments: plan.arguments.clone() });
         }
         plan.last_use.store(self.clock.fetch_add(1, Relaxed), Relaxed);
         self.latest.store(plans.len(), Relaxed);
         plans.push(plan);
+    }
+
+    /// The plans that are kept.
+    pub fn all(&self) -> Vec<Arc<Plan>> {
+        self.plans.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether a plan of this signature went, as far as that is remembered.
+    pub fn was_dropped(&self, signature: &Signature) -> bool {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).contains(signature)
     }
 
     /// The plan used or made last.

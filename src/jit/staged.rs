@@ -5,12 +5,13 @@ use crate::config::{self, Settings};
 use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
 use crate::inspect::{self, Form, Looked, StageDiff};
 use crate::jit::caller::called;
-use crate::jit::erased::{self, Core, TracedFunction};
+use crate::jit::erased::{self, Core, Frame, TracedFunction};
 use crate::jit::function::JitFn;
 use crate::jit::input::{Arg, Destination, Destinations, Inputs};
 use crate::jit::output::{Outputs, Parts};
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::stage::Stage;
+use crate::timing::Clock;
 use crate::trace::{Failure, Recording};
 use ndjit_ir::explain::Input;
 use ndjit_ir::promotion::Policy;
@@ -22,6 +23,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Type and shape of an argument, without data. Row-major in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +69,7 @@ pub struct Traced<M, const N: usize, F: JitFn<M, N>> {
     settings: Settings,
     arguments: Vec<ArgumentType>,
     traced: TracedFunction,
+    times: Vec<(&'static str, Duration)>,
     marker: PhantomData<fn() -> (M, F)>,
 }
 
@@ -76,8 +79,8 @@ pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
     settings: Settings,
     arguments: Vec<ArgumentType>,
     lowered: Arc<ndjit_codegen::Lowered>,
-    hidden: Vec<Array>,
-    lengths: Vec<usize>,
+    frame: Frame,
+    times: Vec<(&'static str, Duration)>,
     marker: PhantomData<fn() -> (M, F)>,
 }
 
@@ -109,8 +112,10 @@ pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
     let arguments = arguments(core, specs, place)?;
     let settings = core.config.settings().on(core.config.device.unwrap_or_default())?;
     let params: Vec<_> = arguments.iter().map(erased::param).collect();
-    let traced = core.trace(settings, &params).map_err(|failure| failure.error.at(place))?;
-    Ok(Traced { core: Arc::clone(core), settings, arguments, traced, marker: PhantomData })
+    let begun = Instant::now();
+    let traced = core.trace(settings, &params, Some(place)).map_err(|failure| failure.error.at(place))?;
+    let times = Clock::traced(begun.elapsed()).times();
+    Ok(Traced { core: Arc::clone(core), settings, arguments, traced, times, marker: PhantomData })
 }
 
 /// What differs in a stage between two signatures.
@@ -134,7 +139,7 @@ pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], plac
     let settings = core.config.settings();
     let mut traced = Vec::new();
     for &policy in policies {
-        match core.trace(Settings { policy, ..settings }, &params) {
+        match core.trace(Settings { policy, ..settings }, &params, Some(place)) {
             Err(Failure { error, before: None }) => return Err(error.at(place)),
             made => traced.push((policy, made.map(|made| made.recording))),
         }
@@ -145,12 +150,13 @@ pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], plac
 impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// Type and shape of each result.
     pub fn results(&self) -> Vec<Spec> {
-        let graph = &self.traced.recording.graph;
+        let Recording { graph, printed, .. } = &self.traced.recording;
         let result = |&o| {
             let dtype = graph.stored(o, self.settings.policy);
             Spec { dtype, ..spec(graph.ty(o), graph.shape(o).clone()) }
         };
-        graph.outputs().iter().map(result).collect()
+        let own = graph.outputs().len().saturating_sub(printed.len());
+        graph.outputs().iter().take(own).map(result).collect()
     }
 
     /// Why a result has its dtype; `None` if there are fewer results.
@@ -230,22 +236,16 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// # Errors
     /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist.
     pub fn lower(self) -> Result<Lowered<M, N, F>> {
-        let recording = self.traced.recording;
-        let lowered = Plan::lower(
-            &recording.graph,
-            &recording.places,
-            &self.arguments,
-            &recording.hidden,
-            &self.core.config,
-            self.settings,
-        )?;
+        let Recording { graph, places, hidden, printed, .. } = self.traced.recording;
+        let (config, settings, mut clock) = (&self.core.config, self.settings, Clock::after(self.times));
+        let lowered = Plan::lower(&graph, &places, &self.arguments, &hidden, config, settings, &mut clock)?;
         Ok(Lowered {
             core: self.core,
             settings: self.settings,
             arguments: self.arguments,
             lowered: Arc::new(lowered),
-            hidden: recording.hidden,
-            lengths: self.traced.lengths,
+            frame: Frame { hidden, lengths: self.traced.lengths, printed },
+            times: clock.times(),
             marker: PhantomData,
         })
     }
@@ -259,7 +259,13 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
 
     fn looked(&self) -> Looked<'_> {
         let (lowered, config, settings) = (&self.lowered, &self.core.config, self.settings);
-        Looked { lowered, config, settings, program: None, inputs: plan::inputs(&self.arguments, self.hidden.len()) }
+        Looked {
+            lowered,
+            config,
+            settings,
+            program: None,
+            inputs: plan::inputs(&self.arguments, self.frame.hidden.len()),
+        }
     }
 
     /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
@@ -316,7 +322,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Backend` if code generation fails.
     pub fn compile(self) -> Result<Compiled<M, N, F>> {
-        let plan = self.core.compiled(self.settings, self.arguments, self.lowered, self.hidden, self.lengths)?;
+        let plan =
+            self.core.compiled(self.settings, self.arguments, self.lowered, self.frame, Clock::after(self.times))?;
         Ok(Compiled { plan: Arc::new(plan), marker: PhantomData })
     }
 }
@@ -409,20 +416,10 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
             let given = erased::argument_type(arg);
             if !expected.accepts(arg) {
                 error = error
-                    .fact(format_args!("argument {i}: compiled for {}", describe(expected)))
-                    .fact(format_args!("            given {}", describe(&given)));
+                    .fact(format_args!("argument {i}: compiled for {expected}"))
+                    .fact(format_args!("            given {given}"));
             }
         }
         Err(error.help("call the jitted function itself to compile for other arguments, or convert them"))
-    }
-}
-
-fn describe(argument: &ArgumentType) -> String {
-    match &argument.layout {
-        ArgumentLayout::Scalar => format!("a number {}", argument.ty),
-        ArgumentLayout::Contiguous => format!("{}{}", argument.ty, argument.shape),
-        ArgumentLayout::Strided(layout) => {
-            format!("{}{} with strides {:?}", argument.ty, argument.shape, layout.strides)
-        }
     }
 }

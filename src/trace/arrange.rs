@@ -43,7 +43,7 @@ pub(super) fn computed(
 
 /// The same recording with all parameters before all other nodes, each sort in its order.
 pub(super) fn params_first(recording: Recording) -> Recording {
-    let Recording { graph, places, supports, hidden } = recording;
+    let Recording { graph, places, supports, hidden, printed } = recording;
     let mut out = Graph::with_slots(&graph);
     let (mut out_places, mut out_supports) = (Places::default(), Supports::default());
     let mut note = |from: NodeId, to: NodeId| {
@@ -83,5 +83,5 @@ pub(super) fn params_first(recording: Recording) -> Recording {
         supports.child(n).into_iter().for_each(|child| out_supports.add_child(Arc::clone(child)));
     }
     out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
-    Recording { graph: out, places: out_places, supports: out_supports, hidden }
+    Recording { graph: out, places: out_places, supports: out_supports, hidden, printed }
 }

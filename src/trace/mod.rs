@@ -4,14 +4,20 @@
 //! the trace. Arrays met while tracing become parameters after the function's own, one per array.
 
 mod arrange;
+mod call;
 mod capture;
+mod escape;
+mod print;
+
+pub(crate) use call::call;
+pub(crate) use escape::{STRAY, outside};
+pub(crate) use print::{Printing, print};
 
 use crate::array::Array;
 use crate::config;
 use crate::explain;
 use crate::expr::{Expr, Node};
 use crate::infer::{self, Inferred, Known, Moved, Reducing};
-use crate::jit::caller::called;
 use crate::manipulation::{Move, Movement};
 use crate::operand::AnyOperand;
 use crate::reductions::Request;
@@ -53,6 +59,8 @@ pub(crate) struct Recording {
     pub supports: Supports,
     /// Arrays the function used without being passed them: the last parameters of the graph.
     pub hidden: Vec<Array>,
+    /// What the function prints when it runs: the last results of the graph.
+    pub printed: Vec<Printing>,
 }
 
 /// Why recording a function failed.
@@ -98,6 +106,7 @@ struct Trace {
     called: Option<Box<Unfinished>>,
     hidden: Vec<(Array, Value)>,
     hidden_at: HashMap<usize, usize>,
+    printed: Vec<(Printing, Value)>,
     /// Arrays that are computed, by identity: they are held so that no other takes that identity.
     formulas: HashMap<usize, (Array, Value)>,
     /// Child graphs by the address of their recording, which is held so that no other takes that address.
@@ -108,16 +117,18 @@ thread_local! {
     static TRACES: RefCell<Vec<Trace>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Traces `function` on parameters of the given types. It gets its parameters and pushes its results.
+/// Traces `function` on parameters of the given types, for a call at `place`. It gets its parameters and pushes its results.
 ///
 /// # Errors
 /// The first error an operation made; `Traced` if a result is not of this trace; `Panic` if the function panicked.
 pub(crate) fn record(
     params: &[Param],
+    place: Option<Place>,
     function: impl FnOnce(&[Expr], &mut Vec<Expr>),
 ) -> std::result::Result<Recording, Failure> {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    escape::begin(id, place);
     let mut trace = Trace {
         id,
         graph: Graph::new(),
@@ -129,6 +140,7 @@ pub(crate) fn record(
         called: None,
         hidden: Vec::new(),
         hidden_at: HashMap::new(),
+        printed: Vec::new(),
         formulas: HashMap::new(),
         children: HashMap::new(),
     };
@@ -136,6 +148,7 @@ pub(crate) fn record(
     TRACES.with_borrow_mut(|traces| traces.push(trace));
     let mut outputs = Vec::new();
     let outcome = catch_unwind(AssertUnwindSafe(|| function(&inputs, &mut outputs)));
+    escape::end(id);
     let Some(mut trace) = TRACES.with_borrow_mut(Vec::pop) else {
         return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost").into());
     };
@@ -246,75 +259,6 @@ pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[E
     parameters.iter().enumerate().map(accept).collect()
 }
 
-/// Calls a traced function in the trace of this thread; its results in order.
-pub(crate) fn call(
-    operands: &[AnyOperand],
-    place: Place,
-    child: impl FnOnce(&[Param]) -> std::result::Result<Arc<Recording>, Failure>,
-) -> Vec<Expr> {
-    let types = TRACES.with_borrow_mut(|traces| {
-        let trace = traces.last_mut()?;
-        let values: std::result::Result<Vec<Value>, u32> =
-            operands.iter().map(|o| trace.value(o, "call", place)).collect();
-        Some(values.map(|values| {
-            let param = |&v: &Value| {
-                let graph = &trace.graph;
-                Param::Array(graph.ty(v), graph.stored(v, config::policy()), graph.shape(v).clone())
-            };
-            let params: Vec<Param> = values.iter().map(param).collect();
-            (values, params)
-        }))
-    });
-    let Some(Ok((mut values, params))) = types else {
-        return match types {
-            Some(Err(error)) => vec![in_trace(|_| Err(error))],
-            _ => vec![STRAY],
-        };
-    };
-    let recording = match child(&params) {
-        Ok(recording) => recording,
-        Err(Failure { error, before }) => {
-            return vec![in_trace(|trace| {
-                if trace.errors.is_empty() {
-                    trace.called = before;
-                }
-                Err(trace.fail(called(error, Some(place))))
-            })];
-        }
-    };
-    let results = TRACES.with_borrow_mut(|traces| {
-        let trace = traces.last_mut()?;
-        for array in &recording.hidden {
-            match trace.capture(array, place) {
-                Ok(value) => values.push(value),
-                Err(error) => return Some(vec![trace.expr_of(Err(error))]),
-            }
-        }
-        if recording.graph.outputs().is_empty() {
-            return Some(Vec::new());
-        }
-        let key = Arc::as_ptr(&recording) as usize;
-        let number = match trace.children.get(&key) {
-            Some((number, _)) => *number,
-            None => {
-                let number = trace.graph.child(Arc::new(recording.graph.clone()));
-                trace.places.add_child(Arc::new(recording.places.clone()));
-                trace.supports.add_child(Arc::new(recording.supports.clone()));
-                trace.children.insert(key, (number, Arc::clone(&recording)));
-                number
-            }
-        };
-        let graph = &recording.graph;
-        let mut types = Vec::new();
-        for &output in graph.outputs() {
-            types.push((graph.ty(output), trace.graph.intern(graph.shape(output))));
-        }
-        let first = trace.add(NodeKind::Call(number), &values, &types, place);
-        Some((0..types.len() as u32).map(|i| trace.expr_of(Ok(Value(first.0 + i)))).collect())
-    });
-    results.unwrap_or_default()
-}
-
 /// Type, stored dtype and shape of a value of this thread's trace; `what` asks.
 ///
 /// # Errors
@@ -337,10 +281,10 @@ pub(crate) fn explain(x: Expr, place: Place) -> Result<Explanation> {
 
 fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R) -> Result<R> {
     TRACES.with_borrow(|traces| {
-        let trace = traces.last().filter(|t| t.id == x.trace).ok_or_else(|| outside(what))?;
+        let trace = traces.last().filter(|t| t.id == x.trace).ok_or_else(|| outside(what, x))?;
         match x.node {
             Node::Value(value) => Ok(ask(trace, value)),
-            Node::Poisoned(error) => Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside(what))),
+            Node::Poisoned(error) => Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside(what, x))),
         }
     })
 }
@@ -355,9 +299,6 @@ pub(crate) fn note_error(error: &Error) {
     let _ = in_trace(|trace| Err(trace.fail(error.clone())));
 }
 
-/// An expression outside every trace. Nothing can be read from it, and no trace accepts it.
-pub(crate) const STRAY: Expr = Expr { trace: 0, node: Node::Poisoned(0), _thread: PhantomData };
-
 fn in_trace(make: impl FnOnce(&mut Trace) -> std::result::Result<Value, u32>) -> Expr {
     TRACES.with_borrow_mut(|traces| match traces.last_mut() {
         Some(trace) => {
@@ -370,11 +311,11 @@ fn in_trace(make: impl FnOnce(&mut Trace) -> std::result::Result<Value, u32>) ->
 
 impl Trace {
     fn expr_of(&self, made: std::result::Result<Value, u32>) -> Expr {
-        let node = match made {
-            Ok(value) => Node::Value(value),
-            Err(error) => Node::Poisoned(error),
+        let (node, made) = match made {
+            Ok(value) => (Node::Value(value), self.places.first(self.graph.producer(value))),
+            Err(error) => (Node::Poisoned(error), self.errors.get(error as usize).and_then(Error::place)),
         };
-        Expr { trace: self.id, node, _thread: PhantomData }
+        Expr { trace: self.id, node, made, _thread: PhantomData }
     }
 
     fn fail(&mut self, error: Error) -> u32 {
@@ -433,7 +374,7 @@ impl Trace {
         match x.node {
             Node::Value(value) if x.trace == self.id => Ok(value),
             Node::Poisoned(error) if x.trace == self.id => Err(error),
-            Node::Value(_) | Node::Poisoned(_) => Err(self.fail(outside(what).at(place))),
+            Node::Value(_) | Node::Poisoned(_) => Err(self.fail(outside(what, x).at(place))),
         }
     }
 
@@ -518,7 +459,7 @@ impl Trace {
                 Node::Value(value) if output.trace == self.id => values.push(value),
                 Node::Poisoned(_) if output.trace == self.id => {}
                 Node::Value(_) | Node::Poisoned(_) => {
-                    self.fail(outside("return"));
+                    self.fail(outside("return", output));
                 }
             }
         }
@@ -527,9 +468,12 @@ impl Trace {
             let nodes = self.before_error.unwrap_or(graph.node_count());
             return Err(Failure { error, before: Some(Box::new(Unfinished { graph, places, nodes, called })) });
         }
+        let (printed, hidden_results): (Vec<Printing>, Vec<Value>) = self.printed.into_iter().unzip();
+        values.extend(hidden_results);
         self.graph.set_outputs(values);
         let hidden: Vec<Array> = self.hidden.into_iter().map(|(array, _)| array).collect();
-        let recording = Recording { graph: self.graph, places: self.places, supports: self.supports, hidden };
+        let Trace { graph, places, supports, .. } = self;
+        let recording = Recording { graph, places, supports, hidden, printed };
         Ok(if recording.hidden.is_empty() { recording } else { arrange::params_first(recording) })
     }
 }
@@ -552,11 +496,6 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => None,
     }
-}
-
-fn outside(what: &str) -> Error {
-    Error::new(ErrorCode::Traced, format!("{what}: a traced value was used outside its trace"))
-        .help("values of a traced function end with it; return them, or pass them as arguments")
 }
 
 fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {

@@ -1,6 +1,7 @@
 //! The examples that README.md and pages of docs/ show with what they print.
 
 pub mod arrays;
+pub mod debugging;
 pub mod dumps;
 pub mod table;
 
@@ -10,8 +11,11 @@ use ndjit::Result;
 pub type Examples = &'static [(&'static str, fn() -> Result<()>)];
 
 /// The examples of each file, with its text.
-pub const FILES: [(&str, Examples); 2] =
-    [(include_str!("arrays.rs"), arrays::EXAMPLES), (include_str!("dumps.rs"), dumps::EXAMPLES)];
+pub const FILES: [(&str, Examples); 3] = [
+    (include_str!("arrays.rs"), arrays::EXAMPLES),
+    (include_str!("debugging.rs"), debugging::EXAMPLES),
+    (include_str!("dumps.rs"), dumps::EXAMPLES),
+];
 
 /// What an example does, as a page shows it: the lines of its function but the last.
 pub fn code(name: &str) -> Option<String> {

@@ -183,6 +183,17 @@ impl DType {
         matches!(self, DType::F16 | DType::Bf16)
     }
 
+    /// The bits of positive infinity, of a real float: larger ones, but for the sign, are NaNs.
+    pub const fn infinity_bits(self) -> Option<u64> {
+        match self {
+            DType::Bf16 => Some(0x7f80),
+            DType::F16 => Some(0x7c00),
+            DType::F32 => Some(0x7f80_0000),
+            DType::F64 => Some(0x7ff0_0000_0000_0000),
+            _ => None,
+        }
+    }
+
     /// The dtype of the real part: `c64` gives `f32`, `c128` gives `f64`, others give themselves.
     pub const fn real(self) -> DType {
         match self {

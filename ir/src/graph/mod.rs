@@ -6,6 +6,7 @@
 
 mod parse;
 mod places;
+mod shrink;
 mod text;
 mod verify;
 

@@ -121,6 +121,25 @@ impl Tensor {
         }
     }
 
+    /// Whether an element, or a part of it, is a NaN.
+    ///
+    /// # Panics
+    /// If `index` is out of bounds.
+    pub fn is_nan(&self, index: usize) -> bool {
+        let part = self.dtype.real();
+        self.get(index).iter().any(|&word| is_nan(part, word))
+    }
+
+    /// Whether an element, with all its parts, is neither NaN nor infinite.
+    ///
+    /// # Panics
+    /// If `index` is out of bounds.
+    pub fn is_finite(&self, index: usize) -> bool {
+        let part = self.dtype.real();
+        let infinity = part.infinity_bits();
+        self.get(index).iter().all(|&word| infinity.is_none_or(|infinity| magnitude(part, word) < infinity))
+    }
+
     /// Whether both have the same dtype, shape and bits, where any NaN equals any other: sign and payload of a NaN are not
     /// specified.
     pub fn same_bits(&self, other: &Tensor) -> bool {
@@ -158,14 +177,12 @@ impl fmt::Debug for Tensor {
 
 /// Whether a storage word of a real dtype is a NaN.
 fn is_nan(dtype: DType, word: u64) -> bool {
-    let (exponent, magnitude) = match dtype {
-        DType::Bf16 => (0x7f80, word & 0x7fff),
-        DType::F16 => (0x7c00, word & 0x7fff),
-        DType::F32 => (0x7f80_0000, word & 0x7fff_ffff),
-        DType::F64 => (0x7ff0_0000_0000_0000, word & (u64::MAX >> 1)),
-        _ => return false,
-    };
-    magnitude > exponent
+    dtype.infinity_bits().is_some_and(|infinity| magnitude(dtype, word) > infinity)
+}
+
+/// A storage word without its sign.
+fn magnitude(dtype: DType, word: u64) -> u64 {
+    word & (dtype.storage()[0].mask() >> 1)
 }
 
 pub(super) fn read_word(bytes: &[u8], at: usize, ty: PrimType) -> u64 {

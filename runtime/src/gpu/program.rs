@@ -14,6 +14,7 @@ use crate::executable::{Argument, Output};
 use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
 use crate::reduce::element;
+use crate::spans;
 use ndjit_codegen::wgsl::Step;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::literal::Literal;
@@ -178,7 +179,8 @@ impl Program {
         }
         places.resize_with(self.plan.locations, || None);
         let mut recording = Recording::new(&self.gpu);
-        for (kernel, step) in self.kernels.iter().zip(&self.plan.steps) {
+        for (n, (kernel, step)) in self.kernels.iter().zip(&self.plan.steps).enumerate() {
+            let _span = spans::launch(n, 1);
             for output in &step.outputs {
                 let place = &mut places[output.location as usize];
                 // Another kernel may have made a part of it before.

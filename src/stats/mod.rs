@@ -1,4 +1,11 @@
-//! Counters of the process and of threads: what was traced, planned and compiled.
+//! Counters of the process and of threads: what was traced, planned and compiled. Of one function: `function`, and measured: `profile`.
+
+mod function;
+mod profile;
+mod table;
+
+pub use function::{FunctionStats, KernelStats};
+pub use profile::{LaunchProfile, Profile};
 
 use std::cell::Cell;
 use std::fmt;
@@ -24,19 +31,6 @@ pub struct Stats {
     pub allocations: u64,
     /// Blocks of memory that were used again instead.
     pub reuses: u64,
-}
-
-/// One kernel of a compiled function: a loop nest, or several of which each computes a tile of its results after the other, while
-/// what they share is in the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct KernelStats {
-    /// Loop nests.
-    pub nests: usize,
-    /// Bytes of machine code; 0 where the loop interpreter runs instead.
-    pub code_bytes: usize,
-    /// From loops to machine code. Spent once: later users find the kernel in the process's cache.
-    pub compile_time: Duration,
 }
 
 static TRACES: AtomicU64 = AtomicU64::new(0);

@@ -1,0 +1,135 @@
+//! How much a lowered program does: bytes that must move, elements, operations, memory. Counted from the program alone, whatever runs it.
+//!
+//! Elements of a broadcast operand count once, and what kernels of one launch hand to each other is not read from memory: the bytes are
+//! those that must move at least. A floating-point operation is an op of a kernel whose result is a float, at each index it is computed
+//! at: one, whichever op it is, on complex numbers two, a multiplication of these six; an element that is reduced or scanned is one more.
+//! Selections, comparisons and casts are none.
+
+use crate::lower::{Lowered, Scheduled};
+use crate::passes::tile::Launch;
+use ndjit_ir::graph::Value;
+use ndjit_ir::kernel::{FusedKernel, StmtKind};
+use ndjit_ir::loops::Layout;
+use ndjit_ir::{DType, Kind, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a launch does in a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Indices of the loops, of all nests.
+    pub elements: u64,
+    /// Bytes read from memory, at least.
+    pub read: u64,
+    /// Bytes written to memory.
+    pub written: u64,
+    /// Floating-point operations.
+    pub flops: u64,
+}
+
+/// The memory that a call takes beside its arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Arrays that are made: results and intermediate ones.
+    pub arrays: usize,
+    /// Bytes of the results.
+    pub results: u64,
+    /// Bytes of all intermediate arrays.
+    pub intermediates: u64,
+    /// Bytes held at once, at most: each intermediate array from the launch that makes it to the last that reads it. Memory that a result
+    /// takes over from an operand is counted for both.
+    pub peak: u64,
+}
+
+impl Lowered {
+    /// What a launch does.
+    pub fn work(&self, launch: &Launch) -> Work {
+        let mut work = Work::default();
+        let mut read: FxHashMap<Value, u64> = FxHashMap::default();
+        let mut written: FxHashSet<Value> = FxHashSet::default();
+        for n in launch.kernels.clone() {
+            let (kernel, scheduled) = (&self.kernels[n], &self.scheduled[n]);
+            let Scheduled { nest, geometry, .. } = scheduled;
+            let elements = geometry.extents.iter().fold(1u64, |n, &extent| n.saturating_mul(extent as u64));
+            work.elements = work.elements.saturating_add(elements);
+            work.flops = work.flops.saturating_add(flops(kernel).saturating_mul(elements));
+            for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
+                if !access.index && !written.contains(&value) {
+                    let bytes = touched(layout, &geometry.extents, access.dtype);
+                    let known = read.entry(value).or_default();
+                    *known = bytes.max(*known);
+                }
+            }
+            let stored = &geometry.extents[..nest.stored()];
+            for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
+                work.written = work.written.saturating_add(touched(layout, stored, access.dtype));
+                written.insert(value);
+            }
+        }
+        work.read = read.values().fold(0, |all, &bytes| all.saturating_add(bytes));
+        work
+    }
+
+    /// The memory that a call takes.
+    pub fn memory(&self) -> Memory {
+        let graph = &self.simplified;
+        let bytes =
+            |value: Value| graph.shape(value).bytes(graph.ty(value).bytes()).map_or(u64::MAX, |bytes| bytes as u64);
+        let mut last: FxHashMap<Value, usize> = FxHashMap::default();
+        for (n, launch) in self.launches.iter().enumerate() {
+            for scheduled in &self.scheduled[launch.kernels.clone()] {
+                let used = scheduled.inputs.iter().chain(&scheduled.outputs);
+                used.for_each(|&value| _ = last.insert(value, n));
+            }
+        }
+        let results: FxHashSet<Value> = self.stored.iter().copied().collect();
+        let mut memory = Memory::default();
+        let mut live: FxHashMap<Value, u64> = FxHashMap::default();
+        for (n, launch) in self.launches.iter().enumerate() {
+            for &value in self.scheduled[launch.kernels.clone()].iter().flat_map(|scheduled| &scheduled.outputs) {
+                let bytes = bytes(value);
+                if live.insert(value, bytes).is_some() {
+                    continue;
+                }
+                memory.arrays += 1;
+                let kind = if results.contains(&value) { &mut memory.results } else { &mut memory.intermediates };
+                *kind = kind.saturating_add(bytes);
+            }
+            memory.peak = memory.peak.max(live.values().fold(0, |all, &bytes| all.saturating_add(bytes)));
+            live.retain(|value, _| results.contains(value) || last.get(value).is_some_and(|&last| last > n));
+        }
+        memory
+    }
+}
+
+/// Bytes of the different elements of an operand, at most: not more than lie between its first and its last.
+fn touched(layout: &Layout, extents: &[usize], dtype: DType) -> u64 {
+    if extents.contains(&0) {
+        return 0;
+    }
+    let moving = || extents.iter().zip(&layout.strides).filter(|(_, stride)| **stride != 0);
+    let elements = moving().fold(1u64, |n, (&extent, _)| n.saturating_mul(extent as u64));
+    let size = dtype.bytes() as u64;
+    let span = moving().fold(size, |span, (&extent, &stride)| {
+        span.saturating_add((extent as u64 - 1).saturating_mul(stride.unsigned_abs() as u64))
+    });
+    elements.saturating_mul(size).min(span)
+}
+
+/// Floating-point operations of a kernel at one index.
+fn flops(kernel: &FusedKernel) -> u64 {
+    let ops = kernel.body.stmts.iter().map(|stmt| match stmt.kind {
+        StmtKind::Op(Op::Where) | StmtKind::Load(_) | StmtKind::Literal(_) | StmtKind::Cast => 0,
+        StmtKind::Op(op) => of_op(op, stmt.dtype),
+    });
+    let reduced = kernel.reduce.iter().flat_map(|_| &kernel.body.outputs);
+    ops.chain(reduced.map(|&scalar| of_op(Op::Add, kernel.body.dtype(scalar)))).sum()
+}
+
+fn of_op(op: Op, result: DType) -> u64 {
+    match (result.kind(), op) {
+        (Kind::Float, _) => 1,
+        (Kind::Complex, Op::Multiply) => 6,
+        (Kind::Complex, _) => 2,
+        (Kind::Bool | Kind::UInt | Kind::Int, _) => 0,
+    }
+}

@@ -1,0 +1,40 @@
+//! Spans for the crate `tracing`, with the feature of that name: one for each stage of a program's way to machine code, and one for each
+//! launch of a call. Without the feature they are nothing.
+
+/// A span that is left when this is dropped.
+#[must_use]
+#[derive(Debug)]
+pub struct Span {
+    #[cfg(feature = "tracing")]
+    _entered: tracing::span::EnteredSpan,
+}
+
+macro_rules! spans {
+    ($($(#[$doc:meta])* $function:ident $name:literal ($($field:ident: $ty:ty),*);)*) => {$(
+        $(#[$doc])*
+        #[cfg(feature = "tracing")]
+        pub fn $function($($field: $ty),*) -> Span {
+            Span { _entered: tracing::debug_span!(target: "ndjit", $name, $($field),*).entered() }
+        }
+
+        $(#[$doc])*
+        #[cfg(not(feature = "tracing"))]
+        #[inline(always)]
+        pub fn $function($(_: $ty),*) -> Span {
+            Span {}
+        }
+    )*};
+}
+
+spans! {
+    /// A function is traced.
+    trace "ndjit::trace" (params: usize);
+    /// A pass runs.
+    lower "ndjit::lower" (pass: &'static str);
+    /// The kernels of a program are compiled, or found.
+    compile "ndjit::compile" (kernels: usize);
+    /// One kernel is compiled that the cache did not hold.
+    kernel "ndjit::kernel" (rank: usize, inputs: usize, outputs: usize);
+    /// A launch runs: so many nests of loops, tile by tile if they are several. On a GPU it is handed over.
+    launch "ndjit::launch" (launch: usize, nests: usize);
+}

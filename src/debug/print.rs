@@ -1,0 +1,105 @@
+//! Printing values of functions when they run: [`debug_print`].
+
+use crate::array::Array;
+use crate::operand::{Computed, Math};
+use crate::trace::Printing;
+use ndjit_ir::{Error, Place};
+use std::cell::RefCell;
+use std::fmt;
+
+/// A value that [`debug_print`] printed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DebugPrint {
+    /// What was written before it.
+    pub label: String,
+    /// Where it is printed.
+    pub place: Place,
+    /// The value.
+    pub value: Array,
+}
+
+impl fmt::Display for DebugPrint {
+    /// Label, type, shape and place in a line, below it the elements.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DebugPrint { label, place, value } = self;
+        write!(f, "{label}: {}{} at {place}\n{value}", value.value_type(), value.shape())
+    }
+}
+
+/// Prints a value when the function that is traced runs, and gives the value. What is printed is a result of the program beside those
+/// of the function: nothing else that is computed changes, and it is printed when a call is done, on every device, from functions
+/// that are inlined as well; in the order in which the function was traced. An [`Array`] is evaluated and printed at once.
+///
+/// It goes to standard error, or to whoever [collects](collect_debug_output) it on the thread that calls.
+///
+/// ```
+/// use ndjit::{Array, debug::{collect_debug_output, debug_print}, jit};
+///
+/// let f = jit(|x, y| debug_print("doubled", y * 2) + x);
+/// let (z, printed) = collect_debug_output(|| f(&Array::from([1.0f32, 2.0]), &Array::from([10.0f32, 20.0])));
+/// assert_eq!(z.to_vec::<f32>()?, [21.0, 42.0]);
+/// assert_eq!(printed[0].label, "doubled");
+/// assert_eq!(printed[0].value.to_vec::<f32>()?, [20.0, 40.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn debug_print<X: Math>(label: &str, x: X) -> X::Out {
+    <X::Out as Computed>::debug_print(label, x.operand(), Place::caller())
+}
+
+/// Runs `body` and collects what functions and arrays print on this thread, instead of standard error.
+///
+/// ```
+/// use ndjit::{Array, debug::{collect_debug_output, debug_print}};
+///
+/// let (_, printed) = collect_debug_output(|| debug_print("x", &Array::from([1i8, 2])));
+/// assert!(printed[0].to_string().starts_with("x: i8[2] at ") && printed[0].to_string().ends_with("\n[1 2]"));
+/// ```
+pub fn collect_debug_output<R>(body: impl FnOnce() -> R) -> (R, Vec<DebugPrint>) {
+    /// Takes the collection away again, also if `body` panics.
+    struct Collection;
+    impl Drop for Collection {
+        fn drop(&mut self) {
+            COLLECTED.with_borrow_mut(Vec::pop);
+        }
+    }
+    COLLECTED.with_borrow_mut(|collected| collected.push(Vec::new()));
+    let collection = Collection;
+    let value = body();
+    let printed = COLLECTED.with_borrow_mut(|collected| collected.last_mut().map(std::mem::take).unwrap_or_default());
+    drop(collection);
+    (value, printed)
+}
+
+thread_local! {
+    /// What is collected on this thread, for the innermost body last.
+    static COLLECTED: RefCell<Vec<Vec<DebugPrint>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Prints a value now.
+pub(crate) fn show(printing: &Printing, value: Array) {
+    let printed = DebugPrint { label: printing.label.to_string(), place: printing.place, value };
+    let left = COLLECTED.with_borrow_mut(|collected| match collected.last_mut() {
+        Some(collected) => {
+            collected.push(printed);
+            None
+        }
+        None => Some(printed),
+    });
+    if let Some(printed) = left {
+        eprintln!("{printed}");
+    }
+}
+
+/// Prints an array now; a failed one stays as it is.
+pub(crate) fn array(label: &str, value: Array, place: Place) -> Array {
+    let evaluated: Result<(), Error> = value.eval().map(|_| ());
+    match evaluated {
+        Ok(()) => {
+            show(&Printing { label: label.into(), place }, value.clone());
+            value
+        }
+        Err(error) => Array::poisoned(error),
+    }
+}

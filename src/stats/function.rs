@@ -1,0 +1,158 @@
+//! What one function's last program does and what it took to make: kernels, bytes, operations, memory, time of each stage.
+
+use super::table;
+use crate::jit::plan::Plan;
+use crate::jit::{JitFn, Jitted};
+use ndjit_codegen::Work;
+use ndjit_runtime::KernelCode;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One kernel of a compiled function: a loop nest, or several of which each computes a tile of its results after the other, while
+/// what they share is in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelStats {
+    /// Loop nests.
+    pub nests: usize,
+    /// Indices of the loops, of all nests.
+    pub elements: u64,
+    /// Bytes that a call reads from memory, at least: elements of a broadcast array once, and nothing that nests of this kernel hand to each
+    /// other.
+    pub bytes_read: u64,
+    /// Bytes that a call writes.
+    pub bytes_written: u64,
+    /// Floating-point operations of a call: each op of the stage [`kernels`](crate::Stage::Kernels) whose result is a float, at each
+    /// index, is one, whichever op it is; on complex numbers two, a multiplication six. An element that is reduced or scanned is one
+    /// more. Selections, comparisons, casts and what is done to integers are none.
+    pub flops: u64,
+    /// Bytes of machine code; 0 where an interpreter runs instead.
+    pub code_bytes: usize,
+    /// From loops to machine code. Spent once: later users find the kernel in the process's cache.
+    pub compile_time: Duration,
+}
+
+/// What a function's program does, and what it took to make: see [`Jitted::stats`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FunctionStats {
+    /// The kernels, in the order they run.
+    pub kernels: Vec<KernelStats>,
+    /// How long each stage took when the program was made, in order: `trace`, the passes, and `compile`, in which are the passes that are
+    /// the machine's (`split`, `expand`, `legalize`) and the code generator, for kernels that the cache did not hold.
+    pub stages: Vec<(&'static str, Duration)>,
+    /// Arrays that a call makes: results and intermediate ones.
+    pub allocations: usize,
+    /// Bytes of the results.
+    pub result_bytes: u64,
+    /// Bytes of all intermediate arrays.
+    pub intermediate_bytes: u64,
+    /// Bytes that a call holds at once beside its arguments, at most; less where results take the memory of operands.
+    pub peak_bytes: u64,
+}
+
+impl FunctionStats {
+    /// Bytes that a call reads from memory, at least.
+    pub fn bytes_read(&self) -> u64 {
+        self.kernels.iter().map(|kernel| kernel.bytes_read).sum()
+    }
+
+    /// Bytes that a call writes.
+    pub fn bytes_written(&self) -> u64 {
+        self.kernels.iter().map(|kernel| kernel.bytes_written).sum()
+    }
+
+    /// Floating-point operations of a call, counted as in [`KernelStats::flops`].
+    pub fn flops(&self) -> u64 {
+        self.kernels.iter().map(|kernel| kernel.flops).sum()
+    }
+
+    /// The time from the closure to a program that runs.
+    pub fn time(&self) -> Duration {
+        self.stages.iter().map(|(_, time)| *time).sum()
+    }
+}
+
+impl fmt::Display for FunctionStats {
+    /// A table of kernels, the memory of a call, and the stages with their times.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = |(n, kernel): (usize, &KernelStats)| {
+            vec![
+                n.to_string(),
+                kernel.nests.to_string(),
+                kernel.elements.to_string(),
+                table::bytes(kernel.bytes_read),
+                table::bytes(kernel.bytes_written),
+                kernel.flops.to_string(),
+                table::bytes(kernel.code_bytes as u64),
+                table::time(kernel.compile_time),
+            ]
+        };
+        let rows: Vec<Vec<String>> = self.kernels.iter().enumerate().map(row).collect();
+        let heading = ["kernel", "nests", "elements", "read", "written", "flops", "code", "compiled in"];
+        table::write(f, &heading, &rows)?;
+        let FunctionStats { allocations, result_bytes, intermediate_bytes, peak_bytes, .. } = self;
+        let (results, between, peak) =
+            (table::bytes(*result_bytes), table::bytes(*intermediate_bytes), table::bytes(*peak_bytes));
+        writeln!(f, "memory: arrays {allocations}, results {results}, intermediate {between}, at once {peak}")?;
+        let stages: Vec<String> =
+            self.stages.iter().map(|(stage, time)| format!("{stage} {}", table::time(*time))).collect();
+        write!(f, "stages: {}", stages.join(", "))
+    }
+}
+
+/// The kernels of a plan, in the order they run.
+pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
+    let nests = plan.kernels();
+    let stats = |launch: &ndjit_codegen::passes::tile::Launch| {
+        let kernels: Vec<&Arc<dyn KernelCode>> =
+            nests.iter().take(launch.kernels.end).skip(launch.kernels.start).flatten().collect();
+        let Work { elements, read, written, flops } = plan.lowered.work(launch);
+        KernelStats {
+            nests: launch.kernels.len(),
+            elements,
+            bytes_read: read,
+            bytes_written: written,
+            flops,
+            code_bytes: kernels.iter().map(|kernel| kernel.code_bytes()).sum(),
+            compile_time: kernels.iter().map(|kernel| kernel.compile_time()).sum(),
+        }
+    };
+    plan.lowered.launches.iter().map(stats).collect()
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
+    /// The kernels of the last call's signature, in the order they run; empty before the first call.
+    pub fn kernels(&self) -> Vec<KernelStats> {
+        self.core.plans.last().map_or_else(Vec::new, |plan| kernels(&plan))
+    }
+
+    /// What the program of the last call's signature does, and what it took to make; nothing before the first call. Known before a call
+    /// runs, from the program alone: [`profile`](Jitted::profile) measures.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// f.call((&Array::from(vec![1.0f32; 1000]), &Array::from(vec![1i8; 1000])))?;
+    /// let stats = f.stats();
+    /// assert_eq!((stats.bytes_read(), stats.bytes_written()), (5000, 4000));
+    /// // The addition; the multiplication is one of integers.
+    /// assert_eq!(stats.flops(), 1000);
+    /// println!("{stats}");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn stats(&self) -> FunctionStats {
+        let Some(plan) = self.core.plans.last() else { return FunctionStats::default() };
+        let memory = plan.lowered.memory();
+        FunctionStats {
+            kernels: kernels(&plan),
+            stages: plan.times.clone(),
+            allocations: memory.arrays,
+            result_bytes: memory.results,
+            intermediate_bytes: memory.intermediates,
+            peak_bytes: memory.peak,
+        }
+    }
+}

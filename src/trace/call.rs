@@ -1,0 +1,83 @@
+//! Calls of traced functions in traces: one node, whose graph is the called function's.
+
+use super::{Failure, Param, Recording, STRAY, TRACES, in_trace};
+use crate::config;
+use crate::expr::Expr;
+use crate::jit::caller::called;
+use crate::operand::AnyOperand;
+use ndjit_ir::Place;
+use ndjit_ir::graph::{NodeKind, Value};
+use std::sync::Arc;
+
+/// Calls a traced function in the trace of this thread; its results in order.
+pub(crate) fn call(
+    operands: &[AnyOperand],
+    place: Place,
+    child: impl FnOnce(&[Param]) -> std::result::Result<Arc<Recording>, Failure>,
+) -> Vec<Expr> {
+    let types = TRACES.with_borrow_mut(|traces| {
+        let trace = traces.last_mut()?;
+        let values: std::result::Result<Vec<Value>, u32> =
+            operands.iter().map(|o| trace.value(o, "call", place)).collect();
+        Some(values.map(|values| {
+            let param = |&v: &Value| {
+                let graph = &trace.graph;
+                Param::Array(graph.ty(v), graph.stored(v, config::policy()), graph.shape(v).clone())
+            };
+            let params: Vec<Param> = values.iter().map(param).collect();
+            (values, params)
+        }))
+    });
+    let Some(Ok((mut values, params))) = types else {
+        return match types {
+            Some(Err(error)) => vec![in_trace(|_| Err(error))],
+            _ => vec![STRAY],
+        };
+    };
+    let recording = match child(&params) {
+        Ok(recording) => recording,
+        Err(Failure { error, before }) => {
+            return vec![in_trace(|trace| {
+                if trace.errors.is_empty() {
+                    trace.called = before;
+                }
+                Err(trace.fail(called(error, Some(place))))
+            })];
+        }
+    };
+    let results = TRACES.with_borrow_mut(|traces| {
+        let trace = traces.last_mut()?;
+        for array in &recording.hidden {
+            match trace.capture(array, place) {
+                Ok(value) => values.push(value),
+                Err(error) => return Some(vec![trace.expr_of(Err(error))]),
+            }
+        }
+        if recording.graph.outputs().is_empty() {
+            return Some(Vec::new());
+        }
+        let key = Arc::as_ptr(&recording) as usize;
+        let number = match trace.children.get(&key) {
+            Some((number, _)) => *number,
+            None => {
+                let number = trace.graph.child(Arc::new(recording.graph.clone()));
+                trace.places.add_child(Arc::new(recording.places.clone()));
+                trace.supports.add_child(Arc::new(recording.supports.clone()));
+                trace.children.insert(key, (number, Arc::clone(&recording)));
+                number
+            }
+        };
+        let graph = &recording.graph;
+        let mut types = Vec::new();
+        for &output in graph.outputs() {
+            types.push((graph.ty(output), trace.graph.intern(graph.shape(output))));
+        }
+        let first = trace.add(NodeKind::Call(number), &values, &types, place);
+        let mut results: Vec<Value> = (0..types.len() as u32).map(|i| Value(first.0 + i)).collect();
+        // The last ones are printed, by the function that calls.
+        let printed = results.split_off(results.len().saturating_sub(recording.printed.len()));
+        trace.printed.extend(recording.printed.iter().cloned().zip(printed));
+        Some(results.into_iter().map(|value| trace.expr_of(Ok(value))).collect())
+    });
+    results.unwrap_or_default()
+}

@@ -1,0 +1,73 @@
+//! Values of a trace that are used where it is not: the error says where the value was made, and in which call.
+//!
+//! Of the last traces of a thread it is known for which call they were made. Nothing but messages depends on this.
+
+use crate::expr::{Expr, Node};
+use ndjit_ir::{Error, ErrorCode, Place};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+
+/// Traces that are remembered.
+const LIMIT: usize = 64;
+
+/// A trace of this thread.
+struct Known {
+    id: u32,
+    /// Where the call is that it was made for.
+    place: Option<Place>,
+    /// Whether it is being recorded.
+    open: bool,
+}
+
+thread_local! {
+    static KNOWN: RefCell<VecDeque<Known>> = const { RefCell::new(VecDeque::new()) };
+}
+
+/// Notes that a trace begins, for a call at `place`.
+pub(super) fn begin(id: u32, place: Option<Place>) {
+    KNOWN.with_borrow_mut(|known| {
+        if known.len() == LIMIT {
+            known.pop_front();
+        }
+        known.push_back(Known { id, place, open: true });
+    });
+}
+
+/// Notes that a trace has ended.
+pub(super) fn end(id: u32) {
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(trace) = known.iter_mut().rfind(|trace| trace.id == id) {
+            trace.open = false;
+        }
+    });
+}
+
+/// An expression outside every trace. Nothing can be read from it, and no trace accepts it.
+pub(crate) const STRAY: Expr = Expr { trace: 0, node: Node::Poisoned(0), made: None, _thread: PhantomData };
+
+/// The error of `what`, which met a value of another trace than the one being recorded.
+pub(crate) fn outside(what: &str, x: Expr) -> Error {
+    let error = Error::new(ErrorCode::Traced, format!("{what}: a traced value was used outside its trace"));
+    if x.trace == STRAY.trace {
+        return error
+            .fact("the value: made where no function is traced, from one that was kept after its trace")
+            .help("values of a traced function end with it; return them, and compute with the result");
+    }
+    let error = match (x.made, x.node) {
+        (Some(made), _) => error.fact(format_args!("the value: made at {made}")),
+        (None, Node::Value(_)) => error.fact("the value: a parameter of the traced function"),
+        (None, Node::Poisoned(_)) => error,
+    };
+    let (place, open) = KNOWN.with_borrow(|known| {
+        known.iter().rfind(|trace| trace.id == x.trace).map_or((None, false), |trace| (trace.place, trace.open))
+    });
+    let error = match place {
+        Some(place) => error.fact(format_args!("its trace: for the call at {place}")),
+        None => error,
+    };
+    error.help(match open {
+        true => "that trace is not finished: pass the value to the inner function as an argument, `g.inline((x,))`",
+        false => "values of a traced function end with it; return them, or pass them as arguments",
+    })
+}

@@ -1,0 +1,69 @@
+//! The environment variables. They are read once by a process, so each test runs itself anew with one set.
+
+use ndjit::{Array, jit, sqrt};
+use std::process::Command;
+
+const CHILD: &str = "NDJIT_TEST_DEBUG_CHILD";
+
+/// What a test of this file prints on standard error in a process with a variable set.
+fn child(test: &str, variable: &str) -> String {
+    let exe = std::env::current_exe().unwrap();
+    let name = format!("environment::{test}");
+    let out =
+        Command::new(exe).args([&name, "--exact", "--nocapture"]).env(CHILD, "1").env(variable, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.success(), "{text}");
+    text
+}
+
+fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+#[test]
+fn misses_are_printed() {
+    if is_child() {
+        let f = jit(|x| x + 1);
+        f.call((&[1.0f32; 3],)).unwrap();
+        f.call((&[1.0f32; 3],)).unwrap();
+        f.call((&[1.0f32; 4],)).unwrap();
+        return;
+    }
+    let text = child("misses_are_printed", "NDJIT_EXPLAIN_MISSES");
+    assert_eq!(text.matches("not known: ").count(), 2, "{text}");
+    assert!(text.contains("argument 0: f32[4], known f32[3]"), "{text}");
+}
+
+#[test]
+fn compiled_code_is_not_used() {
+    if is_child() {
+        let f = jit(|x| x * 3);
+        assert_eq!(f.call((&[1.0f32, 2.0],)).unwrap().to_vec::<f32>().unwrap(), [3.0, 6.0]);
+        assert_eq!((&Array::from([1i32]) + 1).to_vec::<i32>().unwrap(), [2]);
+        assert_eq!((f.compile_count(), ndjit::stats().kernels_compiled), (0, 0));
+        ndjit::set_default_dtype(ndjit::DType::F64);
+        f.call((&[1.0f32; 5],)).unwrap();
+        assert_eq!(ndjit::stats().kernels_compiled, 0);
+        return;
+    }
+    child("compiled_code_is_not_used", "NDJIT_DISABLE_JIT");
+}
+
+#[test]
+fn nans_are_errors() {
+    if is_child() {
+        assert_eq!(jit(|x| sqrt(x)).call((&[-1.0f32],)).unwrap_err().code(), ndjit::ErrorCode::Nan);
+        return;
+    }
+    child("nans_are_errors", "NDJIT_DEBUG_NANS");
+}
+
+#[test]
+fn values_are_printed_on_standard_error() {
+    if is_child() {
+        jit(|x| ndjit::debug::debug_print("twice", x * 2)).call((&[1.5f32],)).unwrap();
+        return;
+    }
+    let text = child("values_are_printed_on_standard_error", "NDJIT_TEST_NOTHING");
+    assert!(text.contains("twice: f32[1] at ") && text.contains("\n[3.]\n"), "{text}");
+}

@@ -1,0 +1,75 @@
+//! Spans for the crate `tracing`.
+
+use ndjit::{Array, exp, jit, keepdims};
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// Keeps the names and fields of spans, indented by how deep they are.
+#[derive(Clone, Default)]
+struct Collector(Arc<Mutex<(Vec<String>, usize)>>);
+
+struct Fields(String);
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0 += &format!(" {field}={value:?}");
+    }
+}
+
+impl Subscriber for Collector {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "ndjit"
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut fields = Fields(span.metadata().name().to_owned());
+        span.record(&mut fields);
+        let (lines, depth) = &mut *self.0.lock().unwrap();
+        lines.push("  ".repeat(*depth) + &fields.0);
+        Id::from_u64(lines.len() as u64)
+    }
+
+    fn enter(&self, _: &Id) {
+        self.0.lock().unwrap().1 += 1;
+    }
+
+    fn exit(&self, _: &Id) {
+        self.0.lock().unwrap().1 -= 1;
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, _: &Event<'_>) {}
+}
+
+#[test]
+fn each_stage_and_launch_has_a_span() {
+    let collector = Collector::default();
+    tracing::subscriber::with_default(collector.clone(), || {
+        // A number that no other test has, so that the kernel is compiled here.
+        let f = jit(|x: ndjit::Expr| exp(x - x.max(keepdims(-1))) * x - x / 3);
+        let x = Array::from_shape_vec([2, 3], vec![1.0f32; 6]).unwrap();
+        f.call((&x,)).unwrap();
+        f.call((&x,)).unwrap();
+    });
+    let (lines, depth) = std::mem::take(&mut *collector.0.lock().unwrap());
+    assert_eq!(depth, 0, "every span is left");
+    let lines: Vec<String> = lines.into_iter().filter(|line| !line.contains("ndjit::kernel")).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    ndjit::trace params=1
+    ndjit::lower pass="inline"
+    ndjit::lower pass="commit"
+    ndjit::lower pass="simplify"
+    ndjit::lower pass="windows"
+    ndjit::lower pass="views"
+    ndjit::lower pass="fuse"
+    ndjit::lower pass="tile"
+    ndjit::lower pass="schedule"
+    ndjit::compile kernels=2
+    ndjit::launch launch=0 nests=2
+    ndjit::launch launch=0 nests=2
+    "#);
+}
