@@ -123,5 +123,10 @@ struct Promotion;
 #[doc = include_str!("../docs/traps.md")]
 struct Traps;
 
+/// The page's example.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/gpu.md")]
+struct Gpus;
+
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
