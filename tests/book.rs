@@ -116,7 +116,7 @@ fn every_rust_block_is_a_test() {
             assert!(known, "{name}: no test runs a block that opens with {line}");
         }
     }
-    assert!(blocks > 60, "found only {blocks} blocks");
+    assert!(blocks > 50, "found only {blocks} blocks");
 }
 
 #[test]
