@@ -4,6 +4,9 @@
 //!
 //! `cargo run --release --example climate -- [plot.svg [temperatures.csv]]`
 
+#[path = "support/picture.rs"]
+mod picture;
+
 use ndjit::{Array, Expr, argmax, argmin, jit, max, mean, min, roll, sliding_window, std, where_};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -171,7 +174,7 @@ fn plot(path: &Path, record: &Record, climate: &Climate<Array>) -> Result<(), Bo
 fn run() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
-    let picture = arguments.next().unwrap_or_else(|| root.join("target/climate.svg"));
+    let picture = arguments.next().map_or_else(|| picture::path("climate.svg"), Ok)?;
     let file = arguments.next().unwrap_or_else(|| root.join("examples/data/seattle-temps.csv"));
     let named = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     let text = std::fs::read_to_string(&file).map_err(|e| named(&e))?;

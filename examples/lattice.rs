@@ -8,13 +8,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     // Each type with those right above it: i16 is exact in f32, i32 only in f64. Stars are the types of bare numbers.
     let lattice = Lattice::new(
         "exact",
-        [
-            ("i*", &["i16", "f*"][..]),
-            ("i16", &["i32", "f32"]),
-            ("i32", &["f64"]),
-            ("f*", &["f32"]),
-            ("f32", &["f64"]),
-        ],
+        [("i*", &["i16", "f*"][..]), ("i16", &["i32", "f32"]), ("i32", &["f64"]), ("f*", &["f32"]), ("f32", &["f64"])],
     )?
     .total()?;
     let policy = Policy::from_lattice(&lattice, Policy::Standard.rules())?;

@@ -47,7 +47,10 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("after {STEPS} steps the bodies are at {:.3?}", position.to_vec::<f64>()?);
     println!("away from where they began: {:.0e}", norm(&position - &start, ..).item::<f64>()?);
-    println!("energy {before:.6}, changed by {:.0e}", (energy.call((&position, &speed))?.item::<f64>()? - before).abs());
+    println!(
+        "energy {before:.6}, changed by {:.0e}",
+        (energy.call((&position, &speed))?.item::<f64>()? - before).abs()
+    );
     println!("a step is {} kernels, compiled once", step.kernels().len());
     Ok(())
 }

@@ -6,6 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// What this process has done since it began. Differences between two readings tell what a piece of code did.
+///
+/// ```
+/// use ndjit::{Array, stats};
+///
+/// let before = stats();
+/// let x = (Array::from([1.0f32]) + 1).item::<f32>()?;
+/// assert!(stats().traces > before.traces);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -27,6 +36,15 @@ pub struct Stats {
 
 /// One kernel of a compiled function: a loop nest, or several of which each computes a tile of its results after the other, while
 /// what they share is in the cache.
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| x * 2 + 1);
+/// f.call((&Array::from([1.0f32]),))?;
+/// assert_eq!((f.kernels().len(), f.kernels()[0].nests), (1, 1));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelStats {
@@ -87,6 +105,12 @@ impl fmt::Display for Made {
 }
 
 /// Counters of the process.
+///
+/// ```
+/// use ndjit::stats;
+///
+/// println!("kernels compiled by this process: {}", stats().kernels_compiled);
+/// ```
 pub fn stats() -> Stats {
     let (kernels, pool) = (ndjit_runtime::kernels::stats(), ndjit_runtime::pool::stats());
     Stats {

@@ -63,7 +63,10 @@ fn anchors(page: &str) -> BTreeSet<String> {
     });
     let letters = |heading: &str| {
         let kept = heading.trim_start_matches('#').trim().to_lowercase();
-        kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()
+        kept.chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect()
     };
     headings.map(letters).collect()
 }
@@ -130,4 +133,77 @@ fn the_index_lists_every_example() {
     for example in examples {
         assert!(index.contains(&format!("({example})")), "examples/README.md does not list {example}");
     }
+}
+
+/// Files whose public items are not part of the crate's face: their modules are private.
+const PRIVATE: [&str; 4] = ["src/jit/plan.rs", "src/source.rs", "src/creation/make.rs", "src/jit/caller.rs"];
+
+/// Public items without an example: what others are made of, and nobody writes by name, and what stands in private modules.
+const WITHOUT_EXAMPLE: [&str; 11] = [
+    "src/array/mod.rs: dense",
+    "src/config.rs: on",
+    "src/jit/erased.rs: Core",
+    "src/jit/input.rs: Arg",
+    "src/jit/input.rs: Destination",
+    "src/jit/output.rs: Collected",
+    "src/jit/output.rs: Parts",
+    "src/operand.rs: AnyOperand",
+    "src/operand.rs: Computed",
+    "src/operand.rs: Sealed",
+    "src/stats.rs: Made",
+];
+
+/// The name of the function, type, trait or constant that a line declares.
+fn declared(line: &str) -> Option<String> {
+    let rest = line.strip_prefix("pub ")?;
+    let kinds = ["const fn ", "fn ", "struct ", "enum ", "trait ", "const ", "type "];
+    let kind = kinds.into_iter().find(|kind| rest.starts_with(kind))?;
+    let name: String = rest[kind.len()..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// Public items of a file whose documentation has no example. Those hidden from the documentation are left out, and those whose
+/// documentation is put together by a macro: it holds the example that the tables have.
+fn without_example(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let (mut doc, mut attribute) = (String::new(), false);
+    for line in text.lines().map(str::trim) {
+        if line == "#[cfg(test)]" {
+            break;
+        }
+        if attribute || line.starts_with("///") || line.starts_with("#[") {
+            // An attribute may go on for several lines.
+            attribute = (attribute || line.starts_with("#[")) && !line.ends_with(']');
+            doc += line;
+            continue;
+        }
+        if let Some(name) = declared(line) {
+            let shown = doc.contains("```") || doc.contains("doc = ") || doc.contains("doc(hidden)");
+            if !shown {
+                found.push(name);
+            }
+        }
+        doc.clear();
+    }
+    found
+}
+
+#[test]
+fn every_public_item_has_an_example() {
+    let mut folders = vec![root().join("src")];
+    let (mut missing, mut checked) = (Vec::new(), 0);
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()) {
+            let file = path.strip_prefix(root()).unwrap().display().to_string();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !PRIVATE.contains(&file.as_str()) {
+                checked += 1;
+                missing.extend(without_example(&read(&path)).into_iter().map(|name| format!("{file}: {name}")));
+            }
+        }
+    }
+    assert!(checked > 40, "found only {checked} files");
+    missing.retain(|item| !WITHOUT_EXAMPLE.contains(&item.as_str()));
+    assert!(missing.is_empty(), "public items without an example: {missing:#?}");
 }

@@ -113,7 +113,7 @@ fn read(name: &str) -> String {
 }
 
 /// The pages.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "README.md",
     "docs/arrays.md",
     "docs/dumps.md",
@@ -121,6 +121,7 @@ const PAGES: [&str; 8] = [
     "docs/fusion.md",
     "docs/numerics.md",
     "docs/numpy.md",
+    "docs/promotion.md",
     "docs/quick-start.md",
 ];
 

@@ -67,7 +67,11 @@ fn too_much() -> Result<()> {
         x
     });
     g.call((&x,))?;
-    println!("20 sines: {} nests in {} launches", g.kernels().iter().map(|k| k.nests).sum::<usize>(), g.kernels().len());
+    println!(
+        "20 sines: {} nests in {} launches",
+        g.kernels().iter().map(|k| k.nests).sum::<usize>(),
+        g.kernels().len()
+    );
     Ok(())
 }
 

@@ -6,6 +6,7 @@ pub mod fusion;
 pub mod gallery;
 pub mod jax;
 pub mod numerics;
+pub mod promotion;
 pub mod quick_start;
 pub mod table;
 
@@ -15,12 +16,13 @@ use ndjit::Result;
 pub type Examples = &'static [(&'static str, fn() -> Result<()>)];
 
 /// The examples of each file, with its text.
-pub const FILES: [(&str, Examples); 6] = [
+pub const FILES: [(&str, Examples); 7] = [
     (include_str!("arrays.rs"), arrays::EXAMPLES),
     (include_str!("dumps.rs"), dumps::EXAMPLES),
     (include_str!("fusion.rs"), fusion::EXAMPLES),
     (include_str!("gallery.rs"), gallery::EXAMPLES),
     (include_str!("numerics.rs"), numerics::EXAMPLES),
+    (include_str!("promotion.rs"), promotion::EXAMPLES),
     (include_str!("quick_start.rs"), quick_start::EXAMPLES),
 ];
 

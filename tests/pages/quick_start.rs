@@ -22,7 +22,7 @@ fn forms() -> Result<()> {
     let (x, y) = (Array::from([1.0f32, 2.0]), Array::from([10.0f32, 20.0]));
     println!("{}", f(&x, &y)); // panics if there is an error
     println!("{}", f.call((&x, &y))?); // returns it
-    println!("{}", f.call((&[1.0f32, 2.0], &vec![10.0f32, 20.0]))?); // slices and vectors are read in place
+    println!("{}", f.call((&[1.0f32, 2.0], &vec![10.0f32, 20.0]))?); // slices, in place
     println!("{}", f.call((&x, 0.5))?); // a number
     let mut out = vec![0.0f32; 2];
     f.call_into((&x, &y), &mut out)?; // into memory of your own
