@@ -21,6 +21,8 @@
 //!   [`set_policy`] choose another. [`Array::explain_dtype`] and its like say why a dtype is what it is.
 //! - Errors are values of type [`Error`] that know the place in your source; [`report`] shows the line.
 //!
+//! Pages that teach it are in `docs/`: begin with `docs/quick-start.md`; NumPy's and JAX's names are in `docs/numpy.md`.
+//!
 //! No algorithm lives in this crate: it records, calls and shows.
 
 #![forbid(unsafe_code)]

@@ -3,6 +3,17 @@
 use super::{Examples, examples};
 use ndjit::Result;
 
+fn costs() -> Result<()> {
+    use ndjit::{DType, Op};
+    use ndjit_ir::op::shared_body;
+
+    for op in [Op::Add, Op::Divide, Op::Sqrt, Op::Maximum, Op::Exp, Op::Sin, Op::Tanh, Op::Pow] {
+        let [half, single, double] = [DType::F16, DType::F32, DType::F64].map(|dtype| shared_body(op, dtype).insts.len());
+        println!("{:<8} {half:>3} in f16, {single:>3} in f32, {double:>3} in f64", op.name());
+    }
+    Ok(())
+}
+
 fn elementwise() -> Result<()> {
     use ndjit::{arange, assert_kernels, jit, sin, sqrt};
 
@@ -75,4 +86,4 @@ fn too_much() -> Result<()> {
     Ok(())
 }
 
-examples!(elementwise broadcast reduced too_much);
+examples!(costs elementwise broadcast reduced too_much);

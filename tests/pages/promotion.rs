@@ -4,7 +4,7 @@ use super::{Examples, examples};
 use ndjit::Result;
 
 fn why_f64() -> Result<()> {
-    use ndjit::{Array, DType, Policy, jit, spec, strong};
+    use ndjit::{Array, jit, strong};
 
     fn main() -> Result<(), ndjit::Error> {
         let scale = 2.5f64;
@@ -12,8 +12,7 @@ fn why_f64() -> Result<()> {
         let y = f.call((&Array::from([1.0f32, 2.0]),))?;
         println!("{} is {}\n", y, y.dtype());
         println!("{}\n", f.explain_dtype(0).expect("a result"));
-        println!("{}\n", f.first_widening().expect("a product of f64"));
-        println!("{}", f.policy_diff(&[spec(DType::F32, [2])], &[Policy::Standard, Policy::Jax32])?);
+        println!("{}", f.first_widening().expect("a product of f64"));
         Ok(())
     }
     main()
