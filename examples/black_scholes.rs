@@ -1,7 +1,7 @@
 //! Prices of European options after Black and Scholes, with the Greek letters delta and vega: a table of strikes and times to
 //! expiry from broadcast axes, then a million options in the same kernel.
 
-use ndjit::{Array, DType, Expr, NewAxis, arange, assert_kernels, dtype, erfc, exp, jit, log, sqrt, strong};
+use ndjit::{Array, DType, Expr, NewAxis, arange, assert_kernels, dtype, erfc, exp, jit, log, ones_like, sqrt, strong};
 use std::error::Error;
 use std::f64::consts::{PI, SQRT_2};
 
@@ -19,7 +19,7 @@ fn black_scholes(spot: Expr, strike: Expr, years: Expr, rate: Expr, volatility: 
     [call, put, below(d1), vega]
 }
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let f = jit(black_scholes);
 
     // An example of Hull's textbook: 4.76 for the call, 0.81 for the put.
@@ -41,7 +41,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     println!("put-call parity holds within {:.0e}", off.max(..).item::<f64>()?.max(-off.min(..).item::<f64>()?));
 
     let spots = 50 + dtype(DType::F64).arange(1_000_000) / 10_000;
-    let years = &spots * 0 + 1;
+    let years = ones_like(&spots);
     let many = f.call((&spots, 100.0, &years, rate, volatility))?;
     // One for the million, and one for the few values that depend on rate and volatility alone.
     assert_kernels!(f, (&spots, 100.0, &years, rate, volatility), 2);

@@ -1,6 +1,8 @@
 //! Filters on a photograph: a Gaussian blur by sliding windows along each axis, a sharpened copy, and edges after Sobel from slices of the
 //! padded picture. Writes the four side by side to `target/filters.png`.
 
+#![allow(clippy::reversed_empty_ranges, reason = "the end of a slice may count from the last element")]
+
 #[path = "support/picture.rs"]
 mod picture;
 
@@ -32,7 +34,7 @@ fn edges(x: Expr) -> Expr {
     (hypot(across, down) / 2).clip(0, 1)
 }
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let photo = image::open(root.join("examples/data/astronaut.png"))?.to_rgb8();
     let shape = [photo.height() as usize, photo.width() as usize, 3];

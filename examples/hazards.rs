@@ -39,7 +39,7 @@ fn value(x: &Array) -> String {
     value.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     print_row("", POLICIES.map(|policy| policy.to_string()));
     for (name, compute) in LINES {
         print_row(name, POLICIES.map(|policy| cell(policy, compute)));

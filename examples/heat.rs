@@ -2,6 +2,8 @@
 //! same array, and `pad` puts the border back. Compares a wave with the exact solution, then cools a pattern and
 //! writes it at four times to `target/heat.png`.
 
+#![allow(clippy::reversed_empty_ranges, reason = "the end of a slice may count from the last element")]
+
 #[path = "support/picture.rs"]
 mod picture;
 
@@ -28,7 +30,7 @@ fn picture_of(plates: &[Array]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(stack([channel(0.0), channel(1.0), channel(2.0)], -1).to_vec::<u8>()?)
 }
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let f = jit(step);
 
     // Half a wave along each side keeps its form and decays exponentially.

@@ -4,7 +4,7 @@
 use ndjit::{Array, Lattice, Policy, jit, with_policy};
 use std::error::Error;
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // Each type with those right above it: i16 is exact in f32, i32 only in f64. Stars are the types of bare numbers.
     let lattice = Lattice::new(
         "exact",

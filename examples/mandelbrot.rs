@@ -35,7 +35,7 @@ fn colours(re: Expr, im: Expr, count: Expr) -> [Expr; 3] {
     })
 }
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // The plane from -2.4 to 1.2 and from -1.2 to 1.2, seen at the middles of pixels.
     let step = 2.4 / HEIGHT as f64;
     let c_re = from_fn([HEIGHT, WIDTH], |[_, x]| (x * step + (step / 2.0 - 2.4)).cast(DType::F32));

@@ -31,7 +31,7 @@ fn energy(position: Expr, velocity: Expr) -> Expr {
     (velocity * velocity).sum(..) / 2 - potential / 2
 }
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let start = Array::from_rows(&[[0.970_004_36f64, -0.243_087_53], [-0.970_004_36, 0.243_087_53], [0.0, 0.0]]);
     let last = [-0.932_407_37f64, -0.864_731_46];
     let velocity = Array::from_rows(&[last.map(|v| -v / 2.0), last.map(|v| -v / 2.0), last]);

@@ -3,7 +3,7 @@
 
 use ndjit::{Array, Stage, jit};
 
-pub fn main() -> Result<(), ndjit::Error> {
+fn main() -> Result<(), ndjit::Error> {
     let x = Array::from([1.0f32, 2.0, 3.0, 4.0]);
     let y = Array::from([10i8, 20, 30, 40]);
 

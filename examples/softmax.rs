@@ -4,7 +4,7 @@
 use ndjit::{Array, DType, abs, arange, assert_kernels, exp, jit, keepdims};
 use std::error::Error;
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let naive = jit!(|x| exp(x) / exp(x).sum(keepdims(-1)));
     let softmax = jit!(|x| {
         let e = exp(x - x.max(keepdims(-1)));

@@ -8,7 +8,7 @@ use std::thread;
 
 const THREADS: usize = 8;
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let share = jit!(|x| {
         let e = exp(x - x.max(keepdims(-1)));
         e / e.sum(keepdims(-1))

@@ -80,9 +80,10 @@ fn real(page: &str) -> (String, Vec<String>) {
     while let Some(line) = lines.next() {
         real += line;
         real += "\n";
-        for (begins, ends, table) in TABLES {
-            if line == begins {
-                lines.find(|line| *line == ends);
+        for (name, table) in TABLES {
+            if line == format!("<!-- {name} begins -->") {
+                let ends = format!("<!-- {name} ends -->");
+                lines.find(|line| **line == ends);
                 real += &format!("{}\n{ends}\n", table());
             }
         }
@@ -152,11 +153,8 @@ fn pages_show_real_output() {
     }
 }
 
-/// Where tables begin and end in a page, and what is in them.
-const TABLES: [(&str, &str, fn() -> String); 2] = [
-    ("<!-- the table begins -->", "<!-- the table ends -->", table),
-    ("<!-- the table of JAX begins -->", "<!-- the table of JAX ends -->", table_of_jax),
-];
+/// Tables that stand between two marks of a page, and what makes them.
+const TABLES: [(&str, fn() -> String); 2] = [("the table", table), ("the table of JAX", table_of_jax)];
 
 /// A row of a table, for NumPy's expression and that here.
 fn row(row: &pages::table::Row) -> String {

@@ -8,7 +8,8 @@ fn costs() -> Result<()> {
     use ndjit_ir::op::shared_body;
 
     for op in [Op::Add, Op::Divide, Op::Sqrt, Op::Maximum, Op::Exp, Op::Sin, Op::Tanh, Op::Pow] {
-        let [half, single, double] = [DType::F16, DType::F32, DType::F64].map(|dtype| shared_body(op, dtype).insts.len());
+        let [half, single, double] =
+            [DType::F16, DType::F32, DType::F64].map(|dtype| shared_body(op, dtype).insts.len());
         println!("{:<8} {half:>3} in f16, {single:>3} in f32, {double:>3} in f64", op.name());
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! The programs of examples/ that docs/examples.md shows with what they print and the pictures they write.
 
+#![allow(clippy::duplicate_mod, reason = "each program is one of its own, and some share a file")]
+
 use super::{Examples, examples};
 use ndjit::Result;
 
