@@ -153,8 +153,10 @@ fn pages_show_real_output() {
     }
 }
 
-/// Tables that stand between two marks of a page, and what makes them.
-const TABLES: [(&str, fn() -> String); 2] = [("the table", table), ("the table of JAX", table_of_jax)];
+/// A table that stands between two marks of a page, and what makes it.
+type Table = (&'static str, fn() -> String);
+
+const TABLES: [Table; 2] = [("the table", table), ("the table of JAX", table_of_jax)];
 
 /// A row of a table, for NumPy's expression and that here.
 fn row(row: &pages::table::Row) -> String {
