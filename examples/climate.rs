@@ -223,6 +223,21 @@ fn main() -> ExitCode {
 mod tests {
     use super::*;
 
+    /// docs/examples.md shows it; README_BLESS=1 draws it anew.
+    #[test]
+    fn the_picture_is_that_of_the_page() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(root.join("examples/data/seattle-temps.csv")).expect("the data");
+        let record = read(&text).expect("reads");
+        let found = jit(climate).call((&record.fahrenheit,)).expect("runs");
+        let (drawn, shown) =
+            (picture::path("climate-test.svg").expect("a folder"), root.join("docs/examples/climate.svg"));
+        let to = if std::env::var_os("README_BLESS").is_some() { &shown } else { &drawn };
+        plot(to, &record, &found).expect("draws");
+        let [drawn, shown] = [to, &shown].map(|path| std::fs::read_to_string(path).expect("a picture"));
+        assert!(drawn == shown, "docs/examples/climate.svg is not what the example draws");
+    }
+
     /// A file of `days` days, each hour 50 °F, where `change` may say otherwise.
     fn file(days: usize, change: impl Fn(usize, usize) -> Option<String>) -> String {
         let hour = |d, h| change(d, h).unwrap_or_else(|| format!("2010/01/{:02} {h:02}:00,50\n", d + 1));
