@@ -4,6 +4,9 @@
 //!
 //! `cargo run --release --example climate -- [plot.svg [temperatures.csv]]`
 
+#[path = "support/picture.rs"]
+mod picture;
+
 use ndjit::{Array, Expr, argmax, argmin, jit, max, mean, min, roll, sliding_window, std, where_};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -171,7 +174,7 @@ fn plot(path: &Path, record: &Record, climate: &Climate<Array>) -> Result<(), Bo
 fn run() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
-    let picture = arguments.next().unwrap_or_else(|| root.join("target/climate.svg"));
+    let picture = arguments.next().map_or_else(|| picture::path("climate.svg"), Ok)?;
     let file = arguments.next().unwrap_or_else(|| root.join("examples/data/seattle-temps.csv"));
     let named = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     let text = std::fs::read_to_string(&file).map_err(|e| named(&e))?;
@@ -219,6 +222,21 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// docs/examples.md shows it; README_BLESS=1 draws it anew.
+    #[test]
+    fn the_picture_is_that_of_the_page() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(root.join("examples/data/seattle-temps.csv")).expect("the data");
+        let record = read(&text).expect("reads");
+        let found = jit(climate).call((&record.fahrenheit,)).expect("runs");
+        let (drawn, shown) =
+            (picture::path("climate-test.svg").expect("a folder"), root.join("docs/examples/climate.svg"));
+        let to = if std::env::var_os("README_BLESS").is_some() { &shown } else { &drawn };
+        plot(to, &record, &found).expect("draws");
+        let [drawn, shown] = [to, &shown].map(|path| std::fs::read_to_string(path).expect("a picture"));
+        assert!(drawn == shown, "docs/examples/climate.svg is not what the example draws");
+    }
 
     /// A file of `days` days, each hour 50 °F, where `change` may say otherwise.
     fn file(days: usize, change: impl Fn(usize, usize) -> Option<String>) -> String {

@@ -2,6 +2,9 @@
 //! and a blend with film grain, on u8, f16 and f32 pixels. Prints the dtypes and why, the number of kernels, the times, and
 //! that the unfused program gives the same bits. Writes `target/photo.png`.
 
+#[path = "support/picture.rs"]
+mod picture;
+
 use ndjit::{Array, DType, Expr, Stage, jit, spec};
 use std::error::Error;
 use std::path::Path;
@@ -93,9 +96,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("bit-equal:          fused and unfused agree on all {} values", 3 * width * height);
 
     let pixels = (0..width * height).flat_map(|i| [planes[0][i], planes[1][i], planes[2][i]]).collect();
-    let picture = image::RgbImage::from_raw(width as u32, height as u32, pixels).ok_or("wrong size")?;
-    let path = root.join("target/photo.png");
-    picture.save(&path)?;
+    let graded = image::RgbImage::from_raw(width as u32, height as u32, pixels).ok_or("wrong size")?;
+    graded.save(picture::path("photo.png")?)?;
     println!("written:            target/photo.png");
     Ok(())
 }

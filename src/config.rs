@@ -9,6 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// What becomes of something that is legal, but often not meant.
+///
+/// ```
+/// use ndjit::{Array, Lint, jit, strong};
+///
+/// let f = jit(|x| x * strong(2.5)).on_widening(Lint::Deny);
+/// assert!(f.call((&Array::from([1.0f32]),)).is_err());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Lint {
     /// Nothing.
@@ -21,6 +28,14 @@ pub enum Lint {
 }
 
 /// How a function is traced, compiled and run. Nothing here but the policy, casting modes and restrictions changes a result.
+///
+/// ```
+/// use ndjit::jit;
+///
+/// let f = jit(|x| x + 1).threads(2).fuse(false);
+/// let config = f.config();
+/// assert_eq!((config.threads, config.fuse, config.vector), (Some(2), false, true));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Config {
@@ -183,6 +198,13 @@ pub(crate) fn with_parts<R>(body: impl FnOnce() -> R) -> R {
 
 /// The promotion policy under which this thread makes operations: that of the innermost [`with_policy`], or the
 /// [global](set_policy) one.
+///
+/// ```
+/// use ndjit::{Policy, policy, with_policy};
+///
+/// assert_eq!(policy(), Policy::Standard);
+/// assert_eq!(with_policy(Policy::Torch, policy), Policy::Torch);
+/// ```
 pub fn policy() -> Policy {
     settings().policy
 }
@@ -205,11 +227,26 @@ pub fn with_policy<R>(policy: Policy, body: impl FnOnce() -> R) -> R {
 
 /// Sets the promotion policy of all threads, with its default dtypes, where no [`with_policy`] says otherwise. Functions are
 /// traced anew for it.
+///
+/// ```
+/// use ndjit::{Policy, policy, set_policy};
+///
+/// set_policy(Policy::NumPy2);
+/// assert_eq!(std::thread::spawn(policy).join().unwrap(), Policy::NumPy2);
+/// # set_policy(Policy::Standard);
+/// ```
 pub fn set_policy(policy: Policy) {
     change_global(|settings| settings.policy = policy);
 }
 
 /// The dtypes that weak integers, floats and complex numbers have where one must be chosen: those of the current policy.
+///
+/// ```
+/// use ndjit::{DType, Defaults, defaults};
+///
+/// assert_eq!(defaults(), Defaults::BITS_32);
+/// assert_eq!(defaults().float, DType::F32);
+/// ```
 pub fn defaults() -> Defaults {
     policy().defaults()
 }
@@ -233,6 +270,15 @@ pub fn with_defaults<R>(defaults: Defaults, body: impl FnOnce() -> R) -> Result<
 
 /// Sets the default dtypes of all threads, under the global policy.
 ///
+/// ```
+/// use ndjit::{DType, Defaults, arange, set_defaults};
+///
+/// set_defaults(Defaults::BITS_64)?;
+/// assert_eq!(arange(3).dtype(), DType::I64);
+/// # set_defaults(Defaults::BITS_32)?;
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
 /// # Errors
 /// `Promotion` if a default is not of its kind.
 pub fn set_defaults(defaults: Defaults) -> Result<()> {
@@ -243,17 +289,40 @@ pub fn set_defaults(defaults: Defaults) -> Result<()> {
 
 /// The dtype of a new array of which nothing else is known, such as `zeros(3)`: the one [set](with_default_dtype), or the
 /// default float.
+///
+/// ```
+/// use ndjit::{DType, default_dtype, with_default_dtype};
+///
+/// assert_eq!(default_dtype(), DType::F32);
+/// assert_eq!(with_default_dtype(DType::I16, default_dtype), DType::I16);
+/// ```
 pub fn default_dtype() -> DType {
     let settings = settings();
     settings.default_dtype.unwrap_or(settings.policy.defaults().float)
 }
 
 /// Runs `body` with `dtype`, of any kind, for new arrays of which nothing else is known. `None` is the default float.
+///
+/// ```
+/// use ndjit::{DType, with_default_dtype, zeros};
+///
+/// let x = with_default_dtype(DType::U8, || zeros(3));
+/// assert_eq!(x.dtype(), DType::U8);
+/// ```
 pub fn with_default_dtype<R>(dtype: impl Into<Option<DType>>, body: impl FnOnce() -> R) -> R {
     with_settings(Settings { default_dtype: dtype.into(), ..settings() }, body)
 }
 
 /// As [`with_default_dtype`], for all threads.
+///
+/// ```
+/// use ndjit::{DType, set_default_dtype, zeros};
+///
+/// set_default_dtype(DType::F64);
+/// assert_eq!(zeros(3).dtype(), DType::F64);
+/// set_default_dtype(None);
+/// assert_eq!(zeros(3).dtype(), DType::F32);
+/// ```
 pub fn set_default_dtype(dtype: impl Into<Option<DType>>) {
     let dtype = dtype.into();
     change_global(|settings| settings.default_dtype = dtype);

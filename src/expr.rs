@@ -13,6 +13,16 @@ use std::marker::PhantomData;
 /// `Copy`, so that it can be used as often as a number can; tied to its thread and to its trace. An operation that fails
 /// gives a poisoned `Expr`; what is computed from that stays poisoned, and the trace returns the first error with the place
 /// in your source where it was made.
+///
+/// ```
+/// use ndjit::{Array, Expr, jit};
+///
+/// fn cube(x: Expr) -> Expr {
+///     x * x * x
+/// }
+/// assert_eq!(jit(cube)(&Array::from([2])).item::<i32>()?, 8);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Expr {
     pub(crate) trace: u32,
@@ -34,28 +44,77 @@ pub(crate) enum Node {
 
 impl Expr {
     /// Type of the value: a dtype, or weak. Bool for a poisoned one.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, jit};
+    ///
+    /// let f = jit!(|x| {
+    ///     assert_eq!(x.value_type(), DType::U8.into());
+    ///     (x + 1) / 2.5
+    /// });
+    /// assert!(f(&Array::from([1u8])).is_weak());
+    /// ```
     pub fn value_type(self) -> ValueType {
         trace::describe(self, "value_type").map_or(ValueType::Strong(DType::Bool), |(ty, ..)| ty)
     }
 
     /// The dtype the value is computed and stored in; for a weak one the default of its kind under the policy it was made
     /// with. Bool for a poisoned one.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Expr, jit};
+    ///
+    /// // Doubles what has a floating-point dtype.
+    /// let f = jit(|x: Expr| if x.dtype() == DType::F32 { x * 2 } else { x });
+    /// assert_eq!(f(&Array::from([1.5f32])).item::<f32>()?, 3.0);
+    /// assert_eq!(f(&Array::from([1u8])).item::<u8>()?, 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn dtype(self) -> DType {
         trace::describe(self, "dtype").map_or(DType::Bool, |(_, dtype, _)| dtype)
     }
 
     /// Whether the type is weak.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit!(|x, n| {
+    ///     assert!(!x.is_weak() && n.is_weak());
+    ///     x + n
+    /// });
+    /// assert_eq!(f.call((&Array::from([1u8]), 2))?.item::<u8>()?, 3);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn is_weak(self) -> bool {
         self.value_type().is_weak()
     }
 
     /// The shape. A traced function may look at it: each shape is traced anew, and none is compiled anew. That of a scalar
     /// for a poisoned value.
+    ///
+    /// ```
+    /// use ndjit::{arange, jit};
+    ///
+    /// let mean = jit!(|x| x.sum(..) / x.shape().extents()[0] as i32);
+    /// assert_eq!(mean(&arange(5)).item::<f32>()?, 2.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn shape(self) -> Shape {
         trace::describe(self, "shape").map_or_else(|_| Shape::scalar(), |(.., shape)| shape)
     }
 
     /// Elements exist only when the function runs, so this is always an error: return the value and read it outside.
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode, jit};
+    ///
+    /// let f = jit!(|x| {
+    ///     let _ = x.to_vec::<i32>();
+    ///     x + 1
+    /// });
+    /// assert_eq!(f.call((&Array::from([1]),)).unwrap_err().code(), ErrorCode::Traced);
+    /// ```
     ///
     /// # Errors
     /// `Traced`.
@@ -66,6 +125,13 @@ impl Expr {
 
     /// As [`Expr::to_vec`]: always an error.
     ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode, jit};
+    ///
+    /// let f = jit!(|x| if x.item::<i32>().is_ok() { x } else { -x });
+    /// assert_eq!(f.call((&Array::from([1]),)).unwrap_err().code(), ErrorCode::Traced);
+    /// ```
+    ///
     /// # Errors
     /// `Traced`.
     #[track_caller]
@@ -74,6 +140,18 @@ impl Expr {
     }
 
     /// Why the value has its dtype: the chain of operations back to the arguments and numbers that decided it.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit!(|x| {
+    ///     let y = x / 2;
+    ///     println!("{}", y.explain_dtype().unwrap());
+    ///     y
+    /// });
+    /// f.call((&Array::from([1u8]),))?;
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The error, if the value is poisoned; `Traced` outside its trace.

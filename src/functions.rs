@@ -296,6 +296,13 @@ comparisons! {
 
 /// Conversion to `dtype`. Floats become integers by truncation, saturating, NaN giving 0; numbers become bool by comparison
 /// with zero; complex numbers lose their imaginary part; everything else is rounded to nearest even. Integers wrap.
+///
+/// ```
+/// use ndjit::{Array, DType, cast};
+///
+/// let x = Array::from([1.7f32, -2.5, 300.0]);
+/// assert_eq!(cast(&x, DType::U8).to_string(), "[  1   0 255]");
+/// ```
 #[track_caller]
 pub fn cast<X>(x: X, dtype: DType) -> <X as Math>::Out
 where
@@ -305,6 +312,12 @@ where
 }
 
 /// What can be cast.
+///
+/// ```
+/// use ndjit::{Array, DType, cast};
+///
+/// assert_eq!(cast(&Array::from([1u8]), DType::F64).dtype(), DType::F64);
+/// ```
 pub trait Cast: Sized {
     /// The result.
     type Cast;
@@ -338,12 +351,24 @@ macro_rules! cast_methods {
         /// Conversions.
         impl $t {
             /// Conversion to `dtype`: see [`cast`].
+            ///
+            /// ```
+            /// use ndjit::{Array, DType};
+            ///
+            /// assert_eq!(Array::from([1.7f32, -2.5]).cast(DType::I32).to_string(), "[ 1 -2]");
+            /// ```
             #[track_caller]
             pub fn cast($($reference)? self, dtype: DType) -> $t {
                 self.cast_at(dtype, Place::caller())
             }
 
             /// Conversion to `dtype`: [`cast`] by its Array API name.
+            ///
+            /// ```
+            /// use ndjit::{Array, DType};
+            ///
+            /// assert_eq!(Array::from([1u8]).astype(DType::F64).dtype(), DType::F64);
+            /// ```
             #[track_caller]
             pub fn astype($($reference)? self, dtype: DType) -> $t {
                 self.cast_at(dtype, Place::caller())

@@ -21,6 +21,14 @@ use std::sync::Arc;
 
 /// The GPUs of this machine, the most suitable first; `Device::gpus(n)` is the `n`th. What computes on the processor, such as Mesa's
 /// lavapipe, comes last and says so.
+///
+/// ```
+/// use ndjit::gpu;
+///
+/// for gpu in gpu::list() {
+///     println!("{gpu}");
+/// }
+/// ```
 pub fn list() -> Vec<GpuInfo> {
     Gpu::list()
 }
@@ -49,6 +57,14 @@ pub fn with_options(options: GpuOptions) -> Result<Device> {
 
 /// What a GPU can do: opens it, if it is not open.
 ///
+/// ```
+/// use ndjit::{Device, gpu};
+///
+/// if let Ok(can) = gpu::capabilities(Device::gpu()) {
+///     println!("{can}");
+/// }
+/// ```
+///
 /// # Errors
 /// `Device` if it cannot be opened, or is no GPU.
 #[track_caller]
@@ -58,6 +74,14 @@ pub fn capabilities(device: Device) -> Result<Capabilities> {
 }
 
 /// Bytes of a GPU's memory that the process has taken, in use or kept for later.
+///
+/// ```
+/// use ndjit::{Device, gpu};
+///
+/// if let Ok(bytes) = gpu::memory_taken(Device::gpu()) {
+///     println!("{bytes} bytes");
+/// }
+/// ```
 ///
 /// # Errors
 /// As [`capabilities`].
@@ -101,6 +125,14 @@ fn open(device: Device) -> Result<Arc<Gpu>> {
 }
 
 /// How a GPU has a dtype.
+///
+/// ```
+/// use ndjit::{DType, Device, gpu};
+///
+/// if let Ok(can) = gpu::capabilities(Device::gpu()) {
+///     assert_eq!(can.has(DType::F16), gpu::Has::Composed);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Has {
     /// As its own.
@@ -114,6 +146,14 @@ pub enum Has {
 }
 
 /// What a GPU can do.
+///
+/// ```
+/// use ndjit::{Device, gpu};
+///
+/// if let Ok(can) = gpu::capabilities(Device::gpu()) {
+///     println!("{}: {:?}", can.info, can.limits);
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Capabilities {
@@ -129,6 +169,14 @@ pub struct Capabilities {
 
 impl Capabilities {
     /// How it has a dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, Device, gpu};
+    ///
+    /// if let Ok(can) = gpu::capabilities(Device::gpu()) {
+    ///     assert_eq!(can.has(DType::F32), gpu::Has::Natively);
+    /// }
+    /// ```
     pub fn has(&self, dtype: DType) -> Has {
         match dtype {
             DType::U32 | DType::I32 | DType::F32 => Has::Natively,
@@ -144,6 +192,14 @@ impl Capabilities {
     }
 
     /// The rows of a table: what is asked, and the answer.
+    ///
+    /// ```
+    /// use ndjit::{Device, gpu};
+    ///
+    /// if let Ok(can) = gpu::capabilities(Device::gpu()) {
+    ///     println!("{:?}", can.rows());
+    /// }
+    /// ```
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let Capabilities { features, limits, .. } = self;
         let dtypes = |has: Has| {

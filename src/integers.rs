@@ -3,6 +3,14 @@
 use smallvec::SmallVec;
 
 /// A number, or an array, a slice or a `Vec` of numbers: axes, extents, counts. Of any of Rust's integer types up to 64 bits.
+///
+/// ```
+/// use ndjit::arange;
+///
+/// let extents: Vec<usize> = vec![2, 3];
+/// assert_eq!(arange(6).reshape(&extents).shape().extents(), [2, 3]);
+/// assert_eq!(arange(6).reshape([3, -1]).shape().extents(), [3, 2]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no number and no list of numbers",
     label = "not `0`, `[0, -1]`, a slice or a `Vec`",

@@ -23,6 +23,8 @@
 //!   search for NaN and the interpreter. docs/debugging.md shows them.
 //! - Errors are values of type [`Error`] that know the place in your source; [`report`] shows the line.
 //!
+//! Pages that teach it are in `docs/`: begin with `docs/quick-start.md`; NumPy's and JAX's names are in `docs/numpy.md`.
+//!
 //! No algorithm lives in this crate: it records, calls and shows.
 
 #![forbid(unsafe_code)]
@@ -130,6 +132,11 @@ struct Promotion;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/traps.md")]
 struct Traps;
+
+/// The page's example.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/gpu.md")]
+struct Gpus;
 
 pub use half::{bf16, f16};
 pub use num_complex::Complex;

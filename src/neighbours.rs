@@ -65,6 +65,13 @@ fn neighbours<R: Computed>(what: &'static str, x: AnyOperand, at: usize, extent:
 }
 
 /// What [`diff`] takes to stand before and after an array along its axis: made by [`prepend`] and [`append`]; `()` for nothing.
+///
+/// ```
+/// use ndjit::{Array, prepend};
+///
+/// let ends = prepend(0).append(0);
+/// assert_eq!(ends.diff(&Array::from([1, 3]), 1, 0).to_string(), "[ 1  2 -3]");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ends<B, A> {
     before: B,
@@ -95,12 +102,24 @@ pub fn prepend<B: Operand>(before: B) -> Ends<B, ()> {
 }
 
 /// [`diff`] of an array with this after it along the axis: see [`prepend`].
+///
+/// ```
+/// use ndjit::{Array, append};
+///
+/// assert_eq!(append(9).diff(&Array::from([1, 3]), 1, 0).to_string(), "[2 6]");
+/// ```
 pub fn append<A: Operand>(after: A) -> Ends<(), A> {
     Ends { before: (), after }
 }
 
 impl<B> Ends<B, ()> {
     /// The same with this after the array.
+    ///
+    /// ```
+    /// use ndjit::{Array, prepend};
+    ///
+    /// assert_eq!(prepend(0).append(0).diff(&Array::from([1, 3]), 1, 0).to_string(), "[ 1  2 -3]");
+    /// ```
     pub fn append<A: Operand>(self, after: A) -> Ends<B, A> {
         Ends { before: self.before, after }
     }
@@ -108,12 +127,25 @@ impl<B> Ends<B, ()> {
 
 impl<A> Ends<(), A> {
     /// The same with this before the array.
+    ///
+    /// ```
+    /// use ndjit::{Array, append};
+    ///
+    /// assert_eq!(append(0).prepend(0).diff(&Array::from([1, 3]), 1, 0).to_string(), "[ 1  2 -3]");
+    /// ```
     pub fn prepend<B: Operand>(self, before: B) -> Ends<B, A> {
         Ends { before, after: self.after }
     }
 }
 
 /// What stands at an end of an `X`: an operand, or `()` for nothing.
+///
+/// ```
+/// use ndjit::{Array, append};
+///
+/// let first = Array::from([5, 9]);
+/// assert_eq!(append(&first).diff(&Array::from([1, 3]), 1, 0).to_string(), "[2 2 4]");
+/// ```
 pub trait End<X> {
     /// What an operation on both gives.
     type Out: Computed;
@@ -141,6 +173,12 @@ impl<R: Operand, X: Meet<R>> End<X> for R {
 
 impl<B, A> Ends<B, A> {
     /// [`diff`](fn@diff) with these ends.
+    ///
+    /// ```
+    /// use ndjit::{Array, prepend};
+    ///
+    /// assert_eq!(prepend(0).diff(&Array::from([1, 3]), 1, 0).to_string(), "[1 2]");
+    /// ```
     #[track_caller]
     pub fn diff<X: Math>(self, x: X, n: usize, axis: isize) -> A::Out
     where
@@ -230,6 +268,14 @@ fn beside(x: &AnyOperand, literal: Literal, place: Option<Place>) -> AnyOperand 
 }
 
 /// Where the values of an integral are: made by [`positions`].
+///
+/// ```
+/// use ndjit::{Array, positions};
+///
+/// let at = Array::from([0.0f32, 1.0, 3.0]);
+/// assert_eq!(positions(&at).trapezoid(&Array::from([1.0f32, 1.0, 1.0]), 0).item::<f32>()?, 3.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Positions<P>(P);
 
@@ -258,6 +304,14 @@ pub fn positions<P: Operand>(x: P) -> Positions<P> {
 
 impl<P: Operand> Positions<P> {
     /// [`trapezoid`](fn@trapezoid) of values at these positions.
+    ///
+    /// ```
+    /// use ndjit::{Array, positions};
+    ///
+    /// let at = Array::from([0.0f32, 1.0, 3.0]);
+    /// assert_eq!(positions(&at).trapezoid(&Array::from([1.0f32, 1.0, 1.0]), 0).item::<f32>()?, 3.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn trapezoid<Y: Math + Meet<P>>(self, y: Y, axis: isize) -> <Y as Meet<P>>::Out {
         integral(self.0.operand(), y.operand(), axis, Place::caller())
@@ -295,12 +349,25 @@ macro_rules! methods {
         /// Neighbours along an axis: each is documented where it stands alone.
         impl $of {
             /// [`diff`](fn@crate::diff) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// assert_eq!(Array::from([1, 4, 9]).diff(1, 0).to_string(), "[3 5]");
+            /// ```
             #[track_caller]
             pub fn diff($self: $receiver, n: usize, axis: isize) -> $of {
                 diff($self, n, axis)
             }
 
             /// [`trapezoid`](fn@crate::trapezoid) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// assert_eq!(Array::from([1.0f32, 1.0, 1.0]).trapezoid(0.5, 0).item::<f32>()?, 1.0);
+            /// # Ok::<(), ndjit::Error>(())
+            /// ```
             #[track_caller]
             pub fn trapezoid($self: $receiver, dx: impl Number, axis: isize) -> $of {
                 trapezoid($self, dx, axis)

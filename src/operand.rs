@@ -46,6 +46,16 @@ pub(crate) fn apart(what: &'static str, operands: &[AnyOperand], two: [usize; 2]
 }
 
 /// What can meet an [`Expr`]: expressions, arrays (captured as hidden constant arguments) and numbers.
+///
+/// ```
+/// use ndjit::{Array, Expr, jit, operand::Operand};
+///
+/// fn twice(x: Expr, k: impl Operand) -> Expr {
+///     x * k * 2
+/// }
+/// assert_eq!(jit(|x| twice(x, 3))(&Array::from([1])).item::<i32>()?, 6);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an operand of an array expression",
     label = "not an `Expr`, an `Array` or a number",
@@ -57,6 +67,16 @@ pub trait Operand {
 }
 
 /// What can meet an [`Array`] and give an [`Array`]: arrays and numbers.
+///
+/// ```
+/// use ndjit::{Array, operand::ArrayOperand};
+///
+/// fn twice(x: &Array, k: impl ArrayOperand) -> Array {
+///     x * k * 2
+/// }
+/// assert_eq!(twice(&Array::from([1]), 3).item::<i32>()?, 6);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an operand of an `Array`",
     label = "not an `Array` or a number",
@@ -65,6 +85,17 @@ pub trait Operand {
 pub trait ArrayOperand: Operand {}
 
 /// Which of [`Expr`] and [`Array`] an operation on `Self` and `R` gives: an [`Expr`] if either is one.
+///
+/// ```
+/// use ndjit::{Array, jit, maximum, operand::{Meet, Operand}};
+///
+/// fn larger<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
+///     maximum(x, y)
+/// }
+/// assert_eq!(larger(&Array::from([1]), 3).item::<i32>()?, 3);
+/// assert_eq!(jit(|x| larger(x, 3))(&Array::from([1])).item::<i32>()?, 3);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{R}` cannot be operands of one operation",
     label = "one of them must be an `Expr` or an `Array`",
@@ -76,6 +107,16 @@ pub trait Meet<R> {
 }
 
 /// What an operation on one operand gives: an [`Expr`] of an [`Expr`], an [`Array`] of an [`Array`].
+///
+/// ```
+/// use ndjit::{Array, exp, operand::Math};
+///
+/// fn logistic<X: Math>(x: X) -> X::Out {
+///     ndjit::sigmoid(x)
+/// }
+/// assert_eq!(logistic(&Array::from([0.0f32])).item::<f32>()?, 0.5);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array or an array expression",
     note = "functions take `Expr`, `Array` and `&Array`"
@@ -215,6 +256,14 @@ impl AnyOperand {
 
 /// A number with a type: weak, or of a named dtype. Made by [`weak`] and [`strong`]. Remembers the place it was made at, which
 /// explanations name; numbers made in different places are equal all the same.
+///
+/// ```
+/// use ndjit::{Array, DType, strong, weak};
+///
+/// let (two, half) = (weak(2), strong(0.5f64));
+/// let x = Array::from([1.0f32]);
+/// assert_eq!(((&x * two).dtype(), (&x * half).dtype()), (DType::F32, DType::F64));
+/// ```
 #[derive(Clone, Copy)]
 pub struct Scalar(pub(crate) Literal, pub(crate) Option<Place>);
 
@@ -226,11 +275,23 @@ impl PartialEq for Scalar {
 
 impl Scalar {
     /// The type: a dtype, or weak.
+    ///
+    /// ```
+    /// use ndjit::{DType, Weak, strong, weak};
+    ///
+    /// assert_eq!((weak(2).value_type(), strong(2u8).value_type()), (Weak::Int.into(), DType::U8.into()));
+    /// ```
     pub fn value_type(self) -> ValueType {
         self.0.ty()
     }
 
     /// Whether the type is weak: the number takes the dtype of what it meets.
+    ///
+    /// ```
+    /// use ndjit::{strong, weak};
+    ///
+    /// assert!(weak(2).is_weak() && !strong(2).is_weak());
+    /// ```
     pub fn is_weak(self) -> bool {
         self.value_type().is_weak()
     }
@@ -284,6 +345,15 @@ mod sealed {
 }
 
 /// A Rust number or bool, or a [`Scalar`].
+///
+/// ```
+/// use ndjit::{Array, DType, full, operand::Number};
+///
+/// fn filled(n: impl Number) -> Array {
+///     full([2], n)
+/// }
+/// assert_eq!((filled(true).dtype(), filled(2).dtype()), (DType::Bool, DType::I32));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number ndjit knows",
     note = "a dtype is given as in `dtype(DType::I8).zeros([3])`"

@@ -14,6 +14,13 @@ use ndjit_ir::{DType, Place, Result, ValueType, Weak};
 use smallvec::SmallVec;
 
 /// What has a type: dtypes and types themselves, arrays, expressions, and numbers, of which bare ones are weak.
+///
+/// ```
+/// use ndjit::{Array, DType, promote_types};
+///
+/// assert_eq!(promote_types(&Array::from([1u8]), DType::F16)?, DType::F16.into());
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no dtype",
     label = "not a dtype, an array, an `Expr` or a number"
@@ -27,6 +34,14 @@ pub trait HasType {
 }
 
 /// Several operands that have types: tuples of up to eight, arrays, slices and `Vec`s of [`HasType`].
+///
+/// ```
+/// use ndjit::{DType, result_type};
+///
+/// assert_eq!(result_type((DType::U8, 1))?, DType::U8.into());
+/// assert_eq!(result_type(&[DType::U8, DType::I8])?, DType::I16.into());
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no list of operands",
     label = "not a tuple or slice of dtypes, arrays, expressions and numbers",
@@ -209,6 +224,14 @@ impl<T: HasTypes + ?Sized> HasTypes for &T {
 }
 
 /// Operands of [`promote_arrays`]: a tuple of up to eight of [`AsArray`], or an array `[T; N]` of them.
+///
+/// ```
+/// use ndjit::{Array, DType, promote_arrays};
+///
+/// let [x, y] = promote_arrays((&Array::from([1u8]), &Array::from([1i8])))?;
+/// assert_eq!((x.dtype(), y.dtype()), (DType::I16, DType::I16));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tuple of arrays and numbers",
     label = "not a tuple of arrays and numbers",

@@ -22,6 +22,14 @@ use std::ops::RangeFull;
 
 /// Which axes are reduced, and whether they stay with extent 1. Made from `..` (all axes), a number (negative from the last,
 /// which is -1), an array, a slice or a `Vec` of numbers, or by [`keepdims`]: see [`IntoAxes`].
+///
+/// ```
+/// use ndjit::{Array, keepdims};
+///
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// let columns = keepdims(0);
+/// assert_eq!(x.sum(columns).to_string(), "[[4 6]]");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axes {
     /// `None` for all.
@@ -44,6 +52,17 @@ pub fn keepdims(axes: impl IntoAxes) -> Axes {
 
 /// What says along which axes a reduction goes: `..` for all of them, a number, an array, a slice or a `Vec` of numbers, or
 /// [`keepdims`] of any of these.
+///
+/// ```
+/// use ndjit::{Array, keepdims, reductions::IntoAxes};
+///
+/// fn spread(x: &Array, axes: impl IntoAxes) -> Array {
+///     x.ptp(axes)
+/// }
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// assert_eq!((spread(&x, ..).to_string(), spread(&x, [0]).to_string()), ("3".into(), "[2 2]".into()));
+/// assert_eq!(spread(&x, keepdims(1)).shape().extents(), [2, 1]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no axes",
     label = "not `..`, a number, or an array of numbers",
@@ -123,6 +142,15 @@ impl Request {
 }
 
 /// The variance and what follows from it with a correction: made by [`correction`].
+///
+/// ```
+/// use ndjit::{Array, correction};
+///
+/// let x = Array::from([1.0f32, 2.0, 3.0]);
+/// let unbiased = correction(1);
+/// assert_eq!(unbiased.var(&x, ..).item::<f32>()?, 1.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corrected {
     dtype: Option<DType>,
@@ -147,6 +175,14 @@ pub fn correction(correction: impl Number) -> Corrected {
 
 impl Typed {
     /// [`correction`](fn@correction) with this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 3.0]);
+    /// assert_eq!(dtype(DType::F64).correction(1).std(&x, ..).item::<f64>()?, 1.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn correction(self, correction: impl Number) -> Corrected {
         Corrected { dtype: self.asked(), correction: Scalar(correction.literal(), Some(Place::caller())) }
@@ -155,18 +191,42 @@ impl Typed {
 
 impl Corrected {
     /// [`var`] with this correction.
+    ///
+    /// ```
+    /// use ndjit::{Array, correction};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 3.0]);
+    /// assert_eq!(correction(1).var(&x, ..).item::<f32>()?, 1.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn var<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
         self.reduce(Reduction::Var, x.operand(), axes.axes(), Place::caller())
     }
 
     /// [`std`](fn@std) with this correction.
+    ///
+    /// ```
+    /// use ndjit::{Array, correction};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 3.0]);
+    /// assert_eq!(correction(1).std(&x, ..).item::<f32>()?, 1.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn std<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
         self.reduce(Reduction::Std, x.operand(), axes.axes(), Place::caller())
     }
 
     /// The same with this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, correction};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 3.0]);
+    /// assert_eq!(correction(1).dtype(DType::F64).var(&x, ..).item::<f64>()?, 1.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn dtype(self, dtype: DType) -> Corrected {
         Corrected { dtype: Some(dtype), ..self }
     }

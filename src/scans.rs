@@ -18,6 +18,13 @@ use ndjit_ir::{DType, Place, Shape};
 
 /// Along which axis a scan goes, and whether the result begins with the value of no elements. Made from a number, negative from
 /// the last axis, which is -1, or by [`include_initial`].
+///
+/// ```
+/// use ndjit::{Array, include_initial};
+///
+/// let x = Array::from([2, 3]);
+/// assert_eq!(x.cumulative_prod(include_initial(0)).to_string(), "[1 2 6]");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Along {
     axis: isize,
@@ -37,6 +44,14 @@ pub fn include_initial(axis: isize) -> Along {
 }
 
 /// What says along which axis a scan goes: a number, or [`include_initial`] of one.
+///
+/// ```
+/// use ndjit::{Array, include_initial};
+///
+/// let x = Array::from([2, 3]);
+/// assert_eq!(x.cumulative_sum(0).to_string(), "[2 5]");
+/// assert_eq!(x.cumulative_sum(include_initial(-1)).to_string(), "[0 2 5]");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no axis",
     label = "not a number",

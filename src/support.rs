@@ -9,6 +9,13 @@ use ndjit_runtime::Fallback;
 
 /// The casting modes under which this thread makes operations: those of the innermost [`with_casting`], or the
 /// [global](set_casting) ones. The default is [`CastingModes::ERROR`].
+///
+/// ```
+/// use ndjit::{CastingModes, casting, with_casting};
+///
+/// assert_eq!(casting(), CastingModes::ERROR);
+/// assert_eq!(with_casting(CastingModes::UP, casting), CastingModes::UP);
+/// ```
 pub fn casting() -> CastingModes {
     settings().support.casting
 }
@@ -32,11 +39,26 @@ pub fn with_casting<R>(modes: CastingModes, body: impl FnOnce() -> R) -> R {
 }
 
 /// As [`with_casting`], for all threads. Functions are traced anew for it.
+///
+/// ```
+/// use ndjit::{Array, CastingModes, f16, set_casting};
+///
+/// set_casting(CastingModes::CROSS);
+/// assert!((Array::from([f16::ONE]) ^ 1).eval().is_ok());
+/// # set_casting(CastingModes::ERROR);
+/// ```
 pub fn set_casting(modes: CastingModes) {
     change_global(|settings| settings.support.casting = modes);
 }
 
 /// The device whose dtypes count for operations of this thread, if one is chosen. Where none is, all dtypes are valid.
+///
+/// ```
+/// use ndjit::{Device, device, with_device};
+///
+/// assert_eq!(device(), None);
+/// assert_eq!(with_device(Device::CPU, device), Some(Device::CPU));
+/// ```
 pub fn device() -> Option<Device> {
     settings().support.device
 }
@@ -60,6 +82,14 @@ pub fn with_device<R>(device: impl Into<Option<Device>>, body: impl FnOnce() -> 
 }
 
 /// As [`with_device`], for all threads. Functions are traced anew for it.
+///
+/// ```
+/// use ndjit::{Device, device, set_device};
+///
+/// set_device(Device::CPU);
+/// assert_eq!(device(), Some(Device::CPU));
+/// set_device(None);
+/// ```
 pub fn set_device(device: impl Into<Option<Device>>) {
     let device = device.into();
     change_global(|settings| settings.support.device = device);
@@ -67,6 +97,12 @@ pub fn set_device(device: impl Into<Option<Device>>) {
 
 /// What is done about dtypes that a GPU lacks, where this thread makes operations: what the innermost [`with_fallback`] says, or the
 /// [global](set_fallback) setting. The default is [`Fallback::Error`].
+///
+/// ```
+/// use ndjit::{Fallback, fallback};
+///
+/// assert_eq!(fallback(), Fallback::Error);
+/// ```
 pub fn fallback() -> Fallback {
     settings().fallback
 }
@@ -86,6 +122,14 @@ pub fn with_fallback<R>(fallback: Fallback, body: impl FnOnce() -> R) -> R {
 }
 
 /// As [`with_fallback`], for all threads.
+///
+/// ```
+/// use ndjit::{Fallback, fallback, set_fallback};
+///
+/// set_fallback(Fallback::Cpu);
+/// assert_eq!(fallback(), Fallback::Cpu);
+/// # set_fallback(Fallback::Error);
+/// ```
 pub fn set_fallback(fallback: Fallback) {
     change_global(|settings| settings.fallback = fallback);
 }

@@ -47,20 +47,30 @@ fn printed(name: &str) -> Option<String> {
         }
         result => result.unwrap_or_else(|error| panic!("{name}: {error}")),
     }
-    let files = ["tests/pages/arrays.rs", "tests/pages/debugging.rs", "tests/pages/dumps.rs"];
-    let printed = files.into_iter().fold(PRINTED.take(), |text, file| text.replace(file, "src/main.rs"));
+    let printed = as_main(&PRINTED.take());
     let lines: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
     Some(lines.join("\n"))
 }
 
+/// Places in the files of examples, as a reader has them who copied one.
+fn as_main(printed: &str) -> String {
+    let printed = printed.replace("tests/pages/../../", "");
+    let mut parts = printed.split("tests/pages/");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_lowercase() || c == '_' || c == '/' || c == '.');
+        text += "src/main.rs";
+        text += rest;
+    }
+    text
+}
+
 /// What a page shows that has a name: of an example its text or what it prints, of the README also what [`shown`] holds.
 fn block(language: &str, name: &str, old: &str) -> String {
-    let code = pages::code(name);
-    match (language, code) {
-        ("rust", Some(code)) => code,
-        ("rust", None) => panic!("there is no example `{name}`"),
-        (_, None) => shown(name),
-        (_, Some(_)) => printed(name).unwrap_or_else(|| old.to_owned()),
+    match language {
+        "rust" => pages::code(name).unwrap_or_else(|| panic!("there is no example `{name}`")),
+        _ if pages::is_known(name) => printed(name).unwrap_or_else(|| old.to_owned()),
+        _ => shown(name),
     }
 }
 
@@ -70,9 +80,12 @@ fn real(page: &str) -> (String, Vec<String>) {
     while let Some(line) = lines.next() {
         real += line;
         real += "\n";
-        if line == "<!-- the table begins -->" {
-            lines.find(|line| *line == "<!-- the table ends -->");
-            real += &format!("{}\n<!-- the table ends -->\n", table());
+        for (name, table) in TABLES {
+            if line == format!("<!-- {name} begins -->") {
+                let ends = format!("<!-- {name} ends -->");
+                lines.find(|line| **line == ends);
+                real += &format!("{}\n{ends}\n", table());
+            }
         }
         let Some((language, name)) = line.strip_prefix("```").and_then(|info| info.split_once(' ')) else { continue };
         let old: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
@@ -100,14 +113,40 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap()
 }
 
+/// The pages.
+const PAGES: [&str; 10] = [
+    "README.md",
+    "docs/arrays.md",
+    "docs/debugging.md",
+    "docs/dumps.md",
+    "docs/examples.md",
+    "docs/fusion.md",
+    "docs/numerics.md",
+    "docs/numpy.md",
+    "docs/promotion.md",
+    "docs/quick-start.md",
+];
+
+/// Pictures that docs/examples.md shows, and examples write to target/.
+const PICTURES: [&str; 3] = ["filters.png", "heat.png", "mandelbrot.png"];
+
 #[test]
 fn pages_show_real_output() {
     let mut all = Vec::new();
-    for name in ["README.md", "docs/arrays.md", "docs/debugging.md", "docs/dumps.md"] {
+    for name in PAGES {
         let page = read(name);
         let (real, names) = real(&page);
         check(name, &page, &real);
         all.extend(names);
+    }
+    for name in PICTURES {
+        let [written, shown] = ["target", "docs/examples"].map(|folder| root().join(folder).join(name));
+        let pixels = |path: &Path| image::open(path).map(|image| image.to_rgb8().into_raw()).ok();
+        if std::env::var_os("README_BLESS").is_some() {
+            std::fs::copy(written, shown).unwrap();
+        } else {
+            assert!(pixels(&written) == pixels(&shown), "docs/examples/{name} is not what the example writes");
+        }
     }
     assert!(all.len() > 20, "found only {} blocks", all.len());
     for (example, _) in pages::FILES.iter().flat_map(|(_, examples)| *examples) {
@@ -115,13 +154,27 @@ fn pages_show_real_output() {
     }
 }
 
+/// A table that stands between two marks of a page, and what makes it.
+type Table = (&'static str, fn() -> String);
+
+const TABLES: [Table; 2] = [("the table", table), ("the table of JAX", table_of_jax)];
+
 /// A row of a table, for NumPy's expression and that here.
 fn row(row: &pages::table::Row) -> String {
     // An expression holds no backquote; a bar would end the cell.
     format!("| `{}` | `{}` |", row.numpy, row.ndjit.replace('|', "\\|"))
 }
 
-/// The table of docs/arrays.md.
+/// JAX's functions, of docs/numpy.md.
+fn table_of_jax() -> String {
+    let mut text = "| JAX | ndjit | |\n| --- | --- | --- |\n".to_owned();
+    for r in pages::jax::rows().unwrap() {
+        text += &format!("| `{}` | `{}` | {} |\n", r.jax, r.ndjit.replace('|', "\\|"), r.remark).replace("|  |", "| |");
+    }
+    text
+}
+
+/// NumPy's functions, of docs/numpy.md.
 fn table() -> String {
     let mut text = String::new();
     for (heading, rows) in &pages::table::table().unwrap() {
@@ -149,6 +202,13 @@ fn the_table_of_numpy_is_true() {
     assert!(few.len() > 10, "README.md has only {} rows", few.len());
     for row in few {
         assert!(known.iter().any(|k| k == row), "README.md has a row that the table lacks: {row}");
+    }
+}
+
+#[test]
+fn the_table_of_jax_is_true() {
+    for r in pages::jax::rows().unwrap() {
+        assert_eq!(r.found, r.expected, "{}: `{}`", r.jax, r.ndjit);
     }
 }
 

@@ -10,6 +10,15 @@ use std::sync::Arc;
 impl Array {
     /// An array of `shape` with the elements of `elements` in row-major order, without a copy.
     ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode};
+    ///
+    /// let x = Array::from_shape_vec([2, 2], vec![1, 2, 3, 4])?;
+    /// assert_eq!(x.to_string(), "[[1 2]\n [3 4]]");
+    /// assert_eq!(Array::from_shape_vec([2, 2], vec![1, 2, 3]).unwrap_err().code(), ErrorCode::Shape);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Shape` if there are more or fewer elements than the shape holds; `Size` if no array can have the shape.
     #[track_caller]
@@ -46,6 +55,13 @@ impl Array {
     }
 
     /// A scalar of the number's own dtype. Of `weak(2)` a weak one.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, weak};
+    ///
+    /// assert_eq!(Array::scalar(2.5f64).dtype(), DType::F64);
+    /// assert!(Array::scalar(weak(2)).is_weak());
+    /// ```
     pub fn scalar(number: impl Into<crate::Scalar>) -> Array {
         let literal = number.into().0;
         let dtype = crate::config::policy().commit(literal.ty());

@@ -32,6 +32,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 ///
 /// An operation that fails gives a poisoned array, and whatever reads it gets the first error. `Clone` is cheap and shares
 /// the elements.
+///
+/// ```
+/// use ndjit::{Array, DType};
+///
+/// let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
+/// let y = (&x * 2).sum(0); // nothing is computed yet
+/// assert_eq!((y.dtype(), y.to_vec::<f32>()?), (DType::F32, vec![8.0, 12.0]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Array(pub(crate) Arc<Node>);
 
@@ -83,6 +92,17 @@ impl Drop for Node {
 
 impl Array {
     /// The number of operations that may wait to be run. One more runs them.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let mut x = Array::from([0]);
+    /// for _ in 0..2 * Array::NODE_LIMIT {
+    ///     x = x + 1;
+    /// }
+    /// assert_eq!(x.item::<i32>()?, 2048);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub const NODE_LIMIT: usize = 1024;
 
     /// An array of a buffer that holds exactly `shape` elements of `dtype`.
@@ -206,31 +226,71 @@ impl Array {
     }
 
     /// The error, if the operation that made this array failed.
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode};
+    ///
+    /// let sum = Array::from([1, 2]) + Array::from([1, 2, 3]);
+    /// assert_eq!(sum.error().map(|error| error.code()), Some(ErrorCode::Shape));
+    /// assert!(Array::from([1]).error().is_none());
+    /// ```
     pub fn error(&self) -> Option<&Error> {
         self.0.state.get()?.as_ref().err()
     }
 
     /// The extents of the axes, outermost first. Those of a scalar for a poisoned array.
+    ///
+    /// ```
+    /// use ndjit::zeros;
+    ///
+    /// assert_eq!(zeros([2, 3]).shape().extents(), [2, 3]);
+    /// ```
     pub fn shape(&self) -> &Shape {
         &self.0.shape
     }
 
     /// The dtype of the elements; of a weak array the default of its kind under the policy it was made with.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, weak};
+    ///
+    /// assert_eq!(Array::from([1u8]).dtype(), DType::U8);
+    /// assert_eq!(Array::scalar(weak(1)).dtype(), DType::I32);
+    /// ```
     pub fn dtype(&self) -> DType {
         self.0.dtype
     }
 
     /// The type: a dtype, or weak.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, ValueType, Weak, asarray};
+    ///
+    /// assert_eq!(Array::from([1u8]).value_type(), ValueType::Strong(DType::U8));
+    /// assert_eq!(asarray(1).value_type(), ValueType::Weak(Weak::Int));
+    /// ```
     pub fn value_type(&self) -> ValueType {
         self.0.ty
     }
 
     /// Whether the type is weak: the array takes the dtype of what it meets, as bare numbers do.
+    ///
+    /// ```
+    /// use ndjit::{Array, asarray};
+    ///
+    /// assert!(asarray(1).is_weak() && !Array::from([1]).is_weak());
+    /// ```
     pub fn is_weak(&self) -> bool {
         self.0.ty.is_weak()
     }
 
     /// Where the elements are, or will be computed.
+    ///
+    /// ```
+    /// use ndjit::{Array, Device};
+    ///
+    /// assert_eq!(Array::from([1]).device(), Device::CPU);
+    /// ```
     pub fn device(&self) -> Device {
         self.0.device
     }
@@ -303,11 +363,23 @@ impl Array {
     }
 
     /// The number of elements.
+    ///
+    /// ```
+    /// use ndjit::zeros;
+    ///
+    /// assert_eq!(zeros([2, 3]).len(), 6);
+    /// ```
     pub fn len(&self) -> usize {
         self.0.shape.size().unwrap_or(0)
     }
 
     /// Whether there are no elements.
+    ///
+    /// ```
+    /// use ndjit::zeros;
+    ///
+    /// assert!(zeros([2, 0]).is_empty() && !zeros([]).is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -332,6 +404,16 @@ impl Array {
 
     /// Runs what waits. Reading does so too. A GPU may still be computing when this returns.
     ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode};
+    ///
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// let sum = &x + 1;
+    /// assert_eq!(sum.eval()?.to_string(), "[2. 3.]");
+    /// assert_eq!((&x + Array::from([1, 2, 3])).eval().unwrap_err().code(), ErrorCode::Shape);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// The first error of the operations that lead here; `Allocation` if memory is refused.
     pub fn eval(&self) -> Result<&Array> {
@@ -339,6 +421,15 @@ impl Array {
     }
 
     /// The elements in row-major order.
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode};
+    ///
+    /// let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
+    /// assert_eq!(x.mt().to_vec::<f32>()?, [1.0, 3.0, 2.0, 4.0]);
+    /// assert_eq!(x.to_vec::<f64>().unwrap_err().code(), ErrorCode::DType);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `DType` if the dtype is not `T`'s; those of [`eval`](Array::eval).
@@ -349,6 +440,14 @@ impl Array {
     }
 
     /// The elements in row-major order; without a copy if the array was made from a `Vec<T>` and nothing else uses it.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from(vec![1.0f32, 2.0]);
+    /// assert_eq!(x.into_vec::<f32>()?, [1.0, 2.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`to_vec`](Array::to_vec).
@@ -366,6 +465,14 @@ impl Array {
     }
 
     /// The one element of an array that has one.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// assert_eq!(Array::from([1, 2, 3]).sum(..).item::<i32>()?, 6);
+    /// assert!(Array::from([1, 2]).item::<i32>().is_err());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Shape` if there are more or fewer; those of [`to_vec`](Array::to_vec).

@@ -37,6 +37,15 @@ impl Array {
     /// Reads a `.npy` file: little-endian, in row- or column-major order, of every dtype but `f16` and `bf16`. (NumPy can
     /// write `f16`, as `<f2`; the crate that reads files here has no such element. NumPy has no `bf16`.)
     ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let path = std::env::temp_dir().join("ndjit-read-example.npy");
+    /// Array::from([1.0f32, 2.0]).write_npy(&path)?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Io` if the file cannot be read, is truncated, or is not a `.npy` file of numbers; `DType` if it is of another dtype;
     /// `Size` if it claims more elements than memory can address; `Allocation` if memory is refused.
@@ -67,6 +76,15 @@ impl Array {
     }
 
     /// Writes a `.npy` file, replacing one that exists.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let path = std::env::temp_dir().join("ndjit-write-example.npy");
+    /// Array::from([1.0f32, 2.0]).write_npy(&path)?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Io` if the file cannot be written, `DType` for `f16` and `bf16`; those of [`eval`](Array::eval).

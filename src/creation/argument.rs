@@ -8,6 +8,12 @@ use std::ops::{Range, RangeInclusive};
 
 /// The shape of an identity matrix, and which diagonal holds the ones: made from `rows`, `(rows, columns)` or
 /// `(rows, columns, diagonal)`. Diagonals are counted from the main one, above it positive.
+///
+/// ```
+/// use ndjit::eye;
+///
+/// assert_eq!(eye((2, 3, 1)).to_string(), "[[0. 1. 0.]\n [0. 0. 1.]]");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Eye {
     /// The extent of the first axis.
@@ -37,6 +43,14 @@ impl From<(usize, usize, isize)> for Eye {
 }
 
 /// What [`arange`](crate::arange) counts: a number of steps from 0, a range, or `(start, stop, step)`.
+///
+/// ```
+/// use ndjit::arange;
+///
+/// assert_eq!(arange(3).to_string(), "[0 1 2]");
+/// assert_eq!(arange(1..4).to_string(), "[1 2 3]");
+/// assert_eq!(arange((4, 0, -2)).to_string(), "[4 2]");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing to count",
     label = "not a number, a range, or (start, stop, step)",
@@ -69,6 +83,13 @@ impl<A: Number, B: Number, C: Number> Steps for (A, B, C) {
 }
 
 /// What [`linspace`](crate::linspace) divides: `start..=stop`, or `start..stop` without its end.
+///
+/// ```
+/// use ndjit::linspace;
+///
+/// assert_eq!(linspace(0..=2, 3).to_string(), "[0. 1. 2.]");
+/// assert_eq!(linspace(0..2, 2).to_string(), "[0. 1.]");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an interval of numbers",
     label = "not `start..=stop` or `start..stop`",
@@ -93,6 +114,13 @@ impl<N: Number> Interval for Range<N> {
 }
 
 /// What [`asarray`](crate::asarray) takes: numbers, `Vec`s, slices and arrays.
+///
+/// ```
+/// use ndjit::asarray;
+///
+/// assert_eq!(asarray([1, 2]).to_string(), "[1 2]");
+/// assert_eq!(asarray(vec![0.5f32]).to_string(), "[0.5]");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "no array can be made from `{Self}`",
     label = "not a number, a `Vec`, a slice or an array"

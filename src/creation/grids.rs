@@ -56,6 +56,13 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
 }
 
 /// How [`meshgrid`] numbers axes.
+///
+/// ```
+/// use ndjit::{Indexing, arange, meshgrid};
+///
+/// let [xy, ij] = [Indexing::Xy, Indexing::Ij].map(|indexing| meshgrid([arange(3), arange(2)], indexing));
+/// assert_eq!((xy[0].shape().extents(), ij[0].shape().extents()), (&[2, 3][..], &[3, 2][..]));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Indexing {
     /// The first array along the second axis, the second along the first: as x and y in a picture.
@@ -133,6 +140,13 @@ pub fn logspace(interval: impl Interval, count: usize) -> Array {
 
 impl Typed {
     /// [`logspace`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// assert_eq!(dtype(DType::F64).logspace(0..=2, 3).to_vec::<f64>()?, [1.0, 10.0, 100.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn logspace(self, interval: impl Interval, count: usize) -> Array {
         let place = Place::caller();

@@ -29,6 +29,13 @@ use ndjit_ir::{DType, Place, Result, Shape, ValueType, Weak};
 use smallvec::SmallVec;
 
 /// Creation functions and [reductions](crate::reductions) with a dtype: made by [`dtype`].
+///
+/// ```
+/// use ndjit::{DType, dtype};
+///
+/// let doubles = dtype(DType::F64);
+/// assert_eq!(doubles.ones(2).sum(..).dtype(), DType::F64);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Typed(Option<DType>);
 
@@ -66,12 +73,25 @@ pub fn zeros(shape: impl Into<Shape>) -> Array {
 }
 
 /// Ones (`true` for bool), of the [default dtype](crate::default_dtype).
+///
+/// ```
+/// use ndjit::ones;
+///
+/// assert_eq!(ones([2, 2]).to_string(), "[[1. 1.]\n [1. 1.]]");
+/// ```
 #[track_caller]
 pub fn ones(shape: impl Into<Shape>) -> Array {
     INFERRED.ones(shape)
 }
 
 /// [`zeros`]: no array shows what was in its memory before. It is here for the Array API's name.
+///
+/// ```
+/// use ndjit::empty;
+///
+/// assert_eq!(empty(2).to_vec::<f32>()?, [0.0, 0.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[doc(alias = "uninit")]
 #[track_caller]
 pub fn empty(shape: impl Into<Shape>) -> Array {
@@ -179,12 +199,26 @@ pub fn zeros_like<X: Math>(x: X) -> X::Out {
 }
 
 /// Ones of the shape and type of `x`: see [`zeros_like`].
+///
+/// ```
+/// use ndjit::{Array, ones_like};
+///
+/// assert_eq!(ones_like(&Array::from([7u8, 8])).to_vec::<u8>()?, [1, 1]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[track_caller]
 pub fn ones_like<X: Math>(x: X) -> X::Out {
     INFERRED.ones_like(x)
 }
 
 /// The same number everywhere, of the shape and type of `x`: see [`zeros_like`] and [`full`].
+///
+/// ```
+/// use ndjit::{Array, full_like};
+///
+/// assert_eq!(full_like(&Array::from([7u8, 8]), 3).to_vec::<u8>()?, [3, 3]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 ///
 /// # Errors
 /// Poisoned if `x` is; with `Literal` if the dtype of `x` cannot hold the number, as in [`full`].
@@ -217,18 +251,42 @@ pub fn asarray(x: impl AsArray) -> Array {
 /// The creation functions with a dtype; each is documented where it stands alone.
 impl Typed {
     /// [`zeros`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::U8).zeros(2);
+    /// assert_eq!(x.to_vec::<u8>()?, [0, 0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn zeros(self, shape: impl Into<Shape>) -> Array {
         make::filled("zeros", self.or_default(), shape.into(), Literal::weak(false), Place::caller())
     }
 
     /// [`ones`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::I64).ones(2);
+    /// assert_eq!(x.to_vec::<i64>()?, [1, 1]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn ones(self, shape: impl Into<Shape>) -> Array {
         make::filled("ones", self.or_default(), shape.into(), Literal::weak(true), Place::caller())
     }
 
     /// [`zeros`](Typed::zeros), as [`empty`].
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).empty(2);
+    /// assert_eq!(x.to_vec::<f64>()?, [0.0, 0.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[doc(alias = "uninit")]
     #[track_caller]
     pub fn empty(self, shape: impl Into<Shape>) -> Array {
@@ -236,6 +294,14 @@ impl Typed {
     }
 
     /// [`full`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::U8).full(2, 7);
+    /// assert_eq!(x.to_vec::<u8>()?, [7, 7]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[doc(alias = "fill")]
     #[track_caller]
     pub fn full(self, shape: impl Into<Shape>, fill: impl Number) -> Array {
@@ -244,6 +310,14 @@ impl Typed {
     }
 
     /// [`eye`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::I8).eye(2);
+    /// assert_eq!(x.to_vec::<i8>()?, [1, 0, 0, 1]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[doc(alias = "identity")]
     #[track_caller]
     pub fn eye(self, eye: impl Into<Eye>) -> Array {
@@ -251,6 +325,14 @@ impl Typed {
     }
 
     /// [`arange`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::U16).arange(3);
+    /// assert_eq!(x.to_vec::<u16>()?, [0, 1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[doc(alias = "range")]
     #[doc(alias = "iota")]
     #[track_caller]
@@ -272,6 +354,14 @@ impl Typed {
     }
 
     /// [`linspace`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).linspace(0..=1, 3);
+    /// assert_eq!(x.to_vec::<f64>()?, [0.0, 0.5, 1.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn linspace(self, interval: impl Interval, count: usize) -> Array {
         self.between(interval.ends(), count, Place::caller())
@@ -288,24 +378,56 @@ impl Typed {
     }
 
     /// [`zeros_like`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).zeros_like(Array::from([1, 2]));
+    /// assert_eq!(x.to_vec::<f64>()?, [0.0, 0.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn zeros_like<X: Math>(self, x: X) -> X::Out {
         self.like("zeros_like", x, Literal::weak(false), Place::caller())
     }
 
     /// [`ones_like`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).ones_like(Array::from([1, 2]));
+    /// assert_eq!(x.to_vec::<f64>()?, [1.0, 1.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn ones_like<X: Math>(self, x: X) -> X::Out {
         self.like("ones_like", x, Literal::weak(true), Place::caller())
     }
 
     /// [`full_like`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).full_like(Array::from([1, 2]), 3);
+    /// assert_eq!(x.to_vec::<f64>()?, [3.0, 3.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn full_like<X: Math>(self, x: X, fill: impl Number) -> X::Out {
         self.like("full_like", x, fill.literal(), Place::caller())
     }
 
     /// [`asarray`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).asarray([1, 2]);
+    /// assert_eq!(x.to_vec::<f64>()?, [1.0, 2.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[doc(alias = "array")]
     #[doc(alias = "tensor")]
     #[doc(alias = "as_tensor")]

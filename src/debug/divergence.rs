@@ -11,6 +11,15 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 
 /// The first operation of a function that gives other bits on a GPU than on the processor, though its operands are equal.
+///
+/// ```
+/// use ndjit::{Array, divergence, jit};
+///
+/// let f = jit!(|x| x.exp());
+/// if let Ok(Some(found)) = divergence(&f, (&Array::from([1.0f32]),)) {
+///     println!("{} at {:?}: {} on the processor, {} on the GPU", found.operation, found.index, found.cpu.0, found.gpu.0);
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Divergence {

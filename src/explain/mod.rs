@@ -24,6 +24,16 @@ use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Reduction, Result, ValueTy
 use std::fmt;
 
 /// A cast of a compiled program, and what asked for it.
+///
+/// ```
+/// use ndjit::{Array, DType, jit};
+///
+/// let f = jit(|x, y| x + y);
+/// f.call((&Array::from([1.0f32]), &Array::from([1i8])))?;
+/// let casts = f.casts();
+/// assert_eq!((casts[0].from, casts[0].to), (DType::I8, DType::F32));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InsertedCast {

@@ -19,6 +19,16 @@ use std::sync::Arc;
 /// Columns are aligned by op and place: the nth time that an op was recorded at a place is one row. An operation that was
 /// written at several places and recorded once, because all of it is equal, has a row for each place. Casts that a casting mode
 /// inserted are left out.
+///
+/// ```
+/// use ndjit::{DType, Policy, jit, spec};
+///
+/// let f = jit(|x, y| x + y);
+/// let specs = [spec(DType::I32, [3]), spec(DType::F32, [3])];
+/// let diff = f.policy_diff(&specs, &[Policy::Standard, Policy::NumPy2, Policy::Strict])?;
+/// println!("{diff}");
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PolicyDiff {
     columns: Vec<Column>,
@@ -34,6 +44,16 @@ struct Column {
 }
 
 /// One operation under each policy.
+///
+/// ```
+/// use ndjit::{DType, Policy, jit, spec};
+///
+/// let f = jit(|x, y| x + y);
+/// let specs = [spec(DType::I32, [3]), spec(DType::F32, [3])];
+/// let diff = f.policy_diff(&specs, &[Policy::Standard, Policy::NumPy2, Policy::Strict])?;
+/// assert_eq!(diff.rows()[0].types[1], Some((DType::F64.into(), DType::F64)));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffRow {
@@ -91,17 +111,47 @@ impl PolicyDiff {
     }
 
     /// The policies, one per column.
+    ///
+    /// ```
+    /// use ndjit::{DType, Policy, jit, spec};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// let specs = [spec(DType::I32, [3]), spec(DType::F32, [3])];
+    /// let diff = f.policy_diff(&specs, &[Policy::Standard, Policy::NumPy2, Policy::Strict])?;
+    /// assert_eq!(diff.policies().count(), 3);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn policies(&self) -> impl Iterator<Item = Policy> {
         self.columns.iter().map(|column| column.policy)
     }
 
     /// The operations, in the order traced.
+    ///
+    /// ```
+    /// use ndjit::{DType, Policy, jit, spec};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// let specs = [spec(DType::I32, [3]), spec(DType::F32, [3])];
+    /// let diff = f.policy_diff(&specs, &[Policy::Standard, Policy::NumPy2, Policy::Strict])?;
+    /// assert_eq!(diff.rows()[0].what, "add");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn rows(&self) -> &[DiffRow] {
         &self.rows
     }
 
     /// The rows in which the policies disagree: other dtypes, or one refuses. A policy has no part in the rows after the one
     /// that it refused.
+    ///
+    /// ```
+    /// use ndjit::{DType, Policy, jit, spec};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// let specs = [spec(DType::I32, [3]), spec(DType::F32, [3])];
+    /// let diff = f.policy_diff(&specs, &[Policy::Standard, Policy::NumPy2, Policy::Strict])?;
+    /// assert_eq!(diff.differences().collect::<Vec<_>>(), [0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn differences(&self) -> impl Iterator<Item = usize> {
         (0..self.rows.len()).filter(|&row| self.differs(row))
     }
@@ -113,11 +163,31 @@ impl PolicyDiff {
     }
 
     /// The first row in which the policies disagree. `None` if all are of one mind.
+    ///
+    /// ```
+    /// use ndjit::{DType, Policy, jit, spec};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// let specs = [spec(DType::I32, [3]), spec(DType::F32, [3])];
+    /// let diff = f.policy_diff(&specs, &[Policy::Standard, Policy::NumPy2, Policy::Strict])?;
+    /// assert_eq!(diff.first_difference(), Some(0));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn first_difference(&self) -> Option<usize> {
         self.differences().next()
     }
 
     /// The error with which a policy refuses the function, if it does.
+    ///
+    /// ```
+    /// use ndjit::{DType, Policy, jit, spec};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// let specs = [spec(DType::I32, [3]), spec(DType::F32, [3])];
+    /// let diff = f.policy_diff(&specs, &[Policy::Standard, Policy::NumPy2, Policy::Strict])?;
+    /// assert!(diff.error(Policy::Strict).is_some() && diff.error(Policy::NumPy2).is_none());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn error(&self, policy: Policy) -> Option<&Error> {
         self.columns.iter().find(|column| column.policy == policy)?.error.as_ref()
     }

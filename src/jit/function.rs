@@ -15,6 +15,15 @@ use crate::report::report;
 use std::sync::Arc;
 
 /// A function that can be traced: a closure or `fn` of one to eight [`Expr`]s that returns [`Outputs`].
+///
+/// ```
+/// use ndjit::{Jitted, jit, jit::JitFn};
+///
+/// fn traces<M, F: JitFn<M, 1>>(f: &Jitted<M, 1, F>) -> u64 {
+///     f.trace_count()
+/// }
+/// assert_eq!(traces(&jit(|x| x + 1)), 0);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be traced",
     label = "does not take 1 to 8 `Expr`s, or returns something else than `Expr`s",
@@ -83,6 +92,15 @@ arities! {
 }
 
 /// Exactly `N` operands: what a jitted function takes where it is inlined.
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let add = jit(|x, y| x + y);
+/// let f = jit(move |x| add.inline((x, 2)));
+/// assert_eq!(f(&Array::from([1])).item::<i32>()?, 3);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the function takes {N} argument(s), `{Self}` is not a tuple of that many operands",
     note = "write `f.inline((x, y))`; one argument is `f.inline((x,))`"

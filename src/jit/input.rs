@@ -94,6 +94,16 @@ fn empty() -> Arc<Buffer> {
 /// a result's; `&[T]`, `&Vec<T>` and `&[T; N]` as one axis, read in place; numbers; views of `ndarray` with that feature.
 ///
 /// Bare numbers are weak, as in expressions, and exact: no plan is made anew for another number.
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x, y| x + y);
+/// let x = Array::from([1.0f32]);
+/// assert_eq!(f.call((&x, 0.5))?.item::<f32>()?, 1.5);
+/// assert_eq!(f.call((&[1.0f32], x.donate()))?.item::<f32>()?, 2.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a jitted function",
     label = "not an array, a slice or a number",
@@ -123,10 +133,26 @@ impl<'a> Input<'a> for Array {
 }
 
 /// An array given to a call: see [`Array::donate`].
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| x + 1);
+/// let x = Array::from([1.0f32, 2.0]);
+/// assert_eq!(f.call((x.donate(),))?.to_vec::<f32>()?, [2.0, 3.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 pub struct Donated(Array);
 
 impl Array {
     /// Gives the array's memory to a call, which may write a result into it if no clone of the array is left.
+    ///
+    /// ```
+    /// use ndjit::{Array, assert_in_place, jit};
+    ///
+    /// let f = jit(|x| x + 1);
+    /// assert_in_place!(f, (Array::from([1.0f32, 2.0]).donate(),));
+    /// ```
     pub fn donate(self) -> Donated {
         Donated(self)
     }
@@ -175,6 +201,14 @@ macro_rules! number_inputs {
 each_number!(number_inputs);
 
 /// Exactly `N` arguments: a tuple of [`Input`]s; one argument is `(&x,)`.
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x, y| x + y);
+/// assert_eq!(f.call((&[1.0f32, 2.0], 1))?.to_vec::<f32>()?, [2.0, 3.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the function takes {N} argument(s), `{Self}` is not a tuple of that many inputs",
     label = "expected a tuple of {N} input(s)",
@@ -226,6 +260,16 @@ impl<T: Element> Checked for &mut [T] {
 
 /// Where results are written: `&mut [T]`, `&mut Vec<T>` or `&mut [T; N]`, as many elements as the result has; tuples of them
 /// for several results.
+///
+/// ```
+/// use ndjit::jit;
+///
+/// let f = jit(|x| (x + 1, x * 2));
+/// let (mut sums, mut products) = ([0i32; 2], [0i32; 2]);
+/// f.call_into((&[5, 6],), (&mut sums[..], &mut products))?;
+/// assert_eq!((sums, products), ([6, 7], [10, 12]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "results cannot be written into `{Self}`",
     label = "not `&mut [T]`, nor a tuple of them"

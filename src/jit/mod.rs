@@ -22,7 +22,7 @@ use crate::expr::Expr;
 use crate::inspect::{self, Form, StageDiff};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Place, Result};
 use ndjit_runtime::Fallback;
 use smallvec::SmallVec;
 use std::fmt;
@@ -130,6 +130,13 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// The same function under a promotion policy of its own. Begins without plans, as all changes of configuration do.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Policy, jit};
+    ///
+    /// let f = jit(|x, n| x + n).with_policy(Policy::NumPy2);
+    /// assert_eq!(f(&Array::from([1.0f32]), &Array::from([1i32])).dtype(), DType::F64);
+    /// ```
     pub fn with_policy(self, policy: Policy) -> Jitted<M, N, F> {
         self.configured(|c| c.policy = Some(policy))
     }
@@ -155,11 +162,25 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// The same function with a way of its own to do without dtypes that a GPU lacks: see [`with_fallback`](crate::with_fallback).
+    ///
+    /// ```
+    /// use ndjit::{Fallback, jit};
+    ///
+    /// let f = jit(|x| x + 1).fallback(Fallback::Cpu);
+    /// assert_eq!(f.config().fallback, Some(Fallback::Cpu));
+    /// ```
     pub fn fallback(self, fallback: Fallback) -> Jitted<M, N, F> {
         self.configured(|c| c.fallback = Some(fallback))
     }
 
     /// The same function with casting modes of its own: see [`with_casting`](crate::with_casting).
+    ///
+    /// ```
+    /// use ndjit::{Array, CastingModes, DType, f16, jit};
+    ///
+    /// let f = jit(|x| x ^ 1).with_casting(CastingModes::CROSS);
+    /// assert_eq!(f(&Array::from([f16::ONE])).dtype(), DType::I32);
+    /// ```
     pub fn with_casting(self, modes: CastingModes) -> Jitted<M, N, F> {
         self.configured(|c| c.casting = Some(modes))
     }
@@ -183,16 +204,43 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// The same function on at most this many threads.
+    ///
+    /// ```
+    /// use ndjit::{arange, jit};
+    ///
+    /// let sum = jit!(|x| x.sum(..)).threads(1);
+    /// assert_eq!(sum(&arange(1000)).item::<i32>()?, 499_500);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn threads(self, threads: usize) -> Jitted<M, N, F> {
         self.configured(|c| c.threads = Some(threads.max(1)))
     }
 
     /// The same function with or without fusion of elementwise ops. Results are the same, bit for bit.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2 + 1).fuse(false);
+    /// assert_eq!(f(&Array::from([1.0f32])).item::<f32>()?, 3.0);
+    /// assert_eq!(f.kernels().len(), 2);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn fuse(self, fuse: bool) -> Jitted<M, N, F> {
         self.configured(|c| c.fuse = fuse)
     }
 
     /// The same function with or without vector instructions. Results are the same, bit for bit.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit!(|x| x.exp());
+    /// let x = Array::from([0.1f32, 0.2, 0.3, 0.4, 0.5]);
+    /// let y = f(&x).to_vec::<f32>()?;
+    /// assert_eq!(f.vector(false)(&x).to_vec::<f32>()?, y);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn vector(self, vector: bool) -> Jitted<M, N, F> {
         self.configured(|c| c.vector = vector)
     }
@@ -241,11 +289,27 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// The configuration.
+    ///
+    /// ```
+    /// use ndjit::{Policy, jit};
+    ///
+    /// assert_eq!(jit(|x| x + 1).with_policy(Policy::Torch).config().policy, Some(Policy::Torch));
+    /// ```
     pub fn config(&self) -> Config {
         self.core.config
     }
 
     /// Calls the function on [inputs](Input) of any kind, compiling it if their signature is new.
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode, jit};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// assert_eq!(f.call((&x, &[3.0f32, 4.0]))?.to_vec::<f32>()?, [4.0, 6.0]);
+    /// assert_eq!(f.call((&x, &[1.0f32, 2.0, 3.0])).unwrap_err().code(), ErrorCode::Shape);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first error of the traced function; `Literal` for a number that does not fit the dtype it is used in;
@@ -259,6 +323,16 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
 
     /// As [`call`](Jitted::call), with results written into memory of the caller, in row-major order: `&mut [T]`, or a tuple
     /// of such for several results.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| (x + 1, x * 2));
+    /// let (mut sums, mut products) = ([0i32; 2], vec![0i32; 2]);
+    /// f.call_into((&Array::from([5, 6]),), (&mut sums, &mut products))?;
+    /// assert_eq!((sums, products), ([6, 7], vec![10, 12]));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`call`](Jitted::call); `Arity` for another number of destinations than results, `Argument` for one of
@@ -311,6 +385,15 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// The text of a stage, for the signature of the last call; empty before the first.
+    ///
+    /// ```
+    /// use ndjit::{Array, Stage, jit};
+    ///
+    /// let f = jit(|x| x + 1);
+    /// f.call((&Array::from([1.0f32]),))?;
+    /// assert!(f.explain(Stage::Simplified).contains("add %0"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn explain(&self, stage: Stage) -> String {
         self.core.plans.last().map_or_else(String::new, |plan| plan.explain(stage))
     }
@@ -335,12 +418,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Errors
     /// `Argument` before the first call; `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
-        let plan = self.core.plans.last().ok_or_else(|| {
-            Error::new(ErrorCode::Argument, "explain_html: the function was not called yet").help(
-                "call it first, or write the page of a lowered one: `f.trace(&specs)?.lower()?.explain_html(path)`",
-            )
-        })?;
-        plan.looked().write_page(path.as_ref())
+        self.last()?.looked().write_page(path.as_ref())
     }
 
     /// A stage of the last call's program in Graphviz's language: graphs, kernels and loops as clusters of statements.
@@ -425,11 +503,29 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// The first operation of the last call that [widened](Widening) a dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit, strong};
+    ///
+    /// let f = jit(|x| x * strong(2.5));
+    /// f.call((&Array::from([1.0f32]),))?;
+    /// assert!(f.first_widening().unwrap().to_string().starts_with("f32 in, f64 out"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn first_widening(&self) -> Option<Widening> {
         self.core.plans.last()?.first_widening()
     }
 
     /// The casts of the last call's program, each with what asked for it; none before the first call.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// f.call((&Array::from([1.0f32]), &Array::from([1i8])))?;
+    /// assert!(f.casts()[0].to_string().starts_with("i8 to f32: operand y of add"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn casts(&self) -> Vec<InsertedCast> {
         self.core.plans.last().map_or_else(Vec::new, |plan| explain::casts(&plan.lowered))
     }
@@ -456,12 +552,34 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// How often the function was traced.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x + 1);
+    /// f.call((&Array::from([1, 2]),))?;
+    /// f.call((&Array::from([3, 4]),))?;
+    /// assert_eq!(f.trace_count(), 1);
+    /// f.call((&Array::from([1, 2, 3]),))?;
+    /// assert_eq!(f.trace_count(), 2);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn trace_count(&self) -> u64 {
         self.core.traces.load(Relaxed)
     }
 
     /// How many different kernels this function has needed, compiled for it or found in the process's cache. No more come when
     /// only sizes or numbers change.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x + 1);
+    /// f.call((&Array::from([1, 2]),))?;
+    /// f.call((&Array::from([1, 2, 3]),))?;
+    /// assert_eq!(f.compile_count(), 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn compile_count(&self) -> u64 {
         self.core.compiles.load(Relaxed)
     }

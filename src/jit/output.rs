@@ -148,6 +148,21 @@ for_each_tuple!(tuples);
 
 /// Makes a struct of [`Outputs`] an output: `outputs!(Polar<Expr> => Polar<Array> { radius, angles });` lists the fields of
 /// the struct a traced function returns and names the struct its caller gets. See [`Outputs`].
+///
+/// ```
+/// use ndjit::{Array, Expr, jit, outputs};
+///
+/// struct Bounds<T> {
+///     low: T,
+///     high: T,
+/// }
+/// outputs!(Bounds<Expr> => Bounds<Array> { low, high });
+///
+/// let f = jit(|x: Expr| Bounds { low: x.min(..), high: x.max(..) });
+/// let found = f(&Array::from([3, 1, 2]));
+/// assert_eq!((found.low.item::<i32>()?, found.high.item::<i32>()?), (1, 3));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[macro_export]
 macro_rules! outputs {
     ($from:ty => $to:ty { $($field:ident),* $(,)? }) => {

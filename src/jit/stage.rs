@@ -7,15 +7,35 @@ use std::sync::OnceLock;
 macro_rules! stages {
     ($($variant:ident $name:literal $doc:literal;)*) => {
         /// A stage of the pipeline, from the traced graph to machine code.
+        ///
+        /// ```
+        /// use ndjit::Stage;
+        ///
+        /// for stage in Stage::ALL {
+        ///     assert_eq!(stage.name().parse(), Ok(*stage));
+        /// }
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Stage { $(#[doc = $doc] $variant,)* }
 
         impl Stage {
             /// All stages, in the order programs pass them.
+            ///
+            /// ```
+            /// use ndjit::Stage;
+            ///
+            /// assert_eq!(Stage::ALL[0], Stage::Graph);
+            /// ```
             pub const ALL: &'static [Stage] = &[$(Stage::$variant),*];
 
             /// The name in `NDJIT_DUMP`.
+            ///
+            /// ```
+            /// use ndjit::Stage;
+            ///
+            /// assert_eq!(Stage::Loops.name(), "loops");
+            /// ```
             pub const fn name(self) -> &'static str {
                 match self { $(Stage::$variant => $name,)* }
             }

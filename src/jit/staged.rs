@@ -26,6 +26,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Type and shape of an argument, without data. Row-major in memory.
+///
+/// ```
+/// use ndjit::{DType, jit, spec};
+///
+/// let specs = [spec(DType::F32, [3]), spec(DType::I8, [])];
+/// assert_eq!(jit(|x, y| x + y).trace(&specs)?.results(), [spec(DType::F32, [3])]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     pub(crate) ty: ValueType,
@@ -35,6 +43,13 @@ pub struct Spec {
 }
 
 /// An array argument of a type (a [`DType`](crate::DType), or weak) and a shape: `spec(DType::F32, [2, 3])`.
+///
+/// ```
+/// use ndjit::{DType, Weak, spec};
+///
+/// assert_eq!(spec(DType::F32, [2, 3]).to_string(), "f32[2, 3]");
+/// assert_eq!(spec(Weak::Int, []).to_string(), "i*[]");
+/// ```
 pub fn spec(ty: impl Into<ValueType>, shape: impl Into<Shape>) -> Spec {
     let ty = ty.into();
     Spec { ty, dtype: config::policy().commit(ty), shape: shape.into(), scalar: false }
@@ -42,11 +57,26 @@ pub fn spec(ty: impl Into<ValueType>, shape: impl Into<Shape>) -> Spec {
 
 impl Spec {
     /// A bare number of this kind, passed at each call.
+    ///
+    /// ```
+    /// use ndjit::{DType, Spec, Weak, jit, spec};
+    ///
+    /// let traced = jit(|x, k| x * k).trace(&[spec(DType::F32, [3]), Spec::number(Weak::Float)])?;
+    /// let f = traced.lower()?.compile()?;
+    /// assert_eq!(f.call((&[1.0f32, 2.0, 3.0], 0.5))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn number(kind: Weak) -> Spec {
         Spec { scalar: true, ..spec(kind, Shape::scalar()) }
     }
 
     /// The spec of an array.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Spec, spec};
+    ///
+    /// assert_eq!(Spec::of(&Array::from([1u8, 2])), spec(DType::U8, [2]));
+    /// ```
     pub fn of(array: &Array) -> Spec {
         Spec { dtype: array.dtype(), ..spec(array.value_type(), array.shape().clone()) }
     }
@@ -64,6 +94,14 @@ impl fmt::Display for Spec {
 }
 
 /// A function traced for one signature.
+///
+/// ```
+/// use ndjit::{DType, jit, spec};
+///
+/// let traced = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?;
+/// assert_eq!(traced.results()[0].to_string(), "f32[3]");
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 pub struct Traced<M, const N: usize, F: JitFn<M, N>> {
     core: Arc<Core>,
     settings: Settings,
@@ -74,6 +112,14 @@ pub struct Traced<M, const N: usize, F: JitFn<M, N>> {
 }
 
 /// A function lowered to loop nests for one signature; no machine code yet.
+///
+/// ```
+/// use ndjit::{DType, jit, spec};
+///
+/// let lowered = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?;
+/// assert_eq!(lowered.kernel_count(), 1);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
     core: Arc<Core>,
     settings: Settings,
@@ -85,6 +131,14 @@ pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
 }
 
 /// A function compiled for one signature. It can be called from any thread.
+///
+/// ```
+/// use ndjit::{DType, jit, spec};
+///
+/// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+/// assert_eq!(f.call((&[1u8, 2, 3],))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 pub struct Compiled<M, const N: usize, F: JitFn<M, N>> {
     plan: Arc<Plan>,
     marker: PhantomData<fn() -> (M, F)>,
@@ -149,6 +203,14 @@ pub(crate) fn policy_diff(core: &Core, specs: &[Spec], policies: &[Policy], plac
 
 impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// Type and shape of each result.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let traced = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?;
+    /// assert_eq!(traced.results()[0].to_string(), "f32[3]");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn results(&self) -> Vec<Spec> {
         let Recording { graph, printed, .. } = &self.traced.recording;
         let result = |&o| {
@@ -160,6 +222,15 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     }
 
     /// Why a result has its dtype; `None` if there are fewer results.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let traced = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?;
+    /// println!("{}", traced.explain_dtype(0).expect("a result"));
+    /// assert!(traced.explain_dtype(1).is_none());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
         let Recording { graph, places, .. } = &self.traced.recording;
         let value = *graph.outputs().get(result)?;
@@ -167,6 +238,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     }
 
     /// The first operation that [widened](Widening) a dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec, strong};
+    ///
+    /// let traced = jit(|x| x * strong(2.5)).trace(&[spec(DType::F32, [3])])?;
+    /// assert!(traced.first_widening().is_some());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn first_widening(&self) -> Option<Widening> {
         let Recording { graph, places, .. } = &self.traced.recording;
         explain::first_widening(graph, places, &self.inputs(), self.settings.policy)
@@ -225,6 +304,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
 
     /// The dtypes that the function's array arguments may have: [`inferred_dtypes`](Traced::inferred_dtypes) without reasons.
     ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let traced = jit(|x| x & 1).trace(&[spec(DType::U8, [3])])?;
+    /// assert!(!traced.supported_dtypes()?.contains(DType::F32));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Verify` if the trace is not well-formed: a bug in ndjit.
     pub fn supported_dtypes(&self) -> Result<DTypeSet> {
@@ -232,6 +319,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     }
 
     /// Runs the passes that do not depend on the machine.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let lowered = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?;
+    /// assert_eq!(lowered.kernel_count(), 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist.
@@ -253,6 +348,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
 
 impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// The text of a stage.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec, Stage};
+    ///
+    /// let lowered = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?;
+    /// assert!(lowered.explain(Stage::Loops).starts_with("nest rank 1"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn explain(&self, stage: Stage) -> String {
         self.looked().listing(stage).to_string()
     }
@@ -308,16 +411,40 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     }
 
     /// The casts of the typed program, each with what asked for it.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let lowered = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?;
+    /// assert!(lowered.casts().iter().any(|cast| cast.to == DType::F32));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn casts(&self) -> Vec<InsertedCast> {
         explain::casts(&self.lowered)
     }
 
     /// The number of kernels: of loop nests, those counted once that run together tile by tile.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let lowered = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?;
+    /// assert_eq!(lowered.kernel_count(), 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn kernel_count(&self) -> usize {
         self.lowered.launches.len()
     }
 
     /// Generates machine code.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+    /// assert_eq!(f.call((&[1u8, 2, 3],))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Backend` if code generation fails.
@@ -330,6 +457,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
 
 impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// The text of a stage.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec, Stage};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+    /// assert!(f.explain(Stage::Loops).starts_with("nest rank 1"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn explain(&self, stage: Stage) -> String {
         self.plan.explain(stage)
     }
@@ -374,12 +509,29 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     }
 
     /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+    /// assert_eq!(f.kernel_count(), 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn kernel_count(&self) -> usize {
         self.plan.lowered.launches.len()
     }
 
     /// Calls the function. Nothing is compiled: arguments are of the signature the function was compiled for, or the call is
     /// an error.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+    /// assert_eq!(f.call((&[1u8, 2, 3],))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
+    /// assert!(f.call((&[1u8, 2],)).is_err());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Argument` for an argument of another type, shape or layout; `Allocation` if memory is refused.
@@ -393,6 +545,16 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     }
 
     /// As [`call`](Compiled::call), with results written into memory of the caller.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+    /// let mut out = [0.0f32; 3];
+    /// f.call_into((&[1u8, 2, 3],), &mut out)?;
+    /// assert_eq!(out, [0.5, 1.0, 1.5]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`call`](Compiled::call); `Arity` and `Argument` for destinations that are not as the results.

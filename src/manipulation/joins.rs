@@ -160,6 +160,13 @@ pub fn tril<X: Math>(x: X, k: isize) -> X::Out {
 
 /// Of each matrix, the last two axes, the elements on and above the diagonal `k`, zero elsewhere: see [`tril`].
 ///
+/// ```
+/// use ndjit::{Array, triu};
+///
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// assert_eq!(triu(&x, 0).to_string(), "[[1 2]\n [0 4]]");
+/// ```
+///
 /// # Errors
 /// As [`tril`].
 #[doc(alias = "upper_triangle")]
@@ -207,6 +214,12 @@ macro_rules! methods {
         /// Joining: each is documented where it stands alone.
         impl $of {
             /// [`roll`](fn@crate::roll) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// assert_eq!(Array::from([1, 2, 3]).roll(1, 0).to_string(), "[3 1 2]");
+            /// ```
             #[doc(alias = "rotate")]
             #[track_caller]
             pub fn roll($self: $receiver, shifts: impl Integers, axes: impl Integers) -> $of {
@@ -214,6 +227,13 @@ macro_rules! methods {
             }
 
             /// [`tril`](fn@crate::tril) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+            /// assert_eq!(x.tril(0).to_string(), "[[1 0]\n [3 4]]");
+            /// ```
             #[doc(alias = "lower_triangle")]
             #[track_caller]
             pub fn tril($self: $receiver, k: isize) -> $of {
@@ -221,6 +241,13 @@ macro_rules! methods {
             }
 
             /// [`triu`](fn@crate::triu) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+            /// assert_eq!(x.triu(1).to_string(), "[[0 2]\n [0 0]]");
+            /// ```
             #[doc(alias = "upper_triangle")]
             #[track_caller]
             pub fn triu($self: $receiver, k: isize) -> $of {

@@ -14,6 +14,14 @@ use smallvec::{SmallVec, smallvec};
 use std::slice;
 
 /// What an array is padded with.
+///
+/// ```
+/// use ndjit::{Array, Pad};
+///
+/// let x = Array::from([1, 2, 3]);
+/// assert_eq!(x.pad(1, Pad::Edge).to_string(), "[1 1 2 3 3]");
+/// assert_eq!(x.pad(1, Pad::Wrap).to_string(), "[3 1 2 3 1]");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pad {
     /// A number.
@@ -36,6 +44,14 @@ impl<N: Number> From<N> for Pad {
 
 /// By how many elements [`pad`] pads: one number for both ends of all axes, one pair `(before, after)` for all axes, or a pair for each
 /// axis from the first in an array, a slice or a `Vec`; axes beyond those stay.
+///
+/// ```
+/// use ndjit::Array;
+///
+/// let x = Array::from([1, 2]);
+/// assert_eq!(x.pad(1, 0).to_string(), "[0 1 2 0]");
+/// assert_eq!(x.pad((0, 2), 9).to_string(), "[1 2 9 9]");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no number of elements to pad by",
     label = "not a number, a pair, or a list of pairs",
@@ -298,6 +314,12 @@ macro_rules! methods {
         /// Padding: documented where it stands alone.
         impl $of {
             /// [`pad`](fn@crate::pad) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// assert_eq!(Array::from([1, 2]).pad(1, 0).to_string(), "[0 1 2 0]");
+            /// ```
             #[track_caller]
             pub fn pad($self: $receiver, widths: impl Widths, with: impl Into<Pad>) -> $of {
                 pad($self, widths, with)

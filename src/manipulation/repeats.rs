@@ -168,6 +168,12 @@ macro_rules! methods {
         /// Repetition: each is documented where it stands alone.
         impl $of {
             /// [`tile`](fn@crate::tile) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// assert_eq!(Array::from([1, 2]).tile(2).to_string(), "[1 2 1 2]");
+            /// ```
             #[doc(alias = "repmat")]
             #[track_caller]
             pub fn tile($self: $receiver, repetitions: impl Integers) -> $of {
@@ -175,6 +181,12 @@ macro_rules! methods {
             }
 
             /// [`repeat`](fn@crate::repeat) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// assert_eq!(Array::from([1, 2]).repeat(2, 0).to_string(), "[1 1 2 2]");
+            /// ```
             #[track_caller]
             pub fn repeat($self: $receiver, times: impl Integers, axis: isize) -> $of {
                 repeat($self, times, axis)

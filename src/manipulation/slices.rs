@@ -5,22 +5,47 @@ use smallvec::SmallVec;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// A new axis of extent 1, in a slice.
+///
+/// ```
+/// use ndjit::{Array, NewAxis};
+///
+/// assert_eq!(Array::from([1, 2]).slice((.., NewAxis)).shape().extents(), [2, 1]);
+/// ```
 #[doc(alias = "newaxis")]
 #[doc(alias = "None")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NewAxis;
 
 /// As many whole axes as the other parts of a slice leave.
+///
+/// ```
+/// use ndjit::{Ellipsis, zeros};
+///
+/// assert_eq!(zeros([2, 3, 4]).slice((Ellipsis, 0)).shape().extents(), [2, 3]);
+/// ```
 #[doc(alias = "...")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ellipsis;
 
 /// A range with a step: made by [`step`] and [`step_by`].
+///
+/// ```
+/// use ndjit::{arange, step};
+///
+/// assert_eq!(arange(6).slice(step(4)).to_string(), "[0 4]");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step(Slice);
 
 /// Every `step`th element of an axis, from the first; of a negative step from the last backwards. `step(-1)` is the axis
 /// reversed.
+///
+/// ```
+/// use ndjit::{arange, step};
+///
+/// assert_eq!(arange(6).slice(step(2)).to_string(), "[0 2 4]");
+/// assert_eq!(arange(3).slice(step(-1)).to_string(), "[2 1 0]");
+/// ```
 pub fn step(step: isize) -> Step {
     step_by(.., step)
 }
@@ -40,6 +65,12 @@ pub fn step_by(range: impl IntoRange, step: isize) -> Step {
 }
 
 /// A range of an axis, which can have a step: `1..3`, `-3..`, `..-1`, `..=4`, `..`.
+///
+/// ```
+/// use ndjit::{arange, step_by};
+///
+/// assert_eq!(arange(9).slice(step_by(-6.., 2)).to_string(), "[3 5 7]");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no range, so it takes no step",
     label = "not a range",
@@ -51,6 +82,13 @@ pub trait IntoRange {
 }
 
 /// What is taken along one axis: an index, a range, a range with a [`step`], [`NewAxis`] or [`Ellipsis`].
+///
+/// ```
+/// use ndjit::{arange, step};
+///
+/// let x = arange(12).reshape([3, 4]);
+/// assert_eq!(x.slice((1, step(2))).to_string(), "[4 6]");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no part of a slice",
     label = "not an index or a range",
@@ -142,6 +180,14 @@ parts! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
 
 /// The parts of a slice, axis by axis: one part, a tuple of parts, or an array, a slice or a `Vec` of parts of one type, such
 /// as [`Slice`].
+///
+/// ```
+/// use ndjit::{Slice, arange};
+///
+/// let x = arange(12).reshape([3, 4]);
+/// assert_eq!(x.slice((-1, 1..3)).to_string(), "[ 9 10]");
+/// assert_eq!(x.slice(vec![Slice::Index(-1)]).shape().extents(), [4]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no slice of an array",
     label = "not an index, a range, or a tuple of them",

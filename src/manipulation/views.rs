@@ -74,6 +74,12 @@ macro_rules! views {
 }
 
 /// What a shape is made of: extents, or a [`Shape`].
+///
+/// ```
+/// use ndjit::zeros;
+///
+/// assert_eq!(zeros(3).broadcast_to([2, 3]).shape().extents(), [2, 3]);
+/// ```
 pub trait ToShape: Into<Shape> {}
 impl<S: Into<Shape>> ToShape for S {}
 
@@ -360,6 +366,12 @@ macro_rules! methods {
         /// Views: each is documented where it stands alone.
         impl $of {
             /// [`reshape`](fn@crate::reshape) as a method.
+            ///
+            /// ```
+            /// use ndjit::arange;
+            ///
+            /// assert_eq!(arange(6).reshape([2, -1]).shape().extents(), [2, 3]);
+            /// ```
             #[doc(alias = "view")]
             #[doc(alias = "ravel")]
             #[doc(alias = "flatten")]
@@ -369,6 +381,12 @@ macro_rules! methods {
             }
 
             /// [`swapaxes`](fn@crate::swapaxes) as a method.
+            ///
+            /// ```
+            /// use ndjit::zeros;
+            ///
+            /// assert_eq!(zeros([2, 3, 4]).swapaxes(0, -1).shape().extents(), [4, 3, 2]);
+            /// ```
             #[doc(alias = "swapdims")]
             #[doc(alias = "transpose")]
             #[track_caller]
@@ -377,6 +395,13 @@ macro_rules! methods {
             }
 
             /// [`diagonal`](fn@crate::diagonal) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+            /// assert_eq!(x.diagonal(0, [0, 1]).to_string(), "[1 4]");
+            /// ```
             #[doc(alias = "diag")]
             #[track_caller]
             pub fn diagonal($self: $receiver, offset: isize, axes: [isize; 2]) -> $of {
@@ -384,6 +409,12 @@ macro_rules! methods {
             }
 
             /// [`sliding_window`](fn@crate::sliding_window) as a method.
+            ///
+            /// ```
+            /// use ndjit::arange;
+            ///
+            /// assert_eq!(arange(4).sliding_window(3, 0).to_string(), "[[0 1 2]\n [1 2 3]]");
+            /// ```
             #[doc(alias = "sliding_window_view")]
             #[doc(alias = "unfold")]
             #[doc(alias = "as_strided")]
@@ -393,6 +424,14 @@ macro_rules! methods {
             }
 
             /// [`unstack`](fn@crate::unstack) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+            /// assert_eq!(x.unstack(0)?[1].to_string(), "[3 4]");
+            /// # Ok::<(), ndjit::Error>(())
+            /// ```
             ///
             /// # Errors
             /// As that.
@@ -404,6 +443,13 @@ macro_rules! methods {
             }
 
             /// [`matrix_transpose`](fn@crate::matrix_transpose) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+            /// assert_eq!(x.mt().to_string(), "[[1 3]\n [2 4]]");
+            /// ```
             #[doc(alias = "T")]
             #[doc(alias = "mT")]
             #[doc(alias = "transpose")]

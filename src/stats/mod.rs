@@ -13,6 +13,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// What this process has done since it began. Differences between two readings tell what a piece of code did.
+///
+/// ```
+/// use ndjit::{Array, stats};
+///
+/// let before = stats();
+/// let x = (Array::from([1.0f32]) + 1).item::<f32>()?;
+/// assert!(stats().traces > before.traces);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -82,6 +91,12 @@ impl fmt::Display for Made {
 }
 
 /// Counters of the process.
+///
+/// ```
+/// use ndjit::stats;
+///
+/// println!("kernels compiled by this process: {}", stats().kernels_compiled);
+/// ```
 pub fn stats() -> Stats {
     let (kernels, pool) = (ndjit_runtime::kernels::stats(), ndjit_runtime::pool::stats());
     let (elsewhere, time) = ndjit_runtime::kernels::elsewhere();

@@ -3,6 +3,12 @@
 pub mod arrays;
 pub mod debugging;
 pub mod dumps;
+pub mod fusion;
+pub mod gallery;
+pub mod jax;
+pub mod numerics;
+pub mod promotion;
+pub mod quick_start;
 pub mod table;
 
 use ndjit::Result;
@@ -11,10 +17,15 @@ use ndjit::Result;
 pub type Examples = &'static [(&'static str, fn() -> Result<()>)];
 
 /// The examples of each file, with its text.
-pub const FILES: [(&str, Examples); 3] = [
+pub const FILES: [(&str, Examples); 8] = [
     (include_str!("arrays.rs"), arrays::EXAMPLES),
     (include_str!("debugging.rs"), debugging::EXAMPLES),
     (include_str!("dumps.rs"), dumps::EXAMPLES),
+    (include_str!("fusion.rs"), fusion::EXAMPLES),
+    (include_str!("gallery.rs"), gallery::EXAMPLES),
+    (include_str!("numerics.rs"), numerics::EXAMPLES),
+    (include_str!("promotion.rs"), promotion::EXAMPLES),
+    (include_str!("quick_start.rs"), quick_start::EXAMPLES),
 ];
 
 /// What an example does, as a page shows it: the lines of its function but the last.
@@ -24,6 +35,11 @@ pub fn code(name: &str) -> Option<String> {
     let (body, _) = rest.split_once("\n}\n")?;
     let lines: Vec<&str> = body.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
     Some(lines.split_last()?.1.join("\n"))
+}
+
+/// Whether there is an example of this name, if only with more features.
+pub fn is_known(name: &str) -> bool {
+    code(name).is_some() || runner(name).is_some()
 }
 
 /// What runs an example; `None` without the features that it needs.

@@ -1,4 +1,4 @@
-//! The table of docs/arrays.md that says what NumPy's functions are called here. Each row was evaluated with NumPy 2.4; what is
+//! The table of docs/numpy.md that says what NumPy's functions are called here. Each row was evaluated with NumPy 2.4; what is
 //! written here is computed by a test and compared.
 
 use ndjit::*;
@@ -76,6 +76,28 @@ rows! { x y z v w;
         "np.trace(x)" => diagonal(&x, 0, [0, 1]).sum(..), "", "[] 8";
         "np.lib.stride_tricks.sliding_window_view(v, 3)" => sliding_window(&v, 3, 0), "not in JAX; PyTorch: `v.unfold(0, 3, 1)`", "[2, 3] 4 1 3 1 3 2";
         "np.where(x > 2, x, 0)" => where_(x.gt(2), &x, 0), "", "[2, 3] 3 0 0 6 5 4";
+    }
+    "Elementwise, where the name is another" {
+        "v / w`, `np.divide`, `np.true_divide" => &v / &w, "", "[4] 4 0.500000 0.750000 0.285714";
+        "v // w" => floor_divide(&v, &w), "", "[4] 4 0 0 0";
+        "v % w`, `np.mod`, `np.remainder" => &v % &w, "", "[4] 0 1 3 2";
+        "v ** 2`, `np.power(v, 2)" => pow(&v, 2), "", "[4] 16 1 9 4";
+        "np.absolute(v - w)`, `np.fabs" => abs(&v - &w), "", "[4] 3 1 1 5";
+        "np.arcsin(v / 5)`, `np.arccos`, `np.arctan" => asin(&v / 5), "", "[4] 0.927295 0.201358 0.643501 0.411517";
+        "np.arctan2(v, w)" => atan2(&v, &w), "", "[4] 1.325818 0.463648 0.643501 0.278300";
+        "np.deg2rad(v)`, `np.radians" => radians(&v), "", "[4] 0.069813 0.017453 0.052360 0.034907";
+        "v == w`, `np.equal" => v.eq(&w), "", "[4] 0 0 0 0";
+        "(v > 1) & (w < 5)" => v.gt(1) & w.lt(5), "", "[4] 1 0 1 0";
+        "np.logical_not(v - 1)" => logical_not(&v - 1), "", "[4] 0 1 0 0";
+        "~v`, `np.invert" => !&v, "", "[4] -5 -2 -4 -3";
+        "v << 1`, `np.left_shift(v, 1)" => &v << 1, "", "[4] 8 2 6 4";
+        "np.bitwise_count(v)" => popcount(&v), "`jax.lax.population_count`", "[4] 1 1 2 1";
+        "np.round(v / 2)`, `np.around" => round(&v / 2), "", "[4] 2 0 2 1";
+        "np.fix(v / 3 + 1)`, `np.trunc" => trunc(&v / 3 + 1), "", "[4] 2 1 2 1";
+        "np.isclose(v, 1)" => isclose(&v, 1, 1e-5, 1e-8), "", "[4] 0 1 0 0";
+        "scipy.special.gamma(v)" => tgamma(&v), "`jax.scipy.special.gamma`", "[4] 6 1 2 1";
+        "scipy.special.gammaln(v + 1)" => lgamma(&v + 1), "`torch.lgamma`", "[4] 3.178054 0 1.791759 0.693147";
+        "scipy.special.expit(v)" => sigmoid(&v), "`jax.nn.sigmoid`", "[4] 0.982014 0.731059 0.952574 0.880797";
     }
     "Axes" {
         "x.T`, `x.mT`, `np.matrix_transpose(x)" => x.mt(), "", "[3, 2] 3 6 1 5 2 4";

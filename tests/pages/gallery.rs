@@ -1,0 +1,41 @@
+//! The programs of examples/ that docs/examples.md shows with what they print and the pictures they write.
+
+#![allow(clippy::duplicate_mod, reason = "each program is one of its own, and some share a file")]
+
+use super::{Examples, examples};
+use ndjit::Result;
+
+/// Runs a program's `main`.
+macro_rules! programs {
+    ($($name:ident $path:literal;)*) => {
+        $(
+            #[path = $path]
+            mod $name;
+        )*
+
+        /// The programs, under their names in the page.
+        mod run {
+            use super::*;
+
+            $(pub fn $name() -> Result<()> {
+                super::$name::main().unwrap_or_else(|error| panic!("{}: {error}", stringify!($name)));
+                Ok(())
+            })*
+        }
+        use run::*;
+
+        examples!($($name)*);
+    };
+}
+
+programs! {
+    softmax "../../examples/softmax.rs";
+    black_scholes "../../examples/black_scholes.rs";
+    mandelbrot "../../examples/mandelbrot.rs";
+    heat "../../examples/heat.rs";
+    filters "../../examples/filters.rs";
+    nbody "../../examples/nbody.rs";
+    hazards "../../examples/hazards.rs";
+    lattice "../../examples/lattice.rs";
+    threads "../../examples/threads.rs";
+}
