@@ -117,7 +117,7 @@ impl Computed for Expr {
     }
 
     fn constant(array: Array, place: Place) -> Expr {
-        crate::trace::constant(&array, place)
+        crate::trace::constant(&AnyOperand::Array(array), place)
     }
 
     fn failed(error: Error) -> Expr {
