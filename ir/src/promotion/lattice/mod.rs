@@ -13,6 +13,7 @@ mod joins;
 mod layout;
 mod named;
 mod order;
+mod sketch;
 mod text;
 mod value;
 
