@@ -74,9 +74,9 @@ pub use creation::{
 pub use divergence::{Divergence, divergence};
 pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
-pub use host::{Host, host};
 #[doc(inline)]
 pub use functions::*;
+pub use host::{Host, host};
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec};
 #[doc(inline)]

@@ -84,6 +84,7 @@ pub struct Eval {
     /// Where the result goes: a .npy or .csv file; without it its first elements are printed
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// How it is run.
     #[command(flatten)]
     pub how: How,
 }
@@ -106,6 +107,7 @@ pub struct Run {
     /// Prints a stage, or all
     #[arg(long, value_parser = stages, value_name = "NAME|all")]
     pub stage: Option<Stages>,
+    /// How it is run.
     #[command(flatten)]
     pub how: How,
 }

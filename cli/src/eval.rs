@@ -15,7 +15,7 @@ use ndjit::{Array, Device, Error, ErrorCode, Program, Shape, Spec, with_device, 
 const PART_BYTES: usize = 64 << 20;
 
 /// Rows that are computed to be printed.
-const SHOWN: usize = 1000;
+const SHOWN: usize = 10;
 
 pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let limit = limit(&arguments.how);
@@ -97,7 +97,10 @@ impl Whole<'_> {
             None => self.program.memory()?,
         };
         let tables = self.inputs.iter().fold(0usize, |sum, (_, input)| sum.saturating_add(input.bytes()));
-        memory::check(limit, &[("results and what is computed on the way", needed), ("inputs that are read whole", tables)])?;
+        memory::check(
+            limit,
+            &[("results and what is computed on the way", needed), ("inputs that are read whole", tables)],
+        )?;
         match (&arguments.output, parts) {
             (None, None) => self.print(&self.computed(self.program, |_| None)?, result.shape(), streams),
             (None, Some(parts)) => {

@@ -2,13 +2,14 @@
 
 use crate::arguments::{Explain, Stages};
 use crate::expression::{parse, trace};
+use crate::report::in_expression;
 use crate::{Failure, Streams, memory, specs};
 use ndjit::{Error, ErrorCode, Program, Spec, with_policy};
 
 pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let inputs = specs::parse(&arguments.inputs)?;
     let named: Vec<(&str, Spec)> = inputs.specs.iter().map(|(name, spec)| (name.as_str(), spec.clone())).collect();
-    let names = || named.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let names = || named.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<String>>();
     let failed = |error: Error| Failure::Expression(error, arguments.expression.clone(), names());
     let expression = parse(&arguments.expression).map_err(|problem| failed(problem.into()))?;
     let most = memory::default_limit();
@@ -27,7 +28,7 @@ pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure
             Failure::Other(error) => failed(error),
             other => other,
         }),
-        None => summary(&program, expression.to_string(), streams),
+        None => summary(&program, &expression.to_string(), &names(), streams),
     }
 }
 
@@ -44,12 +45,12 @@ pub fn stages_of(program: &Program, stages: &Stages, streams: &mut Streams<'_>) 
 }
 
 /// What the expression was read as, what it gives, and why.
-fn summary(program: &Program, read_as: String, streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn summary(program: &Program, read_as: &str, inputs: &[String], streams: &mut Streams<'_>) -> Result<(), Failure> {
     writeln!(streams.out, "{read_as}")?;
     for (n, result) in program.results().iter().enumerate() {
         writeln!(streams.out, "gives {result}")?;
         if let Some(why) = program.explain_dtype(n) {
-            writeln!(streams.out, "{}", why.to_string().replace(" at <expression>:1:", " at column "))?;
+            writeln!(streams.out, "{}", in_expression(&why.to_string(), inputs))?;
         }
     }
     Ok(())

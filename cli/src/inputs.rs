@@ -167,7 +167,9 @@ fn table(path: &str, column: Option<&str>, most_bytes: usize) -> Result<Array, E
             })?;
         }
         if cells.floats.len().saturating_mul(8) > most_bytes {
-            return Err(failed(&"more numbers than the memory limit has room for").help("raise the limit with `--memory`"));
+            return Err(
+                failed(&"more numbers than the memory limit has room for").help("raise the limit with `--memory`")
+            );
         }
     }
     let array = match cells.ints {

@@ -62,7 +62,8 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, st
         Err(error) => {
             let text = error.render();
             // Help was asked for; all else is wrong.
-            let written = if error.use_stderr() { write!(streams.err, "{text}") } else { write!(streams.out, "{text}") };
+            let written =
+                if error.use_stderr() { write!(streams.err, "{text}") } else { write!(streams.out, "{text}") };
             let _ = written;
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }

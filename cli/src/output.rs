@@ -40,7 +40,9 @@ impl Output {
                 return Err(of_file(Error::new(ErrorCode::DType, "write_npy: NumPy has no bf16"))
                     .help("convert the result: `astype(…, f32)`"));
             }
-            "npy" => Format::Npy(Some(Writer::create(&partial, result.dtype(), result.shape().clone()).map_err(of_file)?)),
+            "npy" => {
+                Format::Npy(Some(Writer::create(&partial, result.dtype(), result.shape().clone()).map_err(of_file)?))
+            }
             "csv" if result.shape().rank() > 2 => {
                 return Err(of_file(Error::new(ErrorCode::Shape, "write_csv: a table has two axes"))
                     .fact(format_args!("the result: {result}"))
@@ -98,7 +100,8 @@ impl Drop for Output {
 
 /// Prints a result: its type, and its elements as NumPy prints them. Of more rows than these: `rows`.
 pub fn print(array: &Array, all: &Shape, out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "{}{all}", array.value_type())?;
+    let stored = if array.is_weak() { format!(", stored as {}", array.dtype()) } else { String::new() };
+    writeln!(out, "{}{all}{stored}", array.value_type())?;
     writeln!(out, "{array}")?;
     let (shown, rows) = (array.shape().extents().first(), all.extents().first());
     if let (Some(shown), Some(rows)) = (shown, rows)

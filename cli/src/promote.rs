@@ -61,19 +61,24 @@ fn differences(one: Policy, other: Policy, streams: &mut Streams<'_>) -> Result<
     if differing.is_empty() {
         return Ok(());
     }
-    let name = |policy: Policy, (left, right): (ValueType, ValueType)| policy.join(left, right).map_or("error", ValueType::name);
-    let widths = [one.to_string().len().max(5), other.to_string().len().max(5)];
-    writeln!(streams.out, "{:>5} {:>5}  {:<2$}  {other}", "", "", widths[0] + one.to_string().len() - one.to_string().len())?;
+    let name = |policy: Policy, (left, right): (ValueType, ValueType)| {
+        policy.join(left, right).map_or("error", ValueType::name)
+    };
+    let width = one.to_string().len().max(5);
+    writeln!(streams.out, "{:>11}  {one:<width$}  {other}", "")?;
     for pair in differing {
         let (left, right) = pair;
-        writeln!(streams.out, "{left:>5} {right:>5}  {:<w$}  {}", name(one, pair), name(other, pair), w = widths[0])?;
+        writeln!(streams.out, "{left:>5} {right:>5}  {:<width$}  {}", name(one, pair), name(other, pair))?;
     }
     Ok(())
 }
 
 fn no_lattice(policy: Policy) -> Error {
-    let lattices: Vec<String> =
-        Policy::ALL.into_iter().filter(|policy| policy.lattice().is_some_and(has_edges)).map(|p| p.to_string()).collect();
+    let lattices: Vec<String> = Policy::ALL
+        .into_iter()
+        .filter(|policy| policy.lattice().is_some_and(has_edges))
+        .map(|p| p.to_string())
+        .collect();
     Error::new(ErrorCode::Promotion, format!("promote: the joins of {policy} are those of no lattice"))
         .help(format!("there are diagrams of {}; `--table` prints any policy", lattices.join(", ")))
 }

@@ -13,7 +13,8 @@ use std::fs;
 pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let path = arguments.file.display();
     let of_file = |error: Error| error.fact(format_args!("file: {path}"));
-    let text = fs::read_to_string(&arguments.file).map_err(|e| of_file(Error::new(ErrorCode::Io, format!("run: {e}"))))?;
+    let text =
+        fs::read_to_string(&arguments.file).map_err(|e| of_file(Error::new(ErrorCode::Io, format!("run: {e}"))))?;
     let (how, limit) = (&arguments.how, limit(&arguments.how));
     let device = device(how)?;
     let program = with_policy(how.policy, || with_device(device, || Program::parse(&text))).map_err(of_file)?;
@@ -28,7 +29,8 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (takes, given) = (specs.len(), arguments.inputs.len());
     let fills = arguments.ones || arguments.random.is_some();
     if given > takes || (given < takes && !fills) {
-        let mut error = Error::new(ErrorCode::Arity, format!("run: the program takes {takes} arguments, {given} given"));
+        let mut error =
+            Error::new(ErrorCode::Arity, format!("run: the program takes {takes} arguments, {given} given"));
         for (n, spec) in specs.iter().enumerate() {
             error = error.fact(format_args!("argument {n}: {}{spec}", if spec.is_number() { "a number " } else { "" }));
         }
@@ -37,7 +39,10 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let taken = specs.iter().skip(given).map(|spec| spec.shape().bytes(spec.dtype().bytes()).unwrap_or(usize::MAX));
     let filled = taken.fold(0usize, usize::saturating_add);
     let needed = program.memory()?;
-    memory::check(limit, &[("results and what is computed on the way", needed), ("arguments that are filled in", filled)])?;
+    memory::check(
+        limit,
+        &[("results and what is computed on the way", needed), ("arguments that are filled in", filled)],
+    )?;
     let mut numbers = Random(arguments.random.unwrap_or(0));
     let mut operands: Vec<AnyOperand> = Vec::with_capacity(takes);
     for (n, spec) in specs.iter().enumerate() {

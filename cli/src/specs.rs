@@ -20,7 +20,8 @@ pub fn parse(texts: &[String]) -> Result<Inputs, Error> {
     let mut inputs = Inputs { specs: Vec::new(), extents: BTreeMap::new() };
     for text in texts {
         let (name, ty) = text.split_once(':').ok_or_else(|| {
-            wrong(text, "no `:` after the name").help("inputs are written `x:f32[2,3]`; `ndjit eval` takes files and numbers")
+            wrong(text, "no `:` after the name")
+                .help("inputs are written `x:f32[2,3]`; `ndjit eval` takes files and numbers")
         })?;
         check_name(name)?;
         if inputs.specs.iter().any(|(other, _)| other == name) {
@@ -47,7 +48,9 @@ impl Inputs {
             return Ok(number);
         }
         if !is_name(extent) {
-            return Err(wrong(text, &format!("`{extent}` is no extent")).help("extents are numbers, or names: `f32[n,3]`"));
+            return Err(
+                wrong(text, &format!("`{extent}` is no extent")).help("extents are numbers, or names: `f32[n,3]`")
+            );
         }
         let next = EXAMPLES[self.extents.len() % EXAMPLES.len()];
         Ok(*self.extents.entry(extent.to_owned()).or_insert(next))
@@ -62,7 +65,8 @@ pub fn check_name(name: &str) -> Result<(), Error> {
     if is_name(name) && !["True", "False", "None"].contains(&name) {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::Parse, format!("input: `{name}` is no name")).help("names are letters, digits and `_`, as in `x1`"))
+    Err(Error::new(ErrorCode::Parse, format!("input: `{name}` is no name"))
+        .help("names are letters, digits and `_`, as in `x1`"))
 }
 
 fn is_name(text: &str) -> bool {

@@ -33,6 +33,9 @@ impl Mapping {
 
     /// The first byte; dangling where there is none.
     pub(crate) fn ptr(&mut self) -> NonNull<u8> {
-        self.0.as_mut().and_then(|mapping| NonNull::new(mapping.as_mut_ptr())).unwrap_or(NonNull::<u128>::dangling().cast())
+        self.0
+            .as_mut()
+            .and_then(|mapping| NonNull::new(mapping.as_mut_ptr()))
+            .unwrap_or(NonNull::<u128>::dangling().cast())
     }
 }

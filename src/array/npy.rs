@@ -126,8 +126,7 @@ impl Header {
     pub fn write(dtype: DType, shape: &Shape) -> Option<Vec<u8>> {
         let extents: String = shape.extents().iter().map(|extent| format!("{extent}, ")).collect();
         let extents = if shape.rank() == 1 { extents.trim_end() } else { extents.trim_end_matches(", ") };
-        let fields =
-            format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({extents}), }}", dtype.row().npy?);
+        let fields = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({extents}), }}", dtype.row().npy?);
         // Data begins at a multiple of 64 bytes; the shapes of 64 axes are short enough for the first version of the format.
         let text = (10 + fields.len() + 1).next_multiple_of(64) - 10;
         let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

@@ -99,7 +99,8 @@ impl Program {
     fn new(arguments: Vec<ArgumentType>, recording: Recording, config: Config) -> Program {
         let recording = Arc::new(recording);
         let (arity, recorded) = (arguments.len(), Arc::clone(&recording));
-        let function = move |params: &[Expr]| Collected { exprs: trace::replay(&recorded, params), ..Collected::default() };
+        let function =
+            move |params: &[Expr]| Collected { exprs: trace::replay(&recorded, params), ..Collected::default() };
         Program { core: Core::new(arity, config, Arc::new(function)), recording, arguments: arguments.into() }
     }
 
@@ -148,8 +149,11 @@ impl Program {
     fn check(&self, args: &[Arg<'_>]) -> Result<()> {
         let (takes, given) = (self.arguments.len(), args.len());
         if takes != given {
-            return Err(Error::new(ErrorCode::Arity, format!("call: the program takes {takes} arguments, {given} given"))
-                .help("pass one for each of `Program::inputs`"));
+            return Err(Error::new(
+                ErrorCode::Arity,
+                format!("call: the program takes {takes} arguments, {given} given"),
+            )
+            .help("pass one for each of `Program::inputs`"));
         }
         if self.arguments.iter().zip(args).all(|(argument, arg)| argument.is_of(arg)) {
             return Ok(());
@@ -215,7 +219,7 @@ impl Program {
     /// ```
     pub fn with_rows(&self, rows: usize) -> Option<Program> {
         let recording = &self.recording;
-        let graph = rows::with(&recording.graph, rows)?;
+        let (graph, places) = rows::with(&recording.graph, &recording.places, rows)?;
         let mut arrays = graph.params().iter();
         let arguments = self.arguments.iter().map(|argument| match argument.layout {
             ArgumentLayout::Scalar => Some(argument.clone()),
@@ -223,8 +227,7 @@ impl Program {
         });
         let arguments = arguments.collect::<Option<Vec<ArgumentType>>>()?;
         let hidden = recording.hidden.clone();
-        // Nodes keep their order, so places stay those of the same nodes.
-        let recording = Recording { graph, places: recording.places.clone(), supports: Supports::default(), hidden };
+        let recording = Recording { graph, places, supports: Supports::default(), hidden };
         Some(Program::new(arguments, recording, self.core.config))
     }
 

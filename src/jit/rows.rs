@@ -4,50 +4,56 @@
 //! A value either has rows, each of which depends on the same row of other values alone, or is the same for all rows. Where a
 //! value that has rows meets one that is the same for all, that must not be laid along them.
 
-use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{Shape, ValueType};
+use smallvec::SmallVec;
 
 /// How many rows the results of a graph without calls have, if it can be run on some of them after the other.
 pub(super) fn count(graph: &Graph<ValueType>) -> Option<usize> {
     analysed(graph).map(|(rows, _)| rows)
 }
 
-/// The same graph for another number of rows; its nodes keep their order.
-pub(super) fn with(graph: &Graph<ValueType>, rows: usize) -> Option<Graph<ValueType>> {
+/// The same graph, with its places, for another number of rows.
+pub(super) fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Option<(Graph<ValueType>, Places)> {
     let (_, has_rows) = analysed(graph)?;
-    let mut out = Graph::with_slots(graph);
+    let (mut out, mut out_places) = (Graph::with_slots(graph), Places::default());
+    // With one row views can be the same that were not before.
+    let mut map: Vec<Value> = Vec::with_capacity(graph.value_count());
     for id in graph.node_ids() {
         let node = graph.node(id);
-        let value = node.first();
+        let (value, ty) = (node.first(), graph.ty(node.first()));
+        let operands: SmallVec<[Value; 3]> = graph.operands(id).iter().map(|operand| map[operand.index()]).collect();
         let mut extents = graph.shape(value).extents().to_vec();
         if let (true, Some(first)) = (has_rows[value.index()], extents.first_mut()) {
             *first = rows;
         }
         let shape = Shape::from(extents);
-        // Parameters come first, and everything else keeps its operands, so ids do not change.
-        let made = match node.kind {
-            NodeKind::Param(_, stored) => out.param_stored(graph.ty(value), stored, &shape),
-            NodeKind::Literal(slot) => out.slot_value(slot, graph.ty(value)),
-            kind => {
-                let kind = graph.kind_in(kind, &mut out);
+        let made = match (node.kind, operands.first()) {
+            (NodeKind::Param(_, stored), _) => out.param_stored(ty, stored, &shape),
+            (NodeKind::Literal(slot), _) => out.slot_value(slot, ty),
+            (NodeKind::View(view), Some(&of)) => out.view(of, graph.view_of(view).clone(), &shape),
+            (NodeKind::Reshape, Some(&of)) => out.reshape(of, &shape),
+            (kind, _) => {
                 let shape = out.intern(&shape);
-                out.add(kind, graph.operands(id), &[(graph.ty(value), shape)])
+                out.add(kind, &operands, &[(ty, shape)])
             }
         };
-        if made != value {
-            return None;
+        if !operands.contains(&made) {
+            places.all(id).for_each(|place| out_places.note(out.producer(made), place));
         }
+        map.push(made);
     }
-    out.set_outputs(graph.outputs().to_vec());
-    Some(out)
+    out.set_outputs(graph.outputs().iter().map(|output| map[output.index()]).collect());
+    Some((out, out_places))
 }
 
 /// The number of rows, and which values have them.
 fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
     let rows = *graph.shape(*graph.outputs().first()?).extents().first()?;
     // Of parameters of fewer axes the first is not that of the rows, but matched with a later one.
-    let rank = graph.params().iter().map(|&p| graph.shape(p)).filter(|shape| is_long(shape, rows)).map(Shape::rank).max()?;
+    let rank =
+        graph.params().iter().map(|&p| graph.shape(p)).filter(|shape| is_long(shape, rows)).map(Shape::rank).max()?;
     let mut has_rows = vec![false; graph.value_count()];
     for id in graph.node_ids() {
         let node = graph.node(id);

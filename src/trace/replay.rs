@@ -17,7 +17,8 @@ pub(crate) fn replay(recording: &Recording, parameters: &[Expr]) -> Vec<Expr> {
                 Node::Poisoned(error) => return Err(error),
             }
         }
-        let is_array = |value: &&Value| matches!(trace.graph.node(trace.graph.producer(**value)).kind, NodeKind::Param(..));
+        let is_array =
+            |value: &&Value| matches!(trace.graph.node(trace.graph.producer(**value)).kind, NodeKind::Param(..));
         let mut arrays: Vec<Value> = numbers.iter().filter(is_array).copied().collect();
         for hidden in &recording.hidden {
             arrays.push(trace.capture(hidden, Place::caller())?);

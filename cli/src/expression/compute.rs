@@ -115,13 +115,7 @@ impl Computing<'_> {
         })
     }
 
-    fn call(
-        &self,
-        name: &str,
-        positional: &[Id],
-        named: &[(String, Id)],
-        column: u32,
-    ) -> Result<Value, Problem> {
+    fn call(&self, name: &str, positional: &[Id], named: &[(String, Id)], column: u32) -> Result<Value, Problem> {
         let function = function(name, column)?;
         let positional: Vec<Value> = positional.iter().map(|id| self.value(*id).clone()).collect();
         let named: Vec<(&str, Value)> =
@@ -172,11 +166,14 @@ fn folded(op: Op, x: Number, y: Number) -> Option<Number> {
                 _ => return None,
             })
         }
-        (x, Number::Imaginary(y)) => Number::Complex(float(x)?, match op {
-            Op::Add => y,
-            Op::Subtract => -y,
-            _ => return None,
-        }),
+        (x, Number::Imaginary(y)) => Number::Complex(
+            float(x)?,
+            match op {
+                Op::Add => y,
+                Op::Subtract => -y,
+                _ => return None,
+            },
+        ),
         _ => return None,
     };
     match result {

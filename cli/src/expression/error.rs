@@ -1,6 +1,7 @@
 //! What is wrong with an expression, and where.
 
 use ndjit::{Error, ErrorCode, Place};
+use std::cmp::Reverse;
 
 /// The file that places in expressions name; no file can be called so by accident.
 pub const FILE: &str = "<expression>";
@@ -50,8 +51,13 @@ pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .into_iter()
         .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= most)
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|(distance, candidate)| (*distance, Reverse(shared(&lower, candidate))))
         .map(|(_, candidate)| candidate)
+}
+
+/// How many letters two names begin with alike.
+fn shared(a: &str, b: &str) -> usize {
+    a.chars().zip(b.to_lowercase().chars()).take_while(|(a, b)| a == b).count()
 }
 
 /// How many letters have to be put in, taken out, changed or swapped with their neighbours.

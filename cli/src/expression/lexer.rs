@@ -22,8 +22,8 @@ pub(super) struct Word {
 
 /// All symbols, longer ones before those they begin with.
 const SYMBOLS: [&str; 33] = [
-    "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "->", ":=", "+", "-", "*", "/", "%", "&", "|", "^",
-    "~", "<", ">", "(", ")", "[", "]", ",", ":", ".", "=", "@",
+    "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "->", ":=", "+", "-", "*", "/", "%", "&", "|",
+    "^", "~", "<", ">", "(", ")", "[", "]", ",", ":", ".", "=", "@",
 ];
 
 /// The words of a text, ended by [`Token::End`].
@@ -38,15 +38,16 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>, Problem> {
             words.push(Word { token: Token::End, column });
             return Ok(words);
         };
-        let begins_number = first.is_ascii_digit()
-            || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit()));
+        let begins_number =
+            first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit()));
         let (token, length) = if begins_number {
             number(rest, column)?
         } else if first.is_alphabetic() || first == '_' {
             let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
             (Token::Name(rest[..length].to_owned()), length)
         } else {
-            let symbol = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)).ok_or_else(|| unknown(first, column))?;
+            let symbol =
+                SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)).ok_or_else(|| unknown(first, column))?;
             (Token::Symbol(symbol), symbol.len())
         };
         words.push(Word { token, column });
@@ -61,11 +62,14 @@ fn columns(text: &str) -> u32 {
 }
 
 fn unknown(character: char, column: u32) -> Problem {
-    let problem = Problem::new(column, format!("`{}` means nothing here", character.escape_debug()));
+    let shown = if character.is_control() { character.escape_default().to_string() } else { character.to_string() };
+    let problem = Problem::new(column, format!("`{shown}` means nothing here"));
     match character {
         '!' => problem.help("not is written `~x` of bools, or `logical_not(x)`"),
         '\'' | '"' => problem.help("there are no strings; dtypes are written as they are: `astype(x, f32)`"),
-        ';' | '\\' | '`' | '{' | '}' | '?' | '$' => problem.help("one expression of names, numbers, operators and calls"),
+        ';' | '\\' | '`' | '{' | '}' | '?' | '$' => {
+            problem.help("one expression of names, numbers, operators and calls")
+        }
         '×' | '·' => problem.help("write `*`"),
         '÷' => problem.help("write `/`"),
         '−' | '–' => problem.help("write `-`, the minus of the keyboard"),
@@ -120,7 +124,9 @@ fn number(text: &str, column: u32) -> Result<(Token, usize), Problem> {
     let number = if is_float {
         let value: f64 = plain.parse().map_err(|_| wrong(&text[..end], column))?;
         if value.is_infinite() {
-            return Err(Problem::new(column, format!("`{plain}` is more than any float")).help("infinity is written `inf`"));
+            return Err(
+                Problem::new(column, format!("`{plain}` is more than any float")).help("infinity is written `inf`")
+            );
         }
         Number::Float(value)
     } else {

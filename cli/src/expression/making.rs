@@ -130,10 +130,13 @@ fn sequence(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
     let step = number(given, "step")?.unwrap_or(unit);
     fits(given, (stop.1 - start.1) / step.1, most_bytes)?;
     let steps = (start.0, stop.0, step.0);
-    array(given, match given.dtype()? {
-        Some(d) => dtype(d).arange(steps),
-        None => arange(steps),
-    })
+    array(
+        given,
+        match given.dtype()? {
+            Some(d) => dtype(d).arange(steps),
+            None => arange(steps),
+        },
+    )
 }
 
 /// `linspace(start, stop, num)`.
@@ -144,12 +147,15 @@ fn spaced(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
     let count = extent(given, given.int("num")?.unwrap_or(50))?;
     fits(given, count as f64, most_bytes)?;
     let of = given.dtype()?;
-    array(given, match (given.truth("endpoint")?.unwrap_or(true), of) {
-        (true, Some(d)) => dtype(d).linspace(start.0..=stop.0, count),
-        (true, None) => linspace(start.0..=stop.0, count),
-        (false, Some(d)) => dtype(d).linspace(start.0..stop.0, count),
-        (false, None) => linspace(start.0..stop.0, count),
-    })
+    array(
+        given,
+        match (given.truth("endpoint")?.unwrap_or(true), of) {
+            (true, Some(d)) => dtype(d).linspace(start.0..=stop.0, count),
+            (true, None) => linspace(start.0..=stop.0, count),
+            (false, Some(d)) => dtype(d).linspace(start.0..stop.0, count),
+            (false, None) => linspace(start.0..stop.0, count),
+        },
+    )
 }
 
 /// A made array in the program, or why it was not made.
@@ -182,7 +188,9 @@ pub(super) fn index<'v>(
         let at = int(*id)?;
         let at = if at < 0 { at.saturating_add(items.len() as isize) } else { at };
         let item = usize::try_from(at).ok().and_then(|at| items.get(at));
-        return item.cloned().ok_or_else(|| Problem::new(column, format!("a list of {} has no such item", items.len())));
+        return item
+            .cloned()
+            .ok_or_else(|| Problem::new(column, format!("a list of {} has no such item", items.len())));
     }
     let of = x.expr("an index", column)?;
     let shape = of.shape();

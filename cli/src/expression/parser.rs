@@ -74,14 +74,40 @@ pub fn parse(text: &str) -> Result<Expression, Problem> {
 
 /// What is open around the operand being read.
 enum Open {
-    Unary { op: Option<Op>, column: u32 },
-    Binary { op: Op, left: Id, binds: u8, column: u32 },
+    Unary {
+        op: Option<Op>,
+        column: u32,
+    },
+    Binary {
+        op: Op,
+        left: Id,
+        binds: u8,
+        column: u32,
+    },
     /// `(`: an expression, or with commas a list.
-    Group { items: Vec<Id>, comma: bool, column: u32 },
+    Group {
+        items: Vec<Id>,
+        comma: bool,
+        column: u32,
+    },
     /// `[`: a list.
-    List { items: Vec<Id>, column: u32 },
-    Call { name: String, arguments: Vec<Id>, named: Vec<(String, Id)>, keyword: Option<String>, column: u32 },
-    Index { of: Id, parts: Vec<Part>, range: Option<Vec<Option<Id>>>, column: u32 },
+    List {
+        items: Vec<Id>,
+        column: u32,
+    },
+    Call {
+        name: String,
+        arguments: Vec<Id>,
+        named: Vec<(String, Id)>,
+        keyword: Option<String>,
+        column: u32,
+    },
+    Index {
+        of: Id,
+        parts: Vec<Part>,
+        range: Option<Vec<Option<Id>>>,
+        column: u32,
+    },
 }
 
 /// What follows a value.
@@ -271,7 +297,8 @@ impl Parser<'_> {
             }
             Token::Name(name) => {
                 return Err(keyword(&name, column).unwrap_or_else(|| {
-                    Problem::new(column, format!("expected an operator before `{name}`")).help(self.missing(value, &name))
+                    Problem::new(column, format!("expected an operator before `{name}`"))
+                        .help(self.missing(value, &name))
                 }));
             }
             Token::Number(_) => {
@@ -386,9 +413,11 @@ impl Parser<'_> {
             (_, Some(open)) => return Err(mismatched(symbol, open, column)),
             (_, None) => {
                 return Err(match symbol {
-                    "," => Problem::new(column, "one expression is computed").help("for several results run `ndjit` for each, or `stack` them"),
+                    "," => Problem::new(column, "one expression is computed")
+                        .help("for several results run `ndjit` for each, or `stack` them"),
                     ":" => Problem::new(column, "`:` outside of an index").help("ranges stand in brackets: `x[1:3]`"),
-                    _ => Problem::new(column, format!("`{symbol}` closes nothing")).help("take it away, or open it before"),
+                    _ => Problem::new(column, format!("`{symbol}` closes nothing"))
+                        .help("take it away, or open it before"),
                 });
             }
         }
@@ -428,7 +457,8 @@ impl Parser<'_> {
                 Ok(None)
             }
             Token::Symbol("]") => self.close(column).map(Some),
-            _ => Err(Problem::new(column, "expected `,` or `]`").help("parts of an index are numbers, ranges `1:3`, `...` and `None`")),
+            _ => Err(Problem::new(column, "expected `,` or `]`")
+                .help("parts of an index are numbers, ranges `1:3`, `...` and `None`")),
         }
     }
 
@@ -452,7 +482,9 @@ impl Parser<'_> {
                 self.grouped = items.first().copied();
                 Ok(items[0])
             }
-            Some(Open::Group { items, column, .. } | Open::List { items, column }) => self.node(NodeKind::List(items), column),
+            Some(Open::Group { items, column, .. } | Open::List { items, column }) => {
+                self.node(NodeKind::List(items), column)
+            }
             Some(Open::Call { name, arguments, named, column, .. }) => {
                 self.node(NodeKind::Call(name, arguments, named), column)
             }

@@ -16,11 +16,8 @@ pub(super) fn call(reduction: Reduction, given: &Arguments<'_>) -> Result<Expr, 
         Some(Value::Number(number)) => Some(number.scalar(given.column)?),
         Some(other) => return Err(given.problem(format_args!("`correction`: takes a number, given {}", other.kind()))),
     };
-    let asked = Asked {
-        dtype: given.dtype()?,
-        correction,
-        include_initial: given.truth("include_initial")?.unwrap_or(false),
-    };
+    let asked =
+        Asked { dtype: given.dtype()?, correction, include_initial: given.truth("include_initial")?.unwrap_or(false) };
     if reduction.scans() {
         let axis = match given.int("axis")? {
             Some(axis) => axis,

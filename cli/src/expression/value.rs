@@ -111,8 +111,9 @@ impl Number {
                 (Ok(n), _) => weak(n),
                 (_, Ok(n)) => weak(n),
                 _ => {
-                    return Err(Problem::new(column, format!("{n} has more than 64 bits"))
-                        .help("write it as a float: `1e30`"));
+                    return Err(
+                        Problem::new(column, format!("{n} has more than 64 bits")).help("write it as a float: `1e30`")
+                    );
                 }
             },
         })

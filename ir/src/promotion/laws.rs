@@ -43,7 +43,9 @@ impl Policy {
         }
         let types = || ValueType::ALL.into_iter().filter(|&ty| self.pair(ty, ty) == Some(ty));
         let nodes: Vec<&str> = types().map(ValueType::name).collect();
-        let above = |a: ValueType| types().filter(move |&b| a != b && self.pair(a, b) == Some(b)).map(move |b| (a.name(), b.name()));
+        let above = |a: ValueType| {
+            types().filter(move |&b| a != b && self.pair(a, b) == Some(b)).map(move |b| (a.name(), b.name()))
+        };
         let edges: Vec<(&str, &str)> = types().flat_map(above).collect();
         Lattice::with_nodes(self.name(), &nodes, &edges).ok()
     }
