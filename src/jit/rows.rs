@@ -32,7 +32,7 @@ pub(super) fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Op
         let made = match (node.kind, operands.first()) {
             (NodeKind::Param(_, stored), _) => out.param_stored(ty, stored, &shape),
             (NodeKind::Literal(slot), _) => out.slot_value(slot, ty),
-            (NodeKind::View(view), Some(&of)) => out.view(of, graph.view_of(view).clone(), &shape),
+            (NodeKind::View(view), Some(&of)) => out.view(of, graph.view_of(view).clone().canonical(&shape), &shape),
             (NodeKind::Reshape, Some(&of)) => out.reshape(of, &shape),
             (kind, _) => {
                 let shape = out.intern(&shape);

@@ -78,7 +78,7 @@ impl Computing<'_> {
             NodeKind::Unary(Some(op), x) => match (op, self.value(*x)) {
                 (Op::Negative, Value::Number(Number::Int(n))) => Ok(Value::Number(Number::Int(-n))),
                 (Op::Negative, Value::Number(Number::Float(x))) => Ok(Value::Number(Number::Float(-x))),
-                (_, x) => self.op(*op, &[x.clone()], symbol(*op), column),
+                (_, x) => self.op(*op, std::slice::from_ref(x), symbol(*op), column),
             },
             NodeKind::Binary(op, x, y) => {
                 let (x, y) = (self.value(*x), self.value(*y));
