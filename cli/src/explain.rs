@@ -24,7 +24,7 @@ pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure
             .into());
     }
     match &arguments.stage {
-        Some(stages) => stages_of(&program, stages, streams).map_err(|failure| match failure {
+        Some(stages) => stages_of(&program, stages, &names(), streams).map_err(|failure| match failure {
             Failure::Other(error) => failed(error),
             other => other,
         }),
@@ -33,13 +33,18 @@ pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure
 }
 
 /// Prints stages, each under its name where there are several.
-pub fn stages_of(program: &Program, stages: &Stages, streams: &mut Streams<'_>) -> Result<(), Failure> {
+pub fn stages_of(
+    program: &Program,
+    stages: &Stages,
+    inputs: &[String],
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
     for (n, stage) in stages.0.iter().enumerate() {
         if stages.0.len() > 1 {
             let gap = if n == 0 { "" } else { "\n" };
             writeln!(streams.out, "{gap}== {} ==", stage.name())?;
         }
-        writeln!(streams.out, "{}", program.explain(*stage)?.trim_end())?;
+        writeln!(streams.out, "{}", in_expression(program.explain(*stage)?.trim_end(), inputs))?;
     }
     Ok(())
 }

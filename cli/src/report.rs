@@ -18,6 +18,7 @@ pub fn text(failure: &Failure) -> Option<String> {
 /// An error of an expression, below which a caret stands.
 fn of_expression(error: &Error, expression: &str, inputs: &[String]) -> String {
     match error.place() {
+        // The place is that of the caret.
         Some(place) if place.file == FILE => in_expression(&report_in(error, expression), inputs),
         _ => in_expression(&plain(error), inputs),
     }
@@ -25,7 +26,7 @@ fn of_expression(error: &Error, expression: &str, inputs: &[String]) -> String {
 
 /// What the library says of Rust, said of expressions: arguments are inputs with names, all is one line, casts are `astype`.
 pub fn in_expression(text: &str, inputs: &[String]) -> String {
-    let mut text = text.replace(" at line 1", "").replace(&format!(" at {FILE}:1:"), " at column ");
+    let mut text = text.replace(" at line 1", "").replace(&format!("{FILE}:1:"), "column ");
     for (index, name) in inputs.iter().enumerate().rev() {
         text = text.replace(&format!("from argument {index}"), &format!("from the input {name}"));
     }

@@ -2,6 +2,7 @@
 
 use ndjit::{Error, ErrorCode, Place};
 use std::cmp::Reverse;
+use std::fmt;
 
 /// The file that places in expressions name; no file can be called so by accident.
 pub const FILE: &str = "<expression>";
@@ -31,6 +32,15 @@ impl Problem {
         Problem { help: Some(help.into()), ..self }
     }
 }
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column {}: {}", self.column, self.what)?;
+        self.help.iter().try_for_each(|help| write!(f, "; {help}"))
+    }
+}
+
+impl std::error::Error for Problem {}
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Error {
