@@ -144,7 +144,7 @@ fn symbol(op: Op) -> &'static str {
 
 /// What two numbers give, as in Python; none where arrays have an answer of their own, as for divisions by 0.
 fn folded(op: Op, x: Number, y: Number) -> Option<Number> {
-    let result = match (x, y) {
+    Some(match (x, y) {
         (Number::Int(x), Number::Int(y)) => match op {
             Op::Add => Number::Int(x.checked_add(y)?),
             Op::Subtract => Number::Int(x.checked_sub(y)?),
@@ -175,11 +175,7 @@ fn folded(op: Op, x: Number, y: Number) -> Option<Number> {
             },
         ),
         _ => return None,
-    };
-    match result {
-        Number::Int(n) if n.unsigned_abs() > u128::from(u64::MAX) => None,
-        result => Some(result),
-    }
+    })
 }
 
 /// What takes a remainder from 0 up to that of floored division: it has the sign of the divisor.

@@ -288,7 +288,7 @@ fn no_text_makes_the_reader_panic() {
 
 #[test]
 fn no_expression_makes_the_tracer_panic() {
-    let mut random = Random(0x0dd_ba11_0dd_ba11);
+    let mut random = Random(0x000d_dba1_10dd_ba11);
     let inputs = inputs();
     let specs: Vec<(&str, Spec)> = inputs.iter().map(|(name, array)| (*name, Spec::of(array))).collect();
     let mut traced = 0;
