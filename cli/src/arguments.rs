@@ -57,8 +57,11 @@ pub struct Explain {
     /// The expression
     #[arg(allow_hyphen_values = true)]
     pub expression: String,
-    /// The inputs: NAME:TYPE[EXTENTS], as x:f32[2,3], y:i8 or k:f*; an extent with a name gets an example number
-    #[arg(value_name = "NAME:TYPE")]
+    /// The inputs by their types.
+    #[arg(
+        value_name = "NAME:TYPE",
+        help = "The inputs: NAME:TYPE[EXTENTS], as x:f32[2,3], y:i8 or k:f*; an extent with a name gets an example number"
+    )]
     pub inputs: Vec<String>,
     /// Which text: a stage, or all of them; without it the graph and the dtypes' reasons
     #[arg(long, value_parser = stages, value_name = "NAME|all")]
