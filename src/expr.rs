@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::explain::Explanation;
+use crate::operand::{AnyOperand, Scalar};
 use crate::trace;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::Element;
@@ -187,7 +188,7 @@ impl From<&Array> for Expr {
     /// ```
     #[track_caller]
     fn from(array: &Array) -> Expr {
-        trace::constant(array, Place::caller())
+        trace::constant(&AnyOperand::Array(array.clone()), Place::caller())
     }
 }
 
@@ -195,7 +196,22 @@ impl From<Array> for Expr {
     /// As of a reference.
     #[track_caller]
     fn from(array: Array) -> Expr {
-        trace::constant(&array, Place::caller())
+        trace::constant(&AnyOperand::Array(array), Place::caller())
+    }
+}
+
+impl From<Scalar> for Expr {
+    /// A number, weak or strong, as a value of the function being traced on this thread.
+    ///
+    /// ```
+    /// use ndjit::{DType, Expr, Program, weak};
+    /// let two = Program::trace(&[], |_| vec![Expr::from(weak(2)).cast(DType::F16)])?;
+    /// assert_eq!(two.results()[0].dtype(), DType::F16);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    fn from(number: Scalar) -> Expr {
+        trace::constant(&AnyOperand::Scalar(number), Place::caller())
     }
 }
 

@@ -36,11 +36,13 @@ pub mod compound;
 mod config;
 pub mod creation;
 pub mod debug;
+pub mod dynamic;
 pub mod explain;
 mod expr;
 pub mod functions;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod host;
 mod infer;
 pub mod inspect;
 pub mod integers;
@@ -49,6 +51,8 @@ mod lazy;
 pub mod manipulation;
 mod misses;
 pub mod neighbours;
+#[cfg(feature = "npy")]
+pub mod npy;
 pub mod operand;
 pub mod operators;
 pub mod queries;
@@ -79,10 +83,11 @@ pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
+pub use host::{Host, host};
 #[doc(inline)]
 pub use inspect::StageDiff;
 #[doc(inline)]
-pub use jit::{Jitted, Outputs, Spec, Stage, jit, spec};
+pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec};
 #[doc(inline)]
 pub use manipulation::{
     Ellipsis, IntoSlice, NewAxis, Pad, Slice, broadcast_arrays, broadcast_to, concat, diagonal, expand_dims, flip,
@@ -96,7 +101,7 @@ pub use ndjit_ir::support::{
     CastingModes, Device, Exclusion, Inferred, Mode, Restriction, Restrictions, Unsupported, devices, invalid_dtypes,
     supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
 };
-pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
+pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Shape, ValueType, Weak};
 pub use ndjit_runtime::{Allocations, CountingAllocator, Element, Fallback};
 #[doc(inline)]
 pub use neighbours::{Ends, Positions, append, diff, positions, prepend, trapezoid};
@@ -109,7 +114,7 @@ pub use reductions::{
     Axes, Corrected, IntoAxes, all, any, argmax, argmin, correction, count_nonzero, keepdims, logsumexp, max, mean,
     min, norm, prod, ptp, std, sum, var,
 };
-pub use report::report;
+pub use report::{report, report_in};
 #[doc(inline)]
 pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, include_initial};
 pub use stats::{FunctionStats, KernelStats, LaunchProfile, Profile, Stats, stats};
@@ -117,6 +122,7 @@ pub use support::{
     casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,
     with_fallback,
 };
+pub use trace::with_place;
 
 /// The page's example.
 #[cfg(doctest)]

@@ -184,7 +184,7 @@ impl Computed for Expr {
     }
 
     fn constant(array: Array, place: Place) -> Expr {
-        crate::trace::constant(&array, place)
+        crate::trace::constant(&AnyOperand::Array(array), place)
     }
 
     fn debug_print(label: &str, x: AnyOperand, place: Place) -> Expr {

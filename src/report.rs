@@ -18,9 +18,22 @@ use std::fmt::Write;
 ///   help: …
 /// ```
 pub fn report(error: &Error) -> String {
-    let Some((place, line)) = error.place().and_then(|p| Some((p, source::line(p)?))) else {
-        return error.to_string();
-    };
+    match error.place().and_then(source::line) {
+        Some(line) => report_in(error, &line),
+        None => error.to_string(),
+    }
+}
+
+/// As [`report`], with the line of source given: for front ends, whose users' text is in no file. Without a place, no line is shown.
+///
+/// ```
+/// use ndjit::{Error, ErrorCode, Place, report_in};
+/// let place = Place { file: "<formula>", line: 1, column: 3 };
+/// let text = report_in(&Error::new(ErrorCode::Parse, "no operand").at(place), "x + ");
+/// assert_eq!(text, "error[parse]: no operand\n  --> <formula>:1:3\n   |\n 1 | x +\n   |   ^");
+/// ```
+pub fn report_in(error: &Error, line: &str) -> String {
+    let Some(place) = error.place() else { return error.to_string() };
     let number = place.line.to_string();
     let margin = " ".repeat(number.len());
     let before: String = line

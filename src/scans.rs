@@ -75,7 +75,13 @@ impl IntoAlong for isize {
     }
 }
 
-fn scan<R: Computed>(reduction: Reduction, dtype: Option<DType>, x: AnyOperand, along: Along, place: Place) -> R {
+pub(crate) fn scan<R: Computed>(
+    reduction: Reduction,
+    dtype: Option<DType>,
+    x: AnyOperand,
+    along: Along,
+    place: Place,
+) -> R {
     let scanned = R::reduce(&Request::scan(reduction, dtype, along.axis), &[x], place);
     let (true, Some(nothing)) = (along.initial, reduction.of_nothing()) else { return scanned };
     let scanned = scanned.operand();

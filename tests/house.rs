@@ -12,7 +12,7 @@ fn root() -> &'static Path {
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> =
-        ["src", "ir", "codegen", "runtime", "bench", "fuzz", "tests", "benches", "examples"]
+        ["src", "ir", "codegen", "runtime", "bench", "cli", "fuzz", "tests", "benches", "examples"]
             .iter()
             .map(|f| root().join(f))
             .collect();
@@ -86,6 +86,7 @@ fn nothing_points_back() {
                 "tracing",
             ],
         ),
+        ("cli/Cargo.toml", &["ndjit", "clap", "csv", "indicatif"]),
         (
             "Cargo.toml",
             &[
@@ -131,7 +132,7 @@ fn unsafe_stays_in_the_runtime() {
         });
         assert!(may || found.is_none(), "{file}: {}", found.unwrap_or_default());
     }
-    for library in ["ir/src/lib.rs", "codegen/src/lib.rs", "src/lib.rs"] {
+    for library in ["ir/src/lib.rs", "codegen/src/lib.rs", "src/lib.rs", "cli/src/lib.rs"] {
         assert!(read(&root().join(library)).contains("#![forbid(unsafe_code)]"), "{library} forbids unsafe");
     }
 }

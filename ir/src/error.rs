@@ -107,6 +107,13 @@ impl Error {
         self
     }
 
+    /// Puts another place in that of the error, for front ends whose users write no Rust.
+    #[must_use]
+    pub fn moved(mut self, place: Place) -> Error {
+        self.0.place = Some(place);
+        self
+    }
+
     /// Adds one line of fact: an operand, a limit, a value.
     #[must_use]
     pub fn fact(mut self, fact: impl fmt::Display) -> Error {

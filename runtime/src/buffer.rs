@@ -5,6 +5,8 @@
 
 use crate::block::Block;
 use crate::element::Element;
+#[cfg(feature = "mapped")]
+use crate::mapping::Mapping;
 use crate::pool;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
@@ -28,6 +30,9 @@ enum Owner {
         capacity: usize,
         free: unsafe fn(NonNull<u8>, usize),
     },
+    /// A part of a file, unmapped when this is dropped.
+    #[cfg(feature = "mapped")]
+    Mapped(ManuallyDrop<Mapping>),
 }
 
 // SAFETY: a buffer owns its memory, which came from the global allocator; elements are `Send`.
@@ -73,6 +78,20 @@ impl Buffer {
         // SAFETY: a `Vec`'s pointer is never null.
         let ptr = unsafe { NonNull::new_unchecked(elements.as_mut_ptr().cast()) };
         Buffer { ptr, bytes, owner: Owner::Vec { dtype: T::DTYPE, capacity, free: free::<T> } }
+    }
+
+    /// The bytes of a file from `offset` on, mapped: read from the file when they are first looked at. What is written to them stays
+    /// here. Aligned as the offset is.
+    ///
+    /// The file must not change as long as the buffer lives. Where it does, its bytes may be the old or the new ones; where it
+    /// is truncated, the system ends the process that reads beyond its end.
+    ///
+    /// # Errors
+    /// `Io` if the system does not map the file, or it is shorter.
+    #[cfg(feature = "mapped")]
+    pub fn mapped(file: &std::fs::File, offset: u64, bytes: usize) -> Result<Buffer> {
+        let mut mapping = Mapping::new(file, offset, bytes)?;
+        Ok(Buffer { ptr: mapping.ptr(), bytes, owner: Owner::Mapped(ManuallyDrop::new(mapping)) })
     }
 
     /// The length in bytes.
@@ -130,6 +149,8 @@ impl Buffer {
                     return Ok(unsafe { Vec::from_raw_parts(buffer.ptr.as_ptr().cast(), length, capacity) });
                 }
                 Owner::Vec { .. } | Owner::Pool(_) => Arc::new(buffer),
+                #[cfg(feature = "mapped")]
+                Owner::Mapped(_) => Arc::new(buffer),
             },
             Err(shared) => shared,
         };
@@ -160,6 +181,9 @@ impl Drop for Buffer {
             Owner::Pool(block) => pool::give(unsafe { ManuallyDrop::take(block) }),
             // SAFETY: the memory came from a `Vec` with this capacity, and `free` is for its type.
             Owner::Vec { capacity, free, .. } => unsafe { free(self.ptr, *capacity) },
+            #[cfg(feature = "mapped")]
+            // SAFETY: the mapping is taken out once, here.
+            Owner::Mapped(mapping) => unsafe { ManuallyDrop::drop(mapping) },
         }
     }
 }
@@ -169,6 +193,8 @@ impl fmt::Debug for Buffer {
         let owner = match &self.owner {
             Owner::Pool(_) => "pool",
             Owner::Vec { .. } => "vec",
+            #[cfg(feature = "mapped")]
+            Owner::Mapped(_) => "mapped",
         };
         write!(f, "Buffer({} bytes, {owner})", self.bytes)
     }

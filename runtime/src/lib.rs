@@ -20,6 +20,8 @@ mod helper;
 mod interpret;
 pub mod kernels;
 mod literals;
+#[cfg(feature = "mapped")]
+mod mapping;
 mod plan;
 pub mod planned;
 pub mod pod;

@@ -9,7 +9,7 @@ mod display;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 #[cfg(feature = "npy")]
-mod npy;
+pub(crate) mod npy;
 
 use crate::explain::Explanation;
 use crate::lazy::{self, Recipe};

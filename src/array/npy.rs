@@ -118,17 +118,8 @@ fn read<R: Read + Seek>(mut source: R, bytes: u64) -> Result<Array> {
     fn elements<T: Element + ReadableElement>(source: impl Read) -> Result<Array> {
         ArrayD::<T>::read_npy(BufReader::new(source)).map(Array::from).map_err(|e| failed(&e))
     }
-    let mut start = Vec::new();
-    (&mut source).take(LONGEST_HEADER as u64).read_to_end(&mut start).map_err(|e| failed(&e))?;
-    let header = Header::parse(&start)?;
-    let promised = header.shape.bytes(header.dtype.bytes())?;
-    let data = bytes.saturating_sub(header.len as u64);
-    if data < promised as u64 {
-        return Err(failed(&"the file ends before its data does")
-            .fact(format_args!("the header says {}{}: {promised} bytes", header.dtype, header.shape))
-            .fact(format_args!("bytes after the header: {data}"))
-            .help("the file is truncated: copy or write it again"));
-    }
+    let header = Header::read(&mut source)?;
+    let promised = header.data(bytes)?;
     // The crate that reads aborts where memory is refused, so ask before.
     Vec::<u8>::new().try_reserve_exact(promised).map_err(|_| {
         Error::new(ErrorCode::Allocation, format!("read_npy: the system refused {promised} bytes"))
@@ -145,25 +136,62 @@ const LONGEST_HEADER: usize = 4096;
 
 /// What a file says of itself. Read before the file is handed on, so that neither a size no memory holds nor a header
 /// nested a thousand deep gets further than here.
-struct Header {
-    dtype: DType,
-    shape: Shape,
+pub(crate) struct Header {
+    pub dtype: DType,
+    pub shape: Shape,
+    /// Whether the first axis is the innermost one.
+    pub column_major: bool,
     /// Bytes before the data.
-    len: usize,
+    pub len: usize,
 }
 
 impl Header {
+    /// The header at the beginning of a source.
+    pub fn read(source: &mut impl Read) -> Result<Header> {
+        let mut start = Vec::new();
+        source.take(LONGEST_HEADER as u64).read_to_end(&mut start).map_err(|e| failed(&e))?;
+        Header::parse(&start)
+    }
+
+    /// How many bytes of data the header promises, all of which a source of so many `bytes` holds.
+    pub fn data(&self, bytes: u64) -> Result<usize> {
+        let promised = self.shape.bytes(self.dtype.bytes())?;
+        let data = bytes.saturating_sub(self.len as u64);
+        if data >= promised as u64 {
+            return Ok(promised);
+        }
+        Err(failed(&"the file ends before its data does")
+            .fact(format_args!("the header says {}{}: {promised} bytes", self.dtype, self.shape))
+            .fact(format_args!("bytes after the header: {data}"))
+            .help("the file is truncated: copy or write it again"))
+    }
+
+    /// The text of a file's beginning, for an array in row-major order; `None` for a dtype that NumPy has not.
+    pub fn write(dtype: DType, shape: &Shape) -> Option<Vec<u8>> {
+        let extents: String = shape.extents().iter().map(|extent| format!("{extent}, ")).collect();
+        let extents = if shape.rank() == 1 { extents.trim_end() } else { extents.trim_end_matches(", ") };
+        let fields = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({extents}), }}", dtype.row().npy?);
+        // Data begins at a multiple of 64 bytes; the shapes of 64 axes are short enough for the first version of the format.
+        let text = (10 + fields.len() + 1).next_multiple_of(64) - 10;
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend_from_slice(&u16::try_from(text).ok()?.to_le_bytes());
+        bytes.extend_from_slice(fields.as_bytes());
+        bytes.resize(10 + text - 1, b' ');
+        bytes.push(b'\n');
+        Some(bytes)
+    }
+
     fn parse(start: &[u8]) -> Result<Header> {
-        let (descriptor, shape, len) = Header::fields(start).ok_or_else(|| {
+        let (descriptor, shape, column_major, len) = Header::fields(start).ok_or_else(|| {
             failed(&"not a .npy file of numbers")
                 .help("`numpy.save` writes such files, of arrays that are not structured")
         })?;
         let dtype = DType::from_npy(descriptor).map_err(|e| e.of("read_npy"))?;
-        Ok(Header { dtype, shape, len })
+        Ok(Header { dtype, shape, column_major, len })
     }
 
-    /// The type descriptor, the shape, and the bytes before the data.
-    fn fields(start: &[u8]) -> Option<(&str, Shape, usize)> {
+    /// The type descriptor, the shape, whether it is column-major, and the bytes before the data.
+    fn fields(start: &[u8]) -> Option<(&str, Shape, bool, usize)> {
         let after = start.strip_prefix(b"\x93NUMPY")?;
         let (before, len): (usize, usize) = match *after {
             [1, _, a, b, ..] => (10, usize::from(u16::from_le_bytes([a, b]))),
@@ -178,7 +206,8 @@ impl Header {
         let extents = text.split_once("'shape'")?.1.split_once('(')?.1.split_once(')')?.0;
         let extents = extents.split(',').map(str::trim).filter(|e| !e.is_empty());
         let extents: Vec<usize> = extents.map(|e| e.parse().ok()).collect::<Option<_>>()?;
-        Some((descriptor, Shape::new(&extents), before + len))
+        let column_major = text.split_once("'fortran_order'")?.1.split([',', '}']).next()?.contains("True");
+        Some((descriptor, Shape::new(&extents), column_major, before + len))
     }
 }
 

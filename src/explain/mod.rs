@@ -11,7 +11,7 @@
 mod policy_diff;
 
 pub use crate::config::Lint;
-pub use ndjit_ir::explain::{Explanation, Origin, Rule, Step, Term, Widening};
+pub use ndjit_ir::explain::{Explanation, Origin, Rule, Step, Term, Widening, joining};
 pub use policy_diff::{DiffRow, PolicyDiff};
 
 use crate::source::Sources;

@@ -3,12 +3,12 @@
 use crate::arity::for_each_tuple;
 use crate::array::Array;
 use crate::array::literal_bytes;
-use crate::operand::{Scalar, each_number};
+use crate::operand::{AnyOperand, Scalar, each_number};
 use ndjit_ir::graph::Type;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::element::bytes_of;
 use ndjit_runtime::pod::bytes_of_mut;
 use ndjit_runtime::{Argument, Buffer, Element, Memory};
@@ -185,6 +185,18 @@ impl<'a, T: Element, const N: usize> Input<'a> for &'a [T; N] {
 impl<'a> Input<'a> for Scalar {
     fn arg(self) -> Result<Arg<'a>> {
         Arg::literal(self.0)
+    }
+}
+
+impl<'a> Input<'a> for &'a AnyOperand {
+    /// An array or a number, for functions of any number of arguments. An expression is an error: it has no elements.
+    fn arg(self) -> Result<Arg<'a>> {
+        match self {
+            AnyOperand::Array(array) => array.arg(),
+            AnyOperand::Scalar(number) => number.arg(),
+            AnyOperand::Expr(_) => Err(Error::new(ErrorCode::Traced, "call: a traced value has no elements")
+                .help("pass arrays and numbers; inside a traced function use its operations")),
+        }
     }
 }
 

@@ -6,6 +6,8 @@ mod function;
 pub(crate) mod input;
 mod output;
 pub(crate) mod plan;
+mod program;
+mod rows;
 pub(crate) mod stage;
 mod staged;
 
@@ -13,6 +15,7 @@ pub use erased::Core;
 pub use function::{JitFn, Operands};
 pub use input::{Arg, Destination, Destinations, Donated, Input, Inputs};
 pub use output::{Collected, Outputs, Parts, field_arrays};
+pub use program::Program;
 pub use stage::Stage;
 pub use staged::{Compiled, Lowered, Spec, Traced, spec};
 

@@ -81,6 +81,15 @@ impl ArgumentType {
         }
     }
 
+    /// Whether an argument has this type and shape, wherever its elements are.
+    pub fn is_of(&self, arg: &Arg<'_>) -> bool {
+        let number = matches!(arg.data, Data::Scalar(_));
+        self.ty == arg.ty
+            && self.shape == arg.shape
+            && (self.layout == ArgumentLayout::Scalar) == number
+            && (number || self.dtype == arg.dtype)
+    }
+
     pub fn accepts(&self, arg: &Arg<'_>) -> bool {
         self.ty == arg.ty
             && (self.dtype == arg.dtype || self.layout == ArgumentLayout::Scalar)

@@ -81,9 +81,39 @@ impl Spec {
         Spec { dtype: array.dtype(), ..spec(array.value_type(), array.shape().clone()) }
     }
 
-    fn argument(&self) -> ArgumentType {
+    /// The type: a dtype, or weak.
+    pub fn value_type(&self) -> ValueType {
+        self.ty
+    }
+
+    /// The dtype of the elements; of a weak array the default of its kind.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The extents of the axes, outermost first.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Whether it is a bare number, passed at each call.
+    pub fn is_number(&self) -> bool {
+        self.scalar
+    }
+
+    pub(crate) fn of_argument(argument: &ArgumentType) -> Spec {
+        let ArgumentType { ty, dtype, shape, layout } = argument;
+        Spec { ty: *ty, dtype: *dtype, shape: shape.clone(), scalar: *layout == ArgumentLayout::Scalar }
+    }
+
+    /// The argument that the spec stands for.
+    ///
+    /// # Errors
+    /// `Size` if no array can have the shape.
+    pub(crate) fn argument(&self) -> Result<ArgumentType> {
+        self.shape.bytes(self.dtype.bytes())?;
         let layout = if self.scalar { ArgumentLayout::Scalar } else { ArgumentLayout::Contiguous };
-        ArgumentType { ty: self.ty, dtype: self.dtype, shape: self.shape.clone(), layout }
+        Ok(ArgumentType { ty: self.ty, dtype: self.dtype, shape: self.shape.clone(), layout })
     }
 }
 
@@ -152,10 +182,18 @@ fn arguments(core: &Core, specs: &[Spec], place: Place) -> Result<Vec<ArgumentTy
             .fact(format_args!("parameters: {}, specs: {}", core.arity, specs.len()))
             .help("pass one for each parameter: `f.trace(&[spec(DType::F32, [3]), spec(DType::I8, [])])`"));
     }
-    for spec in specs {
-        spec.shape.bytes(spec.dtype.bytes()).map_err(|e| e.at(place))?;
-    }
-    Ok(specs.iter().map(Spec::argument).collect())
+    specs.iter().map(|spec| spec.argument().map_err(|e| e.at(place))).collect()
+}
+
+/// Type and shape of each result of a function traced under `policy`.
+pub(crate) fn results(recording: &Recording, policy: Policy) -> Vec<Spec> {
+    let Recording { graph, printed, .. } = recording;
+    let result = |&o| {
+        let dtype = graph.stored(o, policy);
+        Spec { dtype, ..spec(graph.ty(o), graph.shape(o).clone()) }
+    };
+    let own = graph.outputs().len().saturating_sub(printed.len());
+    graph.outputs().iter().take(own).map(result).collect()
 }
 
 pub(crate) fn trace<M, const N: usize, F: JitFn<M, N>>(
@@ -212,13 +250,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn results(&self) -> Vec<Spec> {
-        let Recording { graph, printed, .. } = &self.traced.recording;
-        let result = |&o| {
-            let dtype = graph.stored(o, self.settings.policy);
-            Spec { dtype, ..spec(graph.ty(o), graph.shape(o).clone()) }
-        };
-        let own = graph.outputs().len().saturating_sub(printed.len());
-        graph.outputs().iter().take(own).map(result).collect()
+        results(&self.traced.recording, self.settings.policy)
     }
 
     /// Why a result has its dtype; `None` if there are fewer results.
@@ -573,15 +605,26 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         if self.plan.accepts(self.plan.settings, args) {
             return Ok(());
         }
-        let mut error = Error::new(ErrorCode::Argument, "call: the arguments are not what was compiled for").at(place);
-        for (i, (expected, arg)) in self.plan.arguments.iter().zip(args).enumerate() {
-            let given = erased::argument_type(arg);
-            if !expected.accepts(arg) {
-                error = error
-                    .fact(format_args!("argument {i}: compiled for {expected}"))
-                    .fact(format_args!("            given {given}"));
-            }
-        }
-        Err(error.help("call the jitted function itself to compile for other arguments, or convert them"))
+        let error = unexpected("compiled", &self.plan.arguments, args, ArgumentType::accepts);
+        Err(error.at(place).help("call the jitted function itself to compile for other arguments, or convert them"))
     }
+}
+
+/// The error of arguments that are not those a program was `made` for: which, and what they are.
+pub(crate) fn unexpected(
+    made: &str,
+    expected: &[ArgumentType],
+    args: &[Arg<'_>],
+    accepts: impl Fn(&ArgumentType, &Arg<'_>) -> bool,
+) -> Error {
+    let mut error = Error::new(ErrorCode::Argument, format!("call: the arguments are not what was {made} for"));
+    for (i, (expected, arg)) in expected.iter().zip(args).enumerate() {
+        let given = erased::argument_type(arg);
+        if !accepts(expected, arg) {
+            error = error
+                .fact(format_args!("argument {i}: {made} for {expected}"))
+                .fact(format_args!("            given {given}"));
+        }
+    }
+    error
 }

@@ -1,20 +1,29 @@
 //! Putting nodes of graphs in other places: parameters first, formulas into the trace that uses them.
 
 use super::Recording;
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
 use ndjit_ir::support::Supports;
 use ndjit_ir::{Place, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The result of a program with these arguments, as operations of another graph, written where `own` says, or at `place`.
+/// What a program is computed on.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Arguments<'a> {
+    /// The arrays of its parameters.
+    pub arrays: &'a [Value],
+    /// The values of numbers that are passed at each call, by their position among all arguments; others stay slots.
+    pub numbers: &'a [Value],
+}
+
+/// The results of a program with these arguments, as operations of another graph, written where `own` says, or at `place`.
 pub(super) fn computed(
     graph: &mut Graph<ValueType>,
     places: &mut Places,
     (formula, own): (&Graph<ValueType>, &Places),
-    arguments: &[Value],
-    place: Place,
-) -> Value {
+    arguments: Arguments<'_>,
+    place: Option<Place>,
+) -> Vec<Value> {
     let mut map = vec![Value(u32::MAX); formula.value_count()];
     for id in formula.node_ids() {
         let node = formula.node(id);
@@ -22,10 +31,20 @@ pub(super) fn computed(
         let (ty, shape) = (formula.ty(node.first()), graph.intern(formula.shape(node.first())));
         map[node.first().index()] = match node.kind {
             NodeKind::Param(n, _) => {
-                map[node.first().index()] = arguments[n as usize];
+                map[node.first().index()] = arguments.arrays[n as usize];
                 continue;
             }
-            NodeKind::Literal(slot) => graph.literal(formula.slots()[slot.index()].clone(), ty),
+            NodeKind::Literal(slot) => {
+                let slot = &formula.slots()[slot.index()];
+                if let Slot::Argument { index, .. } = slot
+                    && let Some(&number) = arguments.numbers.get(*index)
+                    && graph.ty(number) == ty
+                {
+                    map[node.first().index()] = number;
+                    continue;
+                }
+                graph.literal(slot.clone(), ty)
+            }
             kind => {
                 let kind = formula.kind_in(kind, graph);
                 graph.add(kind, &operands, &[(ty, shape)])
@@ -35,10 +54,10 @@ pub(super) fn computed(
         let mut own = own.all(id).peekable();
         match own.peek() {
             Some(_) => own.for_each(|place| places.note(made, place)),
-            None => places.note(made, place),
+            None => place.into_iter().for_each(|place| places.note(made, place)),
         }
     }
-    map[formula.outputs()[0].index()]
+    formula.outputs().iter().map(|output| map[output.index()]).collect()
 }
 
 /// The same recording with all parameters before all other nodes, each sort in its order.

@@ -1,6 +1,6 @@
 //! Calls of traced functions in traces: one node, whose graph is the called function's.
 
-use super::{Failure, Param, Recording, STRAY, TRACES, in_trace};
+use super::{Failure, Param, Recording, STRAY, TRACES, in_trace, written};
 use crate::config;
 use crate::expr::Expr;
 use crate::jit::caller::called;
@@ -15,6 +15,7 @@ pub(crate) fn call(
     place: Place,
     child: impl FnOnce(&[Param]) -> std::result::Result<Arc<Recording>, Failure>,
 ) -> Vec<Expr> {
+    let place = written::place(place);
     let types = TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut()?;
         let values: std::result::Result<Vec<Value>, u32> =

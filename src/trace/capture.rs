@@ -1,5 +1,6 @@
 //! Arrays in traced functions: what can be computed is, in the trace; what has elements becomes a hidden parameter.
 
+use super::arrange::Arguments;
 use super::{Input, Trace, arrange};
 use crate::array::Array;
 use crate::lazy;
@@ -20,17 +21,19 @@ impl Trace {
         }
         if let Some(formula) = &array.0.formula {
             let program = (formula, &Places::default());
-            let value = arrange::computed(&mut self.graph, &mut self.places, program, &[], place);
+            let arguments = Arguments::default();
+            let value = arrange::computed(&mut self.graph, &mut self.places, program, arguments, Some(place))[0];
             self.formulas.insert(array.identity(), (array.clone(), value));
             return Ok(value);
         }
         if let Some((formula, own, leaves)) = lazy::formula(array) {
-            let mut arguments = Vec::with_capacity(leaves.len());
+            let mut arrays = Vec::with_capacity(leaves.len());
             for leaf in &leaves {
-                arguments.push(self.capture(leaf, place)?);
+                arrays.push(self.capture(leaf, place)?);
             }
             let program = (&formula, &own);
-            let value = arrange::computed(&mut self.graph, &mut self.places, program, &arguments, place);
+            let arguments = Arguments { arrays: &arrays, numbers: &[] };
+            let value = arrange::computed(&mut self.graph, &mut self.places, program, arguments, Some(place))[0];
             self.formulas.insert(array.identity(), (array.clone(), value));
             return Ok(value);
         }

@@ -8,10 +8,14 @@ mod call;
 mod capture;
 mod escape;
 mod print;
+mod replay;
+mod written;
 
 pub(crate) use call::call;
 pub(crate) use escape::{STRAY, outside};
 pub(crate) use print::{Printing, print};
+pub(crate) use replay::replay;
+pub use written::with_place;
 
 use crate::array::Array;
 use crate::config;
@@ -161,6 +165,7 @@ pub(crate) fn record(
 
 /// Applies `op` in the trace of this thread.
 pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
+    let place = written::place(place);
     in_trace(|trace| {
         let mut values: SmallVec<[Value; 3]> = SmallVec::new();
         for operand in operands {
@@ -172,11 +177,12 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
 
 /// An operation that failed before it was one.
 pub(crate) fn failed(error: Error) -> Expr {
-    in_trace(|trace| Err(trace.fail(error)))
+    in_trace(|trace| Err(trace.fail(written::error(error))))
 }
 
 /// Applies a reduction or a scan in the trace of this thread.
 pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
+    let place = written::place(place);
     in_trace(|trace| {
         let mut values: SmallVec<[Value; 2]> = SmallVec::new();
         for operand in operands {
@@ -188,6 +194,7 @@ pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -
 
 /// Moves elements in the trace of this thread.
 pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Expr {
+    let place = written::place(place);
     in_trace(|trace| {
         let mut values: SmallVec<[Value; 3]> = SmallVec::new();
         for operand in operands {
@@ -204,6 +211,7 @@ pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
 
 /// Casts an operand of any sort in the trace of this thread.
 pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
+    let place = written::place(place);
     in_trace(|trace| {
         let settings = config::settings();
         let dtype = settings.policy.width(dtype);
@@ -223,6 +231,7 @@ pub(crate) fn is_tracing() -> bool {
 
 /// Makes the error that an expression is, if it was made at this place, that of the function `what`.
 pub(crate) fn part_of(x: Expr, what: &str, place: Place) {
+    let place = written::place(place);
     TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut().filter(|trace| trace.id == x.trace);
         let Node::Poisoned(number) = x.node else { return };
@@ -289,9 +298,10 @@ fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R) -> Result<
     })
 }
 
-/// An array as a value of this thread's trace.
-pub(crate) fn constant(array: &Array, place: Place) -> Expr {
-    in_trace(|trace| trace.capture(array, place))
+/// An array or a number as a value of this thread's trace.
+pub(crate) fn constant(operand: &AnyOperand, place: Place) -> Expr {
+    let place = written::place(place);
+    in_trace(|trace| trace.value(operand, "constant", place))
 }
 
 /// Makes the current trace fail with `error`.
@@ -307,6 +317,18 @@ fn in_trace(make: impl FnOnce(&mut Trace) -> std::result::Result<Value, u32>) ->
         }
         None => STRAY,
     })
+}
+
+/// As [`in_trace`], of several results.
+fn in_trace_many(make: impl FnOnce(&mut Trace) -> std::result::Result<Vec<Value>, u32>) -> Vec<Expr> {
+    let made = TRACES.with_borrow_mut(|traces| {
+        let trace = traces.last_mut()?;
+        Some(match make(trace) {
+            Ok(values) => values.into_iter().map(|value| trace.expr_of(Ok(value))).collect(),
+            Err(error) => vec![trace.expr_of(Err(error))],
+        })
+    });
+    made.unwrap_or_else(|| vec![STRAY])
 }
 
 impl Trace {
@@ -364,7 +386,7 @@ impl Trace {
             AnyOperand::Scalar(scalar) => {
                 let literal = scalar.0;
                 let value = self.graph.literal(Slot::Value(literal), literal.ty());
-                self.places.note(self.graph.producer(value), scalar.1.unwrap_or(place));
+                self.places.note(self.graph.producer(value), written::of_number(scalar.1, place));
                 Ok(value)
             }
         }

@@ -18,7 +18,7 @@ mod widening;
 pub use chain::{Explanation, Step};
 pub use conversion::{Conversions, Reason};
 pub use origin::{Origin, Term};
-pub use rule::Rule;
+pub use rule::{Rule, joining};
 pub use widening::Widening;
 
 use crate::graph::{Graph, NodeId, NodeKind, Places};

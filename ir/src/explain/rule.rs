@@ -147,6 +147,23 @@ pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<V
     meeting(op.row().rule, policy, types, op.arity())
 }
 
+/// The rules by which types meet under a policy, and a weak result gets the dtype it is stored in; `None` where it refuses them.
+///
+/// ```
+/// use ndjit_ir::{DType, Policy, explain::joining};
+///
+/// let rules = joining(Policy::Standard, &[DType::U32.into(), DType::I32.into()]).unwrap();
+/// assert_eq!(rules[0].to_string(), "join u32 ∨ i32 = i64");
+/// ```
+pub fn joining(policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
+    let mut rules = meeting(Operands::Join, policy, types, types.len())?;
+    let result = policy.resolve(Operands::Join, types).ok()?.compute;
+    if let ValueType::Weak(weak) = result {
+        rules.push(Rule::Default { weak, to: ValueType::Strong(policy.commit(result)), policy });
+    }
+    Some(rules)
+}
+
 /// The rules that give the type in which operands meet by a rule; `arity` of them are taken.
 pub(super) fn meeting(rule: Operands, policy: Policy, types: &[ValueType], arity: usize) -> Option<Vec<Rule>> {
     let resolution = policy.resolve(rule, types).ok()?;

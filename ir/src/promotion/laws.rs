@@ -2,7 +2,7 @@
 //!
 //! Weak results are looked at before they take a default dtype, as joins of many operands meet them.
 
-use super::lattice::Audit;
+use super::lattice::{Audit, Lattice};
 use super::policy::Policy;
 use super::registry;
 use crate::value_type::ValueType;
@@ -27,6 +27,27 @@ impl Policy {
         *registry::partial_lattice(self.system).get_or_init(|| {
             self.non_idempotent().is_empty() && self.asymmetric().is_empty() && self.non_associative().is_empty()
         })
+    }
+
+    /// The lattice of the policy's joins: a type is below another where both meet in that one. Types that the policy does not take
+    /// are no nodes. `None` where [the joins are no partial lattice's](Policy::is_partial_lattice).
+    ///
+    /// ```
+    /// use ndjit_ir::Policy;
+    /// assert_eq!(Policy::Standard.lattice().unwrap().join("i64", "f16"), Some("f16"));
+    /// assert!(Policy::NumPy2.lattice().is_none());
+    /// ```
+    pub fn lattice(self) -> Option<Lattice> {
+        if !self.is_partial_lattice() {
+            return None;
+        }
+        let types = || ValueType::ALL.into_iter().filter(|&ty| self.pair(ty, ty) == Some(ty));
+        let nodes: Vec<&str> = types().map(ValueType::name).collect();
+        let above = |a: ValueType| {
+            types().filter(move |&b| a != b && self.pair(a, b) == Some(b)).map(move |b| (a.name(), b.name()))
+        };
+        let edges: Vec<(&str, &str)> = types().flat_map(above).collect();
+        Lattice::with_nodes(self.name(), &nodes, &edges).ok()
     }
 
     /// The types that do not give themselves with themselves, but another: with 64-bit types off, those of 64 bits.

@@ -12,6 +12,7 @@ mod error;
 mod joins;
 mod named;
 mod order;
+mod sketch;
 mod text;
 mod value;
 

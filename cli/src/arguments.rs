@@ -1,0 +1,158 @@
+//! What the command line takes.
+
+use clap::{Args, Parser, Subcommand};
+use ndjit::{Policy, Stage, ValueType};
+use std::path::PathBuf;
+
+/// Array expressions, compiled: explains dtypes, shows what becomes of an expression, runs it over files.
+#[derive(Debug, Parser)]
+#[command(name = "ndjit", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The dtype that several dtypes meet in, and why
+    Promote(Promote),
+    /// What becomes of an expression, from its graph to machine code
+    Explain(Explain),
+    /// Computes an expression over files and numbers
+    Eval(Eval),
+    /// Runs a program written as a graph
+    Run(Run),
+    /// What this machine is to ndjit, and whether all works
+    Doctor,
+}
+
+/// `ndjit promote`.
+#[derive(Debug, Args)]
+#[command(after_help = "Dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128; weak types: i* f* c* \
+    (quote them, for the shell).\nExample: ndjit promote u32 i32 --policy numpy2")]
+pub struct Promote {
+    /// Dtypes and weak types, in order
+    #[arg(value_parser = value_type)]
+    pub types: Vec<ValueType>,
+    /// Whose rules hold: standard, numpy2, torch …
+    #[arg(long, default_value = "standard", value_parser = policy)]
+    pub policy: Policy,
+    /// Prints all pairs
+    #[arg(long)]
+    pub table: bool,
+    /// Prints the pairs on which two policies differ
+    #[arg(long, num_args = 2, value_names = ["P", "Q"], value_parser = policy, conflicts_with_all = ["types", "table"])]
+    pub diff: Vec<Policy>,
+    /// Writes the policy's Hasse diagram, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// `ndjit explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: ndjit explain 'x + y * 2' 'x:f32[n,3]' y:i8 --stage typed")]
+pub struct Explain {
+    /// The expression
+    #[arg(allow_hyphen_values = true)]
+    pub expression: String,
+    /// The inputs by their types.
+    #[arg(
+        value_name = "NAME:TYPE",
+        help = "The inputs: NAME:TYPE[EXTENTS], as x:f32[2,3], y:i8 or k:f*; an extent with a name gets an example number"
+    )]
+    pub inputs: Vec<String>,
+    /// Which text: a stage, or all of them; without it the graph and the dtypes' reasons
+    #[arg(long, value_parser = stages, value_name = "NAME|all")]
+    pub stage: Option<Stages>,
+    /// Writes a page of all stages
+    #[arg(long, value_name = "FILE", conflicts_with = "stage")]
+    pub html: Option<PathBuf>,
+    /// Whose promotion rules hold
+    #[arg(long, default_value = "standard", value_parser = policy)]
+    pub policy: Policy,
+}
+
+/// `ndjit eval`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: ndjit eval 'where(x > 0, x, expm1(x)) * 2' x=a.npy -o out.npy")]
+pub struct Eval {
+    /// The expression
+    #[arg(allow_hyphen_values = true)]
+    pub expression: String,
+    /// The inputs: NAME=FILE.npy, NAME=FILE.csv (all its columns), NAME=FILE.csv:COLUMN, or NAME=NUMBER
+    #[arg(value_name = "NAME=INPUT")]
+    pub inputs: Vec<String>,
+    /// Where the result goes: a .npy or .csv file; without it its first elements are printed
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How it is run.
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// `ndjit run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: ndjit run program.graph x=a.npy y=b.npy --stage loops")]
+pub struct Run {
+    /// The file with the graph
+    pub file: PathBuf,
+    /// The arguments in order: [NAME=]FILE.npy, [NAME=]FILE.csv, [NAME=]FILE.csv:COLUMN, or numbers
+    #[arg(value_name = "INPUT", allow_negative_numbers = true)]
+    pub inputs: Vec<String>,
+    /// Arguments that are not given are ones
+    #[arg(long, conflicts_with = "random")]
+    pub ones: bool,
+    /// Arguments that are not given are numbers from 0 to 1 (integers: 0 to 99) made of this seed
+    #[arg(long, value_name = "SEED")]
+    pub random: Option<u64>,
+    /// Prints a stage, or all
+    #[arg(long, value_parser = stages, value_name = "NAME|all")]
+    pub stage: Option<Stages>,
+    /// How it is run.
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// How programs are run.
+#[derive(Debug, Args)]
+pub struct How {
+    /// The most memory that is asked for: 500MB, 2GB, 1GiB; without it half of the machine's
+    #[arg(long, value_name = "SIZE", value_parser = crate::memory::parse)]
+    pub memory: Option<usize>,
+    /// Whose promotion rules hold
+    #[arg(long, default_value = "standard", value_parser = policy)]
+    pub policy: Policy,
+    /// The most threads
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Where it runs: cpu, or gpu where built with that feature
+    #[arg(long, default_value = "cpu", value_parser = ["cpu", "gpu"])]
+    pub device: String,
+    /// No progress bar
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Some stages.
+#[derive(Clone, Debug)]
+pub struct Stages(pub Vec<Stage>);
+
+fn stages(text: &str) -> Result<Stages, String> {
+    if text == "all" {
+        return Ok(Stages(Stage::ALL.to_vec()));
+    }
+    text.split(',').map(|name| name.trim().parse()).collect::<Result<Vec<Stage>, String>>().map(Stages)
+}
+
+fn policy(text: &str) -> Result<Policy, String> {
+    text.parse().map_err(|unknown: ndjit::promotion::UnknownPolicy| unknown.to_string())
+}
+
+fn value_type(text: &str) -> Result<ValueType, String> {
+    text.parse().map_err(|error: ndjit::Error| {
+        let help = error.help_text().map_or(String::new(), |help| format!("; {help}"));
+        format!("{}{help}", error.headline())
+    })
+}

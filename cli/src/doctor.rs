@@ -1,0 +1,94 @@
+//! `ndjit doctor`: what this machine is to ndjit, and whether a kernel compiles and computes here.
+
+use crate::expression::{parse, trace};
+use crate::{Failure, Streams, memory};
+use ndjit::{Array, DType, Host, host, spec, stats};
+use std::time::Instant;
+
+/// Prints the findings; gives the exit code: 1 if something is broken.
+pub fn run(streams: &mut Streams<'_>) -> Result<u8, Failure> {
+    writeln!(streams.out, "ndjit {}", env!("CARGO_PKG_VERSION"))?;
+    let tried = Instant::now();
+    let works = self_test();
+    let took = tried.elapsed();
+    let found = match host() {
+        Ok(found) => found,
+        Err(error) => {
+            writeln!(streams.out, "machine code: broken\n{error}")?;
+            return Ok(1);
+        }
+    };
+    for (what, answer) in rows(&found) {
+        writeln!(streams.out, "{what:<18} {answer}")?;
+    }
+    let broken = match works {
+        Ok(()) => {
+            let compiling = stats().compile_time;
+            writeln!(streams.out, "{:<18} passed in {took:.1?}, {compiling:.1?} of it compiling", "self-test")?;
+            false
+        }
+        Err(why) => {
+            writeln!(streams.out, "{:<18} FAILED: {why}", "self-test")?;
+            true
+        }
+    };
+    gpus(streams)?;
+    Ok(u8::from(broken))
+}
+
+fn rows(host: &Host) -> Vec<(&'static str, String)> {
+    let features: Vec<&str> = host.features.iter().map(|f| f.strip_prefix("has_").unwrap_or(f)).collect();
+    let kept = |(held, most): (usize, usize)| format!("{} of {}", memory::amount(held), memory::amount(most));
+    vec![
+        ("machine code for", host.target.clone()),
+        ("CPU features used", features.join(" ")),
+        ("threads", host.threads.to_string()),
+        ("executable memory", host.notice.map_or("allowed".to_owned(), |notice| format!("refused: {notice}"))),
+        ("huge pages", huge_pages()),
+        ("memory", memory::total().map_or("not known".to_owned(), memory::amount)),
+        ("memory limit", format!("{} (--memory)", memory::amount(memory::default_limit()))),
+        ("code cache", format!("{}, {} kernels compiled so far", kept(host.code_bytes), host.kernels)),
+        ("array pool", kept(host.pool_bytes)),
+    ]
+}
+
+/// What the system says of transparent huge pages, which new arrays ask for.
+fn huge_pages() -> String {
+    let text = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    match text.split_once('[').and_then(|(_, rest)| rest.split_once(']')) {
+        Some((chosen @ ("always" | "madvise"), _)) => format!("{chosen}: large arrays get them"),
+        Some((chosen, _)) => format!("{chosen}: large arrays take longer to be made"),
+        None => "not known".to_owned(),
+    }
+}
+
+/// Compiles a kernel, runs it, and looks at the result.
+fn self_test() -> Result<(), String> {
+    let count = 4096;
+    let program = || -> Result<Vec<f32>, ndjit::Error> {
+        let inputs = [("x", spec(DType::F32, [count])), ("y", spec(DType::I8, []))];
+        let program = trace(&parse("x + y * 2")?, &inputs, usize::MAX)?;
+        let x: Array = (0..count).map(|n| n as f32).collect();
+        program.call([&x, &Array::from(3i8)])?.first().map_or(Ok(Vec::new()), Array::to_vec)
+    };
+    let result = program().map_err(|error| error.to_string())?;
+    let expected: Vec<f32> = (0..count).map(|n| n as f32 + 6.0).collect();
+    if result == expected { Ok(()) } else { Err("x + y * 2 gave wrong elements".to_owned()) }
+}
+
+#[cfg(feature = "gpu")]
+fn gpus(streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let all = ndjit::gpu::list();
+    if all.is_empty() {
+        writeln!(streams.out, "{:<18} none found", "GPUs")?;
+    }
+    for (n, info) in all.iter().enumerate() {
+        writeln!(streams.out, "{:<18} {n}: {info}", "GPUs")?;
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "gpu"))]
+fn gpus(streams: &mut Streams<'_>) -> Result<(), Failure> {
+    Ok(writeln!(streams.out, "{:<18} this is built without the feature `gpu`", "GPUs")?)
+}

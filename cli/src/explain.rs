@@ -1,0 +1,62 @@
+//! `ndjit explain`: what becomes of an expression.
+
+use crate::arguments::{Explain, Stages};
+use crate::expression::{parse, trace};
+use crate::report::in_expression;
+use crate::{Failure, Streams, memory, specs};
+use ndjit::{Error, ErrorCode, Program, Spec, with_policy};
+
+pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let inputs = specs::parse(&arguments.inputs)?;
+    let named: Vec<(&str, Spec)> = inputs.specs.iter().map(|(name, spec)| (name.as_str(), spec.clone())).collect();
+    let names = || named.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<String>>();
+    let failed = |error: Error| Failure::Expression(error, arguments.expression.clone(), names());
+    let expression = parse(&arguments.expression).map_err(|problem| failed(problem.into()))?;
+    let most = memory::default_limit();
+    let program = with_policy(arguments.policy, || trace(&expression, &named, most)).map_err(failed)?;
+    let examples: Vec<String> = inputs.extents.iter().map(|(name, extent)| format!("{name} = {extent}")).collect();
+    if !examples.is_empty() {
+        writeln!(streams.err, "extents with names are examples here: {}", examples.join(", "))?;
+    }
+    if arguments.html.is_some() {
+        return Err(Error::new(ErrorCode::Io, "explain: pages are not in this build")
+            .help("`--stage all` prints the stages")
+            .into());
+    }
+    match &arguments.stage {
+        Some(stages) => stages_of(&program, stages, &names(), streams).map_err(|failure| match failure {
+            Failure::Other(error) => failed(error),
+            other => other,
+        }),
+        None => summary(&program, &expression.to_string(), &names(), streams),
+    }
+}
+
+/// Prints stages, each under its name where there are several.
+pub fn stages_of(
+    program: &Program,
+    stages: &Stages,
+    inputs: &[String],
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    for (n, stage) in stages.0.iter().enumerate() {
+        if stages.0.len() > 1 {
+            let gap = if n == 0 { "" } else { "\n" };
+            writeln!(streams.out, "{gap}== {} ==", stage.name())?;
+        }
+        writeln!(streams.out, "{}", in_expression(program.explain(*stage)?.trim_end(), inputs))?;
+    }
+    Ok(())
+}
+
+/// What the expression was read as, what it gives, and why.
+fn summary(program: &Program, read_as: &str, inputs: &[String], streams: &mut Streams<'_>) -> Result<(), Failure> {
+    writeln!(streams.out, "{read_as}")?;
+    for (n, result) in program.results().iter().enumerate() {
+        writeln!(streams.out, "gives {result}")?;
+        if let Some(why) = program.explain_dtype(n) {
+            writeln!(streams.out, "{}", in_expression(&why.to_string(), inputs))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,562 @@
+//! Reads expressions: precedence climbing with a stack of its own, so that nesting costs memory in proportion to the text, and no
+//! stack.
+
+use super::error::{Problem, nearest};
+use super::lexer::{Token, Word, words};
+use super::node::{Expression, Id, Node, NodeKind, Number, Part};
+use ndjit::Op;
+
+/// Characters an expression may have.
+pub const LONGEST: usize = 16 << 10;
+
+/// Nodes an expression may have: code is made of each, so this bounds what compiling takes.
+pub const MOST_NODES: usize = 2000;
+
+/// How tight operators bind, as in Python: tighter ones have larger numbers.
+const COMPARISON: u8 = 4;
+const UNARY: u8 = 11;
+const POWER: u8 = 12;
+
+/// The operators with two operands.
+pub(super) const BINARY: [(&str, Op, u8); 18] = [
+    ("<", Op::Less, COMPARISON),
+    ("<=", Op::LessEqual, COMPARISON),
+    (">", Op::Greater, COMPARISON),
+    (">=", Op::GreaterEqual, COMPARISON),
+    ("==", Op::Equal, COMPARISON),
+    ("!=", Op::NotEqual, COMPARISON),
+    ("|", Op::BitwiseOr, 5),
+    ("^", Op::BitwiseXor, 6),
+    ("&", Op::BitwiseAnd, 7),
+    ("<<", Op::BitwiseLeftShift, 8),
+    (">>", Op::BitwiseRightShift, 8),
+    ("+", Op::Add, 9),
+    ("-", Op::Subtract, 9),
+    ("*", Op::Multiply, 10),
+    ("/", Op::Divide, 10),
+    ("//", Op::FloorDivide, 10),
+    ("%", Op::Remainder, 10),
+    ("**", Op::Pow, POWER),
+];
+
+/// The operators with one operand; a plus is none.
+pub(super) const UNARIES: [(&str, Option<Op>); 3] =
+    [("-", Some(Op::Negative)), ("+", None), ("~", Some(Op::BitwiseInvert))];
+
+/// Reads an expression.
+///
+/// ```
+/// use ndjit_cli::expression::parse;
+///
+/// assert_eq!(parse("-x ** 2 + y")?.to_string(), "((-(x ** 2)) + y)");
+/// assert_eq!(parse("x +").unwrap_err().column, 4);
+/// # Ok::<(), ndjit_cli::expression::Problem>(())
+/// ```
+///
+/// # Errors
+/// What is wrong with a text that is no expression, with its column.
+pub fn parse(text: &str) -> Result<Expression, Problem> {
+    if text.len() > LONGEST {
+        return Err(Problem::new(1, format!("an expression of {} bytes", text.len()))
+            .help(format!("the limit is {LONGEST}; split it up, or run a graph: `ndjit run`")));
+    }
+    let words = words(text)?;
+    let mut parser = Parser { words: &words, at: 0, stack: Vec::new(), nodes: Vec::new(), grouped: None };
+    let mut value = parser.operand()?;
+    loop {
+        value = match parser.after(value)? {
+            Next::Operand => parser.operand()?,
+            Next::Value(value) => value,
+            Next::Done => return Ok(Expression { nodes: parser.nodes }),
+        };
+    }
+}
+
+/// What is open around the operand being read.
+enum Open {
+    Unary {
+        op: Option<Op>,
+        column: u32,
+    },
+    Binary {
+        op: Op,
+        left: Id,
+        binds: u8,
+        column: u32,
+    },
+    /// `(`: an expression, or with commas a list.
+    Group {
+        items: Vec<Id>,
+        comma: bool,
+        column: u32,
+    },
+    /// `[`: a list.
+    List {
+        items: Vec<Id>,
+        column: u32,
+    },
+    Call {
+        name: String,
+        arguments: Vec<Id>,
+        named: Vec<(String, Id)>,
+        keyword: Option<String>,
+        column: u32,
+    },
+    Index {
+        of: Id,
+        parts: Vec<Part>,
+        range: Option<Vec<Option<Id>>>,
+        column: u32,
+    },
+}
+
+/// What follows a value.
+enum Next {
+    Operand,
+    Value(Id),
+    Done,
+}
+
+struct Parser<'a> {
+    words: &'a [Word],
+    at: usize,
+    stack: Vec<Open>,
+    nodes: Vec<Node>,
+    /// What stood in parentheses last.
+    grouped: Option<Id>,
+}
+
+impl Parser<'_> {
+    fn word(&self) -> &Word {
+        // The last word is the end, which nothing goes beyond.
+        &self.words[self.at.min(self.words.len() - 1)]
+    }
+
+    fn next_is(&self, symbol: &str) -> bool {
+        let next = self.words.get(self.at + 1);
+        next.is_some_and(|word| matches!(&word.token, Token::Symbol(s) if *s == symbol))
+    }
+
+    fn symbol(&self) -> Option<&'static str> {
+        match self.word().token {
+            Token::Symbol(symbol) => Some(symbol),
+            Token::Number(_) | Token::Name(_) | Token::End => None,
+        }
+    }
+
+    fn node(&mut self, kind: NodeKind, column: u32) -> Result<Id, Problem> {
+        if self.nodes.len() >= MOST_NODES {
+            return Err(Problem::new(column, format!("more than {MOST_NODES} operations, names and numbers"))
+                .help("compute it in several steps"));
+        }
+        self.nodes.push(Node { kind, column });
+        Ok(Id(self.nodes.len() as u32 - 1))
+    }
+
+    /// Reads up to the next value: a number, a name, or a bracket closed at once.
+    fn operand(&mut self) -> Result<Id, Problem> {
+        loop {
+            let Word { token, column } = self.word().clone();
+            match token {
+                Token::Number(number) => {
+                    self.at += 1;
+                    return self.node(NodeKind::Number(number), column);
+                }
+                Token::Name(name) => match self.name(name, column)? {
+                    Some(value) => return Ok(value),
+                    None => continue,
+                },
+                Token::Symbol(symbol) => {
+                    if let Some((_, op)) = UNARIES.iter().find(|(unary, _)| *unary == symbol) {
+                        self.at += 1;
+                        self.stack.push(Open::Unary { op: *op, column });
+                        continue;
+                    }
+                    if let Some(value) = self.bracket(symbol, column)? {
+                        return Ok(value);
+                    }
+                }
+                Token::End => return Err(self.expected(column, "the end")),
+            }
+        }
+    }
+
+    /// A name where an operand is expected: a value, or a call that opens.
+    fn name(&mut self, name: String, column: u32) -> Result<Option<Id>, Problem> {
+        if let Some(problem) = keyword(&name, column) {
+            return Err(problem);
+        }
+        if let Some(Open::Call { keyword, arguments: _, .. }) = self.stack.last_mut()
+            && keyword.is_none()
+            && matches!(self.words.get(self.at + 1).map(|w| &w.token), Some(Token::Symbol("=")))
+        {
+            *keyword = Some(name);
+            self.at += 2;
+            return Ok(None);
+        }
+        if self.next_is("(") {
+            self.at += 2;
+            return self.call(name, Vec::new(), column);
+        }
+        self.at += 1;
+        let kind = match name.as_str() {
+            "True" => NodeKind::Number(Number::Bool(true)),
+            "False" => NodeKind::Number(Number::Bool(false)),
+            "None" => NodeKind::None,
+            _ => NodeKind::Name(name),
+        };
+        self.node(kind, column).map(Some)
+    }
+
+    /// A call whose parenthesis was read: closed at once, or open.
+    fn call(&mut self, name: String, arguments: Vec<Id>, column: u32) -> Result<Option<Id>, Problem> {
+        if self.symbol() == Some(")") {
+            self.at += 1;
+            return self.node(NodeKind::Call(name, arguments, Vec::new()), column).map(Some);
+        }
+        self.stack.push(Open::Call { name, arguments, named: Vec::new(), keyword: None, column });
+        Ok(None)
+    }
+
+    /// A symbol that is no operator where an operand is expected.
+    fn bracket(&mut self, symbol: &'static str, column: u32) -> Result<Option<Id>, Problem> {
+        let empty = match self.stack.last() {
+            Some(Open::Group { comma: true, .. } | Open::List { .. }) => true,
+            Some(Open::Call { keyword: None, arguments, named, .. }) => !arguments.is_empty() || !named.is_empty(),
+            Some(Open::Index { parts, range: None, .. }) => !parts.is_empty(),
+            _ => false,
+        };
+        match (symbol, self.stack.last_mut()) {
+            ("(", _) => {
+                self.at += 1;
+                if self.symbol() == Some(")") {
+                    self.at += 1;
+                    return self.node(NodeKind::List(Vec::new()), column).map(Some);
+                }
+                self.stack.push(Open::Group { items: Vec::new(), comma: false, column });
+                Ok(None)
+            }
+            ("[", _) => {
+                self.at += 1;
+                self.stack.push(Open::List { items: Vec::new(), column });
+                Ok(None)
+            }
+            // After a comma, or in an empty list.
+            (")", Some(Open::Group { .. } | Open::Call { .. })) if empty => self.close(column).map(Some),
+            ("]", Some(Open::List { .. } | Open::Index { .. })) if empty => self.close(column).map(Some),
+            (":", Some(Open::Index { range, .. })) => {
+                let range = range.get_or_insert_default();
+                if range.len() == 2 {
+                    return Err(Problem::new(column, "a range has three parts at most").help("write `start:end:step`"));
+                }
+                range.push(None);
+                self.at += 1;
+                Ok(None)
+            }
+            ("]" | ",", Some(Open::Index { range: Some(_), .. })) => self.part(None, column),
+            ("...", Some(Open::Index { range: None, parts, .. })) => {
+                parts.push(Part::Ellipsis);
+                self.at += 1;
+                self.after_part()
+            }
+            _ => Err(self.expected(column, &format!("`{symbol}`"))),
+        }
+    }
+
+    fn expected(&self, column: u32, found: &str) -> Problem {
+        let problem = Problem::new(column, format!("expected a number, a name or `(`, found {found}"));
+        match self.stack.last() {
+            Some(Open::Binary { op, column, .. }) => {
+                let symbol = BINARY.iter().find(|(_, other, _)| other == op).map_or("", |(symbol, ..)| symbol);
+                problem.help(format!("the `{symbol}` at column {column} has no right operand"))
+            }
+            Some(Open::Index { parts, range: None, .. }) if parts.is_empty() => {
+                problem.help("an index is a number, a range `1:3`, `...` or `None`")
+            }
+            _ => match found {
+                "`*`" | "`**`" | "`/`" | "`=`" => problem.help("an operator stands between its operands"),
+                _ => problem,
+            },
+        }
+    }
+
+    /// What follows a value: an operator, a bracket that opens or closes, the end.
+    fn after(&mut self, value: Id) -> Result<Next, Problem> {
+        let Word { token, column } = self.word().clone();
+        let symbol = match token {
+            Token::Symbol(symbol) => symbol,
+            Token::End => {
+                let value = self.reduce(value, 0)?;
+                return match self.stack.last() {
+                    None => {
+                        debug_assert_eq!(value.index() + 1, self.nodes.len());
+                        Ok(Next::Done)
+                    }
+                    Some(open) => Err(unclosed(open, column)),
+                };
+            }
+            Token::Name(name) => {
+                return Err(keyword(&name, column).unwrap_or_else(|| {
+                    Problem::new(column, format!("expected an operator before `{name}`"))
+                        .help(self.missing(value, &name))
+                }));
+            }
+            Token::Number(_) => {
+                return Err(Problem::new(column, "expected an operator before a number")
+                    .help("operators are written: `2 * x`, `x ** 2`"));
+            }
+        };
+        if let Some((symbol, op, binds)) = BINARY.iter().copied().find(|(binary, ..)| *binary == symbol) {
+            self.at += 1;
+            // Of equal ones the left binds tighter, but for powers.
+            let left = self.reduce(value, if binds == POWER { binds + 1 } else { binds })?;
+            if let (COMPARISON, NodeKind::Binary(before, ..)) = (binds, &self.nodes[left.index()].kind)
+                && BINARY.iter().any(|(_, op, binds)| op == before && *binds == COMPARISON)
+                && self.grouped != Some(left)
+            {
+                return Err(chained(column, symbol));
+            }
+            self.stack.push(Open::Binary { op, left, binds, column });
+            return Ok(Next::Operand);
+        }
+        match symbol {
+            "." => self.attribute(value),
+            "(" => self.method(value, column),
+            "[" => {
+                self.at += 1;
+                self.stack.push(Open::Index { of: value, parts: Vec::new(), range: None, column });
+                Ok(Next::Operand)
+            }
+            "," | ")" | "]" | ":" => {
+                let value = self.reduce(value, 0)?;
+                self.delimiter(symbol, value, column)
+            }
+            _ => Err(no_operator(symbol, column)),
+        }
+    }
+
+    /// Applies the operators that bind at least as tight.
+    fn reduce(&mut self, mut value: Id, binds: u8) -> Result<Id, Problem> {
+        loop {
+            let (kind, column) = match self.stack.last() {
+                Some(&Open::Unary { op, column }) if UNARY >= binds => (NodeKind::Unary(op, value), column),
+                Some(&Open::Binary { op, left, binds: own, column }) if own >= binds => {
+                    (NodeKind::Binary(op, left, value), column)
+                }
+                _ => return Ok(value),
+            };
+            self.stack.pop();
+            value = self.node(kind, column)?;
+        }
+    }
+
+    fn attribute(&mut self, value: Id) -> Result<Next, Problem> {
+        self.at += 1;
+        let Word { token, column } = self.word().clone();
+        let Token::Name(name) = token else {
+            return Err(Problem::new(column, "expected a method after `.`").help("as in `x.sum(axis=0)` or `x.T`"));
+        };
+        self.at += 1;
+        if self.symbol() == Some("(") {
+            self.at += 1;
+            return Ok(match self.call(name, vec![value], column)? {
+                Some(value) => Next::Value(value),
+                None => Next::Operand,
+            });
+        }
+        self.node(NodeKind::Attribute(value, name), column).map(Next::Value)
+    }
+
+    /// A parenthesis after a value that is no name: nothing is called so.
+    fn method(&mut self, value: Id, column: u32) -> Result<Next, Problem> {
+        let help = match &self.nodes[value.index()].kind {
+            NodeKind::Number(_) => "a product is written with `*`",
+            _ => "functions are called by name: `sin(x)`; a product is written with `*`",
+        };
+        Err(Problem::new(column, "what stands before `(` is no function").help(help))
+    }
+
+    /// A comma, colon or closing bracket after a value.
+    fn delimiter(&mut self, symbol: &'static str, value: Id, column: u32) -> Result<Next, Problem> {
+        match (symbol, self.stack.last_mut()) {
+            ("," | ")", Some(Open::Group { items, comma, .. })) => {
+                items.push(value);
+                *comma |= symbol == ",";
+            }
+            ("," | "]", Some(Open::List { items, .. })) => items.push(value),
+            ("," | ")", Some(Open::Call { arguments, named, keyword, .. })) => match keyword.take() {
+                Some(name) if named.iter().any(|(other, _)| *other == name) => {
+                    return Err(Problem::new(column, format!("`{name}` is given twice")));
+                }
+                Some(name) => named.push((name, value)),
+                None if !named.is_empty() => {
+                    return Err(Problem::new(column, "an argument without a name after one with a name")
+                        .help("arguments by position come first"));
+                }
+                None => arguments.push(value),
+            },
+            (":", Some(Open::Index { range, .. })) => {
+                let range = range.get_or_insert_default();
+                if range.len() == 2 {
+                    return Err(Problem::new(column, "a range has three parts at most").help("write `start:end:step`"));
+                }
+                range.push(Some(value));
+                self.at += 1;
+                return Ok(Next::Operand);
+            }
+            ("," | "]", Some(Open::Index { .. })) => {
+                return Ok(match self.part(Some(value), column)? {
+                    Some(value) => Next::Value(value),
+                    None => Next::Operand,
+                });
+            }
+            (_, Some(open)) => return Err(mismatched(symbol, open, column)),
+            (_, None) => {
+                return Err(match symbol {
+                    "," => Problem::new(column, "one expression is computed")
+                        .help("for several results run `ndjit` for each, or `stack` them"),
+                    ":" => Problem::new(column, "`:` outside of an index").help("ranges stand in brackets: `x[1:3]`"),
+                    _ => Problem::new(column, format!("`{symbol}` closes nothing"))
+                        .help("take it away, or open it before"),
+                });
+            }
+        }
+        self.at += 1;
+        match symbol {
+            "," => Ok(Next::Operand),
+            _ => self.close_read(column).map(Next::Value),
+        }
+    }
+
+    /// Ends a part of an index: at a comma or the bracket.
+    fn part(&mut self, value: Option<Id>, column: u32) -> Result<Option<Id>, Problem> {
+        let is_new_axis = value.is_some_and(|id| self.is_new_axis(id));
+        let Some(Open::Index { parts, range, .. }) = self.stack.last_mut() else {
+            return Err(Problem::new(column, "a part of an index outside of brackets"));
+        };
+        parts.push(match (range.take(), value) {
+            (None, Some(_)) if is_new_axis => Part::NewAxis,
+            (None, Some(value)) => Part::Index(value),
+            (None, None) => Part::Range { start: None, end: None, step: None },
+            (Some(mut given), value) => {
+                given.push(value);
+                let mut given = given.into_iter();
+                let mut next = || given.next().flatten();
+                Part::Range { start: next(), end: next(), step: next() }
+            }
+        });
+        self.after_part()
+    }
+
+    /// After a part of an index: the next one, or the whole index.
+    fn after_part(&mut self) -> Result<Option<Id>, Problem> {
+        let Word { token, column } = self.word().clone();
+        match token {
+            Token::Symbol(",") => {
+                self.at += 1;
+                Ok(None)
+            }
+            Token::Symbol("]") => self.close(column).map(Some),
+            _ => Err(Problem::new(column, "expected `,` or `]`")
+                .help("parts of an index are numbers, ranges `1:3`, `...` and `None`")),
+        }
+    }
+
+    fn is_new_axis(&self, id: Id) -> bool {
+        match &self.nodes[id.index()].kind {
+            NodeKind::None => true,
+            NodeKind::Name(name) => name == "newaxis",
+            _ => false,
+        }
+    }
+
+    /// Closes the innermost bracket at the word that is next.
+    fn close(&mut self, column: u32) -> Result<Id, Problem> {
+        self.at += 1;
+        self.close_read(column)
+    }
+
+    fn close_read(&mut self, at: u32) -> Result<Id, Problem> {
+        match self.stack.pop() {
+            Some(Open::Group { items, comma: false, .. }) if items.len() == 1 => {
+                self.grouped = items.first().copied();
+                Ok(items[0])
+            }
+            Some(Open::Group { items, column, .. } | Open::List { items, column }) => {
+                self.node(NodeKind::List(items), column)
+            }
+            Some(Open::Call { name, arguments, named, column, .. }) => {
+                self.node(NodeKind::Call(name, arguments, named), column)
+            }
+            Some(Open::Index { of, parts, column, .. }) => self.node(NodeKind::Index(of, parts), column),
+            Some(Open::Unary { .. } | Open::Binary { .. }) | None => Err(Problem::new(at, "this closes nothing")),
+        }
+    }
+
+    /// What may be missing between a value and a name.
+    fn missing(&self, value: Id, name: &str) -> String {
+        match &self.nodes[value.index()].kind {
+            NodeKind::Name(before) => format!("a product is written `{before} * {name}`"),
+            _ => format!("write `* {name}` for a product"),
+        }
+    }
+}
+
+/// Words of Python that mean something else there.
+fn keyword(name: &str, column: u32) -> Option<Problem> {
+    let help = match name {
+        "and" => "of arrays write `&`, with parentheses around comparisons: `(x > 0) & (y < 1)`",
+        "or" => "of arrays write `|`, with parentheses around comparisons: `(x > 0) | (y < 1)`",
+        "not" => "of arrays write `~x`, or `logical_not(x)`",
+        "if" | "else" => "element by element that is `where(condition, x, y)`",
+        "in" | "is" => "elements are compared with `==`",
+        "lambda" | "for" | "import" | "def" | "return" | "while" | "class" | "with" | "yield" | "await" => {
+            "one expression is computed: names, numbers, operators and calls"
+        }
+        _ => return None,
+    };
+    Some(Problem::new(column, format!("`{name}` has no meaning for arrays")).help(help))
+}
+
+fn chained(column: u32, symbol: &str) -> Problem {
+    Problem::new(column, format!("a comparison of a comparison: `{symbol}`"))
+        .help("write `(a < b) & (b < c)`; `&` and `|` bind tighter than comparisons, so these need parentheses")
+}
+
+fn no_operator(symbol: &str, column: u32) -> Problem {
+    let problem = Problem::new(column, format!("`{symbol}` is no operator"));
+    match symbol {
+        "&&" => problem.help("write `&`, with parentheses around comparisons"),
+        "||" => problem.help("write `|`, with parentheses around comparisons"),
+        "=" | ":=" => problem.help("equality is `==`; inputs are given after the expression: `x=a.npy`"),
+        "@" => problem.help("there are no matrix products yet"),
+        _ => match nearest(symbol, BINARY.iter().map(|(symbol, ..)| *symbol)) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem,
+        },
+    }
+}
+
+fn unclosed(open: &Open, end: u32) -> Problem {
+    let (bracket, column) = match open {
+        Open::Group { column, .. } => ("(", column),
+        Open::Call { column, .. } => ("(", column),
+        Open::List { column, .. } | Open::Index { column, .. } => ("[", column),
+        Open::Unary { column, .. } | Open::Binary { column, .. } => ("", column),
+    };
+    let what = if matches!(open, Open::Call { .. }) { "the call" } else { "the bracket" };
+    Problem::new(end, format!("a `{bracket}` is not closed")).help(format!("{what} at column {column} is still open"))
+}
+
+fn mismatched(symbol: &str, open: &Open, column: u32) -> Problem {
+    let (closes, opened) = match open {
+        Open::Group { column, .. } | Open::Call { column, .. } => (")", column),
+        Open::List { column, .. } | Open::Index { column, .. } => ("]", column),
+        Open::Unary { column, .. } | Open::Binary { column, .. } => ("", column),
+    };
+    let problem = Problem::new(column, format!("`{symbol}` where `,` or `{closes}` was expected"));
+    match symbol {
+        ":" => problem.help("ranges stand in the brackets of an index: `x[1:3]`"),
+        _ => problem.help(format!("what opened at column {opened} is closed by `{closes}`")),
+    }
+}

@@ -1,0 +1,35 @@
+//! Calls of reductions and scans.
+
+use super::arguments::Arguments;
+use super::error::Problem;
+use super::value::Value;
+use ndjit::dynamic::{self, Asked};
+use ndjit::operand::Operand;
+use ndjit::reductions::IntoAxes;
+use ndjit::{Expr, Reduction, keepdims};
+
+/// The result of a reduction or a scan.
+pub(super) fn call(reduction: Reduction, given: &Arguments<'_>) -> Result<Expr, Problem> {
+    let x = given.expr("x")?;
+    let correction = match given.get("correction") {
+        None => None,
+        Some(Value::Number(number)) => Some(number.scalar(given.column)?),
+        Some(other) => return Err(given.problem(format_args!("`correction`: takes a number, given {}", other.kind()))),
+    };
+    let asked =
+        Asked { dtype: given.dtype()?, correction, include_initial: given.truth("include_initial")?.unwrap_or(false) };
+    if reduction.scans() {
+        let axis = match given.int("axis")? {
+            Some(axis) => axis,
+            None if x.shape().rank() == 1 => 0,
+            None => return Err(given.problem("`axis` is missing").help("a scan goes along one axis: `axis=0`")),
+        };
+        return Ok(dynamic::scan(reduction, x.operand(), axis, asked));
+    }
+    let axes = match given.ints("axis")? {
+        Some(axes) => axes.axes(),
+        None => (..).axes(),
+    };
+    let axes = if given.truth("keepdims")?.unwrap_or(false) { keepdims(axes) } else { axes };
+    Ok(dynamic::reduce(reduction, x.operand(), axes, asked))
+}

@@ -1,0 +1,86 @@
+//! Expressions as text, with all parentheses, so that no precedence has to be known to read them. It parses back to the same.
+
+use super::node::{Expression, Id, NodeKind, Number, Part};
+use super::parser::{BINARY, UNARIES};
+use std::fmt;
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut texts: Vec<String> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            // Each node is used once, by one after it.
+            let text = node_text(&node.kind, &mut texts);
+            texts.push(text);
+        }
+        f.write_str(texts.last().map_or("", String::as_str))
+    }
+}
+
+fn node_text(kind: &NodeKind, texts: &mut [String]) -> String {
+    let mut take = |id: &Id| std::mem::take(&mut texts[id.index()]);
+    match kind {
+        NodeKind::Number(number) => number.to_string(),
+        NodeKind::Name(name) => name.clone(),
+        NodeKind::None => "None".to_owned(),
+        NodeKind::Unary(op, x) => {
+            let symbol = UNARIES.iter().find(|(_, other)| other == op).map_or("", |(symbol, _)| symbol);
+            format!("({symbol}{})", take(x))
+        }
+        NodeKind::Binary(op, x, y) => {
+            let symbol = BINARY.iter().find(|(_, other, _)| other == op).map_or("", |(symbol, ..)| symbol);
+            let left = take(x);
+            format!("({left} {symbol} {})", take(y))
+        }
+        NodeKind::Call(name, arguments, named) => {
+            let mut all: Vec<String> = arguments.iter().map(&mut take).collect();
+            for (name, value) in named {
+                all.push(format!("{name}={}", take(value)));
+            }
+            format!("{name}({})", all.join(", "))
+        }
+        NodeKind::Attribute(x, name) => format!("{}.{name}", operand(take(x))),
+        NodeKind::List(items) => format!("[{}]", items.iter().map(take).collect::<Vec<String>>().join(", ")),
+        NodeKind::Index(x, parts) => {
+            let of = operand(take(x));
+            let parts: Vec<String> = parts.iter().map(|part| part_text(part, &mut take)).collect();
+            format!("{of}[{}]", parts.join(", "))
+        }
+    }
+}
+
+/// What is before a point or a bracket: a number would read on.
+fn operand(text: String) -> String {
+    if text.starts_with(|c: char| c.is_ascii_digit()) { format!("({text})") } else { text }
+}
+
+fn part_text(part: &Part, take: &mut impl FnMut(&Id) -> String) -> String {
+    match part {
+        Part::Index(id) => take(id),
+        Part::NewAxis => "None".to_owned(),
+        Part::Ellipsis => "...".to_owned(),
+        Part::Range { start, end, step } => {
+            let mut text = start.as_ref().map_or(String::new(), &mut *take);
+            text += ":";
+            text += &end.as_ref().map_or(String::new(), &mut *take);
+            if let Some(step) = step {
+                text += ":";
+                text += &take(step);
+            }
+            text
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(n) => write!(f, "{n}"),
+            // With a point or an exponent, so that it stays a float.
+            Number::Float(x) => write!(f, "{x:?}"),
+            Number::Complex(x, y) => write!(f, "({x:?} + {y:?}j)"),
+            Number::Imaginary(x) => write!(f, "{x:?}j"),
+            Number::Bool(true) => f.write_str("True"),
+            Number::Bool(false) => f.write_str("False"),
+        }
+    }
+}

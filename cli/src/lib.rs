@@ -1,0 +1,88 @@
+//! The command line of ndjit, as a library, so that it can be tested: [`expression`]s, and one module for each command.
+//!
+//! Commands write to what they are given. They end in 0, in 1 if something failed, and in 2 if the arguments were wrong.
+
+#![forbid(unsafe_code)]
+
+pub mod arguments;
+mod doctor;
+mod eval;
+mod explain;
+pub mod expression;
+mod inputs;
+pub mod memory;
+mod output;
+mod promote;
+mod report;
+mod run;
+mod specs;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use ndjit::Error;
+use std::ffi::OsString;
+use std::io::Write;
+
+/// Where a command writes.
+pub struct Streams<'a> {
+    /// Results.
+    pub out: &'a mut dyn Write,
+    /// Errors and notes.
+    pub err: &'a mut dyn Write,
+    /// Whether somebody watches, so that progress is shown.
+    pub watched: bool,
+}
+
+/// Why a command failed.
+pub(crate) enum Failure {
+    /// Something in an expression, whose text and inputs these are.
+    Expression(Error, String, Vec<String>),
+    /// Anything else.
+    Other(Error),
+    /// The output was closed, or cannot be written.
+    Output(std::io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Other(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}
+
+/// Runs a command line, the name of the program first; gives the exit code.
+pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, streams: &mut Streams<'_>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let text = error.render();
+            // Help was asked for; all else is wrong.
+            let written =
+                if error.use_stderr() { write!(streams.err, "{text}") } else { write!(streams.out, "{text}") };
+            let _ = written;
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let done = match arguments.command {
+        Command::Promote(arguments) => promote::run(&arguments, streams),
+        Command::Explain(arguments) => explain::run(&arguments, streams),
+        Command::Eval(arguments) => eval::run(&arguments, streams),
+        Command::Run(arguments) => run::run(&arguments, streams),
+        Command::Doctor => return doctor::run(streams).unwrap_or(1),
+    };
+    match done {
+        Ok(()) => 0,
+        Err(failure) => {
+            if let Some(text) = report::text(&failure) {
+                // Who does not read errors is not told of them.
+                let _ = writeln!(streams.err, "{text}");
+            }
+            1
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The program `ndjit`.
+
+use std::io::{IsTerminal, stderr, stdout};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut streams =
+        ndjit_cli::Streams { out: &mut stdout().lock(), err: &mut stderr(), watched: stderr().is_terminal() };
+    ExitCode::from(ndjit_cli::run(std::env::args_os(), &mut streams))
+}

@@ -1,0 +1,79 @@
+//! Inputs by their types: `x:f32[n,3]`.
+
+use ndjit::{Error, ErrorCode, Shape, Spec, ValueType, spec};
+use std::collections::BTreeMap;
+
+/// What extents with names are, the first, the second and so on: different, so that they do not broadcast by accident.
+const EXAMPLES: [usize; 6] = [1000, 700, 300, 50, 20, 6];
+
+/// Inputs with their types, and what stands for extents with names.
+pub struct Inputs {
+    pub specs: Vec<(String, Spec)>,
+    pub extents: BTreeMap<String, usize>,
+}
+
+/// Reads inputs.
+///
+/// # Errors
+/// What is wrong with one.
+pub fn parse(texts: &[String]) -> Result<Inputs, Error> {
+    let mut inputs = Inputs { specs: Vec::new(), extents: BTreeMap::new() };
+    for text in texts {
+        let (name, ty) = text.split_once(':').ok_or_else(|| {
+            wrong(text, "no `:` after the name")
+                .help("inputs are written `x:f32[2,3]`; `ndjit eval` takes files and numbers")
+        })?;
+        check_name(name)?;
+        if inputs.specs.iter().any(|(other, _)| other == name) {
+            return Err(wrong(text, "an input of this name was given before"));
+        }
+        let (ty, extents) = match ty.split_once('[') {
+            None => (ty, None),
+            Some((ty, rest)) => {
+                let extents = rest.strip_suffix(']').ok_or_else(|| wrong(text, "no `]` after the extents"))?;
+                (ty, Some(extents))
+            }
+        };
+        let ty: ValueType = ty.trim().parse().map_err(|error: Error| error.of(format!("input `{text}`")))?;
+        let extents = extents.unwrap_or_default().split(',').map(str::trim).filter(|extent| !extent.is_empty());
+        let shape: Vec<usize> = extents.map(|extent| inputs.extent(text, extent)).collect::<Result<_, Error>>()?;
+        inputs.specs.push((name.to_owned(), spec(ty, Shape::from(shape))));
+    }
+    Ok(inputs)
+}
+
+impl Inputs {
+    fn extent(&mut self, text: &str, extent: &str) -> Result<usize, Error> {
+        if let Ok(number) = extent.parse() {
+            return Ok(number);
+        }
+        if !is_name(extent) {
+            return Err(
+                wrong(text, &format!("`{extent}` is no extent")).help("extents are numbers, or names: `f32[n,3]`")
+            );
+        }
+        let next = EXAMPLES[self.extents.len() % EXAMPLES.len()];
+        Ok(*self.extents.entry(extent.to_owned()).or_insert(next))
+    }
+}
+
+/// Refuses names that an expression cannot have.
+///
+/// # Errors
+/// `Parse` for a name that is none.
+pub fn check_name(name: &str) -> Result<(), Error> {
+    if is_name(name) && !["True", "False", "None"].contains(&name) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::Parse, format!("input: `{name}` is no name"))
+        .help("names are letters, digits and `_`, as in `x1`"))
+}
+
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|c| c.is_alphabetic() || c == '_') && letters.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn wrong(text: &str, what: &str) -> Error {
+    Error::new(ErrorCode::Parse, format!("input `{text}`: {what}"))
+}

@@ -1,0 +1,304 @@
+//! Expressions: what they mean, that they read back, and that no text makes the reader or the tracer panic.
+
+use ndjit::operand::{AnyOperand, Operand};
+use ndjit::{Array, DType, Error, ErrorCode, Op, Reduction, Spec, spec};
+use ndjit_cli::expression::{Function, MOST_NODES, functions, parse, trace};
+
+/// Inputs of every test here.
+fn inputs() -> Vec<(&'static str, Array)> {
+    vec![
+        ("x", Array::from([0.0f64, 1.0, 2.0, 3.0, 4.0, 5.0])),
+        ("y", Array::from_rows(&[[1i32, 2, 3], [4, 5, 6]])),
+        ("u", Array::from([7u8, 200])),
+        ("e", Array::from([true, false])),
+    ]
+}
+
+fn compute(text: &str) -> Result<Array, Error> {
+    let inputs = inputs();
+    let specs: Vec<(&str, Spec)> = inputs.iter().map(|(name, array)| (*name, Spec::of(array))).collect();
+    let program = trace(&parse(text).map_err(Error::from)?, &specs, 1 << 20)?;
+    let operands: Vec<AnyOperand> = inputs.iter().map(|(_, array)| array.operand()).collect();
+    Ok(program.call(&operands)?[0].clone())
+}
+
+/// What an expression gives, as it is printed.
+fn shown(text: &str) -> String {
+    compute(text).map_or_else(
+        |error| format!("{text}: {error}"),
+        |array| format!("{}{} {array}", array.value_type(), array.shape()).replace('\n', ""),
+    )
+}
+
+#[test]
+fn precedence_is_that_of_python() {
+    let expected = [
+        ("-x[2] ** 2", "f64[] -4."),
+        ("2 ** 3 ** 2 + x[0]", "f64[] 512."),
+        ("2 ** -x[1]", "f64[] 0.5"),
+        ("x[5] - 3 - 1", "f64[] 1."),
+        ("x[4] * 3 % 5", "f64[] 2."),
+        ("1 + 2 * x[3]", "f64[] 7."),
+        ("~(x > 2) & (x < 1)", "bool[6] [ true false false false false false]"),
+        ("y[0] & 1 == 1", "bool[3] [ true false  true]"),
+        ("1 | 6 ^ 2 & y[0]", "i32[3] [7 5 5]"),
+        ("y[0] << 1 + 1", "i32[3] [ 4  8 12]"),
+        ("x[1] < 2 == e[0]", "a comparison of a comparison: `==`"),
+    ];
+    for (text, expected) in expected {
+        assert!(shown(text).contains(expected), "{text}: {}", shown(text));
+    }
+}
+
+#[test]
+fn operators_are_those_of_the_library() {
+    let expected = [
+        ("y / 2", "f32[2, 3] [[0.5 1.  1.5] [2.  2.5 3. ]]"),
+        ("-7 // y[0]", "i32[3] [-7 -4 -3]"),
+        ("-7 % y[0]", "i32[3] [0 1 2]"),
+        ("u + 100", "u8[2] [107  44]"),
+        ("u + -1", "does not fit"),
+        ("x * 1j", "c128[6]"),
+        // Numbers meet in 64 bits, as in Python.
+        ("x[1] * (1 / 3) == x[1] / 3", "bool[] true"),
+        ("x[1] * (-7 // 2) + 7 // -2 + -7 % 3 + 7 % -3", "f64[] -8."),
+        ("pi * x[1] - 3.141592653589793", "f64[] 0."),
+        ("where(e, 1, 2.5)", "f*[2] [1.  2.5]"),
+        ("+x[1]", "f64[] 1."),
+    ];
+    for (text, expected) in expected {
+        assert!(shown(text).contains(expected), "{text}: {}", shown(text));
+    }
+}
+
+#[test]
+fn indices_are_those_of_numpy() {
+    let expected = [
+        ("x[1:4]", "[3] [1. 2. 3.]"),
+        ("x[-2:]", "[2] [4. 5.]"),
+        ("x[::-1]", "[6] [5. 4. 3. 2. 1. 0.]"),
+        ("x[4:0:-2]", "[2] [4. 2.]"),
+        ("x[5:1:-3]", "[2] [5. 2.]"),
+        ("x[-1:-4:-1]", "[3] [5. 4. 3.]"),
+        ("x[:-10:-2]", "[3] [5. 3. 1.]"),
+        ("x[10:]", "[0] []"),
+        ("x[3:1]", "[0] []"),
+        ("x[1:3:-1]", "[0] []"),
+        ("x[-100:2]", "[2] [0. 1.]"),
+        ("y[1, ::2]", "[2] [4 6]"),
+        ("y[..., 0]", "[2] [1 4]"),
+        ("y[:, None, 1:][0]", "[1, 2] [[2 3]]"),
+        ("y[..., ::-1][:, 0]", "[2] [3 6]"),
+        ("x[y.shape[1] - 1]", "[] 2."),
+        ("x[6]", "index 6 of axis 0, which has 6"),
+        ("x[::0]", "step"),
+        ("x[y]", "an index that is an array"),
+    ];
+    for (text, expected) in expected {
+        assert!(shown(text).contains(expected), "{text}: {}", shown(text));
+    }
+}
+
+#[test]
+fn functions_are_those_of_numpy() {
+    let expected = [
+        ("sum(y)", "i32[] 21"),
+        ("y.sum(axis=0, keepdims=True)", "i32[1, 3] [[5 7 9]]"),
+        ("sum(y, (0, 1), dtype=f64)", "f64[] 21."),
+        ("var(x, ddof=1)", "f64[] 3.5"),
+        ("cumsum(x)", "f64[6] [ 0.  1.  3.  6. 10. 15.]"),
+        ("cumulative_sum(x, include_initial=True)", "f64[7] [ 0.  0.  1.  3.  6. 10. 15.]"),
+        ("x.reshape(2, -1)", "f64[2, 3] [[0. 1. 2.] [3. 4. 5.]]"),
+        ("y.T", "i32[3, 2] [[1 4] [2 5] [3 6]]"),
+        ("transpose(y, [1, 0])", "i32[3, 2] [[1 4] [2 5] [3 6]]"),
+        ("arange(4) + arange(1, 9, 2)", "i32[4] [ 1  4  7 10]"),
+        ("linspace(0, 1, 3, endpoint=False)", "[3] [0.         0.33333334 0.6666667 ]"),
+        ("zeros([2]) + ones(2) + full((2,), 3)", "[2] [4. 4.]"),
+        ("eye(2, dtype=i8)", "i8[2, 2] [[1 0] [0 1]]"),
+        ("concat([x[:1], x[5:]])", "[2] [0. 5.]"),
+        ("stack([x[:2], y[0, :2]], axis=1)", "f64[2, 2] [[0. 1.] [1. 2.]]"),
+        ("roll(x, 1, axis=0)[0]", "[] 5."),
+        ("astype(x[1], i8)", "i8[] 1"),
+        ("x[1].astype(bool)", "bool[] true"),
+        ("maximum(x, 2)[:2]", "[2] [2. 2.]"),
+        ("arctan2(x[1], 1) == atan2(1.0, x[1])", "bool[] true"),
+        ("y.ndim + y.size + x[0]", "[] 8."),
+    ];
+    for (text, expected) in expected {
+        assert!(shown(text).contains(expected), "{text}: {}", shown(text));
+    }
+}
+
+#[test]
+fn every_row_of_the_tables_can_be_called() {
+    let all = functions();
+    for op in Op::ALL {
+        assert!(all.contains(&(op.name(), Function::Op(op))));
+        // Of f64, or of what it takes.
+        let operands = vec!["y[0]"; op.arity()].join(", ");
+        let made = trace(&parse(&format!("{}({operands})", op.name())).unwrap(), &[("y", spec(DType::I32, [2, 3]))], 0);
+        if let Err(error) = made {
+            assert_eq!(error.code(), ErrorCode::DType, "{op}: {error}");
+        }
+    }
+    for reduction in Reduction::ALL {
+        assert!(all.contains(&(reduction.name(), Function::Reduction(reduction))));
+        let text = shown(&format!("{reduction}(x, axis=0)"));
+        assert!(!text.contains("error"), "{text}");
+    }
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "a name has two meanings");
+}
+
+/// Numbers that look random, the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % n
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+
+    /// An expression of the language.
+    fn expression(&mut self, depth: usize) -> String {
+        const BINARY: [&str; 12] = ["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"];
+        let leaf = depth == 0;
+        match if leaf { self.below(2) } else { self.below(12) } {
+            0 => self.one(&["x", "y", "u", "e", "pi", "x1", "None", "f32"]).to_owned(),
+            1 => self.one(&["0", "1", "2.5", "1e-3", ".5", "3.", "2j", "True", "0x1f", "1_000"]).to_owned(),
+            2 => format!("({})", self.expression(depth - 1)),
+            3 => format!("{}{}", self.one(&["-", "+", "~", "- "]), self.expression(depth - 1)),
+            4 | 5 => {
+                let (x, op, y) = (self.expression(depth - 1), self.one(&BINARY), self.expression(depth - 1));
+                format!("{x} {op} {y}")
+            }
+            6 => {
+                let (x, op, y) =
+                    (self.expression(depth - 1), self.one(&["<", "<=", "==", "!=", ">"]), self.expression(0));
+                format!("({x}) {op} {y}")
+            }
+            7 => format!(
+                "{}({})",
+                self.one(&["sin", "sum", "exp", "where", "abs", "nothing"]),
+                self.expression(depth - 1)
+            ),
+            8 => format!("maximum({}, y={})", self.expression(depth - 1), self.expression(depth - 1)),
+            9 => format!("({}){}", self.expression(depth - 1), self.one(&[".T", ".sum(axis=0)", ".shape", ".real"])),
+            10 => {
+                let part = self.one(&[":", "0", "1:", "::-1", "..., 0", "None, :", ":-1:2", "-1"]);
+                format!("({})[{part}]", self.expression(depth - 1))
+            }
+            _ => {
+                let (x, y) = (self.expression(depth - 1), self.expression(depth - 1));
+                self.one(&["[X, Y]", "(X, Y)", "[X]", "(Y,)", "[]"]).replace('X', &x).replace('Y', &y)
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_printed_reads_back_to_the_same() {
+    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut read = 0;
+    for _ in 0..4000 {
+        let text = random.expression(5);
+        // Comparisons of comparisons are refused.
+        let Ok(expression) = parse(&text) else { continue };
+        read += 1;
+        let printed = expression.to_string();
+        let again = parse(&printed).unwrap_or_else(|problem| panic!("{text}\n{printed}\n{problem:?}"));
+        assert_eq!(expression, again, "{text}\n{printed}");
+        assert_eq!(printed, again.to_string(), "{text}");
+    }
+    assert!(read > 3000, "only {read} of the texts were read");
+}
+
+#[test]
+fn no_text_makes_the_reader_panic() {
+    const WORDS: [&str; 40] = [
+        "x",
+        "y",
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        ":",
+        ".",
+        "...",
+        "**",
+        "*",
+        "-",
+        "+",
+        "~",
+        "<",
+        "==",
+        "=",
+        "and",
+        "None",
+        "True",
+        "1",
+        "2.5",
+        "1e",
+        "1e400",
+        "99999999999999999999999",
+        "0x",
+        "0b2",
+        "3j",
+        "é",
+        "∞",
+        "\u{0}",
+        " ",
+        "\t",
+        "sum",
+        "axis=",
+        "//",
+        "&&",
+        "'",
+        "𝔁",
+    ];
+    let mut random = Random(0xfeed_beef_1234_5671);
+    for _ in 0..20_000 {
+        let text: String = (0..random.below(14)).map(|_| random.one(&WORDS)).collect();
+        if let Err(problem) = parse(&text) {
+            assert!(
+                problem.column >= 1 && problem.column as usize <= text.chars().count() + 1,
+                "{text:?}: {problem:?}"
+            );
+        }
+    }
+    // What would exhaust a stack does not.
+    for (open, middle, close) in
+        [("(", "x", ")"), ("[", "x", "]"), ("-", "x", ""), ("sin(", "x", ")"), ("x[", "x", "]")]
+    {
+        let deep = |n: usize| open.repeat(n) + middle + &close.repeat(n);
+        assert!(parse(&deep(900)).is_ok(), "{open}");
+        let _ = parse(&deep(4000));
+    }
+    assert!(parse(&("x".to_owned() + &".T".repeat(900))).is_ok());
+    assert!(parse(&("2**".repeat(900) + "x")).is_ok());
+    assert!(parse(&("x+".repeat(MOST_NODES) + "x")).is_err());
+}
+
+#[test]
+fn no_expression_makes_the_tracer_panic() {
+    let mut random = Random(0x000d_dba1_10dd_ba11);
+    let inputs = inputs();
+    let specs: Vec<(&str, Spec)> = inputs.iter().map(|(name, array)| (*name, Spec::of(array))).collect();
+    let mut traced = 0;
+    for _ in 0..3000 {
+        let text = random.expression(4);
+        let Ok(expression) = parse(&text) else { continue };
+        match trace(&expression, &specs, 1 << 16) {
+            Ok(_) => traced += 1,
+            Err(error) => assert!(!matches!(error.code(), ErrorCode::Panic | ErrorCode::Verify), "{text}: {error}"),
+        }
+    }
+    assert!(traced > 300, "only {traced} were traced");
+}

@@ -1,0 +1,85 @@
+//! Operations by their rows in the tables, for front ends: what is computed is known when the program reads it, and not when it is
+//! compiled. In Rust the functions of the same names are simpler ([`sin`](crate::sin()), [`sum`](crate::sum())).
+//!
+//! ```
+//! use ndjit::operand::Operand;
+//! use ndjit::{Array, DType, Op, Program, dynamic, spec};
+//!
+//! let op: Op = "maximum".parse().unwrap();
+//! let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![dynamic::apply(op, &[p[0].operand(), 0.operand()])])?;
+//! assert_eq!(program.call([&Array::from([-1.5f32, 2.0])])?[0].to_vec::<f32>()?, [0.0, 2.0]);
+//! # Ok::<(), ndjit::Error>(())
+//! ```
+
+use crate::expr::Expr;
+use crate::operand::{AnyOperand, Computed, Scalar};
+use crate::reductions::{Axes, IntoAxes, Request};
+use crate::scans::{self, IntoAlong};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction};
+
+/// An elementwise op on operands in the order of its row, in the function being traced on this thread. Poisoned with `Arity` for
+/// another number of operands, with the op's own errors as its function is.
+#[track_caller]
+pub fn apply(op: Op, operands: &[AnyOperand]) -> Expr {
+    let place = Place::caller();
+    if operands.len() == op.arity() {
+        return Expr::compute(op, operands, place);
+    }
+    let (takes, given) = (op.arity(), operands.len());
+    Expr::failed(
+        Error::new(ErrorCode::Arity, format!("{op}: takes {takes} operands, {given} given"))
+            .at(place)
+            .help(format!("its operands are {}", op.row().operands.join(", "))),
+    )
+}
+
+/// What a reduction or a scan is asked for besides its axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// The dtype of the result; without one it is inferred.
+    pub dtype: Option<DType>,
+    /// What a variance's divisor is less than the number of elements.
+    pub correction: Option<Scalar>,
+    /// Whether a sum's or a product's scan begins with that of no elements.
+    pub include_initial: bool,
+}
+
+/// A reduction over some axes, or all: `..`, in the function being traced on this thread. Poisoned with `Argument` for a scan, or
+/// for what this reduction cannot be asked for.
+#[track_caller]
+pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: Asked) -> Expr {
+    let place = Place::caller();
+    if let Err(error) = possible(reduction, asked, false) {
+        return Expr::failed(error.at(place));
+    }
+    let mut operands = vec![x];
+    operands.extend(asked.correction.map(AnyOperand::Scalar));
+    let axes: Axes = axes.axes();
+    Expr::reduce(&Request::new(reduction, asked.dtype, axes), &operands, place)
+}
+
+/// A scan along an axis, in the function being traced on this thread. Poisoned with `Argument` for a reduction, or for what this
+/// scan cannot be asked for.
+#[track_caller]
+pub fn scan(reduction: Reduction, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
+    let place = Place::caller();
+    if let Err(error) = possible(reduction, asked, true) {
+        return Expr::failed(error.at(place));
+    }
+    let along = if asked.include_initial { scans::include_initial(axis) } else { axis.along() };
+    scans::scan(reduction, asked.dtype, x, along, place)
+}
+
+/// Whether a reduction, or a scan, can be asked for these.
+fn possible(reduction: Reduction, asked: Asked, scans: bool) -> Result<(), Error> {
+    let wrong = |what: &str| Err(Error::new(ErrorCode::Argument, format!("{reduction}: {what}")));
+    let Asked { dtype, correction, include_initial } = asked;
+    match reduction.scans() {
+        true if !scans => wrong("is a scan, along one axis"),
+        false if scans => wrong("is a reduction, not a scan"),
+        _ if dtype.is_some() && !reduction.takes_dtype() => wrong("takes no dtype: its result has that of its operand"),
+        _ if correction.is_some() && reduction.row().operands.len() < 2 => wrong("takes no correction"),
+        _ if include_initial && (!scans || !reduction.takes_dtype()) => wrong("has no initial value"),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,311 @@
+//! [`Program`]: a traced function without Rust types, of any number of arguments, for front ends that read what is to be computed.
+//!
+//! A program is for one signature. What it runs is what was recorded, made anew for each memory layout that arguments come in.
+
+use crate::array::Array;
+use crate::config::{self, Config};
+use crate::explain::{self, Explanation};
+use crate::expr::Expr;
+use crate::inspect::Looked;
+use crate::jit::erased::{self, Core};
+use crate::jit::input::{Arg, Input};
+use crate::jit::output::Collected;
+use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
+use crate::jit::rows;
+use crate::jit::stage::Stage;
+use crate::jit::staged::{self, Spec, unexpected};
+use crate::timing::Clock;
+use crate::trace::{self, Recording};
+use ndjit_codegen::Lowered;
+use ndjit_codegen::passes::inline::inline;
+use ndjit_ir::graph::{Graph, NodeKind, Places, Slot};
+use ndjit_ir::support::{Device, Supports};
+use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A function of any number of arrays and numbers, traced for one signature: made by a closure over a slice of [`Expr`]s, or read
+/// from the text of a graph. For front ends, whose functions are not written in Rust; where they are, [`jit`](fn@crate::jit) is
+/// simpler.
+///
+/// ```
+/// use ndjit::{Array, DType, Program, spec};
+///
+/// let specs = [spec(DType::F32, [3]), spec(DType::I8, [])];
+/// let program = Program::trace(&specs, |p| vec![p[0] + p[1] * 2])?;
+/// let (x, y) = (Array::from([1.0f32, 2.0, 3.0]), Array::from(10i8));
+/// let results = program.call([&x, &y])?;
+/// assert_eq!(results[0].to_vec::<f32>()?, [21.0, 22.0, 23.0]);
+///
+/// // The text of a graph is a program too.
+/// let same = Program::parse(&program.to_string())?;
+/// assert_eq!(same.to_string(), program.to_string());
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// The promotion policy is that of the thread when it was traced. `Display` writes the graph, as [`Stage::Graph`] without places.
+pub struct Program {
+    core: Core,
+    recording: Arc<Recording>,
+    arguments: Arc<[ArgumentType]>,
+}
+
+impl Program {
+    /// Traces a function for arguments of these types, without data. It gets its parameters and gives its results. Numbers that
+    /// change from call to call are [`Spec::number`]; arrays from outside become hidden arguments.
+    ///
+    /// # Errors
+    /// The first error of the function, with the place where it was made (see [`with_place`](crate::with_place)); `Size` for a
+    /// shape that no array has.
+    #[track_caller]
+    pub fn trace(specs: &[Spec], function: impl FnOnce(&[Expr]) -> Vec<Expr>) -> Result<Program> {
+        let place = Place::caller();
+        let arguments: Result<Vec<ArgumentType>> = specs.iter().map(Spec::argument).collect();
+        let arguments = arguments.map_err(|e| e.at(place))?;
+        let params: Vec<_> = arguments.iter().map(erased::param).collect();
+        let recording = trace::record(&params, Some(place), |params, outputs| *outputs = function(params));
+        let recording = recording.map_err(|failure| failure.error.at(place))?;
+        let (graph, places) = inline(&recording.graph, &recording.places)?;
+        Ok(Program::new(arguments, Recording { graph, places, ..recording }, configured()))
+    }
+
+    /// Reads the text of a graph, as [`Stage::Graph`] shows it and as `.graph` files hold it. Its array parameters are arguments in
+    /// their order; a number that is passed at each call, `argument 1`, is the argument of that position.
+    ///
+    /// ```
+    /// use ndjit::{Array, Program};
+    ///
+    /// let text = "graph (%0: f32[2]) {\n  %1 = literal #0 2 : i*[]\n  %2 = multiply %0, %1 : f32[2]\n  return %2\n}";
+    /// let results = Program::parse(text)?.call([&Array::from([1.5f32, 2.0])])?;
+    /// assert_eq!(results[0].to_vec::<f32>()?, [3.0, 4.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Parse` with line and column of what is no text of a graph; `Verify` for types and shapes that do not fit.
+    #[track_caller]
+    pub fn parse(text: &str) -> Result<Program> {
+        let place = Place::caller();
+        let program = || {
+            let graph: Graph<ValueType> = text.parse()?;
+            graph.verify()?;
+            let (graph, places) = inline(&graph, &Places::default())?;
+            let arguments = arguments_of(&graph)?;
+            let recording =
+                Recording { graph, places, supports: Supports::default(), hidden: Vec::new(), printed: Vec::new() };
+            Ok(Program::new(arguments, recording, configured()))
+        };
+        program().map_err(|e: Error| e.at(place))
+    }
+
+    fn new(arguments: Vec<ArgumentType>, recording: Recording, config: Config) -> Program {
+        let recording = Arc::new(recording);
+        let (arity, recorded) = (arguments.len(), Arc::clone(&recording));
+        let function =
+            move |params: &[Expr]| Collected { exprs: trace::replay(&recorded, params), ..Collected::default() };
+        Program { core: Core::new(arity, config, Arc::new(function)), recording, arguments: arguments.into() }
+    }
+
+    fn configured(self, change: impl FnOnce(&mut Config)) -> Program {
+        let mut config = self.core.config;
+        change(&mut config);
+        Program { core: Core::new(self.core.arity, config, Arc::clone(&self.core.function)), ..self }
+    }
+
+    /// The same program on at most this many threads.
+    pub fn threads(self, threads: usize) -> Program {
+        self.configured(|c| c.threads = Some(threads.max(1)))
+    }
+
+    /// The same program, run on a device wherever its arguments are. Its results stay there.
+    pub fn on(self, device: Device) -> Program {
+        self.configured(|c| c.device = Some(device))
+    }
+
+    /// Type and shape of each argument.
+    pub fn inputs(&self) -> Vec<Spec> {
+        self.arguments.iter().map(Spec::of_argument).collect()
+    }
+
+    /// Type and shape of each result.
+    pub fn results(&self) -> Vec<Spec> {
+        staged::results(&self.recording, self.core.config.settings().policy)
+    }
+
+    /// Calls the program on as many [inputs](Input) as it has: `[&x, &y]` of arrays, or of
+    /// [`AnyOperand`](crate::operand::AnyOperand)s where some are numbers.
+    ///
+    /// # Errors
+    /// `Arity` for another number of inputs; `Argument` for one of another type or shape; those of [`Jitted::call`](crate::Jitted::call).
+    #[track_caller]
+    pub fn call<'a, I: Input<'a>>(&self, inputs: impl IntoIterator<Item = I>) -> Result<Vec<Array>> {
+        let place = Place::caller();
+        let call = || {
+            let mut args = inputs.into_iter().map(I::arg).collect::<Result<Vec<Arg<'a>>>>()?;
+            self.check(&args)?;
+            Ok(self.core.call(&mut args, Some(place))?.items().to_vec())
+        };
+        call().map_err(|e: Error| e.at(place))
+    }
+
+    fn check(&self, args: &[Arg<'_>]) -> Result<()> {
+        let (takes, given) = (self.arguments.len(), args.len());
+        if takes != given {
+            return Err(Error::new(
+                ErrorCode::Arity,
+                format!("call: the program takes {takes} arguments, {given} given"),
+            )
+            .help("pass one for each of `Program::inputs`"));
+        }
+        if self.arguments.iter().zip(args).all(|(argument, arg)| argument.is_of(arg)) {
+            return Ok(());
+        }
+        Err(unexpected("traced", &self.arguments, args, ArgumentType::is_of)
+            .help("a program is for one signature: trace it for these arguments, or convert them"))
+    }
+
+    /// The text of a stage, for arguments in row-major order.
+    ///
+    /// # Errors
+    /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist; `Device` if there is no such
+    /// device.
+    pub fn explain(&self, stage: Stage) -> Result<String> {
+        self.look(|looked| Ok(looked.listing(stage).to_string()))
+    }
+
+    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
+    ///
+    /// # Errors
+    /// Those of [`explain`](Program::explain); `Io` if the file cannot be written.
+    pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.look(|looked| looked.write_page(path.as_ref()))
+    }
+
+    fn look<R>(&self, look: impl FnOnce(&Looked<'_>) -> Result<R>) -> Result<R> {
+        let config = &self.core.config;
+        let settings = config.settings().on(config.device.unwrap_or_default())?;
+        let inputs = plan::inputs(&self.arguments, self.recording.hidden.len());
+        look(&Looked { lowered: &self.lowered()?, config, settings, program: None, inputs })
+    }
+
+    /// Why a result has its dtype; `None` if there are fewer results.
+    pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
+        let Recording { graph, places, hidden, .. } = &*self.recording;
+        let inputs = plan::inputs(&self.arguments, hidden.len());
+        let value = *graph.outputs().get(result)?;
+        explain::value(graph, places, &inputs, self.core.config.settings().policy, value).ok()
+    }
+
+    /// How many bytes a call allocates at most: its results, and what kernels hand to each other. Arguments are not among them.
+    ///
+    /// # Errors
+    /// As [`explain`](Program::explain).
+    pub fn memory(&self) -> Result<usize> {
+        let lowered = self.lowered()?;
+        let stored = lowered.scheduled.iter().flat_map(|s| &s.outputs).chain(lowered.simplified.outputs());
+        let mut bytes = BTreeMap::new();
+        for &value in stored {
+            let graph = &lowered.simplified;
+            if !matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(..)) {
+                bytes.insert(value, graph.shape(value).bytes(graph.ty(value).bytes())?);
+            }
+        }
+        Ok(bytes.into_values().fold(0, usize::saturating_add))
+    }
+
+    /// The number of rows, if the program can be run on some rows of its arguments after the other: if all results and some
+    /// arguments have as many indices along axis 0, and each row of the results depends on the same row of those arguments alone.
+    /// See [`with_rows`](Program::with_rows).
+    pub fn rows(&self) -> Option<usize> {
+        rows::count(&self.recording.graph)
+    }
+
+    /// The same program for another number of rows: the arguments that differ from those of [`inputs`](Program::inputs) here are
+    /// passed so many rows, and so many are the results'. `None` where [`rows`](Program::rows) is.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Program, spec};
+    ///
+    /// let specs = [spec(DType::F32, [1000, 3]), spec(DType::F32, [3])];
+    /// let whole = Program::trace(&specs, |p| vec![p[0] + p[1]])?;
+    /// let two = whole.with_rows(2).unwrap();
+    /// assert_eq!(two.inputs(), [spec(DType::F32, [2, 3]), spec(DType::F32, [3])]);
+    /// assert_eq!(two.results(), [spec(DType::F32, [2, 3])]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn with_rows(&self, rows: usize) -> Option<Program> {
+        let recording = &self.recording;
+        let (graph, places) = rows::with(&recording.graph, &recording.places, rows)?;
+        let mut arrays = graph.params().iter();
+        let arguments = self.arguments.iter().map(|argument| match argument.layout {
+            ArgumentLayout::Scalar => Some(argument.clone()),
+            _ => arrays.next().map(|&array| ArgumentType { shape: graph.shape(array).clone(), ..argument.clone() }),
+        });
+        let arguments = arguments.collect::<Option<Vec<ArgumentType>>>()?;
+        let (hidden, printed) = (recording.hidden.clone(), recording.printed.clone());
+        let recording = Recording { graph, places, supports: Supports::default(), hidden, printed };
+        Some(Program::new(arguments, recording, self.core.config))
+    }
+
+    fn lowered(&self) -> Result<Lowered> {
+        let config = &self.core.config;
+        let settings = config.settings().on(config.device.unwrap_or_default())?;
+        let Recording { graph, places, hidden, .. } = &*self.recording;
+        Plan::lower(graph, places, &self.arguments, hidden, config, settings, &mut Clock::default())
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.recording.graph)
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Program({} arguments, {} results)", self.arguments.len(), self.recording.graph.outputs().len())
+    }
+}
+
+/// A program keeps the policy it was traced under.
+fn configured() -> Config {
+    Config { policy: Some(config::policy()), ..Config::default() }
+}
+
+/// The arguments of a graph: its parameters, and numbers at the positions that their slots name.
+fn arguments_of(graph: &Graph<ValueType>) -> Result<Vec<ArgumentType>> {
+    let mut numbers = BTreeMap::new();
+    for slot in graph.slots() {
+        if let Slot::Argument { index, ty } = slot
+            && numbers.insert(*index, *ty).is_some_and(|other| other != *ty)
+        {
+            return Err(Error::new(ErrorCode::Verify, format!("graph: argument {index} has two types"))
+                .help("a number that is passed has one weak type: `argument 1 f*` everywhere"));
+        }
+    }
+    let count = graph.params().len() + numbers.len();
+    if let Some(index) = numbers.keys().find(|&&index| index >= count) {
+        return Err(Error::new(ErrorCode::Verify, format!("graph: argument {index} is beyond the last"))
+            .fact(format_args!("arguments: {} arrays and {} numbers", graph.params().len(), numbers.len()))
+            .help(format!("arguments are numbered from 0 to {}", count - 1)));
+    }
+    let mut arrays = graph.params().iter();
+    let mut arguments = Vec::with_capacity(count);
+    for index in 0..count {
+        let spec = match (numbers.get(&index), arrays.len()) {
+            (Some(&kind), _) => Spec::number(kind),
+            (None, _) => {
+                let Some(&array) = arrays.next() else { continue };
+                let NodeKind::Param(_, dtype) = graph.node(graph.producer(array)).kind else { continue };
+                let (ty, shape) = (graph.ty(array), graph.shape(array).clone());
+                shape.bytes(dtype.bytes())?;
+                arguments.push(ArgumentType { ty, dtype, shape, layout: ArgumentLayout::Contiguous });
+                continue;
+            }
+        };
+        arguments.push(spec.argument()?);
+    }
+    Ok(arguments)
+}

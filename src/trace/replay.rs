@@ -1,0 +1,36 @@
+//! A recorded function made anew in the trace of this thread.
+
+use super::arrange::{self, Arguments};
+use super::{Recording, in_trace_many};
+use crate::expr::{Expr, Node};
+use ndjit_ir::graph::{NodeKind, Value};
+use ndjit_ir::{Error, ErrorCode, Place};
+
+/// The results of a recording without calls on these parameters: those it was made with, of the same types. Its operations keep
+/// their types and places.
+pub(crate) fn replay(recording: &Recording, parameters: &[Expr]) -> Vec<Expr> {
+    in_trace_many(|trace| {
+        let mut numbers: Vec<Value> = Vec::with_capacity(parameters.len());
+        for parameter in parameters {
+            match parameter.node {
+                Node::Value(value) => numbers.push(value),
+                Node::Poisoned(error) => return Err(error),
+            }
+        }
+        let is_array =
+            |value: &&Value| matches!(trace.graph.node(trace.graph.producer(**value)).kind, NodeKind::Param(..));
+        let mut arrays: Vec<Value> = numbers.iter().filter(is_array).copied().collect();
+        for hidden in &recording.hidden {
+            arrays.push(trace.capture(hidden, Place::caller())?);
+        }
+        if arrays.len() != recording.graph.params().len() {
+            return Err(trace.fail(Error::new(ErrorCode::Verify, "replay: not as many arrays as parameters")));
+        }
+        let arguments = Arguments { arrays: &arrays, numbers: &numbers };
+        let program = (&recording.graph, &recording.places);
+        let mut results = arrange::computed(&mut trace.graph, &mut trace.places, program, arguments, None);
+        let printed = results.split_off(results.len().saturating_sub(recording.printed.len()));
+        trace.printed.extend(recording.printed.iter().cloned().zip(printed));
+        Ok(results)
+    })
+}

@@ -1,0 +1,112 @@
+//! `.npy` files that are mapped and written in parts.
+#![cfg(feature = "npy")]
+
+use ndjit::npy::{Reader, Writer};
+use ndjit::{Array, DType, ErrorCode, Shape, f16};
+use std::path::PathBuf;
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("npy_files_{name}"))
+}
+
+/// A file whose header is padded to `length` bytes in all.
+fn file(name: &str, fields: &str, length: usize, data: &[u8]) -> PathBuf {
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(length - 10).unwrap().to_le_bytes());
+    bytes.extend(fields.as_bytes());
+    bytes.resize(length - 1, b' ');
+    bytes.push(b'\n');
+    bytes.extend(data);
+    let path = path(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn floats(numbers: impl IntoIterator<Item = u8>) -> Vec<u8> {
+    numbers.into_iter().flat_map(|n| f32::from(n).to_le_bytes()).collect()
+}
+
+#[test]
+fn every_dtype_of_numpy_comes_back() {
+    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bf16) {
+        let x = Array::from_rows(&[[0i32, 1, 0], [1, 1, 0]]).cast(dtype);
+        let path = path(dtype.name());
+        let mut writer = Writer::create(&path, dtype, [2, 3]).unwrap();
+        writer.write(&x.slice(0..1)).unwrap();
+        writer.write(&x.slice(1..2)).unwrap();
+        writer.finish().unwrap();
+        let reader = Reader::open(&path).unwrap();
+        assert_eq!((reader.dtype(), reader.shape()), (dtype, &Shape::from([2, 3])));
+        assert_eq!(reader.array().unwrap().to_string(), x.to_string());
+        assert_eq!(reader.rows(1..9).unwrap().to_string(), x.slice(1..2).to_string());
+        // What others read it with agrees.
+        if dtype != DType::F16 {
+            assert_eq!(Array::read_npy(&path).unwrap().to_string(), x.to_string());
+        }
+    }
+    assert_eq!(Writer::create(path("bf16"), DType::Bf16, [1]).unwrap_err().code(), ErrorCode::DType);
+}
+
+#[test]
+fn shapes_of_few_axes_come_back() {
+    for shape in [Shape::scalar(), Shape::from([1]), Shape::from([0, 4]), Shape::from([2, 1, 2])] {
+        let path = path("shape");
+        let count = shape.size().unwrap();
+        let mut writer = Writer::create(&path, DType::F16, shape.clone()).unwrap();
+        writer.write(&Array::from(vec![f16::ONE; count])).unwrap();
+        writer.finish().unwrap();
+        let reader = Reader::open(&path).unwrap();
+        assert_eq!(reader.shape(), &shape);
+        assert_eq!(reader.array().unwrap().to_vec::<f16>().unwrap(), vec![f16::ONE; count]);
+        assert_eq!(
+            reader.rows(0..1).map(drop).map_err(|e| e.code()).err(),
+            (shape.rank() == 0).then_some(ErrorCode::Shape)
+        );
+    }
+}
+
+#[test]
+fn column_major_and_unaligned_files_are_read() {
+    let fields = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }";
+    let reader = Reader::open(file("columns", fields, 128, &floats([1, 4, 2, 5, 3, 6]))).unwrap();
+    assert_eq!(reader.array().unwrap().to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(reader.rows(1..2).unwrap().to_vec::<f32>().unwrap(), [4.0, 5.0, 6.0]);
+    let fields = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+    let reader = Reader::open(file("unaligned", fields, 79, &floats([1, 2, 3]))).unwrap();
+    assert_eq!((reader.array().unwrap() * 2).to_vec::<f32>().unwrap(), [2.0, 4.0, 6.0]);
+}
+
+#[test]
+fn wrong_files_are_errors() {
+    let fields = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+    let truncated = Reader::open(file("truncated", fields, 128, &floats([1, 2]))).unwrap_err();
+    assert_eq!(
+        (truncated.code(), truncated.headline()),
+        (ErrorCode::Io, "read_npy: the file ends before its data does")
+    );
+    let fields = "{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }";
+    let reader = Reader::open(file("bools", fields, 128, &[0, 1, 2])).unwrap();
+    assert_eq!(reader.array().unwrap_err().headline(), "read_npy: bools that are neither 0 nor 1");
+    assert_eq!(reader.rows(0..2).unwrap().to_vec::<bool>().unwrap(), [false, true]);
+    assert_eq!(Reader::open(path("nothing")).unwrap_err().code(), ErrorCode::Io);
+
+    let mut writer = Writer::create(path("part"), DType::F32, [3]).unwrap();
+    assert_eq!(writer.write(&Array::from([1.0f64])).unwrap_err().code(), ErrorCode::Argument);
+    assert_eq!(writer.write(&Array::from([1.0f32; 4])).unwrap_err().code(), ErrorCode::Argument);
+    writer.write(&Array::from([1.0f32; 2])).unwrap();
+    assert_eq!(writer.finish().unwrap_err().headline(), "write_npy: elements are missing");
+}
+
+#[test]
+fn what_is_written_to_a_mapped_array_stays_in_memory() {
+    let path = path("private");
+    let mut writer = Writer::create(&path, DType::F32, [3]).unwrap();
+    writer.write(&Array::from([1.0f32, 2.0, 3.0])).unwrap();
+    writer.finish().unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let f = ndjit::jit(|x| x + 1);
+    // The memory of a donated argument becomes the result's.
+    let x = Reader::open(&path).unwrap().array().unwrap();
+    assert_eq!(f.call((x.donate(),)).unwrap().to_vec::<f32>().unwrap(), [2.0, 3.0, 4.0]);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
