@@ -69,7 +69,7 @@ pub fn compile(text: &str) -> Result<Vec<u32>> {
 /// A module as SPIR-V, in words of the specification's assembly language; as a device gets it, if one is given.
 ///
 /// # Errors
-/// Those of [`compile`]; `Device` if the device cannot be opened.
+/// Those of compiling a module; `Device` if the device cannot be opened.
 pub fn disassembled(text: &str, device: Option<Device>) -> Result<String> {
     let mut words = compile(text)?;
     if let Some(number) = device.and_then(Device::gpu_number)
