@@ -210,7 +210,7 @@ fn what_is_no_graph_is_refused() {
 fn diffs_show_what_really_changed() {
     let f = jit!(|x, y| {
         let negated = -x;
-        y * 2 - negated * 3
+        y * 2 - -negated * 3
     });
     let lowered = f.trace(&[spec(DType::F32, [3]), spec(DType::I8, [3])]).unwrap().lower().unwrap();
     assert_snapshot!(lowered.diff(Stage::Graph, Stage::Typed), @"
