@@ -210,62 +210,77 @@ fn what_is_no_graph_is_refused() {
 fn diffs_show_what_really_changed() {
     let f = jit!(|x, y| {
         let negated = -x;
-        y * 2 - negated * 3
+        y * 2 - -negated * 3
     });
     let lowered = f.trace(&[spec(DType::F32, [3]), spec(DType::I8, [3])]).unwrap().lower().unwrap();
     assert_snapshot!(lowered.diff(Stage::Graph, Stage::Typed), @"
     --- graph
     +++ typed
-    @@ -1,9 +1,10 @@
+    @@ -1,10 +1,11 @@
      graph (%0: f32[3], %1: i8[3]) {
        %2 = negative %0 : f32[3]
     -  %3 = literal #0 2 : i*[]
     +  %3 = literal #0 2 : i8[]
        %4 = multiply %1, %3 : i8[3]
-    -  %5 = literal #1 3 : i*[]
-    +  %5 = literal #1 3 : f32[]
-       %6 = multiply %2, %5 : f32[3]
-    -  %7 = subtract %4, %6 : f32[3]
-    +  %8 = cast %4 : f32[3]
-    +  %7 = subtract %8, %6 : f32[3]
-       return %7
+       %5 = negative %2 : f32[3]
+    -  %6 = literal #1 3 : i*[]
+    +  %6 = literal #1 3 : f32[]
+       %7 = multiply %5, %6 : f32[3]
+    -  %8 = subtract %4, %7 : f32[3]
+    +  %9 = cast %4 : f32[3]
+    +  %8 = subtract %9, %7 : f32[3]
+       return %8
      }
     ");
-    assert_snapshot!(lowered.diff(Stage::Typed, Stage::Simplified), @"");
+    assert_snapshot!(lowered.diff(Stage::Typed, Stage::Simplified), @"
+    --- typed
+    +++ simplified
+    @@ -1,10 +1,8 @@
+     graph (%0: f32[3], %1: i8[3]) {
+    -  %2 = negative %0 : f32[3]
+       %3 = literal #0 2 : i8[]
+       %4 = multiply %1, %3 : i8[3]
+    -  %5 = negative %2 : f32[3]
+       %6 = literal #1 3 : f32[]
+    -  %7 = multiply %5, %6 : f32[3]
+    +  %7 = multiply %0, %6 : f32[3]
+       %8 = cast %4 : f32[3]
+       %9 = subtract %8, %7 : f32[3]
+       return %9
+    ");
     assert!(lowered.diff(Stage::Loops, Stage::Loops).is_empty());
     let (one, other) = ([spec(DType::F32, [3]), spec(DType::I8, [3])], [spec(DType::F32, [3]), spec(DType::F32, [3])]);
     assert_snapshot!(f.diff(&one, &other, Stage::Loops).unwrap(), @"
     --- loops (f32[3], i8[3])
     +++ loops (f32[3], f32[3])
-    @@ -1,22 +1,21 @@
+    @@ -1,21 +1,20 @@
      nest rank 1 {
-    -  in0: f32 contiguous, in1: i8 contiguous
+    -  in0: i8 contiguous, in1: f32 contiguous
     -  literals: l0 i8, l1 f32
     +  in0: f32 contiguous, in1: f32 contiguous
     +  literals: l0 f32, l1 f32
        out0: f32 contiguous
        for i0 {
-         t0 = load in0 : f32
-         t1 = negative t0 : f32
-    -    t2 = load in1 : i8
-    -    t3 = literal l0 : i8
-    -    t4 = multiply t2, t3 : i8
-    +    t2 = load in1 : f32
-    +    t3 = literal l0 : f32
-    +    t4 = multiply t2, t3 : f32
-         t5 = literal l1 : f32
-         t6 = multiply t1, t5 : f32
-    -    t7 = cast t4 : f32
-    -    t8 = subtract t7, t6 : f32
-    -    store out0, t8
-    +    t7 = subtract t4, t6 : f32
-    +    store out0, t7
+    -    t0 = load in0 : i8
+    -    t1 = literal l0 : i8
+    -    t2 = multiply t0, t1 : i8
+    +    t0 = load in0 : f32
+    +    t1 = literal l0 : f32
+    +    t2 = multiply t0, t1 : f32
+         t3 = load in1 : f32
+         t4 = literal l1 : f32
+         t5 = multiply t3, t4 : f32
+    -    t6 = cast t2 : f32
+    -    t7 = subtract t6, t5 : f32
+    -    store out0, t7
+    +    t6 = subtract t2, t5 : f32
+    +    store out0, t6
        }
      }
      geometry [3] {
-       in0: offset 0, strides [4]
-    -  in1: offset 0, strides [1]
-    +  in1: offset 0, strides [4]
+    -  in0: offset 0, strides [1]
+    +  in0: offset 0, strides [4]
+       in1: offset 0, strides [4]
        out0: offset 0, strides [4]
      }
     ");

@@ -111,7 +111,7 @@ fn bodies_of_all_ops_parse_back() {
     let mut bodies = 0;
     for op in Op::ALL {
         for dtype in op.row().domain.iter() {
-            let body: &Body = &shared_body(op, dtype);
+            let body: &Body = shared_body(op, dtype);
             round_trip(body);
             bodies += 1;
         }

@@ -304,7 +304,7 @@ fn parser_errors_of_blocks() {
         "graph () {\n  %0 = literal #0 1 : i*[]\n  %1 = literal #0 2 : i*[]\n  return\n}",
     ];
     let errors: Vec<String> = texts.into_iter().map(parse_error).collect();
-    assert_snapshot!(errors.join("\n"), @r#"
+    assert_snapshot!(errors.join("\n"), @"
     graph text, line 1: expected `graph (…) {`, found the end
     graph text, line 2: expected `graph (…) {`, found the end
     graph text, line 1, column 1: expected `graph` or `child`, found `digraph {}`
@@ -315,12 +315,12 @@ fn parser_errors_of_blocks() {
     graph text, line 1: the block that begins here has no `return`
     graph text, line 2, column 9: no `}` after `return`
     graph text, line 3, column 3: expected `}`, found `return`
-    graph text, line 4, column 1: expected the end of the line, found `graph () {`
+    graph text, line 4, column 1: expected the end, found `graph () {`
     graph text, line 1, column 10: children are numbered in order: @0
-    graph text, line 2: expected `graph (…) {`, found the end
+    graph text, line 4: expected `graph (…) {`, found the end
     graph text, line 3, column 22: the same node as %1; equal nodes are one
     graph text, line 3, column 27: slot #0 holds something else above
-    "#);
+    ");
     let weak = "graph (%0: i*[]) {\n  return\n}";
     assert_snapshot!(weak.parse::<Typed>().unwrap_err(), @"error[parse]: graph text, line 1, column 12: expected a dtype, then a shape, found `i*[]) {`");
 }

@@ -22,11 +22,13 @@ impl<'a> Lines<'a> {
 
     /// The next line, which must be there.
     pub(crate) fn expect(&mut self, what: &str) -> Result<Line<'a>> {
-        let (form, last) = (self.form, self.last);
-        self.next().ok_or_else(|| {
-            let what = format!("{form}, line {}: expected {what}, found the end", last + 1);
-            Error::new(ErrorCode::Parse, what)
-        })
+        match self.next() {
+            Some(line) => Ok(line),
+            None => {
+                let what = format!("{}, line {}: expected {what}, found the end", self.form, self.last + 1);
+                Err(Error::new(ErrorCode::Parse, what))
+            }
+        }
     }
 
     /// Puts back the line that was taken last; it is the next one again.
