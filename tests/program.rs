@@ -100,7 +100,7 @@ fn wrong_graphs_are_refused() {
       arguments: 1 arrays and 1 numbers
       help: arguments are numbered from 0 to 1
     ");
-    let huge = "graph (%0: f64[4000000000, 4000000000]) {\n  return %0\n}";
+    let huge = "graph (%0: f64[3000000000, 1000000000]) {\n  return %0\n}";
     assert_eq!(Program::parse(huge).unwrap_err().code(), ErrorCode::Size);
 }
 

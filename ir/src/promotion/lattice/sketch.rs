@@ -19,7 +19,7 @@ impl Lattice {
     /// use ndjit_ir::promotion::Lattice;
     ///
     /// let text = Lattice::named("python")?.to_text(|node| node == "f*");
-    /// assert_eq!(text, "  c*\n  ⢸\n  ⢸\n [f*]\n  ⢸\n  ⢸\n  i*\n");
+    /// assert_eq!(text, "  c*\n   ⡇\n   ⡇\n [f*]\n   ⡇\n   ⡇\n  i*\n");
     /// # Ok::<(), ndjit_ir::promotion::LatticeError>(())
     /// ```
     pub fn to_text(&self, marked: impl Fn(&str) -> bool) -> String {
