@@ -4,7 +4,7 @@ use crate::arguments::{Explain, Stages};
 use crate::expression::{parse, trace};
 use crate::report::in_expression;
 use crate::{Failure, Streams, memory, specs};
-use ndjit::{Error, ErrorCode, Program, Spec, with_policy};
+use ndjit::{Error, Program, Spec, with_policy};
 
 pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let inputs = specs::parse(&arguments.inputs)?;
@@ -18,10 +18,10 @@ pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure
     if !examples.is_empty() {
         writeln!(streams.err, "extents with names are examples here: {}", examples.join(", "))?;
     }
-    if arguments.html.is_some() {
-        return Err(Error::new(ErrorCode::Io, "explain: pages are not in this build")
-            .help("`--stage all` prints the stages")
-            .into());
+    if let Some(path) = &arguments.html {
+        program.explain_html(path, Some(&arguments.expression)).map_err(failed)?;
+        writeln!(streams.err, "written: {}", path.display())?;
+        return Ok(());
     }
     match &arguments.stage {
         Some(stages) => stages_of(&program, stages, &names(), streams).map_err(|failure| match failure {

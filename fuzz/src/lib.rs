@@ -30,14 +30,31 @@ pub struct Target {
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// All targets. The expression of the command line gets its line here with the command line.
+/// All targets.
 pub const TARGETS: &[Target] = &[
     Target { name: "graph", run: graph, seeds: seeds::graphs },
     Target { name: "kernels", run: kernels, seeds: seeds::kernels },
     Target { name: "loops", run: loops, seeds: seeds::loops },
     Target { name: "body", run: body, seeds: seeds::bodies },
     Target { name: "npy", run: npy, seeds: seeds::npy_files },
+    Target { name: "expression", run: expression, seeds: seeds::expressions },
 ];
+
+/// Expressions of the command line.
+pub fn expression(data: &[u8]) -> Outcome {
+    let Ok(text) = std::str::from_utf8(data) else { return String::new() };
+    match ndjit_cli::expression::parse(text) {
+        Ok(expression) => {
+            let printed = expression.to_string();
+            match ndjit_cli::expression::parse(&printed) {
+                Ok(again) => assert_eq!(again.to_string(), printed, "an expression reads back as another"),
+                Err(problem) => panic!("an expression does not read back: {problem}"),
+            }
+            "an expression".to_owned()
+        }
+        Err(problem) => outcome(&problem.into()),
+    }
+}
 
 /// Graph text, traced and typed.
 pub fn graph(data: &[u8]) -> Outcome {

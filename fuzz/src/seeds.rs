@@ -46,6 +46,21 @@ pub fn bodies() -> Vec<Vec<u8>> {
     short(all.map(|(op, dtype)| shared_body(op, dtype).to_string()))
 }
 
+/// Expressions with each sort of operator, call and index.
+pub fn expressions() -> Vec<Vec<u8>> {
+    let texts = [
+        "x + y * 2",
+        "-x ** 2 ** y",
+        "where(x > 0, x, expm1(x)) * 2",
+        "sum(x, axis=(0, -1), keepdims=True) // 3 % 2",
+        "x[1:, ::-1, None, ...].T & ~y | z ^ 0x1f << 3",
+        "astype(x, f32) / 1e-3 + 2j - inf",
+        "reshape(arange(6), [2, -1]).mT @ x",
+        "(((x)))",
+    ];
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
 /// Small files of several versions, dtypes and orders.
 pub fn npy_files() -> Vec<Vec<u8>> {
     let mut files = Vec::new();

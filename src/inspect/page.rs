@@ -1,8 +1,8 @@
 //! The page of a program: its stages side by side in one HTML file. Lines carry the numbers of the operations they were made from; the
 //! script lights up those that share one.
 
-use super::chart;
 use super::listing::{Listing, Looked, StageLine};
+use super::{Form, chart};
 use crate::explain;
 use crate::jit::Stage;
 use crate::source::Sources;
@@ -22,17 +22,17 @@ const COLOURS: usize = 6;
 const SHOWN: [Stage; 5] = [Stage::Typed, Stage::Loops, Stage::Clif, Stage::Assembly, Stage::Wgsl];
 
 impl Looked<'_> {
-    /// Writes the page into a file.
-    pub fn write_page(&self, path: &Path) -> Result<()> {
+    /// Writes the page into a file. `source` are the lines that places name, if these are in no file.
+    pub fn write_page(&self, path: &Path, source: Option<&str>) -> Result<()> {
         let failed = |e: std::io::Error| {
             Error::new(ErrorCode::Io, "explain_html: the page cannot be written")
                 .fact(format_args!("{}: {e}", path.display()))
         };
-        std::fs::write(path, self.page()?).map_err(failed)
+        std::fs::write(path, self.page(source)?).map_err(failed)
     }
 
     /// The page.
-    pub fn page(&self) -> Result<String> {
+    fn page(&self, source: Option<&str>) -> Result<String> {
         let graph = &self.lowered.traced;
         if graph.node_count() > MOST {
             return Err(Error::new(ErrorCode::Size, "explain_html: the program is too large for a page")
@@ -48,7 +48,7 @@ impl Looked<'_> {
             Escaped(&title),
             Escaped(&settings)
         );
-        let panels: Vec<(&str, &str, Listing)> = std::iter::once(("source", "source", self.source()))
+        let panels: Vec<(&str, &str, Listing)> = std::iter::once(("source", "source", self.source(source)))
             .chain(Stage::ALL.iter().map(|&stage| (stage.name(), stage.name(), self.listing(stage))))
             .collect();
         for (name, label, _) in &panels {
@@ -65,12 +65,23 @@ impl Looked<'_> {
         let _ = write!(
             page,
             "</main>\n<footer>\n<details open><summary>dtype</summary><pre id=\"why\"></pre></details>\n\
+             <details><summary>fusion</summary><div class=\"drawn\">{}</div></details>\n\
              <details><summary>memory</summary><div class=\"drawn\">{}</div></details>\n</footer>\n\
              <script>\nconst reasons = {};\n{SCRIPT}</script>\n</body>\n</html>\n",
+            self.fusion(),
             chart::memory(self.lowered)?,
             self.reasons()
         );
         Ok(page)
+    }
+
+    /// The picture of the kernels, or why there is none.
+    fn fusion(&self) -> String {
+        match super::stage(self.lowered, Stage::Kernels, Form::Svg) {
+            // What stands before the element is for files alone.
+            Ok(svg) => svg.find("<svg").map_or(String::new(), |start| svg[start..].to_owned()),
+            Err(error) => Escaped(error.headline()).to_string(),
+        }
     }
 
     /// The types of parameters and results.
@@ -94,7 +105,7 @@ impl Looked<'_> {
     }
 
     /// The lines of the source that operations were written in, with their neighbours.
-    fn source(&self) -> Listing {
+    fn source(&self, given: Option<&str>) -> Listing {
         let (graph, places) = (&self.lowered.traced, &self.lowered.places);
         let mut files: BTreeMap<&'static str, BTreeMap<usize, Vec<NodeId>>> = BTreeMap::new();
         for id in graph.node_ids() {
@@ -109,13 +120,18 @@ impl Looked<'_> {
         let mut lines = Vec::new();
         for (file, marked) in files {
             lines.push(StageLine { text: file.to_owned(), nodes: Vec::new(), kernel: None });
+            let line_of = |number: usize| match given {
+                Some(text) => text.lines().nth(number.checked_sub(1)?).map(str::to_owned),
+                None => sources.numbered(file, number),
+            };
             let mut before = None;
             for &line in marked.keys() {
                 for number in line.saturating_sub(1).max(1)..=line + 1 {
-                    if before.is_some_and(|before| number <= before) {
+                    let beyond = given.is_some_and(|text| number > text.lines().count());
+                    if beyond || before.is_some_and(|before| number <= before) {
                         continue;
                     }
-                    let text = sources.numbered(file, number).unwrap_or_default();
+                    let text = line_of(number).unwrap_or_default();
                     if before.is_some_and(|before| number > before + 1) {
                         lines.push(StageLine { text: String::from("   …"), nodes: Vec::new(), kernel: None });
                     }

@@ -421,7 +421,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Errors
     /// `Argument` before the first call; `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.last()?.looked().write_page(path.as_ref())
+        self.last()?.looked().write_page(path.as_ref(), None)
     }
 
     /// A stage of the last call's program in Graphviz's language: graphs, kernels and loops as clusters of statements.

@@ -175,12 +175,26 @@ impl Program {
         self.look(|looked| Ok(looked.listing(stage).to_string()))
     }
 
-    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
+    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html). `source` is what was read, if that is in
+    /// no file: the lines that [places](crate::with_place) name.
+    ///
+    /// ```
+    /// use ndjit::{DType, Place, Program, spec, with_place};
+    ///
+    /// let place = Place { file: "<formula>", line: 1, column: 3 };
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![with_place(place, || p[0] * 2)])?;
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-program-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("out.html");
+    /// program.explain_html(&path, Some("x * 2"))?;
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`explain`](Program::explain); `Io` if the file cannot be written.
-    pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.look(|looked| looked.write_page(path.as_ref()))
+    pub fn explain_html(&self, path: impl AsRef<Path>, source: Option<&str>) -> Result<()> {
+        self.look(|looked| looked.write_page(path.as_ref(), source))
     }
 
     fn look<R>(&self, look: impl FnOnce(&Looked<'_>) -> Result<R>) -> Result<R> {

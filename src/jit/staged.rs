@@ -408,7 +408,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Errors
     /// `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.looked().write_page(path.as_ref())
+        self.looked().write_page(path.as_ref(), None)
     }
 
     /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
@@ -506,7 +506,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// # Errors
     /// `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.plan.looked().write_page(path.as_ref())
+        self.plan.looked().write_page(path.as_ref(), None)
     }
 
     /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
