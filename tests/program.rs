@@ -101,7 +101,7 @@ fn wrong_graphs_are_refused() {
       help: arguments are numbered from 0 to 1
     ");
     let huge = "graph (%0: f64[3000000000, 1000000000]) {\n  return %0\n}";
-    assert_eq!(Program::parse(huge).unwrap_err().code(), ErrorCode::Size);
+    assert_eq!(Program::parse(huge).unwrap_err().code(), ErrorCode::Verify);
 }
 
 #[test]
