@@ -19,6 +19,15 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction};
 
 /// An elementwise op on operands in the order of its row, in the function being traced on this thread. Poisoned with `Arity` for
 /// another number of operands, with the op's own errors as its function is.
+///
+/// ```
+/// use ndjit::operand::AnyOperand;
+/// use ndjit::{Array, DType, Expr, Op, Program, dynamic, spec};
+///
+/// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![dynamic::apply(Op::Square, &[AnyOperand::Expr(p[0])])])?;
+/// assert_eq!(program.call([&Array::from([2.0f32, 3.0])])?[0].to_vec::<f32>()?, [4.0, 9.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[track_caller]
 pub fn apply(op: Op, operands: &[AnyOperand]) -> Expr {
     let place = Place::caller();
@@ -34,6 +43,14 @@ pub fn apply(op: Op, operands: &[AnyOperand]) -> Expr {
 }
 
 /// What a reduction or a scan is asked for besides its axes.
+///
+/// ```
+/// use ndjit::dynamic::Asked;
+/// use ndjit::{DType, Reduction};
+///
+/// let asked = Asked { dtype: Some(DType::F64), ..Asked::default() };
+/// assert_eq!((asked.dtype, Reduction::Sum.to_string()), (Some(DType::F64), "sum".to_owned()));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Asked {
     /// The dtype of the result; without one it is inferred.
@@ -46,6 +63,17 @@ pub struct Asked {
 
 /// A reduction over some axes, or all: `..`, in the function being traced on this thread. Poisoned with `Argument` for a scan, or
 /// for what this reduction cannot be asked for.
+///
+/// ```
+/// use ndjit::dynamic::{self, Asked};
+/// use ndjit::operand::AnyOperand;
+/// use ndjit::{Array, DType, Program, Reduction, spec};
+///
+/// let sum = |p: &[ndjit::Expr]| vec![dynamic::reduce(Reduction::Sum, AnyOperand::Expr(p[0]), 0, Asked::default())];
+/// let program = Program::trace(&[spec(DType::F32, [2])], sum)?;
+/// assert_eq!(program.call([&Array::from([2.0f32, 3.0])])?[0].item::<f32>()?, 5.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[track_caller]
 pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: Asked) -> Expr {
     let place = Place::caller();
@@ -60,6 +88,17 @@ pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: A
 
 /// A scan along an axis, in the function being traced on this thread. Poisoned with `Argument` for a reduction, or for what this
 /// scan cannot be asked for.
+///
+/// ```
+/// use ndjit::dynamic::{self, Asked};
+/// use ndjit::operand::AnyOperand;
+/// use ndjit::{Array, DType, Program, Reduction, spec};
+///
+/// let sums = |p: &[ndjit::Expr]| vec![dynamic::scan(Reduction::CumulativeSum, AnyOperand::Expr(p[0]), 0, Asked::default())];
+/// let program = Program::trace(&[spec(DType::F32, [2])], sums)?;
+/// assert_eq!(program.call([&Array::from([2.0f32, 3.0])])?[0].to_vec::<f32>()?, [2.0, 5.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[track_caller]
 pub fn scan(reduction: Reduction, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
     let place = Place::caller();

@@ -7,6 +7,12 @@ use ndjit_runtime::pool;
 use std::thread::available_parallelism;
 
 /// What code is made for on this machine, and what is kept of it: see [`host`].
+///
+/// ```
+/// let host = ndjit::host()?;
+/// println!("{}: {}", host.target, host.features.join(" "));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Host {

@@ -12,6 +12,16 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A call whose signature was not known: the function was traced and a plan made. See [`Jitted::misses`].
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| x + 1);
+/// f.call((&Array::from([1.0f32]),))?;
+/// let miss = &f.misses()[0];
+/// assert_eq!(miss.place.unwrap().file, file!());
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Miss {

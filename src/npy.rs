@@ -34,6 +34,20 @@ use std::sync::Arc;
 ///
 /// The file must not change as long as its arrays live. Where it does, elements may be the old or the new ones; where it is
 /// truncated, the system ends the process that reads beyond its end.
+///
+/// ```
+/// use ndjit::npy::Reader;
+/// use ndjit::{Array, DType};
+///
+/// # let folder = std::env::temp_dir().join(format!("ndjit-npy-reader-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder).unwrap();
+/// # let path = folder.join("a.npy");
+/// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+/// let reader = Reader::open(&path)?;
+/// assert_eq!((reader.dtype(), reader.shape().rank()), (DType::F32, 2));
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Reader {
     file: File,
@@ -47,6 +61,20 @@ pub struct Reader {
 
 impl Reader {
     /// Opens a file and reads its header.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-open-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!(reader.dtype(), DType::F32);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Io` if the file cannot be read, is truncated, or is not a `.npy` file of numbers; `DType` if it is of another dtype;
@@ -69,16 +97,58 @@ impl Reader {
     }
 
     /// The dtype of the elements.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-dtype-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!(reader.dtype(), DType::F32);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
     /// The extents of the axes, outermost first.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-shape-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.shape().extents(), reader.dtype()), (&[2, 2][..], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// All elements, mapped.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-array-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.array()?.to_vec::<f32>()?, reader.dtype()), (vec![1.0, 2.0, 3.0, 4.0], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Io` if the system does not map the file, or bools in it are neither 0 nor 1; `Allocation` if it must be copied, since its
@@ -94,6 +164,20 @@ impl Reader {
     }
 
     /// The elements of some indices along axis 0, mapped; those that there are.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-rows-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.rows(1..2)?.to_vec::<f32>()?, reader.dtype()), (vec![3.0, 4.0], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`array`](Reader::array); `Shape` for a scalar.
@@ -131,6 +215,22 @@ impl Reader {
 }
 
 /// A `.npy` file being written, in row-major order, one array after the other. A file that is there is replaced.
+///
+/// ```
+/// use ndjit::npy::Writer;
+/// use ndjit::{Array, DType};
+///
+/// # let folder = std::env::temp_dir().join(format!("ndjit-npy-writer-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder).unwrap();
+/// # let path = folder.join("a.npy");
+/// let mut writer = Writer::create(&path, DType::F32, [4])?;
+/// writer.write(&Array::from([1.0f32, 2.0]))?;
+/// writer.write(&Array::from([3.0f32, 4.0]))?;
+/// writer.finish()?;
+/// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Writer {
     file: BufWriter<File>,
@@ -143,6 +243,22 @@ pub struct Writer {
 
 impl Writer {
     /// Creates a file for an array of this dtype and shape.
+    ///
+    /// ```
+    /// use ndjit::npy::Writer;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-create-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// let mut writer = Writer::create(&path, DType::F32, [4])?;
+    /// writer.write(&Array::from([1.0f32, 2.0]))?;
+    /// writer.write(&Array::from([3.0f32, 4.0]))?;
+    /// writer.finish()?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Io` if the file cannot be written; `DType` for `bf16`, which NumPy has not; `Size` if no array can have the shape.
@@ -164,6 +280,22 @@ impl Writer {
 
     /// Writes the elements of an array after those before.
     ///
+    /// ```
+    /// use ndjit::npy::Writer;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-write-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// let mut writer = Writer::create(&path, DType::F32, [4])?;
+    /// writer.write(&Array::from([1.0f32, 2.0]))?;
+    /// writer.write(&Array::from([3.0f32, 4.0]))?;
+    /// writer.finish()?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Argument` for another dtype than the file's, or more elements than it has; `Io` if they cannot be written; those of
     /// [`eval`](Array::eval).
@@ -180,6 +312,22 @@ impl Writer {
     }
 
     /// Finishes the file.
+    ///
+    /// ```
+    /// use ndjit::npy::Writer;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-finish-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// let mut writer = Writer::create(&path, DType::F32, [4])?;
+    /// writer.write(&Array::from([1.0f32, 2.0]))?;
+    /// writer.write(&Array::from([3.0f32, 4.0]))?;
+    /// writer.finish()?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Argument` if elements are missing; `Io` if they cannot be written.

@@ -82,6 +82,7 @@ fn nothing_points_back() {
                 "naga",
                 "pollster",
                 "rspirv",
+                "memmap2",
                 "ash",
                 "tracing",
             ],

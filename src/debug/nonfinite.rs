@@ -15,6 +15,15 @@ use std::fmt;
 use std::sync::LazyLock;
 
 /// The first operation of a function that gives NaN (or infinity) though its operands hold none.
+///
+/// ```
+/// use ndjit::{Array, debug::first_nan, jit, log};
+///
+/// let f = jit(|x| log(x) * 2);
+/// let found = first_nan(&f, (&Array::from([1.0f32, -1.0]),))?.unwrap();
+/// assert_eq!((found.index, found.value.as_str()), (vec![1], "nan"));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NonFinite {

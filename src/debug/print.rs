@@ -8,6 +8,15 @@ use std::cell::RefCell;
 use std::fmt;
 
 /// A value that [`debug_print`] printed.
+///
+/// ```
+/// use ndjit::debug::{collect_debug_output, debug_print};
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| debug_print("twice", x * 2) + 1);
+/// let (_, printed) = collect_debug_output(|| f(&Array::from([1.0f32, 2.0])));
+/// assert_eq!(printed[0].label, "twice");
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DebugPrint {

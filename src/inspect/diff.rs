@@ -39,6 +39,14 @@ impl StageDiff {
     }
 
     /// Whether nothing differs but numbers of values and places.
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let f = jit(|x| x + 1);
+    /// assert!(f.diff(&[spec(DType::F32, [3])], &[spec(DType::F32, [3])], Stage::Typed)?.is_empty());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.old == self.new
     }

@@ -22,6 +22,10 @@ use std::fmt::Write;
 use std::str::FromStr;
 
 /// The version of the form.
+///
+/// ```
+/// assert_eq!(ndjit::inspect::VERSION, 1);
+/// ```
 pub const VERSION: u64 = 1;
 
 pub(crate) fn document(stage: &str, content: Map<String, Json>) -> String {

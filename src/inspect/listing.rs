@@ -35,7 +35,10 @@ pub(crate) struct Listing {
 
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.lines.iter().try_for_each(|line| writeln!(f, "{}", line.text))
+        self.lines.iter().enumerate().try_for_each(|(n, line)| {
+            f.write_str(if n > 0 { "\n" } else { "" })?;
+            f.write_str(&line.text)
+        })
     }
 }
 

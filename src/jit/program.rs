@@ -7,13 +7,15 @@ use crate::config::{self, Config};
 use crate::explain::{self, Explanation};
 use crate::expr::Expr;
 use crate::inspect::Looked;
+use crate::jit::compiled::unexpected;
 use crate::jit::erased::{self, Core};
 use crate::jit::input::{Arg, Input};
 use crate::jit::output::Collected;
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::rows;
+use crate::jit::spec::Spec;
 use crate::jit::stage::Stage;
-use crate::jit::staged::{self, Spec, unexpected};
+use crate::jit::staged;
 use crate::timing::Clock;
 use crate::trace::{self, Recording};
 use ndjit_codegen::Lowered;
@@ -55,6 +57,14 @@ pub struct Program {
 impl Program {
     /// Traces a function for arguments of these types, without data. It gets its parameters and gives its results. Numbers that
     /// change from call to call are [`Spec::number`]; arrays from outside become hidden arguments.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert_eq!(program.results(), [spec(DType::F32, [2])]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first error of the function, with the place where it was made (see [`with_place`](crate::with_place)); `Size` for a
@@ -115,27 +125,67 @@ impl Program {
     }
 
     /// The same program on at most this many threads.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert_eq!(program.threads(1).call([&Array::from([1.0f32, 2.0])])?[0].to_vec::<f32>()?, [2.0, 4.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn threads(self, threads: usize) -> Program {
         self.configured(|c| c.threads = Some(threads.max(1)))
     }
 
     /// The same program, run on a device wherever its arguments are. Its results stay there.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Device, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert_eq!(program.on(Device::CPU).call([&Array::from([1.0f32, 2.0])])?[0].device(), Device::CPU);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn on(self, device: Device) -> Program {
         self.configured(|c| c.device = Some(device))
     }
 
     /// Type and shape of each argument.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert_eq!(program.inputs(), [spec(DType::F32, [2])]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn inputs(&self) -> Vec<Spec> {
         self.arguments.iter().map(Spec::of_argument).collect()
     }
 
     /// Type and shape of each result.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert_eq!(program.results()[0].to_string(), "f32[2]");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn results(&self) -> Vec<Spec> {
         staged::results(&self.recording, self.core.config.settings().policy)
     }
 
     /// Calls the program on as many [inputs](Input) as it has: `[&x, &y]` of arrays, or of
     /// [`AnyOperand`](crate::operand::AnyOperand)s where some are numbers.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert_eq!(program.call([&Array::from([1.0f32, 2.0])])?[0].to_vec::<f32>()?, [2.0, 4.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Arity` for another number of inputs; `Argument` for one of another type or shape; those of [`Jitted::call`](crate::Jitted::call).
@@ -167,6 +217,14 @@ impl Program {
     }
 
     /// The text of a stage, for arguments in row-major order.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, Stage, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert!(program.explain(Stage::Simplified)?.contains("multiply"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Literal` if a number does not fit the dtype it is used in; `Size` if an array cannot exist; `Device` if there is no such
@@ -205,6 +263,14 @@ impl Program {
     }
 
     /// Why a result has its dtype; `None` if there are fewer results.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert!(program.explain_dtype(0).unwrap().to_string().starts_with("f32"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
         let Recording { graph, places, hidden, .. } = &*self.recording;
         let inputs = plan::inputs(&self.arguments, hidden.len());
@@ -213,6 +279,14 @@ impl Program {
     }
 
     /// How many bytes a call allocates at most: its results, and what kernels hand to each other. Arguments are not among them.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert_eq!(program.memory()?, 8);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`explain`](Program::explain).
@@ -232,6 +306,14 @@ impl Program {
     /// The number of rows, if the program can be run on some rows of its arguments after the other: if all results and some
     /// arguments have as many indices along axis 0, and each row of the results depends on the same row of those arguments alone.
     /// See [`with_rows`](Program::with_rows).
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert_eq!(program.rows(), Some(2));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn rows(&self) -> Option<usize> {
         rows::count(&self.recording.graph)
     }

@@ -1,15 +1,13 @@
 //! Compilation step by step, and on types alone: trace, lower, compile.
 
-use crate::array::Array;
-use crate::config::{self, Settings};
+use crate::config::Settings;
 use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
 use crate::inspect::{self, Form, Looked, StageDiff};
-use crate::jit::caller::called;
+use crate::jit::compiled::Compiled;
 use crate::jit::erased::{self, Core, Frame, TracedFunction};
 use crate::jit::function::JitFn;
-use crate::jit::input::{Arg, Destination, Destinations, Inputs};
-use crate::jit::output::{Outputs, Parts};
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
+use crate::jit::spec::{Spec, spec};
 use crate::jit::stage::Stage;
 use crate::timing::Clock;
 use crate::trace::{Failure, Recording};
@@ -17,111 +15,11 @@ use ndjit_ir::explain::Input;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
 use ndjit_ir::support::walk::infer;
-use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
-use smallvec::SmallVec;
-use std::fmt;
+use ndjit_ir::{DTypeSet, Error, ErrorCode, Place, Result};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Type and shape of an argument, without data. Row-major in memory.
-///
-/// ```
-/// use ndjit::{DType, jit, spec};
-///
-/// let specs = [spec(DType::F32, [3]), spec(DType::I8, [])];
-/// assert_eq!(jit(|x, y| x + y).trace(&specs)?.results(), [spec(DType::F32, [3])]);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spec {
-    pub(crate) ty: ValueType,
-    dtype: DType,
-    pub(crate) shape: Shape,
-    scalar: bool,
-}
-
-/// An array argument of a type (a [`DType`](crate::DType), or weak) and a shape: `spec(DType::F32, [2, 3])`.
-///
-/// ```
-/// use ndjit::{DType, Weak, spec};
-///
-/// assert_eq!(spec(DType::F32, [2, 3]).to_string(), "f32[2, 3]");
-/// assert_eq!(spec(Weak::Int, []).to_string(), "i*[]");
-/// ```
-pub fn spec(ty: impl Into<ValueType>, shape: impl Into<Shape>) -> Spec {
-    let ty = ty.into();
-    Spec { ty, dtype: config::policy().commit(ty), shape: shape.into(), scalar: false }
-}
-
-impl Spec {
-    /// A bare number of this kind, passed at each call.
-    ///
-    /// ```
-    /// use ndjit::{DType, Spec, Weak, jit, spec};
-    ///
-    /// let traced = jit(|x, k| x * k).trace(&[spec(DType::F32, [3]), Spec::number(Weak::Float)])?;
-    /// let f = traced.lower()?.compile()?;
-    /// assert_eq!(f.call((&[1.0f32, 2.0, 3.0], 0.5))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    pub fn number(kind: Weak) -> Spec {
-        Spec { scalar: true, ..spec(kind, Shape::scalar()) }
-    }
-
-    /// The spec of an array.
-    ///
-    /// ```
-    /// use ndjit::{Array, DType, Spec, spec};
-    ///
-    /// assert_eq!(Spec::of(&Array::from([1u8, 2])), spec(DType::U8, [2]));
-    /// ```
-    pub fn of(array: &Array) -> Spec {
-        Spec { dtype: array.dtype(), ..spec(array.value_type(), array.shape().clone()) }
-    }
-
-    /// The type: a dtype, or weak.
-    pub fn value_type(&self) -> ValueType {
-        self.ty
-    }
-
-    /// The dtype of the elements; of a weak array the default of its kind.
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// The extents of the axes, outermost first.
-    pub fn shape(&self) -> &Shape {
-        &self.shape
-    }
-
-    /// Whether it is a bare number, passed at each call.
-    pub fn is_number(&self) -> bool {
-        self.scalar
-    }
-
-    pub(crate) fn of_argument(argument: &ArgumentType) -> Spec {
-        let ArgumentType { ty, dtype, shape, layout } = argument;
-        Spec { ty: *ty, dtype: *dtype, shape: shape.clone(), scalar: *layout == ArgumentLayout::Scalar }
-    }
-
-    /// The argument that the spec stands for.
-    ///
-    /// # Errors
-    /// `Size` if no array can have the shape.
-    pub(crate) fn argument(&self) -> Result<ArgumentType> {
-        self.shape.bytes(self.dtype.bytes())?;
-        let layout = if self.scalar { ArgumentLayout::Scalar } else { ArgumentLayout::Contiguous };
-        Ok(ArgumentType { ty: self.ty, dtype: self.dtype, shape: self.shape.clone(), layout })
-    }
-}
-
-impl fmt::Display for Spec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.ty, self.shape)
-    }
-}
 
 /// A function traced for one signature.
 ///
@@ -157,20 +55,6 @@ pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
     lowered: Arc<ndjit_codegen::Lowered>,
     frame: Frame,
     times: Vec<(&'static str, Duration)>,
-    marker: PhantomData<fn() -> (M, F)>,
-}
-
-/// A function compiled for one signature. It can be called from any thread.
-///
-/// ```
-/// use ndjit::{DType, jit, spec};
-///
-/// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
-/// assert_eq!(f.call((&[1u8, 2, 3],))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-pub struct Compiled<M, const N: usize, F: JitFn<M, N>> {
-    plan: Arc<Plan>,
     marker: PhantomData<fn() -> (M, F)>,
 }
 
@@ -285,6 +169,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
 
     /// The graph as traced in Graphviz's language; functions called inside are nodes.
     ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let traced = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?;
+    /// assert!(traced.dot()?.starts_with("digraph"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Size` for a graph of more than 10000 nodes.
     pub fn dot(&self) -> Result<String> {
@@ -294,6 +186,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
 
     /// The graph as traced, drawn as an SVG document; functions called inside are nodes.
     ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let traced = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?;
+    /// assert!(traced.svg()?.contains("<svg"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Size` for a graph of more than 10000 nodes.
     pub fn svg(&self) -> Result<String> {
@@ -302,6 +202,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Traced<M, N, F> {
     }
 
     /// The graph as traced, as JSON (feature `json`); [`graph_from_json`](crate::inspect::graph_from_json) says in which form.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let traced = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?;
+    /// assert!(traced.json().contains("multiply"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[cfg(feature = "json")]
     pub fn json(&self) -> String {
         let Recording { graph, places, .. } = &self.traced.recording;
@@ -405,6 +313,18 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
 
     /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
     ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let lowered = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?;
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-lowered-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("out.html");
+    /// lowered.explain_html(&path)?;
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Io` if the file cannot be written.
     pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
@@ -412,6 +332,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     }
 
     /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let lowered = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?;
+    /// assert!(lowered.dot(Stage::Kernels)?.starts_with("digraph"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
@@ -421,6 +349,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
 
     /// A stage drawn as an SVG document: graphs, kernels and loops.
     ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let lowered = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?;
+    /// assert!(lowered.svg(Stage::Kernels)?.contains("<svg"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
     pub fn svg(&self, stage: Stage) -> Result<String> {
@@ -428,6 +364,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     }
 
     /// A stage as JSON (feature `json`).
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let lowered = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?;
+    /// assert!(lowered.json(Stage::Typed)?.contains("multiply"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     ///
     /// # Errors
     /// None today.
@@ -437,6 +381,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     }
 
     /// What differs between two stages, line by line.
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let lowered = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?;
+    /// println!("{}", lowered.diff(Stage::Typed, Stage::Simplified));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn diff(&self, from: Stage, to: Stage) -> StageDiff {
         let names = (from.name().to_owned(), to.name().to_owned());
         StageDiff::new(names, &self.explain(from), &self.explain(to))
@@ -485,146 +437,4 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
             self.core.compiled(self.settings, self.arguments, self.lowered, self.frame, Clock::after(self.times))?;
         Ok(Compiled { plan: Arc::new(plan), marker: PhantomData })
     }
-}
-
-impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
-    /// The text of a stage.
-    ///
-    /// ```
-    /// use ndjit::{DType, jit, spec, Stage};
-    ///
-    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
-    /// assert!(f.explain(Stage::Loops).starts_with("nest rank 1"));
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    pub fn explain(&self, stage: Stage) -> String {
-        self.plan.explain(stage)
-    }
-
-    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
-    ///
-    /// # Errors
-    /// `Io` if the file cannot be written.
-    pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.plan.looked().write_page(path.as_ref(), None)
-    }
-
-    /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
-    ///
-    /// # Errors
-    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
-    pub fn dot(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.plan.lowered, stage, Form::Dot)
-    }
-
-    /// A stage drawn as an SVG document: graphs, kernels and loops.
-    ///
-    /// # Errors
-    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
-    pub fn svg(&self, stage: Stage) -> Result<String> {
-        inspect::stage(&self.plan.lowered, stage, Form::Svg)
-    }
-
-    /// A stage as JSON (feature `json`).
-    ///
-    /// # Errors
-    /// None today.
-    #[cfg(feature = "json")]
-    pub fn json(&self, stage: Stage) -> Result<String> {
-        Ok(inspect::stage_json(&self.plan.lowered, stage, || self.explain(stage)))
-    }
-
-    /// What differs between two stages, line by line.
-    pub fn diff(&self, from: Stage, to: Stage) -> StageDiff {
-        let names = (from.name().to_owned(), to.name().to_owned());
-        StageDiff::new(names, &self.explain(from), &self.explain(to))
-    }
-
-    /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile.
-    ///
-    /// ```
-    /// use ndjit::{DType, jit, spec};
-    ///
-    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
-    /// assert_eq!(f.kernel_count(), 1);
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    pub fn kernel_count(&self) -> usize {
-        self.plan.lowered.launches.len()
-    }
-
-    /// Calls the function. Nothing is compiled: arguments are of the signature the function was compiled for, or the call is
-    /// an error.
-    ///
-    /// ```
-    /// use ndjit::{DType, jit, spec};
-    ///
-    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
-    /// assert_eq!(f.call((&[1u8, 2, 3],))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
-    /// assert!(f.call((&[1u8, 2],)).is_err());
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `Argument` for an argument of another type, shape or layout; `Allocation` if memory is refused.
-    #[track_caller]
-    pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
-        let place = Place::caller();
-        let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
-        self.check(&args, place)?;
-        let arrays = erased::run_fresh(&self.plan, &mut args).map_err(|e| called(e, Some(place)))?;
-        Ok(F::Outputs::arrays(&mut Parts::new(arrays, self.plan.lengths.clone())))
-    }
-
-    /// As [`call`](Compiled::call), with results written into memory of the caller.
-    ///
-    /// ```
-    /// use ndjit::{DType, jit, spec};
-    ///
-    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
-    /// let mut out = [0.0f32; 3];
-    /// f.call_into((&[1u8, 2, 3],), &mut out)?;
-    /// assert_eq!(out, [0.5, 1.0, 1.5]);
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Those of [`call`](Compiled::call); `Arity` and `Argument` for destinations that are not as the results.
-    #[track_caller]
-    pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
-        let place = Place::caller();
-        let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
-        self.check(&args, place)?;
-        let mut destinations: SmallVec<[Destination<'b>; 4]> = SmallVec::new();
-        into.destinations(&mut destinations);
-        erased::fits(&self.plan, &destinations).map_err(|e| e.at(place))?;
-        erased::run_into(&self.plan, &mut args, &mut destinations).map_err(|e| called(e, Some(place)))
-    }
-
-    fn check(&self, args: &[Arg<'_>], place: Place) -> Result<()> {
-        if self.plan.accepts(self.plan.settings, args) {
-            return Ok(());
-        }
-        let error = unexpected("compiled", &self.plan.arguments, args, ArgumentType::accepts);
-        Err(error.at(place).help("call the jitted function itself to compile for other arguments, or convert them"))
-    }
-}
-
-/// The error of arguments that are not those a program was `made` for: which, and what they are.
-pub(crate) fn unexpected(
-    made: &str,
-    expected: &[ArgumentType],
-    args: &[Arg<'_>],
-    accepts: impl Fn(&ArgumentType, &Arg<'_>) -> bool,
-) -> Error {
-    let mut error = Error::new(ErrorCode::Argument, format!("call: the arguments are not what was {made} for"));
-    for (i, (expected, arg)) in expected.iter().zip(args).enumerate() {
-        let given = erased::argument_type(arg);
-        if !accepts(expected, arg) {
-            error = error
-                .fact(format_args!("argument {i}: {made} for {expected}"))
-                .fact(format_args!("            given {given}"));
-        }
-    }
-    error
 }

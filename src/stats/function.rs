@@ -11,6 +11,15 @@ use std::time::Duration;
 
 /// One kernel of a compiled function: a loop nest, or several of which each computes a tile of its results after the other, while
 /// what they share is in the cache.
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| x * 2.0);
+/// f.call((&Array::from([1.0f32, 2.0]),))?;
+/// assert_eq!((f.kernels()[0].nests, f.kernels()[0].flops), (1, 2));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelStats {
@@ -34,6 +43,16 @@ pub struct KernelStats {
 }
 
 /// What a function's program does, and what it took to make: see [`Jitted::stats`].
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| x * 2.0);
+/// f.call((&Array::from([1.0f32, 2.0]),))?;
+/// println!("{}", f.stats());
+/// assert_eq!(f.stats().kernels.len(), 1);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionStats {
@@ -54,21 +73,57 @@ pub struct FunctionStats {
 
 impl FunctionStats {
     /// Bytes that a call reads from memory, at least.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// f.call((&Array::from([1.0f32, 2.0]),))?;
+    /// assert_eq!(f.stats().bytes_read(), 8);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn bytes_read(&self) -> u64 {
         self.kernels.iter().map(|kernel| kernel.bytes_read).sum()
     }
 
     /// Bytes that a call writes.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// f.call((&Array::from([1.0f32, 2.0]),))?;
+    /// assert_eq!(f.stats().bytes_written(), 8);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn bytes_written(&self) -> u64 {
         self.kernels.iter().map(|kernel| kernel.bytes_written).sum()
     }
 
     /// Floating-point operations of a call, counted as in [`KernelStats::flops`].
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// f.call((&Array::from([1.0f32, 2.0]),))?;
+    /// assert_eq!(f.stats().flops(), 2);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn flops(&self) -> u64 {
         self.kernels.iter().map(|kernel| kernel.flops).sum()
     }
 
     /// The time from the closure to a program that runs.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// f.call((&Array::from([1.0f32, 2.0]),))?;
+    /// assert!(f.stats().time().as_nanos() > 0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn time(&self) -> Duration {
         self.stages.iter().map(|(_, time)| *time).sum()
     }
@@ -124,6 +179,15 @@ pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// The kernels of the last call's signature, in the order they run; empty before the first call.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// f.call((&Array::from([1.0f32, 2.0]),))?;
+    /// assert_eq!(f.kernels().len(), 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn kernels(&self) -> Vec<KernelStats> {
         self.core.plans.last().map_or_else(Vec::new, |plan| kernels(&plan))
     }

@@ -20,6 +20,15 @@ const MOST: usize = 1000;
 const ENOUGH: Duration = Duration::from_millis(100);
 
 /// One kernel of a function, measured. Kernels are counted as in [`Jitted::kernels`].
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| x * 2.0);
+/// let profile = f.profile((&Array::from([1.0f32, 2.0]),))?;
+/// assert_eq!(profile.kernels[0].work.flops, 2);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaunchProfile {
@@ -35,12 +44,31 @@ pub struct LaunchProfile {
 
 impl LaunchProfile {
     /// Bytes read and written.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// let profile = f.profile((&Array::from([1.0f32, 2.0]),))?;
+    /// assert_eq!(profile.kernels[0].bytes(), 16);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn bytes(&self) -> u64 {
         self.work.bytes_read.saturating_add(self.work.bytes_written)
     }
 }
 
 /// A function, measured: see [`Jitted::profile`].
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| x * 2.0);
+/// let profile = f.profile((&Array::from([1.0f32, 2.0]),))?;
+/// println!("{profile}");
+/// assert_eq!(profile.kernels.len(), 1);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {

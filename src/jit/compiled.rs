@@ -1,0 +1,215 @@
+//! [`Compiled`]: a function compiled for one signature.
+
+use crate::inspect::{self, Form, StageDiff};
+use crate::jit::caller::called;
+use crate::jit::erased;
+use crate::jit::function::JitFn;
+use crate::jit::input::{Arg, Destination, Destinations, Inputs};
+use crate::jit::output::{Outputs, Parts};
+use crate::jit::plan::{ArgumentType, Plan};
+use crate::jit::stage::Stage;
+use ndjit_ir::{Error, ErrorCode, Place, Result};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A function compiled for one signature. It can be called from any thread.
+///
+/// ```
+/// use ndjit::{DType, jit, spec};
+///
+/// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+/// assert_eq!(f.call((&[1u8, 2, 3],))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub struct Compiled<M, const N: usize, F: JitFn<M, N>> {
+    pub(super) plan: Arc<Plan>,
+    pub(super) marker: PhantomData<fn() -> (M, F)>,
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
+    /// The text of a stage.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec, Stage};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+    /// assert!(f.explain(Stage::Loops).starts_with("nest rank 1"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn explain(&self, stage: Stage) -> String {
+        self.plan.explain(stage)
+    }
+
+    /// A page of all stages side by side: see [`Jitted::explain_html`](crate::Jitted::explain_html).
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let compiled = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?.compile()?;
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-compiled-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("out.html");
+    /// compiled.explain_html(&path)?;
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be written.
+    pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.plan.looked().write_page(path.as_ref(), None)
+    }
+
+    /// A stage in Graphviz's language: graphs, kernels and loops as clusters of statements.
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let compiled = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?.compile()?;
+    /// assert!(compiled.dot(Stage::Kernels)?.starts_with("digraph"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn dot(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.plan.lowered, stage, Form::Dot)
+    }
+
+    /// A stage drawn as an SVG document: graphs, kernels and loops.
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let compiled = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?.compile()?;
+    /// assert!(compiled.svg(Stage::Kernels)?.contains("<svg"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn svg(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.plan.lowered, stage, Form::Svg)
+    }
+
+    /// A stage as JSON (feature `json`).
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let compiled = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?.compile()?;
+    /// assert!(compiled.json(Stage::Typed)?.contains("multiply"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None today.
+    #[cfg(feature = "json")]
+    pub fn json(&self, stage: Stage) -> Result<String> {
+        Ok(inspect::stage_json(&self.plan.lowered, stage, || self.explain(stage)))
+    }
+
+    /// What differs between two stages, line by line.
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let compiled = jit(|x| x * 2).trace(&[spec(DType::F32, [3])])?.lower()?.compile()?;
+    /// println!("{}", compiled.diff(Stage::Typed, Stage::Simplified));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn diff(&self, from: Stage, to: Stage) -> StageDiff {
+        let names = (from.name().to_owned(), to.name().to_owned());
+        StageDiff::new(names, &self.explain(from), &self.explain(to))
+    }
+
+    /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+    /// assert_eq!(f.kernel_count(), 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn kernel_count(&self) -> usize {
+        self.plan.lowered.launches.len()
+    }
+
+    /// Calls the function. Nothing is compiled: arguments are of the signature the function was compiled for, or the call is
+    /// an error.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+    /// assert_eq!(f.call((&[1u8, 2, 3],))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
+    /// assert!(f.call((&[1u8, 2],)).is_err());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` for an argument of another type, shape or layout; `Allocation` if memory is refused.
+    #[track_caller]
+    pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
+        let place = Place::caller();
+        let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
+        self.check(&args, place)?;
+        let arrays = erased::run_fresh(&self.plan, &mut args).map_err(|e| called(e, Some(place)))?;
+        Ok(F::Outputs::arrays(&mut Parts::new(arrays, self.plan.lengths.clone())))
+    }
+
+    /// As [`call`](Compiled::call), with results written into memory of the caller.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?.compile()?;
+    /// let mut out = [0.0f32; 3];
+    /// f.call_into((&[1u8, 2, 3],), &mut out)?;
+    /// assert_eq!(out, [0.5, 1.0, 1.5]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`call`](Compiled::call); `Arity` and `Argument` for destinations that are not as the results.
+    #[track_caller]
+    pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
+        let place = Place::caller();
+        let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
+        self.check(&args, place)?;
+        let mut destinations: SmallVec<[Destination<'b>; 4]> = SmallVec::new();
+        into.destinations(&mut destinations);
+        erased::fits(&self.plan, &destinations).map_err(|e| e.at(place))?;
+        erased::run_into(&self.plan, &mut args, &mut destinations).map_err(|e| called(e, Some(place)))
+    }
+
+    fn check(&self, args: &[Arg<'_>], place: Place) -> Result<()> {
+        if self.plan.accepts(self.plan.settings, args) {
+            return Ok(());
+        }
+        let error = unexpected("compiled", &self.plan.arguments, args, ArgumentType::accepts);
+        Err(error.at(place).help("call the jitted function itself to compile for other arguments, or convert them"))
+    }
+}
+
+/// The error of arguments that are not those a program was `made` for: which, and what they are.
+pub(crate) fn unexpected(
+    made: &str,
+    expected: &[ArgumentType],
+    args: &[Arg<'_>],
+    accepts: impl Fn(&ArgumentType, &Arg<'_>) -> bool,
+) -> Error {
+    let mut error = Error::new(ErrorCode::Argument, format!("call: the arguments are not what was {made} for"));
+    for (i, (expected, arg)) in expected.iter().zip(args).enumerate() {
+        let given = erased::argument_type(arg);
+        if !accepts(expected, arg) {
+            error = error
+                .fact(format_args!("argument {i}: {made} for {expected}"))
+                .fact(format_args!("            given {given}"));
+        }
+    }
+    error
+}

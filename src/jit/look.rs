@@ -1,0 +1,187 @@
+//! Looking into a jitted function: the stages of the last call's program, and why its results have their dtypes.
+
+use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
+use crate::inspect::{self, Form, StageDiff};
+use crate::jit::{JitFn, Jitted, Spec, Stage, plan, staged};
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{Place, Result};
+use std::path::Path;
+use std::sync::Arc;
+
+impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
+    /// The text of a stage, for the signature of the last call; empty before the first.
+    ///
+    /// ```
+    /// use ndjit::{Array, Stage, jit};
+    ///
+    /// let f = jit(|x| x + 1);
+    /// f.call((&Array::from([1.0f32]),))?;
+    /// assert!(f.explain(Stage::Simplified).contains("add %0"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn explain(&self, stage: Stage) -> String {
+        self.core.plans.last().map_or_else(String::new, |plan| plan.explain(stage))
+    }
+
+    /// Writes a page of all stages of the last call's program side by side, for a browser: the lines of the source, the graphs, the loops, and
+    /// the code of the processor and of a GPU. What the pointer is on lights up in all of them. Kernels have colours; each operation says
+    /// why it has its dtype; a chart shows which arrays are in memory when. One file, which needs no network.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// f.call((&Array::from([1.0f32]), &Array::from([2i8])))?;
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("out.html");
+    /// f.explain_html(&path)?;
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` before the first call; `Io` if the file cannot be written.
+    pub fn explain_html(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.last()?.looked().write_page(path.as_ref(), None)
+    }
+
+    /// A stage of the last call's program in Graphviz's language: graphs, kernels and loops as clusters of statements.
+    ///
+    /// ```
+    /// use ndjit::{Array, Stage, jit};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// f.call((&Array::from([1.0f32, 2.0]), 3))?;
+    /// assert!(f.dot(Stage::Simplified)?.starts_with("digraph \"simplified\" {"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn dot(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.last()?.lowered, stage, Form::Dot)
+    }
+
+    /// A stage of the last call's program drawn as an SVG document: graphs, kernels and loops.
+    ///
+    /// ```no_run
+    /// use ndjit::{Array, Stage, jit};
+    ///
+    /// let f = jit!(|x| x / x.sum(-1));
+    /// f.call((&Array::from([1.0f32, 2.0]),))?;
+    /// std::fs::write("kernels.svg", f.svg(Stage::Kernels)?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` before the first call and for a stage that is not drawn; `Size` for one of more than 10000 nodes.
+    pub fn svg(&self, stage: Stage) -> Result<String> {
+        inspect::stage(&self.last()?.lowered, stage, Form::Svg)
+    }
+
+    /// A stage of the last call's program as JSON (feature `json`).
+    ///
+    /// ```
+    /// use ndjit::{Array, Stage, jit};
+    ///
+    /// let f = jit(|x| x * 2);
+    /// f.call((&Array::from([1.0f32]),))?;
+    /// assert!(f.json(Stage::Typed)?.contains("multiply"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` before the first call.
+    #[cfg(feature = "json")]
+    pub fn json(&self, stage: Stage) -> Result<String> {
+        Ok(inspect::stage_json(&self.last()?.lowered, stage, || self.explain(stage)))
+    }
+
+    /// What differs in a stage between two signatures, line by line.
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// let (one, other) = ([spec(DType::F32, [3]), spec(DType::I8, [3])], [spec(DType::F32, [3]), spec(DType::F32, [3])]);
+    /// println!("{}", f.diff(&one, &other, Stage::Typed)?);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`trace`](Jitted::trace) and [`Traced::lower`].
+    #[track_caller]
+    pub fn diff(&self, from: &[Spec], to: &[Spec], stage: Stage) -> Result<StageDiff> {
+        staged::diff::<M, N, F>(&self.core, [from, to], stage, Place::caller())
+    }
+
+    fn last(&self) -> Result<Arc<plan::Plan>> {
+        self.core.plans.last().ok_or_else(inspect::not_called)
+    }
+
+    /// Why a result of the last call has its dtype; `None` before the first call, and if there are fewer results.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// f.call((&Array::from([1u32]), &Array::from([1i32])))?;
+    /// let why = f.explain_dtype(0).unwrap();
+    /// assert_eq!(why.cause().unwrap().rules[0].to_string(), "join u32 ∨ i32 = i64");
+    /// println!("{why}");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn explain_dtype(&self, result: usize) -> Option<Explanation> {
+        self.core.plans.last()?.explain_dtype(result)
+    }
+
+    /// The first operation of the last call that [widened](Widening) a dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit, strong};
+    ///
+    /// let f = jit(|x| x * strong(2.5));
+    /// f.call((&Array::from([1.0f32]),))?;
+    /// assert!(f.first_widening().unwrap().to_string().starts_with("f32 in, f64 out"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn first_widening(&self) -> Option<Widening> {
+        self.core.plans.last()?.first_widening()
+    }
+
+    /// The casts of the last call's program, each with what asked for it; none before the first call.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x, y| x + y);
+    /// f.call((&Array::from([1.0f32]), &Array::from([1i8])))?;
+    /// assert!(f.casts()[0].to_string().starts_with("i8 to f32: operand y of add"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn casts(&self) -> Vec<InsertedCast> {
+        self.core.plans.last().map_or_else(Vec::new, |plan| explain::casts(&plan.lowered))
+    }
+
+    /// Traces the function for arguments of these types under each policy, its own left aside, and sets the dtypes side by
+    /// side: one row per operation, one column per policy. Functions inlined here that have a policy of their own keep it.
+    ///
+    /// ```
+    /// use ndjit::{DType, Policy, jit, spec};
+    ///
+    /// let f = jit(|x, y| x * 2 + y);
+    /// let diff = f.policy_diff(&[spec(DType::U32, [3]), spec(DType::I32, [3])], &[Policy::Standard, Policy::Strict])?;
+    /// assert_eq!(diff.rows().len(), 2);
+    /// assert_eq!(diff.first_difference(), Some(1));
+    /// println!("{diff}");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Arity` for another number of specs than parameters. What a policy refuses is no error, but part of the table.
+    #[track_caller]
+    pub fn policy_diff(&self, specs: &[Spec], policies: &[Policy]) -> Result<PolicyDiff> {
+        staged::policy_diff(&self.core, specs, policies, Place::caller())
+    }
+}

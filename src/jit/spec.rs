@@ -1,0 +1,129 @@
+//! [`Spec`]: type and shape of an argument, without data.
+
+use crate::array::Array;
+use crate::config;
+use crate::jit::plan::{ArgumentLayout, ArgumentType};
+use ndjit_ir::{DType, Result, Shape, ValueType, Weak};
+use std::fmt;
+
+/// Type and shape of an argument, without data. Row-major in memory.
+///
+/// ```
+/// use ndjit::{DType, jit, spec};
+///
+/// let specs = [spec(DType::F32, [3]), spec(DType::I8, [])];
+/// assert_eq!(jit(|x, y| x + y).trace(&specs)?.results(), [spec(DType::F32, [3])]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    pub(crate) ty: ValueType,
+    pub(super) dtype: DType,
+    pub(crate) shape: Shape,
+    pub(super) scalar: bool,
+}
+
+/// An array argument of a type (a [`DType`](crate::DType), or weak) and a shape: `spec(DType::F32, [2, 3])`.
+///
+/// ```
+/// use ndjit::{DType, Weak, spec};
+///
+/// assert_eq!(spec(DType::F32, [2, 3]).to_string(), "f32[2, 3]");
+/// assert_eq!(spec(Weak::Int, []).to_string(), "i*[]");
+/// ```
+pub fn spec(ty: impl Into<ValueType>, shape: impl Into<Shape>) -> Spec {
+    let ty = ty.into();
+    Spec { ty, dtype: config::policy().commit(ty), shape: shape.into(), scalar: false }
+}
+
+impl Spec {
+    /// A bare number of this kind, passed at each call.
+    ///
+    /// ```
+    /// use ndjit::{DType, Spec, Weak, jit, spec};
+    ///
+    /// let traced = jit(|x, k| x * k).trace(&[spec(DType::F32, [3]), Spec::number(Weak::Float)])?;
+    /// let f = traced.lower()?.compile()?;
+    /// assert_eq!(f.call((&[1.0f32, 2.0, 3.0], 0.5))?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn number(kind: Weak) -> Spec {
+        Spec { scalar: true, ..spec(kind, Shape::scalar()) }
+    }
+
+    /// The spec of an array.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Spec, spec};
+    ///
+    /// assert_eq!(Spec::of(&Array::from([1u8, 2])), spec(DType::U8, [2]));
+    /// ```
+    pub fn of(array: &Array) -> Spec {
+        Spec { dtype: array.dtype(), ..spec(array.value_type(), array.shape().clone()) }
+    }
+
+    /// The type: a dtype, or weak.
+    ///
+    /// ```
+    /// use ndjit::{DType, ValueType, spec};
+    ///
+    /// assert_eq!(spec(DType::F32, [3]).value_type(), ValueType::Strong(DType::F32));
+    /// ```
+    pub fn value_type(&self) -> ValueType {
+        self.ty
+    }
+
+    /// The dtype of the elements; of a weak array the default of its kind.
+    ///
+    /// ```
+    /// use ndjit::{DType, Spec, Weak};
+    ///
+    /// assert_eq!(Spec::number(Weak::Float).dtype(), DType::F32);
+    /// ```
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The extents of the axes, outermost first.
+    ///
+    /// ```
+    /// use ndjit::{DType, spec};
+    ///
+    /// assert_eq!(spec(DType::F32, [3, 2]).shape().extents(), [3, 2]);
+    /// ```
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Whether it is a bare number, passed at each call.
+    ///
+    /// ```
+    /// use ndjit::{DType, Spec, Weak, spec};
+    ///
+    /// assert!(Spec::number(Weak::Int).is_number() && !spec(DType::F32, []).is_number());
+    /// ```
+    pub fn is_number(&self) -> bool {
+        self.scalar
+    }
+
+    pub(crate) fn of_argument(argument: &ArgumentType) -> Spec {
+        let ArgumentType { ty, dtype, shape, layout } = argument;
+        Spec { ty: *ty, dtype: *dtype, shape: shape.clone(), scalar: *layout == ArgumentLayout::Scalar }
+    }
+
+    /// The argument that the spec stands for.
+    ///
+    /// # Errors
+    /// `Size` if no array can have the shape.
+    pub(crate) fn argument(&self) -> Result<ArgumentType> {
+        self.shape.bytes(self.dtype.bytes())?;
+        let layout = if self.scalar { ArgumentLayout::Scalar } else { ArgumentLayout::Contiguous };
+        Ok(ArgumentType { ty: self.ty, dtype: self.dtype, shape: self.shape.clone(), layout })
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.ty, self.shape)
+    }
+}
