@@ -9,8 +9,6 @@ mod misses;
 mod nonfinite;
 mod print;
 mod shrink;
-#[cfg(feature = "tracing")]
-mod spans;
 mod stats;
 
 /// Text without the lines and columns of this crate's tests.

@@ -1,4 +1,7 @@
-//! Spans for the crate `tracing`.
+//! Spans for the crate `tracing`. A program of its own: that crate keeps for the process who is interested in a span, and other tests, which
+//! are not, would be asked first.
+
+#![cfg(feature = "tracing")]
 
 use ndjit::{Array, exp, jit, keepdims};
 use std::fmt::Debug;
