@@ -110,7 +110,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`trace`](Jitted::trace) and [`Traced::lower`].
+    /// Those of [`trace`](Jitted::trace) and [`Traced::lower`](crate::jit::Traced::lower).
     #[track_caller]
     pub fn diff(&self, from: &[Spec], to: &[Spec], stage: Stage) -> Result<StageDiff> {
         staged::diff::<M, N, F>(&self.core, [from, to], stage, Place::caller())
