@@ -118,3 +118,18 @@ fn bodies_of_all_ops_parse_back() {
     }
     assert!(bodies > 500, "{bodies}");
 }
+
+/// What people copy out of a dump parses: headings are comments.
+#[test]
+fn whole_stages_parse_back() {
+    let f = ndjit::jit!(|x| {
+        let e = (x - x.max(ndjit::keepdims(-1))).exp();
+        (e / e.sum(ndjit::keepdims(-1)), x.cumulative_sum(0))
+    });
+    f.call((&ndjit::Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]),)).unwrap();
+    for stage in [ndjit::Stage::Loops, ndjit::Stage::Expanded] {
+        let nests = parse_nests(&f.explain(stage)).unwrap_or_else(|error| panic!("{}: {error}", stage.name()));
+        assert!(nests.len() >= 5, "{}: {}", stage.name(), nests.len());
+    }
+    assert_eq!(parse_kernels(&f.explain(ndjit::Stage::Kernels)).unwrap().len(), 5);
+}

@@ -138,7 +138,7 @@ impl Looked<'_> {
         self.nests(|scheduled| {
             let mut all: Vec<Line> = about(&scheduled.nest).lines().map(Line::plain).collect();
             for part in split::generated(&scheduled.nest)? {
-                all.extend(part.name.map(|name| Line::plain(format!("{name}:"))));
+                all.extend(part.name.map(|name| Line::plain(format!("; {name}"))));
                 let LoopBody::Ops(ops) = &part.nest.body else { continue };
                 match lines(&part, ops) {
                     Ok(lines) => all.extend(lines),
@@ -183,7 +183,7 @@ impl Looked<'_> {
             match wgsl::bodies(&scheduled.nest, &there.features) {
                 Ok(bodies) => {
                     for (name, nest) in bodies {
-                        name.into_iter().for_each(|name| out.plain(Some(n), format!("{name}:")));
+                        name.into_iter().for_each(|name| out.plain(Some(n), format!("; {name}")));
                         self.push(&mut out, n, listing::expanded(&nest, ops));
                     }
                 }
@@ -309,8 +309,8 @@ fn about(nest: &LoopNest) -> String {
         let loops: Vec<String> =
             ScanParts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
         return format!(
-            "blocks of {BLOCK} elements; local values in the first {} inputs and outputs, after them carries and results\n\
-             loops of step: {}\n",
+            "; blocks of {BLOCK} elements; local values in the first {} inputs and outputs, after them carries and results\n\
+             ; loops of step: {}\n",
             reduce.outputs.len(),
             loops.join(", ")
         );
@@ -319,7 +319,7 @@ fn about(nest: &LoopNest) -> String {
         Parts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
     let (loops, count) = (loops.join(", "), reduce.outputs.len());
     format!(
-        "accumulators: {LANES} lanes for each block of {BLOCK} elements; in the first {count} inputs, which are the outputs' memory\n\
-         loops of accumulate: {loops}\n"
+        "; accumulators: {LANES} lanes for each block of {BLOCK} elements; in the first {count} inputs, which are the outputs' memory\n\
+         ; loops of accumulate: {loops}\n"
     )
 }
