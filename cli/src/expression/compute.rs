@@ -146,13 +146,20 @@ fn symbol(op: Op) -> &'static str {
 fn folded(op: Op, x: Number, y: Number) -> Option<Number> {
     Some(match (x, y) {
         (Number::Int(x), Number::Int(y)) => match op {
-            Op::Add => Number::Int(x.checked_add(y)?),
-            Op::Subtract => Number::Int(x.checked_sub(y)?),
-            Op::Multiply => Number::Int(x.checked_mul(y)?),
+            Op::Add => int(x.checked_add(y)),
+            Op::Subtract => int(x.checked_sub(y)),
+            Op::Multiply => int(x.checked_mul(y)),
             Op::FloorDivide if y != 0 => Number::Int(x.checked_sub(x.rem_euclid(y.checked_abs()?) + below(x, y))? / y),
             Op::Remainder if y != 0 => Number::Int(x.rem_euclid(y.checked_abs()?) + below(x, y)),
             Op::Divide if y != 0 => Number::Float(x as f64 / y as f64),
-            Op::Pow if y >= 0 => Number::Int(x.checked_pow(u32::try_from(y).ok()?)?),
+            Op::Pow if y >= 0 => int(u32::try_from(y).ok().and_then(|y| x.checked_pow(y))),
+            Op::Pow if x != 0 => Number::Float((x as f64).powf(y as f64)),
+            Op::BitwiseAnd => Number::Int(x & y),
+            Op::BitwiseOr => Number::Int(x | y),
+            Op::BitwiseXor => Number::Int(x ^ y),
+            Op::BitwiseLeftShift if x == 0 && y >= 0 => Number::Int(0),
+            Op::BitwiseLeftShift if y >= 0 => int((y < 100).then(|| x.checked_mul(1 << y)).flatten()),
+            Op::BitwiseRightShift if y >= 0 => Number::Int(x >> y.min(127)),
             _ => return None,
         },
         (Number::Int(_) | Number::Float(_), Number::Int(_) | Number::Float(_)) => {
@@ -163,6 +170,9 @@ fn folded(op: Op, x: Number, y: Number) -> Option<Number> {
                 Op::Multiply => x * y,
                 Op::Divide if y != 0.0 => x / y,
                 Op::Pow => x.powf(y),
+                Op::Remainder if y != 0.0 => remainder(x, y),
+                // As CPython: the quotient of what a whole number of divisors leaves is whole but for rounding.
+                Op::FloorDivide if y != 0.0 => ((x - remainder(x, y)) / y).round(),
                 _ => return None,
             })
         }
@@ -176,6 +186,17 @@ fn folded(op: Op, x: Number, y: Number) -> Option<Number> {
         ),
         _ => return None,
     })
+}
+
+/// An integer. One that is larger than all that can be computed with stays too large, which whoever uses it says.
+fn int(exact: Option<i128>) -> Number {
+    Number::Int(exact.unwrap_or(i128::MAX))
+}
+
+/// The remainder of floored division, which has the sign of the divisor.
+fn remainder(x: f64, y: f64) -> f64 {
+    let rest = x % y;
+    if rest != 0.0 && (rest < 0.0) != (y < 0.0) { rest + y } else { rest }
 }
 
 /// What takes a remainder from 0 up to that of floored division: it has the sign of the divisor.

@@ -6,7 +6,7 @@ use super::names::Other;
 use super::node::{Id, Number, Part};
 use super::value::Value;
 use ndjit::manipulation::Slice;
-use ndjit::{Array, DType, Expr, Scalar, arange, concat, dtype, eye, linspace, roll, stack, tile, tril, triu};
+use ndjit::{Array, DType, Expr, Scalar, arange, concat, dtype, eye, iinfo, linspace, roll, stack, tile, tril, triu};
 
 /// The result of a call.
 pub(super) fn call(other: Other, given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
@@ -86,13 +86,19 @@ fn extents(given: &Arguments<'_>) -> Result<Vec<usize>, Problem> {
 fn filled(given: &Arguments<'_>, fill: Number) -> Result<Expr, Problem> {
     let shape = extents(given)?;
     let number = Expr::from(fill.scalar(given.column)?);
-    let number = match (given.dtype()?, fill) {
-        (Some(dtype), _) => number.cast(dtype),
+    let dtype = match given.dtype()? {
+        Some(dtype) => dtype,
         // As NumPy's, zeros and ones are floats.
-        (None, _) if given.get("fill_value").is_none() => number.cast(ndjit::default_dtype()),
-        (None, _) => number.cast(number.dtype()),
+        None if given.get("fill_value").is_none() => ndjit::default_dtype(),
+        None => number.dtype(),
     };
-    Ok(number.broadcast_to(shape))
+    if let (Number::Int(n), Ok(limits)) = (fill, iinfo(dtype))
+        && !(limits.min..=limits.max).contains(&n)
+    {
+        let problem = given.problem(format!("{n} is no {dtype}, which goes from {} to {}", limits.min, limits.max));
+        return Err(problem.help("give a dtype that holds it: `dtype=i64`, `dtype=f64`"));
+    }
+    Ok(number.cast(dtype).broadcast_to(shape))
 }
 
 /// Refuses sequences that the memory limit has no room for.
