@@ -1,5 +1,6 @@
 //! How a function is traced, compiled and run, and the settings under which operations are made: for a scope, or globally.
 
+use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::promotion::{Defaults, Policy};
 use ndjit_ir::support::{CastingModes, Device, Restrictions, Support};
 use ndjit_ir::{DType, Result};
@@ -30,11 +31,11 @@ pub enum Lint {
 /// How a function is traced, compiled and run. Nothing here but the policy, casting modes and restrictions changes a result.
 ///
 /// ```
-/// use ndjit::jit;
+/// use ndjit::{VectorWidth, jit};
 ///
 /// let f = jit(|x| x + 1).threads(2).fuse(false);
 /// let config = f.config();
-/// assert_eq!((config.threads, config.fuse, config.vector), (Some(2), false, true));
+/// assert_eq!((config.threads, config.fuse, config.vector), (Some(2), false, VectorWidth::Widest));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -53,8 +54,8 @@ pub struct Config {
     pub threads: Option<usize>,
     /// Whether elementwise ops share kernels.
     pub fuse: bool,
-    /// Whether kernels use vector instructions.
-    pub vector: bool,
+    /// Lanes of the innermost loops of kernels.
+    pub vector: VectorWidth,
     /// What becomes of an operation whose result is [wider](crate::Widening) than its arrays.
     pub on_widening: Lint,
     /// Whether the reference interpreter runs the function, instead of compiled code.
@@ -73,7 +74,7 @@ impl Default for Config {
             restrictions: Restrictions::NONE,
             threads: None,
             fuse: true,
-            vector: true,
+            vector: VectorWidth::default(),
             on_widening: Lint::Allow,
             interpreted: false,
             check_nans: false,

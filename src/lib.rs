@@ -95,6 +95,7 @@ pub use manipulation::{
     step_by, swapaxes, tile, tril, triu, unstack,
 };
 pub use misses::{Miss, forbid_compiling};
+pub use ndjit_codegen::target::VectorWidth;
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
 pub use ndjit_ir::support::{

@@ -2,6 +2,7 @@
 //! scalar code, bit-equal to the interpreter.
 
 use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::interp::{Tensor, eval_graph};
@@ -82,9 +83,9 @@ fn every_op_dtype_and_length() {
             let whole = program(op, dtype, PAIRS);
             let expected = eval_graph(&whole.typed, &operands, &[]).unwrap_or_else(|e| panic!("{e}")).remove(0);
             let bytes: Vec<&[u8]> = operands.iter().map(|t| &t.bytes[..]).collect();
-            for vector in [true, false] {
+            for vector in VectorWidth::ALL {
                 let options = RunOptions { threads: Some(1), vector, ..RunOptions::default() };
-                let what = format!("{op} {dtype}, vector {vector}");
+                let what = format!("{op} {dtype}, {vector:?}");
                 compare(&what, &expected, &run(&whole, &bytes, &options), PAIRS);
                 for n in 0..=LENGTHS {
                     let parts: Vec<&[u8]> = operands.iter().map(|t| &t.bytes[..n * t.dtype.bytes()]).collect();

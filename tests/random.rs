@@ -4,6 +4,7 @@ mod engines;
 
 use engines::{ALL, Matrix, check};
 use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{NodeKind, Places};
 use ndjit_ir::random::{Limits, Program, program, shrink};
@@ -32,7 +33,12 @@ fn small_programs_of_everything() {
 
 #[test]
 fn many_small_programs_fused_and_vectorised() {
-    let matrix = Matrix { fuse: &[true], vector: &[true], threads: &[1], strided: &[false, true] };
+    let matrix = Matrix {
+        fuse: &[true],
+        vector: &[VectorWidth::Bits128, VectorWidth::Widest],
+        threads: &[1],
+        strided: &[false, true],
+    };
     run(1_000..1_400, &Limits { nodes: 16, elements: 140, ..Limits::default() }, matrix);
 }
 

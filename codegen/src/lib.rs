@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod assembly;
 pub mod clif;
 pub mod listing;
 pub mod lower;
@@ -11,6 +12,7 @@ pub mod passes;
 pub mod target;
 pub mod wgsl;
 pub mod work;
+pub mod x64;
 
 pub use lower::{Lowered, Options, Scheduled, TileLoop, lower, lower_observed};
 pub use work::{Memory, Work};

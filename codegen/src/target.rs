@@ -8,6 +8,35 @@ use ndjit_ir::PrimType;
 use ndjit_ir::body::{Prim, Signature};
 use std::fmt;
 
+/// How many lanes the innermost loops work on at once. Results are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum VectorWidth {
+    /// One: no vector instructions.
+    Scalar,
+    /// Those of registers of 128 bits, which every machine has.
+    Bits128,
+    /// Those of the machine's widest registers, where that is faster and there is code for them.
+    #[default]
+    Widest,
+}
+
+impl VectorWidth {
+    /// All, from narrow to wide.
+    pub const ALL: [VectorWidth; 3] = [VectorWidth::Scalar, VectorWidth::Bits128, VectorWidth::Widest];
+
+    /// Whether there are vector instructions.
+    pub const fn is_vector(self) -> bool {
+        !matches!(self, VectorWidth::Scalar)
+    }
+}
+
+/// Whether there are vector instructions; the widest then.
+impl From<bool> for VectorWidth {
+    fn from(vector: bool) -> VectorWidth {
+        if vector { VectorWidth::Widest } else { VectorWidth::Scalar }
+    }
+}
+
 /// How well a target does a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PrimSupport {

@@ -10,12 +10,15 @@ use crate::reduce::Reducer;
 use crate::scan::Scanner;
 use crate::threads::Threads;
 use cranelift_codegen::Context;
-use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::ir::Signature;
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
-use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions, Form};
+use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions, Form, abi};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Split, split};
+use ndjit_codegen::target::VectorWidth;
+use ndjit_codegen::x64;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -26,8 +29,8 @@ use std::time::{Duration, Instant};
 /// What a kernel is compiled for, beside its loops; part of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeOptions {
-    /// Use vector instructions.
-    pub vector: bool,
+    /// Lanes of the innermost loops.
+    pub vector: VectorWidth,
     /// Make machine code; without it the interpreter runs the loops.
     pub compile: bool,
 }
@@ -131,10 +134,8 @@ impl Kernel {
             None => expand(nest)?,
         };
         expanded.verify()?;
-        let options =
-            ClifOptions { vector: options.vector && !matches!(form, Form::Steps { .. }), form, located: false };
-        let mut cost = cost::per_element(&expanded, options.vector);
-        let code = isa.map(|isa| machine_code(&expanded, isa, options)).transpose()?.flatten();
+        let mut cost = cost::per_element(&expanded, options.vector.is_vector() && !matches!(form, Form::Steps { .. }));
+        let code = isa.map(|isa| machine_code(&expanded, isa, options.vector, form)).transpose()?.flatten();
         let code = code.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine)));
         if matches!(code, Code::Interpreted) {
             cost *= cost::INTERPRETED;
@@ -275,10 +276,18 @@ fn note_refusal(error: &ModuleError) {
 }
 
 /// Machine code of an expanded nest; `None` where executable memory is refused.
-fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, options: ClifOptions) -> Result<Option<Machine>> {
-    let ClifKernel { function, constants, .. } = clif::emit(nest, &*isa, options)?;
+fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, width: VectorWidth, form: Form) -> Result<Option<Machine>> {
+    let (function, constants) = match x64::emit_here(nest, form, width)? {
+        Some(x64::Code { bytes, constants, .. }) => (Function::Bytes(bytes), constants),
+        None => {
+            let options = ClifOptions { vector: width.is_vector(), form, located: false };
+            let ClifKernel { function, constants, .. } = clif::emit(nest, &*isa, options)?;
+            (Function::Clif(Box::new(function)), constants)
+        }
+    };
+    let signature = abi::signature(CallConv::triple_default(isa.triple()));
     let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-    let defined = define(&mut module, function);
+    let defined = define(&mut module, &signature, function);
     match defined {
         Ok((entry, bytes)) => {
             Ok(Some(Machine { entry, constants: constants.into(), bytes, module: Mutex::new(Some(module)) }))
@@ -305,17 +314,38 @@ fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, options: ClifOptions) -> R
     }
 }
 
+/// A function that is to become executable.
+enum Function {
+    /// Cranelift's, to be compiled.
+    Clif(Box<cranelift_codegen::ir::Function>),
+    /// Machine code, which can be anywhere.
+    Bytes(Vec<u8>),
+}
+
 /// Compiles a function into the module and makes it executable: its entry and its size in bytes.
 fn define(
     module: &mut JITModule,
-    function: cranelift_codegen::ir::Function,
+    signature: &Signature,
+    function: Function,
 ) -> Result<(Entry, usize), Box<ModuleError>> {
-    let id = module.declare_anonymous_function(&function.signature)?;
-    let mut context = Context::for_function(function);
-    module.define_function(id, &mut context)?;
-    let bytes = context.compiled_code().map_or(0, |code| code.code_info().total_size as usize);
+    let id = module.declare_anonymous_function(signature)?;
+    let bytes = match function {
+        Function::Clif(function) => {
+            let mut context = Context::for_function(*function);
+            module.define_function(id, &mut context)?;
+            context.compiled_code().map_or(0, |code| code.code_info().total_size as usize)
+        }
+        Function::Bytes(bytes) => {
+            module.define_function_bytes(id, CODE_ALIGNMENT, &bytes, &[])?;
+            bytes.len()
+        }
+    };
     module.finalize_definitions()?;
     let address = module.get_finalized_function(id);
-    // SAFETY: the function was declared with the kernels' signature and the host's calling convention.
+    // SAFETY: the function was declared with the kernels' signature and the host's calling convention, which both code generators keep
+    // to.
     Ok((unsafe { std::mem::transmute::<*const u8, Entry>(address) }, bytes))
 }
+
+/// Bytes: a line of the cache.
+const CODE_ALIGNMENT: u64 = 64;

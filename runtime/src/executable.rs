@@ -13,6 +13,7 @@ use crate::spans;
 use crate::threads::{Chunk, Split, Threads, catch};
 use crate::tiles::{PerIndex, Tiles};
 use ndjit_codegen::clif::Cell;
+use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, TileLoop};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -69,8 +70,8 @@ pub enum Output<'a> {
 pub struct RunOptions {
     /// Threads for large kernels: `None` for rayon's global pool, 1 for the calling thread alone.
     pub threads: Option<usize>,
-    /// Use vector instructions.
-    pub vector: bool,
+    /// Lanes of the innermost loops.
+    pub vector: VectorWidth,
     /// Make machine code; without it the interpreter runs the loops.
     pub compile: bool,
     /// Indices of a tile, where several kernels run tile by tile: `None` for as many as stay in a processor's cache.
@@ -79,7 +80,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { threads: None, vector: true, compile: true, tile: None }
+        RunOptions { threads: None, vector: VectorWidth::default(), compile: true, tile: None }
     }
 }
 

@@ -2,10 +2,12 @@
 
 use crate::config::{Config, Settings};
 use crate::jit::Stage;
+use ndjit_codegen::assembly::assembly;
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, Line};
 use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts};
 use ndjit_codegen::wgsl::{self, Pieces};
+use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::explain::Input;
 use ndjit_ir::graph::{Graph, NodeId, Type, Value};
@@ -16,6 +18,9 @@ use ndjit_ir::{DType, Origin, Result};
 use ndjit_runtime::devices::OnGpu;
 use ndjit_runtime::{Program, gpu};
 use std::fmt;
+
+/// What stands above CLIF that this machine does not run.
+const WIDER: &str = "; this machine runs wider vectors instead, see `assembly`; other machines run this";
 
 /// A line of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,11 +82,16 @@ impl Looked<'_> {
             },
             Stage::Clif => self.on_processor(self.parts(|part, ops| {
                 let (isa, nest) = (clif::host_isa()?, self.expanded(part)?);
-                let kernel = clif::emit(&nest, &*isa, ClifOptions { located: true, ..self.options(part) })?;
-                Ok(listing::clif(&kernel, &nest, ops))
+                let options = ClifOptions { vector: self.config.vector.is_vector(), form: part.form, located: true };
+                let kernel = clif::emit(&nest, &*isa, options)?;
+                let mut lines = listing::clif(&kernel, &nest, ops);
+                if x64::emit_here(&nest, part.form, self.config.vector)?.is_some() {
+                    lines.insert(0, Line::plain(WIDER));
+                }
+                Ok(lines)
             })),
             Stage::Assembly => self.on_processor(self.parts(|part, ops| {
-                clif::assembly(&self.expanded(part)?, ops, &*clif::host_isa()?, self.options(part))
+                assembly(&self.expanded(part)?, ops, &*clif::host_isa()?, part.form, self.config.vector)
             })),
             Stage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
             Stage::Spirv => self.modules(|there, module| {
@@ -89,10 +99,6 @@ impl Looked<'_> {
                 Ok(text.lines().map(Line::plain).collect())
             }),
         }
-    }
-
-    fn options(&self, part: &Part) -> ClifOptions {
-        ClifOptions { vector: self.config.vector, form: part.form, located: false }
     }
 
     fn expanded(&self, part: &Part) -> Result<LoopNest> {

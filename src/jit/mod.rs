@@ -26,6 +26,7 @@ pub use staged::{Lowered, Traced};
 
 use crate::config::{Config, Lint};
 use crate::expr::Expr;
+use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
 use ndjit_ir::{Place, Result};
@@ -235,19 +236,23 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.fuse = fuse)
     }
 
-    /// The same function with or without vector instructions. Results are the same, bit for bit.
+    /// The same function with or without vector instructions, or with those of [one width](VectorWidth). Results are the same, bit for
+    /// bit.
     ///
     /// ```
-    /// use ndjit::{Array, jit};
+    /// use ndjit::{Array, VectorWidth, jit};
     ///
     /// let f = jit!(|x| x.exp());
     /// let x = Array::from([0.1f32, 0.2, 0.3, 0.4, 0.5]);
     /// let y = f(&x).to_vec::<f32>()?;
-    /// assert_eq!(f.vector(false)(&x).to_vec::<f32>()?, y);
+    /// let narrow = f.vector(VectorWidth::Bits128);
+    /// assert_eq!(narrow(&x).to_vec::<f32>()?, y);
+    /// assert_eq!(narrow.vector(false)(&x).to_vec::<f32>()?, y);
     /// # Ok::<(), ndjit::Error>(())
     /// ```
-    pub fn vector(self, vector: bool) -> Jitted<M, N, F> {
-        self.configured(|c| c.vector = vector)
+    pub fn vector(self, width: impl Into<VectorWidth>) -> Jitted<M, N, F> {
+        let width = width.into();
+        self.configured(|c| c.vector = width)
     }
 
     /// What becomes of an operation whose result is [wider](crate::Widening) than the arrays it is computed from, as `f64` from

@@ -6,6 +6,7 @@ mod given;
 pub use given::{Difference, Given, compare, lowered};
 use ndjit_codegen::Lowered;
 use ndjit_codegen::passes::expand::expand;
+use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::LoopNest;
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 #[derive(Clone, Copy)]
 pub struct Matrix {
     pub fuse: &'static [bool],
-    pub vector: &'static [bool],
+    pub vector: &'static [VectorWidth],
     pub threads: &'static [usize],
     /// Whether parameters are strided parts of larger buffers, or dense.
     pub strided: &'static [bool],
@@ -26,7 +27,7 @@ pub struct Matrix {
 
 /// Every configuration.
 pub const ALL: Matrix =
-    Matrix { fuse: &[true, false], vector: &[true, false], threads: &[1, 2, 8], strided: &[false, true] };
+    Matrix { fuse: &[true, false], vector: &VectorWidth::ALL, threads: &[1, 2, 8], strided: &[false, true] };
 
 /// Runs `program` everywhere.
 ///
@@ -52,7 +53,7 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
             }
             for &vector in matrix.vector {
                 for &threads in matrix.threads {
-                    let engine = of(&format!("compiled, vector {vector}, threads {threads}"));
+                    let engine = of(&format!("compiled, {vector:?}, threads {threads}"));
                     // One index, some, or all that there are make a tile.
                     let tile = Some([1, 3, usize::MAX][threads % 3]);
                     let options = RunOptions { threads: Some(threads), vector, tile, ..RunOptions::default() };

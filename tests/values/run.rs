@@ -1,6 +1,7 @@
 //! Functions by their golden names, run on the interpreter and as machine code, which must agree bit for bit.
 
 use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::interp::{Tensor, eval_graph};
@@ -54,7 +55,7 @@ pub fn run(function: Function, operands: &[Tensor]) -> Result<Tensor, String> {
     let options = Options { policy: policy(), ..Options::default() };
     let lowered = lower(&graph, &Places::default(), &layouts, &options).map_err(|e| e.to_string())?;
     let expected = eval_graph(&lowered.typed, operands, &[]).map_err(|e| e.to_string())?.remove(0);
-    for vector in [true, false] {
+    for vector in VectorWidth::ALL {
         let options = RunOptions { vector, threads: Some(1), ..RunOptions::default() };
         let executable = Executable::new(&lowered, &options).map_err(|e| e.to_string())?;
         let mut outputs = [Output::Fresh(None)];

@@ -45,7 +45,7 @@ pub fn literal_cells(dtype: DType, bits: &[u64]) -> Vec<Cell> {
 }
 
 /// Bytes of a cell.
-pub(super) const CELL: i32 = 16;
+pub(crate) const CELL: i32 = 16;
 
 /// The signature of every kernel.
 pub fn signature(call_conv: CallConv) -> Signature {

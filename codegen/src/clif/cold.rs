@@ -12,7 +12,7 @@ use ndjit_ir::PrimType;
 use ndjit_ir::body::{Body, InstKind};
 
 /// Whether the body of an `if` is so long that it runs lane by lane.
-pub(super) fn is_long(inner: &Body) -> bool {
+pub(crate) fn is_long(inner: &Body) -> bool {
     let is_simple = |kind: &InstKind| matches!(kind, InstKind::Const(_) | InstKind::Prim(_));
     let code = inner.insts.iter().filter(|inst| !matches!(inst.kind, InstKind::Const(_))).count();
     code > 48 || !inner.insts.iter().all(|inst| is_simple(&inst.kind))

@@ -8,15 +8,16 @@ use std::sync::Arc;
 
 /// The table while it grows. Offsets are in bytes from its start and stay valid.
 #[derive(Default)]
-pub(super) struct Constants {
-    pub(super) cells: Vec<Cell>,
+pub(crate) struct Constants {
+    pub(crate) cells: Vec<Cell>,
     known: FxHashMap<Cell, i32>,
     tables: FxHashMap<Arc<Table>, i32>,
+    vectors: FxHashMap<[u8; 64], i32>,
 }
 
 impl Constants {
     /// The offset of a cell with one value in all lanes.
-    pub(super) fn splat(&mut self, ty: PrimType, bits: u64) -> i32 {
+    pub(crate) fn splat(&mut self, ty: PrimType, bits: u64) -> i32 {
         let cell = Cell::splat(ty, bits);
         let next = self.cells.len() as i32 * CELL;
         *self.known.entry(cell).or_insert_with(|| {
@@ -25,8 +26,17 @@ impl Constants {
         })
     }
 
+    /// The offset of a vector of 512 bits.
+    pub(crate) fn vector(&mut self, bytes: [u8; 64]) -> i32 {
+        let next = self.cells.len() as i32 * CELL;
+        *self.vectors.entry(bytes).or_insert_with(|| {
+            self.cells.extend(bytes.as_chunks::<16>().0.iter().map(|&chunk| Cell(chunk)));
+            next
+        })
+    }
+
     /// The offset of a table's entries, one after the other in their stored size.
-    pub(super) fn table(&mut self, table: &Arc<Table>) -> i32 {
+    pub(crate) fn table(&mut self, table: &Arc<Table>) -> i32 {
         if let Some(&offset) = self.tables.get(table) {
             return offset;
         }

@@ -49,13 +49,14 @@ pub(super) struct Emitter<'a, 'f> {
 }
 
 /// What instructions to come are for, which goes with them as their source location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Located {
     /// This register of the body.
     Register(Reg),
     /// Storing this output.
     Store(usize),
     /// The loops.
+    #[default]
     Nowhere,
 }
 

@@ -8,10 +8,9 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod abi;
-mod assembly;
 mod body;
 mod cold;
-mod constants;
+pub(crate) mod constants;
 mod lanes;
 mod memory;
 mod nest;
@@ -21,8 +20,9 @@ mod steps;
 mod vector;
 
 pub use abi::{Cell, literal_cells};
-pub use assembly::assembly;
+pub(crate) use cold::is_long;
 pub(crate) use lanes::Located;
+pub(crate) use nest::most_alive;
 
 use crate::passes::{expand, legalize};
 use crate::target::Target;
@@ -100,12 +100,7 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     let LoopBody::Prims { body, hoisted } = &nest.body else {
         return Err(Error::new(ErrorCode::Verify, "clif: the nest is not expanded into primitives"));
     };
-    check(nest, *hoisted)?;
-    match options.form {
-        Form::Plain | Form::Columns | Form::Pairs => {}
-        Form::Rows => check_rows(nest)?,
-        Form::Steps { accumulators } => check_steps(nest, accumulators)?,
-    }
+    check(nest, *hoisted, options.form)?;
     if isa.pointer_bits() != 64 || isa.endianness() != cranelift_codegen::ir::Endianness::Little {
         return Err(Error::new(ErrorCode::Backend, format!("clif: no code generation for {}", isa.triple())));
     }
@@ -138,7 +133,17 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     Ok(ClifKernel { function, constants: emitted.cells, lanes: lanes as usize })
 }
 
-fn check(nest: &LoopNest, hoisted: usize) -> Result<()> {
+/// Whether a nest is one that code is generated for.
+pub(crate) fn check(nest: &LoopNest, hoisted: usize, form: Form) -> Result<()> {
+    check_operands(nest, hoisted)?;
+    match form {
+        Form::Plain | Form::Columns | Form::Pairs => Ok(()),
+        Form::Rows => check_rows(nest),
+        Form::Steps { accumulators } => check_steps(nest, accumulators),
+    }
+}
+
+fn check_operands(nest: &LoopNest, hoisted: usize) -> Result<()> {
     let LoopBody::Prims { body, .. } = &nest.body else { return Ok(()) };
     let inputs = nest.inputs.iter().flat_map(|a| a.dtype.storage()).chain(nest.literals.iter().flat_map(|d| d.repr()));
     let outputs = nest.outputs.iter().flat_map(|a| a.dtype.storage());

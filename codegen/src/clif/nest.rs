@@ -88,7 +88,7 @@ fn size(body: &Body) -> usize {
 }
 
 /// The largest number of instruction results alive at once.
-fn most_alive(body: &Body) -> usize {
+pub(crate) fn most_alive(body: &Body) -> usize {
     let mut last = vec![0; body.types.len()];
     for (at, inst) in body.insts.iter().enumerate() {
         inst.args.iter().for_each(|a| last[a.index()] = at);

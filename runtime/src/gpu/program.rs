@@ -15,6 +15,7 @@ use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
 use crate::reduce::element;
 use crate::spans;
+use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::wgsl::Step;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::literal::Literal;
@@ -67,7 +68,10 @@ impl Program {
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
             } else if let Placement::Cpu(_) = placement {
-                Work::Cpu(Cpu.compile(nest, CodeOptions { vector: true, compile: true })?, geometry.clone())
+                Work::Cpu(
+                    Cpu.compile(nest, CodeOptions { vector: VectorWidth::default(), compile: true })?,
+                    geometry.clone(),
+                )
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
                 let dispatches = Dispatches::new(gpu, nest, geometry, &sizes);

@@ -56,8 +56,7 @@ fn flat(types: &[PrimType], results: &[PrimType], f: impl FnOnce(&mut BodyBuilde
 
 /// Checks a nest of rank 1 without literals at many lengths, in vector and scalar code.
 fn check_lengths(nest: &LoopNest) {
-    for vector in [false, true] {
-        let compiled = compile(nest, vector);
+    for compiled in compile(nest) {
         for length in (0..=67).chain([127, 1000]) {
             check(&compiled, nest, &[length], &[], length as u64, false);
         }
@@ -107,10 +106,11 @@ fn shifts_by_one_count_for_all_lanes() {
             let mut plain = nest(1, &[array, (dtype(ty), Broadcast)], &[dtype(ty)], &[array, array], body);
             let LoopBody::Prims { hoisted, .. } = &mut plain.body else { panic!("primitives") };
             *hoisted = 1;
-            let compiled = compile(&plain, true);
-            for count in [0, 1, 7, 8, 9, 15, 16, 31, 32, 33, 63, 64, 65, 128, 200, u64::MAX] {
-                for length in [0, 66, 129] {
-                    check(&compiled, &plain, &[length], &[vec![count & ty.mask()]], count, false);
+            for compiled in compile(&plain) {
+                for count in [0, 1, 7, 8, 9, 15, 16, 31, 32, 33, 63, 64, 65, 128, 200, u64::MAX] {
+                    for length in [0, 66, 129] {
+                        check(&compiled, &plain, &[length], &[vec![count & ty.mask()]], count, false);
+                    }
                 }
             }
         }
@@ -307,8 +307,7 @@ fn strides_broadcasts_and_ranks() {
                 (4, vec![vec![2, 1, 3, 17]]),
             ] {
                 let plain = nest(rank, &[(dtype, x), (dtype, y)], &[dtype], &[(dtype, out)], body.clone());
-                for vector in [false, true] {
-                    let compiled = compile(&plain, vector);
+                for compiled in compile(&plain) {
                     for (i, extents) in extents.iter().enumerate() {
                         check(&compiled, &plain, extents, &literals, i as u64, false);
                         check(&compiled, &plain, extents, &literals, i as u64, true);

@@ -2,8 +2,10 @@
 //! byte of memory with what the reference evaluation of the body gives.
 
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
-use ndjit_codegen::clif::{Cell, ClifOptions, emit, host_isa, literal_cells};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use ndjit_codegen::clif::{Cell, ClifOptions, Form, emit, host_isa, literal_cells};
+use ndjit_codegen::target::VectorWidth;
+use ndjit_codegen::x64;
 use ndjit_ir::body::Body;
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, PrimType};
@@ -19,18 +21,36 @@ pub struct Compiled {
 
 type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
 
-/// Compiles an expanded nest.
-pub fn compile(nest: &LoopNest, vector: bool) -> Compiled {
+/// Compiles an expanded nest in all widths this machine has for it.
+pub fn compile(nest: &LoopNest) -> Vec<Compiled> {
+    VectorWidth::ALL.into_iter().filter_map(|width| compile_for(nest, width)).collect()
+}
+
+/// Compiles an expanded nest; `None` if it has no wider code.
+pub fn compile_for(nest: &LoopNest, width: VectorWidth) -> Option<Compiled> {
     let isa = host_isa().unwrap();
-    let kernel = emit(nest, &*isa, ClifOptions { vector, ..ClifOptions::default() }).unwrap_or_else(|e| panic!("{e}"));
+    let options = ClifOptions { vector: width.is_vector(), ..ClifOptions::default() };
+    if width == VectorWidth::Widest {
+        let code = x64::is_supported().then(|| x64::emit(nest, Form::Plain).unwrap_or_else(|e| panic!("{e}")))??;
+        let signature = emit(nest, &*isa, options).unwrap().function.signature.clone();
+        let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
+        let id = module.declare_function("kernel", Linkage::Export, &signature).unwrap();
+        module.define_function_bytes(id, 64, &code.bytes, &[]).unwrap_or_else(|e| panic!("{e:?}"));
+        return Some(finish(module, id, code.constants, code.lanes));
+    }
+    let kernel = emit(nest, &*isa, options).unwrap_or_else(|e| panic!("{e}"));
     let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
     let id = module.declare_function("kernel", Linkage::Export, &kernel.function.signature).unwrap();
     let text = kernel.to_string();
     let mut context = cranelift_codegen::Context::for_function(kernel.function);
     module.define_function(id, &mut context).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    Some(finish(module, id, kernel.constants, kernel.lanes))
+}
+
+fn finish(mut module: JITModule, id: FuncId, constants: Vec<Cell>, lanes: usize) -> Compiled {
     module.finalize_definitions().unwrap();
     let code = module.get_finalized_function(id);
-    Compiled { module: ManuallyDrop::new(module), code, constants: kernel.constants, lanes: kernel.lanes }
+    Compiled { module: ManuallyDrop::new(module), code, constants, lanes }
 }
 
 impl Drop for Compiled {

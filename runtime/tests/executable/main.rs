@@ -33,7 +33,7 @@ fn every_dtype_and_engine_gives_the_interpreters_bits() {
     for dtype in DType::ALL.into_iter().filter(|&d| d != DType::Bool) {
         let program = lowered(&axpy(dtype, &[67]));
         let params = [tensor(dtype, &[67], 1), tensor(dtype, &[67], 2)];
-        for (vector, compile) in [(true, true), (false, true), (true, false)] {
+        for (vector, compile) in reductions::ENGINES {
             let options = RunOptions { vector, compile, ..RunOptions::default() };
             let executable = check(&program, &options, &params, &[]);
             let kernel = executable.kernels().next().unwrap();

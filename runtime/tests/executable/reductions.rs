@@ -3,6 +3,7 @@
 
 use crate::programs::lowered;
 use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::interp::{Tensor, eval_graph};
@@ -45,7 +46,12 @@ pub fn elements(dtype: DType, shape: &[usize], specials: bool) -> Tensor {
     .unwrap()
 }
 
-pub const ENGINES: [(bool, bool); 3] = [(true, true), (false, true), (true, false)];
+pub const ENGINES: [(VectorWidth, bool); 4] = [
+    (VectorWidth::Widest, true),
+    (VectorWidth::Bits128, true),
+    (VectorWidth::Scalar, true),
+    (VectorWidth::Widest, false),
+];
 
 /// Runs a program on bytes with these options and compares with the tensors that are expected.
 pub fn check(program: &Lowered, options: &RunOptions, bytes: &[&[u8]], expected: &[Tensor], what: &str) {
@@ -61,8 +67,8 @@ pub fn check(program: &Lowered, options: &RunOptions, bytes: &[&[u8]], expected:
     }
 }
 
-pub fn options(vector: bool, compile: bool, threads: usize) -> RunOptions {
-    RunOptions { vector, compile, threads: Some(threads), tile: None }
+pub fn options(vector: impl Into<VectorWidth>, compile: bool, threads: usize) -> RunOptions {
+    RunOptions { vector: vector.into(), compile, threads: Some(threads), tile: None }
 }
 
 fn all_dtypes() -> impl Iterator<Item = (Reduction, DType)> {
@@ -106,6 +112,7 @@ fn numbers_of_elements_around_lanes_blocks_and_tiles() {
                     }
                     if kept * n < 4000 {
                         check(&lowered, &options(false, true, 2), &[&params[0].bytes], &expected, &text);
+                        check(&lowered, &options(VectorWidth::Bits128, true, 2), &[&params[0].bytes], &expected, &text);
                         check(&lowered, &options(true, false, 2), &[&params[0].bytes], &expected, &text);
                     }
                 }

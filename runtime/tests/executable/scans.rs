@@ -3,6 +3,7 @@
 
 use crate::programs::lowered;
 use crate::reductions::{ENGINES, check, elements, options};
+use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::interp::{Tensor, eval_graph};
@@ -60,6 +61,7 @@ fn numbers_of_elements_around_blocks_and_tiles() {
                     }
                     if kept * n < 4000 {
                         check(&lowered, &options(false, true, 2), &[&params[0].bytes], &expected, &text);
+                        check(&lowered, &options(VectorWidth::Bits128, true, 2), &[&params[0].bytes], &expected, &text);
                         check(&lowered, &options(true, false, 2), &[&params[0].bytes], &expected, &text);
                     }
                 }

@@ -2,6 +2,7 @@
 
 use crate::programs::tensor;
 use ndjit_codegen::Lowered;
+use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::DType;
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
@@ -50,16 +51,16 @@ impl Drop for Guarded {
     }
 }
 
-fn options(vector: bool, tile: Option<usize>) -> RunOptions {
+fn options(vector: VectorWidth, tile: Option<usize>) -> RunOptions {
     RunOptions { vector, threads: Some(1), tile, ..RunOptions::default() }
 }
 
-/// Runs a program on operands at the ends and at the starts of pages, vectors or not, and compares with the interpreter's results.
+/// Runs a program on operands at the ends and at the starts of pages, in each width of vectors, and compares with the interpreter's results.
 /// Launches of several kernels have tiles of this length.
 pub fn check(program: &Lowered, params: &[(DType, Vec<usize>)], tile: Option<usize>) {
     let params: Vec<_> = params.iter().enumerate().map(|(n, (dtype, shape))| tensor(*dtype, shape, n)).collect();
     let expected = eval_graph(&program.typed, &params, &[]).unwrap();
-    for vector in [true, false] {
+    for vector in VectorWidth::ALL {
         let executable = Executable::new(program, &options(vector, tile)).unwrap_or_else(|e| panic!("{e}"));
         for at_end in [true, false] {
             let mut inputs: Vec<Guarded> = params.iter().map(|p| Guarded::new(&p.bytes, at_end)).collect();
@@ -70,7 +71,8 @@ pub fn check(program: &Lowered, params: &[(DType, Vec<usize>)], tile: Option<usi
             executable.run(arguments, &[], &mut into).unwrap();
             for (output, expected) in outputs.iter_mut().zip(&expected) {
                 let found = Tensor { bytes: output.bytes().to_vec(), ..expected.clone() };
-                assert!(found.same_bits(expected), "{:?}", program.simplified);
+                let what = format_args!("{vector:?}, tile {tile:?}, at end {at_end}\n{}", program.simplified);
+                assert!(found.same_bits(expected), "{what}\nfound {found:?}\nexpected {expected:?}");
             }
         }
     }
@@ -88,12 +90,12 @@ pub fn assert_faults(test: &str, variable: &str, what: &str) {
 pub type Program = (Lowered, Vec<(DType, Vec<usize>)>);
 
 /// Asserts that each of these programs of one parameter faults on an array that is an element shorter than it was made for, at its end or
-/// its start, vectors or not. `test` is the name of the test that does only this.
+/// its start, in each width of vectors. `test` is the name of the test that does only this.
 pub fn assert_all_fault(test: &str, programs: &[Program], tile: Option<usize>) {
     const CHILD: &str = "NDJIT_TEST_TOO_FAR";
     if let Some(planted) = std::env::var_os(CHILD) {
         let planted: Vec<usize> = planted.to_str().unwrap().split(' ').map(|number| number.parse().unwrap()).collect();
-        let [which, at_end, vector] = planted[..] else { panic!("a program, a side, vectors or not") };
+        let [which, at_end, vector] = planted[..] else { panic!("a program, a side, a width of vectors") };
         let (program, params) = &programs[which];
         let (dtype, shape) = &params[0];
         let size = shape.iter().product::<usize>() * dtype.bytes();
@@ -102,12 +104,12 @@ pub fn assert_all_fault(test: &str, programs: &[Program], tile: Option<usize>) {
         // SAFETY: none: reading all of it is meant to fault, in a process made for it.
         let bytes = unsafe { std::slice::from_raw_parts(start, size) };
         let mut outputs: Vec<Output> = program.stored.iter().map(|_| Output::Fresh(None)).collect();
-        let executable = Executable::new(program, &options(vector == 1, tile)).unwrap();
+        let executable = Executable::new(program, &options(VectorWidth::ALL[vector], tile)).unwrap();
         let run = executable.run([Argument::Borrowed(bytes)], &[], &mut outputs);
         panic!("no fault, {run:?}");
     }
     for which in 0..programs.len() {
-        for (at_end, vector) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        for (at_end, vector) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)] {
             assert_faults(test, CHILD, &format!("{which} {at_end} {vector}"));
         }
     }

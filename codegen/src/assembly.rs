@@ -1,11 +1,12 @@
 //! Machine code as people read it: instructions in groups, above each the line of the loops that it does.
 //!
-//! Code for x86-64 is disassembled from its bytes, by iced-x86. For other machines Cranelift's own listing is shown, which does not say
+//! Code for x86-64, Cranelift's and [wider](crate::x64), is disassembled from its bytes, by iced-x86. For other machines Cranelift's own listing is shown, which does not say
 //! what instructions are for.
 
-use super::lanes::Located;
-use super::{ClifOptions, emit};
+use crate::clif::{ClifOptions, Form, Located, emit};
 use crate::listing::{Line, Registers};
+use crate::target::VectorWidth;
+use crate::x64;
 use cranelift_codegen::Context;
 use cranelift_codegen::isa::TargetIsa;
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter, OpKind, SymbolResolver, SymbolResult};
@@ -14,39 +15,55 @@ use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The machine code of a nest over primitives, which was expanded from these ops.
+/// The machine code that this machine runs a nest over primitives by, which was expanded from these ops.
 ///
 /// # Errors
-/// Those of [`emit`]; `Backend` if Cranelift cannot compile what it emits.
-pub fn assembly(nest: &LoopNest, ops: &OpBody, isa: &dyn TargetIsa, options: ClifOptions) -> Result<Vec<Line>> {
-    let kernel = emit(nest, isa, ClifOptions { located: true, ..options })?;
+/// Those of [`emit`] and of [`x64::emit`]; `Backend` if Cranelift cannot compile what it emits.
+pub fn assembly(
+    nest: &LoopNest,
+    ops: &OpBody,
+    isa: &dyn TargetIsa,
+    form: Form,
+    width: VectorWidth,
+) -> Result<Vec<Line>> {
+    if let Some(code) = x64::emit_here(nest, form, width)? {
+        let heading = format!("; {} bytes for {} with AVX-512", code.bytes.len(), isa.triple());
+        return Ok(disassembly(nest, ops, Line::plain(heading), &code.bytes, &code.places));
+    }
+    let kernel = emit(nest, isa, ClifOptions { vector: width.is_vector(), form, located: true })?;
     let mut context = Context::for_function(kernel.function);
     context.set_disasm(true);
     let code = context.compile(isa, &mut Default::default()).map_err(|e| {
         Error::new(ErrorCode::Backend, "compile: code generation failed").fact(format_args!("{:?}", e.inner))
     })?;
     let heading = Line::plain(format!("; {} bytes for {}", code.code_buffer().len(), isa.triple()));
-    let (LoopBody::Prims { body, .. }, "x86_64") = (&nest.body, isa.triple().architecture.to_string().as_str()) else {
+    if isa.triple().architecture.to_string() != "x86_64" {
         let listing = code.vcode.as_deref().unwrap_or_default();
         return Ok(std::iter::once(heading).chain(listing.lines().map(Line::plain)).collect());
-    };
-    let registers = Registers::new(body, ops);
-    let doing = Doing::new(nest);
+    }
     let places: Vec<(u32, u32, Located)> =
         code.buffer.get_srclocs_sorted().iter().map(|s| (s.start, s.end, Located::of(s.loc))).collect();
+    Ok(disassembly(nest, ops, heading, code.code_buffer(), &places))
+}
+
+/// Machine code for x86-64, of which bytes from one offset to another are for something.
+fn disassembly(nest: &LoopNest, ops: &OpBody, heading: Line, code: &[u8], places: &[(u32, u32, Located)]) -> Vec<Line> {
+    let LoopBody::Prims { body, .. } = &nest.body else { return vec![heading] };
+    let registers = Registers::new(body, ops);
+    let doing = Doing::new(nest);
     let place = |at: u32| {
         let next = places.partition_point(|&(start, ..)| start <= at);
         let known = next.checked_sub(1).and_then(|n| places.get(n));
         known.filter(|&&(_, end, _)| at < end).map_or(Located::Nowhere, |&(.., located)| located)
     };
-    let labels = labels(code.code_buffer());
+    let labels = labels(code);
     let mut formatter = IntelFormatter::with_options(Some(Box::new(Labels(labels.clone()))), None);
     formatter.options_mut().set_rip_relative_addresses(true);
     formatter.options_mut().set_space_after_operand_separator(true);
     formatter.options_mut().set_show_branch_size(false);
     let mut lines = vec![heading];
     let mut current = Located::Nowhere;
-    for instruction in Decoder::new(64, code.code_buffer(), DecoderOptions::NONE).iter() {
+    for instruction in Decoder::new(64, code, DecoderOptions::NONE).iter() {
         let located = place(instruction.ip() as u32);
         let origin = registers.of(located);
         if let Some(label) = labels.get(&instruction.ip()) {
@@ -60,7 +77,7 @@ pub fn assembly(nest: &LoopNest, ops: &OpBody, isa: &dyn TargetIsa, options: Cli
         formatter.format(&instruction, &mut text);
         lines.push(Line { text, origin });
     }
-    Ok(lines)
+    lines
 }
 
 /// The lines of a nest that instructions do.

@@ -1,0 +1,634 @@
+//! Registers for values: one pass over the instructions, which evicts the value whose next use is farthest (Belady 1966; on straight
+//! lines, Poletto and Sarkar 1999 call such passes linear scan).
+//!
+//! A value that can be loaded again from where it came is dropped without being written. What happens out of the way may use all
+//! registers and puts back what it took.
+
+use super::assembler::{Address, Assembler, Operand, When};
+use super::forms::{self, Form, Memory, Size};
+use super::frame::{Frame, POINTERS};
+use super::inst::{Base, Class, Element, If, Inst, Kind, Place, V, Values};
+use iced_x86::{Code, Register};
+use ndjit_ir::PrimType;
+use smallvec::{SmallVec, smallvec};
+
+/// Vector registers, then mask registers.
+const VECTORS: u8 = 32;
+const ALL: usize = 40;
+const NONE: u8 = u8::MAX;
+
+/// What is where, between two instructions.
+#[derive(Clone)]
+struct State {
+    holds: [Option<V>; ALL],
+    /// The register of each value.
+    register: Vec<u8>,
+    /// Where each value that was evicted is.
+    slot: Vec<Option<i32>>,
+    /// Slots that no value has any more.
+    free: Vec<i32>,
+    /// Registers that must keep what they hold: those of pinned values, of results of what is out of the way.
+    fixed: u64,
+}
+
+/// An allocation of one stretch of instructions.
+pub(super) struct Allocator<'a> {
+    values: &'a Values,
+    frame: &'a mut Frame,
+    code: &'a mut Assembler,
+    /// Positions at which each value is used, the next one last.
+    uses: Vec<Vec<u32>>,
+    state: State,
+    /// Registers of the instruction at hand.
+    busy: u64,
+    position: u32,
+    /// There were too few registers for an instruction.
+    pub(super) failed: bool,
+}
+
+impl<'a> Allocator<'a> {
+    /// Prepares for `insts`, after which values in `last` are used. Registers in `reserved` are not touched but for the values that are
+    /// pinned to them.
+    pub(super) fn new(
+        values: &'a Values,
+        frame: &'a mut Frame,
+        code: &'a mut Assembler,
+        insts: &[Inst],
+        last: &[V],
+        reserved: u64,
+    ) -> Allocator<'a> {
+        let mut uses = vec![Vec::new(); values.len()];
+        let mut position = 0;
+        note_uses(insts, &mut uses, &mut position);
+        last.iter().for_each(|v| uses[v.0 as usize].push(position));
+        uses.iter_mut().for_each(|uses| uses.reverse());
+        let mut register = vec![NONE; values.len()];
+        let mut holds = [None; ALL];
+        for n in 0..values.len() as u32 {
+            if let Some(pinned) = values.get(V(n)).pinned {
+                register[n as usize] = pinned;
+                holds[pinned as usize] = Some(V(n));
+            }
+        }
+        let state = State { holds, register, slot: vec![None; values.len()], free: Vec::new(), fixed: reserved };
+        Allocator { values, frame, code, uses, state, busy: 0, position: 0, failed: false }
+    }
+
+    /// Gives registers to all instructions and writes them down.
+    pub(super) fn run(&mut self, insts: &[Inst]) {
+        for inst in insts {
+            self.code.located = inst.located;
+            self.busy = 0;
+            let at = self.position;
+            self.position += 1;
+            match &inst.kind {
+                Kind::If(inner) => self.branch(inst, inner, at),
+                _ => self.instruction(inst, at),
+            }
+        }
+    }
+
+    /// Moves values into pinned registers of others, all at once: what accumulators are after a step.
+    pub(super) fn carry(&mut self, moves: &[(V, V)]) {
+        self.busy = 0;
+        let mut pending: Vec<(u8, V)> = Vec::new();
+        for &(to, value) in moves {
+            let Some(to) = self.values.get(to).pinned else { continue };
+            if self.state.register[value.0 as usize] != to {
+                pending.push((to, value));
+            }
+        }
+        // What a pending move overwrites and another one reads goes first; of a cycle one value goes through memory.
+        while !pending.is_empty() {
+            let reads = |register: u8, pending: &[(u8, V)], state: &State| {
+                pending.iter().any(|&(to, value)| to != register && state.register[value.0 as usize] == register)
+            };
+            if let Some(n) = pending.iter().position(|&(to, _)| !reads(to, &pending, &self.state)) {
+                let (to, value) = pending.swap_remove(n);
+                self.move_to(to, value);
+            } else {
+                let (_, value) = pending[0];
+                self.spill(value);
+                self.state.register[value.0 as usize] = NONE;
+            }
+        }
+    }
+
+    /// Puts a value into a register, whatever that holds.
+    fn move_to(&mut self, to: u8, value: V) {
+        let from = self.state.register[value.0 as usize];
+        if from == NONE {
+            self.load(value, to);
+        } else {
+            self.copy(to, from);
+        }
+    }
+
+    fn instruction(&mut self, inst: &Inst, at: u32) {
+        let mask = match inst.mask {
+            Some(mask) => self.in_register(mask, at),
+            None => NONE,
+        };
+        match &inst.kind {
+            Kind::Plain(form) => {
+                let mut operands: SmallVec<[Operand; 4]> = smallvec![];
+                for (n, &arg) in inst.args.iter().enumerate() {
+                    let size = form.operands[(n + 1).min(2)];
+                    let memory = if n + 1 == inst.args.len() { form.memory } else { Memory::No };
+                    operands.push(self.operand(arg, size, memory, at));
+                }
+                // Forms that make a mask of nothing: `k0` in all places.
+                while inst.args.is_empty() && operands.len() < 2 {
+                    operands.push(Operand::Register(Register::K0));
+                }
+                self.release(inst, at);
+                if let Some(result) = inst.result {
+                    let to = self.define(result, at, None);
+                    operands.insert(0, Operand::Register(name(to, form.operands[0])));
+                    operands.extend(inst.immediate.map(Operand::Immediate8));
+                    self.write(*form, &operands, mask, inst.zeroing);
+                    self.defined(result);
+                }
+            }
+            Kind::Tied(form) => {
+                let mut operands: SmallVec<[Operand; 4]> = smallvec![];
+                for (n, &arg) in inst.args.iter().enumerate().skip(1) {
+                    let memory = if n + 1 == inst.args.len() { form.memory } else { Memory::No };
+                    operands.push(self.operand(arg, form.operands[2], memory, at));
+                }
+                if let Some(result) = inst.result {
+                    let to = self.tie(inst, result, inst.args[0], at);
+                    operands.insert(0, Operand::Register(name(to, form.operands[0])));
+                    operands.extend(inst.immediate.map(Operand::Immediate8));
+                    self.write(*form, &operands, mask, inst.zeroing);
+                    self.defined(result);
+                }
+            }
+            Kind::Fma(ty) => self.fma(inst, *ty, at),
+            Kind::Copy => {
+                let from = self.in_register(inst.args[0], at);
+                self.release(inst, at);
+                if let Some(result) = inst.result {
+                    let held = self.state.register[result.0 as usize];
+                    let to = if held == NONE { self.define(result, at, Some(from)) } else { held };
+                    if to != from {
+                        self.copy(to, from);
+                    }
+                    self.defined(result);
+                }
+            }
+            Kind::Load(form, element) => {
+                let address = self.element(*element);
+                self.release(inst, at);
+                if let Some(result) = inst.result {
+                    let to = self.define(result, at, None);
+                    let to = Operand::Register(name(to, form.operands[0]));
+                    self.write(*form, &[to, Operand::Memory(address)], mask, inst.zeroing);
+                    self.defined(result);
+                }
+            }
+            Kind::Store(form, element) => {
+                let value = self.in_register(inst.args[0], at);
+                let address = self.element(*element);
+                let value = Operand::Register(name(value, form.operands[0]));
+                self.write(*form, &[Operand::Memory(address), value], mask, false);
+                self.release(inst, at);
+            }
+            Kind::Gather(ty, offset) => self.gather(inst, *ty, *offset, at),
+            Kind::If(_) => {}
+        }
+    }
+
+    /// A product and sum: the result takes the register of an operand that is not used any more, if there is one.
+    fn fma(&mut self, inst: &Inst, ty: PrimType, at: u32) {
+        let (Some(result), &[a, b, c]) = (inst.result, &inst.args[..]) else { return };
+        let [first_second, first_third, sum] = forms::fma(ty);
+        let dies = |s: &Self, v: V| {
+            s.state.register[v.0 as usize] != NONE && s.values.get(v).pinned.is_none() && !s.is_used_after(v, at)
+        };
+        let memory = Memory::Broadcast(ty.bits());
+        // The form, what the result replaces, the second and the third operand, which may be in memory.
+        let (form, tied, second, third) = if dies(self, c) {
+            let swap = self.state.register[a.0 as usize] == NONE;
+            if swap { (sum, c, b, a) } else { (sum, c, a, b) }
+        } else if dies(self, a) {
+            if self.state.register[b.0 as usize] == NONE { (first_third, a, c, b) } else { (first_second, a, b, c) }
+        } else if dies(self, b) {
+            if self.state.register[a.0 as usize] == NONE { (first_third, b, c, a) } else { (first_second, b, a, c) }
+        } else {
+            (sum, c, a, b)
+        };
+        let second = self.operand(second, Size::Zmm, Memory::No, at);
+        let third = self.operand(third, Size::Zmm, memory, at);
+        let to = self.tie(inst, result, tied, at);
+        self.write(form, &[Operand::Register(name(to, Size::Zmm)), second, third], NONE, false);
+        self.defined(result);
+    }
+
+    fn gather(&mut self, inst: &Inst, ty: PrimType, offset: i32, at: u32) {
+        let Some(result) = inst.result else { return };
+        let index = self.in_register(inst.args[0], at);
+        // The result must not be the index: it is taken before that is let go of.
+        let to = self.define(result, at, None);
+        let mask = self.take(Class::Mask, at);
+        self.busy |= 1 << mask;
+        self.release(inst, at);
+        let k = Operand::Register(name(mask, Size::Mask));
+        self.write(forms::equal_masks(), &[k, k, k], NONE, false);
+        let (code, size) = match ty.bits() {
+            32 => (Code::EVEX_Vgatherdps_zmm_k1_vm32z, Size::Zmm),
+            _ => (Code::EVEX_Vgatherdpd_zmm_k1_vm32y, Size::Ymm),
+        };
+        let whole = Operand::Register(name(to, Size::Zmm));
+        // What it held before is not waited for.
+        self.code.add(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, &[whole; 3]);
+        let address = Address {
+            base: POINTERS.constants,
+            index: name(index, size),
+            scale: ty.bytes() as u32,
+            offset,
+            broadcast: false,
+        };
+        self.code.masked(code, &[whole, Operand::Memory(address)], name(mask, Size::Mask), false);
+        self.defined(result);
+    }
+
+    /// Results become what they are by default; what is out of the way is done if the mask is set anywhere.
+    fn branch(&mut self, inst: &Inst, inner: &If, at: u32) {
+        let mask = self.in_register(inst.args[0], at);
+        let fixed = self.state.fixed;
+        for &(result, default) in &inner.results {
+            let to = if self.state.register[default.0 as usize] == NONE {
+                let to = self.define(result, at, None);
+                self.load(default, to);
+                to
+            } else {
+                let from = self.state.register[default.0 as usize];
+                self.busy |= 1 << from;
+                let once = inner.results.iter().filter(|&&(_, other)| other == default).count() == 1;
+                let dies = once && !self.is_used_after(default, at) && !self.is_pinned(default);
+                if dies && self.pinned(result).is_none() {
+                    self.forget(default);
+                    self.hold(result, from);
+                    from
+                } else {
+                    let to = self.define(result, at, None);
+                    self.copy(to, from);
+                    to
+                }
+            };
+            self.state.fixed |= 1 << to;
+        }
+        let code = match inner.lanes {
+            0..=8 => Code::VEX_Kortestb_kr_kr,
+            9..=16 => Code::VEX_Kortestw_kr_kr,
+            17..=32 => Code::VEX_Kortestd_kr_kr,
+            _ => Code::VEX_Kortestq_kr_kr,
+        };
+        let k = Operand::Register(name(mask, Size::Mask));
+        self.code.add(code, &[k, k]);
+        let (cold, merge) = (self.code.label(), self.code.label());
+        self.code.jump(When::NotEqual, cold);
+        self.code.bind(merge);
+        let located = self.code.located;
+        self.busy = 0;
+        self.release(inst, at);
+
+        let before = self.state.clone();
+        self.code.begin_cold();
+        self.code.bind(cold);
+        self.run(&inner.cold);
+        self.put_back(&before);
+        self.code.jump(When::Always, merge);
+        self.code.end_cold();
+        self.state = before;
+        self.state.fixed = fixed;
+        self.busy = 0;
+        self.code.located = located;
+        // What was used for the last time out of the way.
+        let held: Vec<V> = self.state.holds.iter().flatten().copied().collect();
+        for v in held {
+            if !self.is_pinned(v) && self.uses[v.0 as usize].is_empty() {
+                self.forget(v);
+            }
+        }
+        for &(result, _) in &inner.results {
+            self.defined(result);
+        }
+    }
+
+    /// Loads into registers what they held before.
+    fn put_back(&mut self, before: &State) {
+        for register in 0..ALL {
+            let Some(v) = before.holds[register] else { continue };
+            if self.state.holds[register] == Some(v) || (!self.is_pinned(v) && self.uses[v.0 as usize].is_empty()) {
+                continue;
+            }
+            // Whatever was evicted was written, or is known.
+            self.load(v, register as u8);
+        }
+    }
+
+    /// An argument as an operand; from memory where the form takes it and no register is free.
+    fn operand(&mut self, v: V, size: Size, memory: Memory, at: u32) -> Operand {
+        let held = self.state.register[v.0 as usize];
+        if held == NONE && memory != Memory::No {
+            let place = self.place(v);
+            let fits = match (place.broadcast, memory) {
+                (Some(bits), Memory::Broadcast(taken)) => bits == taken,
+                (None, Memory::Whole | Memory::Broadcast(_)) => true,
+                _ => false,
+            };
+            let again = self.is_used_after(v, at);
+            if fits && !(again && self.has_free(Class::Vector)) {
+                let mut address = self.address(place);
+                address.broadcast = place.broadcast.is_some();
+                self.consume(v, at);
+                return Operand::Memory(address);
+            }
+        }
+        let register = self.in_register(v, at);
+        Operand::Register(name(register, size))
+    }
+
+    /// The register of a value, which is loaded into one if it is in none.
+    fn in_register(&mut self, v: V, at: u32) -> u8 {
+        let mut held = self.state.register[v.0 as usize];
+        if held == NONE {
+            held = self.take(self.values.get(v).class, at);
+            self.load(v, held);
+            self.hold(v, held);
+        }
+        self.busy |= 1 << held;
+        held
+    }
+
+    /// A register for a new value; `wanted` if that is free.
+    fn define(&mut self, v: V, at: u32, wanted: Option<u8>) -> u8 {
+        if let Some(pinned) = self.pinned(v) {
+            return pinned;
+        }
+        let wanted = wanted.filter(|&r| self.is_free(r));
+        let register = wanted.unwrap_or_else(|| self.take(self.values.get(v).class, at));
+        self.hold(v, register);
+        self.busy |= 1 << register;
+        register
+    }
+
+    /// A register for a result that replaces `first`, which it holds then.
+    fn tie(&mut self, inst: &Inst, result: V, first: V, at: u32) -> u8 {
+        if result == first {
+            // Changed in place, out of the way.
+            let held = self.in_register(first, at);
+            self.release(inst, at);
+            return held;
+        }
+        let held = self.state.register[first.0 as usize];
+        if held == NONE {
+            let to = self.define(result, at, None);
+            self.load(first, to);
+            self.release(inst, at);
+            return to;
+        }
+        self.busy |= 1 << held;
+        let pinned = self.pinned(result);
+        if !self.is_used_after(first, at) && !self.is_pinned(first) && pinned.is_none() {
+            self.release(inst, at);
+            self.hold(result, held);
+            self.busy |= 1 << held;
+            return held;
+        }
+        // Taken before other arguments are let go of: their registers are read after this one is written.
+        let to = self.define(result, at, None);
+        self.copy(to, held);
+        self.release(inst, at);
+        to
+    }
+
+    /// Notes that arguments have been used, and frees the registers of those that are not used again.
+    fn release(&mut self, inst: &Inst, at: u32) {
+        for &arg in inst.args.iter().chain(&inst.mask) {
+            self.consume(arg, at);
+            let v = arg.0 as usize;
+            if self.uses[v].is_empty() && !self.is_pinned(arg) {
+                self.forget(arg);
+            }
+        }
+    }
+
+    fn consume(&mut self, v: V, at: u32) {
+        let uses = &mut self.uses[v.0 as usize];
+        while uses.last().is_some_and(|&next| next <= at) {
+            uses.pop();
+        }
+    }
+
+    fn is_used_after(&self, v: V, at: u32) -> bool {
+        self.uses[v.0 as usize].first().is_some_and(|&last| last > at)
+    }
+
+    /// The value is nowhere any more.
+    fn forget(&mut self, v: V) {
+        let n = v.0 as usize;
+        let register = self.state.register[n];
+        if register != NONE && self.state.holds[register as usize] == Some(v) {
+            self.state.holds[register as usize] = None;
+        }
+        self.state.register[n] = NONE;
+        if let Some(slot) = self.state.slot[n].take() {
+            self.state.free.push(slot);
+        }
+    }
+
+    fn hold(&mut self, v: V, register: u8) {
+        self.state.holds[register as usize] = Some(v);
+        self.state.register[v.0 as usize] = register;
+    }
+
+    /// A result has its value. One that is never used is let go of; one that has a place in memory goes there.
+    fn defined(&mut self, v: V) {
+        let register = self.state.register[v.0 as usize];
+        if let Some(Place { base: Base::Frame, .. }) = self.values.get(v).known
+            && register != NONE
+        {
+            self.store(register, self.place(v));
+        }
+        if self.uses[v.0 as usize].is_empty() && !self.is_pinned(v) {
+            self.forget(v);
+        }
+    }
+
+    fn pinned(&self, v: V) -> Option<u8> {
+        self.values.get(v).pinned
+    }
+
+    fn is_pinned(&self, v: V) -> bool {
+        self.pinned(v).is_some()
+    }
+
+    fn is_free(&self, register: u8) -> bool {
+        self.state.holds[register as usize].is_none() && (self.state.fixed | self.busy) & (1 << register) == 0
+    }
+
+    fn has_free(&self, class: Class) -> bool {
+        registers(class).any(|r| self.is_free(r))
+    }
+
+    /// A register that nobody holds, or that was taken from the value whose next use is farthest.
+    fn take(&mut self, class: Class, at: u32) -> u8 {
+        if let Some(free) = registers(class).find(|&r| self.is_free(r)) {
+            return free;
+        }
+        let next = |s: &Self, v: V| s.uses[v.0 as usize].iter().rev().find(|&&next| next > at).copied();
+        let evictable = registers(class).filter(|&r| (self.state.fixed | self.busy) & (1 << r) == 0);
+        let farthest = evictable.max_by_key(|&r| {
+            let v = self.state.holds[r as usize];
+            v.and_then(|v| next(self, v)).unwrap_or(u32::MAX)
+        });
+        let register = farthest.unwrap_or_else(|| {
+            self.failed = true;
+            registers(class).start
+        });
+        if let Some(v) = self.state.holds[register as usize].take() {
+            self.spill(v);
+            self.state.register[v.0 as usize] = NONE;
+        }
+        register
+    }
+
+    /// Writes a value to memory, if it is not there.
+    fn spill(&mut self, v: V) {
+        let n = v.0 as usize;
+        if self.values.get(v).known.is_some() || self.state.slot[n].is_some() {
+            return;
+        }
+        let slot = self.state.free.pop().unwrap_or_else(|| self.frame.slot());
+        self.state.slot[n] = Some(slot);
+        let place = self.place(v);
+        self.store(self.state.register[n], place);
+    }
+
+    /// Where a value that is in no register is.
+    fn place(&self, v: V) -> Place {
+        let spilled = self.state.slot[v.0 as usize];
+        let known = self.values.get(v).known;
+        known.unwrap_or(Place { base: Base::Frame, offset: spilled.unwrap_or(0), broadcast: None })
+    }
+
+    fn store(&mut self, register: u8, place: Place) {
+        let memory = Operand::Memory(self.address(place));
+        if register >= VECTORS {
+            self.code.add(Code::VEX_Kmovq_m64_kr, &[memory, Operand::Register(name(register, Size::Mask))]);
+        } else {
+            let register = Operand::Register(name(register, Size::Zmm));
+            self.code.add(Code::EVEX_Vmovups_zmmm512_k1z_zmm, &[memory, register]);
+        }
+    }
+
+    /// Loads a value from where it is.
+    fn load(&mut self, v: V, register: u8) {
+        let place = self.place(v);
+        load(self.code, self.frame, place, register);
+    }
+
+    fn copy(&mut self, to: u8, from: u8) {
+        let (code, size) = match to >= VECTORS {
+            true => (Code::VEX_Kmovq_kr_km64, Size::Mask),
+            false => (Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, Size::Zmm),
+        };
+        self.code.add(code, &[Operand::Register(name(to, size)), Operand::Register(name(from, size))]);
+    }
+
+    fn address(&self, place: Place) -> Address {
+        self.frame.address(place)
+    }
+
+    fn element(&mut self, element: Element) -> Address {
+        self.frame.element(self.code, element)
+    }
+
+    fn write(&mut self, form: Form, operands: &[Operand], mask: u8, zeroing: bool) {
+        let mask = if mask == NONE { Register::None } else { name(mask, Size::Mask) };
+        self.code.masked(form.code, operands, mask, zeroing);
+    }
+}
+
+/// Loads what is at a place into a register.
+pub(super) fn load(code: &mut Assembler, frame: &Frame, place: Place, register: u8) {
+    let memory = Operand::Memory(frame.address(place));
+    if register >= VECTORS {
+        return code.add(Code::VEX_Kmovq_kr_km64, &[Operand::Register(name(register, Size::Mask)), memory]);
+    }
+    let form = match place.broadcast {
+        Some(bits) => forms::broadcast(bits).code,
+        None => Code::EVEX_Vmovups_zmm_k1z_zmmm512,
+    };
+    code.add(form, &[Operand::Register(name(register, Size::Zmm)), memory]);
+}
+
+/// The numbers of a class's registers.
+fn registers(class: Class) -> std::ops::Range<u8> {
+    match class {
+        Class::Vector => 0..VECTORS,
+        Class::Mask => VECTORS + 1..ALL as u8,
+    }
+}
+
+/// The name of a register by its number.
+fn name(register: u8, size: Size) -> Register {
+    let (first, number) = match size {
+        Size::Xmm => (Register::XMM0, register),
+        Size::Ymm => (Register::YMM0, register),
+        Size::Zmm => (Register::ZMM0, register),
+        Size::Mask => (Register::K0, register.saturating_sub(VECTORS)),
+    };
+    first + u32::from(number)
+}
+
+/// Notes where values are used: at the number of their instruction, those out of the way counted in their place.
+fn note_uses(insts: &[Inst], uses: &mut [Vec<u32>], position: &mut u32) {
+    for inst in insts {
+        let at = *position;
+        *position += 1;
+        inst.args.iter().chain(&inst.mask).for_each(|v| uses[v.0 as usize].push(at));
+        if let Kind::If(inner) = &inst.kind {
+            inner.results.iter().for_each(|(_, default)| uses[default.0 as usize].push(at));
+            note_uses(&inner.cold, uses, position);
+        }
+    }
+}
+
+/// The most vector values that are alive at once and cannot be loaded again.
+pub(super) fn pressure(insts: &[Inst], values: &Values) -> usize {
+    let mut uses = vec![Vec::new(); values.len()];
+    let mut position = 0;
+    note_uses(insts, &mut uses, &mut position);
+    let mut ends = vec![0usize; position as usize + 1];
+    let (mut alive, mut most) = (0usize, 0);
+    let mut at = 0u32;
+    for inst in insts {
+        let here = at;
+        at += 1;
+        if let Kind::If(inner) = &inst.kind {
+            let mut skipped = 0;
+            note_uses(&inner.cold, &mut vec![Vec::new(); values.len()], &mut skipped);
+            at += skipped;
+        }
+        let results = match &inst.kind {
+            Kind::If(inner) => inner.results.iter().map(|&(result, _)| result).collect(),
+            _ => inst.result.into_iter().collect::<SmallVec<[V; 2]>>(),
+        };
+        for result in results {
+            let counted = values.get(result).class == Class::Vector && values.get(result).known.is_none();
+            if let (true, Some(&last)) = (counted, uses[result.0 as usize].last()) {
+                alive += 1;
+                ends[last as usize] += 1;
+            }
+        }
+        most = most.max(alive);
+        for end in &mut ends[here as usize..at as usize] {
+            alive -= std::mem::take(end);
+        }
+    }
+    most
+}

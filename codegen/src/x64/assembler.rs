@@ -1,0 +1,229 @@
+//! Bytes of machine code: instructions in order, jumps to labels, and sections that lie out of the way.
+
+use crate::clif::Located;
+use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
+use ndjit_ir::{Error, ErrorCode, Result};
+
+/// A place to jump to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Label(usize);
+
+/// When a jump is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    Equal,
+    NotEqual,
+    /// Unsigned.
+    Below,
+    /// Signed.
+    LessOrEqual,
+    /// Signed.
+    Less,
+}
+
+impl When {
+    /// The opcode of a jump by a 32-bit displacement (Intel SDM, Jcc and JMP).
+    fn opcode(self) -> &'static [u8] {
+        match self {
+            When::Always => &[0xe9],
+            When::Equal => &[0x0f, 0x84],
+            When::NotEqual => &[0x0f, 0x85],
+            When::Below => &[0x0f, 0x82],
+            When::LessOrEqual => &[0x0f, 0x8e],
+            When::Less => &[0x0f, 0x8c],
+        }
+    }
+}
+
+/// An operand of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Operand {
+    Register(Register),
+    Memory(Address),
+    Immediate8(u8),
+    Immediate32(i32),
+}
+
+/// `base + index * scale + offset`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Address {
+    pub base: Register,
+    pub index: Register,
+    pub scale: u32,
+    pub offset: i32,
+    /// The instruction takes one element from it for all lanes.
+    pub broadcast: bool,
+}
+
+impl Address {
+    /// Memory at `base + offset`.
+    pub(super) fn at(base: Register, offset: i32) -> Address {
+        Address { base, index: Register::None, scale: 1, offset, broadcast: false }
+    }
+}
+
+enum Item {
+    Instruction(Instruction, Located),
+    Label(Label),
+    Jump(When, Label),
+    /// The next address is a multiple of 32.
+    Align,
+}
+
+/// Code while it grows.
+#[derive(Default)]
+pub(super) struct Assembler {
+    items: Vec<Item>,
+    /// Sections begun and not ended, outermost first.
+    outer: Vec<Vec<Item>>,
+    /// Sections that lie after everything else.
+    cold: Vec<Item>,
+    labels: usize,
+    pub located: Located,
+}
+
+/// Finished code, and what its instructions are for.
+pub(super) struct Assembled {
+    pub bytes: Vec<u8>,
+    pub places: Vec<(u32, u32, Located)>,
+}
+
+impl Assembler {
+    pub(super) fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels - 1)
+    }
+
+    /// The label is here.
+    pub(super) fn bind(&mut self, label: Label) {
+        self.items.push(Item::Label(label));
+    }
+
+    pub(super) fn jump(&mut self, when: When, label: Label) {
+        self.items.push(Item::Jump(when, label));
+    }
+
+    pub(super) fn align(&mut self) {
+        self.items.push(Item::Align);
+    }
+
+    /// What follows lies out of the way, until [`Assembler::end_cold`].
+    pub(super) fn begin_cold(&mut self) {
+        self.outer.push(std::mem::take(&mut self.items));
+    }
+
+    pub(super) fn end_cold(&mut self) {
+        let section = std::mem::replace(&mut self.items, self.outer.pop().unwrap_or_default());
+        self.cold.extend(section);
+    }
+
+    /// This code, then `rest`, which has its own labels; this one has none.
+    pub(super) fn followed_by(self, mut rest: Assembler) -> Assembler {
+        let body = std::mem::replace(&mut rest.items, self.items);
+        rest.items.extend(body);
+        rest
+    }
+
+    /// An instruction with a mask, `Register::None` for none.
+    pub(super) fn masked(&mut self, code: Code, operands: &[Operand], mask: Register, zeroing: bool) {
+        let mut instruction = Instruction::default();
+        instruction.set_code(code);
+        for (n, operand) in (0u32..).zip(operands) {
+            match *operand {
+                Operand::Register(register) => {
+                    instruction.set_op_kind(n, OpKind::Register);
+                    instruction.set_op_register(n, register);
+                }
+                Operand::Memory(address) => {
+                    instruction.set_op_kind(n, OpKind::Memory);
+                    instruction.set_memory_base(address.base);
+                    instruction.set_memory_index(address.index);
+                    instruction.set_memory_index_scale(address.scale);
+                    instruction.set_memory_displacement64(i64::from(address.offset) as u64);
+                    instruction.set_memory_displ_size(if address.offset == 0 { 0 } else { 1 });
+                    instruction.set_is_broadcast(address.broadcast);
+                }
+                Operand::Immediate8(value) => {
+                    instruction.set_op_kind(n, OpKind::Immediate8);
+                    instruction.set_immediate8(value);
+                }
+                Operand::Immediate32(value) => {
+                    instruction.set_op_kind(n, OpKind::Immediate32to64);
+                    instruction.set_immediate32to64(i64::from(value));
+                }
+            }
+        }
+        instruction.set_op_mask(mask);
+        instruction.set_zeroing_masking(zeroing && mask != Register::None);
+        self.items.push(Item::Instruction(instruction, self.located));
+    }
+
+    pub(super) fn add(&mut self, code: Code, operands: &[Operand]) {
+        self.masked(code, operands, Register::None, false);
+    }
+
+    /// The bytes.
+    ///
+    /// # Errors
+    /// `Backend` if an instruction does not exist: a bug.
+    pub(super) fn finish(mut self) -> Result<Assembled> {
+        self.items.append(&mut self.cold);
+        let mut encoder = Encoder::try_with_capacity(64, 16 * self.items.len())
+            .map_err(|e| Error::new(ErrorCode::Backend, format!("x64: {e}")))?;
+        let mut at = 0usize;
+        let mut labels = vec![0usize; self.labels];
+        let mut jumps: Vec<(usize, Label)> = Vec::new();
+        let mut places: Vec<(u32, u32, Located)> = Vec::new();
+        for item in &self.items {
+            match item {
+                Item::Label(label) => labels[label.0] = at,
+                Item::Jump(when, label) => {
+                    let opcode = when.opcode();
+                    opcode.iter().chain(&[0; 4]).for_each(|&byte| encoder.write_u8(byte));
+                    at += opcode.len() + 4;
+                    jumps.push((at, *label));
+                }
+                Item::Align => {
+                    let padding = at.next_multiple_of(32) - at;
+                    for start in (0..padding).step_by(NOP.len()) {
+                        let bytes = NOPS[(padding - start).min(NOP.len()) - 1];
+                        bytes.iter().for_each(|&byte| encoder.write_u8(byte));
+                    }
+                    at += padding;
+                }
+                Item::Instruction(instruction, located) => {
+                    let length = encoder.encode(instruction, at as u64).map_err(|e| {
+                        Error::new(ErrorCode::Backend, format!("x64: {e}"))
+                            .fact(format_args!("{:?}", instruction.code()))
+                    })?;
+                    match places.last_mut() {
+                        Some((_, end, same)) if *same == *located && *end == at as u32 => *end += length as u32,
+                        _ => places.push((at as u32, (at + length) as u32, *located)),
+                    }
+                    at += length;
+                }
+            }
+        }
+        let mut bytes = encoder.take_buffer();
+        for (end, label) in jumps {
+            let displacement = labels[label.0] as i64 - end as i64;
+            bytes[end - 4..end].copy_from_slice(&(displacement as i32).to_le_bytes());
+        }
+        Ok(Assembled { bytes, places })
+    }
+}
+
+/// The longest instruction that does nothing; all of them (Intel SDM, NOP).
+const NOP: &[u8] = NOPS[8];
+const NOPS: [&[u8]; 9] = [
+    &[0x90],
+    &[0x66, 0x90],
+    &[0x0f, 0x1f, 0x00],
+    &[0x0f, 0x1f, 0x40, 0x00],
+    &[0x0f, 0x1f, 0x44, 0x00, 0x00],
+    &[0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00],
+    &[0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
+    &[0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+    &[0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+];

@@ -1,0 +1,168 @@
+//! The function's memory on the stack, and how operands of the nest are addressed.
+//!
+//! ```text
+//! rsp + 0      the stack pointer of the caller's frame
+//!     + 8      extents, strides, the extent of the innermost loop, the last index a whole block may begin at
+//!     + 40     masks of lanes that are there: of elements, of pairs in the first and in the second register
+//!     + 64     trips left of each outer loop and of steps; for each outer loop of them, and for the innermost, a pointer for each operand
+//!     then     slots of 64 bytes, aligned
+//! ```
+
+use super::assembler::{Address, Assembler, Operand};
+use super::inst::{Base, Element, Place};
+use iced_x86::{Code, Register};
+
+/// Where what the function was called with is kept.
+pub(super) struct Pointers {
+    pub literals: Register,
+    pub constants: Register,
+    /// The index of the innermost loop, in elements.
+    pub index: Register,
+    /// For addresses; changed by each.
+    pub scratch: Register,
+    /// For counts.
+    pub count: Register,
+}
+
+/// As the System V calling convention passes them.
+pub(super) const POINTERS: Pointers = Pointers {
+    literals: Register::RCX,
+    constants: Register::R8,
+    index: Register::RAX,
+    scratch: Register::R10,
+    count: Register::R11,
+};
+
+/// Registers for the pointers of the first operands in the innermost loop. The function's other arguments are there before.
+const BASES: [Register; 10] = [
+    Register::RDI,
+    Register::RSI,
+    Register::RDX,
+    Register::R9,
+    Register::RBX,
+    Register::RBP,
+    Register::R12,
+    Register::R13,
+    Register::R14,
+    Register::R15,
+];
+
+/// The registers the caller wants back.
+pub(super) const SAVED: [Register; 6] =
+    [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+
+const SAVED_STACK: i32 = 0;
+pub(super) const EXTENTS: i32 = 8;
+pub(super) const STRIDES: i32 = 16;
+pub(super) const TOTAL: i32 = 24;
+pub(super) const LIMIT: i32 = 32;
+pub(super) const TAIL: i32 = 40;
+pub(super) const PAIRS: [i32; 2] = [48, 56];
+const LOOPS: i32 = 64;
+
+/// Bytes of a function's memory, at most: less than a page, so that a guard page is not stepped over.
+const MOST: i32 = 3840;
+
+/// The layout of the memory.
+pub(super) struct Frame {
+    operands: usize,
+    outer: usize,
+    slots: i32,
+    size: i32,
+}
+
+impl Frame {
+    /// Of a nest with so many operands and loops around the innermost one.
+    pub(super) fn new(operands: usize, outer: usize) -> Frame {
+        let pointers = (outer + 1) * operands;
+        let slots = (LOOPS as usize + 8 * (outer + 1 + pointers)).next_multiple_of(64) as i32;
+        Frame { operands, outer, slots, size: slots }
+    }
+
+    /// A new slot.
+    pub(super) fn slot(&mut self) -> i32 {
+        self.size += 64;
+        self.size - 64
+    }
+
+    /// Whether it is too large.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.size > MOST || self.slots > MOST / 2
+    }
+
+    /// Trips left of an outer loop; of the one after the last, steps that are left.
+    pub(super) fn counter(&self, axis: usize) -> i32 {
+        LOOPS + 8 * axis as i32
+    }
+
+    /// The pointer of an operand at the beginning of a trip of the loop around loop `axis`.
+    pub(super) fn pointer(&self, axis: usize, operand: usize) -> i32 {
+        LOOPS + 8 * (self.outer + 1 + axis * self.operands + operand) as i32
+    }
+
+    /// The pointer of an operand in the innermost loop: in a register, or in memory.
+    pub(super) fn base(&self, operand: usize) -> Result<Register, i32> {
+        BASES.get(operand).copied().ok_or_else(|| self.pointer(self.outer, operand))
+    }
+
+    pub(super) fn address(&self, place: Place) -> Address {
+        let base = match place.base {
+            Base::Constants => POINTERS.constants,
+            Base::Literals => POINTERS.literals,
+            Base::Frame => Register::RSP,
+        };
+        Address::at(base, place.offset)
+    }
+
+    /// The address of an element at the index of the innermost loop.
+    pub(super) fn element(&self, code: &mut Assembler, element: Element) -> Address {
+        let base = match self.base(element.operand) {
+            Ok(register) => register,
+            Err(offset) => {
+                let scratch = Operand::Register(POINTERS.scratch);
+                code.add(Code::Mov_r64_rm64, &[scratch, Operand::Memory(Address::at(Register::RSP, offset))]);
+                POINTERS.scratch
+            }
+        };
+        if element.step == 0 {
+            return Address::at(base, element.offset);
+        }
+        let (index, scale) = match element.step {
+            16 => {
+                // Addresses scale by 8 at most.
+                let twice = Address { index: POINTERS.index, ..Address::at(POINTERS.index, 0) };
+                code.add(Code::Lea_r64_m, &[Operand::Register(POINTERS.count), Operand::Memory(twice)]);
+                (POINTERS.count, 8)
+            }
+            step => (POINTERS.index, u32::from(step)),
+        };
+        Address { index, scale, ..Address::at(base, element.offset) }
+    }
+
+    /// What comes before the body: registers saved, memory taken, aligned.
+    pub(super) fn enter(&self, code: &mut Assembler) {
+        for register in SAVED {
+            code.add(Code::Push_r64, &[Operand::Register(register)]);
+        }
+        let (stack, old) = (Operand::Register(Register::RSP), Operand::Register(POINTERS.count));
+        code.add(Code::Mov_r64_rm64, &[old, stack]);
+        code.add(Code::Sub_rm64_imm32, &[stack, Operand::Immediate32(self.size)]);
+        code.add(Code::And_rm64_imm32, &[stack, Operand::Immediate32(-64)]);
+        code.add(Code::Mov_rm64_r64, &[Operand::Memory(Address::at(Register::RSP, SAVED_STACK)), old]);
+        for (offset, register) in [(EXTENTS, Register::RSI), (STRIDES, Register::RDX)] {
+            let memory = Operand::Memory(Address::at(Register::RSP, offset));
+            code.add(Code::Mov_rm64_r64, &[memory, Operand::Register(register)]);
+        }
+    }
+
+    /// What comes after.
+    pub(super) fn leave(&self, code: &mut Assembler) {
+        code.add(Code::VEX_Vzeroupper, &[]);
+        let saved = Operand::Memory(Address::at(Register::RSP, SAVED_STACK));
+        code.add(Code::Mov_r64_rm64, &[Operand::Register(Register::RSP), saved]);
+        for register in SAVED.into_iter().rev() {
+            code.add(Code::Pop_r64, &[Operand::Register(register)]);
+        }
+        code.add(Code::Retnq, &[]);
+    }
+}
