@@ -90,11 +90,17 @@ impl Doing {
     fn new(nest: &LoopNest) -> Doing {
         let (mut registers, mut stores) = (BTreeMap::new(), Vec::new());
         let text = nest.to_string();
-        // Those of bodies inside have numbers of their own; they come later than the line that opens the block, deeper.
+        // Registers of bodies inside have numbers of their own.
+        let mut inside = 0;
         for line in text.lines().map(str::trim_start) {
+            if inside > 0 {
+                inside = inside + usize::from(line.ends_with('{')) - usize::from(line.starts_with('}'));
+                continue;
+            }
+            inside = usize::from(line.starts_with('r') && line.ends_with('{'));
             let digits = line.strip_prefix('r').map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
             if let Some(Ok(register)) = digits.flatten().map(str::parse) {
-                registers.entry(register).or_insert_with(|| line.trim_end_matches(" {").to_owned());
+                registers.insert(register, line.trim_end_matches(" {").to_owned());
             } else if line.starts_with("store ") {
                 stores.push(line.to_owned());
             }

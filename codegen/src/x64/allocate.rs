@@ -142,6 +142,8 @@ impl<'a> Allocator<'a> {
                     operands.push(Operand::Register(Register::K0));
                 }
                 self.release(inst, at);
+                // The result may replace what is read.
+                self.busy = 0;
                 if let Some(result) = inst.result {
                     let to = self.define(result, at, None);
                     operands.insert(0, Operand::Register(name(to, form.operands[0])));
@@ -305,15 +307,16 @@ impl<'a> Allocator<'a> {
         self.state.fixed = fixed;
         self.busy = 0;
         self.code.located = located;
-        // What was used for the last time out of the way.
+        for &(result, _) in &inner.results {
+            self.defined(result);
+        }
+        // What was used for the last time here, or out of the way.
+        inner.results.iter().for_each(|&(_, default)| self.consume(default, at));
         let held: Vec<V> = self.state.holds.iter().flatten().copied().collect();
         for v in held {
             if !self.is_pinned(v) && self.uses[v.0 as usize].is_empty() {
                 self.forget(v);
             }
-        }
-        for &(result, _) in &inner.results {
-            self.defined(result);
         }
     }
 

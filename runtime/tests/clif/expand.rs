@@ -78,6 +78,31 @@ fn every_op_on_every_dtype() {
     }
 }
 
+/// Operands that do not move along the innermost loop: the op is done once for all of it.
+#[test]
+fn every_op_on_every_dtype_outside_the_innermost_loop() {
+    for op in Op::ALL {
+        for dtype in op.row().domain.iter() {
+            let mut ops = one_op(op, dtype);
+            let count = ops.inputs.len();
+            ops.inputs.push(DType::I16);
+            let moving = ops.push(StmtKind::Load(count as u32), &[], DType::I16);
+            ops.outputs.push(moving);
+            let mut strides = vec![Stride::Broadcast; count];
+            strides.push(Stride::Contiguous);
+            let mut once = nest(ops, &strides);
+            once.rank = 2;
+            let expanded = expand(&once).unwrap();
+            assert!(prims(&expanded).1 > 0 || prims(&expanded).0.insts.len() < 2, "{op} {dtype}");
+            for compiled in compile(&expanded) {
+                for (seed, length) in [3, 70].into_iter().enumerate() {
+                    check(&compiled, &expanded, &[40, length], &[], seed as u64, false);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn every_cast() {
     let mut random = Random(8);
@@ -164,5 +189,15 @@ fn ops_without_wide_code() {
             writeln!(text, "{op}: {}", narrow.join(" ")).unwrap();
         }
     }
-    insta::assert_snapshot!(text, @"");
+    insta::assert_snapshot!(text, @r"
+    floor_divide: u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64
+    remainder: u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64
+    fmod: u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64
+    pow: u8 u16 u32 u64 i8 i16 i32 i64 c64 c128
+    gcd: u8 u16 u32 u64 i8 i16 i32 i64
+    lcm: u8 u16 u32 u64 i8 i16 i32 i64
+    float_power: c64 c128
+    lgamma: bf16 f16 f32 f64
+    tgamma: bf16 f16 f32 f64
+    ");
 }
