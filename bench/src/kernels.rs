@@ -6,7 +6,8 @@ use crate::numpy_name;
 use crate::probe::Machine;
 use crate::timing::{Times, time};
 use ndjit::{
-    Array, Complex, DType, Expr, Result, cos, exp, expm1, jit, keepdims, log, max, sin, sqrt, sum, tanh, where_,
+    Array, Complex, DType, Expr, Result, VectorWidth, cos, exp, expm1, jit, keepdims, log, max, sin, sqrt, sum, tanh,
+    where_,
 };
 use serde_json::json;
 
@@ -214,6 +215,15 @@ pub struct Row {
     bytes: usize,
 }
 
+/// How kernels are timed.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    pub threads: usize,
+    pub width: VectorWidth,
+    /// Seconds for each row.
+    pub budget: f64,
+}
+
 impl Kernel {
     /// Dtypes and sizes.
     pub fn cases(&self) -> impl Iterator<Item = (DType, usize)> + '_ {
@@ -234,12 +244,13 @@ impl Kernel {
     }
 
     /// Checks the results, and times the modes there are.
-    pub fn time(&self, dtype: DType, n: usize, threads: usize, budget: f64) -> Result<Vec<Row>> {
+    pub fn time(&self, dtype: DType, n: usize, setting: Setting) -> Result<Vec<Row>> {
+        let budget = setting.budget;
         let made = inputs::make(self.inputs, &self.shapes(n), dtype)?;
         let arrays: Vec<Array> = made.iter().map(|made| made.array.clone()).collect();
         macro_rules! with {
             ($function:expr, $($x:ident)*) => {{
-                let f = jit($function).threads(threads);
+                let f = jit($function).threads(setting.threads).vector(setting.width);
                 let [$($x),*] = &arrays[..] else { unreachable!("a kernel has as many inputs as parameters") };
                 let result = f.call(($($x,)*))?;
                 check::check(self, dtype, &made, &result)?;
@@ -272,7 +283,7 @@ impl Kernel {
             Function::Four(function) => with!(function, x y z w),
         };
         if self.donates {
-            let times = self.donated(&made, threads, budget)?;
+            let times = self.donated(&made, setting)?;
             let bytes = rows[0].bytes;
             rows.push(Row { mode: "donate", times, bytes });
         }
@@ -280,7 +291,8 @@ impl Kernel {
     }
 
     /// The first argument becomes the result, and that the next call's first argument.
-    fn donated(&self, made: &[Made], threads: usize, budget: f64) -> Result<Times> {
+    fn donated(&self, made: &[Made], setting: Setting) -> Result<Times> {
+        let budget = setting.budget;
         let rest: Vec<&Array> = made[1..].iter().map(|made| &made.array).collect();
         // Nobody else has it.
         let first =
@@ -288,7 +300,7 @@ impl Kernel {
         let mut state = first.into_iter().next().map(|made| made.array);
         macro_rules! with {
             ($function:expr, $($x:ident)*) => {{
-                let f = jit($function).threads(threads);
+                let f = jit($function).threads(setting.threads).vector(setting.width);
                 let [$($x),*] = rest[..] else { unreachable!("a kernel has as many inputs as parameters") };
                 time(budget, || state = state.take().and_then(|state| f.call((state, $($x,)*)).ok()))
             }};

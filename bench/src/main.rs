@@ -3,18 +3,20 @@
 //! `cargo run --release -p ndjit-bench -- --json out.jsonl` writes one JSON object a line: backend, threads, kernel, dtype, n, mode
 //! (`fresh`, `out`, `donate`), the least and the median time of a call in seconds, and how many calls were timed. Beside these stand the
 //! bytes that a call moves at least and its arithmetic operations per second, as parts of what a probe measured in the same run that the machine can do. Results are compared with the same
-//! computed in `f64` before anything is timed; one that is wrong ends the program.
+//! computed in `f64` before anything is timed; one that is wrong ends the program. `report` makes `docs/performance.md` of such lines and those
+//! of other libraries.
 
 mod calls;
 mod check;
 mod inputs;
 mod kernels;
 mod probe;
+mod report;
 mod timing;
 
 use clap::Parser;
-use kernels::{KERNELS, Kernel};
-use ndjit::DType;
+use kernels::{KERNELS, Kernel, Setting};
+use ndjit::{DType, VectorWidth};
 use probe::Machine;
 use std::error::Error;
 use std::fs::File;
@@ -24,6 +26,8 @@ use std::path::PathBuf;
 /// Times the kernels that array libraries are compared by.
 #[derive(Parser)]
 struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Where lines of JSON go; without it they are printed.
     #[arg(long)]
     json: Option<PathBuf>,
@@ -33,6 +37,9 @@ struct Arguments {
     /// Numbers of threads.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
+    /// Vectors: `widest`, `128` or `scalar`.
+    #[arg(long, default_value = "widest", value_parser = width)]
+    width: VectorWidth,
     /// The largest number of elements.
     #[arg(long, default_value_t = 10_000_000)]
     most: usize,
@@ -41,8 +48,18 @@ struct Arguments {
     budget: f64,
 }
 
+/// What is done instead of timing.
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Writes the page of results.
+    Report(report::Report),
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
+    if let Some(Command::Report(report)) = arguments.command {
+        return report.write();
+    }
     let mut out: Box<dyn Write> = match &arguments.json {
         Some(path) => Box::new(BufWriter::new(File::create(path)?)),
         None => Box::new(std::io::stdout()),
@@ -53,7 +70,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(out, "{}", machine.line(threads))?;
         for kernel in KERNELS.iter().filter(|kernel| wanted(kernel)) {
             for (dtype, n) in kernel.cases().filter(|(_, n)| *n <= arguments.most || kernel.sizes.len() == 1) {
-                for row in kernel.time(dtype, n, threads, arguments.budget)? {
+                let setting = Setting { threads, width: arguments.width, budget: arguments.budget };
+                for row in kernel.time(dtype, n, setting)? {
                     let line = row.line(kernel, dtype, n, threads, &machine);
                     writeln!(out, "{line}")?;
                     if arguments.json.is_some() {
@@ -68,6 +86,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     out.flush()?;
     Ok(())
+}
+
+fn width(name: &str) -> Result<VectorWidth, String> {
+    match name {
+        "widest" => Ok(VectorWidth::Widest),
+        "128" => Ok(VectorWidth::Bits128),
+        "scalar" => Ok(VectorWidth::Scalar),
+        _ => Err("`widest`, `128` or `scalar`".to_owned()),
+    }
 }
 
 /// The name of a dtype in NumPy.

@@ -87,6 +87,8 @@ type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *c
 
 struct Machine {
     entry: Entry,
+    /// Lanes of its innermost loop.
+    width: VectorWidth,
     constants: Box<[Cell]>,
     bytes: usize,
     /// Owns the code's memory. Touched again only to free it.
@@ -134,12 +136,14 @@ impl Kernel {
             None => expand(nest)?,
         };
         expanded.verify()?;
-        let mut cost = cost::per_element(&expanded, options.vector.is_vector() && !matches!(form, Form::Steps { .. }));
-        let code = isa.map(|isa| machine_code(&expanded, isa, options.vector, form)).transpose()?.flatten();
-        let code = code.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine)));
-        if matches!(code, Code::Interpreted) {
-            cost *= cost::INTERPRETED;
-        }
+        let machine = isa.map(|isa| machine_code(&expanded, isa, options.vector, form)).transpose()?.flatten();
+        let (code, cost) = match machine {
+            Some(machine) => {
+                let cost = cost::per_element(&expanded, machine.width);
+                (Code::Machine(Box::new(machine)), cost)
+            }
+            None => (Code::Interpreted, cost::INTERPRETED * cost::per_element(&expanded, VectorWidth::Bits128)),
+        };
         Ok(Kernel { code, nest: expanded, cost, compile_time: start.elapsed() })
     }
 
@@ -277,12 +281,14 @@ fn note_refusal(error: &ModuleError) {
 
 /// Machine code of an expanded nest; `None` where executable memory is refused.
 fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, width: VectorWidth, form: Form) -> Result<Option<Machine>> {
-    let (function, constants) = match x64::emit_here(nest, form, width)? {
-        Some(x64::Code { bytes, constants, .. }) => (Function::Bytes(bytes), constants),
+    let (function, constants, width) = match x64::emit_here(nest, form, width)? {
+        Some(x64::Code { bytes, constants, .. }) => (Function::Bytes(bytes), constants, VectorWidth::Widest),
         None => {
-            let options = ClifOptions { vector: width.is_vector(), form, located: false };
+            let vector = width.is_vector() && !matches!(form, Form::Steps { .. });
+            let options = ClifOptions { vector, form, located: false };
             let ClifKernel { function, constants, .. } = clif::emit(nest, &*isa, options)?;
-            (Function::Clif(Box::new(function)), constants)
+            let width = if vector { VectorWidth::Bits128 } else { VectorWidth::Scalar };
+            (Function::Clif(Box::new(function)), constants, width)
         }
     };
     let signature = abi::signature(CallConv::triple_default(isa.triple()));
@@ -290,7 +296,7 @@ fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, width: VectorWidth, form: 
     let defined = define(&mut module, &signature, function);
     match defined {
         Ok((entry, bytes)) => {
-            Ok(Some(Machine { entry, constants: constants.into(), bytes, module: Mutex::new(Some(module)) }))
+            Ok(Some(Machine { entry, width, constants: constants.into(), bytes, module: Mutex::new(Some(module)) }))
         }
         Err(error) => {
             // SAFETY: no function of this module was ever called.

@@ -8,6 +8,7 @@ use super::assembler::{Address, Assembler, Operand, When};
 use super::forms::{self, Form, Memory, Size};
 use super::frame::{Frame, POINTERS};
 use super::inst::{Base, Class, Element, If, Inst, Kind, Place, V, Values};
+use super::liveness::note_uses;
 use iced_x86::{Code, Register};
 use ndjit_ir::PrimType;
 use smallvec::{SmallVec, smallvec};
@@ -586,52 +587,4 @@ fn name(register: u8, size: Size) -> Register {
         Size::Mask => (Register::K0, register.saturating_sub(VECTORS)),
     };
     first + u32::from(number)
-}
-
-/// Notes where values are used: at the number of their instruction, those out of the way counted in their place.
-fn note_uses(insts: &[Inst], uses: &mut [Vec<u32>], position: &mut u32) {
-    for inst in insts {
-        let at = *position;
-        *position += 1;
-        inst.args.iter().chain(&inst.mask).for_each(|v| uses[v.0 as usize].push(at));
-        if let Kind::If(inner) = &inst.kind {
-            inner.results.iter().for_each(|(_, default)| uses[default.0 as usize].push(at));
-            note_uses(&inner.cold, uses, position);
-        }
-    }
-}
-
-/// The most vector values that are alive at once and cannot be loaded again.
-pub(super) fn pressure(insts: &[Inst], values: &Values) -> usize {
-    let mut uses = vec![Vec::new(); values.len()];
-    let mut position = 0;
-    note_uses(insts, &mut uses, &mut position);
-    let mut ends = vec![0usize; position as usize + 1];
-    let (mut alive, mut most) = (0usize, 0);
-    let mut at = 0u32;
-    for inst in insts {
-        let here = at;
-        at += 1;
-        if let Kind::If(inner) = &inst.kind {
-            let mut skipped = 0;
-            note_uses(&inner.cold, &mut vec![Vec::new(); values.len()], &mut skipped);
-            at += skipped;
-        }
-        let results = match &inst.kind {
-            Kind::If(inner) => inner.results.iter().map(|&(result, _)| result).collect(),
-            _ => inst.result.into_iter().collect::<SmallVec<[V; 2]>>(),
-        };
-        for result in results {
-            let counted = values.get(result).class == Class::Vector && values.get(result).known.is_none();
-            if let (true, Some(&last)) = (counted, uses[result.0 as usize].last()) {
-                alive += 1;
-                ends[last as usize] += 1;
-            }
-        }
-        most = most.max(alive);
-        for end in &mut ends[here as usize..at as usize] {
-            alive -= std::mem::take(end);
-        }
-    }
-    most
 }

@@ -1,17 +1,18 @@
-//! The loops around a body.
+//! A nest: what is computed once, blocks of the body, and their loops.
 //!
 //! The innermost dimension is: what does not change along it, a loop over whole blocks of lanes, and a loop over units under a mask
 //! for what remains. Both are made from the same body.
 
 use super::Code;
-use super::allocate::{Allocator, load, pressure};
-use super::assembler::{Address, Assembler, Label, Operand as Op, When};
+use super::assembler::Assembler;
 use super::forms;
-use super::frame::{EXTENTS, Frame, LIMIT, PAIRS, POINTERS, STRIDES, TAIL, TOTAL};
+use super::frame::{Frame, PAIRS, TAIL};
 use super::inst::{Base, Class, Inst, Kind, Place, V, Values};
+use super::liveness::{count, results};
+use super::loops::Writer;
+use super::pin::pin;
 use super::select::{Known, Operand, Select, Stream, Tail};
 use crate::clif::{Form, Located, is_long, most_alive};
-use iced_x86::{Code as X, Register};
 use ndjit_ir::body::{Body, InstKind, Prim};
 use ndjit_ir::loops::{LoopNest, Stride};
 use ndjit_ir::reduction::LANES;
@@ -19,10 +20,6 @@ use ndjit_ir::{PrimType, Result};
 
 /// Bits of a register.
 const BITS: u32 = 512;
-/// Vector registers that a body always has for itself, beyond what it needs at once.
-const SPARE: usize = 2;
-/// Mask registers for masks that do not change.
-const PINNED_MASKS: usize = 2;
 
 /// A nest on its way to code.
 pub(super) struct Nest<'a> {
@@ -33,22 +30,22 @@ pub(super) struct Nest<'a> {
 }
 
 /// What is made of the body, before registers are given to it.
-struct Selected {
-    once: Vec<Inst>,
+pub(super) struct Selected {
+    pub once: Vec<Inst>,
     /// Loads of accumulators into values, blocks of lanes, stores.
-    whole: Block,
+    pub whole: Block,
     /// The same of one unit under a mask.
-    rest: Block,
+    pub rest: Block,
 }
 
 #[derive(Default)]
-struct Block {
-    before: Vec<Inst>,
-    insts: Vec<Inst>,
-    after: Vec<Inst>,
+pub(super) struct Block {
+    pub before: Vec<Inst>,
+    pub insts: Vec<Inst>,
+    pub after: Vec<Inst>,
     /// What each accumulator is before the first step, what holds it, and what it is after a step.
-    carried: Vec<(V, V, V)>,
-    lanes: u32,
+    pub carried: Vec<(V, V, V)>,
+    pub lanes: u32,
 }
 
 impl Nest<'_> {
@@ -65,8 +62,13 @@ impl Nest<'_> {
         let mut values = Values::default();
         let mut known = Known::default();
         let Some(selected) = self.select(&mut values, &mut known, lanes) else { return Ok(None) };
-        let reserved = self.pin(&mut values, &selected, lanes);
+        let reserved = pin(&mut values, &selected);
         self.write(&mut values, &mut known, &selected, lanes, reserved)
+    }
+
+    /// Whether there are elements of 16 bytes, whose addresses take a register more.
+    pub(super) fn has_wide_elements(&self) -> bool {
+        self.nest.inputs.iter().chain(&self.nest.outputs).any(|access| access.dtype.bytes() > 8)
     }
 
     /// Lanes of a unit: of the widest type as many as a register has.
@@ -198,61 +200,6 @@ impl Nest<'_> {
         streams
     }
 
-    /// Gives registers to what does not change in the innermost loop, the most used first, and memory to the rest of it. Returns the
-    /// registers.
-    fn pin(&self, values: &mut Values, selected: &Selected, _: u32) -> u64 {
-        let mut free = (0..32u8).rev();
-        let mut free_masks = (33..40u8).rev();
-        let mut reserved = 0u64;
-        let mut most = 32 - SPARE - pressure(&selected.whole.insts, values).min(32 - SPARE);
-        for block in [&selected.whole, &selected.rest] {
-            let mut free = free.clone();
-            for &(_, held, _) in &block.carried {
-                let Some(register) = free.next() else { continue };
-                values.pin(held, register);
-                reserved |= 1 << register;
-            }
-        }
-        let accumulators = selected.whole.carried.len();
-        most = most.saturating_sub(accumulators);
-        (0..accumulators).for_each(|_| _ = free.next());
-
-        let mut uses = vec![0usize; values.len()];
-        count(&selected.whole.insts, &mut uses);
-        let mut rest = vec![0usize; values.len()];
-        count(&selected.rest.insts, &mut rest);
-        let mut made = vec![false; values.len()];
-        results(&selected.once, &mut |v| made[v.0 as usize] = true);
-        let mut fixed: Vec<V> = (0..values.len() as u32)
-            .map(V)
-            .filter(|&v| {
-                let n = v.0 as usize;
-                let constant = values.get(v).class == Class::Vector && values.get(v).known.is_some();
-                (uses[n] > 0 || (made[n] && rest[n] > 0)) && (made[n] || constant)
-            })
-            .collect();
-        fixed.sort_by_key(|v| std::cmp::Reverse(uses[v.0 as usize]));
-        let mut masks = PINNED_MASKS;
-        for v in fixed {
-            let register = match values.get(v).class {
-                Class::Vector if most > 0 && uses[v.0 as usize] > 0 => {
-                    most -= 1;
-                    free.next()
-                }
-                Class::Mask if masks > 0 => {
-                    masks -= 1;
-                    free_masks.next()
-                }
-                Class::Vector | Class::Mask => None,
-            };
-            if let Some(register) = register {
-                values.pin(v, register);
-                reserved |= 1 << register;
-            }
-        }
-        reserved
-    }
-
     /// All code, outermost loops first.
     fn write(
         &self,
@@ -284,7 +231,7 @@ impl Nest<'_> {
         let mut code = Assembler::default();
         let code = &mut code;
         let exit = code.label();
-        let mut writer = Writer { nest: self, values, frame: &mut frame, code, reserved, failed: false };
+        let mut writer = Writer::new(self, values, &mut frame, code, reserved);
         writer.start(selected.whole.lanes, exit);
         let headers = writer.outer_loops(outer);
         writer.bases();
@@ -314,233 +261,6 @@ impl Nest<'_> {
     }
 }
 
-/// Code being written.
-struct Writer<'a> {
-    nest: &'a Nest<'a>,
-    values: &'a Values,
-    frame: &'a mut Frame,
-    code: &'a mut Assembler,
-    reserved: u64,
-    failed: bool,
-}
-
-const INDEX: Op = Op::Register(POINTERS.index);
-const COUNT: Op = Op::Register(POINTERS.count);
-const SCRATCH: Op = Op::Register(POINTERS.scratch);
-
-/// The function's memory at this offset.
-fn stack(offset: i32) -> Op {
-    Op::Memory(Address::at(Register::RSP, offset))
-}
-
-impl Writer<'_> {
-    fn rank(&self) -> usize {
-        self.nest.nest.rank
-    }
-
-    fn operands(&self) -> usize {
-        self.nest.nest.inputs.len() + self.nest.nest.outputs.len()
-    }
-
-    /// Leaves if there is nothing to do; notes extents and pointers; loads what keeps its register in all loops.
-    fn start(&mut self, lanes: u32, exit: Label) {
-        for axis in 0..self.rank() {
-            let extent = Op::Memory(Address::at(Register::RSI, 8 * axis as i32));
-            self.code.add(X::Cmp_rm64_imm32, &[extent, Op::Immediate32(0)]);
-            self.code.jump(When::Equal, exit);
-        }
-        let innermost = Op::Memory(Address::at(Register::RSI, 8 * (self.rank() as i32 - 1)));
-        self.code.add(X::Mov_r64_rm64, &[COUNT, innermost]);
-        self.code.add(X::Mov_rm64_r64, &[stack(TOTAL), COUNT]);
-        self.code.add(X::Sub_rm64_imm32, &[COUNT, Op::Immediate32(lanes as i32)]);
-        self.code.add(X::Mov_rm64_r64, &[stack(LIMIT), COUNT]);
-        for operand in 0..self.operands() {
-            let pointer = Op::Memory(Address::at(Register::RDI, 8 * operand as i32));
-            self.code.add(X::Mov_r64_rm64, &[COUNT, pointer]);
-            self.code.add(X::Mov_rm64_r64, &[stack(self.frame.pointer(0, operand)), COUNT]);
-        }
-        for n in 0..self.values.len() as u32 {
-            let value = self.values.get(V(n));
-            if let (Some(register), Some(place)) = (value.pinned, value.known) {
-                load(self.code, self.frame, place, register);
-            }
-        }
-    }
-
-    /// The beginnings of the loops around the innermost one.
-    fn outer_loops(&mut self, outer: usize) -> Vec<Label> {
-        let mut headers = Vec::new();
-        for axis in 0..outer {
-            self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
-            self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, 8 * axis as i32))]);
-            self.code.add(X::Mov_rm64_r64, &[stack(self.frame.counter(axis)), COUNT]);
-            let header = self.code.label();
-            self.code.bind(header);
-            for operand in 0..self.operands() {
-                self.code.add(X::Mov_r64_rm64, &[COUNT, stack(self.frame.pointer(axis, operand))]);
-                self.code.add(X::Mov_rm64_r64, &[stack(self.frame.pointer(axis + 1, operand)), COUNT]);
-            }
-            headers.push(header);
-        }
-        headers
-    }
-
-    fn end_outer_loops(&mut self, headers: &[Label]) {
-        for (axis, &header) in headers.iter().enumerate().rev() {
-            self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(STRIDES)]);
-            for operand in 0..self.operands() {
-                let stride = 8 * (operand * self.rank() + axis) as i32;
-                self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, stride))]);
-                self.code.add(X::Add_rm64_r64, &[stack(self.frame.pointer(axis, operand)), COUNT]);
-            }
-            self.code.add(X::Sub_rm64_imm32, &[stack(self.frame.counter(axis)), Op::Immediate32(1)]);
-            self.code.jump(When::NotEqual, header);
-        }
-    }
-
-    /// The pointers of the innermost loop.
-    fn bases(&mut self) {
-        let outer = self.rank() - 1 - usize::from(self.nest.form == Form::Rows);
-        for operand in 0..self.operands() {
-            if let Ok(register) = self.frame.base(operand) {
-                self.code.add(X::Mov_r64_rm64, &[Op::Register(register), stack(self.frame.pointer(outer, operand))]);
-            }
-        }
-    }
-
-    /// Instructions, after which values are used; then those move where the first of each pair is.
-    fn stretch(&mut self, insts: &[Inst], last: &[V], moves: &[(V, V)]) {
-        let mut allocator = Allocator::new(self.values, self.frame, self.code, insts, last, self.reserved);
-        allocator.run(insts);
-        allocator.carry(moves);
-        self.failed |= allocator.failed;
-        self.code.located = Located::Nowhere;
-    }
-
-    fn innermost(&mut self, selected: &Selected, lanes: u32) {
-        let (whole, rest, tail, done) = (self.code.label(), self.code.label(), self.code.label(), self.code.label());
-        self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
-        self.code.add(X::Cmp_rm64_imm32, &[stack(LIMIT), Op::Immediate32(0)]);
-        self.code.jump(When::Less, rest);
-        self.code.align();
-        self.code.bind(whole);
-        self.stretch(&selected.whole.insts, &[], &[]);
-        self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(selected.whole.lanes as i32)]);
-        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
-        self.code.jump(When::LessOrEqual, whole);
-        self.code.bind(rest);
-        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
-        self.code.jump(When::Below, tail);
-        self.code.jump(When::Always, done);
-        self.code.bind(tail);
-        self.mask(lanes);
-        self.stretch(&selected.rest.insts, &[], &[]);
-        self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
-        self.code.jump(When::Always, rest);
-        self.code.bind(done);
-    }
-
-    /// Blocks of at most as many lanes as accumulators have, each of them over all steps.
-    fn rows(&mut self, selected: &Selected, lanes: u32) {
-        let (next, tail, done) = (self.code.label(), self.code.label(), self.code.label());
-        self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
-        self.code.bind(next);
-        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
-        self.code.jump(When::Equal, done);
-        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
-        let whole = self.code.label();
-        self.code.jump(When::LessOrEqual, whole);
-        self.code.jump(When::Always, tail);
-        self.code.bind(whole);
-        self.steps(&selected.whole);
-        self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(selected.whole.lanes as i32)]);
-        self.code.jump(When::Always, next);
-        self.code.bind(tail);
-        self.mask(lanes);
-        self.steps(&selected.rest);
-        self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
-        // What there is not leaves the index beyond the end.
-        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
-        self.code.jump(When::Below, next);
-        self.code.bind(done);
-    }
-
-    fn steps(&mut self, block: &Block) {
-        let (rank, steps) = (self.rank(), self.frame.counter(self.rank() - 2));
-        let first: Vec<V> = block.carried.iter().map(|&(first, ..)| first).collect();
-        let moves: Vec<(V, V)> = block.carried.iter().map(|&(first, held, _)| (held, first)).collect();
-        self.stretch(&block.before, &first, &moves);
-        self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
-        self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, 8 * (rank as i32 - 2)))]);
-        self.code.add(X::Mov_rm64_r64, &[stack(steps), COUNT]);
-        let step = self.code.label();
-        self.code.align();
-        self.code.bind(step);
-        let last: Vec<V> = block.carried.iter().map(|&(.., last)| last).collect();
-        let moves: Vec<(V, V)> = block.carried.iter().map(|&(_, held, last)| (held, last)).collect();
-        self.stretch(&block.insts, &last, &moves);
-        let outputs = self.nest.nest.outputs.len();
-        for (operand, access) in self.nest.nest.inputs.iter().enumerate().skip(outputs) {
-            if access.inner != Stride::Contiguous {
-                continue;
-            }
-            let base = match self.frame.base(operand) {
-                Ok(register) => Op::Register(register),
-                Err(offset) => stack(offset),
-            };
-            let bytes = (LANES * access.dtype.bytes()) as i32;
-            self.code.add(X::Add_rm64_imm32, &[base, Op::Immediate32(bytes)]);
-        }
-        self.code.add(X::Sub_rm64_imm32, &[stack(steps), Op::Immediate32(1)]);
-        self.code.jump(When::NotEqual, step);
-        self.stretch(&block.after, &[], &[]);
-        self.bases_again();
-    }
-
-    /// Pointers as they were before the steps.
-    fn bases_again(&mut self) {
-        let nest = self.nest.nest;
-        let strides = |access: &ndjit_ir::loops::Access| access.inner == Stride::Contiguous;
-        for (operand, access) in nest.inputs.iter().enumerate().skip(nest.outputs.len()) {
-            if !strides(access) {
-                continue;
-            }
-            let bytes = (LANES * access.dtype.bytes()) as i32;
-            self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
-            let steps = Address::at(POINTERS.scratch, 8 * (nest.rank as i32 - 2));
-            self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(steps)]);
-            self.code.add(X::Imul_r64_rm64_imm32, &[COUNT, COUNT, Op::Immediate32(bytes)]);
-            let base = match self.frame.base(operand) {
-                Ok(register) => Op::Register(register),
-                Err(offset) => stack(offset),
-            };
-            self.code.add(X::Sub_rm64_r64, &[base, COUNT]);
-        }
-    }
-
-    /// Notes which lanes of a unit are there.
-    fn mask(&mut self, lanes: u32) {
-        let ones = Op::Immediate32(-1);
-        self.code.add(X::Mov_r64_rm64, &[COUNT, stack(TOTAL)]);
-        self.code.add(X::Sub_rm64_r64, &[COUNT, INDEX]);
-        self.code.add(X::Mov_rm64_imm32, &[SCRATCH, Op::Immediate32(lanes as i32)]);
-        self.code.add(X::Cmp_r64_rm64, &[COUNT, SCRATCH]);
-        self.code.add(X::Cmova_r64_rm64, &[COUNT, SCRATCH]);
-        self.code.add(X::Mov_rm64_imm32, &[SCRATCH, ones]);
-        self.code.add(X::VEX_Bzhi_r64_rm64_r64, &[SCRATCH, SCRATCH, COUNT]);
-        self.code.add(X::Mov_rm64_r64, &[stack(TAIL), SCRATCH]);
-        let nest = self.nest.nest;
-        if nest.inputs.iter().chain(&nest.outputs).any(|access| access.dtype.storage().len() > 1) {
-            self.code.add(X::Add_rm64_r64, &[COUNT, COUNT]);
-            self.code.add(X::Mov_rm64_imm32, &[SCRATCH, ones]);
-            self.code.add(X::VEX_Bzhi_r64_rm64_r64, &[SCRATCH, SCRATCH, COUNT]);
-            self.code.add(X::Mov_rm64_r64, &[stack(PAIRS[0]), SCRATCH]);
-            self.code.add(X::Shr_rm64_imm8, &[SCRATCH, Op::Immediate8(lanes as u8)]);
-            self.code.add(X::Mov_rm64_r64, &[stack(PAIRS[1]), SCRATCH]);
-        }
-    }
-}
-
 impl Select<'_> {
     /// The value of a literal's register.
     fn literal(&mut self, ty: PrimType, number: usize) -> V {
@@ -551,26 +271,6 @@ impl Select<'_> {
         }
         let bytes = self.known.at(self.values, place(8));
         self.make(Class::Mask, Kind::Plain(forms::mask_of_bytes()), &[bytes])
-    }
-}
-
-/// Counts the instructions in which values are used, but for those out of the way.
-fn count(insts: &[Inst], uses: &mut [usize]) {
-    for inst in insts {
-        inst.args.iter().chain(&inst.mask).for_each(|v| uses[v.0 as usize] += 1);
-        if let Kind::If(inner) = &inst.kind {
-            inner.results.iter().for_each(|(_, default)| uses[default.0 as usize] += 1);
-            count(&inner.cold, uses);
-        }
-    }
-}
-
-fn results(insts: &[Inst], f: &mut dyn FnMut(V)) {
-    for inst in insts {
-        inst.result.into_iter().for_each(&mut *f);
-        if let Kind::If(inner) = &inst.kind {
-            inner.results.iter().for_each(|&(result, _)| f(result));
-        }
     }
 }
 

@@ -1,0 +1,253 @@
+//! The loops as machine code: counts, pointers and masks around instructions that get their registers here.
+
+use super::allocate::{Allocator, load};
+use super::assembler::{Address, Assembler, Label, Operand as Op, When};
+use super::frame::{EXTENTS, Frame, LIMIT, PAIRS, POINTERS, STRIDES, TAIL, TOTAL};
+use super::inst::{Inst, V, Values};
+use super::nest::{Block, Nest, Selected};
+use crate::clif::{Form, Located};
+use iced_x86::{Code as X, Register};
+use ndjit_ir::loops::Stride;
+use ndjit_ir::reduction::LANES;
+
+/// Code being written.
+pub(super) struct Writer<'a> {
+    nest: &'a Nest<'a>,
+    values: &'a Values,
+    frame: &'a mut Frame,
+    pub code: &'a mut Assembler,
+    reserved: u64,
+    /// There were too few registers.
+    pub failed: bool,
+}
+
+const INDEX: Op = Op::Register(POINTERS.index);
+const COUNT: Op = Op::Register(POINTERS.count);
+const SCRATCH: Op = Op::Register(POINTERS.scratch);
+
+/// The function's memory at this offset.
+fn stack(offset: i32) -> Op {
+    Op::Memory(Address::at(Register::RSP, offset))
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(
+        nest: &'a Nest<'a>,
+        values: &'a Values,
+        frame: &'a mut Frame,
+        code: &'a mut Assembler,
+        reserved: u64,
+    ) -> Writer<'a> {
+        Writer { nest, values, frame, code, reserved, failed: false }
+    }
+
+    fn rank(&self) -> usize {
+        self.nest.nest.rank
+    }
+
+    fn operands(&self) -> usize {
+        self.nest.nest.inputs.len() + self.nest.nest.outputs.len()
+    }
+
+    /// Leaves if there is nothing to do; notes extents and pointers; loads what keeps its register in all loops.
+    pub(super) fn start(&mut self, lanes: u32, exit: Label) {
+        for axis in 0..self.rank() {
+            let extent = Op::Memory(Address::at(Register::RSI, 8 * axis as i32));
+            self.code.add(X::Cmp_rm64_imm32, &[extent, Op::Immediate32(0)]);
+            self.code.jump(When::Equal, exit);
+        }
+        let innermost = Op::Memory(Address::at(Register::RSI, 8 * (self.rank() as i32 - 1)));
+        self.code.add(X::Mov_r64_rm64, &[COUNT, innermost]);
+        self.code.add(X::Mov_rm64_r64, &[stack(TOTAL), COUNT]);
+        self.code.add(X::Sub_rm64_imm32, &[COUNT, Op::Immediate32(lanes as i32)]);
+        self.code.add(X::Mov_rm64_r64, &[stack(LIMIT), COUNT]);
+        for operand in 0..self.operands() {
+            let pointer = Op::Memory(Address::at(Register::RDI, 8 * operand as i32));
+            self.code.add(X::Mov_r64_rm64, &[COUNT, pointer]);
+            self.code.add(X::Mov_rm64_r64, &[stack(self.frame.pointer(0, operand)), COUNT]);
+        }
+        for n in 0..self.values.len() as u32 {
+            let value = self.values.get(V(n));
+            if let (Some(register), Some(place)) = (value.pinned, value.known) {
+                load(self.code, self.frame, place, register);
+            }
+        }
+    }
+
+    /// The beginnings of the loops around the innermost one.
+    pub(super) fn outer_loops(&mut self, outer: usize) -> Vec<Label> {
+        let mut headers = Vec::new();
+        for axis in 0..outer {
+            self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
+            self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, 8 * axis as i32))]);
+            self.code.add(X::Mov_rm64_r64, &[stack(self.frame.counter(axis)), COUNT]);
+            let header = self.code.label();
+            self.code.bind(header);
+            for operand in 0..self.operands() {
+                self.code.add(X::Mov_r64_rm64, &[COUNT, stack(self.frame.pointer(axis, operand))]);
+                self.code.add(X::Mov_rm64_r64, &[stack(self.frame.pointer(axis + 1, operand)), COUNT]);
+            }
+            headers.push(header);
+        }
+        headers
+    }
+
+    pub(super) fn end_outer_loops(&mut self, headers: &[Label]) {
+        for (axis, &header) in headers.iter().enumerate().rev() {
+            self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(STRIDES)]);
+            for operand in 0..self.operands() {
+                let stride = 8 * (operand * self.rank() + axis) as i32;
+                self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, stride))]);
+                self.code.add(X::Add_rm64_r64, &[stack(self.frame.pointer(axis, operand)), COUNT]);
+            }
+            self.code.add(X::Sub_rm64_imm32, &[stack(self.frame.counter(axis)), Op::Immediate32(1)]);
+            self.code.jump(When::NotEqual, header);
+        }
+    }
+
+    /// The pointers of the innermost loop.
+    pub(super) fn bases(&mut self) {
+        let outer = self.rank() - 1 - usize::from(self.nest.form == Form::Rows);
+        for operand in 0..self.operands() {
+            if let Ok(register) = self.frame.base(operand) {
+                self.code.add(X::Mov_r64_rm64, &[Op::Register(register), stack(self.frame.pointer(outer, operand))]);
+            }
+        }
+    }
+
+    /// Instructions, after which values are used; then those move where the first of each pair is.
+    pub(super) fn stretch(&mut self, insts: &[Inst], last: &[V], moves: &[(V, V)]) {
+        let mut allocator = Allocator::new(self.values, self.frame, self.code, insts, last, self.reserved);
+        allocator.run(insts);
+        allocator.carry(moves);
+        self.failed |= allocator.failed;
+        self.code.located = Located::Nowhere;
+    }
+
+    pub(super) fn innermost(&mut self, selected: &Selected, lanes: u32) {
+        let (whole, rest, tail, done) = (self.code.label(), self.code.label(), self.code.label(), self.code.label());
+        self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
+        self.code.add(X::Cmp_rm64_imm32, &[stack(LIMIT), Op::Immediate32(0)]);
+        self.code.jump(When::Less, rest);
+        self.code.align();
+        self.code.bind(whole);
+        self.stretch(&selected.whole.insts, &[], &[]);
+        self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(selected.whole.lanes as i32)]);
+        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
+        self.code.jump(When::LessOrEqual, whole);
+        self.code.bind(rest);
+        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
+        self.code.jump(When::Below, tail);
+        self.code.jump(When::Always, done);
+        self.code.bind(tail);
+        self.mask(lanes);
+        self.stretch(&selected.rest.insts, &[], &[]);
+        self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
+        self.code.jump(When::Always, rest);
+        self.code.bind(done);
+    }
+
+    /// Blocks of at most as many lanes as accumulators have, each of them over all steps.
+    pub(super) fn rows(&mut self, selected: &Selected, lanes: u32) {
+        let (next, tail, done) = (self.code.label(), self.code.label(), self.code.label());
+        self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
+        self.code.bind(next);
+        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
+        self.code.jump(When::Equal, done);
+        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
+        let whole = self.code.label();
+        self.code.jump(When::LessOrEqual, whole);
+        self.code.jump(When::Always, tail);
+        self.code.bind(whole);
+        self.steps(&selected.whole);
+        self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(selected.whole.lanes as i32)]);
+        self.code.jump(When::Always, next);
+        self.code.bind(tail);
+        self.mask(lanes);
+        self.steps(&selected.rest);
+        self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
+        // What there is not leaves the index beyond the end.
+        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
+        self.code.jump(When::Below, next);
+        self.code.bind(done);
+    }
+
+    fn steps(&mut self, block: &Block) {
+        let (rank, steps) = (self.rank(), self.frame.counter(self.rank() - 2));
+        let first: Vec<V> = block.carried.iter().map(|&(first, ..)| first).collect();
+        let moves: Vec<(V, V)> = block.carried.iter().map(|&(first, held, _)| (held, first)).collect();
+        self.stretch(&block.before, &first, &moves);
+        self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
+        self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, 8 * (rank as i32 - 2)))]);
+        // A count in memory would make each step wait for the one before.
+        let left = if self.nest.has_wide_elements() { stack(steps) } else { COUNT };
+        if left != COUNT {
+            self.code.add(X::Mov_rm64_r64, &[left, COUNT]);
+        }
+        let step = self.code.label();
+        self.code.align();
+        self.code.bind(step);
+        let last: Vec<V> = block.carried.iter().map(|&(.., last)| last).collect();
+        let moves: Vec<(V, V)> = block.carried.iter().map(|&(_, held, last)| (held, last)).collect();
+        self.stretch(&block.insts, &last, &moves);
+        let outputs = self.nest.nest.outputs.len();
+        for (operand, access) in self.nest.nest.inputs.iter().enumerate().skip(outputs) {
+            if access.inner != Stride::Contiguous {
+                continue;
+            }
+            let base = match self.frame.base(operand) {
+                Ok(register) => Op::Register(register),
+                Err(offset) => stack(offset),
+            };
+            let bytes = (LANES * access.dtype.bytes()) as i32;
+            self.code.add(X::Add_rm64_imm32, &[base, Op::Immediate32(bytes)]);
+        }
+        self.code.add(X::Sub_rm64_imm32, &[left, Op::Immediate32(1)]);
+        self.code.jump(When::NotEqual, step);
+        self.stretch(&block.after, &[], &[]);
+        self.bases_again();
+    }
+
+    /// Pointers as they were before the steps.
+    fn bases_again(&mut self) {
+        let nest = self.nest.nest;
+        let strides = |access: &ndjit_ir::loops::Access| access.inner == Stride::Contiguous;
+        for (operand, access) in nest.inputs.iter().enumerate().skip(nest.outputs.len()) {
+            if !strides(access) {
+                continue;
+            }
+            let bytes = (LANES * access.dtype.bytes()) as i32;
+            self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
+            let steps = Address::at(POINTERS.scratch, 8 * (nest.rank as i32 - 2));
+            self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(steps)]);
+            self.code.add(X::Imul_r64_rm64_imm32, &[COUNT, COUNT, Op::Immediate32(bytes)]);
+            let base = match self.frame.base(operand) {
+                Ok(register) => Op::Register(register),
+                Err(offset) => stack(offset),
+            };
+            self.code.add(X::Sub_rm64_r64, &[base, COUNT]);
+        }
+    }
+
+    /// Notes which lanes of a unit are there.
+    fn mask(&mut self, lanes: u32) {
+        let ones = Op::Immediate32(-1);
+        self.code.add(X::Mov_r64_rm64, &[COUNT, stack(TOTAL)]);
+        self.code.add(X::Sub_rm64_r64, &[COUNT, INDEX]);
+        self.code.add(X::Mov_rm64_imm32, &[SCRATCH, Op::Immediate32(lanes as i32)]);
+        self.code.add(X::Cmp_r64_rm64, &[COUNT, SCRATCH]);
+        self.code.add(X::Cmova_r64_rm64, &[COUNT, SCRATCH]);
+        self.code.add(X::Mov_rm64_imm32, &[SCRATCH, ones]);
+        self.code.add(X::VEX_Bzhi_r64_rm64_r64, &[SCRATCH, SCRATCH, COUNT]);
+        self.code.add(X::Mov_rm64_r64, &[stack(TAIL), SCRATCH]);
+        let nest = self.nest.nest;
+        if nest.inputs.iter().chain(&nest.outputs).any(|access| access.dtype.storage().len() > 1) {
+            self.code.add(X::Add_rm64_r64, &[COUNT, COUNT]);
+            self.code.add(X::Mov_rm64_imm32, &[SCRATCH, ones]);
+            self.code.add(X::VEX_Bzhi_r64_rm64_r64, &[SCRATCH, SCRATCH, COUNT]);
+            self.code.add(X::Mov_rm64_r64, &[stack(PAIRS[0]), SCRATCH]);
+            self.code.add(X::Shr_rm64_imm8, &[SCRATCH, Op::Immediate8(lanes as u8)]);
+            self.code.add(X::Mov_rm64_r64, &[stack(PAIRS[1]), SCRATCH]);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Which values keep a register in all loops: constants and what is computed once, the most used first, as many as the body leaves.
+
+use super::inst::{Class, V, Values};
+use super::liveness::{count, pressure, results};
+use super::nest::Selected;
+
+/// Vector registers that a body always has for itself, beyond what it needs at once.
+const SPARE: usize = 2;
+/// Mask registers for masks that do not change.
+const PINNED_MASKS: usize = 2;
+
+/// Gives registers to what does not change in the innermost loop, the most used first, and memory to the rest of it. Returns the
+/// registers.
+pub(super) fn pin(values: &mut Values, selected: &Selected) -> u64 {
+    let mut free = (0..32u8).rev();
+    let mut free_masks = (33..40u8).rev();
+    let mut reserved = 0u64;
+    let mut most = 32 - SPARE - pressure(&selected.whole.insts, values).min(32 - SPARE);
+    for block in [&selected.whole, &selected.rest] {
+        let mut free = free.clone();
+        for &(_, held, _) in &block.carried {
+            let Some(register) = free.next() else { continue };
+            values.pin(held, register);
+            reserved |= 1 << register;
+        }
+    }
+    let accumulators = selected.whole.carried.len();
+    most = most.saturating_sub(accumulators);
+    (0..accumulators).for_each(|_| _ = free.next());
+
+    let mut uses = vec![0usize; values.len()];
+    count(&selected.whole.insts, &mut uses);
+    let mut rest = vec![0usize; values.len()];
+    count(&selected.rest.insts, &mut rest);
+    let mut made = vec![false; values.len()];
+    results(&selected.once, &mut |v| made[v.0 as usize] = true);
+    let mut fixed: Vec<V> = (0..values.len() as u32)
+        .map(V)
+        .filter(|&v| {
+            let n = v.0 as usize;
+            let constant = values.get(v).class == Class::Vector && values.get(v).known.is_some();
+            (uses[n] > 0 || (made[n] && rest[n] > 0)) && (made[n] || constant)
+        })
+        .collect();
+    fixed.sort_by_key(|v| std::cmp::Reverse(uses[v.0 as usize]));
+    let mut masks = PINNED_MASKS;
+    for v in fixed {
+        let register = match values.get(v).class {
+            Class::Vector if most > 0 && uses[v.0 as usize] > 0 => {
+                most -= 1;
+                free.next()
+            }
+            Class::Mask if masks > 0 => {
+                masks -= 1;
+                free_masks.next()
+            }
+            Class::Vector | Class::Mask => None,
+        };
+        if let Some(register) = register {
+            values.pin(v, register);
+            reserved |= 1 << register;
+        }
+    }
+    reserved
+}
