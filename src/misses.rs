@@ -249,6 +249,9 @@ thread_local! {
 /// it differs in from those that are, as is reading a lazy array whose operations were never run before. For loops that must not wait for
 /// a compiler. [`assert_no_recompile!`](crate::assert_no_recompile!) is the same question in a test, asked after.
 ///
+/// What counts is where an array is read, not where its operations were written: a lazy array that `body` gives unread is compiled by
+/// whoever reads it, if that is allowed there. [`eval`](crate::Array::eval) reads it in `body`.
+///
 /// ```
 /// use ndjit::{ErrorCode, forbid_compiling, jit};
 ///
@@ -259,6 +262,11 @@ thread_local! {
 /// let error = new.unwrap_err();
 /// assert_eq!(error.code(), ErrorCode::Compile);
 /// assert_eq!(error.facts().last().unwrap(), "argument 0: f32[4], known f32[3]");
+///
+/// let x = ndjit::Array::from([1.0f32, 2.0]);
+/// let unread = forbid_compiling(|| &x * 3 - 1);
+/// assert_eq!(unread.to_vec::<f32>()?, [2.0, 5.0]); // here it may compile
+/// assert!(forbid_compiling(|| (&x * 3 / 2).eval().is_err()));
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 pub fn forbid_compiling<R>(body: impl FnOnce() -> R) -> R {

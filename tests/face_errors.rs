@@ -167,9 +167,9 @@ fn a_panic_of_the_traced_function() {
 fn memory_that_is_refused() {
     // 2^46 bytes: more than any address space gives.
     let f = jit(|x, y| x + y);
-    let x = array(&[1 << 20, 1]);
-    let y = Array::from_shape_vec([1, 1 << 24], vec![1.0f32; 1 << 24]).unwrap();
-    assert_eq!(f.call((&x, &y)).unwrap_err().code(), ErrorCode::Allocation);
+    let (x, y) = too_large();
+    let error = f.call((&x, &y)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Allocation);
 }
 
 #[test]
@@ -271,4 +271,37 @@ fn a_choice_among_cases_is_made_by_integers() {
     assert_eq!(select_n(Array::from([true, false]), cases()).to_vec::<i32>().unwrap(), [3, 2]);
     assert_eq!(jit(|which| select_n(which, cases())).call((&[-7, 7],)).unwrap().to_vec::<i32>().unwrap(), [1, 4]);
     assert_eq!(select_n(Array::from([5, 5]), [Array::from([8u8, 9])]).to_vec::<u8>().unwrap(), [8, 9]);
+}
+
+#[test]
+fn poisoned_arrays_show_their_error() {
+    let failed = array(&[2]) + array(&[3]);
+    assert_eq!(format!("{failed:?}"), "Array(error[shape]: add: shapes [2] and [3] do not broadcast)");
+    assert_eq!(failed.to_string(), failed.error().unwrap().to_string());
+    assert_eq!((failed.dtype(), failed.shape().extents(), failed.len()), (DType::Bool, &[][..], 1), "as documented");
+    let f = jit(|x| x + 1);
+    let traced = f.trace(&[Spec::of(&failed)]).map(|_| ()).unwrap_err();
+    assert_eq!(Some(&traced), failed.error(), "not a bool scalar's program");
+    assert_eq!(Spec::of(&failed).to_string(), "error[shape]");
+    // What only running finds out is an error of reading.
+    let (column, row) = too_large();
+    let late = column + row;
+    assert!(late.to_string().starts_with("error[allocation]: "), "{late}");
+    assert_eq!(format!("{late:?}"), "Array(f32[1048576, 16777216], not yet computed)");
+    assert_eq!(late.error(), None);
+}
+
+/// Two arrays whose sum no memory holds.
+fn too_large() -> (Array, Array) {
+    let row = Array::from_shape_vec([1, 1 << 24], vec![1.0f32; 1 << 24]).unwrap();
+    (array(&[1 << 20, 1]), row)
+}
+
+#[test]
+fn a_panic_of_the_call_alone_is_at_its_line() {
+    let add = jit(|x, y| x + y);
+    let (column, row) = too_large();
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| add(&column, &row))).unwrap_err();
+    let message = caught.downcast_ref::<String>().unwrap();
+    assert!(message.contains(&format!(" --> {}:{}:", file!(), line!() - 2)), "{message}");
 }

@@ -1,6 +1,6 @@
 //! The page of a program: which lines light up together, that it is one file, and what a browser makes of it where there is one.
 
-use ndjit::{Array, ErrorCode, Expr, jit, keepdims, max, sum};
+use ndjit::{Array, Device, ErrorCode, Expr, jit, keepdims, max, sum};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -88,6 +88,22 @@ fn lines_know_what_they_were_made_from() {
     assert!(matches!(written[..], [line] if line.ends_with("let f = jit(|x, y| x + y * 2);")), "{written:?}");
 }
 
+/// The first register is not the first that is loaded: that of `y` is, before the loop.
+#[test]
+fn the_first_argument_is_known_in_code() {
+    let f = jit(|x, y| x * x + y);
+    f.call((&Array::from_rows(&[[1.0f32; 4]; 3]), &Array::from_rows(&[[1.0f32]; 3]))).unwrap();
+    let path = folder().join("first.html");
+    f.explain_html(&path).unwrap();
+    let panels = panels(&std::fs::read_to_string(&path).unwrap());
+    let clif = made_from(&panels["clif"], 0);
+    assert!(clif.iter().any(|line| line.contains("= load.")), "{clif:?}");
+    if cfg!(target_arch = "x86_64") {
+        let assembly = made_from(&panels["assembly"], 0);
+        assert!(assembly.contains(&"; r0 = load in0 : f32"), "{assembly:?}");
+    }
+}
+
 /// Each operation of a program with reductions reaches each stage.
 #[test]
 fn no_operation_is_lost() {
@@ -128,6 +144,54 @@ fn a_page_is_one_file_that_says_what_a_reader_asks() {
     assert_eq!(page.matches("<script>").count(), page.matches("</script>").count());
 }
 
+/// The panels that a page shows at first.
+fn shown(page: &str) -> Vec<&str> {
+    let boxes = page.split("data-panel=\"").skip(1).filter_map(|rest| rest.split_once("\" checked>"));
+    boxes.map(|(name, _)| name).filter(|name| !name.contains('"')).collect()
+}
+
+#[test]
+fn values_have_the_numbers_of_a_stage_that_is_shown() {
+    let f = jit(|x, k| (x * k + 1) * k);
+    f.call((&Array::from([1u32, 2]), &Array::from([3i32, 4]))).unwrap();
+    let path = folder().join("numbers.html");
+    f.explain_html(&path).unwrap();
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(shown(&page), ["source", "graph", "typed", "loops", "assembly"]);
+    let panels = panels(&page);
+    let reasons = page.split_once("const reasons = [").unwrap().1.split_once("];").unwrap().0;
+    // A step: `%3 i8: …`.
+    let steps: Vec<(&str, &str)> = reasons
+        .split('%')
+        .skip(1)
+        .filter_map(|rest| rest.split_once(' '))
+        .filter_map(|(number, rest)| Some((number, rest.split_once(": ")?.0)))
+        .filter(|(number, ty)| number.parse::<usize>().is_ok() && ty.parse::<ndjit::DType>().is_ok())
+        .collect();
+    assert!(steps.len() >= 2, "{reasons}");
+    for (number, ty) in steps {
+        let line = panels["graph"].iter().find(|(text, _)| text.starts_with(&format!("  %{number} = ")));
+        assert!(line.is_some_and(|(text, _)| text.contains(&format!(" : {ty}["))), "%{number} {ty}: {line:?}");
+    }
+    for (drawer, stage) in [("dtype", "graph"), ("fusion", "simplified"), ("memory", "simplified")] {
+        let summary = format!("<summary>{drawer}<span> with the values of {stage}</span></summary>");
+        assert!(page.contains(&summary), "{summary}");
+    }
+    assert!(page.contains("A click keeps that lit and brings it into view in all panels"));
+}
+
+#[test]
+fn a_program_of_a_gpu_shows_its_code() {
+    let f = jit(|x| x + 1).on(Device::gpu());
+    match f.call((&[1.0f32, 2.0],)) {
+        Err(error) if error.code() == ErrorCode::Device => return println!("SKIPPED, there is no device: {error}"),
+        called => drop(called.unwrap()),
+    }
+    let path = folder().join("gpu.html");
+    f.explain_html(&path).unwrap();
+    assert_eq!(shown(&std::fs::read_to_string(&path).unwrap()), ["source", "graph", "typed", "loops", "wgsl"]);
+}
+
 #[test]
 fn text_of_users_is_no_markup() {
     let f = jit(|x: Expr| x.lt(2) & x.gt(1)); // </script><b>
@@ -156,21 +220,42 @@ fn pages_that_cannot_be_written_are_errors() {
         .unwrap();
 }
 
+/// What a browser makes of a page, if there is one.
+fn dom(path: &Path, node: &str) -> Option<String> {
+    let page = format!("file://{}{node}", path.display());
+    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=1000", "--dump-dom", &page];
+    let Ok(output) = Command::new("chromium").args(arguments).output() else {
+        println!("SKIPPED: there is no chromium");
+        return None;
+    };
+    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+    if dom.is_empty() {
+        println!("SKIPPED: chromium shows nothing: {}", String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    Some(dom)
+}
+
+/// Values of a drawing have the numbers of a stage, which is shown with it.
+#[test]
+fn a_drawing_brings_its_stage_along() {
+    let (_, page) = of_sum("drawing.html");
+    let path = folder().join("opened.html");
+    let opens = "<script>document.querySelector('details[data-shows]').open = true;</script></body>";
+    std::fs::write(&path, page.replace("</body>", opens)).unwrap();
+    let Some(dom) = dom(&path, "") else { return };
+    assert!(page.contains("<section id=\"simplified\">") && !shown(&page).contains(&"simplified"));
+    let section = dom.split_once("<section id=\"simplified\"").unwrap().1.split_once('>').unwrap().0;
+    assert!(!section.contains("hidden"), "{section}");
+    let other = dom.split_once("<section id=\"spirv\"").unwrap().1.split_once('>').unwrap().0;
+    assert!(other.contains("hidden"), "{other}");
+}
+
 /// A browser that was asked for an operation has lines lit in each panel.
 #[test]
 fn a_browser_lights_lines_up() {
     let (path, _) = of_sum("browser.html");
-    let page = format!("file://{}#4", path.display());
-    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", &page];
-    let Ok(output) = Command::new("chromium").args(arguments).output() else {
-        println!("SKIPPED: there is no chromium");
-        return;
-    };
-    let dom = String::from_utf8_lossy(&output.stdout);
-    if dom.is_empty() {
-        println!("SKIPPED: chromium shows nothing: {}", String::from_utf8_lossy(&output.stderr));
-        return;
-    }
+    let Some(dom) = dom(&path, "#4") else { return };
     for panel in dom.split("<section id=\"").skip(1) {
         let name = panel.split('"').next().unwrap();
         let lit = panel.split("</section>").next().unwrap().matches(" on\"").count()

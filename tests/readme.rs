@@ -154,6 +154,15 @@ fn pages_show_real_output() {
     }
 }
 
+/// docs/debugging.md has a line on each pass, with the stage that it makes.
+#[test]
+fn every_pass_is_explained() {
+    let page = read("docs/debugging.md");
+    for (pass, stage) in ndjit_codegen::lower::PASSES {
+        assert!(page.contains(&format!("\n| `{pass}` | `{stage}` | ")), "{pass}, {stage}");
+    }
+}
+
 /// A table that stands between two marks of a page, and what makes it.
 type Table = (&'static str, fn() -> String);
 

@@ -574,3 +574,22 @@ fn many_problems_are_cut_off() {
     assert_eq!(error.headline(), "typed graph: 20 or more broken invariants");
     assert_eq!(error.facts().len(), 20);
 }
+
+/// Of equal nodes one is made, from what each was made from.
+#[test]
+fn nodes_know_what_they_were_made_from() {
+    let mut graph = Typed::new();
+    let x = graph.param(DType::F32, &Shape::scalar());
+    let shape = graph.intern(&Shape::scalar());
+    let [first, other] = [7, 9].map(NodeId);
+    let mut cast = |from: &[NodeId]| {
+        graph.make_from(from);
+        let value = graph.add(NodeKind::Cast(CastReason::Explicit), &[x], &[(DType::F64, shape)]);
+        graph.origins(graph.producer(value)).to_vec()
+    };
+    assert_eq!(cast(&[first]), [first]);
+    assert_eq!(cast(&[other]), [first, other]);
+    assert_eq!(cast(&[other]), [first, other], "said once");
+    assert_eq!(cast(&[]), [first, other], "nothing was said");
+    assert!(graph.origins(graph.producer(x)).is_empty());
+}

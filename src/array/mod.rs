@@ -30,8 +30,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// [`item`](Array::item), printing), passing to a jitted function, or [`eval`](Array::eval) compiles and runs what was noted
 /// as one program. When more than [`Array::NODE_LIMIT`] operations wait, they run at once, so memory stays bounded.
 ///
-/// An operation that fails gives a poisoned array, and whatever reads it gets the first error. `Clone` is cheap and shares
-/// the elements.
+/// An operation that fails gives a poisoned array, and whatever reads it, or computes with it, gets the first error; printing shows it. Such
+/// an array has neither dtype nor shape: [`dtype`](Array::dtype), [`shape`](Array::shape) and what follows from them are
+/// those of a `bool` scalar, so ask [`error`](Array::error) first where an operation may have failed. What is found out only when
+/// it runs, such as memory that is refused, is an error of each reading, and the array is not poisoned. `Clone` is cheap and shares the elements.
 ///
 /// ```
 /// use ndjit::{Array, DType};
@@ -225,13 +227,14 @@ impl Array {
         Some(Array::made(self.0.ty, self.0.dtype, shape.clone(), elements, formula))
     }
 
-    /// The error, if the operation that made this array failed.
+    /// The error, if the operation that made this array failed. Computes nothing: what only [running](Array::eval) finds out is not known yet.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode};
     ///
     /// let sum = Array::from([1, 2]) + Array::from([1, 2, 3]);
     /// assert_eq!(sum.error().map(|error| error.code()), Some(ErrorCode::Shape));
+    /// assert_eq!(format!("{sum:?}"), "Array(error[shape]: add: shapes [2] and [3] do not broadcast)");
     /// assert!(Array::from([1]).error().is_none());
     /// ```
     pub fn error(&self) -> Option<&Error> {
@@ -249,7 +252,7 @@ impl Array {
         &self.0.shape
     }
 
-    /// The dtype of the elements; of a weak array the default of its kind under the policy it was made with.
+    /// The dtype of the elements; of a weak array the default of its kind under the policy it was made with. Bool for a poisoned array.
     ///
     /// ```
     /// use ndjit::{Array, DType, weak};
@@ -261,7 +264,7 @@ impl Array {
         self.0.dtype
     }
 
-    /// The type: a dtype, or weak.
+    /// The type: a dtype, or weak. Bool for a poisoned array.
     ///
     /// ```
     /// use ndjit::{Array, DType, ValueType, Weak, asarray};
@@ -362,7 +365,7 @@ impl Array {
         Ok(())
     }
 
-    /// The number of elements.
+    /// The number of elements. One for a poisoned array.
     ///
     /// ```
     /// use ndjit::zeros;

@@ -83,5 +83,5 @@ pub(crate) fn stage_json(lowered: &Lowered, stage: Stage, text: impl FnOnce() ->
 /// What to say where a function was not called yet.
 pub(crate) fn not_called() -> Error {
     Error::new(ErrorCode::Argument, "inspect: the function was not called yet")
-        .help("call it, or trace it for a signature: `f.trace(&specs)?`")
+        .help("call it, or ask the program of a signature: `f.trace(&specs)?.lower()?`")
 }

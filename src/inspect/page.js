@@ -45,6 +45,13 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && pinned) pin(pinned);
 });
+// A drawing is in the values of a stage, which it brings along.
+for (const drawer of document.querySelectorAll("details[data-shows]")) {
+  drawer.addEventListener("toggle", () => {
+    const box = document.querySelector(`nav input[data-panel="${drawer.dataset.shows}"]`);
+    if (drawer.open && !box.checked) box.click();
+  });
+}
 for (const box of document.querySelectorAll("nav input")) {
   const panel = document.getElementById(box.dataset.panel);
   const set = () => panel.classList.toggle("hidden", !box.checked);

@@ -18,8 +18,12 @@ const SCRIPT: &str = include_str!("page.js");
 const MOST: usize = 5_000;
 /// Colours of kernels.
 const COLOURS: usize = 6;
-/// The stages that are shown at first.
-const SHOWN: [Stage; 5] = [Stage::Typed, Stage::Loops, Stage::Clif, Stage::Assembly, Stage::Wgsl];
+/// The stages that are shown at first, of a program on the processor and of one on a GPU. Reasons are in values of the first.
+const SHOWN: [Stage; 4] = [Stage::Graph, Stage::Typed, Stage::Loops, Stage::Assembly];
+const SHOWN_ON_GPU: [Stage; 4] = [Stage::Graph, Stage::Typed, Stage::Loops, Stage::Wgsl];
+/// How to use the page.
+const HINT: &str = "The pointer on a line lights up what was made from the same operations. A click keeps that lit and brings it \
+                    into view in all panels; a second click, or Escape, lets go.";
 
 impl Looked<'_> {
     /// Writes the page into a file. `source` are the lines that places name, if these are in no file.
@@ -44,15 +48,16 @@ impl Looked<'_> {
         let _ = write!(
             page,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-             <body>\n<header>\n<h1>{0}</h1>\n<p>{1}</p>\n<nav>",
+             <body>\n<header>\n<h1>{0}</h1>\n<p>{1}</p>\n<p>{HINT}</p>\n<nav>",
             Escaped(&title),
             Escaped(&settings)
         );
         let panels: Vec<(&str, &str, Listing)> = std::iter::once(("source", "source", self.source(source)))
             .chain(Stage::ALL.iter().map(|&stage| (stage.name(), stage.name(), self.listing(stage))))
             .collect();
+        let stages = if self.settings.device.gpu_number().is_some() { SHOWN_ON_GPU } else { SHOWN };
         for (name, label, _) in &panels {
-            let shown = *name == "source" || SHOWN.iter().any(|stage| stage.name() == *name);
+            let shown = *name == "source" || stages.iter().any(|stage| stage.name() == *name);
             let checked = if shown { " checked" } else { "" };
             let _ = write!(page, "<label><input type=\"checkbox\" data-panel=\"{name}\"{checked}> {label}</label>");
         }
@@ -64,13 +69,17 @@ impl Looked<'_> {
         }
         let _ = write!(
             page,
-            "</main>\n<footer>\n<details open><summary>dtype</summary><pre id=\"why\"></pre></details>\n\
-             <details><summary>fusion</summary><div class=\"drawn\">{}</div></details>\n\
-             <details><summary>memory</summary><div class=\"drawn\">{}</div></details>\n</footer>\n\
+            "</main>\n<footer>\n<details open><summary>dtype{}</summary><pre id=\"why\"></pre></details>\n\
+             <details data-shows=\"{simplified}\"><summary>fusion{}</summary><div class=\"drawn\">{}</div></details>\n\
+             <details data-shows=\"{simplified}\"><summary>memory{}</summary><div class=\"drawn\">{}</div></details>\n</footer>\n\
              <script>\nconst reasons = {};\n{SCRIPT}</script>\n</body>\n</html>\n",
+            numbered(Stage::Graph),
+            numbered(Stage::Simplified),
             self.fusion(),
+            numbered(Stage::Simplified),
             chart::memory(self.lowered)?,
-            self.reasons()
+            self.reasons(),
+            simplified = Stage::Simplified.name()
         );
         Ok(page)
     }
@@ -151,6 +160,11 @@ impl Looked<'_> {
         let texts: Vec<String> = texts.iter().map(|text| Quoted(text).to_string()).collect();
         format!("[{}]", texts.join(",\n"))
     }
+}
+
+/// In which stage the values have the numbers that a part of the page has.
+fn numbered(stage: Stage) -> String {
+    format!("<span> with the values of {}</span>", stage.name())
 }
 
 fn write_line(page: &mut String, line: &StageLine) -> fmt::Result {

@@ -9,18 +9,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
-    /// The text of a stage, for the signature of the last call; empty before the first.
+    /// The text of a stage, for the signature of the last call. Before the first call there is none, and the text is the error that the
+    /// other forms give, as [`svg`](Jitted::svg).
     ///
     /// ```
     /// use ndjit::{Array, Stage, jit};
     ///
     /// let f = jit(|x| x + 1);
+    /// assert!(f.explain(Stage::Simplified).contains("the function was not called yet"));
     /// f.call((&Array::from([1.0f32]),))?;
     /// assert!(f.explain(Stage::Simplified).contains("add %0"));
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn explain(&self, stage: Stage) -> String {
-        self.core.plans.last().map_or_else(String::new, |plan| plan.explain(stage))
+        self.last().map_or_else(|error| error.to_string(), |plan| plan.explain(stage))
     }
 
     /// Writes a page of all stages of the last call's program side by side, for a browser: the lines of the source, the graphs, the loops, and

@@ -47,7 +47,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// let x = Array::from([1.0f32, 2.0]);
 /// let y = vec![10.0f32, 20.0];
 ///
-/// // As a function of arrays. Panics with the error if there is one.
+/// // As a function of arrays. Panics with the error if there is one. Rust gives the panic a place in ndjit, as a closure does not know
+/// // who calls it; the message has yours.
 /// let z: Array = f(&x, &Array::from(&y));
 ///
 /// // With errors as values, and inputs of any kind: slices are read in place, numbers are weak.

@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::config;
 use crate::jit::plan::{ArgumentLayout, ArgumentType};
-use ndjit_ir::{DType, Result, Shape, ValueType, Weak};
+use ndjit_ir::{DType, Error, Result, Shape, ValueType, Weak};
 use std::fmt;
 
 /// Type and shape of an argument, without data. Row-major in memory.
@@ -21,6 +21,8 @@ pub struct Spec {
     pub(super) dtype: DType,
     pub(crate) shape: Shape,
     pub(super) scalar: bool,
+    /// Why there is no such argument: the error of the array that it is the spec of.
+    pub(super) failed: Option<Error>,
 }
 
 /// An array argument of a type (a [`DType`](crate::DType), or weak) and a shape: `spec(DType::F32, [2, 3])`.
@@ -33,7 +35,7 @@ pub struct Spec {
 /// ```
 pub fn spec(ty: impl Into<ValueType>, shape: impl Into<Shape>) -> Spec {
     let ty = ty.into();
-    Spec { ty, dtype: config::policy().commit(ty), shape: shape.into(), scalar: false }
+    Spec { ty, dtype: config::policy().commit(ty), shape: shape.into(), scalar: false, failed: None }
 }
 
 impl Spec {
@@ -51,7 +53,7 @@ impl Spec {
         Spec { scalar: true, ..spec(kind, Shape::scalar()) }
     }
 
-    /// The spec of an array.
+    /// The spec of an array. Where it is used, that of a poisoned array gives the array's error.
     ///
     /// ```
     /// use ndjit::{Array, DType, Spec, spec};
@@ -59,7 +61,8 @@ impl Spec {
     /// assert_eq!(Spec::of(&Array::from([1u8, 2])), spec(DType::U8, [2]));
     /// ```
     pub fn of(array: &Array) -> Spec {
-        Spec { dtype: array.dtype(), ..spec(array.value_type(), array.shape().clone()) }
+        let of = spec(array.value_type(), array.shape().clone());
+        Spec { dtype: array.dtype(), failed: array.error().cloned(), ..of }
     }
 
     /// The type: a dtype, or weak.
@@ -108,14 +111,17 @@ impl Spec {
 
     pub(crate) fn of_argument(argument: &ArgumentType) -> Spec {
         let ArgumentType { ty, dtype, shape, layout } = argument;
-        Spec { ty: *ty, dtype: *dtype, shape: shape.clone(), scalar: *layout == ArgumentLayout::Scalar }
+        Spec { ty: *ty, dtype: *dtype, shape: shape.clone(), scalar: *layout == ArgumentLayout::Scalar, failed: None }
     }
 
     /// The argument that the spec stands for.
     ///
     /// # Errors
-    /// `Size` if no array can have the shape.
+    /// `Size` if no array can have the shape; that of a poisoned array.
     pub(crate) fn argument(&self) -> Result<ArgumentType> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
         self.shape.bytes(self.dtype.bytes())?;
         let layout = if self.scalar { ArgumentLayout::Scalar } else { ArgumentLayout::Contiguous };
         Ok(ArgumentType { ty: self.ty, dtype: self.dtype, shape: self.shape.clone(), layout })
@@ -124,6 +130,9 @@ impl Spec {
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.ty, self.shape)
+        match &self.failed {
+            Some(error) => write!(f, "error[{}]", error.code()),
+            None => write!(f, "{}{}", self.ty, self.shape),
+        }
     }
 }

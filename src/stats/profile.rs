@@ -34,7 +34,8 @@ const ENOUGH: Duration = Duration::from_millis(100);
 pub struct LaunchProfile {
     /// What it does.
     pub work: function::KernelStats,
-    /// How long it was estimated to take, which decides whether threads share it.
+    /// How long its loops were estimated to take, which decides whether threads share them. What a call costs beside its loops is not
+    /// in it, and in `best` and `median` is: on small arrays these are longer.
     pub estimated: Duration,
     /// The shortest time measured.
     pub best: Duration,
@@ -83,7 +84,8 @@ pub struct Profile {
 }
 
 impl fmt::Display for Profile {
-    /// A table: for each kernel the estimate, the times, and the rates at the shortest time. GB and GFLOP are 10⁹.
+    /// A table: for each kernel the estimate, the times, and the rates at the shortest time. GB and GFLOP are 10⁹. Estimates are of the
+    /// loops alone, which the last line says.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |(n, kernel): (usize, &LaunchProfile)| {
             vec![
@@ -102,7 +104,9 @@ impl fmt::Display for Profile {
         };
         rows.push(vec!["all".to_owned(), estimated, table::time(self.best), table::time(self.median)]);
         table::write(f, &["kernel", "estimated", "best", "median", "GB/s", "GFLOP/s"], &rows)?;
-        write!(f, "runs: {}", self.runs)
+        write!(f, "runs: {}", self.runs)?;
+        // Where nothing is estimated there is nothing to say.
+        if self.kernels.is_empty() { Ok(()) } else { f.write_str("; estimated without the overhead of a call") }
     }
 }
 

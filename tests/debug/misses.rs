@@ -138,6 +138,10 @@ fn lazy_arrays_are_forbidden_as_well() {
     assert_eq!(error.facts(), ["operations that wait: 3"]);
     assert!(lazy().eval().is_ok());
     assert!(forbid_compiling(|| lazy().eval().is_ok()), "now it is known");
+    let unread = forbid_compiling(|| sum(&x * 4.5 + 2, ..));
+    let read = || unread.item::<f32>().map_err(|error| error.code());
+    assert_eq!(forbid_compiling(read), Err(ErrorCode::Compile), "what counts is where it is read");
+    assert_eq!(read(), Ok(19.5), "an array that was refused can be read where that is allowed");
 }
 
 #[test]

@@ -95,7 +95,9 @@ fn profiles_measure_each_kernel() {
     assert!(profile.best >= profile.kernels.iter().map(|kernel| kernel.best).max().unwrap());
     let text = profile.to_string();
     assert!(text.starts_with("kernel  estimated") && text.lines().count() == 5, "{text}");
+    assert!(text.ends_with("; estimated without the overhead of a call"), "{text}");
     let interpreted = jit(|x| x + 1).interpreted(true).profile((&[1.0f32; 3],)).unwrap();
+    assert!(!interpreted.to_string().contains("; estimated"), "{interpreted}");
     assert!(interpreted.kernels.is_empty() && !interpreted.best.is_zero());
     assert!(f.profile((&[1i64],)).is_ok());
     assert!(jit(|x| x + &Array::from([1, 2])).profile((&[1i32; 3],)).is_err());

@@ -95,6 +95,31 @@ fn copy() -> Result<()> {
     Ok(())
 }
 
+/// What `docs/dumps.md` shows of code for a processor, and its stages on that.
+fn code(stage: Stage) -> Result<()> {
+    // Elsewhere registers and instructions are others.
+    #[cfg(all(target_arch = "x86_64", unix))]
+    if std::is_x86_feature_detected!("avx2") {
+        let f = jit(|x: Expr, y: Expr| ndjit::abs(x) * 2 + y);
+        f.call((&[1.0f32, -2.0, 3.0], &[10.0f32, 20.0, 30.0]))?;
+        println!("{}", f.explain(stage));
+        return Ok(());
+    }
+    Err(ndjit::Error::new(ndjit::ErrorCode::Device, format!("no x86-64 with AVX2, whose {} is shown", stage.name())))
+}
+
+fn code_expanded() -> Result<()> {
+    code(Stage::Expanded)
+}
+
+fn code_clif() -> Result<()> {
+    code(Stage::Clif)
+}
+
+fn code_assembly() -> Result<()> {
+    code(Stage::Assembly)
+}
+
 // Where there is no Vulkan, the code has to guard results.
 #[cfg(all(feature = "gpu", not(target_vendor = "apple")))]
 fn on_gpu() -> Result<()> {
@@ -129,4 +154,4 @@ fn sums_on_gpu_code() -> Result<()> {
     Ok(())
 }
 
-examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu_code }
+examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy code_expanded code_clif code_assembly #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu_code }

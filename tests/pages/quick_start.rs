@@ -42,6 +42,17 @@ fn results() -> Result<()> {
     Ok(())
 }
 
+fn why() -> Result<()> {
+    use ndjit::{Array, jit};
+
+    let f = jit(|x, k| x * k);
+    println!("{}", f.call((&Array::from([1u32, 2]), &Array::from([-3i32, 4])))?.dtype());
+    if let Some(why) = f.explain_dtype(0) {
+        println!("{why}");
+    }
+    Ok(())
+}
+
 fn refused() -> Result<()> {
     use ndjit::{Array, jit, report};
 
@@ -65,4 +76,4 @@ fn compiled() -> Result<()> {
     Ok(())
 }
 
-examples!(first forms results refused compiled);
+examples!(first forms results why refused compiled);

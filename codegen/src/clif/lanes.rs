@@ -64,7 +64,7 @@ pub(crate) enum Located {
 const STORES: u32 = 1 << 30;
 
 impl Located {
-    fn location(self) -> SourceLoc {
+    pub(super) fn location(self) -> SourceLoc {
         match self {
             Located::Register(reg) => SourceLoc::new(reg.0),
             Located::Store(output) => SourceLoc::new(STORES + output as u32),

@@ -31,6 +31,7 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::verify_function;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use ndjit_ir::body::Reg;
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -112,6 +113,10 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
     };
     let signature = abi::signature(CallConv::triple_default(isa.triple()));
     let mut function = Function::with_name_signature(UserFuncName::default(), signature);
+    if options.located {
+        // Cranelift counts locations from the first that it is told, and loses the one before that.
+        function.params.ensure_base_srcloc(Located::Register(Reg::from_index(0)).location());
+    }
     let mut context = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
     let emitted = nest::Nest {

@@ -314,8 +314,7 @@ impl<T: Type> Graph<T> {
 
     /// Says which nodes of the traced graph the nodes to come are made from.
     pub fn make_from(&mut self, nodes: &[NodeId]) {
-        self.making.clear();
-        self.making.extend_from_slice(nodes);
+        self.making = Origins::from_slice(nodes);
     }
 
     /// The nodes of the traced graph that the nodes to come are made from.
@@ -332,12 +331,15 @@ impl<T: Type> Graph<T> {
         if self.making.is_empty() {
             return;
         }
-        if self.origins.len() <= id.index() {
-            self.origins.resize(id.index() + 1, Origins::new());
-        }
-        let (known, new) = (&mut self.origins[id.index()], &self.making);
-        if !known.ends_with(new) {
-            known.extend_from_slice(new);
+        let new = &self.making;
+        match self.origins.get_mut(id.index()) {
+            Some(known) if known.ends_with(new) => {}
+            Some(known) => known.extend_from_slice(new),
+            None => {
+                // Nothing was said of nodes between.
+                self.origins.resize_with(id.index(), Origins::new);
+                self.origins.push(Origins::from_slice(new));
+            }
         }
     }
 
