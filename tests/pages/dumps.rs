@@ -96,28 +96,33 @@ fn copy() -> Result<()> {
 }
 
 /// What `docs/dumps.md` shows of code for a processor, and its stages on that.
-fn code(stage: Stage) -> Result<()> {
+fn code(stage: Stage, width: VectorWidth) -> Result<()> {
     // Elsewhere registers and instructions are others.
     #[cfg(all(target_arch = "x86_64", unix))]
-    if std::is_x86_feature_detected!("avx2") {
-        let f = jit(|x: Expr, y: Expr| ndjit::abs(x) * 2 + y);
+    if std::is_x86_feature_detected!("avx2") && (width == VectorWidth::Bits128 || ndjit_codegen::x64::is_supported()) {
+        let f = jit(|x: Expr, y: Expr| ndjit::abs(x) * 2 + y).vector(width);
         f.call((&[1.0f32, -2.0, 3.0], &[10.0f32, 20.0, 30.0]))?;
         println!("{}", f.explain(stage));
         return Ok(());
     }
-    Err(ndjit::Error::new(ndjit::ErrorCode::Device, format!("no x86-64 with AVX2, whose {} is shown", stage.name())))
+    let what = format!("no x86-64 processor whose {} is shown, {width:?}", stage.name());
+    Err(ndjit::Error::new(ndjit::ErrorCode::Device, what))
 }
 
 fn code_expanded() -> Result<()> {
-    code(Stage::Expanded)
+    code(Stage::Expanded, VectorWidth::Bits128)
 }
 
 fn code_clif() -> Result<()> {
-    code(Stage::Clif)
+    code(Stage::Clif, VectorWidth::Bits128)
 }
 
 fn code_assembly() -> Result<()> {
-    code(Stage::Assembly)
+    code(Stage::Assembly, VectorWidth::Bits128)
+}
+
+fn code_wide() -> Result<()> {
+    code(Stage::Assembly, VectorWidth::Widest)
 }
 
 // Where there is no Vulkan, the code has to guard results.
@@ -154,4 +159,4 @@ fn sums_on_gpu_code() -> Result<()> {
     Ok(())
 }
 
-examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy code_expanded code_clif code_assembly #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu_code }
+examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy code_expanded code_clif code_assembly code_wide #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu_code }
