@@ -140,7 +140,7 @@ impl Parser<'_> {
     fn symbol(&self) -> Option<&'static str> {
         match self.word().token {
             Token::Symbol(symbol) => Some(symbol),
-            Token::Number(_) | Token::Name(_) | Token::End => None,
+            Token::Number(_) | Token::Name(_) | Token::Text(_) | Token::End => None,
         }
     }
 
@@ -161,6 +161,10 @@ impl Parser<'_> {
                 Token::Number(number) => {
                     self.at += 1;
                     return self.node(NodeKind::Number(number), column);
+                }
+                Token::Text(text) => {
+                    self.at += 1;
+                    return self.node(NodeKind::Text(text), column);
                 }
                 Token::Name(name) => match self.name(name, column)? {
                     Some(value) => return Ok(value),
@@ -300,6 +304,10 @@ impl Parser<'_> {
                     Problem::new(column, format!("expected an operator before `{name}`"))
                         .help(self.missing(value, &name))
                 }));
+            }
+            Token::Text(_) => {
+                return Err(Problem::new(column, "expected an operator before a text")
+                    .help("texts stand for dtypes and modes: `astype(x, 'float32')`"));
             }
             Token::Number(_) => {
                 return Err(Problem::new(column, "expected an operator before a number")
