@@ -62,6 +62,9 @@ impl Input {
                 return table::read(path, column, most_bytes).map(Input::Table);
             }
         }
+        if source.is_empty() {
+            return Err(Error::new(ErrorCode::Parse, "nothing is given").help("write a file or a number after the `=`"));
+        }
         Err(Error::new(ErrorCode::Parse, format!("`{source}` is neither a number nor a .npy or .csv file"))
             .help("write `x=a.npy`, `x=data.csv`, `x=data.csv:column` or `k=2.5`"))
     }

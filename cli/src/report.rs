@@ -31,7 +31,7 @@ fn of_expression(error: &Error, expression: &str, inputs: &[String]) -> String {
 /// The operands of the operation at a column, or of the call whose argument is there, as they are written; none for what has a name.
 fn operands(expression: &Expression, column: u32) -> Vec<Option<String>> {
     let of = |kind: &NodeKind| match kind {
-        NodeKind::Unary(_, x) => vec![*x],
+        NodeKind::Unary(_, x) | NodeKind::Index(x, _) | NodeKind::Attribute(x, _) => vec![*x],
         NodeKind::Binary(_, x, y) => vec![*x, *y],
         NodeKind::Call(_, arguments, _) => arguments.clone(),
         _ => Vec::new(),
@@ -62,7 +62,7 @@ fn written(fact: &str, operand: Option<&Option<String>>) -> String {
 }
 
 /// What the library says in Rust, and how it is said of expressions.
-const PHRASES: [(&str, &str); 12] = [
+const PHRASES: [(&str, &str); 14] = [
     (" at line 1", ""),
     ("from cast", "from astype"),
     ("leave the axes out: `..` are all there are", "leave `axis` out"),
@@ -73,6 +73,8 @@ const PHRASES: [(&str, &str); 12] = [
     ("`where_`", "`where`"),
     ("give `true` or `false`", "give `True` or `False`"),
     ("; descriptors of .npy files are read by `DType::from_npy`", ""),
+    ("call: literal", "literal"),
+    ("cast the other operand to a wider dtype", "convert it, or what it meets, to a wider dtype"),
     ("cast the array, as in", "convert the array, as in"),
     ("cast explicitly:", "convert it:"),
 ];
@@ -82,6 +84,7 @@ pub fn in_expression(text: &str, inputs: &[String]) -> String {
     let mut text = text.replace(&format!("{FILE}:1:"), "column ");
     for (index, name) in inputs.iter().enumerate().rev() {
         text = text.replace(&format!("from argument {index}"), &format!("from the input {name}"));
+        text = text.replace(&format!("\n  argument {index}: "), &format!("\n  the input {name}: "));
     }
     // What can be done about it in Rust alone.
     if let Some((before, after)) = text.split_once("; or `with_casting(") {
@@ -141,6 +144,7 @@ mod tests {
             ("cast the array, as in `x.cast(DType::I32)`", "convert the array, as in `x.astype(i32)`"),
             ("name one of these axes, or `..` for all", "name one of these axes, or leave `axis` out for all"),
             ("x: f32[] from argument 1", "x: f32[] from the input k"),
+            ("call: literal 300\n  argument 1: 300", "literal 300\n  the input k: 300"),
         ];
         for (rust, expression) in said {
             assert_eq!(in_expression(rust, &["x".to_owned(), "k".to_owned()]), expression);

@@ -62,6 +62,7 @@ const ROWS: &[(&str, &str)] = &[
     ("ravel flatten", "write `reshape(x, -1)`"),
     ("rot90", "write `flip(x.mT, axis=0)`"),
     ("select choose piecewise", "write `where(x > 1, x, where(x < 0, -x, 0))`"),
+    ("shape ndim size", "write `x.shape[0]`, `x.ndim` or `x.size`"),
     ("softmax", "write `exp(x - logsumexp(x, axis=-1, keepdims=True))`"),
     (
         "sort argsort lexsort median percentile quantile nanmedian partition argpartition",

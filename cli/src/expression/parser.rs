@@ -3,6 +3,7 @@
 
 use super::error::{Problem, nearest};
 use super::lexer::{Token, Word, words};
+use super::names::function;
 use super::node::{Expression, Id, Node, NodeKind, Number, Part};
 use ndjit::Op;
 
@@ -279,6 +280,7 @@ impl Parser<'_> {
             }
             _ => match found {
                 "`*`" | "`**`" | "`/`" | "`=`" => problem.help("an operator stands between its operands"),
+                "the end" => problem.help("write an expression, as `x + 1`"),
                 _ => problem,
             },
         }
@@ -504,6 +506,9 @@ impl Parser<'_> {
     /// What may be missing between a value and a name.
     fn missing(&self, value: Id, name: &str) -> String {
         match &self.nodes[value.index()].kind {
+            NodeKind::Name(before) if function(before, 0).is_ok() => {
+                format!("a function is called: `{before}({name})`")
+            }
             NodeKind::Name(before) => format!("a product is written `{before} * {name}`"),
             _ => format!("write `* {name}` for a product"),
         }

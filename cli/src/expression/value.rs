@@ -64,7 +64,10 @@ impl Value {
                 problem.help("lists are shapes and axes; `stack([1, 2])` makes an array, `concat([x, y])` joins some")
             }
             Value::Text(_) => problem.help("texts stand for dtypes and modes: `astype(x, 'float32')`"),
-            Value::Expr(_) | Value::Number(_) | Value::None => problem,
+            Value::None => {
+                problem.help("None is no number; bounded on one side write `maximum(x, 0)` or `minimum(x, 1)`")
+            }
+            Value::Expr(_) | Value::Number(_) => problem,
         }
     }
 
@@ -119,6 +122,7 @@ impl Value {
     pub fn truth(&self, what: &str, column: u32) -> Result<bool, Problem> {
         match self {
             Value::Number(Number::Bool(truth)) => Ok(*truth),
+            Value::Number(Number::Int(n @ 0..=1)) => Ok(*n == 1),
             _ => Err(self.misplaced(what, "True or False", column).help("write `True` or `False`")),
         }
     }

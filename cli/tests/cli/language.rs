@@ -303,7 +303,7 @@ impl Random {
         const BINARY: [&str; 12] = ["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"];
         let leaf = depth == 0;
         match if leaf { self.below(2) } else { self.below(12) } {
-            0 => self.one(&["x", "y", "u", "e", "pi", "x1", "None", "f32"]).to_owned(),
+            0 => self.one(&["x", "y", "u", "e", "pi", "x1", "None", "f32", "'f32'", "\"it's\""]).to_owned(),
             1 => self.one(&["0", "1", "2.5", "1e-3", ".5", "3.", "2j", "True", "0x1f", "1_000"]).to_owned(),
             2 => format!("({})", self.expression(depth - 1)),
             3 => format!("{}{}", self.one(&["-", "+", "~", "- "]), self.expression(depth - 1)),
@@ -318,7 +318,7 @@ impl Random {
             }
             7 => format!(
                 "{}({})",
-                self.one(&["sin", "sum", "exp", "where", "abs", "nothing"]),
+                self.one(&["sin", "sum", "exp", "where", "abs", "squeeze", "diff", "zeros_like", "nothing"]),
                 self.expression(depth - 1)
             ),
             8 => format!("maximum({}, y={})", self.expression(depth - 1), self.expression(depth - 1)),
