@@ -17,8 +17,9 @@ use crate::reductions::{Axes, IntoAxes, Request};
 use crate::scans::{self, IntoAlong};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction};
 
-/// An elementwise op on operands in the order of its row, in the function being traced on this thread. Poisoned with `Arity` for
-/// another number of operands, with the op's own errors as its function is.
+/// An elementwise op on operands in the order of its row: an [`Expr`] in the function being traced on this thread, or an
+/// [`Array`](crate::Array) of arrays and numbers. Poisoned with `Arity` for another number of operands, with the op's own errors as its
+/// function is.
 ///
 /// ```
 /// use ndjit::operand::AnyOperand;
@@ -26,17 +27,21 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction};
 ///
 /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![dynamic::apply(Op::Square, &[AnyOperand::Expr(p[0])])])?;
 /// assert_eq!(program.call([&Array::from([2.0f32, 3.0])])?[0].to_vec::<f32>()?, [4.0, 9.0]);
+///
+/// let root: Array = dynamic::apply(Op::Sqrt, &[AnyOperand::Array(Array::from(2.25f64))]);
+/// assert_eq!(root.item::<f64>()?, 1.5);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn apply(op: Op, operands: &[AnyOperand]) -> Expr {
+pub fn apply<R: Computed>(op: Op, operands: &[AnyOperand]) -> R {
     let place = Place::caller();
     if operands.len() == op.arity() {
-        return Expr::compute(op, operands, place);
+        return R::compute(op, operands, place);
     }
     let (takes, given) = (op.arity(), operands.len());
-    Expr::failed(
-        Error::new(ErrorCode::Arity, format!("{op}: takes {takes} operands, {given} given"))
+    let plural = if takes == 1 { "" } else { "s" };
+    R::failed(
+        Error::new(ErrorCode::Arity, format!("{op}: takes {takes} operand{plural}, {given} given"))
             .at(place)
             .help(format!("its operands are {}", op.row().operands.join(", "))),
     )

@@ -2,6 +2,7 @@
 
 use crate::source;
 use ndjit_ir::Error;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The error with its line of source and a caret below it, where the file can be read. This is what the doors that panic
@@ -24,7 +25,8 @@ pub fn report(error: &Error) -> String {
     }
 }
 
-/// As [`report`], with the line of source given: for front ends, whose users' text is in no file. Without a place, no line is shown.
+/// As [`report`], with the line of source given: for front ends, whose users' text is in no file. Without a place, no line is shown. Of a
+/// long line the part around the column is.
 ///
 /// ```
 /// use ndjit::{Error, ErrorCode, Place, report_in};
@@ -36,11 +38,8 @@ pub fn report_in(error: &Error, line: &str) -> String {
     let Some(place) = error.place() else { return error.to_string() };
     let number = place.line.to_string();
     let margin = " ".repeat(number.len());
-    let before: String = line
-        .chars()
-        .take((place.column as usize).saturating_sub(1))
-        .map(|c| if c == '\t' { '\t' } else { ' ' })
-        .collect();
+    let (line, before) = around(line, (place.column as usize).saturating_sub(1));
+    let before: String = line.chars().take(before).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
     let mut text = format!("error[{}]: {}\n", error.code(), error.headline());
     let _ = write!(text, "{margin} --> {place}\n {margin} |\n {number} | {}\n {margin} | {before}^", line.trim_end());
     for fact in error.facts() {
@@ -50,4 +49,20 @@ pub fn report_in(error: &Error, line: &str) -> String {
         let _ = write!(text, "\n  help: {help}");
     }
     text
+}
+
+/// Characters of a line that are shown.
+const WIDEST: usize = 120;
+
+/// The part of a line around a character, and how many characters of it come before that one.
+fn around(line: &str, at: usize) -> (Cow<'_, str>, usize) {
+    let length = line.chars().count();
+    if length <= WIDEST {
+        return (line.into(), at.min(length));
+    }
+    let shown = WIDEST - 2;
+    let start = at.saturating_sub(shown / 2).min(length - shown);
+    let part: String = line.chars().skip(start).take(shown).collect();
+    let [left, right] = [start > 0, start + shown < length].map(|cut| if cut { "…" } else { "" });
+    (format!("{left}{part}{right}").into(), at.min(length) - start + usize::from(start > 0))
 }

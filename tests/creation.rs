@@ -208,9 +208,8 @@ fn what_is_refused() {
       help: ask for a dtype that holds it: `dtype(DType::F32).arange(…)`
     ");
     insta::assert_snapshot!(text(&arange((0, 5, 0))), @r"
-    error[size]: arange: no array can hold the numbers from 0 to 5
-      step: 0
-      help: the length is ceil((stop - start) / step), which must be a number that memory can hold
+    error[size]: arange: the step from 0 to 5 is 0
+      help: give the step a value other than 0, negative to count down
     ");
     insta::assert_snapshot!(text(&arange(f64::NAN)), @r"
     error[size]: arange: no array can hold the numbers from 0 to nan

@@ -87,7 +87,7 @@ fn nothing_points_back() {
                 "tracing",
             ],
         ),
-        ("cli/Cargo.toml", &["ndjit", "clap", "csv", "indicatif"]),
+        ("cli/Cargo.toml", &["ndjit", "clap", "csv", "indicatif", "rustix"]),
         (
             "Cargo.toml",
             &[

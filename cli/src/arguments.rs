@@ -125,7 +125,7 @@ pub struct How {
     #[arg(long, default_value = "standard", value_parser = policy)]
     pub policy: Policy,
     /// The most threads
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = threads)]
     pub threads: Option<usize>,
     /// Where it runs: cpu, or gpu where built with that feature
     #[arg(long, default_value = "cpu", value_parser = ["cpu", "gpu"])]
@@ -144,6 +144,14 @@ fn stages(text: &str) -> Result<Stages, String> {
         return Ok(Stages(Stage::ALL.to_vec()));
     }
     text.split(',').map(|name| name.trim().parse()).collect::<Result<Vec<Stage>, String>>().map(Stages)
+}
+
+/// Threads beyond these help nobody.
+const MOST_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MOST_THREADS).contains(number));
+    number.ok_or_else(|| format!("write a number from 1 to {MOST_THREADS}"))
 }
 
 fn policy(text: &str) -> Result<Policy, String> {

@@ -1,6 +1,6 @@
 //! `ndjit doctor`: what this machine is to ndjit, and whether a kernel compiles and computes here.
 
-use crate::expression::{parse, trace};
+use crate::expression::{counted, parse, trace};
 use crate::{Failure, Streams, memory};
 use ndjit::{Array, DType, Host, host, spec, stats};
 use std::time::Instant;
@@ -47,7 +47,14 @@ fn rows(host: &Host) -> Vec<(&'static str, String)> {
         ("huge pages", huge_pages()),
         ("memory", memory::total().map_or("not known".to_owned(), memory::amount)),
         ("memory limit", format!("{} (--memory)", memory::amount(memory::default_limit()))),
-        ("code cache", format!("{}, {} kernels compiled so far", kept(host.code_bytes), host.kernels)),
+        (
+            "code cache",
+            format!(
+                "{}, {} compiled so far",
+                kept(host.code_bytes),
+                counted(usize::try_from(host.kernels).unwrap_or(usize::MAX), "kernel")
+            ),
+        ),
         ("array pool", kept(host.pool_bytes)),
     ]
 }
@@ -78,17 +85,67 @@ fn self_test() -> Result<(), String> {
 
 #[cfg(feature = "gpu")]
 fn gpus(streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let all = ndjit::gpu::list();
+    use std::collections::BTreeSet;
+    let (all, said) = apart(ndjit::gpu::list)?;
     if all.is_empty() {
         writeln!(streams.out, "{:<18} none found", "GPUs")?;
     }
     for (n, info) in all.iter().enumerate() {
         writeln!(streams.out, "{:<18} {n}: {info}", "GPUs")?;
     }
+    // Each driver that is tried says the same.
+    let lines: BTreeSet<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    for line in lines {
+        writeln!(streams.out, "{:<18} {line}", "GPU drivers say")?;
+    }
     Ok(())
+}
+
+/// What `body` gives, and what was written to standard error meanwhile: drivers of GPUs do that themselves.
+#[cfg(all(feature = "gpu", unix))]
+fn apart<R>(body: impl FnOnce() -> R) -> Result<(R, String), Failure> {
+    use std::io::Read;
+    let (mut reader, writer) = std::io::pipe()?;
+    let own = rustix::io::dup(rustix::stdio::stderr()).map_err(std::io::Error::from)?;
+    rustix::stdio::dup2_stderr(&writer).map_err(std::io::Error::from)?;
+    drop(writer);
+    let (send, said) = std::sync::mpsc::channel();
+    // Read while it is written: a pipe holds little.
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        if reader.read_to_end(&mut said).is_ok() {
+            // Who waits no longer does not hear it.
+            let _ = send.send(String::from_utf8_lossy(&said).into_owned());
+        }
+    });
+    let result = body();
+    rustix::stdio::dup2_stderr(&own).map_err(std::io::Error::from)?;
+    // A driver may keep its copy open.
+    Ok((result, said.recv_timeout(std::time::Duration::from_secs(1)).unwrap_or_default()))
+}
+
+#[cfg(all(feature = "gpu", not(unix)))]
+fn apart<R>(body: impl FnOnce() -> R) -> Result<(R, String), Failure> {
+    Ok((body(), String::new()))
 }
 
 #[cfg(not(feature = "gpu"))]
 fn gpus(streams: &mut Streams<'_>) -> Result<(), Failure> {
     Ok(writeln!(streams.out, "{:<18} this is built without the feature `gpu`", "GPUs")?)
+}
+
+#[cfg(all(test, feature = "gpu", unix))]
+mod tests {
+    use super::apart;
+    use std::io::{Write, stderr};
+
+    #[test]
+    fn what_drivers_write_is_set_apart() {
+        let Ok((result, said)) = apart(|| writeln!(stderr(), "no display").is_ok()) else {
+            panic!("standard error was not set apart")
+        };
+        assert!(result && said.contains("no display"), "{said}");
+        let Ok((_, said)) = apart(|| ()) else { panic!("it was not put back") };
+        assert!(!said.contains("no display"), "{said}");
+    }
 }

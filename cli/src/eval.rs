@@ -9,7 +9,7 @@ use crate::output::{self, Output};
 use crate::{Failure, Streams};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ndjit::operand::AnyOperand;
-use ndjit::{Array, Device, Error, ErrorCode, Program, Shape, Spec, with_device, with_policy};
+use ndjit::{Array, Device, Error, ErrorCode, Program, Shape, Spec, ValueType, with_device, with_policy};
 
 /// How much memory the rows that are computed at once take, about: enough that what each part costs does not count.
 const PART_BYTES: usize = 64 << 20;
@@ -19,6 +19,10 @@ const SHOWN: usize = 10;
 
 pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let limit = limit(&arguments.how);
+    if let Some(total) = memory::total().filter(|total| limit > *total) {
+        let (limit, total) = (memory::amount(limit), memory::amount(total));
+        writeln!(streams.err, "note: --memory allows {limit}, this machine has {total}")?;
+    }
     let device = device(&arguments.how)?;
     let inputs = inputs::named(&arguments.inputs, limit)?;
     let named: Vec<(&str, Spec)> = inputs.iter().map(|(name, input)| (name.as_str(), input.spec())).collect();
@@ -37,7 +41,31 @@ pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
     computed.map_err(|failure| match failure {
         Failure::Other(error) => failed(error),
         other => other,
-    })
+    })?;
+    if let Some(note) = narrowed(&program) {
+        writeln!(streams.err, "note: {note}")?;
+    }
+    Ok(())
+}
+
+/// That integers of an input have become floats which do not hold them all: they have 32 bits where NumPy's have 64.
+fn narrowed(program: &Program) -> Option<String> {
+    let why = program.explain_dtype(0)?;
+    let digits = why.stored.digits();
+    let inputs: Vec<ValueType> = program.inputs().iter().map(Spec::value_type).collect();
+    let wide = |ty: ValueType| match ty {
+        ValueType::Strong(dtype) => dtype.is_int() && dtype.digits() > digits && inputs.contains(&ty),
+        ValueType::Weak(_) => false,
+    };
+    let narrow = (why.stored.is_float() || why.stored.is_complex()) && why.stored.real().bits() <= 32;
+    let terms = || why.steps.iter().filter(|step| step.what != "cast").flat_map(|step| &step.operands);
+    let from = terms().find(|term| narrow && wide(term.ty))?;
+    Some(format!(
+        "{} became {}, which holds integers up to {}; `--policy numpy2` or `astype(…, f64)` computes in f64",
+        from.ty,
+        why.stored,
+        1u64 << digits
+    ))
 }
 
 /// The memory limit.

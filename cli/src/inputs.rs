@@ -1,10 +1,11 @@
 //! Inputs of programs: `.npy` files, mapped; columns and tables of `.csv` files, read; numbers.
 
+use crate::expression::nearest;
 use crate::specs::check_name;
+use crate::table;
 use ndjit::npy::Reader;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, Complex, Error, ErrorCode, Scalar, Spec, Weak, weak};
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
@@ -33,7 +34,8 @@ pub fn named(texts: &[String], most_bytes: usize) -> Result<Vec<(String, Input)>
         if inputs.iter().any(|(other, _)| other == name) {
             return Err(Error::new(ErrorCode::Parse, format!("input `{text}`: one of this name was given before")));
         }
-        inputs.push((name.to_owned(), Input::open(source, most_bytes)?));
+        let input = Input::open(source, most_bytes).map_err(|error| error.of(format!("input `{name}`")))?;
+        inputs.push((name.to_owned(), input));
     }
     Ok(inputs)
 }
@@ -49,18 +51,21 @@ impl Input {
         }
         let lower = source.to_ascii_lowercase();
         if lower.ends_with(".npy") {
+            present(source)?;
             return Ok(Input::Npy(Box::new(Reader::open(source)?)));
         }
         if let Some(end) = lower.rfind(".csv").map(|at| at + 4) {
-            match (&source[..end], &source[end..]) {
-                (path, "") => return table(path, None, most_bytes).map(Input::Table),
-                (path, rest) if rest.starts_with(':') => {
-                    return table(path, Some(&rest[1..]), most_bytes).map(Input::Table);
-                }
-                _ => {}
+            let (path, rest) = (&source[..end], &source[end..]);
+            let column = rest.strip_prefix(':');
+            if rest.is_empty() || column.is_some() {
+                present(path)?;
+                return table::read(path, column, most_bytes).map(Input::Table);
             }
         }
-        Err(Error::new(ErrorCode::Parse, format!("input `{source}`: neither a number nor a .npy or .csv file"))
+        if source.is_empty() {
+            return Err(Error::new(ErrorCode::Parse, "nothing is given").help("write a file or a number after the `=`"));
+        }
+        Err(Error::new(ErrorCode::Parse, format!("`{source}` is neither a number nor a .npy or .csv file"))
             .help("write `x=a.npy`, `x=data.csv`, `x=data.csv:column` or `k=2.5`"))
     }
 
@@ -101,6 +106,25 @@ impl Input {
     }
 }
 
+/// Refuses a file that is not there, with one beside it whose name is nearly the same.
+fn present(path: &str) -> Result<(), Error> {
+    let file = Path::new(path);
+    if file.exists() {
+        return Ok(());
+    }
+    let error = Error::new(ErrorCode::Io, format!("there is no file {path}"));
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = folder.read_dir() else {
+        return Err(error.help(format!("nor is there a folder {}", folder.display())));
+    };
+    let names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    Err(match nearest(name, names.iter().map(String::as_str)) {
+        Some(near) => error.help(format!("did you mean {}?", file.with_file_name(near).display())),
+        None => error.help("files are named from the folder in which `ndjit` runs"),
+    })
+}
+
 /// A number as it is written in an expression.
 fn number(text: &str) -> Option<Scalar> {
     match text {
@@ -123,78 +147,5 @@ pub fn kind(number: Scalar) -> Option<Weak> {
     match number.value_type() {
         ndjit::ValueType::Weak(kind) => Some(kind),
         ndjit::ValueType::Strong(_) => None,
-    }
-}
-
-/// A column of a `.csv` file, or all of them as a matrix. Integers where all are; else `f64`, NaN where nothing is written.
-fn table(path: &str, column: Option<&str>, most_bytes: usize) -> Result<Array, Error> {
-    let failed = |what: &dyn std::fmt::Display| {
-        Error::new(ErrorCode::Io, format!("read_csv: {what}")).fact(format_args!("file: {path}"))
-    };
-    let file = File::open(Path::new(path)).map_err(|e| failed(&e))?;
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(file);
-    let mut rows = reader.records();
-    let first = rows.next().ok_or_else(|| failed(&"the file is empty"))?.map_err(|e| failed(&e))?;
-    let width = first.len();
-    let is_header = first.iter().any(|field| !field.is_empty() && field.parse::<f64>().is_err());
-    let names: Vec<String> = match is_header {
-        true => first.iter().map(str::to_owned).collect(),
-        false => (0..width).map(|n| n.to_string()).collect(),
-    };
-    let columns: Vec<usize> = match column {
-        None => (0..width).collect(),
-        Some(wanted) => {
-            let by_name = names.iter().position(|name| name == wanted);
-            let by_number = || wanted.parse::<usize>().ok().filter(|&n| n < width);
-            let found = by_name.or_else(by_number).ok_or_else(|| {
-                failed(&format!("there is no column `{wanted}`")).help(format!("the columns are {}", names.join(", ")))
-            })?;
-            vec![found]
-        }
-    };
-    let mut cells = Cells { floats: Vec::new(), ints: Some(Vec::new()) };
-    let mut count = 0;
-    let begin = if is_header { None } else { Some(Ok(first)) };
-    for row in begin.into_iter().chain(rows) {
-        let row = row.map_err(|e| failed(&e))?;
-        count += 1;
-        for &at in &columns {
-            let text = row.get(at).unwrap_or_default();
-            cells.push(text).ok_or_else(|| {
-                let line = row.position().map_or(count, |position| position.line());
-                failed(&format!("line {line}: `{text}` in column `{}` is no number", names[at]))
-                    .help("choose a column of numbers: `x=data.csv:column`")
-            })?;
-        }
-        if cells.floats.len().saturating_mul(8) > most_bytes {
-            return Err(
-                failed(&"more numbers than the memory limit has room for").help("raise the limit with `--memory`")
-            );
-        }
-    }
-    let array = match cells.ints {
-        Some(ints) if !ints.is_empty() => Array::from(ints),
-        _ => Array::from(cells.floats),
-    };
-    let shaped = if column.is_some() { array } else { array.reshape([count as usize, width]) };
-    shaped.eval()?;
-    Ok(shaped)
-}
-
-/// Numbers that were read; as integers too, as long as all are.
-struct Cells {
-    floats: Vec<f64>,
-    ints: Option<Vec<i64>>,
-}
-
-impl Cells {
-    fn push(&mut self, text: &str) -> Option<()> {
-        let value = if text.is_empty() { f64::NAN } else { text.parse().ok()? };
-        self.floats.push(value);
-        match (text.parse(), &mut self.ints) {
-            (Ok(int), Some(ints)) => ints.push(int),
-            _ => self.ints = None,
-        }
-        Some(())
     }
 }

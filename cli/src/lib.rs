@@ -16,6 +16,7 @@ mod promote;
 mod report;
 mod run;
 mod specs;
+mod table;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

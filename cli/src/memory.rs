@@ -1,5 +1,6 @@
 //! Amounts of memory: read, written, and what the machine has.
 
+use crate::expression::counted;
 use ndjit::{Error, ErrorCode};
 
 /// The limit where the machine does not say what it has.
@@ -22,7 +23,7 @@ const UNITS: [(&str, usize); 8] = [
 /// use ndjit_cli::memory::parse;
 /// assert_eq!(parse("1.5GB"), Ok(1_500_000_000));
 /// assert_eq!(parse("2GiB"), Ok(2 << 30));
-/// assert!(parse("much").is_err());
+/// assert!(parse("much").is_err() && parse("0B").is_err() && parse("1e30GB").is_err());
 /// ```
 ///
 /// # Errors
@@ -33,16 +34,21 @@ pub fn parse(text: &str) -> Result<usize, String> {
     let (number, unit) = (text[..end].parse::<f64>(), text[end..].trim().to_lowercase());
     let unit = if unit.is_empty() { "b".to_owned() } else { unit };
     let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
-    match (number, factor) {
-        (Ok(number), Some(factor)) => Ok((number * factor as f64) as usize),
-        _ => Err("write a number and a unit: 500MB, 2GB, 1GiB".to_owned()),
+    let (Ok(number), Some(factor)) = (number, factor) else {
+        return Err("write a number and a unit: 500MB, 2GB, 1GiB".to_owned());
+    };
+    let bytes = number * factor as f64;
+    match bytes {
+        1.0.. if bytes < usize::MAX as f64 => Ok(bytes as usize),
+        1.0.. => Err("no machine has so much; write as in 500MB, 2GB, 1GiB".to_owned()),
+        _ => Err("nothing can be computed in no memory; write as in 500MB, 2GB, 1GiB".to_owned()),
     }
 }
 
 /// An amount as people read it: `1.5 GB`.
 pub fn amount(bytes: usize) -> String {
     let (unit, factor) = match bytes {
-        0..1_000 => return format!("{bytes} bytes"),
+        0..1_000 => return counted(bytes, "byte"),
         1_000..1_000_000 => ("kB", 1e3),
         1_000_000..1_000_000_000 => ("MB", 1e6),
         1_000_000_000..1_000_000_000_000 => ("GB", 1e9),
@@ -73,8 +79,10 @@ pub fn check(limit: usize, parts: &[(&str, usize)]) -> Result<(), Error> {
     for (what, bytes) in parts.iter().filter(|(_, bytes)| *bytes > 0) {
         error = error.fact(format_args!("{what}: {}", amount(*bytes)));
     }
-    let megabytes = needed.div_ceil(1_000_000);
-    Err(error
-        .fact(format_args!("the limit: {}", amount(limit)))
-        .help(format!("raise the limit with `--memory {megabytes}MB`, or compute less at once")))
+    let error = error.fact(format_args!("the limit: {}", amount(limit)));
+    let help = match total() {
+        Some(total) if needed > total => format!("the machine has {}; compute less at once", amount(total)),
+        _ => format!("raise the limit with `--memory {}MB`, or compute less at once", needed.div_ceil(1_000_000)),
+    };
+    Err(error.help(help))
 }

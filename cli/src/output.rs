@@ -19,6 +19,9 @@ pub struct Output {
     partial: PathBuf,
 }
 
+/// The way out where a file cannot be made.
+const ELSEWHERE: &str = "the file is made in its folder: name one in which you may write";
+
 enum Format {
     Npy(Option<Writer>),
     Csv(BufWriter<File>),
@@ -30,7 +33,17 @@ impl Output {
     /// # Errors
     /// `Io` if it cannot be written, or its name does not say how; `DType` and `Shape` for results it cannot hold.
     pub fn create(path: &Path, result: &Spec) -> Result<Output, Error> {
-        let of_file = |error: Error| error.fact(format_args!("file: {}", path.display()));
+        let of_file = |error: Error| named(&error, path);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(of_file(failed("write", &format!("there is no folder {}", folder.display())))
+                .help("make it, or write to another"));
+        }
+        if path.is_dir() {
+            return Err(
+                of_file(failed("write", &"that is a folder")).help("name a file in it that ends in .npy or .csv")
+            );
+        }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.partial", std::process::id()));
         let partial = path.with_file_name(name);
@@ -41,14 +54,18 @@ impl Output {
                     .help("convert the result: `astype(…, f32)`"));
             }
             "npy" => {
-                Format::Npy(Some(Writer::create(&partial, result.dtype(), result.shape().clone()).map_err(of_file)?))
+                let writer = Writer::create(&partial, result.dtype(), result.shape().clone());
+                Format::Npy(Some(writer.map_err(|e| of_file(e).help(ELSEWHERE))?))
             }
             "csv" if result.shape().rank() > 2 => {
                 return Err(of_file(Error::new(ErrorCode::Shape, "write_csv: a table has two axes"))
                     .fact(format_args!("the result: {result}"))
                     .help("write a .npy file, or reshape it"));
             }
-            "csv" => Format::Csv(BufWriter::new(File::create(&partial).map_err(|e| of_file(failed("write_csv", &e)))?)),
+            "csv" => {
+                let file = File::create(&partial).map_err(|e| of_file(failed("write_csv", &e)).help(ELSEWHERE))?;
+                Format::Csv(BufWriter::new(file))
+            }
             _ => {
                 return Err(of_file(Error::new(ErrorCode::Io, "write: the name does not say how"))
                     .help("files that end in .npy or .csv are written"));
@@ -63,7 +80,7 @@ impl Output {
     /// `Io` if it cannot be written; those of evaluation.
     pub fn write(&mut self, part: &Array) -> Result<(), Error> {
         match &mut self.file {
-            Format::Npy(Some(writer)) => writer.write(part),
+            Format::Npy(Some(writer)) => writer.write(part).map_err(|e| named(&e, &self.path)),
             Format::Npy(None) => Ok(()),
             Format::Csv(file) => {
                 let width = match part.shape().extents() {
@@ -71,7 +88,8 @@ impl Output {
                     _ => 1,
                 };
                 for row in texts(part)?.chunks(width) {
-                    writeln!(file, "{}", row.join(",")).map_err(|e| failed("write_csv", &e))?;
+                    let written = writeln!(file, "{}", row.join(","));
+                    written.map_err(|e| named(&failed("write_csv", &e), &self.path))?;
                 }
                 Ok(())
             }
@@ -83,11 +101,12 @@ impl Output {
     /// # Errors
     /// `Io` if it cannot be written.
     pub fn finish(mut self) -> Result<(), Error> {
-        match &mut self.file {
-            Format::Npy(writer) => writer.take().map_or(Ok(()), Writer::finish)?,
-            Format::Csv(file) => file.flush().map_err(|e| failed("write_csv", &e))?,
-        }
-        fs::rename(&self.partial, &self.path).map_err(|e| failed("write", &e))
+        let written = match &mut self.file {
+            Format::Npy(writer) => writer.take().map_or(Ok(()), Writer::finish),
+            Format::Csv(file) => file.flush().map_err(|e| failed("write_csv", &e)),
+        };
+        let placed = written.and_then(|()| fs::rename(&self.partial, &self.path).map_err(|e| failed("write", &e)));
+        placed.map_err(|e| named(&e, &self.path))
     }
 }
 
@@ -141,6 +160,17 @@ fn texts(array: &Array) -> Result<Vec<String>, Error> {
         C64 Complex<f32>, complex;
         C128 Complex<f64>, complex;
     })
+}
+
+/// The error with the file that was asked for, in place of that which is not whole yet.
+fn named(error: &Error, path: &Path) -> Error {
+    let facts = error.facts().iter().filter(|fact| !fact.starts_with("file: "));
+    let named = facts.fold(Error::new(error.code(), error.headline()), Error::fact);
+    let named = named.fact(format_args!("file: {}", path.display()));
+    match error.help_text() {
+        Some(help) => named.help(help),
+        None => named,
+    }
 }
 
 fn failed(what: &str, error: &dyn Display) -> Error {

@@ -3,6 +3,7 @@
 use crate::arguments::Run;
 use crate::eval::{configured, device, limit};
 use crate::explain::stages_of;
+use crate::expression::counted;
 use crate::inputs::{self, Input};
 use crate::output;
 use crate::{Failure, Streams, memory};
@@ -29,8 +30,10 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (takes, given) = (specs.len(), arguments.inputs.len());
     let fills = arguments.ones || arguments.random.is_some();
     if given > takes || (given < takes && !fills) {
-        let mut error =
-            Error::new(ErrorCode::Arity, format!("run: the program takes {takes} arguments, {given} given"));
+        let mut error = Error::new(
+            ErrorCode::Arity,
+            format!("run: the program takes {}, {given} given", counted(takes, "argument")),
+        );
         for (n, spec) in specs.iter().enumerate() {
             error = error.fact(format_args!("argument {n}: {}{spec}", if spec.is_number() { "a number " } else { "" }));
         }
@@ -49,7 +52,8 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
         operands.push(match arguments.inputs.get(n) {
             Some(text) => {
                 let source = text.split_once('=').map_or(text.as_str(), |(_, source)| source);
-                fitting(&Input::open(source, limit)?, spec)?
+                let of_argument = |error: Error| error.of(format!("argument {n}"));
+                fitting(&Input::open(source, limit).map_err(of_argument)?, spec)?
             }
             None if arguments.ones => fill(spec, || 1.0)?,
             None => fill(spec, || numbers.next(spec.value_type().kind()))?,

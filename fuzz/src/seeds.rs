@@ -56,6 +56,7 @@ pub fn expressions() -> Vec<Vec<u8>> {
         "x[1:, ::-1, None, ...].T & ~y | z ^ 0x1f << 3",
         "astype(x, f32) / 1e-3 + 2j - inf",
         "reshape(arange(6), [2, -1]).mT @ x",
+        "astype(x, np.float32) + pad(y, (1, 2), mode='edge').sum(dtype=\"f64\")",
         "(((x)))",
     ];
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()

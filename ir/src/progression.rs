@@ -49,8 +49,11 @@ impl Progression {
                 _ => return Err(unordered(start, stop, step)),
             },
         };
+        if real(step) == Some(0.0) {
+            return Err(Error::new(ErrorCode::Size, format!("arange: the step from {start} to {stop} is 0"))
+                .help("give the step a value other than 0, negative to count down"));
+        }
         let len = match terms {
-            _ if real(step) == Some(0.0) => None,
             Terms::Int { start, step } => int(stop).and_then(|stop| count_ints(start, stop, step)),
             _ => match (real(start), real(stop), real(step)) {
                 (Some(start), Some(stop), Some(step)) => count_floats(start, stop, step),

@@ -1,9 +1,10 @@
 //! Which argument of a call goes to which parameter.
 
-use super::error::{Problem, nearest};
+use super::error::{Problem, nearest, place};
 use super::names::Function;
-use super::value::Value;
-use ndjit::{DType, Expr};
+use super::numpy;
+use super::value::{Argument, Value};
+use ndjit::{DType, Error, ErrorCode, Expr};
 
 /// The arguments of a call, by parameter.
 pub(super) struct Arguments<'a> {
@@ -11,31 +12,35 @@ pub(super) struct Arguments<'a> {
     pub name: &'a str,
     pub column: u32,
     parameters: Vec<&'static str>,
-    values: Vec<Option<Value>>,
+    values: Vec<Option<Argument>>,
 }
 
 /// Puts arguments to their parameters.
 pub(super) fn bind<'a>(
     name: &'a str,
     function: Function,
-    mut positional: Vec<Value>,
-    named: Vec<(&str, Value)>,
+    mut positional: Vec<Argument>,
+    named: Vec<(&str, Argument)>,
     column: u32,
 ) -> Result<Arguments<'a>, Problem> {
     let (parameters, required) = function.parameters();
-    let numbers = |rest: &[Value]| rest.iter().all(|value| matches!(value, Value::Number(_)));
+    let numbers = |rest: &[Argument]| rest.iter().all(|argument| argument.value.number().is_some());
     if function.takes_list() && positional.len() > 2 && numbers(&positional[1..]) {
         let list = positional.split_off(1);
-        positional.push(Value::List(list));
+        let column = list[0].column;
+        let value = Value::List(list.into_iter().map(|argument| argument.value).collect());
+        positional.push(Argument { value, column });
     }
-    let signature = || format!("its parameters are {}", parameters.join(", "));
-    if positional.len() > parameters.len() {
-        let (most, given) = (parameters.len(), positional.len());
-        return Err(Problem::new(column, format!("{name}: takes {most} arguments, {given} given")).help(signature()));
+    let signature =
+        || numpy::more_arguments(name).unwrap_or_else(|| format!("it is written `{name}({})`", parameters.join(", ")));
+    if let Some(first) = positional.get(parameters.len()) {
+        let (most, given) = (counted(parameters.len(), "argument"), positional.len());
+        return Err(Problem::new(first.column, format!("{name}: takes {most}, {given} given")).help(signature()));
     }
-    let mut values: Vec<Option<Value>> = positional.into_iter().map(Some).collect();
+    let mut values: Vec<Option<Argument>> = positional.into_iter().map(Some).collect();
     values.resize_with(parameters.len(), || None);
-    for (parameter, value) in named {
+    for (parameter, argument) in named {
+        let column = argument.column;
         let Some(at) = parameters.iter().position(|known| *known == parameter) else {
             let problem = Problem::new(column, format!("{name}: has no parameter `{parameter}`"));
             return Err(problem.help(match nearest(parameter, parameters.iter().copied()) {
@@ -43,8 +48,9 @@ pub(super) fn bind<'a>(
                 None => signature(),
             }));
         };
-        if values[at].replace(value).is_some() {
-            return Err(Problem::new(column, format!("{name}: `{parameter}` is given twice")));
+        if values[at].replace(argument).is_some() {
+            return Err(Problem::new(column, format!("{name}: `{parameter}` is given twice"))
+                .help(format!("by its position too: it is written `{name}({})`", parameters.join(", "))));
         }
     }
     if let Some(missing) = parameters.iter().take(required).zip(&values).find(|(_, value)| value.is_none()) {
@@ -53,16 +59,23 @@ pub(super) fn bind<'a>(
     Ok(Arguments { name, column, parameters, values })
 }
 
+/// So many of something: `1 argument`, `2 arguments`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 impl Arguments<'_> {
-    /// All that were given, in the parameters' order.
-    pub fn all(&self) -> impl Iterator<Item = Value> + '_ {
-        self.values.iter().flatten().cloned()
+    /// All in the parameters' order; `left_out` are the last ones where they were not given.
+    pub fn all(&self, left_out: impl ExactSizeIterator<Item = Argument>) -> Vec<Argument> {
+        let required = self.values.len() - left_out.len();
+        let otherwise = std::iter::repeat_n(None, required).chain(left_out.map(Some));
+        self.values.iter().zip(otherwise).filter_map(|(given, otherwise)| given.clone().or(otherwise)).collect()
     }
 
     /// What a parameter was given; nothing and `None` are the same.
-    pub fn get(&self, parameter: &str) -> Option<&Value> {
+    pub fn get(&self, parameter: &str) -> Option<&Argument> {
         let at = self.parameters.iter().position(|known| *known == parameter)?;
-        self.values[at].as_ref().filter(|value| !matches!(value, Value::None))
+        self.values[at].as_ref().filter(|argument| !matches!(argument.value, Value::None))
     }
 
     /// A parameter as `read` takes it.
@@ -72,11 +85,12 @@ impl Arguments<'_> {
         read: impl Fn(&Value, &str, u32) -> Result<T, Problem>,
     ) -> Result<Option<T>, Problem> {
         let what = format!("{}: `{parameter}`", self.name);
-        self.get(parameter).map(|value| read(value, &what, self.column)).transpose()
+        self.get(parameter).map(|given| read(&given.value, &what, given.column)).transpose()
     }
 
-    fn given<T>(&self, parameter: &str, value: Option<T>) -> Result<T, Problem> {
-        value.ok_or_else(|| Problem::new(self.column, format!("{}: `{parameter}` is missing", self.name)))
+    /// What a parameter was given that must be there.
+    pub fn given<T>(&self, parameter: &str, value: Option<T>) -> Result<T, Problem> {
+        value.ok_or_else(|| self.problem(format_args!("`{parameter}` is missing")))
     }
 
     /// A parameter that must be an array or a number.
@@ -87,14 +101,14 @@ impl Arguments<'_> {
 
     /// A parameter that is a list of arrays.
     pub fn exprs(&self, parameter: &str) -> Result<Vec<Expr>, Problem> {
-        let items = match self.get(parameter) {
-            Some(Value::List(items)) => items,
-            _ => {
-                return Err(Problem::new(self.column, format!("{}: takes a list of arrays", self.name))
-                    .help(format!("write `{}([x, y])`", self.name)));
+        match self.get(parameter) {
+            Some(Argument { value: Value::List(items), column }) => {
+                items.iter().map(|item| item.expr(self.name, *column)).collect()
             }
-        };
-        items.iter().map(|item| item.expr(self.name, self.column)).collect()
+            _ => Err(self
+                .problem_of(parameter, "takes a list of arrays")
+                .help(format!("write `{}([x, y])`, with brackets", self.name))),
+        }
     }
 
     pub fn int(&self, parameter: &str) -> Result<Option<isize>, Problem> {
@@ -122,5 +136,25 @@ impl Arguments<'_> {
     /// An error of the call.
     pub fn problem(&self, what: impl std::fmt::Display) -> Problem {
         Problem::new(self.column, format!("{}: {what}", self.name))
+    }
+
+    /// An error of an argument; of the call where it was not given.
+    pub fn problem_of(&self, parameter: &str, what: impl std::fmt::Display) -> Problem {
+        let column = self.get(parameter).map_or(self.column, |given| given.column);
+        Problem { column, ..self.problem(what) }
+    }
+
+    /// An error of what the call computed, shown at the argument that it is about.
+    pub fn blamed(&self, error: Error) -> Error {
+        if error.code() != ErrorCode::Shape || error.place() != Some(place(self.column)) {
+            return error;
+        }
+        let about_axes = ["axis", "axes", "axis1", "axis2", "source", "destination"];
+        let named = about_axes.iter().filter(|_| error.headline().contains("axis")).find_map(|name| self.get(name));
+        let shape = || self.get("shape");
+        match named.or_else(shape) {
+            Some(argument) => error.moved(place(argument.column)),
+            None => error,
+        }
     }
 }

@@ -1,15 +1,15 @@
-//! What an expression computes: its nodes as operations of a program, each with its column.
-//!
-//! Numbers meet each other here, as in Python, before they meet arrays: `1 / 3` is a number of 64 bits. All else is traced.
+//! What an expression computes: its nodes as operations of a program, each with its column. Numbers among themselves are computed
+//! here and now, all else is traced.
 
 use super::error::{Problem, nearest, place};
-use super::names::{ATTRIBUTES, Function, constant, function, parameter};
+use super::names::{ATTRIBUTES, Function, constant, defaults, function, parameter};
 use super::node::{Expression, Id, Node, NodeKind, Number};
+use super::numpy::MODULES;
 use super::parser::BINARY;
-use super::value::Value;
-use super::{arguments, making, reducing};
+use super::value::{Argument, Value};
+use super::{arguments, dtypes, index, making, numbers, reducing};
 use ndjit::operand::AnyOperand;
-use ndjit::{DType, Error, Expr, Op, Program, Spec, dynamic, with_place};
+use ndjit::{Error, Expr, Op, Program, Spec, dynamic, with_place};
 
 /// Traces an expression of named inputs. `most_bytes` bounds what sequences such as `arange` take.
 ///
@@ -31,7 +31,8 @@ pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], most_bytes: usize
     let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).collect();
     let mut problem = None;
     let program = Program::trace(&specs, |parameters| {
-        let mut computing = Computing { names: &names, parameters, values: Vec::new(), most_bytes };
+        let columns = expression.nodes().iter().map(|node| node.column).collect();
+        let mut computing = Computing { columns, names: &names, parameters, values: Vec::new(), most_bytes };
         match computing.run(expression) {
             Ok(result) => vec![result],
             Err(found) => {
@@ -39,11 +40,18 @@ pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], most_bytes: usize
                 Vec::new()
             }
         }
-    })?;
-    problem.map_or(Ok(program), |problem| Err(problem.into()))
+    });
+    match (program, problem) {
+        // The same one, at an argument.
+        (Err(first), Some(problem)) if first.headline() == problem.headline() => Err(problem),
+        (Err(first), _) => Err(first),
+        (Ok(_), Some(problem)) => Err(problem),
+        (Ok(program), None) => Ok(program),
+    }
 }
 
 struct Computing<'a> {
+    columns: Vec<u32>,
     names: &'a [&'a str],
     parameters: &'a [Expr],
     values: Vec<Value>,
@@ -51,15 +59,19 @@ struct Computing<'a> {
 }
 
 impl Computing<'_> {
-    fn run(&mut self, expression: &Expression) -> Result<Expr, Problem> {
-        for node in expression.nodes() {
-            let value = with_place(place(node.column), || self.node(node))?;
+    fn run(&mut self, expression: &Expression) -> Result<Expr, Error> {
+        let dtypes = dtypes::named(expression);
+        for (node, dtype) in expression.nodes().iter().zip(dtypes) {
+            let value = match dtype {
+                Some(name) => dtypes::read(&name, node.column).map(Value::DType)?,
+                None => with_place(place(node.column), || self.node(node))?,
+            };
             self.values.push(value);
         }
         let column = expression.nodes().last().map_or(1, |node| node.column);
         match self.values.last() {
-            Some(value) => with_place(place(column), || value.expr("the result", column)),
-            None => Err(Problem::new(1, "an empty expression")),
+            Some(value) => with_place(place(column), || result(value, column)).map_err(Error::from),
+            None => Err(Problem::new(1, "an empty expression").into()),
         }
     }
 
@@ -68,32 +80,21 @@ impl Computing<'_> {
         &self.values[id.index()]
     }
 
-    fn node(&self, node: &Node) -> Result<Value, Problem> {
+    fn node(&self, node: &Node) -> Result<Value, Error> {
         let column = node.column;
-        match &node.kind {
-            NodeKind::Number(number) => Ok(Value::Number(*number)),
-            NodeKind::None => Ok(Value::None),
-            NodeKind::Name(name) => self.name(name, column),
-            NodeKind::Unary(None, x) => Ok(self.value(*x).clone()),
-            NodeKind::Unary(Some(op), x) => match (op, self.value(*x)) {
-                (Op::Negative, Value::Number(Number::Int(n))) => Ok(Value::Number(Number::Int(-n))),
-                (Op::Negative, Value::Number(Number::Float(x))) => Ok(Value::Number(Number::Float(-x))),
-                (_, x) => self.op(*op, std::slice::from_ref(x), symbol(*op), column),
-            },
-            NodeKind::Binary(op, x, y) => {
-                let (x, y) = (self.value(*x), self.value(*y));
-                if let (Value::Number(x), Value::Number(y)) = (x, y)
-                    && let Some(number) = folded(*op, *x, *y)
-                {
-                    return Ok(Value::Number(number));
-                }
-                self.op(*op, &[x.clone(), y.clone()], symbol(*op), column)
-            }
-            NodeKind::Call(name, positional, named) => self.call(name, positional, named, column),
-            NodeKind::Attribute(x, name) => attribute(self.value(*x), name, column),
-            NodeKind::List(items) => Ok(Value::List(items.iter().map(|item| self.value(*item).clone()).collect())),
-            NodeKind::Index(x, parts) => making::index(self.value(*x), parts, |id| self.value(id), column),
-        }
+        Ok(match &node.kind {
+            NodeKind::Number(number) => Value::Number(*number),
+            NodeKind::None => Value::None,
+            NodeKind::Text(text) => Value::Text(text.clone()),
+            NodeKind::Name(name) => self.name(name, column)?,
+            NodeKind::Unary(None, x) => self.value(*x).clone(),
+            NodeKind::Unary(Some(op), x) => self.op(*op, &[self.argument(*x)], symbol(*op), column)?,
+            NodeKind::Binary(op, x, y) => self.op(*op, &[self.argument(*x), self.argument(*y)], symbol(*op), column)?,
+            NodeKind::Call(name, positional, named) => self.call(name, positional, named, column)?,
+            NodeKind::Attribute(x, name) => self.attribute(self.argument(*x), name, column)?,
+            NodeKind::List(items) => Value::List(items.iter().map(|item| self.value(*item).clone()).collect()),
+            NodeKind::Index(x, parts) => index::index(self.value(*x), parts, |id| self.argument(id), column)?,
+        })
     }
 
     fn name(&self, name: &str, column: u32) -> Result<Value, Problem> {
@@ -103,138 +104,107 @@ impl Computing<'_> {
         if let Some(number) = constant(name) {
             return Ok(Value::Number(number));
         }
-        if let Ok(dtype) = name.parse::<DType>() {
+        if let Ok(dtype) = dtypes::read(name, column) {
             return Ok(Value::DType(dtype));
         }
         let problem = Problem::new(column, format!("there is no input `{name}`"));
         Err(match nearest(name, self.names.iter().copied()) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None if MODULES.contains(&name) => {
+                problem.help(format!("functions, dtypes and constants stand alone: `sin(x)`, not `{name}.sin(x)`"))
+            }
             None if function(name, column).is_ok() => problem.help(format!("a function is called: `{name}(x)`")),
             None if self.names.is_empty() => problem.help(format!("give it after the expression: `{name}=…`")),
             None => problem.help(format!("the inputs are {}", self.names.join(", "))),
         })
     }
 
-    fn call(&self, name: &str, positional: &[Id], named: &[(String, Id)], column: u32) -> Result<Value, Problem> {
+    fn call(&self, name: &str, positional: &[Id], named: &[(String, Id)], column: u32) -> Result<Value, Error> {
         let function = function(name, column)?;
-        let positional: Vec<Value> = positional.iter().map(|id| self.value(*id).clone()).collect();
-        let named: Vec<(&str, Value)> =
-            named.iter().map(|(name, id)| (parameter(name), self.value(*id).clone())).collect();
+        let positional: Vec<Argument> = positional.iter().map(|id| self.argument(*id)).collect();
+        let named: Vec<(&str, Argument)> =
+            named.iter().map(|(name, id)| (parameter(name), self.argument(*id))).collect();
         let given = arguments::bind(name, function, positional, named, column)?;
-        match function {
+        let result = match function {
             Function::Op(op) => {
-                let operands: Vec<Value> = given.all().collect();
-                self.op(op, &operands, name, column)
+                let left_out = defaults(op).iter().map(|number| Argument { value: Value::Number(*number), column });
+                return Ok(self.op(op, &given.all(left_out), name, column)?);
             }
-            Function::Reduction(reduction) => reducing::call(reduction, &given).map(Value::Expr),
-            Function::Other(other) => making::call(other, &given, self.most_bytes).map(Value::Expr),
+            Function::Reduction(reduction) => reducing::call(reduction, &given)?,
+            Function::Other(other) => making::call(other, &given, self.most_bytes)?,
+        };
+        match result.explain_dtype() {
+            Err(error) => Err(given.blamed(error)),
+            Ok(_) => Ok(Value::Expr(result)),
         }
     }
 
-    fn op(&self, op: Op, operands: &[Value], what: &str, column: u32) -> Result<Value, Problem> {
-        let operands: Result<Vec<AnyOperand>, Problem> = operands.iter().map(|x| x.operand(what, column)).collect();
+    fn argument(&self, id: Id) -> Argument {
+        Argument { value: self.value(id).clone(), column: self.columns[id.index()] }
+    }
+
+    fn op(&self, op: Op, operands: &[Argument], what: &str, column: u32) -> Result<Value, Problem> {
+        let given: Option<Vec<Number>> = operands.iter().map(|x| x.value.number()).collect();
+        if let Some(given) = given
+            && let Some(number) = numbers::computed(op, what, &given, column)?
+        {
+            return Ok(Value::Number(number));
+        }
+        let operands: Result<Vec<AnyOperand>, Problem> =
+            operands.iter().map(|x| x.value.operand(what, x.column)).collect();
         Ok(Value::Expr(dynamic::apply(op, &operands?)))
     }
+
+    /// `x.T` and the like.
+    fn attribute(&self, x: Argument, name: &str, column: u32) -> Result<Value, Problem> {
+        let part = match name {
+            "real" => Some(Op::Real),
+            "imag" => Some(Op::Imag),
+            _ => None,
+        };
+        if let Some(op) = part {
+            return self.op(op, &[x], name, column);
+        }
+        let of = x.value.expr(name, x.column)?;
+        let shape = of.shape();
+        let int = |n: usize| Value::Number(Number::Int(n as i128));
+        Ok(match name {
+            "T" => Value::Expr(of.permute_dims((0..shape.rank() as isize).rev().collect::<Vec<isize>>())),
+            "mT" => Value::Expr(of.mt()),
+            "ndim" => int(shape.rank()),
+            "shape" => Value::List(shape.extents().iter().map(|&extent| int(extent)).collect()),
+            "size" => int(shape.size().map_err(|error| Problem::new(column, error.headline()))?),
+            _ => {
+                let problem = Problem::new(column, format!("an array has no `{name}`"));
+                return Err(match (function(name, column), nearest(name, ATTRIBUTES)) {
+                    (Ok(_), _) => problem.help(format!("a method is called: `.{name}()`")),
+                    (Err(_), Some(near)) => problem.help(format!("did you mean `.{near}`?")),
+                    (Err(unknown), None) => match unknown.help {
+                        Some(help) if help.starts_with("did you mean") => problem.help(help),
+                        _ => problem.help(format!("it has .{}, and methods", ATTRIBUTES.join(" ."))),
+                    },
+                });
+            }
+        })
+    }
+}
+
+/// The value of the whole.
+fn result(value: &Value, column: u32) -> Result<Expr, Problem> {
+    let result = value.expr("the result", column)?;
+    if let Some(number) = value.number() {
+        let wider = match number {
+            Number::Int(n) if i64::try_from(n).is_err() => "u64",
+            Number::Int(_) => "i64",
+            _ => "f64",
+        };
+        let help = format!("give it a wider dtype: `astype({number}, {wider})`");
+        number.fits(result.dtype(), "the result", column, &help)?;
+    }
+    Ok(result)
 }
 
 /// The symbol of an operator.
 fn symbol(op: Op) -> &'static str {
     BINARY.iter().find(|(_, other, _)| *other == op).map_or(op.name(), |(symbol, ..)| symbol)
-}
-
-/// What two numbers give, as in Python; none where arrays have an answer of their own, as for divisions by 0.
-fn folded(op: Op, x: Number, y: Number) -> Option<Number> {
-    Some(match (x, y) {
-        (Number::Int(x), Number::Int(y)) => match op {
-            Op::Add => int(x.checked_add(y)),
-            Op::Subtract => int(x.checked_sub(y)),
-            Op::Multiply => int(x.checked_mul(y)),
-            Op::FloorDivide if y != 0 => Number::Int(x.checked_sub(x.rem_euclid(y.checked_abs()?) + below(x, y))? / y),
-            Op::Remainder if y != 0 => Number::Int(x.rem_euclid(y.checked_abs()?) + below(x, y)),
-            Op::Divide if y != 0 => Number::Float(x as f64 / y as f64),
-            Op::Pow if y >= 0 => int(u32::try_from(y).ok().and_then(|y| x.checked_pow(y))),
-            Op::Pow if x != 0 => Number::Float((x as f64).powf(y as f64)),
-            Op::BitwiseAnd => Number::Int(x & y),
-            Op::BitwiseOr => Number::Int(x | y),
-            Op::BitwiseXor => Number::Int(x ^ y),
-            Op::BitwiseLeftShift if x == 0 && y >= 0 => Number::Int(0),
-            Op::BitwiseLeftShift if y >= 0 => int((y < 100).then(|| x.checked_mul(1 << y)).flatten()),
-            Op::BitwiseRightShift if y >= 0 => Number::Int(x >> y.min(127)),
-            _ => return None,
-        },
-        (Number::Int(_) | Number::Float(_), Number::Int(_) | Number::Float(_)) => {
-            let (x, y) = (float(x)?, float(y)?);
-            Number::Float(match op {
-                Op::Add => x + y,
-                Op::Subtract => x - y,
-                Op::Multiply => x * y,
-                Op::Divide if y != 0.0 => x / y,
-                Op::Pow => x.powf(y),
-                Op::Remainder if y != 0.0 => remainder(x, y),
-                // As CPython: the quotient of what a whole number of divisors leaves is whole but for rounding.
-                Op::FloorDivide if y != 0.0 => ((x - remainder(x, y)) / y).round(),
-                _ => return None,
-            })
-        }
-        (x, Number::Imaginary(y)) => Number::Complex(
-            float(x)?,
-            match op {
-                Op::Add => y,
-                Op::Subtract => -y,
-                _ => return None,
-            },
-        ),
-        _ => return None,
-    })
-}
-
-/// An integer. One that is larger than all that can be computed with stays too large, which whoever uses it says.
-fn int(exact: Option<i128>) -> Number {
-    Number::Int(exact.unwrap_or(i128::MAX))
-}
-
-/// The remainder of floored division, which has the sign of the divisor.
-fn remainder(x: f64, y: f64) -> f64 {
-    let rest = x % y;
-    if rest != 0.0 && (rest < 0.0) != (y < 0.0) { rest + y } else { rest }
-}
-
-/// What takes a remainder from 0 up to that of floored division: it has the sign of the divisor.
-fn below(x: i128, y: i128) -> i128 {
-    if y < 0 && x.rem_euclid(y) != 0 { y } else { 0 }
-}
-
-fn float(number: Number) -> Option<f64> {
-    match number {
-        Number::Int(n) => Some(n as f64),
-        Number::Float(x) => Some(x),
-        Number::Imaginary(_) | Number::Complex(..) | Number::Bool(_) => None,
-    }
-}
-
-/// `x.T` and the like.
-fn attribute(x: &Value, name: &str, column: u32) -> Result<Value, Problem> {
-    let of = x.expr(name, column)?;
-    let shape = of.shape();
-    let int = |n: usize| Value::Number(Number::Int(n as i128));
-    Ok(match name {
-        "T" => Value::Expr(of.permute_dims((0..shape.rank() as isize).rev().collect::<Vec<isize>>())),
-        "mT" => Value::Expr(of.mt()),
-        "real" => Value::Expr(of.real()),
-        "imag" => Value::Expr(of.imag()),
-        "ndim" => int(shape.rank()),
-        "shape" => Value::List(shape.extents().iter().map(|&extent| int(extent)).collect()),
-        "size" => int(shape.size().map_err(|error| Problem::new(column, error.headline()))?),
-        _ => {
-            let problem = Problem::new(column, format!("an array has no `{name}`"));
-            return Err(match (function(name, column), nearest(name, ATTRIBUTES)) {
-                (Ok(_), _) => problem.help(format!("a method is called: `.{name}()`")),
-                (Err(_), Some(near)) => problem.help(format!("did you mean `.{near}`?")),
-                (Err(unknown), None) => match unknown.help {
-                    Some(help) if help.starts_with("did you mean") => problem.help(help),
-                    _ => problem.help(format!("it has .{}, and methods", ATTRIBUTES.join(" ."))),
-                },
-            });
-        }
-    })
 }

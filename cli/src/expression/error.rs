@@ -19,13 +19,15 @@ pub struct Problem {
     pub what: String,
     /// The column, from 1.
     pub column: u32,
+    /// What there is to know besides, one line each.
+    pub facts: Vec<String>,
     /// A way out.
     pub help: Option<String>,
 }
 
 impl Problem {
     pub(super) fn new(column: u32, what: impl Into<String>) -> Problem {
-        Problem { what: what.into(), column, help: None }
+        Problem { what: what.into(), column, facts: Vec::new(), help: None }
     }
 
     pub(super) fn help(self, help: impl Into<String>) -> Problem {
@@ -44,8 +46,8 @@ impl std::error::Error for Problem {}
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Error {
-        let Problem { what, column, help } = problem;
-        let error = Error::new(ErrorCode::Parse, what).at(place(column));
+        let Problem { what, column, facts, help } = problem;
+        let error = facts.iter().fold(Error::new(ErrorCode::Parse, what).at(place(column)), Error::fact);
         match help {
             Some(help) => error.help(help),
             None => error,
@@ -53,9 +55,10 @@ impl From<Problem> for Error {
     }
 }
 
-/// The name that is nearest to one that is not known, if one is near: at most a third of its letters differ.
-pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let most = (name.chars().count() / 3).max(1);
+/// The name that is nearest to one that is not known, if one is near: at most a third of its letters differ, so of one or two letters
+/// none.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = name.chars().count() / 3;
     let lower = name.to_lowercase();
     known
         .into_iter()

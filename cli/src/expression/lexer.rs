@@ -8,6 +8,8 @@ use super::node::Number;
 pub(super) enum Token {
     Number(Number),
     Name(String),
+    /// What stands between quotes.
+    Text(String),
     /// An operator or a bracket.
     Symbol(&'static str),
     End,
@@ -45,6 +47,12 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>, Problem> {
         } else if first.is_alphabetic() || first == '_' {
             let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
             (Token::Name(rest[..length].to_owned()), length)
+        } else if matches!(first, '\'' | '"') {
+            let text = &rest[1..];
+            let length = text.find(first).ok_or_else(|| {
+                Problem::new(column, "a text that does not end").help(format!("close it: `{first}float32{first}`"))
+            })?;
+            (Token::Text(text[..length].to_owned()), length + 2)
         } else {
             let symbol =
                 SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)).ok_or_else(|| unknown(first, column))?;
@@ -66,7 +74,6 @@ fn unknown(character: char, column: u32) -> Problem {
     let problem = Problem::new(column, format!("`{shown}` means nothing here"));
     match character {
         '!' => problem.help("not is written `~x` of bools, or `logical_not(x)`"),
-        '\'' | '"' => problem.help("there are no strings; dtypes are written as they are: `astype(x, f32)`"),
         ';' | '\\' | '`' | '{' | '}' | '?' | '$' => {
             problem.help("one expression of names, numbers, operators and calls")
         }

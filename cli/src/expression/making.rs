@@ -1,36 +1,48 @@
-//! Calls of functions that make, move or convert, and indices.
+//! Calls of functions that make, move or convert.
 
 use super::arguments::Arguments;
 use super::error::Problem;
 use super::names::Other;
-use super::node::{Id, Number, Part};
-use super::value::Value;
-use ndjit::manipulation::Slice;
-use ndjit::{Array, DType, Expr, Scalar, arange, concat, dtype, eye, iinfo, linspace, roll, stack, tile, tril, triu};
+use super::node::Number;
+use super::sequences;
+use super::value::{Argument, Value};
+use ndjit::{
+    Expr, Pad, Shape, concat, diagonal, diff, dtype, full_like, ones_like, pad, positions, roll, sliding_window, stack,
+    tile, trapezoid, tril, triu, zeros_like,
+};
 
 /// The result of a call.
 pub(super) fn call(other: Other, given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
     let x = || given.expr("x");
     let axis = |otherwise: isize| Ok::<isize, Problem>(given.int("axis")?.unwrap_or(otherwise));
     Ok(match other {
-        Other::Astype => {
-            let dtype = given.dtype()?.ok_or_else(|| given.problem("`dtype` is missing"))?;
-            x()?.cast(dtype)
-        }
+        Other::Astype => converted(given)?,
         Other::BroadcastTo => x()?.broadcast_to(extents(given)?),
         Other::Concat => concat(given.exprs("arrays")?, axis(0)?),
         Other::Stack => stack(given.exprs("arrays")?, axis(0)?),
+        Other::Diagonal => {
+            let axes = [given.int("axis1")?.unwrap_or(0), given.int("axis2")?.unwrap_or(1)];
+            diagonal(x()?, given.int("offset")?.unwrap_or(0), axes)
+        }
+        Other::Diff => diff(x()?, times(given)?, axis(-1)?),
+        Other::Trapezoid => trapezoidal(given, axis(-1)?)?,
+        Other::SlidingWindow => {
+            let extents = given.some_ints("window_shape")?;
+            let axes = given.ints("axis")?.map_or_else(|| x().map(|x| along(x, |_| true)), Ok)?;
+            sliding_window(x()?, extents, axes)
+        }
+        Other::Pad => padded(given)?,
         Other::ExpandDims => x()?.expand_dims(given.some_ints("axis")?),
-        Other::Squeeze => x()?.squeeze(given.some_ints("axis")?),
-        Other::Flip => match given.ints("axis")? {
-            Some(axes) => x()?.flip(axes),
-            None => x()?.flip((0..x()?.shape().rank() as isize).collect::<Vec<isize>>()),
-        },
+        Other::Squeeze => {
+            let of_one = |x: Expr| along(x, |extent| extent == 1);
+            x()?.squeeze(given.ints("axis")?.map_or_else(|| x().map(of_one), Ok)?)
+        }
+        Other::Flip => x()?.flip(given.ints("axis")?.map_or_else(|| x().map(|x| along(x, |_| true)), Ok)?),
         Other::MatrixTranspose => x()?.matrix_transpose(),
         Other::Moveaxis => x()?.moveaxis(given.some_ints("source")?, given.some_ints("destination")?),
         Other::PermuteDims => match given.ints("axes")? {
             Some(axes) => x()?.permute_dims(axes),
-            None => x()?.permute_dims((0..x()?.shape().rank() as isize).rev().collect::<Vec<isize>>()),
+            None => x()?.permute_dims(along(x()?, |_| true).into_iter().rev().collect::<Vec<isize>>()),
         },
         Other::Swapaxes => x()?.swapaxes(one(given, "axis1")?, one(given, "axis2")?),
         Other::Repeat => x()?.repeat(given.some_ints("repeats")?, axis(0)?),
@@ -39,7 +51,8 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, most_bytes: usize) -> Re
             let shifts = given.some_ints("shift")?;
             match given.ints("axis")? {
                 Some(axes) => roll(x()?, shifts, axes),
-                None => return Err(given.problem("`axis` is missing").help("write `roll(x, 1, axis=0)`")),
+                // As NumPy: all elements in their order.
+                None => roll(x()?.reshape(-1), shifts, 0).reshape(signed(&x()?.shape())),
             }
         }
         Other::Tile => tile(x()?, given.some_ints("repetitions")?),
@@ -47,200 +60,171 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, most_bytes: usize) -> Re
         Other::Triu => triu(x()?, given.int("k")?.unwrap_or(0)),
         Other::Zeros => filled(given, Number::Int(0))?,
         Other::Ones => filled(given, Number::Int(1))?,
-        Other::Full => match given.get("fill_value") {
-            Some(Value::Number(number)) => filled(given, *number)?,
-            _ => given.expr("fill_value")?.broadcast_to(extents(given)?),
+        Other::Full => match fill(given) {
+            Some(number) => filled(given, number)?,
+            None => given.expr("fill_value")?.broadcast_to(extents(given)?),
         },
-        Other::Arange => sequence(given, most_bytes)?,
-        Other::Linspace => spaced(given, most_bytes)?,
-        Other::Eye => {
-            let rows = one(given, "n_rows")?;
-            let columns = given.int("n_cols")?.unwrap_or(rows);
-            let sizes = [extent(given, rows)?, extent(given, columns)?];
-            fits(given, sizes[0] as f64 * sizes[1] as f64, most_bytes)?;
-            let k = given.int("k")?.unwrap_or(0);
-            let parts = (sizes[0], sizes[1], k);
-            Expr::from(match given.dtype()? {
-                Some(d) => dtype(d).eye(parts),
-                None => eye(parts),
-            })
-        }
+        Other::ZerosLike => match given.dtype()? {
+            Some(d) => dtype(d).zeros_like(x()?),
+            None => zeros_like(x()?),
+        },
+        Other::OnesLike => match given.dtype()? {
+            Some(d) => dtype(d).ones_like(x()?),
+            None => ones_like(x()?),
+        },
+        Other::FullLike => filled_like(given)?,
+        Other::Arange => sequences::arange(given, most_bytes)?,
+        Other::Linspace => sequences::spaced(given, most_bytes, false)?,
+        Other::Logspace => sequences::spaced(given, most_bytes, true)?,
+        Other::Eye => sequences::eye(given, most_bytes)?,
     })
 }
 
-/// One integer that must be there.
-fn one(given: &Arguments<'_>, parameter: &str) -> Result<isize, Problem> {
-    given.int(parameter)?.ok_or_else(|| given.problem(format_args!("`{parameter}` is missing")))
+/// The axes of an array whose extents are such.
+fn along(x: Expr, such: impl Fn(usize) -> bool) -> Vec<isize> {
+    let shape = x.shape();
+    (0..).zip(shape.extents()).filter(|(_, extent)| such(**extent)).map(|(axis, _)| axis).collect()
 }
 
-fn extent(given: &Arguments<'_>, number: isize) -> Result<usize, Problem> {
-    usize::try_from(number).map_err(|_| given.problem(format_args!("{number} is no extent")))
+fn signed(shape: &Shape) -> Vec<isize> {
+    // No array is as long as an `isize` cannot say.
+    shape.extents().iter().map(|&extent| extent as isize).collect()
+}
+
+/// One integer that must be there.
+pub(super) fn one(given: &Arguments<'_>, parameter: &str) -> Result<isize, Problem> {
+    given.given(parameter, given.int(parameter)?)
+}
+
+/// An integer as an extent or a count.
+pub(super) fn extent(given: &Arguments<'_>, parameter: &str, number: isize) -> Result<usize, Problem> {
+    usize::try_from(number).map_err(|_| {
+        given.problem_of(parameter, format_args!("`{parameter}`: {number} is negative")).help("give 0 or more")
+    })
+}
+
+/// Differences of differences that are taken; each is an operation of the program.
+const MOST_DIFFERENCES: usize = 100;
+
+fn times(given: &Arguments<'_>) -> Result<usize, Problem> {
+    let n = extent(given, "n", given.int("n")?.unwrap_or(1))?;
+    match n <= MOST_DIFFERENCES {
+        true => Ok(n),
+        false => {
+            Err(given.problem_of("n", format_args!("`n`: {n} is more than {MOST_DIFFERENCES}")).help("write several"))
+        }
+    }
 }
 
 /// The shape that was given.
 fn extents(given: &Arguments<'_>) -> Result<Vec<usize>, Problem> {
-    given.some_ints("shape")?.into_iter().map(|number| extent(given, number)).collect()
+    given.some_ints("shape")?.into_iter().map(|number| extent(given, "shape", number)).collect()
+}
+
+/// `astype(x, dtype)`. A number takes the dtype at once: as a weak one it would first take a narrower.
+fn converted(given: &Arguments<'_>) -> Result<Expr, Problem> {
+    let dtype = given.given("dtype", given.dtype()?)?;
+    let x = given.expr("x")?;
+    match given.get("x") {
+        Some(Argument { value: Value::Number(number), column }) => {
+            number.fits(dtype, given.name, *column, "give it a dtype that holds it")?;
+            Ok(number.of(dtype).unwrap_or(x.cast(dtype)))
+        }
+        _ => Ok(x.cast(dtype)),
+    }
+}
+
+/// The number that fills an array, if it is one.
+fn fill(given: &Arguments<'_>) -> Option<Number> {
+    given.get("fill_value").and_then(|fill| fill.value.number())
 }
 
 /// The same number everywhere: one, broadcast.
 fn filled(given: &Arguments<'_>, fill: Number) -> Result<Expr, Problem> {
     let shape = extents(given)?;
-    let number = Expr::from(fill.scalar(given.column)?);
+    let column = given.get("fill_value").map_or(given.column, |fill| fill.column);
+    let number = Expr::from(fill.scalar(column)?);
     let dtype = match given.dtype()? {
         Some(dtype) => dtype,
         // As NumPy's, zeros and ones are floats.
         None if given.get("fill_value").is_none() => ndjit::default_dtype(),
         None => number.dtype(),
     };
-    if let (Number::Int(n), Ok(limits)) = (fill, iinfo(dtype))
-        && !(limits.min..=limits.max).contains(&n)
-    {
-        let problem = given.problem(format!("{n} is no {dtype}, which goes from {} to {}", limits.min, limits.max));
-        return Err(problem.help("give a dtype that holds it: `dtype=i64`, `dtype=f64`"));
-    }
-    Ok(number.cast(dtype).broadcast_to(shape))
+    fill.fits(dtype, given.name, column, "give a dtype that holds it: `dtype=i64`, `dtype=f64`")?;
+    Ok(fill.of(dtype).unwrap_or(number.cast(dtype)).broadcast_to(shape))
 }
 
-/// Refuses sequences that the memory limit has no room for.
-fn fits(given: &Arguments<'_>, count: f64, most_bytes: usize) -> Result<(), Problem> {
-    let element = given.dtype()?.map_or(8, DType::bytes);
-    if count * element as f64 <= most_bytes as f64 {
-        return Ok(());
-    }
-    Err(given.problem("more elements than the memory limit has room for").help("raise the limit with `--memory`"))
+fn filled_like(given: &Arguments<'_>) -> Result<Expr, Problem> {
+    let (x, asked) = (given.expr("x")?, given.dtype()?);
+    let to = asked.unwrap_or(x.dtype());
+    let Some(Argument { value: Value::Number(number), column }) = given.get("fill_value") else {
+        return Ok(given.expr("fill_value")?.cast(to).broadcast_to(x.shape().extents().to_vec()));
+    };
+    number.fits(to, given.name, *column, "give a dtype that holds it: `dtype=i64`, `dtype=f64`")?;
+    let fill = number.scalar(*column)?;
+    Ok(match asked {
+        Some(asked) => dtype(asked).full_like(x, fill),
+        None => full_like(x, fill),
+    })
 }
 
-fn number(given: &Arguments<'_>, parameter: &str) -> Result<Option<(Scalar, f64)>, Problem> {
-    match given.get(parameter) {
-        None => Ok(None),
-        Some(Value::Number(number @ (Number::Int(_) | Number::Float(_)))) => {
-            let value = match number {
-                Number::Int(n) => *n as f64,
-                Number::Float(x) => *x,
-                Number::Bool(_) | Number::Imaginary(_) | Number::Complex(..) => f64::NAN,
-            };
-            Ok(Some((number.scalar(given.column)?, value)))
+/// `trapezoid(y, dx=1)`, `trapezoid(y, x)`.
+fn trapezoidal(given: &Arguments<'_>, axis: isize) -> Result<Expr, Problem> {
+    let y = given.expr("y")?;
+    if given.get("x").is_some() {
+        return Ok(positions(given.expr("x")?).trapezoid(y, axis));
+    }
+    let dx = match given.get("dx") {
+        None => Number::Int(1).scalar(given.column)?,
+        Some(Argument { value: Value::Number(number), column }) => number.scalar(*column)?,
+        Some(_) => return Err(given.problem_of("dx", "`dx`: takes a number").help("positions are `x`")),
+    };
+    Ok(trapezoid(y, dx, axis))
+}
+
+/// `pad(x, 1)`, `pad(x, (1, 2), mode='edge')`, `pad(x, [(1, 2), (0, 0)], constant_values=9)`.
+fn padded(given: &Arguments<'_>) -> Result<Expr, Problem> {
+    let x = given.expr("x")?;
+    let width = |number: isize| extent(given, "pad_width", number);
+    let what = "pad: `pad_width`";
+    let pair = |value: &Value, column: u32| match value.ints(what, column)?[..] {
+        [both] => Ok((width(both)?, width(both)?)),
+        [before, after] => Ok((width(before)?, width(after)?)),
+        _ => Err(given
+            .problem_of("pad_width", "more than two widths of an axis")
+            .help("write `pad(x, [(1, 2), (0, 0)])`")),
+    };
+    let rank = x.shape().rank();
+    let widths: Vec<(usize, usize)> = match given.get("pad_width") {
+        Some(Argument { value: Value::List(items), column })
+            if items.iter().any(|item| matches!(item, Value::List(_))) =>
+        {
+            let pairs = items.iter().map(|item| pair(item, *column)).collect::<Result<Vec<_>, Problem>>()?;
+            if pairs.len() == 1 { pairs.repeat(rank) } else { pairs }
         }
-        Some(other) => Err(given
-            .problem(format_args!("`{parameter}`: takes a number, given {}", other.kind()))
-            .help("a shape must be known before the elements are")),
-    }
-}
-
-/// `arange(stop)`, `arange(start, stop, step)`.
-fn sequence(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
-    let zero = (Number::Int(0).scalar(given.column)?, 0.0);
-    let unit = (Number::Int(1).scalar(given.column)?, 1.0);
-    let (first, second) = (number(given, "start")?.unwrap_or(zero), number(given, "stop")?);
-    let (start, stop) = second.map_or((zero, first), |stop| (first, stop));
-    let step = number(given, "step")?.unwrap_or(unit);
-    fits(given, (stop.1 - start.1) / step.1, most_bytes)?;
-    let steps = (start.0, stop.0, step.0);
-    array(
-        given,
-        match given.dtype()? {
-            Some(d) => dtype(d).arange(steps),
-            None => arange(steps),
+        Some(Argument { value, column }) => vec![pair(value, *column)?; rank],
+        None => return Err(given.problem("`pad_width` is missing")),
+    };
+    let mode = match given.get("mode").map(|mode| &mode.value) {
+        None => "constant",
+        Some(Value::Text(mode)) => mode,
+        Some(other) => return Err(modes(given, format!("`mode`: takes a text, given {}", other.kind()))),
+    };
+    let with = match mode {
+        "constant" => match given.get("constant_values") {
+            None => Pad::from(Number::Int(0).scalar(given.column)?),
+            Some(Argument { value: Value::Number(number), column }) => Pad::from(number.scalar(*column)?),
+            Some(_) => return Err(given.problem_of("constant_values", "`constant_values`: takes one number")),
         },
-    )
-}
-
-/// `linspace(start, stop, num)`.
-fn spaced(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
-    let (Some(start), Some(stop)) = (number(given, "start")?, number(given, "stop")?) else {
-        return Err(given.problem("takes a start and a stop"));
+        "edge" => Pad::Edge,
+        "reflect" => Pad::Reflect,
+        "symmetric" => Pad::Symmetric,
+        "wrap" => Pad::Wrap,
+        other => return Err(modes(given, format!("there is no mode '{other}'"))),
     };
-    let count = extent(given, given.int("num")?.unwrap_or(50))?;
-    fits(given, count as f64, most_bytes)?;
-    let of = given.dtype()?;
-    array(
-        given,
-        match (given.truth("endpoint")?.unwrap_or(true), of) {
-            (true, Some(d)) => dtype(d).linspace(start.0..=stop.0, count),
-            (true, None) => linspace(start.0..=stop.0, count),
-            (false, Some(d)) => dtype(d).linspace(start.0..stop.0, count),
-            (false, None) => linspace(start.0..stop.0, count),
-        },
-    )
+    Ok(pad(x, widths, with))
 }
 
-/// A made array in the program, or why it was not made.
-fn array(given: &Arguments<'_>, array: Array) -> Result<Expr, Problem> {
-    match array.error() {
-        None => Ok(Expr::from(array)),
-        Some(error) => {
-            let problem = Problem::new(given.column, error.headline());
-            Err(error.help_text().map_or(problem.clone(), |help| problem.help(help)))
-        }
-    }
-}
-
-/// `x[1:, ::-1, None]`. Ranges are clipped to their axis, as in Python.
-pub(super) fn index<'v>(
-    x: &Value,
-    parts: &[Part],
-    value: impl Fn(Id) -> &'v Value,
-    column: u32,
-) -> Result<Value, Problem> {
-    let int = |id: Id| match value(id) {
-        Value::Expr(_) => Err(Problem::new(column, "an index that is an array")
-            .help("elements are chosen by `where(condition, x, y)`; indexing by arrays is not in ndjit yet")),
-        other => other.int("an index", column),
-    };
-    if let Value::List(items) = x {
-        let [Part::Index(id)] = parts else {
-            return Err(Problem::new(column, "a list has one index").help("as in `x.shape[0]`"));
-        };
-        let at = int(*id)?;
-        let at = if at < 0 { at.saturating_add(items.len() as isize) } else { at };
-        let item = usize::try_from(at).ok().and_then(|at| items.get(at));
-        return item
-            .cloned()
-            .ok_or_else(|| Problem::new(column, format!("a list of {} has no such item", items.len())));
-    }
-    let of = x.expr("an index", column)?;
-    let shape = of.shape();
-    let takes = |part: &&Part| matches!(part, Part::Index(_) | Part::Range { .. });
-    let whole = shape.rank().saturating_sub(parts.iter().filter(takes).count());
-    let mut axis = 0;
-    let mut slices = Vec::with_capacity(parts.len());
-    for part in parts {
-        slices.push(match part {
-            Part::NewAxis => Slice::NewAxis,
-            Part::Ellipsis => {
-                axis += whole;
-                Slice::Ellipsis
-            }
-            Part::Index(id) => {
-                axis += 1;
-                Slice::Index(int(*id)?)
-            }
-            Part::Range { start, end, step } => {
-                let extent = shape.extents().get(axis).copied().unwrap_or(0);
-                axis += 1;
-                let [start, end, step] = [*start, *end, *step].map(|id| match id {
-                    Some(id) if matches!(value(id), Value::None) => Ok(None),
-                    Some(id) => int(id).map(Some),
-                    None => Ok(None),
-                });
-                range(start?, end?, step?.unwrap_or(1), extent)
-            }
-        });
-    }
-    Ok(Value::Expr(of.slice(slices)))
-}
-
-/// Python's `start:end:step` of an axis.
-fn range(start: Option<isize>, end: Option<isize>, step: isize, extent: usize) -> Slice {
-    let extent = isize::try_from(extent).unwrap_or(isize::MAX);
-    let from_first = |bound: isize| if bound < 0 { bound.saturating_add(extent) } else { bound };
-    let (start, end) = if step < 0 {
-        // Backwards, from the start down to, but without, the end: as a range of the axis the end comes first.
-        let clip = |bound: isize| from_first(bound).clamp(-1, extent - 1);
-        (end.map_or(0, |end| clip(end) + 1), start.map_or(extent, |start| clip(start) + 1))
-    } else {
-        let clip = |bound: isize| from_first(bound).clamp(0, extent);
-        (start.map_or(0, clip), end.map_or(extent, clip))
-    };
-    Slice::Range { start: Some(start), end: Some(end.max(start)), step }
+fn modes(given: &Arguments<'_>, what: String) -> Problem {
+    given.problem_of("mode", what).help("the modes are 'constant', 'edge', 'reflect', 'symmetric' and 'wrap'")
 }

@@ -6,17 +6,24 @@
 
 mod arguments;
 mod compute;
+mod dtypes;
 mod error;
+mod index;
 mod lexer;
 mod making;
 mod names;
 mod node;
+mod numbers;
+mod numpy;
 mod parser;
 mod reducing;
+mod sequences;
 mod text;
 mod value;
 
+pub(crate) use arguments::counted;
 pub use compute::trace;
+pub(crate) use error::nearest;
 pub use error::{FILE, Problem};
 pub use names::{Function, Other, functions};
 pub use node::{Expression, Id, Node, NodeKind, Number, Part};

@@ -3,7 +3,8 @@
 
 use super::error::{Problem, nearest};
 use super::node::Number;
-use ndjit::{Op, Reduction};
+use super::numpy;
+use ndjit::{DType, Op, Reduction};
 
 /// A function that an expression can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,28 +35,37 @@ others! {
     Astype astype(x dtype) 2;
     BroadcastTo broadcast_to(x shape) 2;
     Concat concat(arrays axis) 1;
+    Diagonal diagonal(x offset axis1 axis2) 1;
+    Diff diff(x n axis) 1;
     ExpandDims expand_dims(x axis) 2;
     Eye eye(n_rows n_cols k dtype) 1;
     Flip flip(x axis) 1;
     Full full(shape fill_value dtype) 2;
+    FullLike full_like(x fill_value dtype) 2;
     Linspace linspace(start stop num dtype endpoint) 2;
+    Logspace logspace(start stop num dtype endpoint) 2;
     MatrixTranspose matrix_transpose(x) 1;
     Moveaxis moveaxis(x source destination) 3;
     Ones ones(shape dtype) 1;
+    OnesLike ones_like(x dtype) 1;
+    Pad pad(x pad_width mode constant_values) 2;
     PermuteDims permute_dims(x axes) 1;
     Repeat repeat(x repeats axis) 2;
     Reshape reshape(x shape) 2;
     Roll roll(x shift axis) 2;
-    Squeeze squeeze(x axis) 2;
+    SlidingWindow sliding_window(x window_shape axis) 2;
+    Squeeze squeeze(x axis) 1;
     Stack stack(arrays axis) 1;
     Swapaxes swapaxes(x axis1 axis2) 3;
     Tile tile(x repetitions) 2;
+    Trapezoid trapezoid(y x dx axis) 1;
     Tril tril(x k) 1;
     Triu triu(x k) 1;
     Zeros zeros(shape dtype) 1;
+    ZerosLike zeros_like(x dtype) 1;
 }
 
-/// NumPy's names of what is called otherwise here.
+/// Names that NumPy, SciPy and PyTorch have for what is called otherwise here.
 const ALIASES: &[(&str, &str)] = &[
     ("absolute", "abs"),
     ("amax", "max"),
@@ -67,22 +77,33 @@ const ALIASES: &[(&str, &str)] = &[
     ("arctan", "atan"),
     ("arctan2", "atan2"),
     ("arctanh", "atanh"),
+    ("around", "round"),
     ("bitwise_not", "bitwise_invert"),
     ("bitwise_count", "popcount"),
+    ("cat", "concat"),
     ("concatenate", "concat"),
     ("conjugate", "conj"),
     ("cumprod", "cumulative_prod"),
     ("cumsum", "cumulative_sum"),
     ("deg2rad", "radians"),
+    ("expit", "sigmoid"),
     ("fabs", "abs"),
+    ("fix", "trunc"),
+    ("gamma", "tgamma"),
+    ("gammaln", "lgamma"),
+    ("identity", "eye"),
     ("invert", "bitwise_invert"),
     ("left_shift", "bitwise_left_shift"),
     ("mod", "remainder"),
+    ("permute", "permute_dims"),
     ("power", "pow"),
     ("rad2deg", "degrees"),
     ("right_shift", "bitwise_right_shift"),
+    ("sliding_window_view", "sliding_window"),
     ("transpose", "permute_dims"),
+    ("trapz", "trapezoid"),
     ("true_divide", "divide"),
+    ("unsqueeze", "expand_dims"),
 ];
 
 /// Attributes of arrays.
@@ -126,13 +147,15 @@ pub(super) fn function(name: &str, column: u32) -> Result<Function, Problem> {
         return Ok(*function);
     }
     let problem = Problem::new(column, format!("there is no function `{name}`"));
-    Err(match name {
-        "matmul" | "dot" | "einsum" | "tensordot" => problem.help("there are no matrix products yet"),
-        "sort" | "argsort" | "unique" | "median" | "take" | "random" => problem.help("that is not in ndjit yet"),
-        _ => match nearest(name, all.iter().map(|(known, _)| *known)) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem.help("functions have the names of the Array API and NumPy: docs/functions.md lists them"),
-        },
+    if let Some(help) = numpy::instead(name) {
+        return Err(problem.help(help));
+    }
+    if let Ok(dtype) = name.parse::<DType>() {
+        return Err(problem.help(format!("`astype(x, {dtype})` converts to a dtype")));
+    }
+    Err(match nearest(name, all.iter().map(|(known, _)| *known)) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help("functions have the names of the Array API and NumPy: docs/functions.md lists them"),
     })
 }
 
@@ -140,7 +163,7 @@ impl Function {
     /// The names of the parameters, in order, and how many must be given.
     pub fn parameters(self) -> (Vec<&'static str>, usize) {
         match self {
-            Function::Op(op) => (op.row().operands.to_vec(), op.arity()),
+            Function::Op(op) => (op.row().operands.to_vec(), op.arity() - defaults(op).len()),
             Function::Reduction(reduction) if reduction.scans() => {
                 let mut parameters = vec!["x", "axis"];
                 if reduction.takes_dtype() {
@@ -167,6 +190,14 @@ impl Function {
     /// Whether a list as the last argument may be written without its brackets: `x.reshape(2, -1)`.
     pub(super) fn takes_list(self) -> bool {
         matches!(self, Function::Other(Other::Reshape | Other::PermuteDims | Other::BroadcastTo))
+    }
+}
+
+/// What the last operands of an op are where they are left out: NumPy's.
+pub(super) fn defaults(op: Op) -> &'static [Number] {
+    match op {
+        Op::IsClose => &[Number::Float(1e-5), Number::Float(1e-8)],
+        _ => &[],
     }
 }
 

@@ -67,6 +67,8 @@ pub enum NodeKind {
     Index(Id, Vec<Part>),
     /// `[2, -1]` or `(0, 1)`.
     List(Vec<Id>),
+    /// `'float32'`: a dtype or a mode.
+    Text(String),
     /// `None`.
     None,
 }

@@ -3,6 +3,7 @@
 
 use super::error::{Problem, nearest};
 use super::lexer::{Token, Word, words};
+use super::names::function;
 use super::node::{Expression, Id, Node, NodeKind, Number, Part};
 use ndjit::Op;
 
@@ -140,7 +141,7 @@ impl Parser<'_> {
     fn symbol(&self) -> Option<&'static str> {
         match self.word().token {
             Token::Symbol(symbol) => Some(symbol),
-            Token::Number(_) | Token::Name(_) | Token::End => None,
+            Token::Number(_) | Token::Name(_) | Token::Text(_) | Token::End => None,
         }
     }
 
@@ -161,6 +162,10 @@ impl Parser<'_> {
                 Token::Number(number) => {
                     self.at += 1;
                     return self.node(NodeKind::Number(number), column);
+                }
+                Token::Text(text) => {
+                    self.at += 1;
+                    return self.node(NodeKind::Text(text), column);
                 }
                 Token::Name(name) => match self.name(name, column)? {
                     Some(value) => return Ok(value),
@@ -275,6 +280,7 @@ impl Parser<'_> {
             }
             _ => match found {
                 "`*`" | "`**`" | "`/`" | "`=`" => problem.help("an operator stands between its operands"),
+                "the end" => problem.help("write an expression, as `x + 1`"),
                 _ => problem,
             },
         }
@@ -300,6 +306,10 @@ impl Parser<'_> {
                     Problem::new(column, format!("expected an operator before `{name}`"))
                         .help(self.missing(value, &name))
                 }));
+            }
+            Token::Text(_) => {
+                return Err(Problem::new(column, "expected an operator before a text")
+                    .help("texts stand for dtypes and modes: `astype(x, 'float32')`"));
             }
             Token::Number(_) => {
                 return Err(Problem::new(column, "expected an operator before a number")
@@ -496,6 +506,9 @@ impl Parser<'_> {
     /// What may be missing between a value and a name.
     fn missing(&self, value: Id, name: &str) -> String {
         match &self.nodes[value.index()].kind {
+            NodeKind::Name(before) if function(before, 0).is_ok() => {
+                format!("a function is called: `{before}({name})`")
+            }
             NodeKind::Name(before) => format!("a product is written `{before} * {name}`"),
             _ => format!("write `* {name}` for a product"),
         }

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::error::Problem;
-use super::value::Value;
+use super::value::{Argument, Value};
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::Operand;
 use ndjit::reductions::IntoAxes;
@@ -13,8 +13,11 @@ pub(super) fn call(reduction: Reduction, given: &Arguments<'_>) -> Result<Expr, 
     let x = given.expr("x")?;
     let correction = match given.get("correction") {
         None => None,
-        Some(Value::Number(number)) => Some(number.scalar(given.column)?),
-        Some(other) => return Err(given.problem(format_args!("`correction`: takes a number, given {}", other.kind()))),
+        Some(Argument { value: Value::Number(number), column }) => Some(number.scalar(*column)?),
+        Some(other) => {
+            let what = format!("`correction`: takes a number, given {}", other.value.kind());
+            return Err(given.problem_of("correction", what).help("as in `var(x, correction=1)`"));
+        }
     };
     let asked =
         Asked { dtype: given.dtype()?, correction, include_initial: given.truth("include_initial")?.unwrap_or(false) };

@@ -6,13 +6,27 @@ use std::fmt;
 
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut texts: Vec<String> = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
+        f.write_str(&self.root().map_or(String::new(), |root| self.text(root)))
+    }
+}
+
+impl Expression {
+    /// A part of it as text.
+    ///
+    /// ```
+    /// use ndjit_cli::expression::{Id, parse};
+    ///
+    /// assert_eq!(parse("sin(x) * 2 + y")?.text(Id(3)), "(sin(x) * 2)");
+    /// # Ok::<(), ndjit_cli::expression::Problem>(())
+    /// ```
+    pub fn text(&self, id: Id) -> String {
+        let mut texts: Vec<String> = Vec::with_capacity(id.index() + 1);
+        for node in &self.nodes[..=id.index()] {
             // Each node is used once, by one after it.
             let text = node_text(&node.kind, &mut texts);
             texts.push(text);
         }
-        f.write_str(texts.last().map_or("", String::as_str))
+        texts.pop().unwrap_or_default()
     }
 }
 
@@ -22,6 +36,9 @@ fn node_text(kind: &NodeKind, texts: &mut [String]) -> String {
         NodeKind::Number(number) => number.to_string(),
         NodeKind::Name(name) => name.clone(),
         NodeKind::None => "None".to_owned(),
+        // A text that holds one sort of quotes stood between the other.
+        NodeKind::Text(text) if text.contains('\'') => format!("\"{text}\""),
+        NodeKind::Text(text) => format!("'{text}'"),
         NodeKind::Unary(op, x) => {
             let symbol = UNARIES.iter().find(|(_, other)| other == op).map_or("", |(symbol, _)| symbol);
             format!("({symbol}{})", take(x))

@@ -3,16 +3,24 @@
 use super::error::Problem;
 use super::node::Number;
 use ndjit::operand::{AnyOperand, Operand};
-use ndjit::{Complex, DType, Expr, Scalar, weak};
+use ndjit::{DType, Expr};
 
-/// An array being traced, or what stands beside arrays: numbers, dtypes, lists.
+/// An array being traced, or what stands beside arrays: numbers, dtypes, lists, texts.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Expr(Expr),
     Number(Number),
     DType(DType),
     List(Vec<Value>),
+    Text(String),
     None,
+}
+
+/// A value that is given to something, and the column that an error of it is shown at.
+#[derive(Clone, Debug)]
+pub(super) struct Argument {
+    pub value: Value,
+    pub column: u32,
 }
 
 impl Value {
@@ -20,10 +28,22 @@ impl Value {
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Expr(_) => "an array",
-            Value::Number(_) => "a number",
+            Value::Number(Number::Int(_)) => "an integer",
+            Value::Number(Number::Float(_)) => "a float",
+            Value::Number(Number::Imaginary(_) | Number::Complex(..)) => "a complex number",
+            Value::Number(Number::Bool(_)) => "a truth value",
             Value::DType(_) => "a dtype",
             Value::List(_) => "a list",
+            Value::Text(_) => "a text",
             Value::None => "None",
+        }
+    }
+
+    /// The number that it is.
+    pub fn number(&self) -> Option<Number> {
+        match self {
+            Value::Number(number) => Some(*number),
+            Value::Expr(_) | Value::DType(_) | Value::List(_) | Value::Text(_) | Value::None => None,
         }
     }
 
@@ -41,9 +61,13 @@ impl Value {
         match self {
             Value::DType(dtype) => problem.help(format!("`astype(x, {dtype})` converts to it")),
             Value::List(_) => {
-                problem.help("lists are shapes and axes; `stack([x, y])` and `concat([x, y])` join arrays")
+                problem.help("lists are shapes and axes; `stack([1, 2])` makes an array, `concat([x, y])` joins some")
             }
-            Value::Expr(_) | Value::Number(_) | Value::None => problem,
+            Value::Text(_) => problem.help("texts stand for dtypes and modes: `astype(x, 'float32')`"),
+            Value::None => {
+                problem.help("None is no number; bounded on one side write `maximum(x, 0)` or `minimum(x, 1)`")
+            }
+            Value::Expr(_) | Value::Number(_) => problem,
         }
     }
 
@@ -63,7 +87,7 @@ impl Value {
             Value::Number(Number::Int(n)) => {
                 Ok(isize::try_from(*n).unwrap_or(if *n < 0 { isize::MIN } else { isize::MAX }))
             }
-            _ => Err(self.misplaced(what, "an integer", column)),
+            _ => Err(self.no_integer(what, "an integer", column)),
         }
     }
 
@@ -73,8 +97,16 @@ impl Value {
             Value::List(items) => items.iter().map(|item| item.int(what, column)).collect(),
             _ => match self.int(what, column) {
                 Ok(one) => Ok(vec![one]),
-                Err(_) => Err(self.misplaced(what, "integers", column)),
+                Err(_) => Err(self.no_integer(what, "integers", column)),
             },
+        }
+    }
+
+    fn no_integer(&self, what: &str, wanted: &str, column: u32) -> Problem {
+        let problem = self.misplaced(what, wanted, column);
+        match self {
+            Value::Expr(_) => problem.help("shapes are known before elements are: write a number, or one of `x.shape`"),
+            _ => problem.help("write one as `2`, several as `(0, 1)`"),
         }
     }
 
@@ -82,7 +114,7 @@ impl Value {
     pub fn dtype(&self, what: &str, column: u32) -> Result<DType, Problem> {
         match self {
             Value::DType(dtype) => Ok(*dtype),
-            _ => Err(self.misplaced(what, "a dtype", column).help("dtypes are written as they are: `astype(x, f32)`")),
+            _ => Err(self.misplaced(what, "a dtype", column).help("as in `astype(x, f32)` or `dtype=float32`")),
         }
     }
 
@@ -90,32 +122,12 @@ impl Value {
     pub fn truth(&self, what: &str, column: u32) -> Result<bool, Problem> {
         match self {
             Value::Number(Number::Bool(truth)) => Ok(*truth),
-            _ => Err(self.misplaced(what, "True or False", column)),
+            Value::Number(Number::Int(n @ 0..=1)) => Ok(*n == 1),
+            _ => Err(self.misplaced(what, "True or False", column).help("write `True` or `False`")),
         }
     }
 
     fn misplaced(&self, what: &str, wanted: &str, column: u32) -> Problem {
         Problem::new(column, format!("{what}: takes {wanted}, given {}", self.kind()))
-    }
-}
-
-impl Number {
-    /// As a weak number.
-    pub(super) fn scalar(self, column: u32) -> Result<Scalar, Problem> {
-        Ok(match self {
-            Number::Bool(truth) => weak(truth),
-            Number::Float(x) => weak(x),
-            Number::Imaginary(y) => weak(Complex::new(0.0, y)),
-            Number::Complex(x, y) => weak(Complex::new(x, y)),
-            Number::Int(n) => match (i64::try_from(n), u64::try_from(n)) {
-                (Ok(n), _) => weak(n),
-                (_, Ok(n)) => weak(n),
-                _ => {
-                    return Err(
-                        Problem::new(column, format!("{n} has more than 64 bits")).help("write it as a float: `1e30`")
-                    );
-                }
-            },
-        })
     }
 }

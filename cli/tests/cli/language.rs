@@ -81,6 +81,113 @@ fn operators_are_those_of_the_library() {
 }
 
 #[test]
+fn numbers_alone_are_those_of_python() {
+    // `x[1]` is 1 in double precision.
+    let expected = [
+        ("x[1] * sqrt(2) == 2 ** 0.5 * x[1]", "bool[] true"),
+        ("x[1] * exp(1) == e_ * x[1]", "there is no input `e_`"),
+        ("x[1] * log(10) - 2.302585092994046", "f64[] 0."),
+        ("x[1] * sin(pi / 6) - 0.49999999999999994", "f64[] 0."),
+        ("x[1] * hypot(3, 4) + abs(3 + 4j) + (3 - 4j).real", "f64[] 13."),
+        ("x[1] * 1j ** 2 + 0j", "c128[] -1."),
+        ("x[1] * (2 + 1j) * (2 - 1j)", "c128[] 5."),
+        ("x[1] * ((2 ** 100) // (2 ** 98) + 2 ** 100 % 7)", "f64[] 6."),
+        ("x[1] * maximum(2, 3.5) + minimum(2, 3) + square(3) + abs(-3)", "f64[] 17.5"),
+        ("x[1] * (gcd(12, -18) + lcm(4, 6) + ~5)", "f64[] 12."),
+        ("x[1] * where(1 < 2, 0.1, 2) == 0.1", "bool[] true"),
+        ("x[1] * (7.5 // -2 + 7.5 % -2)", "f64[] -4.5"),
+        ("x[1] / 0 - 1 / 0 + (0 ** -1)", "f64[] nan"),
+        ("x[1] * floor(2.5) + round(3.5) + trunc(-2.5)", "f64[] 4."),
+        ("x[1] * sqrt(x.shape[0] - 4) == 2 ** 0.5", "bool[] true"),
+        ("x[1] * (-2) ** 63 + abs((-2) ** 63)", "f64[] 0."),
+        ("x[1] * (-1) ** (2 ** 40 + 1)", "f64[] -1."),
+        // They stay weak.
+        ("u * (2 + 1)", "u8[2] [21 88]"),
+        ("astype(x[1], f32) * sqrt(2)", "f32[] 1.4142135"),
+        ("2 ** 200 * 1.5", "**: the integer has more than 64 bits"),
+        ("astype(2 ** 63, u64)", "u64[] 9223372036854775808"),
+        ("astype(2 ** 63, i64)", "9223372036854775808 is no i64"),
+        ("clz(1)", "i*[] 31"),
+    ];
+    for (text, expected) in expected {
+        assert!(shown(text).contains(expected), "{text}: {}", shown(text));
+    }
+}
+
+#[test]
+fn errors_stand_at_the_argument_that_is_wrong() {
+    let expected = [
+        ("sum(x, axis=1.5)", 13, "takes integers, given a float"),
+        ("sum(x, axis=2)", 13, "there is no axis 2"),
+        ("y.mean((0, 5))", 8, "there is no axis 5"),
+        ("reshape(x, [4, 2])", 12, "reshape"),
+        ("maximum(x, f32)", 12, "takes an array or a number, given a dtype"),
+        ("f32 + x", 1, "takes an array or a number, given a dtype"),
+        ("x + [1, 2]", 5, "takes an array or a number, given a list"),
+        ("arange(0, 5, 0)", 14, "the step from 0 to 5 is 0"),
+        ("linspace(0, 1, -3)", 16, "`num`: -3 is negative"),
+        ("x[0, 1.5]", 6, "an index: takes an integer, given a float"),
+        ("concat([x, f32])", 8, "takes an array or a number, given a dtype"),
+        ("full([2], 300, dtype=u8)", 11, "300 is no u8"),
+        ("x + sum(y, x=1)", 14, "`x` is given twice"),
+        ("sin(1, 2)", 8, "takes 1 argument, 2 given"),
+        ("astype(x, float33)", 11, "there is no dtype `float33`"),
+        ("sum(x, dtype=np.f33)", 14, "there is no dtype `f33`"),
+        ("x + 3000000000 * 4000000000000", 16, "more than 64 bits"),
+        ("diff(x, 1000)", 9, "more than 100"),
+        // The first error is told, not what follows from it.
+        ("cumsum(x + y + y[0], axis=3)", 10, "do not broadcast"),
+    ];
+    for (text, column, expected) in expected {
+        let error = compute(text).expect_err(text);
+        assert!(error.headline().contains(expected), "{text}: {error}");
+        assert_eq!(error.place().map(|place| place.column), Some(column), "{text}: {error}");
+    }
+}
+
+#[test]
+fn dtypes_have_the_names_of_numpy() {
+    for name in ["f32", "float32", "np.float32", "numpy.float32", "'float32'", "\"f32\"", "jnp.float32"] {
+        assert!(shown(&format!("astype(x[1], {name})")).starts_with("f32[] 1."), "{name}");
+        assert!(shown(&format!("x.sum(dtype={name})")).starts_with("f32[] 15."), "{name}");
+        assert!(shown(&format!("zeros([2], {name})")).starts_with("f32[2]"), "{name}");
+    }
+    // Of which there are two meanings, or none.
+    for (name, expected) in [
+        ("f4", "write `f32`"),
+        ("float", "write `f32` or `f64`"),
+        ("'<f8'", "write `f64`"),
+        ("np.float", "write `f32` or `f64`"),
+        ("double", "write `f64`"),
+        ("float46", "did you mean `float16`?"),
+        ("x", "long names"),
+    ] {
+        let text = shown(&format!("astype(x, {name})"));
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn names_are_suggested_that_are_near() {
+    for (text, suggested) in [
+        ("expml(x)", Some("`expm1`")),
+        ("sine(x)", Some("`sin`")),
+        ("x.shap", Some("`.shape`")),
+        ("z + 1", None),
+        ("xy + 1", None),
+        ("q(x)", None),
+    ] {
+        let error = compute(text).expect_err(text);
+        let help = error.help_text().unwrap_or_default();
+        match suggested {
+            Some(name) => assert!(help.contains(name), "{text}: {help}"),
+            None => assert!(!help.contains("did you mean"), "{text}: {help}"),
+        }
+    }
+    assert!(shown("z + 1").contains("the inputs are x, y, u, e"), "{}", shown("z + 1"));
+}
+
+#[test]
 fn indices_are_those_of_numpy() {
     let expected = [
         ("x[1:4]", "[3] [1. 2. 3.]"),
@@ -132,6 +239,23 @@ fn functions_are_those_of_numpy() {
         ("maximum(x, 2)[:2]", "[2] [2. 2.]"),
         ("arctan2(x[1], 1) == atan2(1.0, x[1])", "bool[] true"),
         ("y.ndim + y.size + x[0]", "[] 8."),
+        ("zeros_like(y) + ones_like(y, dtype=f64)", "f64[2, 3] [[1. 1. 1.] [1. 1. 1.]]"),
+        ("full_like(u, 3)", "u8[2] [3 3]"),
+        ("full_like(y, x[5], dtype=f32)", "f32[2, 3] [[5. 5. 5.] [5. 5. 5.]]"),
+        ("logspace(0, 2, 3, dtype=f64)", "f64[3] [  1.  10. 100.]"),
+        ("diff(x * x)", "f64[5] [1. 3. 5. 7. 9.]"),
+        ("diff(y, n=2, axis=1)", "i32[2, 1] [[0] [0]]"),
+        ("diagonal(y, offset=1)", "i32[2] [2 6]"),
+        ("trapezoid(x, dx=0.5)", "f64[] 6.25"),
+        ("trapezoid(x, x * 2)", "f64[] 25."),
+        ("mean(sliding_window(x, 3), axis=-1)", "f64[4] [1. 2. 3. 4.]"),
+        ("pad(x[:2], 1)", "f64[4] [0. 0. 1. 0.]"),
+        ("pad(y, [(0, 0), (1, 0)], constant_values=9)", "i32[2, 4] [[9 1 2 3] [9 4 5 6]]"),
+        ("pad(x[:3], (2, 0), mode='reflect')", "f64[5] [2. 1. 0. 1. 2.]"),
+        ("isclose(x[1], 1.000001) & ~isclose(x[1], 1.1) & isclose(x[1], 1.1, atol=0.2)", "bool[] true"),
+        ("squeeze(y[None, :1])", "i32[3] [1 2 3]"),
+        ("roll(y, 1)", "i32[2, 3] [[6 1 2] [3 4 5]]"),
+        ("around(x[1] / 2) + fix(x[1] * 1.5)", "f64[] 1."),
     ];
     for (text, expected) in expected {
         assert!(shown(text).contains(expected), "{text}: {}", shown(text));
@@ -179,7 +303,7 @@ impl Random {
         const BINARY: [&str; 12] = ["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"];
         let leaf = depth == 0;
         match if leaf { self.below(2) } else { self.below(12) } {
-            0 => self.one(&["x", "y", "u", "e", "pi", "x1", "None", "f32"]).to_owned(),
+            0 => self.one(&["x", "y", "u", "e", "pi", "x1", "None", "f32", "'f32'", "\"it's\""]).to_owned(),
             1 => self.one(&["0", "1", "2.5", "1e-3", ".5", "3.", "2j", "True", "0x1f", "1_000"]).to_owned(),
             2 => format!("({})", self.expression(depth - 1)),
             3 => format!("{}{}", self.one(&["-", "+", "~", "- "]), self.expression(depth - 1)),
@@ -194,7 +318,7 @@ impl Random {
             }
             7 => format!(
                 "{}({})",
-                self.one(&["sin", "sum", "exp", "where", "abs", "nothing"]),
+                self.one(&["sin", "sum", "exp", "where", "abs", "squeeze", "diff", "zeros_like", "nothing"]),
                 self.expression(depth - 1)
             ),
             8 => format!("maximum({}, y={})", self.expression(depth - 1), self.expression(depth - 1)),

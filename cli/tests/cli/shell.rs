@@ -31,13 +31,24 @@ pub fn enter() {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         std::env::set_current_dir(&folder).unwrap();
-        fs::write("weather.csv", TABLE).unwrap();
+        for (name, text) in TABLES {
+            fs::write(name, text).unwrap();
+        }
         fs::write("axpy.graph", GRAPH).unwrap();
         fs::write("not.npy", "no header").unwrap();
     });
 }
 
-const TABLE: &str = "day,temp_max,rain\nmon,21.5,0\ntue,19,3\nwed,24.5,1\n";
+const TABLES: [(&str, &[u8]); 8] = [
+    ("weather.csv", b"day,temp_max,rain\nmon,21.5,0\ntue,19,3\nwed,24.5,1\n"),
+    ("semicolons.csv", b"\xef\xbb\xbfdate;value;count\r\n1.5.;-1,5;10\r\n2.5.;2,25;20\r\n"),
+    ("tabs.csv", b"a\tb\n1\t2\n"),
+    ("mixed.csv", b"a;b\n1,5;2\n2.5;3\n"),
+    ("thousands.csv", b"a;b\n1.234,5;2\n"),
+    ("quoted.csv", b"a,b\n\"1,5\",2\n"),
+    ("decimals.csv", b"value\n1,5\n2,5\n"),
+    ("latin.csv", b"temp \xb0C,rain\n1,2\n"),
+];
 const GRAPH: &str = "graph (%0: f32[3], %1: i8[3]) {
   %2 = literal #0 2 : i*[]
   %3 = multiply %1, %2 : i8[3]

@@ -1,0 +1,60 @@
+//! Dtypes in expressions: as the library names them, as NumPy's attributes, as texts.
+
+use super::error::{Problem, nearest};
+use super::names::{function, parameter};
+use super::node::{Expression, Id, NodeKind};
+use super::numpy::MODULES;
+use ndjit::DType;
+
+/// For each node whether it names a dtype because it stands where a function takes one, and which: `float32`, `np.float32`,
+/// `'float32'`. So no input takes its place, and what is wrong with it is said of dtypes. The module's own node goes with it.
+pub(super) fn named(expression: &Expression) -> Vec<Option<String>> {
+    let mut names = vec![None; expression.nodes().len()];
+    for id in expression.nodes().iter().flat_map(|node| argument(&node.kind)) {
+        match &expression.node(id).kind {
+            NodeKind::Name(name) | NodeKind::Text(name) => names[id.index()] = Some(name.clone()),
+            NodeKind::Attribute(of, name) => {
+                if let NodeKind::Name(module) = &expression.node(*of).kind
+                    && MODULES.contains(&module.as_str())
+                {
+                    names[of.index()] = Some(name.clone());
+                    names[id.index()] = Some(name.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The argument of a call that is a dtype.
+fn argument(kind: &NodeKind) -> Option<Id> {
+    let NodeKind::Call(name, positional, named) = kind else { return None };
+    let by_name = named.iter().find(|(name, _)| parameter(name) == "dtype").map(|(_, id)| *id);
+    let by_position = || {
+        let (parameters, _) = function(name, 0).ok()?.parameters();
+        positional.get(parameters.iter().position(|parameter| *parameter == "dtype")?).copied()
+    };
+    by_name.or_else(by_position)
+}
+
+/// The dtype of a name.
+pub(super) fn read(name: &str, column: u32) -> Result<DType, Problem> {
+    name.parse::<DType>().map_err(|error| {
+        let rows = DType::ALL.map(DType::row);
+        let near = nearest(name, rows.iter().flat_map(|row| [row.name, row.long]));
+        // What means something elsewhere.
+        let elsewhere =
+            error.help_text().filter(|help| help.starts_with("write ")).and_then(|help| help.split("; ").next());
+        let problem = match (elsewhere, near) {
+            (Some(help), _) => Problem::new(column, error.headline()).help(help),
+            (None, Some(near)) => unknown(name, column).help(format!("did you mean `{near}`?")),
+            (None, None) => unknown(name, column).help("long names, as `float32` and `np.float32`, are read too"),
+        };
+        Problem { facts: error.facts().to_vec(), ..problem }
+    })
+}
+
+fn unknown(name: &str, column: u32) -> Problem {
+    Problem::new(column, format!("there is no dtype `{name}`"))
+}

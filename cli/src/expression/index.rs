@@ -1,0 +1,78 @@
+//! Indices of arrays and lists.
+
+use super::error::Problem;
+use super::node::{Id, Part};
+use super::value::{Argument, Value};
+use ndjit::manipulation::Slice;
+
+/// `x[1:, ::-1, None]`. Ranges are clipped to their axis, as in Python.
+pub(super) fn index(
+    x: &Value,
+    parts: &[Part],
+    argument: impl Fn(Id) -> Argument,
+    column: u32,
+) -> Result<Value, Problem> {
+    let int = |id: Id| match argument(id) {
+        Argument { value: Value::Expr(_), column } => Err(Problem::new(column, "an index that is an array")
+            .help("elements are chosen by `where(condition, x, y)`; indexing by arrays is not in ndjit yet")),
+        Argument { value, column } => value.int("an index", column),
+    };
+    if let Value::List(items) = x {
+        let [Part::Index(id)] = parts else {
+            return Err(Problem::new(column, "a list has one index").help("as in `x.shape[0]`"));
+        };
+        let at = int(*id)?;
+        let at = if at < 0 { at.saturating_add(items.len() as isize) } else { at };
+        let item = usize::try_from(at).ok().and_then(|at| items.get(at));
+        return item.cloned().ok_or_else(|| {
+            let last = items.len().saturating_sub(1);
+            Problem::new(column, format!("a list of {} has no item {at}", items.len()))
+                .help(format!("items are counted from 0 to {last}, or from the end, -1 the last"))
+        });
+    }
+    let of = x.expr("an index", column)?;
+    let shape = of.shape();
+    let takes = |part: &&Part| matches!(part, Part::Index(_) | Part::Range { .. });
+    let whole = shape.rank().saturating_sub(parts.iter().filter(takes).count());
+    let mut axis = 0;
+    let mut slices = Vec::with_capacity(parts.len());
+    for part in parts {
+        slices.push(match part {
+            Part::NewAxis => Slice::NewAxis,
+            Part::Ellipsis => {
+                axis += whole;
+                Slice::Ellipsis
+            }
+            Part::Index(id) => {
+                axis += 1;
+                Slice::Index(int(*id)?)
+            }
+            Part::Range { start, end, step } => {
+                let extent = shape.extents().get(axis).copied().unwrap_or(0);
+                axis += 1;
+                let [start, end, step] = [*start, *end, *step].map(|id| match id {
+                    Some(id) if matches!(argument(id).value, Value::None) => Ok(None),
+                    Some(id) => int(id).map(Some),
+                    None => Ok(None),
+                });
+                range(start?, end?, step?.unwrap_or(1), extent)
+            }
+        });
+    }
+    Ok(Value::Expr(of.slice(slices)))
+}
+
+/// Python's `start:end:step` of an axis.
+fn range(start: Option<isize>, end: Option<isize>, step: isize, extent: usize) -> Slice {
+    let extent = isize::try_from(extent).unwrap_or(isize::MAX);
+    let from_first = |bound: isize| if bound < 0 { bound.saturating_add(extent) } else { bound };
+    let (start, end) = if step < 0 {
+        // Backwards, from the start down to, but without, the end: as a range of the axis the end comes first.
+        let clip = |bound: isize| from_first(bound).clamp(-1, extent - 1);
+        (end.map_or(0, |end| clip(end) + 1), start.map_or(extent, |start| clip(start) + 1))
+    } else {
+        let clip = |bound: isize| from_first(bound).clamp(0, extent);
+        (start.map_or(0, clip), end.map_or(extent, clip))
+    };
+    Slice::Range { start: Some(start), end: Some(end.max(start)), step }
+}

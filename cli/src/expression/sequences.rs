@@ -1,0 +1,108 @@
+//! Arrays that are made of numbers: sequences and identity matrices.
+
+use super::arguments::Arguments;
+use super::error::Problem;
+use super::making::{extent, one};
+use super::node::Number;
+use super::value::{Argument, Value};
+use ndjit::creation::Interval;
+use ndjit::{Array, DType, Expr, Scalar, dtype, linspace, logspace};
+
+/// Refuses sequences that the memory limit has no room for.
+fn fits(given: &Arguments<'_>, count: f64, most_bytes: usize) -> Result<(), Problem> {
+    let element = given.dtype()?.map_or(8, DType::bytes);
+    if count * element as f64 <= most_bytes as f64 {
+        return Ok(());
+    }
+    Err(given.problem("more elements than the memory limit has room for").help("raise the limit with `--memory`"))
+}
+
+/// A number that is given, and about how large it is.
+fn number(given: &Arguments<'_>, parameter: &str) -> Result<Option<(Scalar, f64)>, Problem> {
+    let value = match given.get(parameter) {
+        None => return Ok(None),
+        Some(Argument { value: Value::Number(number @ Number::Int(n)), column }) => {
+            (number.scalar(*column)?, *n as f64)
+        }
+        Some(Argument { value: Value::Number(number @ Number::Float(x)), column }) => (number.scalar(*column)?, *x),
+        Some(other) => {
+            return Err(given
+                .problem_of(parameter, format_args!("`{parameter}`: takes a real number, given {}", other.value.kind()))
+                .help("how many elements there are must be known before they are computed"));
+        }
+    };
+    Ok(Some(value))
+}
+
+/// `arange(stop)`, `arange(start, stop, step)`.
+pub(super) fn arange(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
+    let zero = (Number::Int(0).scalar(given.column)?, 0.0);
+    let unit = (Number::Int(1).scalar(given.column)?, 1.0);
+    let (first, second) = (number(given, "start")?.unwrap_or(zero), number(given, "stop")?);
+    let (start, stop) = second.map_or((zero, first), |stop| (first, stop));
+    let step = number(given, "step")?.unwrap_or(unit);
+    // With a step of 0 there is no number of elements, which the library says.
+    if step.1 != 0.0 {
+        fits(given, (stop.1 - start.1) / step.1, most_bytes)?;
+    }
+    let steps = (start.0, stop.0, step.0);
+    let made = match given.dtype()? {
+        Some(d) => dtype(d).arange(steps),
+        None => ndjit::arange(steps),
+    };
+    let blamed = match given.get("stop") {
+        _ if step.1 == 0.0 => "step",
+        Some(_) => "stop",
+        None => "start",
+    };
+    array(given, made, blamed)
+}
+
+/// `linspace(start, stop, num)`; exponents of 10 for `logspace`.
+pub(super) fn spaced(given: &Arguments<'_>, most_bytes: usize, powers: bool) -> Result<Expr, Problem> {
+    let (start, _) = given.given("start", number(given, "start")?)?;
+    let (stop, _) = given.given("stop", number(given, "stop")?)?;
+    let count = extent(given, "num", given.int("num")?.unwrap_or(50))?;
+    fits(given, count as f64, most_bytes)?;
+    let of = given.dtype()?;
+    let made = match given.truth("endpoint")?.unwrap_or(true) {
+        true => between(start..=stop, count, of, powers),
+        false => between(start..stop, count, of, powers),
+    };
+    array(given, made, "dtype")
+}
+
+fn between(interval: impl Interval, count: usize, of: Option<DType>, powers: bool) -> Array {
+    match (powers, of) {
+        (false, Some(d)) => dtype(d).linspace(interval, count),
+        (false, None) => linspace(interval, count),
+        (true, Some(d)) => dtype(d).logspace(interval, count),
+        (true, None) => logspace(interval, count),
+    }
+}
+
+/// `eye(rows)`, `eye(rows, columns, k=1)`.
+pub(super) fn eye(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
+    let rows = one(given, "n_rows")?;
+    let columns = given.int("n_cols")?.unwrap_or(rows);
+    let sizes = [extent(given, "n_rows", rows)?, extent(given, "n_cols", columns)?];
+    fits(given, sizes[0] as f64 * sizes[1] as f64, most_bytes)?;
+    let parts = (sizes[0], sizes[1], given.int("k")?.unwrap_or(0));
+    let made = match given.dtype()? {
+        Some(d) => dtype(d).eye(parts),
+        None => ndjit::eye(parts),
+    };
+    array(given, made, "dtype")
+}
+
+/// A made array in the program, or why it was not made, shown at the argument that is to blame.
+fn array(given: &Arguments<'_>, array: Array, blamed: &str) -> Result<Expr, Problem> {
+    match array.error() {
+        None => Ok(Expr::from(array)),
+        Some(error) => {
+            let headline = error.headline().strip_prefix(&format!("{}: ", given.name)).unwrap_or(error.headline());
+            let problem = Problem { facts: error.facts().to_vec(), ..given.problem_of(blamed, headline) };
+            Err(error.help_text().map_or(problem.clone(), |help| problem.help(help)))
+        }
+    }
+}
