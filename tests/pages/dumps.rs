@@ -1,7 +1,7 @@
 //! The examples of docs/dumps.md, and the dump of several axes in README.md.
 
 use super::{Examples, examples};
-use ndjit::{Array, Expr, Result, Stage, jit, keepdims};
+use ndjit::{Array, Expr, Result, Stage, VectorWidth, jit, keepdims};
 
 fn shares(x: Expr) -> Expr {
     let y = x.mt();
