@@ -1,6 +1,6 @@
 //! This machine, as the code generator and the runtime see it.
 
-use ndjit_codegen::clif;
+use ndjit_codegen::{clif, x64};
 use ndjit_ir::Result;
 use ndjit_runtime::kernels;
 use ndjit_runtime::pool;
@@ -20,6 +20,8 @@ pub struct Host {
     pub target: String,
     /// The processor's features that the code generator may use, by its names: `has_avx2`.
     pub features: Vec<&'static str>,
+    /// Bits of the widest vectors that kernels use: 512 with AVX-512, else 128.
+    pub vector_bits: usize,
     /// How many threads a call may use, where it is not told otherwise.
     pub threads: usize,
     /// Why kernels are interpreted, if executable memory was refused to this process. It is asked for by the first kernel.
@@ -51,6 +53,7 @@ pub fn host() -> Result<Host> {
     Ok(Host {
         target: isa.triple().to_string(),
         features,
+        vector_bits: if x64::is_supported() { x64::BITS as usize } else { 128 },
         threads: available_parallelism().map_or(1, usize::from),
         notice: ndjit_runtime::code::notice(),
         kernels: compiled.misses,

@@ -50,7 +50,7 @@ fn reference(kernel: &Kernel, made: &[Made]) -> Vec<f64> {
     let at = |n: usize| made.iter().map(|made| made.exact[n]).collect::<Vec<f64>>();
     match kernel.reference {
         Reference::Elements(function) => (0..len).map(|n| function(&at(n))).collect(),
-        Reference::Sum(function) => vec![(0..len).map(|n| function(&at(n))).sum()],
+        Reference::Sum(function) => vec![compensated_sum((0..len).map(|n| function(&at(n))))],
         Reference::Softmax(columns) => made[0]
             .exact
             .chunks(columns)
@@ -72,4 +72,16 @@ fn reference(kernel: &Kernel, made: &[Made]) -> Vec<f64> {
             })
             .collect(),
     }
+}
+
+/// A sum whose error does not grow with the number of terms, as one after the other's does (Neumaier 1974).
+fn compensated_sum(terms: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0f64, 0.0f64);
+    for term in terms {
+        let next = sum + term;
+        let (large, small) = if sum.abs() >= term.abs() { (sum, term) } else { (term, sum) };
+        lost += (large - next) + small;
+        sum = next;
+    }
+    sum + lost
 }

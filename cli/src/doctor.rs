@@ -42,6 +42,7 @@ fn rows(host: &Host) -> Vec<(&'static str, String)> {
     vec![
         ("machine code for", host.target.clone()),
         ("CPU features used", features.join(" ")),
+        ("vectors", format!("{} bits", host.vector_bits)),
         ("threads", host.threads.to_string()),
         ("executable memory", host.notice.map_or("allowed".to_owned(), |notice| format!("refused: {notice}"))),
         ("huge pages", huge_pages()),

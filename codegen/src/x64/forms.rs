@@ -55,7 +55,7 @@ const fn convert(code: Code, to: Size, from: Size) -> Form {
     form(code, [to, from, from], Memory::No)
 }
 
-/// The form with two operands that the second and third argument of a prim `table!` row.
+/// The form of a type, which is in one of its rows.
 macro_rules! by_type {
     ($ty:expr; $($variant:ident => $code:ident),* $(,)?) => {
         match $ty {
@@ -393,20 +393,22 @@ pub(super) fn wide_product(signed: bool) -> Form {
     vector(if signed { EVEX_Vpmuldq_zmm_k1z_zmm_zmmm512b64 } else { EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64 }, 64)
 }
 
-/// First by bits: where the third operand has ones the second's, elsewhere the first's, for immediate 0xca with the mask first.
+/// Any function of three bits, which the immediate tabulates: with 0xca the second where the first is 1, else the third.
 pub(super) fn ternary_logic() -> Form {
     vector(EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8, 32)
 }
 
-/// The complement of the first mask and the second; both masks equal; the top bit of bytes.
+/// The second mask without the first.
 pub(super) fn and_not_masks() -> Form {
     masks(VEX_Kandnq_kr_kr_kr)
 }
-/// See [`and_not_masks`].
+
+/// Where two masks are equal; everywhere, of a mask and itself.
 pub(super) fn equal_masks() -> Form {
     masks(VEX_Kxnorq_kr_kr_kr)
 }
-/// See [`and_not_masks`].
+
+/// The top bits of bytes.
 pub(super) fn mask_of_bytes() -> Form {
     form(EVEX_Vpmovb2m_kr_zmm, [Size::Mask, Size::Zmm, Size::Zmm], Memory::No)
 }

@@ -37,6 +37,9 @@ pub struct Code {
     pub(crate) places: Vec<(u32, u32, Located)>,
 }
 
+/// Bits of a register.
+pub const BITS: u32 = 512;
+
 /// Whether this machine runs such code.
 pub fn is_supported() -> bool {
     #[cfg(all(target_arch = "x86_64", not(windows)))]

@@ -3,7 +3,6 @@
 //! The innermost dimension is: what does not change along it, a loop over whole blocks of lanes, and a loop over units under a mask
 //! for what remains. Both are made from the same body.
 
-use super::Code;
 use super::assembler::Assembler;
 use super::forms;
 use super::frame::{Frame, PAIRS, TAIL};
@@ -12,14 +11,12 @@ use super::liveness::{count, results};
 use super::loops::Writer;
 use super::pin::pin;
 use super::select::{Known, Operand, Select, Stream, Tail};
+use super::{BITS, Code};
 use crate::clif::{Form, Located, is_long, most_alive};
 use ndjit_ir::body::{Body, InstKind, Prim};
 use ndjit_ir::loops::{LoopNest, Stride};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{PrimType, Result};
-
-/// Bits of a register.
-const BITS: u32 = 512;
 
 /// A nest on its way to code.
 pub(super) struct Nest<'a> {

@@ -336,7 +336,6 @@ impl Select<'_> {
         let (x, y) = (half(self, x), half(self, y));
         let odd = self.vector(product, &[x, y]);
         let high = self.constant(PrimType::I64, 0xffff_ffff_0000_0000);
-        // By bits: of `odd` where `high` has ones, of `even` elsewhere.
         let chosen =
             self.make_under(Class::Vector, Kind::Tied(forms::ternary_logic()), &[high, odd, even], None, Some(0xca));
         Some(chosen)
