@@ -5,7 +5,8 @@
 //! one that cannot is represented there by its calls with a *fresh* result.
 
 use plotters::prelude::{
-    BLACK, ChartBuilder, Color, Histogram, IntoDrawingArea, IntoFont, IntoSegmentedCoord, RGBColor, SVGBackend, WHITE,
+    BLACK, ChartBuilder, Color, Histogram, IntoDrawingArea, IntoFont, IntoSegmentedCoord, RGBColor, SVGBackend,
+    SegmentValue, WHITE,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -214,7 +215,17 @@ fn plot(rows: &[Row], path: &Path) -> Result<(), Box<dyn Error>> {
         .x_label_area_size(30)
         .y_label_area_size(40)
         .build_cartesian_2d(names.as_slice().into_segmented(), 0.0..most * 1.05)?;
-    chart.configure_mesh().disable_x_mesh().label_style(("sans-serif", 14).into_font().color(&BLACK)).draw()?;
+    let name = |value: &SegmentValue<&&str>| match value {
+        SegmentValue::CenterOf(name) | SegmentValue::Exact(name) => (**name).to_owned(),
+        SegmentValue::Last => String::new(),
+    };
+    let mut mesh = chart.configure_mesh();
+    mesh.disable_x_mesh()
+        .x_labels(names.len())
+        .x_label_formatter(&name)
+        .light_line_style(WHITE)
+        .label_style(("sans-serif", 14).into_font().color(&BLACK));
+    mesh.draw()?;
     for behind in [false, true] {
         let style = if behind { BEHIND.filled() } else { BAR.filled() };
         let data = names.iter().zip(&bars).filter(|(_, bar)| (bar.1 < 1.0) == behind);

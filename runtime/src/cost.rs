@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 /// One primitive on four bytes, ns, in vector code.
 const PRIMITIVE: f64 = 0.03;
-/// One byte read or written, ns.
-const BYTE: f64 = 0.025;
+/// One byte read or written, ns: in a cache. Beyond caches it takes several times as long; then there is enough to do for all threads.
+const BYTE: f64 = 0.0125;
 /// Vector code is faster than scalar code by this factor.
 const LANES: f64 = 4.0;
 /// Code for the widest registers is faster than that for 128 bits by this factor: measured 2.5 to 4.7 on the kernels of `ndjit-bench` that

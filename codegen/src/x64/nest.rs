@@ -89,8 +89,8 @@ impl Nest<'_> {
             Form::Rows => LANES / lanes as usize,
             Form::Pairs => 1,
             Form::Plain | Form::Columns | Form::Steps { .. } => match (size(self.body), most_alive(self.body)) {
-                (0..=60, 0..=6) => 4,
-                (0..=250, 0..=13) => 2,
+                (0..=250, 0..=6) => 4,
+                (0..=400, 0..=13) => 2,
                 _ => 1,
             },
         }
