@@ -8,8 +8,7 @@
 #[path = "../tests/engines/mod.rs"]
 mod engines;
 
-use engines::{Matrix, check};
-use ndjit_codegen::target::VectorWidth;
+use engines::{ALL, Matrix, check};
 use ndjit_ir::random::{Limits, Program, program, shrink};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -27,9 +26,10 @@ fn limits(seed: u64) -> Limits {
 fn matrix(seed: u64) -> Matrix {
     Matrix {
         fuse: if seed.is_multiple_of(4) { &[false] } else { &[true] },
-        vector: &VectorWidth::ALL,
         threads: &[1, 2],
         strided: if seed.is_multiple_of(2) { &[false] } else { &[true] },
+        // All widths of vectors.
+        ..ALL
     }
 }
 

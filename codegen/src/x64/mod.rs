@@ -1,8 +1,8 @@
 //! Machine code for x86-64 with AVX-512 from expanded loop nests whose innermost loop reads and writes elements side by side.
 //!
-//! Cranelift has registers of 128 bits; these have 512. A body becomes instructions on virtual registers ([`select`], by the table
-//! [`forms`]), for some units of a block side by side; those get registers ([`allocate`]) and become bytes ([`assembler`], by iced-x86)
-//! inside the loops ([`nest`], [`loops`]). Functions have the same arguments as Cranelift's ([`abi`](crate::clif::abi)), and the same bits as
+//! Cranelift has registers of 128 bits; these have 512. A body becomes instructions on virtual registers (`select`, by the table
+//! `forms`), for some units of a block side by side; those get registers (`allocate`) and become bytes (`assembler`, by iced-x86)
+//! inside the loops (`nest`, `loops`). Functions have the same arguments as Cranelift's ([`abi`](crate::clif::abi)), and the same bits as
 //! results.
 //!
 //! Needed of the processor: F, BW, DQ and VL of AVX-512, and BMI2, which all processors of x86-64-v4 have.

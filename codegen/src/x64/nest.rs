@@ -119,9 +119,9 @@ impl Nest<'_> {
         }
         select.insts(self.body, &self.body.insts[..self.hoisted], &mut env, &inputs, true)?;
         // Truth values that are constant are made once, too.
-        for reg in 0..env.len() {
-            if matches!(env[reg], Operand::Const(_)) && self.body.types[reg] == PrimType::Bool {
-                env[reg] = Operand::Same(select.unit(&env[reg].clone(), PrimType::Bool, 0));
+        for (operand, &ty) in env.iter_mut().zip(&self.body.types) {
+            if matches!(operand, Operand::Const(_)) && ty == PrimType::Bool {
+                *operand = Operand::Same(select.unit(operand, PrimType::Bool, 0));
             }
         }
         let once = std::mem::take(&mut select.insts);

@@ -259,7 +259,7 @@ impl Select<'_> {
                 let one = self.constant(to, 1);
                 self.make_under(class, Kind::Plain(forms::move_lanes(to.bits())), &[one], Some(args[0]), None)
             }
-            Prim::ToSint | Prim::ToUint => self.to_int(prim, from, to, args[0])?,
+            Prim::ToSint | Prim::ToUint => self.converted(prim, from, to, args[0])?,
             Prim::Smulhi | Prim::Umulhi if from == PrimType::I32 => self.high_product(prim, args[0], args[1])?,
             Prim::Smulhi | Prim::Umulhi if from == PrimType::I64 => self.wide_high_product(prim, args[0], args[1])?,
             // Bytes, of which there are neither products nor shifts, as 16 bits.
@@ -303,7 +303,7 @@ impl Select<'_> {
     }
 
     /// Truncates and saturates; NaN gives 0.
-    fn to_int(&mut self, prim: Prim, from: PrimType, to: PrimType, x: V) -> Option<V> {
+    fn converted(&mut self, prim: Prim, from: PrimType, to: PrimType, x: V) -> Option<V> {
         let form = forms::to_int(prim, from, to)?;
         let compare = forms::compare_floats(from);
         let compared = |s: &mut Self, y: V, predicate: u8| {
