@@ -366,6 +366,9 @@ impl Parser<'_> {
         let Token::Name(name) = token else {
             return Err(Problem::new(column, "expected a method after `.`").help("as in `x.sum(axis=0)` or `x.T`"));
         };
+        if let Some(problem) = keyword(&name, column) {
+            return Err(problem);
+        }
         self.at += 1;
         if self.symbol() == Some("(") {
             self.at += 1;
