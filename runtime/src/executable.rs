@@ -354,7 +354,7 @@ impl Executable {
             Ok(())
         };
         let threads = if tiles.parallel { &self.threads } else { &Threads::Serial };
-        threads.each(tiles.count(), one)?;
+        threads.each(tiles.count(), tiles.time, one)?;
         steps.for_each(|n| bury(&self.plan.steps[n], places));
         Ok(())
     }

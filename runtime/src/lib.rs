@@ -29,6 +29,7 @@ pub mod pool;
 mod reduce;
 mod scan;
 pub mod spans;
+mod team;
 mod threads;
 mod tiles;
 

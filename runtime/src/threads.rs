@@ -1,19 +1,25 @@
 //! Splitting a kernel's iteration space over threads.
 //!
 //! Results never depend on the split: indices are independent. A panic in a chunk is an error.
+//!
+//! Chunks go to a [`Team`], which begins sooner than rayon's workers do. Where that is at work for somebody else, or the calling
+//! thread is one of rayon's, they go to rayon: threads that are there share all work.
 
 use crate::helper::panic_message;
+use crate::team::Team;
 use ndjit_ir::{Error, ErrorCode, Result};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Below this estimate a kernel runs on the calling thread, ns: handing over costs ten to twenty microseconds. With 30,000 two threads took 1.8
-/// times as long as one for `x * 2 + y` on 100,000 `f32`.
-const SERIAL: f64 = 40_000.0;
+/// Below this estimate a kernel runs on the calling thread, ns.
+const SERIAL: f64 = 8_000.0;
 /// A chunk takes at least this long by estimate, ns, or has at least [`CHUNK_ELEMENTS`] elements.
-const CHUNK: f64 = 15_000.0;
+const CHUNK: f64 = 4_000.0;
+/// Below this estimate a kernel is not worth waking threads for, ns. A polynomial of 100,000 `f32` took 14.5 us on one thread, 7.3 on two that were awake,
+/// 27 where one had to be woken; of 200,000 27, 21 and 35.
+const SHORT: f64 = 60_000.0;
 /// See [`CHUNK`].
 const CHUNK_ELEMENTS: usize = 16 << 10;
 /// Chunks per thread, so that a thread that is late can be helped.
@@ -26,46 +32,67 @@ const GRAIN: usize = 64;
 pub enum Threads {
     /// The calling thread.
     Serial,
-    /// Rayon's global pool.
+    /// More than one.
+    Several(Arc<Several>),
+}
+
+/// Threads, the calling one among them.
+#[derive(Debug)]
+pub struct Several {
+    count: usize,
+    /// `None` where the system refused threads.
+    team: Option<Team>,
+    pool: Pool,
+}
+
+/// Rayon's threads.
+#[derive(Debug)]
+enum Pool {
     Global,
-    /// A pool of a certain size.
-    Pool(Arc<ThreadPool>),
+    /// Those of a pool that is made when it is needed; `None` where the system refused threads.
+    Own(OnceLock<Option<ThreadPool>>),
 }
 
 impl Threads {
-    /// `None`: the global pool; `Some(n)`: `n` threads (0 counts as 1). Pools are shared by all who ask for their size.
+    /// `None`: as many threads as rayon's global pool has; `Some(n)`: `n` threads (0 counts as 1). Shared by all who ask for that number.
     ///
     /// # Errors
-    /// `Backend` if threads cannot be started.
+    /// `Backend` if `n` threads cannot be started.
     pub fn new(count: Option<usize>) -> Result<Threads> {
-        static POOLS: Mutex<Vec<Arc<ThreadPool>>> = Mutex::new(Vec::new());
+        static GLOBAL: OnceLock<Threads> = OnceLock::new();
+        static OTHERS: Mutex<Vec<Arc<Several>>> = Mutex::new(Vec::new());
         let count = match count {
-            None => return Ok(Threads::Global),
+            None => return Ok(GLOBAL.get_or_init(Threads::global).clone()),
             Some(0 | 1) => return Ok(Threads::Serial),
             Some(count) => count,
         };
-        let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pool) = pools.iter().find(|p| p.current_num_threads() == count) {
-            return Ok(Threads::Pool(Arc::clone(pool)));
+        let mut others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(several) = others.iter().find(|several| several.count == count) {
+            return Ok(Threads::Several(Arc::clone(several)));
         }
-        let name = |i| format!("ndjit-{i}");
-        let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(name).build().map_err(|error| {
+        let team = Team::new(count - 1).map_err(|error| {
             Error::new(ErrorCode::Backend, "threads: the system refused threads")
                 .fact(error)
                 .fact(format_args!("{count} threads"))
         })?;
-        let pool = Arc::new(pool);
-        pools.push(Arc::clone(&pool));
-        Ok(Threads::Pool(pool))
+        let several = Arc::new(Several { count, team: Some(team), pool: Pool::Own(OnceLock::new()) });
+        others.push(Arc::clone(&several));
+        Ok(Threads::Several(several))
+    }
+
+    fn global() -> Threads {
+        // The first call starts the pool, which panics where the system refuses threads.
+        match catch(|| Ok(rayon::current_num_threads())).unwrap_or(1) {
+            0 | 1 => Threads::Serial,
+            count => Threads::Several(Arc::new(Several { count, team: Team::new(count - 1).ok(), pool: Pool::Global })),
+        }
     }
 
     /// The number of threads.
     pub fn count(&self) -> usize {
         match self {
             Threads::Serial => 1,
-            // The first call starts the pool, which panics where the system refuses threads.
-            Threads::Global => catch(|| Ok(rayon::current_num_threads())).unwrap_or(1),
-            Threads::Pool(pool) => pool.current_num_threads(),
+            Threads::Several(several) => several.count,
         }
     }
 
@@ -74,20 +101,18 @@ impl Threads {
     /// # Errors
     /// One that `work` returned; `Panic` if it panicked.
     pub fn run(&self, split: &Split, work: impl Fn(Chunk) -> Result<()> + Sync) -> Result<()> {
-        self.each(split.count, |i| work(split.chunk(i)))
+        self.each(split.count, split.time, |i| work(split.chunk(i)))
     }
 
-    /// Runs `work` once for each number below `count`, in any order, and waits for all.
+    /// Runs `work` once for each number below `count`, in any order, and waits for all; `time` is what that takes one thread by estimate, ns.
     ///
     /// # Errors
     /// One that `work` returned; `Panic` if it panicked.
-    pub fn each(&self, count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
-        let all = || (0..count).into_par_iter().try_for_each(&work);
-        catch(|| match self {
-            Threads::Serial => (0..count).try_for_each(&work),
-            Threads::Global => all(),
-            Threads::Pool(pool) => pool.install(all),
-        })
+    pub fn each(&self, count: usize, time: f64, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+        match self {
+            Threads::Several(several) if count > 1 => several.each(count, time < SHORT, &work),
+            _ => catch(|| (0..count).try_for_each(work)),
+        }
     }
 
     /// Into how many pieces `size` elements are worth cutting, at an estimated cost per element in ns: 1 where the calling
@@ -97,9 +122,39 @@ impl Threads {
         if total < SERIAL || matches!(self, Threads::Serial) {
             return 1;
         }
-        let count = self.count();
-        let most = if count > 1 { count * CHUNKS_PER_THREAD } else { 1 };
+        let most = self.count().saturating_mul(CHUNKS_PER_THREAD);
         ((total / CHUNK) as usize).max(size / CHUNK_ELEMENTS).clamp(1, most)
+    }
+}
+
+impl Several {
+    fn each(&self, count: usize, short: bool, work: &(impl Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+        // A thread of rayon's that waits for the team would keep other work of rayon's waiting.
+        let team = self.team.as_ref().filter(|_| rayon::current_thread_index().is_none());
+        let failed = OnceLock::new();
+        let one = |number| {
+            if failed.get().is_none()
+                && let Err(error) = catch(|| work(number))
+            {
+                // The first error is told.
+                let _ = failed.set(error);
+            }
+        };
+        if team.is_some_and(|team| team.run(count, short, &one)) {
+            return failed.into_inner().map_or(Ok(()), Err);
+        }
+        let all = || (0..count).into_par_iter().try_for_each(work);
+        catch(|| match &self.pool {
+            Pool::Global => all(),
+            Pool::Own(pool) => match pool.get_or_init(|| self.own_pool()) {
+                Some(pool) => pool.install(all),
+                None => (0..count).try_for_each(work),
+            },
+        })
+    }
+
+    fn own_pool(&self) -> Option<ThreadPool> {
+        ThreadPoolBuilder::new().num_threads(self.count).thread_name(|i| format!("ndjit-{i}")).build().ok()
     }
 }
 
@@ -125,12 +180,14 @@ pub struct Chunk {
 }
 
 /// How a kernel's iteration space is cut: one loop, into runs of equal length except the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
     axis: usize,
     extent: usize,
     len: usize,
     count: usize,
+    /// What all of it takes one thread by estimate, ns.
+    time: f64,
 }
 
 impl Split {
@@ -151,7 +208,7 @@ impl Split {
             len = len.next_multiple_of(GRAIN);
         }
         let count = extent.div_ceil(len.max(1));
-        (count > 1).then_some(Split { axis, extent, len, count })
+        (count > 1).then_some(Split { axis, extent, len, count, time: size as f64 * cost })
     }
 
     fn chunk(&self, index: usize) -> Chunk {
@@ -192,18 +249,18 @@ mod tests {
     #[test]
     fn little_work_stays_on_the_calling_thread() {
         let threads = Threads::new(Some(2)).unwrap();
-        assert_eq!(Split::new(&[20_000], 1.0, &threads), None);
+        assert_eq!(Split::new(&[7_000], 1.0, &threads), None);
         assert_eq!(Split::new(&[1 << 30], 1.0, &Threads::Serial), None);
         assert_eq!(Split::new(&[0, 1 << 30], 1.0, &threads), None);
-        assert!(Split::new(&[40_000], 1.0, &threads).is_some());
+        assert!(Split::new(&[9_000], 1.0, &threads).is_some());
         assert!(Split::new(&[2_000], 100.0, &threads).is_some());
         assert!(Split::new(&[usize::MAX, usize::MAX], 1.0, &threads).is_some());
     }
 
     #[test]
     fn a_panic_in_a_worker_is_an_error_and_the_pool_lives_on() {
-        for threads in [Threads::Serial, Threads::Global, Threads::new(Some(2)).unwrap()] {
-            let split = Split { axis: 0, extent: 8, len: 1, count: 8 };
+        for threads in [Threads::Serial, Threads::new(None).unwrap(), Threads::new(Some(2)).unwrap()] {
+            let split = Split { axis: 0, extent: 8, len: 1, count: 8, time: 1e6 };
             let work = |chunk: Chunk| {
                 assert_ne!(chunk.start, 5, "chunk five");
                 Ok(())

@@ -116,11 +116,13 @@ fn keep_apart(scheduled: &[Scheduled], steps: &mut [StepPlan], slabs: &FxHashMap
 }
 
 /// How a launch is cut into tiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tiles {
     /// Indices along the tiles' axis, and of a tile.
     extent: usize,
     len: usize,
+    /// What all of it takes one thread by estimate, ns.
+    pub time: f64,
     /// Whether threads share the tiles.
     pub parallel: bool,
 }
@@ -137,9 +139,9 @@ pub struct PerIndex {
 }
 
 impl Tiles {
-    /// Tiles of this length, shared by threads.
+    /// Tiles of this length, shared by threads, whatever they take.
     pub fn of(extent: usize, len: usize) -> Tiles {
-        Tiles { extent, len: len.clamp(1, extent), parallel: true }
+        Tiles { extent, len: len.clamp(1, extent), time: f64::INFINITY, parallel: true }
     }
 
     /// The tiles of kernels that do this. `None` where the kernels are better run one after the other: they are too large for the cache, or
@@ -162,7 +164,7 @@ impl Tiles {
         if least > 1 && len < extent {
             len = len.next_multiple_of(least.min(64));
         }
-        let tiles = Tiles { extent, len, parallel: pieces > 1 };
+        let tiles = Tiles { extent, len, time: extent as f64 * time, parallel: pieces > 1 };
         (tiles.count() >= threads).then_some(tiles)
     }
 

@@ -109,7 +109,8 @@ impl Composed for Reducer {
             return unsafe { self.of_nothing(&outputs) };
         }
         let elements = product(reduced);
-        let pieces = threads.pieces(product(operands.extents), self.cost());
+        let (size, cost) = (product(operands.extents), self.cost());
+        let pieces = threads.pieces(size, cost);
         let bytes = self.outputs.iter().map(Accumulated::size).sum();
         let tiles = Tiles::new(kept, elements, self.along, bytes, pieces);
         let partial = if tiles.rows() > 1 { Some(Partial::new(&tiles, kept, &self.sizes())?) } else { None };
@@ -121,7 +122,7 @@ impl Composed for Reducer {
             Ok(())
         };
         if pieces > 1 {
-            threads.each(tiles.count(), work)?;
+            threads.each(tiles.count(), size as f64 * cost, work)?;
         } else {
             catch(|| (0..tiles.count()).try_for_each(work))?;
         }

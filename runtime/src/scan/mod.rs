@@ -122,12 +122,13 @@ impl Composed for Scanner {
         if operands.extents.contains(&0) {
             return Ok(());
         }
-        let pieces = threads.pieces(product(operands.extents), self.cost());
+        let (size, cost) = (product(operands.extents), self.cost());
+        let pieces = threads.pieces(size, cost);
         let mut tiles = self.tiles(operands.extents, pieces);
         let each = |tiles: &Tiles, work: &(dyn Fn(Task<'_>) -> Result<()> + Sync)| {
             let work = |index: usize| work(Task { scanner: self, operands, tile: tiles.tile(index) });
             match pieces > 1 {
-                true => threads.each(tiles.count(), work),
+                true => threads.each(tiles.count(), size as f64 * cost, work),
                 false => catch(|| (0..tiles.count()).try_for_each(work)),
             }
         };
