@@ -180,6 +180,11 @@ impl Kernel {
         }
     }
 
+    /// Whether it is machine code for registers of more than 128 bits.
+    pub(crate) fn is_wide(&self) -> bool {
+        matches!(&self.code, Code::Machine(machine) if machine.width == VectorWidth::Widest)
+    }
+
     /// Its parts, if it reduces or scans.
     pub(crate) fn composed(&self) -> Option<&dyn Composed> {
         match &self.code {

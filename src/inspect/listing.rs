@@ -76,11 +76,17 @@ impl Looked<'_> {
                 Ok([listing::loops(&scheduled.nest), geometry.lines().map(Line::plain).collect()].concat())
             }),
             Stage::Expanded => match self.on_gpu() {
-                None => self.parts(|part, ops| Ok(listing::expanded(&self.expanded(part)?, ops))),
+                None => self.parts(|part, ops| match part.wide {
+                    true => Ok(Vec::new()),
+                    false => Ok(listing::expanded(&self.expanded(part)?, ops)),
+                }),
                 Some(Ok(there)) => self.expanded_there(&there),
                 Some(Err(error)) => failed(&error),
             },
             Stage::Clif => self.on_processor(self.parts(|part, ops| {
+                if part.wide {
+                    return Ok(Vec::new());
+                }
                 let (isa, nest) = (clif::host_isa()?, self.expanded(part)?);
                 let options = ClifOptions { vector: self.config.vector.is_vector(), form: part.form, located: true };
                 let kernel = clif::emit(&nest, &*isa, options)?;
@@ -91,7 +97,11 @@ impl Looked<'_> {
                 Ok(lines)
             })),
             Stage::Assembly => self.on_processor(self.parts(|part, ops| {
-                assembly(&self.expanded(part)?, ops, &*clif::host_isa()?, part.form, self.config.vector)
+                let (nest, vector) = (self.expanded(part)?, self.config.vector);
+                if part.wide && x64::emit_here(&nest, part.form, vector)?.is_none() {
+                    return Ok(Vec::new());
+                }
+                assembly(&nest, ops, &*clif::host_isa()?, part.form, vector)
             })),
             Stage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
             Stage::Spirv => self.modules(|there, module| {
@@ -139,16 +149,17 @@ impl Looked<'_> {
         out
     }
 
-    /// The lines of the nests that code is generated for, each under what it does in a nest that reduces or scans.
+    /// The lines of the nests that code is generated for, each under what it does in a nest that reduces or scans; those without lines are
+    /// left out.
     fn parts(&self, lines: impl Fn(&Part, &OpBody) -> Result<Vec<Line>>) -> Listing {
         self.nests(|scheduled| {
             let mut all: Vec<Line> = about(&scheduled.nest).lines().map(Line::plain).collect();
             for part in split::generated(&scheduled.nest)? {
-                all.extend(part.name.map(|name| Line::plain(format!("; {name}"))));
                 let LoopBody::Ops(ops) = &part.nest.body else { continue };
-                match lines(&part, ops) {
-                    Ok(lines) => all.extend(lines),
-                    Err(error) => all.push(Line::plain(error.to_string())),
+                let lines = lines(&part, ops).unwrap_or_else(|error| vec![Line::plain(error.to_string())]);
+                if !lines.is_empty() {
+                    all.extend(part.name.map(|name| Line::plain(format!("; {name}"))));
+                    all.extend(lines);
                 }
             }
             Ok(all)

@@ -14,6 +14,9 @@ use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 
+/// From which lanes on others are combined with the first.
+const HALVES: [usize; 4] = [8, 4, 2, 1];
+
 /// Where accumulators lie, in elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Cube {
@@ -44,6 +47,8 @@ pub struct Accumulators {
     results: [usize; 2],
     along: Along,
     arrays: SmallVec<[Array; 1]>,
+    /// Bytes from each array to as much memory again, where lanes lie beside each other.
+    spare: usize,
     /// Owns what `arrays` point to.
     _memory: Writable,
 }
@@ -74,7 +79,8 @@ impl Accumulators {
         for output in outputs {
             ends.push(ends[ends.len() - 1].checked_add(bytes(output)?).ok_or_else(refused)?);
         }
-        let mut memory = Writable::new(ends[outputs.len()])?;
+        let spare = if along == Along::Reduced { ends[outputs.len()] } else { 0 };
+        let mut memory = Writable::new(ends[outputs.len()].checked_add(spare).ok_or_else(refused)?)?;
         let mut arrays = SmallVec::new();
         for (output, &start) in outputs.iter().zip(&ends) {
             let pointer = memory.ptr().wrapping_add(start);
@@ -82,13 +88,20 @@ impl Accumulators {
             unsafe { fill(pointer, &output.identity, count) };
             arrays.push(Array { pointer, size: output.size() });
         }
-        Ok(Accumulators { cube, results, along, arrays, _memory: memory })
+        Ok(Accumulators { cube, results, along, arrays, spare, _memory: memory })
     }
 
-    /// The accumulators of each output for a lane of a block, and their strides along the loops of the accumulating nests.
-    pub fn at(&self, block: usize, lane: usize) -> impl Iterator<Item = (*mut u8, [isize; ACCUMULATE_LOOPS])> {
+    /// The accumulators of each output for a lane of a block of the `kept`th of the inner results, and their strides along the loops of the
+    /// accumulating nests.
+    pub fn at(
+        &self,
+        kept: usize,
+        block: usize,
+        lane: usize,
+    ) -> impl Iterator<Item = (*mut u8, [isize; ACCUMULATE_LOOPS])> {
         let Cube { block: per_block, lane: per_lane, .. } = self.cube;
         let order = Parts::order(self.along);
+        let first = kept * self.results[1] + block * per_block + lane * per_lane;
         self.arrays.iter().map(move |array| {
             let strides = order.map(|index| {
                 let elements = match index {
@@ -100,7 +113,7 @@ impl Accumulators {
                 };
                 (elements * array.size) as isize
             });
-            (array.pointer.wrapping_add((block * per_block + lane * per_lane) * array.size), strides)
+            (array.pointer.wrapping_add(first * array.size), strides)
         })
     }
 
@@ -118,21 +131,50 @@ impl Accumulators {
         // A last block of fewer elements than lanes is by itself: its other lanes are left out.
         let short = if elements % BLOCK < LANES { elements % BLOCK } else { 0 };
         let whole = tile.blocks.len - usize::from(short > 0);
-        for (first, blocks, lanes) in [(0, whole, LANES), (whole, tile.blocks.len - whole, short)] {
-            let from = self.arrays.iter().map(|array| Array {
-                pointer: array.pointer.wrapping_add(first * self.cube.block * array.size),
-                ..*array
-            });
-            let from: SmallVec<[Array; 1]> = from.collect();
+        if whole > 0 {
+            // SAFETY: the caller's promise; all lanes of these blocks have elements.
+            unsafe { self.halve(combine, whole)? };
+        }
+        if short > 0 {
             let Cube { rows, row, block, lane } = self.cube;
-            for half in [8, 4, 2, 1] {
-                let pairs = lanes.min(2 * half).saturating_sub(half);
-                // SAFETY: lanes `half..half + pairs` have elements; they are accumulators of these blocks.
-                unsafe { meet(combine, &from, half * lane, [rows, blocks, pairs * lane], [row, block])? };
+            for half in HALVES {
+                let pairs = short.min(2 * half).saturating_sub(half);
+                let at = |size: usize| [whole * block, whole * block + half * lane, whole * block].map(|at| at * size);
+                // SAFETY: lanes `half..half + pairs` have elements; they are accumulators of the last block.
+                unsafe { meet(combine, &self.arrays, at, [rows, 1, pairs * lane], [row, block])? };
             }
         }
         // SAFETY: the first lane of each block has what the block's elements gave.
         unsafe { tree(combine, &self.arrays, self.cube, tile.blocks.len) }
+    }
+
+    /// Combines all lanes of the first `blocks` blocks by halving.
+    ///
+    /// # Safety
+    /// As `finish`, and all these lanes have been written.
+    unsafe fn halve(&self, combine: &Kernel, blocks: usize) -> Result<()> {
+        let Cube { rows, row, block, lane } = self.cube;
+        if self.along == Along::Kept {
+            for half in HALVES {
+                let at = |size: usize| [0, half * lane * size, 0];
+                // SAFETY: the caller's promise.
+                unsafe { meet(combine, &self.arrays, at, [rows, blocks, half * lane], [row, block])? };
+            }
+            return Ok(());
+        }
+        // Lanes beside each other are few: all that lie between those of the first block and those of the last are combined, of which
+        // some are of no use. What they were may still be wanted, so results go where there is nothing; after four times they are
+        // where accumulators are. Block by block took four times as long.
+        let (rows, all) = if blocks * block == row { (1, rows * blocks) } else { (rows, blocks) };
+        let mut from = 0;
+        for half in HALVES {
+            let to = self.spare - from;
+            let extents = [rows, 1, (all - 1) * block + half];
+            // SAFETY: the caller's promise; what is read was written by the halving before, and results are apart from it.
+            unsafe { meet(combine, &self.arrays, |size| [from, from + half * size, to], extents, [row, block])? };
+            from = to;
+        }
+        Ok(())
     }
 }
 
@@ -145,21 +187,22 @@ pub unsafe fn tree(combine: &Kernel, arrays: &[Array], cube: Cube, blocks: usize
     let (mut left, mut distance) = (blocks, block);
     while left > 1 {
         // SAFETY: the caller's promise.
-        unsafe { meet(combine, arrays, distance, [rows, left / 2, lane], [row, 2 * distance])? };
+        unsafe { meet(combine, arrays, |size| [0, distance * size, 0], [rows, left / 2, lane], [row, 2 * distance])? };
         (left, distance) = (left.div_ceil(2), 2 * distance);
     }
     Ok(())
 }
 
-/// `a = combine(a, b)` for the elements of each array, where `b` lies `distance` elements after `a`. Contiguous along the last
-/// loop; strides of the others in elements.
+/// Combines elements of each array: `at` says how many bytes from its pointer, by the size of an element, the first of both operands and of the
+/// results lie. Contiguous along the last loop; strides of the others in elements.
 ///
 /// # Safety
-/// All `a` and `b` are elements of the arrays, written before, and no `a` is a `b`; `combine` is for these arrays.
+/// Operands have been written, and nobody else uses results; a result is where the first operand is, or not where any operand is. `combine`
+/// is for these arrays.
 unsafe fn meet(
     combine: &Kernel,
     arrays: &[Array],
-    distance: usize,
+    at: impl Fn(usize) -> [usize; 3],
     extents: [usize; COMBINE_LOOPS],
     strides: [usize; COMBINE_LOOPS - 1],
 ) -> Result<()> {
@@ -168,10 +211,12 @@ unsafe fn meet(
     }
     let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
     let mut steps: SmallVec<[isize; 16]> = SmallVec::new();
-    for offset in [0, distance, 0] {
+    for operand in 0..3 {
         for array in arrays {
-            pointers.push(array.pointer.wrapping_add(offset * array.size));
-            steps.extend([strides[0], strides[1], 1].map(|stride| (stride * array.size) as isize));
+            pointers.push(array.pointer.wrapping_add(at(array.size)[operand]));
+            for stride in [strides[0], strides[1], 1] {
+                steps.push((stride * array.size) as isize);
+            }
         }
     }
     // SAFETY: as many pointers and strides as the nest has operands and loops; the caller's promise.

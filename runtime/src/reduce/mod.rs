@@ -32,6 +32,7 @@ use tiles::{Tiles, product};
 pub struct Reducer {
     accumulate: Kernel,
     accumulate_few: Option<Kernel>,
+    accumulate_jammed: Option<Kernel>,
     start: Option<Kernel>,
     combine: Arc<Kernel>,
     outputs: SmallVec<[Accumulated; 1]>,
@@ -73,8 +74,11 @@ impl Reducer {
             outputs.push(Accumulated { dtype, reduction, identity });
         }
         let compile = |part: &Part| Kernel::part(&part.nest, options, part.form);
+        let accumulate = compile(&parts.accumulate)?;
+        let jammed = parts.accumulate_jammed.as_ref().filter(|_| accumulate.is_wide()).map(compile).transpose()?;
         Ok(Reducer {
-            accumulate: compile(&parts.accumulate)?,
+            accumulate,
+            accumulate_jammed: jammed.filter(Kernel::is_wide),
             accumulate_few: parts.accumulate_few.as_ref().map(compile).transpose()?,
             start: parts.start.as_ref().map(compile).transpose()?,
             combine: kernels::part(&parts.combine.nest, options, parts.combine.form)?,
@@ -89,7 +93,8 @@ impl Reducer {
 
 impl Composed for Reducer {
     fn own(&self) -> SmallVec<[&Kernel; 2]> {
-        [&self.accumulate].into_iter().chain(&self.accumulate_few).chain(&self.start).collect()
+        let more = [&self.accumulate_few, &self.accumulate_jammed, &self.start].into_iter().flatten();
+        [&self.accumulate].into_iter().chain(more).collect()
     }
 
     /// Accumulators are read and written in registers or in the cache.

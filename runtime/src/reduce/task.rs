@@ -2,9 +2,9 @@
 
 use super::Reducer;
 use super::accumulators::Accumulators;
-use super::tiles::{Tile, Tiles, last_two};
+use super::tiles::{Run, Tile, Tiles, last_two};
 use crate::code::{Kernel, Operands};
-use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, FEW, Loop, Parts};
+use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, FEW, JAM, Loop, Parts};
 use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
@@ -18,7 +18,7 @@ pub struct Task<'a> {
 }
 
 /// Elements beside each other along the innermost of the reduced loops: whole blocks, whole groups of lanes of a block, or some
-/// lanes of one group.
+/// lanes of one group; of some of the inner results.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     /// Number of its first element, and the element's index along the innermost reduced loop.
@@ -27,7 +27,18 @@ struct Piece {
     blocks: usize,
     steps: usize,
     lanes: usize,
+    kept: Run,
 }
+
+/// What a kernel takes at once: so many indices of a loop. Along the steps they meet the same accumulators one after the other; along others
+/// each has its own.
+#[derive(Clone, Copy, Debug)]
+struct AtOnce {
+    along: Loop,
+    count: usize,
+}
+
+const ONE: AtOnce = AtOnce { along: Loop::Step, count: 1 };
 
 impl Task<'_> {
     /// Accumulates the tile's elements.
@@ -46,7 +57,7 @@ impl Task<'_> {
             let starts = self.starts(run);
             let stop = end.min((run + 1).saturating_mul(extent));
             while first < stop {
-                let piece = piece(first, stop - first, run * extent);
+                let piece = piece(first, stop - first, run * extent, tile.inner.len);
                 // SAFETY: the caller's promise; the piece is of the tile's elements.
                 unsafe { self.accumulate(&accumulators, piece, &starts)? };
                 first += piece.blocks * piece.steps * piece.lanes;
@@ -77,94 +88,155 @@ impl Task<'_> {
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run); the piece is of the tile's elements.
     unsafe fn accumulate(&self, accumulators: &Accumulators, piece: Piece, starts: &[*mut u8]) -> Result<()> {
-        let Reducer { accumulate, accumulate_few, start, .. } = self.reducer;
+        let Reducer { accumulate, accumulate_few, accumulate_jammed, start, .. } = self.reducer;
         let mut rest = piece;
         if let Some(start) = start.as_ref().filter(|_| piece.first % BLOCK < LANES) {
             // SAFETY: the caller's promise; these steps are some of the piece.
-            unsafe { self.call(start, accumulators, rest.take(1), 1, starts)? };
+            unsafe { self.call(start, accumulators, rest.take(Loop::Step, 1), ONE, starts)? };
         }
         if let Some(few) = accumulate_few {
-            let steps = rest.steps / FEW * FEW;
+            let steps = rest.take(Loop::Step, rest.steps / FEW * FEW);
             // SAFETY: as above; accumulators that have no identity have been started.
-            unsafe { self.call(few, accumulators, rest.take(steps), FEW, starts)? };
+            unsafe { self.call(few, accumulators, steps, AtOnce { along: Loop::Step, count: FEW }, starts)? };
+        }
+        if let Some(jammed) = accumulate_jammed {
+            for along in [Loop::Block, Loop::Kept] {
+                let many = rest.take(along, rest.extent(along) / JAM * JAM);
+                // SAFETY: as above.
+                unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: JAM }, starts)? };
+            }
         }
         // SAFETY: as above.
-        unsafe { self.call(accumulate, accumulators, rest, 1, starts) }
+        unsafe { self.call(accumulate, accumulators, rest, ONE, starts) }
     }
 
-    /// Calls an accumulating or the starting kernel, which takes `at_once` steps at once.
+    /// Calls an accumulating or the starting kernel.
     ///
     /// # Safety
-    /// As `accumulate`; accumulators are initialised where they are read.
+    /// As `accumulate`; accumulators are initialised where they are read, and the piece's extent is a multiple of what the kernel takes at
+    /// once.
     unsafe fn call(
         &self,
         kernel: &Kernel,
         accumulators: &Accumulators,
         piece: Piece,
-        at_once: usize,
+        at_once: AtOnce,
         starts: &[*mut u8],
     ) -> Result<()> {
-        if piece.steps == 0 {
-            return Ok(());
-        }
         let Task { reducer, operands, tile, .. } = self;
-        let Reducer { rank, kept, along, .. } = **reducer;
-        let reads = kernel.nest().inputs.len() > reducer.inputs * at_once;
+        let Reducer { rank, kept, along, inputs, .. } = **reducer;
         let order = Parts::order(along);
         let extents = order.map(|index| match index {
             Loop::Outer => tile.outer.len,
-            Loop::Kept => tile.inner.len,
-            Loop::Block => piece.blocks,
-            Loop::Step => piece.steps / at_once,
-            Loop::Lane => piece.lanes,
+            _ => piece.extent(index) / at_once.of(index),
         });
-        let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
-        let mut strides: SmallVec<[isize; 4 * ACCUMULATE_LOOPS]> = SmallVec::new();
-        let block = piece.first / BLOCK - tile.blocks.start;
-        let lane = piece.first % LANES;
-        let inputs =
-            (0..at_once).flat_map(|step| starts.iter().zip(operands.strides.chunks(rank)).map(move |own| (step, own)));
-        let inputs = inputs.map(|(number, (&start, own))| {
-            let step = own[rank - 1];
-            let [outer, inner] = last_two(&own[..kept], 0);
-            let strides = order.map(|index| match index {
-                Loop::Outer => outer,
-                Loop::Kept => inner,
-                Loop::Block => step.wrapping_mul(BLOCK as isize),
-                Loop::Step => step.wrapping_mul((LANES * at_once) as isize),
-                Loop::Lane => step,
-            });
-            (start.wrapping_offset(step.wrapping_mul((piece.index + number * LANES) as isize)), strides)
-        });
-        let read = accumulators.at(block, lane).filter(|_| reads);
-        for (pointer, steps) in read.chain(inputs).chain(accumulators.at(block, lane)) {
-            pointers.push(pointer);
-            strides.extend(steps);
+        if extents.contains(&0) {
+            return Ok(());
         }
+        let (block, lane) = (piece.first / BLOCK - tile.blocks.start, piece.first % LANES);
+        let beside = if at_once.along == Loop::Step { 1 } else { at_once.count };
+        let mut addresses = Addresses { order, at_once, pointers: SmallVec::new(), strides: SmallVec::new() };
+        let own = |addresses: &mut Addresses| {
+            for number in 0..beside {
+                for (start, strides) in accumulators.at(piece.kept.start, block, lane) {
+                    addresses.push(start, strides, number);
+                }
+            }
+        };
+        if kernel.nest().inputs.len() > inputs * at_once.count {
+            own(&mut addresses);
+        }
+        for number in 0..at_once.count {
+            for (&start, own) in starts.iter().zip(operands.strides.chunks(rank)) {
+                let step = own[rank - 1];
+                let [outer, inner] = last_two(&own[..kept], 0);
+                let strides = order.map(|index| match index {
+                    Loop::Outer => outer,
+                    Loop::Kept => inner,
+                    Loop::Block => step.wrapping_mul(BLOCK as isize),
+                    Loop::Step => step.wrapping_mul(LANES as isize),
+                    Loop::Lane => step,
+                });
+                let first = step.wrapping_mul(piece.index as isize);
+                let first = first.wrapping_add(inner.wrapping_mul(piece.kept.start as isize));
+                addresses.push(start.wrapping_offset(first), strides, number);
+            }
+        }
+        own(&mut addresses);
         // SAFETY: numbers of operands, loops and literals are the nest's. Every index is an element of the tile, which the
         // caller vouches for, and its accumulator, which this task owns; each is read and written at the same index, and
         // along the steps in order, because no loop of a kernel is reordered. Along the loop that vectors lie along,
         // accumulators are contiguous, and inputs move as in the nest.
-        unsafe { kernel.call(&pointers, &extents, &strides, operands.literals) }
+        unsafe { kernel.call(&addresses.pointers, &extents, &addresses.strides, operands.literals) }
+    }
+}
+
+impl AtOnce {
+    fn of(self, index: Loop) -> usize {
+        if index == self.along { self.count } else { 1 }
+    }
+}
+
+/// Where operands of an accumulating kernel are.
+struct Addresses {
+    order: [Loop; ACCUMULATE_LOOPS],
+    at_once: AtOnce,
+    pointers: SmallVec<[*mut u8; 12]>,
+    strides: SmallVec<[isize; 64]>,
+}
+
+impl Addresses {
+    /// An operand: that of the index `number` of those taken at once, with its strides from index to index.
+    fn push(&mut self, mut start: *mut u8, strides: [isize; ACCUMULATE_LOOPS], number: usize) {
+        for (index, stride) in self.order.into_iter().zip(strides) {
+            let taken = self.at_once.of(index);
+            if taken > 1 {
+                start = start.wrapping_offset(stride.wrapping_mul(number as isize));
+            }
+            self.strides.push(stride.wrapping_mul(taken as isize));
+        }
+        self.pointers.push(start);
     }
 }
 
 impl Piece {
-    /// The first steps of the piece, which is left with the others.
-    fn take(&mut self, steps: usize) -> Piece {
-        let taken = Piece { steps, ..*self };
-        *self = Piece {
-            first: self.first + steps * LANES,
-            index: self.index + steps * LANES,
-            steps: self.steps - steps,
-            ..*self
+    fn extent(&self, index: Loop) -> usize {
+        match index {
+            Loop::Outer => 1,
+            Loop::Kept => self.kept.len,
+            Loop::Block => self.blocks,
+            Loop::Step => self.steps,
+            Loop::Lane => self.lanes,
+        }
+    }
+
+    /// The first `count` indices of the piece along a loop; it is left with the others.
+    fn take(&mut self, along: Loop, count: usize) -> Piece {
+        let mut taken = *self;
+        let elements = match along {
+            Loop::Kept => {
+                (taken.kept.len, self.kept.len) = (count, self.kept.len - count);
+                self.kept.start += count;
+                0
+            }
+            Loop::Block => {
+                (taken.blocks, self.blocks) = (count, self.blocks - count);
+                count * BLOCK
+            }
+            Loop::Step => {
+                (taken.steps, self.steps) = (count, self.steps - count);
+                count * LANES
+            }
+            Loop::Outer | Loop::Lane => 0,
         };
+        self.first += elements;
+        self.index += elements;
         taken
     }
 }
 
-/// The largest piece that begins with element number `first` of the `left` in its run, whose first has number `run`.
-fn piece(first: usize, left: usize, run: usize) -> Piece {
+/// The largest piece that begins with element number `first` of the `left` in its run, whose first has number `run`; of so many inner results.
+fn piece(first: usize, left: usize, run: usize, kept: usize) -> Piece {
     let (blocks, steps, lanes) = if !first.is_multiple_of(LANES) || left < LANES {
         (1, 1, left.min(LANES - first % LANES))
     } else if !first.is_multiple_of(BLOCK) || left < BLOCK {
@@ -172,5 +244,5 @@ fn piece(first: usize, left: usize, run: usize) -> Piece {
     } else {
         (left / BLOCK, BLOCK / LANES, LANES)
     };
-    Piece { first, index: first - run, blocks, steps, lanes }
+    Piece { first, index: first - run, blocks, steps, lanes, kept: Run { start: 0, len: kept } }
 }

@@ -42,6 +42,32 @@ fn a_sum_of_squares_is_accumulated_and_combined() {
         store out0, t3
       }
     }
+    accumulate jammed, Rows: nest rank 5 {
+      in0: f32 contiguous, in1: f32 contiguous, in2: f32 contiguous, in3: f32 contiguous, in4: f32 contiguous, in5: f32 contiguous, in6: f32 contiguous, in7: f32 contiguous
+      out0: f32 contiguous, out1: f32 contiguous, out2: f32 contiguous, out3: f32 contiguous
+      for i0, i1, i2, i3, i4 {
+        t0 = load in0 : f32
+        t1 = load in1 : f32
+        t2 = load in2 : f32
+        t3 = load in3 : f32
+        t4 = load in4 : f32
+        t5 = multiply t4, t4 : f32
+        t6 = add t0, t5 : f32
+        t7 = load in5 : f32
+        t8 = multiply t7, t7 : f32
+        t9 = add t1, t8 : f32
+        t10 = load in6 : f32
+        t11 = multiply t10, t10 : f32
+        t12 = add t2, t11 : f32
+        t13 = load in7 : f32
+        t14 = multiply t13, t13 : f32
+        t15 = add t3, t14 : f32
+        store out0, t6
+        store out1, t9
+        store out2, t12
+        store out3, t15
+      }
+    }
     combine, Pairs: nest rank 3 {
       in0: f32 contiguous, in1: f32 contiguous
       out0: f32 contiguous
@@ -128,7 +154,7 @@ fn text_of(nest: &LoopNest) -> String {
 fn what_does_not_reduce_is_itself() {
     let nest = nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1");
     assert_eq!(split(&nest).unwrap(), Split::Whole);
-    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, form: Form::Plain }]);
+    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, form: Form::Plain, wide: false }]);
 }
 
 #[test]

@@ -85,11 +85,7 @@ pub(super) fn split(nest: &LoopNest, reduce: &NestReduce, body: &OpBody, dtypes:
     let step = nest_of(inputs, &nest.literals, outputs, stepping(body, dtypes, ops, flags));
     let inputs = all(carry).chain(nest.outputs.iter().copied()).collect();
     let carried = nest_of(inputs, &[], nest.outputs.clone(), combining(dtypes, ops));
-    ScanParts {
-        step: Part { name: Some("step"), nest: step, form },
-        carry: Part { name: Some("carry"), nest: carried, form: Form::Plain },
-        flags,
-    }
+    ScanParts { step: Part::new("step", step, form), carry: Part::new("carry", carried, Form::Plain), flags }
 }
 
 /// The body with local values, carries and truth values before its inputs.
