@@ -33,6 +33,7 @@ pub struct Reducer {
     accumulate: Kernel,
     accumulate_few: Option<Kernel>,
     accumulate_jammed: Option<Kernel>,
+    jam: usize,
     start: Option<Kernel>,
     combine: Arc<Kernel>,
     outputs: SmallVec<[Accumulated; 1]>,
@@ -79,6 +80,7 @@ impl Reducer {
         Ok(Reducer {
             accumulate,
             accumulate_jammed: jammed.filter(Kernel::is_wide),
+            jam: parts.jam,
             accumulate_few: parts.accumulate_few.as_ref().map(compile).transpose()?,
             start: parts.start.as_ref().map(compile).transpose()?,
             combine: kernels::part(&parts.combine.nest, options, parts.combine.form)?,

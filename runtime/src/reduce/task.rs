@@ -4,7 +4,7 @@ use super::Reducer;
 use super::accumulators::Accumulators;
 use super::tiles::{Run, Tile, Tiles, last_two};
 use crate::code::{Kernel, Operands};
-use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, FEW, JAM, Loop, Parts};
+use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, FEW, Loop, Parts};
 use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
@@ -88,7 +88,7 @@ impl Task<'_> {
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run); the piece is of the tile's elements.
     unsafe fn accumulate(&self, accumulators: &Accumulators, piece: Piece, starts: &[*mut u8]) -> Result<()> {
-        let Reducer { accumulate, accumulate_few, accumulate_jammed, start, .. } = self.reducer;
+        let Reducer { accumulate, accumulate_few, accumulate_jammed, jam: count, start, .. } = self.reducer;
         let mut rest = piece;
         if let Some(start) = start.as_ref().filter(|_| piece.first % BLOCK < LANES) {
             // SAFETY: the caller's promise; these steps are some of the piece.
@@ -101,9 +101,9 @@ impl Task<'_> {
         }
         if let Some(jammed) = accumulate_jammed {
             for along in [Loop::Block, Loop::Kept] {
-                let many = rest.take(along, rest.extent(along) / JAM * JAM);
+                let many = rest.take(along, rest.extent(along) / count * count);
                 // SAFETY: as above.
-                unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: JAM }, starts)? };
+                unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: *count }, starts)? };
             }
         }
         // SAFETY: as above.

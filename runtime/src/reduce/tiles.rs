@@ -50,7 +50,7 @@ pub struct Tiles {
     pub elements: usize,
     /// Lanes of a block: fewer where there are fewer elements.
     pub lanes: usize,
-    /// Blocks of elements; all runs but the last hold a power of two.
+    /// Blocks of elements; all runs but the last, if there are several, hold a power of two.
     blocks: Runs,
     /// The last of the loops that are kept, the last but one, and the indices of the others.
     inner: Runs,
@@ -78,7 +78,8 @@ impl Tiles {
         let rest = product(before_last_two(kept));
         let lanes = elements.min(LANES).next_power_of_two();
         let all_blocks = elements.div_ceil(BLOCK);
-        let target = (product(kept).saturating_mul(elements) / pieces.max(1)).clamp(LEAST, MOST);
+        let target =
+            product(kept).saturating_mul(elements).div_ceil(pieces.max(1)).next_multiple_of(BLOCK).clamp(LEAST, MOST);
         // Strips of columns that every thread has one of.
         let strips = pieces.div_ceil(CHUNKS_PER_THREAD).div_ceil(product(&[all_blocks, outer, rest]));
         let (room, strip) = match along {
@@ -91,6 +92,10 @@ impl Tiles {
         let mut blocks = 1;
         while blocks < all_blocks && 2 * blocks * columns <= room && 2 * blocks * columns * BLOCK <= target {
             blocks *= 2;
+        }
+        // A tile that has all of them needs no subtree.
+        if all_blocks.saturating_mul(columns) <= room && all_blocks.saturating_mul(columns * BLOCK) <= target {
+            blocks = all_blocks;
         }
         let depth = elements.min(blocks * BLOCK);
         let width = (room / blocks).min(target / depth).max(columns).min(inner);

@@ -31,11 +31,9 @@ pub const COMBINE_LOOPS: usize = 3;
 
 /// Steps that [`Parts::accumulate_few`] takes at once: accumulators are loaded and stored a [`FEW`]th as often.
 pub const FEW: usize = 4;
-/// Blocks or results that [`Parts::accumulate_jammed`] takes at once ("unroll and jam"): an addition waits for the one before, and with a register
-/// for the lanes of a block there would be nothing else to do meanwhile. Sums of squares of 100,000 `f32` took half as long.
-pub const JAM: usize = 4;
-/// Operands of such a nest, at most: more have no registers for their addresses.
-const JAMMED: usize = 12;
+/// Places that [`Parts::accumulate_jammed`] reads from at once. With more, blocks of `f32` lie so that their lines take each other's place in the first cache:
+/// sums of products were slower with eight than with two.
+const STREAMS: usize = 4;
 /// Statements of a body that is taken so. Those of mean and variance have 4; longer ones were not measured.
 const SHORT: usize = 12;
 
@@ -104,9 +102,12 @@ pub struct Parts {
     /// The same of [`FEW`] elements one after the other, where accumulators are in memory. Inputs: accumulators, then the nest's, so many
     /// times: those of each step.
     pub accumulate_few: Option<Part>,
-    /// The same of elements of [`JAM`] blocks or results side by side, with an accumulator each. Inputs: so many times the accumulators, then
-    /// so many times the nest's; outputs: the accumulators. For registers that have all lanes of a block, or half of them.
+    /// The same of elements of [`jam`](Parts::jam) blocks or results side by side, with an accumulator each ("unroll and jam"): an addition waits
+    /// for the one before, and with a register for all lanes of a block there is nothing else to do meanwhile. Inputs: so many times the
+    /// accumulators, then so many times the nest's; outputs: the accumulators.
     pub accumulate_jammed: Option<Part>,
+    /// How many that are.
+    pub jam: usize,
     /// `accumulator = element`, for the first step, where accumulators cannot begin with an identity.
     pub start: Option<Part>,
     /// `a = combine(a, b)`. Inputs: `a` of all outputs, then `b` of all; outputs: `a`.
@@ -155,11 +156,11 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
         let all = [accumulators.clone(), nest.inputs.repeat(FEW)].concat();
         nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1, FEW))
     });
-    let operands = JAM * (nest.inputs.len() + dtypes.len());
-    let jam = reduce.along == Along::Reduced && body.stmts.len() <= SHORT && operands <= JAMMED;
-    let jammed = jam.then(|| {
-        let all = [accumulators.repeat(JAM), nest.inputs.repeat(JAM)].concat();
-        nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, JAM, 1))
+    let streams = nest.inputs.iter().filter(|access| access.inner != Stride::Broadcast).count();
+    let jam = STREAMS / streams.max(1);
+    let jammed = (jam > 1 && reduce.along == Along::Reduced && body.stmts.len() <= SHORT).then(|| {
+        let all = [accumulators.repeat(jam), nest.inputs.repeat(jam)].concat();
+        nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, jam, 1))
     });
     let begins = reduce.outputs.iter().zip(&dtypes).all(|(reduction, &dtype)| reduction.identity(dtype).is_some());
     let start = || nest_of(ACCUMULATE_LOOPS, nest.inputs.clone(), &nest.literals, body.as_ref().clone());
@@ -172,6 +173,7 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
         accumulate: Part::new("accumulate", accumulate, form),
         accumulate_few: few.map(|nest| Part::new("accumulate few", nest, form)),
         accumulate_jammed: jammed.map(|nest| Part { wide: true, ..Part::new("accumulate jammed", nest, form) }),
+        jam,
         start: (!begins).then(|| Part::new("start", start(), Form::Plain)),
         combine: Part::new("combine", combine, combining_form),
     })))
@@ -185,7 +187,7 @@ pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
     Ok(match split(nest)? {
         Split::Whole => vec![Part { name: None, nest: nest.clone(), form: Form::Plain, wide: false }],
         Split::Reduce(parts) => {
-            let Parts { accumulate, accumulate_few, accumulate_jammed, start, combine } = *parts;
+            let Parts { accumulate, accumulate_few, accumulate_jammed, start, combine, .. } = *parts;
             [Some(accumulate), accumulate_few, accumulate_jammed, start, Some(combine)].into_iter().flatten().collect()
         }
         Split::Scan(parts) => {
