@@ -10,6 +10,7 @@ mod calls;
 mod check;
 mod inputs;
 mod kernels;
+mod llvm;
 mod probe;
 mod report;
 mod timing;
@@ -53,12 +54,16 @@ struct Arguments {
 enum Command {
     /// Writes the page of results.
     Report(report::Report),
+    /// Compares machine code with LLVM's for the same primitives
+    Llvm(llvm::Llvm),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
-    if let Some(Command::Report(report)) = arguments.command {
-        return report.write();
+    match arguments.command {
+        Some(Command::Report(report)) => return report.write(),
+        Some(Command::Llvm(llvm)) => return llvm.run(),
+        None => {}
     }
     let mut out: Box<dyn Write> = match &arguments.json {
         Some(path) => Box::new(BufWriter::new(File::create(path)?)),
@@ -83,6 +88,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for row in calls::rows(arguments.budget)? {
         writeln!(out, "{row}")?;
+    }
+    for compared in llvm::compare(arguments.budget)? {
+        writeln!(out, "{}", compared.line())?;
     }
     out.flush()?;
     Ok(())
