@@ -3,11 +3,12 @@
 //! Results never depend on the split: indices are independent. A panic in a chunk is an error.
 
 use crate::helper::panic_message;
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Below this estimate a kernel runs on the calling thread, ns: handing over costs ten to twenty microseconds. With 30,000 two threads took 1.8
 /// times as long as one for `x * 2 + y` on 100,000 `f32`.
@@ -44,7 +45,7 @@ impl Threads {
             Some(0 | 1) => return Ok(Threads::Serial),
             Some(count) => count,
         };
-        let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pools = POOLS.lock();
         if let Some(pool) = pools.iter().find(|p| p.current_num_threads() == count) {
             return Ok(Threads::Pool(Arc::clone(pool)));
         }
@@ -163,7 +164,6 @@ impl Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
 
     #[test]
     fn chunks_cover_the_space_once() {
@@ -172,11 +172,11 @@ mod tests {
             let split = Split::new(extents, 1.0, &threads).unwrap();
             let chunks = Mutex::new(Vec::new());
             let note = |chunk| {
-                chunks.lock().unwrap().push(chunk);
+                chunks.lock().push(chunk);
                 Ok(())
             };
             threads.run(&split, note).unwrap();
-            let mut chunks = chunks.into_inner().unwrap();
+            let mut chunks = std::mem::take(&mut *chunks.lock());
             chunks.sort_by_key(|c| c.start);
             let mut next = 0;
             for chunk in &chunks {

@@ -166,8 +166,8 @@ unsafe fn meet(
     if extents.contains(&0) {
         return Ok(());
     }
-    let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
-    let mut steps: SmallVec<[isize; 16]> = SmallVec::new();
+    let mut pointers: SmallVec<[*mut u8; 12]> = SmallVec::new();
+    let mut steps: SmallVec<[isize; 36]> = SmallVec::new();
     for offset in [0, distance, 0] {
         for array in arrays {
             pointers.push(array.pointer.wrapping_add(offset * array.size));

@@ -9,6 +9,9 @@ use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
 
+/// Operands of a kernel that need no allocation: as many as reductions of a few arrays have that take several steps at once.
+const OPERANDS: usize = 32;
+
 /// A tile of a reduction being run.
 pub struct Task<'a> {
     pub reducer: &'a Reducer,
@@ -118,8 +121,8 @@ impl Task<'_> {
             Loop::Step => piece.steps / at_once,
             Loop::Lane => piece.lanes,
         });
-        let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
-        let mut strides: SmallVec<[isize; 4 * ACCUMULATE_LOOPS]> = SmallVec::new();
+        let mut pointers: SmallVec<[*mut u8; OPERANDS]> = SmallVec::new();
+        let mut strides: SmallVec<[[isize; ACCUMULATE_LOOPS]; OPERANDS]> = SmallVec::new();
         let block = piece.first / BLOCK - tile.blocks.start;
         let lane = piece.first % LANES;
         let inputs =
@@ -139,13 +142,13 @@ impl Task<'_> {
         let read = accumulators.at(block, lane).filter(|_| reads);
         for (pointer, steps) in read.chain(inputs).chain(accumulators.at(block, lane)) {
             pointers.push(pointer);
-            strides.extend(steps);
+            strides.push(steps);
         }
         // SAFETY: numbers of operands, loops and literals are the nest's. Every index is an element of the tile, which the
         // caller vouches for, and its accumulator, which this task owns; each is read and written at the same index, and
         // along the steps in order, because no loop of a kernel is reordered. Along the loop that vectors lie along,
         // accumulators are contiguous, and inputs move as in the nest.
-        unsafe { kernel.call(&pointers, &extents, &strides, operands.literals) }
+        unsafe { kernel.call(&pointers, &extents, strides.as_flattened(), operands.literals) }
     }
 }
 
