@@ -8,10 +8,13 @@
 
 mod calls;
 mod check;
+#[path = "../../tests/growing/mod.rs"]
+mod growing;
 mod inputs;
 mod kernels;
 mod probe;
 mod report;
+mod scale;
 mod timing;
 
 use clap::Parser;
@@ -53,12 +56,16 @@ struct Arguments {
 enum Command {
     /// Writes the page of results.
     Report(report::Report),
+    /// Times each stage of programs that grow.
+    Scale(scale::Scale),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
-    if let Some(Command::Report(report)) = arguments.command {
-        return report.write();
+    match arguments.command {
+        Some(Command::Report(report)) => return report.write(),
+        Some(Command::Scale(scale)) => return Ok(scale.run()?),
+        None => {}
     }
     let mut out: Box<dyn Write> = match &arguments.json {
         Some(path) => Box::new(BufWriter::new(File::create(path)?)),
