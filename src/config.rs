@@ -1,13 +1,14 @@
 //! How a function is traced, compiled and run, and the settings under which operations are made: for a scope, or globally.
 
 use ndjit_codegen::target::VectorWidth;
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::promotion::{Defaults, Policy};
 use ndjit_ir::support::{CastingModes, Device, Restrictions, Support};
 use ndjit_ir::{DType, Result};
 use ndjit_runtime::{Fallback, devices};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What becomes of something that is legal, but often not meant.
 ///
@@ -146,12 +147,14 @@ impl Settings {
     }
 }
 
-static GLOBAL: RwLock<Option<Settings>> = RwLock::new(None);
-/// Whether `GLOBAL` was ever set: reading it is spared if not.
-static GLOBAL_SET: AtomicBool = AtomicBool::new(false);
+static GLOBAL: Mutex<Option<Settings>> = Mutex::new(None);
+/// How often `GLOBAL` was set: threads lock it only to see what is new.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static SCOPE: Cell<Option<Settings>> = const { Cell::new(None) };
+    /// The global settings as this thread saw them last, after so many changes.
+    static SEEN: Cell<Option<(u64, Settings)>> = const { Cell::new(None) };
 }
 
 /// The settings of this thread: those of the innermost scope, or the global ones.
@@ -160,10 +163,18 @@ pub(crate) fn settings() -> Settings {
 }
 
 fn global() -> Settings {
-    if !GLOBAL_SET.load(Ordering::Acquire) {
+    let changes = CHANGES.load(Ordering::Acquire);
+    if changes == 0 {
         return Settings::initial();
     }
-    GLOBAL.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(Settings::initial)
+    if let Some((seen, settings)) = SEEN.get()
+        && seen == changes
+    {
+        return settings;
+    }
+    let settings = GLOBAL.lock().unwrap_or_else(Settings::initial);
+    SEEN.set(Some((changes, settings)));
+    settings
 }
 
 /// Whether a switch of the environment is on: it is there, and neither empty nor `0`.
@@ -172,9 +183,9 @@ pub(crate) fn is_set(switch: &str) -> bool {
 }
 
 pub(crate) fn change_global(change: impl FnOnce(&mut Settings)) {
-    let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
+    let mut global = GLOBAL.lock();
     change(global.get_or_insert_with(Settings::initial));
-    GLOBAL_SET.store(true, Ordering::Release);
+    CHANGES.fetch_add(1, Ordering::Release);
 }
 
 /// Runs `body` under these settings.

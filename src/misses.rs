@@ -1,14 +1,16 @@
 //! Why a call compiled: what it differs in from the signatures that are known; and a guard that forbids compiling.
 
 use crate::config::{Settings, is_set};
-use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans, Signature};
+use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
+use crate::jit::plans::Plans;
 use crate::jit::{JitFn, Jitted};
 use crate::stats::Made;
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// A call whose signature was not known: the function was traced and a plan made. See [`Jitted::misses`].
@@ -202,7 +204,7 @@ impl Misses {
             eprintln!("{miss}");
         }
         LAST.set(Some(miss.clone()));
-        let mut misses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut misses = self.0.lock();
         if misses.len() >= Misses::LIMIT {
             misses.pop_front();
         }
@@ -227,7 +229,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn misses(&self) -> Vec<Miss> {
-        self.core.misses.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.core.misses.0.lock().iter().cloned().collect()
     }
 }
 

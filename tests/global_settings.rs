@@ -16,6 +16,10 @@ fn global_settings_reach_every_thread() -> Result<(), ndjit::Error> {
     assert_eq!(f.call((&x, &y))?.dtype(), DType::I32);
     assert_eq!(with_policy(Policy::Standard, || f.call((&x, &y)))?.dtype(), DType::I64);
 
+    let (mut sums, locks) = ([0i32], ndjit_ir::lock::taken());
+    f.call_into((&x, &y), &mut sums)?;
+    assert_eq!(ndjit_ir::lock::taken(), locks, "they are looked up under a lock once per change");
+
     set_policy(Policy::Standard);
     set_defaults(Defaults::BITS_64)?;
     assert_eq!((defaults(), default_dtype()), (Defaults::BITS_64, DType::F64));

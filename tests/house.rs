@@ -94,6 +94,7 @@ fn nothing_points_back() {
                 "ndjit-ir",
                 "ndjit-codegen",
                 "ndjit-runtime",
+                "arc-swap",
                 "half",
                 "num-complex",
                 "smallvec",
@@ -136,6 +137,27 @@ fn unsafe_stays_in_the_runtime() {
     for library in ["ir/src/lib.rs", "codegen/src/lib.rs", "src/lib.rs", "cli/src/lib.rs"] {
         assert!(read(&root().join(library)).contains("#![forbid(unsafe_code)]"), "{library} forbids unsafe");
     }
+}
+
+/// Locks are those that threads count, but for what drivers of GPUs are kept with.
+#[test]
+fn every_lock_is_counted() {
+    let libraries = ["src/", "ir/src/", "codegen/src/", "runtime/src/"];
+    let counted = "ir/src/lock.rs";
+    let mut seen = 0;
+    for path in sources() {
+        let file = name(&path);
+        if !libraries.iter().any(|library| file.starts_with(library)) || file.starts_with("runtime/src/gpu/") {
+            continue;
+        }
+        let words = |line: &str| line.split(|c: char| !c.is_alphanumeric()).any(|w| ["Mutex", "RwLock"].contains(&w));
+        let others = |line: &&str| line.contains("sync::") && words(line) || line.contains("RwLock");
+        match read(&path).lines().find(others) {
+            Some(line) if file != counted => panic!("{file}: {line}"),
+            found => seen += usize::from(found.is_some()),
+        }
+    }
+    assert_eq!(seen, 1, "the reader finds the one of {counted}");
 }
 
 #[test]

@@ -8,11 +8,14 @@
 
 mod calls;
 mod check;
+#[path = "../../tests/growing/mod.rs"]
+mod growing;
 mod inputs;
 mod kernels;
 mod llvm;
 mod probe;
 mod report;
+mod scale;
 mod timing;
 
 use clap::Parser;
@@ -56,6 +59,8 @@ enum Command {
     Report(report::Report),
     /// Compares machine code with LLVM's for the same primitives
     Llvm(llvm::Llvm),
+    /// Times each stage of programs that grow.
+    Scale(scale::Scale),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -63,6 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.command {
         Some(Command::Report(report)) => return report.write(),
         Some(Command::Llvm(llvm)) => return llvm.run(),
+        Some(Command::Scale(scale)) => return Ok(scale.run()?),
         None => {}
     }
     let mut out: Box<dyn Write> = match &arguments.json {

@@ -148,24 +148,24 @@ pub fn lower_observed(
     begins: &mut dyn FnMut(&'static str),
 ) -> Result<Lowered> {
     begins("inline");
-    let check = |stage: Result<()>| if options.verify { stage } else { Ok(()) };
-    check(traced.verify())?;
+    let check = |stage: &dyn Fn() -> Result<()>| if options.verify { stage() } else { Ok(()) };
+    check(&|| traced.verify())?;
     let (mut traced, places) = inline(traced, places)?;
     traced.seal();
-    check(traced.verify())?;
+    check(&|| traced.verify())?;
     begins("commit");
     let (mut typed, conversions) = commit(&traced, &places, options.policy)?;
     typed.seal();
-    check(typed.verify())?;
+    check(&|| typed.verify())?;
     begins("simplify");
     let mut simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
     simplified.seal();
-    check(simplified.verify())?;
+    check(&|| simplified.verify())?;
     if options.simplify {
         let replaced = |old: Graph<DType>, new: Option<Graph<DType>>| {
             let Some(mut new) = new else { return Ok(old) };
             new.seal();
-            check(new.verify())?;
+            check(&|| new.verify())?;
             Ok(new)
         };
         begins("windows");
@@ -178,7 +178,7 @@ pub fn lower_observed(
     begins("fuse");
     let accesses = Accesses::new(&simplified, layouts)?;
     let kernels = fuse(&simplified, &accesses, options.fuse, options.max_arrays)?;
-    check(verify_kernels(&kernels, &simplified))?;
+    check(&|| verify_kernels(&kernels, &simplified))?;
     begins("tile");
     let launches = if options.fuse { tile(&kernels, &simplified, &accesses) } else { one_by_one(kernels.len()) };
     begins("schedule");
@@ -188,7 +188,7 @@ pub fn lower_observed(
             scheduled.push(schedule(&kernels[n], &simplified, layouts, &accesses, launch.axis(n))?);
         }
     }
-    scheduled.iter().try_for_each(|s| check(s.nest.verify()))?;
+    scheduled.iter().try_for_each(|s| check(&|| s.nest.verify()))?;
     let policy = options.policy;
     let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
     Ok(Lowered { traced, places, typed, conversions, policy, simplified, kernels, scheduled, stored, launches })

@@ -74,16 +74,20 @@ impl Lowered {
         let graph = &self.simplified;
         let bytes =
             |value: Value| graph.shape(value).bytes(graph.ty(value).bytes()).map_or(u64::MAX, |bytes| bytes as u64);
+        let used = |launch: &Launch| {
+            self.scheduled[launch.kernels.clone()]
+                .iter()
+                .flat_map(|nest| nest.inputs.iter().chain(&nest.outputs).copied())
+        };
         let mut last: FxHashMap<Value, usize> = FxHashMap::default();
         for (n, launch) in self.launches.iter().enumerate() {
-            for scheduled in &self.scheduled[launch.kernels.clone()] {
-                let used = scheduled.inputs.iter().chain(&scheduled.outputs);
-                used.for_each(|&value| _ = last.insert(value, n));
-            }
+            used(launch).for_each(|value| _ = last.insert(value, n));
         }
         let results: FxHashSet<Value> = self.stored.iter().copied().collect();
         let mut memory = Memory::default();
+        // Those held, and their bytes.
         let mut live: FxHashMap<Value, u64> = FxHashMap::default();
+        let mut held: u128 = 0;
         for (n, launch) in self.launches.iter().enumerate() {
             for &value in self.scheduled[launch.kernels.clone()].iter().flat_map(|scheduled| &scheduled.outputs) {
                 let bytes = bytes(value);
@@ -91,11 +95,14 @@ impl Lowered {
                     continue;
                 }
                 memory.arrays += 1;
+                held += u128::from(bytes);
                 let kind = if results.contains(&value) { &mut memory.results } else { &mut memory.intermediates };
                 *kind = kind.saturating_add(bytes);
             }
-            memory.peak = memory.peak.max(live.values().fold(0, |all, &bytes| all.saturating_add(bytes)));
-            live.retain(|value, _| results.contains(value) || last.get(value).is_some_and(|&last| last > n));
+            memory.peak = memory.peak.max(u64::try_from(held).unwrap_or(u64::MAX));
+            for value in used(launch).filter(|value| last.get(value) == Some(&n) && !results.contains(value)) {
+                held -= live.remove(&value).map_or(0, u128::from);
+            }
         }
         memory
     }

@@ -16,6 +16,7 @@ mod id;
 pub mod interp;
 pub mod kernel;
 pub mod literal;
+pub mod lock;
 pub mod loops;
 pub mod op;
 pub mod origin;

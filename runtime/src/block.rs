@@ -4,6 +4,7 @@
 
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::alloc::Layout;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 /// Alignment of small blocks, bytes: a cache line.
@@ -62,6 +63,19 @@ impl Block {
             advise_huge(ptr, layout.size());
         }
         Ok(Block { ptr, class })
+    }
+
+    /// The memory, for [`from_raw`](Block::from_raw) to take over.
+    pub fn into_raw(self) -> NonNull<u8> {
+        ManuallyDrop::new(self).ptr
+    }
+
+    /// The block whose memory this is.
+    ///
+    /// # Safety
+    /// It was [taken out](Block::into_raw) of a block of this class, and is taken over once.
+    pub unsafe fn from_raw(ptr: NonNull<u8>, class: usize) -> Block {
+        Block { ptr, class }
     }
 
     /// The first byte.

@@ -1,10 +1,11 @@
 //! A bounded cache with single flight: many threads that ask for one key make its value once, and wait without holding a
 //! lock. The least recently used values are evicted by count and by weight; an evicted value lives on with its users.
 
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The bounds of a cache.
@@ -122,8 +123,7 @@ impl<K: Hash + Eq, V> Cache<K, V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K, V>> {
-        // Every critical section leaves the state consistent, and none of them can panic half-way.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -150,7 +150,7 @@ impl<K: Hash + Eq, V> State<K, V> {
 
 impl<V> Flight<V> {
     fn wait(&self) -> Result<Arc<V>> {
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut result = self.result.lock();
         loop {
             match &*result {
                 Some(result) => return result.clone(),
@@ -191,7 +191,7 @@ impl<K: Hash + Eq, V> Pilot<'_, K, V> {
         };
         drop(evicted);
         let result = made.map(|(value, _)| value);
-        *self.flight.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result.clone());
+        *self.flight.result.lock() = Some(result.clone());
         self.flight.landed.notify_all();
         result
     }
@@ -199,7 +199,7 @@ impl<K: Hash + Eq, V> Pilot<'_, K, V> {
 
 impl<K: Hash + Eq, V> Drop for Pilot<'_, K, V> {
     fn drop(&mut self) {
-        let landed = self.flight.result.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let landed = self.flight.result.lock().is_some();
         if !landed {
             let _ = self.land(Err(Error::new(ErrorCode::Backend, "compile: the thread that compiled it panicked")));
         }

@@ -19,11 +19,12 @@ use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Split, split};
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::x64;
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// What a kernel is compiled for, beside its loops; part of its key.
@@ -260,7 +261,7 @@ impl fmt::Debug for Kernel {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        let module = self.module.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let module = self.module.get_mut().take();
         if let Some(module) = module {
             // SAFETY: calls borrow the kernel that owns `self`, so none is running and none can follow.
             unsafe { module.free_memory() }

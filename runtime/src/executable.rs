@@ -9,14 +9,15 @@ use crate::code::{CodeOptions, Kernel, Operands};
 use crate::gpu;
 use crate::literals::Literals;
 use crate::plan::{LaunchPlan, OutputPlan, Plan, StepPlan};
+use crate::scratch::{Place, Ready, Scratch, on_gpu};
 use crate::spans;
 use crate::threads::{Chunk, Split, Threads, catch};
 use crate::tiles::{PerIndex, Tiles};
 use ndjit_codegen::clif::Cell;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, TileLoop};
+use ndjit_ir::Result;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -106,44 +107,6 @@ struct Bound {
     split: Option<Split>,
     /// The loop that tiles are cut along, where it runs with others.
     tile: Option<TileLoop>,
-}
-
-/// A kernel's pointers and literals in a run.
-struct Ready<'a> {
-    pointers: SmallVec<[*mut u8; 8]>,
-    cells: Cells<'a>,
-}
-
-/// The registers of a kernel's literals: those known before calls alone, or with those of this call.
-enum Cells<'a> {
-    Known(&'a [Cell]),
-    Patched(SmallVec<[Cell; 8]>),
-}
-
-impl Cells<'_> {
-    fn get(&self) -> &[Cell] {
-        match self {
-            Cells::Known(cells) => cells,
-            Cells::Patched(cells) => cells,
-        }
-    }
-}
-
-// SAFETY: addresses and numbers alone. Who writes through them answers for it where the kernel is called.
-unsafe impl Sync for Ready<'_> {}
-
-/// What lies at a location during a run.
-enum Place<'a> {
-    /// Nothing yet, or nothing any more.
-    Empty,
-    /// Memory that may be read.
-    Readable(&'a [u8]),
-    /// A buffer given away, or one that took such a buffer's memory.
-    Owned(Arc<Buffer>),
-    /// What a kernel wrote into memory from the pool.
-    Written(Writable),
-    /// What a kernel wrote into the caller's memory.
-    External(*mut u8),
 }
 
 impl Executable {
@@ -249,60 +212,48 @@ impl Executable {
         outputs: &mut [Output<'_>],
         mut launched: impl FnMut(),
     ) -> Result<()> {
-        let arguments: SmallVec<[Argument<'a>; 8]> = arguments.into_iter().collect();
-        self.check(&arguments, outputs)?;
-        let mut places: SmallVec<[Place<'_>; 6]> = arguments
-            .into_iter()
-            .map(|argument| match argument {
-                Argument::Borrowed(bytes) => Place::Readable(bytes),
-                Argument::Shared(buffer) => Place::Readable(buffer.as_bytes()),
-                Argument::Donated(buffer) => Place::Owned(buffer),
-                // The check has refused it.
-                Argument::Gpu(_) => Place::Empty,
-            })
-            .collect();
-        places.resize_with(self.plan.locations, || Place::Empty);
+        let mut scratch = Scratch::take();
+        for argument in arguments {
+            scratch.places.push(Place::of(argument)?);
+        }
+        self.check(&scratch.places, outputs)?;
+        scratch.places.resize_with(self.plan.locations, || Place::Empty);
         for (n, (LaunchPlan { steps, .. }, tiles)) in self.plan.launches.iter().zip(&self.tiles).enumerate() {
             let _span = spans::launch(n, steps.len());
             match tiles {
-                Some(tiles) => self.run_tiles(steps.clone(), tiles, scalars, &mut places, outputs)?,
+                Some(tiles) => self.run_tiles(steps.clone(), tiles, scalars, &mut scratch, outputs)?,
                 None => {
                     for n in steps.clone() {
-                        let step = &self.plan.steps[n];
-                        let ready = self.ready(step, &self.kernels[n], scalars, &mut places, outputs)?;
-                        if !step.empty {
-                            self.launch(&self.kernels[n], &step.strides, &ready.pointers, ready.cells.get())?;
-                        }
-                        bury(step, &mut places);
+                        self.run_step(n, scalars, &mut scratch, outputs)?;
                     }
                 }
             }
             launched();
         }
-        self.publish(places, outputs)
+        self.publish(&mut scratch.places, outputs)?;
+        scratch.keep();
+        Ok(())
     }
 
-    fn check(&self, arguments: &[Argument<'_>], outputs: &[Output<'_>]) -> Result<()> {
-        self.plan.check(arguments, outputs)?;
-        let on_gpu =
-            || Error::new(ErrorCode::Device, "run: arrays of a program on the processor are in the host's memory");
-        let argument = arguments.iter().any(|argument| matches!(argument, Argument::Gpu(_)));
-        if argument || outputs.iter().any(|output| matches!(output, Output::Gpu(_))) {
+    fn check(&self, arguments: &[Place<'_>], outputs: &[Output<'_>]) -> Result<()> {
+        self.plan.check(arguments.iter().map(Place::len), outputs)?;
+        if outputs.iter().any(|output| matches!(output, Output::Gpu(_))) {
             return Err(on_gpu());
         }
         Ok(())
     }
 
-    /// A kernel's pointers and literals, with memory for what it makes.
-    fn ready<'b>(
+    /// Finds a kernel's pointers and literals, and memory for what it makes.
+    fn ready(
         &self,
         step: &StepPlan,
-        bound: &'b Bound,
+        bound: &Bound,
         scalars: &[(usize, Literal)],
-        places: &mut [Place<'_>],
+        scratch: &mut Scratch<'_>,
         outputs: &mut [Output<'_>],
-    ) -> Result<Ready<'b>> {
-        let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
+    ) -> Result<Ready> {
+        let Scratch { places, pointers, registers, .. } = scratch;
+        let (first, passed) = (pointers.len(), registers.len());
         for &(location, offset) in &step.inputs {
             pointers.push(match location {
                 Some(location) => places[location as usize].ptr().wrapping_add(offset),
@@ -320,11 +271,36 @@ impl Executable {
             }
             pointers.push(places[output.location as usize].ptr().wrapping_add(output.offset));
         }
-        let cells = match bound.literals.known() {
-            true => Cells::Known(&bound.cells),
-            false => Cells::Patched(bound.patched(scalars)?),
-        };
-        Ok(Ready { pointers, cells })
+        if !bound.literals.known() {
+            registers.extend_from_slice(&bound.cells);
+            let own = &mut registers[passed..];
+            bound.literals.passed(scalars, |at, repr, bits| own[at] = Cell::splat(repr, bits))?;
+        }
+        let registers = (!bound.literals.known()).then_some(passed..registers.len());
+        Ok(Ready { pointers: first..pointers.len(), registers })
+    }
+
+    /// Runs one kernel.
+    fn run_step(
+        &self,
+        n: usize,
+        scalars: &[(usize, Literal)],
+        scratch: &mut Scratch<'_>,
+        outputs: &mut [Output<'_>],
+    ) -> Result<()> {
+        let (step, bound) = (&self.plan.steps[n], &self.kernels[n]);
+        scratch.clear_launch();
+        let ready = self.ready(step, bound, scalars, scratch, outputs)?;
+        if !step.empty {
+            self.launch(
+                bound,
+                &step.strides,
+                &scratch.pointers[ready.pointers.clone()],
+                bound.registers(&ready, &scratch.registers),
+            )?;
+        }
+        bury(step, &mut scratch.places);
+        Ok(())
     }
 
     /// Runs kernels tile by tile. All memory is there before the first tile, and freed after the last.
@@ -333,29 +309,38 @@ impl Executable {
         steps: Range<usize>,
         tiles: &Tiles,
         scalars: &[(usize, Literal)],
-        places: &mut [Place<'_>],
+        scratch: &mut Scratch<'_>,
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        let mut all: SmallVec<[Ready<'_>; 8]> = SmallVec::new();
+        scratch.clear_launch();
         for n in steps.clone() {
-            all.push(self.ready(&self.plan.steps[n], &self.kernels[n], scalars, places, outputs)?);
+            let ready = self.ready(&self.plan.steps[n], &self.kernels[n], scalars, scratch, outputs)?;
+            scratch.ready.push(ready);
         }
+        let (all, pointers, registers) = (&scratch.ready, Pointers(&scratch.pointers), &scratch.registers);
         let one = |tile: usize| {
             let (start, len) = tiles.get(tile);
-            for (n, ready) in steps.clone().zip(&all) {
+            for (n, ready) in steps.clone().zip(all) {
                 let (bound, step) = (&self.kernels[n], &self.plan.steps[n]);
                 let (Some(tile), false) = (bound.tile, step.empty) else { continue };
                 let chunk = Chunk { axis: tile.index, start: start * tile.step, len: len * tile.step };
                 // SAFETY: as in `launch`, of some of the kernel's indices. Tiles of one index are computed one kernel after the
                 // other, and the plan has checked that no kernel reads or writes in the memory of another tile what some kernel of
                 // this launch writes there.
-                unsafe { bound.call_chunk(&step.strides, &ready.pointers, ready.cells.get(), chunk)? };
+                unsafe {
+                    bound.call_chunk(
+                        &step.strides,
+                        &pointers.get()[ready.pointers.clone()],
+                        bound.registers(ready, registers),
+                        chunk,
+                    )?
+                };
             }
             Ok(())
         };
         let threads = if tiles.parallel { &self.threads } else { &Threads::Serial };
         threads.each(tiles.count(), tiles.time, one)?;
-        steps.for_each(|n| bury(&self.plan.steps[n], places));
+        steps.for_each(|n| bury(&self.plan.steps[n], &mut scratch.places));
         Ok(())
     }
 
@@ -387,7 +372,7 @@ impl Executable {
         })
     }
 
-    fn publish(&self, mut places: SmallVec<[Place<'_>; 6]>, outputs: &mut [Output<'_>]) -> Result<()> {
+    fn publish(&self, places: &mut [Place<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
         for (index, result) in self.plan.results.iter().enumerate() {
             if let Some(first) = result.same_as {
                 copy_result(first, index, outputs)?;
@@ -432,7 +417,7 @@ impl Bound {
         let moved = |(n, pointer): (usize, &*mut u8)| {
             pointer.wrapping_offset(strides[n * rank + chunk.axis].wrapping_mul(chunk.start as isize))
         };
-        let pointers: SmallVec<[*mut u8; 8]> = pointers.iter().enumerate().map(moved).collect();
+        let pointers: SmallVec<[*mut u8; 32]> = pointers.iter().enumerate().map(moved).collect();
         // SAFETY: the caller's promise.
         unsafe {
             match self.kernel.composed() {
@@ -483,24 +468,9 @@ impl Bound {
         }
     }
 
-    /// The literals, with those of this call.
-    fn patched(&self, scalars: &[(usize, Literal)]) -> Result<SmallVec<[Cell; 8]>> {
-        let mut cells: SmallVec<[Cell; 8]> = SmallVec::from_slice(&self.cells);
-        self.literals.passed(scalars, |at, repr, bits| cells[at] = Cell::splat(repr, bits))?;
-        Ok(cells)
-    }
-}
-
-impl Place<'_> {
-    fn ptr(&mut self) -> *mut u8 {
-        match self {
-            // Never read: the plan orders kernels after what they read.
-            Place::Empty => std::ptr::null_mut(),
-            Place::Readable(bytes) => bytes.as_ptr().cast_mut(),
-            Place::Owned(buffer) => buffer.ptr(),
-            Place::Written(memory) => memory.ptr(),
-            Place::External(pointer) => *pointer,
-        }
+    /// The registers of the literals: those known before calls, or those of this call.
+    fn registers<'a>(&'a self, ready: &Ready, passed: &'a [Cell]) -> &'a [Cell] {
+        ready.registers.clone().map_or(&self.cells, |range| &passed[range])
     }
 }
 

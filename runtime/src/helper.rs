@@ -4,11 +4,11 @@
 //! A panic in a job comes back as an error. Idle threads are kept; handing over a job takes a few microseconds, starting a
 //! thread some twenty.
 
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
 
 /// Stack size of a helper, bytes. Only what is touched takes memory.
 const STACK: usize = 16 << 20;
@@ -39,7 +39,7 @@ pub fn on_large_stack<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send 
     let gone = || Error::new(ErrorCode::Backend, "compile: the compiling thread ended early");
     helper.jobs.send(job).map_err(|_| gone())?;
     let result = result.recv().map_err(|_| gone())?;
-    let mut list = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut list = IDLE.lock();
     if list.len() < MAX_IDLE {
         list.push(helper);
     }
@@ -53,7 +53,7 @@ pub fn panic_message(payload: &(dyn Any + Send)) -> &str {
 }
 
 fn idle() -> Option<Idle> {
-    let mut list = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut list = IDLE.lock();
     list.retain(|idle| idle.process == std::process::id());
     list.pop()
 }

@@ -28,6 +28,8 @@ pub mod pod;
 pub mod pool;
 mod reduce;
 mod scan;
+mod scratch;
+mod shelf;
 pub mod spans;
 mod team;
 mod threads;

@@ -4,7 +4,7 @@
 //! Everything a run relies on is checked here once, from the lowered program as data: a program made by hand may be wrong,
 //! but it cannot make a kernel touch foreign memory.
 
-use crate::executable::{Argument, Output};
+use crate::executable::Output;
 use crate::tiles;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
@@ -142,11 +142,11 @@ impl Plan {
 }
 
 impl Plan {
-    /// Whether arguments and outputs are as the program needs them.
+    /// Whether arguments of so many bytes and outputs are as the program needs them.
     ///
     /// # Errors
     /// `Arity` if they differ in number; `Argument` if one has another size.
-    pub fn check(&self, arguments: &[Argument<'_>], outputs: &[Output<'_>]) -> Result<()> {
+    pub fn check(&self, arguments: impl ExactSizeIterator<Item = usize>, outputs: &[Output<'_>]) -> Result<()> {
         let arity = |what: &str, given: usize, wanted: usize| {
             Error::new(ErrorCode::Arity, format!("run: {given} {what} given, {wanted} wanted"))
         };
@@ -156,8 +156,7 @@ impl Plan {
         if outputs.len() != self.results.len() {
             return Err(arity("outputs", outputs.len(), self.results.len()));
         }
-        for (index, (argument, &wanted)) in arguments.iter().zip(&self.params).enumerate() {
-            let given = argument.len();
+        for (index, (given, &wanted)) in arguments.zip(&self.params).enumerate() {
             if given < wanted {
                 return Err(Error::new(
                     ErrorCode::Argument,

@@ -3,15 +3,25 @@
 use crate::element::Element;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 
-/// The bytes of elements, to write to. `None` for `bool`, of which not all bytes are values: write to bytes of your own and
-/// [`read`] them.
-pub fn bytes_of_mut<T: Element>(elements: &mut [T]) -> Option<&mut [u8]> {
+/// Elements to write to.
+#[derive(Debug)]
+pub enum ElementsMut<'a> {
+    /// As bytes, all of which are values.
+    Bytes(&'a mut [u8]),
+    /// Not every byte is one of these.
+    Truths(&'a mut [bool]),
+}
+
+/// Elements, to write to.
+pub fn elements_mut<T: Element>(elements: &mut [T]) -> ElementsMut<'_> {
+    let (pointer, len) = (elements.as_mut_ptr(), elements.len());
     if T::DTYPE == DType::Bool {
-        return None;
+        // SAFETY: a dtype has one Rust type, so these are `bool`s; the borrow is exclusive and passes on to the result.
+        return ElementsMut::Truths(unsafe { std::slice::from_raw_parts_mut(pointer.cast(), len) });
     }
     // SAFETY: every dtype but bool has one Rust type, without padding, of which every bit pattern is a value; a slice's size
     // fits `isize`; the borrow is exclusive and passes on to the result.
-    Some(unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) })
+    ElementsMut::Bytes(unsafe { std::slice::from_raw_parts_mut(pointer.cast(), len * size_of::<T>()) })
 }
 
 /// The elements in `bytes`, of any alignment.
@@ -46,7 +56,8 @@ mod tests {
     #[test]
     fn bytes_go_out_and_in() {
         let mut x = [1.5f32, -0.0];
-        bytes_of_mut(&mut x).unwrap()[3] = 0xBF;
+        let ElementsMut::Bytes(bytes) = elements_mut(&mut x) else { panic!("no bytes") };
+        bytes[3] = 0xBF;
         assert_eq!(x[0], -1.5);
         assert_eq!(read::<f32>(bytes_of(&x)).unwrap(), x);
         assert_eq!(read::<u16>(&[1, 0, 2, 0]).unwrap(), [1, 2]);
@@ -55,7 +66,10 @@ mod tests {
 
     #[test]
     fn a_bool_is_0_or_1() {
-        assert!(bytes_of_mut(&mut [true]).is_none());
+        let mut truths = [true, true];
+        let ElementsMut::Truths(elements) = elements_mut(&mut truths) else { panic!("bytes") };
+        elements[1] = false;
+        assert_eq!(truths, [true, false]);
         assert_eq!(read::<bool>(&[0, 1]).unwrap(), [false, true]);
         assert_eq!(read::<bool>(&[2]).unwrap_err().code(), ErrorCode::Argument);
     }

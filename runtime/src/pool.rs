@@ -1,14 +1,16 @@
 //! The process-wide pool of blocks: memory that was let go of is kept, by size class, up to a bound in bytes. Reuse saves the
 //! page faults of fresh memory, which cost more than most kernels.
 //!
-//! Small blocks go through a cache of the thread first, without a lock; what a thread holds there is bounded too. Blocks
-//! come out with whatever bytes they held: only [`Buffer`](crate::Buffer) decides when bytes may be seen.
+//! Small blocks go through a cache of the thread first, and what a thread holds there is bounded too; others and the rest lie on a
+//! [`Shelf`] for each class. Neither takes a lock; only what finds no place on a shelf goes to a list that has one. Blocks come out with
+//! whatever bytes they held: only [`Buffer`](crate::Buffer) decides when bytes may be seen.
 
 use crate::block::{Block, CLASSES, class_bytes, class_of};
+use crate::shelf::Shelf;
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The bound in bytes until [`set_limit`] is called.
 pub const DEFAULT_LIMIT: usize = if usize::BITS >= 64 { 1 << 30 } else { 64 << 20 };
@@ -29,7 +31,11 @@ pub struct PoolStats {
 }
 
 struct Pool {
-    classes: [Mutex<Vec<Block>>; CLASSES],
+    shelves: [Shelf; CLASSES],
+    /// What found no place on them.
+    rest: [Mutex<Vec<Block>>; CLASSES],
+    /// The lengths of these, so that empty ones are not locked.
+    rests: [AtomicUsize; CLASSES],
     bytes: AtomicUsize,
     limit: AtomicUsize,
     allocations: AtomicU64,
@@ -37,7 +43,9 @@ struct Pool {
 }
 
 static POOL: Pool = Pool {
-    classes: [const { Mutex::new(Vec::new()) }; CLASSES],
+    shelves: [const { Shelf::new() }; CLASSES],
+    rest: [const { Mutex::new(Vec::new()) }; CLASSES],
+    rests: [const { AtomicUsize::new(0) }; CLASSES],
     bytes: AtomicUsize::new(0),
     limit: AtomicUsize::new(DEFAULT_LIMIT),
     allocations: AtomicU64::new(0),
@@ -98,13 +106,18 @@ pub fn stats() -> PoolStats {
 }
 
 impl Pool {
-    fn class(&self, class: usize) -> MutexGuard<'_, Vec<Block>> {
-        self.classes[class].lock().unwrap_or_else(PoisonError::into_inner)
+    fn pop(&self, class: usize) -> Option<Block> {
+        let block = self.shelves[class].take(class).or_else(|| self.pop_rest(class))?;
+        self.bytes.fetch_sub(block.bytes(), Relaxed);
+        Some(block)
     }
 
-    fn pop(&self, class: usize) -> Option<Block> {
-        let block = self.class(class).pop()?;
-        self.bytes.fetch_sub(block.bytes(), Relaxed);
+    fn pop_rest(&self, class: usize) -> Option<Block> {
+        if self.rests[class].load(Relaxed) == 0 {
+            return None;
+        }
+        let block = self.rest[class].lock().pop()?;
+        self.rests[class].fetch_sub(1, Relaxed);
         Some(block)
     }
 
@@ -122,7 +135,12 @@ impl Pool {
                 return;
             }
         }
-        self.class(block.class()).push(block);
+        let class = block.class();
+        if let Some(block) = self.shelves[class].put(block) {
+            let mut rest = self.rest[class].lock();
+            self.rests[class].fetch_add(1, Relaxed);
+            rest.push(block);
+        }
     }
 
     fn shrink(&self, bytes: usize) {

@@ -7,11 +7,12 @@
 
 use crate::helper::panic_message;
 use crate::team::Team;
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// Below this estimate a kernel runs on the calling thread, ns.
 const SERIAL: f64 = 8_000.0;
@@ -66,7 +67,7 @@ impl Threads {
             Some(0 | 1) => return Ok(Threads::Serial),
             Some(count) => count,
         };
-        let mut others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = OTHERS.lock();
         if let Some(several) = others.iter().find(|several| several.count == count) {
             return Ok(Threads::Several(Arc::clone(several)));
         }
@@ -220,7 +221,6 @@ impl Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
 
     #[test]
     fn chunks_cover_the_space_once() {
@@ -229,11 +229,11 @@ mod tests {
             let split = Split::new(extents, 1.0, &threads).unwrap();
             let chunks = Mutex::new(Vec::new());
             let note = |chunk| {
-                chunks.lock().unwrap().push(chunk);
+                chunks.lock().push(chunk);
                 Ok(())
             };
             threads.run(&split, note).unwrap();
-            let mut chunks = chunks.into_inner().unwrap();
+            let mut chunks = std::mem::take(&mut *chunks.lock());
             chunks.sort_by_key(|c| c.start);
             let mut next = 0;
             for chunk in &chunks {

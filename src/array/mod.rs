@@ -16,13 +16,14 @@ use crate::lazy::{self, Recipe};
 use crate::manipulation::Move;
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_ir::graph::Graph;
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::gpu::Reading;
 use ndjit_runtime::{Buffer, Element, Memory};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// An n-dimensional array: elements of one [`DType`], or a computation that gives them.
 ///
@@ -61,7 +62,7 @@ pub(crate) struct Node {
     /// How many operations wait below, at most.
     pub waiting: usize,
     /// How a kernel computes the elements instead of reading them: a program without arguments, of one result.
-    pub formula: Option<Graph<ValueType>>,
+    pub formula: Option<Box<Graph<ValueType>>>,
     /// Whether it waits for its elements since a function was traced, which computes them itself if it can.
     pub traced: bool,
 }
@@ -86,7 +87,7 @@ impl Elements {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        if let Some(recipe) = self.recipe.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(recipe) = self.recipe.get_mut().take() {
             lazy::dismantle(recipe);
         }
     }
@@ -125,10 +126,16 @@ impl Array {
         buffer: Arc<Buffer>,
         formula: Option<Graph<ValueType>>,
     ) -> Array {
-        Array::made(ty, dtype, shape, Elements::dense(Memory::Host(buffer)), formula)
+        Array::made(ty, dtype, shape, Elements::dense(Memory::Host(buffer)), formula.map(Box::new))
     }
 
-    fn made(ty: ValueType, dtype: DType, shape: Shape, elements: Elements, formula: Option<Graph<ValueType>>) -> Array {
+    fn made(
+        ty: ValueType,
+        dtype: DType,
+        shape: Shape,
+        elements: Elements,
+        formula: Option<Box<Graph<ValueType>>>,
+    ) -> Array {
         let device = elements.memory.device();
         let (state, recipe) = (OnceLock::from(Ok(elements)), Mutex::new(None));
         Array(Arc::new(Node { ty, dtype, shape, device, state, recipe, waiting: 0, formula, traced: false }))
@@ -184,7 +191,7 @@ impl Array {
     /// The elements in row-major order in the host's memory.
     pub(crate) fn buffer(&self) -> Result<Arc<Buffer>> {
         let memory = self.memory()?;
-        let coming = self.elements()?.coming.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let coming = self.elements()?.coming.lock().take();
         let Some(reading) = coming else { return memory.host() };
         let mut buffer = Buffer::zeroed(memory.len())?;
         reading.finish(buffer.as_bytes_mut())?;
@@ -361,7 +368,7 @@ impl Array {
     /// Those of [`eval`](Array::eval); `Device` if the device is lost.
     pub fn copy_to_host_async(&self) -> Result<()> {
         let reading = self.memory()?.reading()?;
-        *self.elements()?.coming.lock().unwrap_or_else(PoisonError::into_inner) = reading;
+        *self.elements()?.coming.lock() = reading;
         Ok(())
     }
 

@@ -4,12 +4,11 @@ use crate::inspect::{self, Form, StageDiff};
 use crate::jit::caller::called;
 use crate::jit::erased;
 use crate::jit::function::JitFn;
-use crate::jit::input::{Arg, Destination, Destinations, Inputs};
+use crate::jit::input::{Arg, Destinations, Inputs, Sinks};
 use crate::jit::output::{Outputs, Parts};
 use crate::jit::plan::{ArgumentType, Plan};
 use crate::jit::stage::Stage;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
-use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
@@ -180,14 +179,14 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         let place = Place::caller();
         let mut args = inputs.args().map_err(|e| called(e, Some(place)))?;
         self.check(&args, place)?;
-        let mut destinations: SmallVec<[Destination<'b>; 4]> = SmallVec::new();
+        let mut destinations: Sinks<'b> = Sinks::new();
         into.destinations(&mut destinations);
         erased::fits(&self.plan, &destinations).map_err(|e| e.at(place))?;
         erased::run_into(&self.plan, &mut args, &mut destinations).map_err(|e| called(e, Some(place)))
     }
 
     fn check(&self, args: &[Arg<'_>], place: Place) -> Result<()> {
-        if self.plan.accepts(self.plan.settings, args) {
+        if self.plan.accepts(&self.plan.settings, args) {
             return Ok(());
         }
         let error = unexpected("compiled", &self.plan.arguments, args, ArgumentType::accepts);

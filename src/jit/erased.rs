@@ -7,8 +7,9 @@ use crate::debug::{nonfinite, print};
 use crate::explain;
 use crate::expr::Expr;
 use crate::jit::input::{Arg, Data, Destination, Sink};
-use crate::jit::output::{Collected, Parts};
-use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Plans, Signature};
+use crate::jit::output::{Arrays, Collected, Lengths, Parts, RESULTS};
+use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
+use crate::jit::plans::{Found, Plans};
 use crate::misses::{self, Miss, Misses};
 use crate::operand::AnyOperand;
 use crate::source;
@@ -17,13 +18,15 @@ use crate::timing::Clock;
 use crate::trace::{self, Failure, Param, Printing, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_ir::literal::Literal;
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
-use ndjit_runtime::{Argument, Buffer, KernelCode, Output, spans};
+use ndjit_runtime::{Buffer, KernelCode, Output, spans};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 /// The traced function: it gets its parameters and gives its results.
@@ -40,8 +43,8 @@ pub struct Core {
     inlined: Mutex<Vec<Inlined>>,
     pub(crate) traces: AtomicU64,
     pub(crate) misses: Misses,
-    /// The kernels this function has run.
-    kernels: Mutex<Vec<Weak<dyn KernelCode>>>,
+    /// The kernels this function has run, by address: while one is known here, no other takes that.
+    kernels: Mutex<FxHashMap<usize, Weak<dyn KernelCode>>>,
     pub(crate) compiles: AtomicU64,
 }
 
@@ -50,7 +53,7 @@ struct Inlined {
     settings: Settings,
     params: Vec<Param>,
     recording: Arc<Recording>,
-    lengths: Vec<usize>,
+    lengths: Lengths,
 }
 
 /// What a program has beside its graph, as the function and its caller see it.
@@ -58,7 +61,7 @@ pub(crate) struct Frame {
     /// Arrays the function captured.
     pub hidden: Vec<Array>,
     /// How many results each growable part of the function's output has.
-    pub lengths: Vec<usize>,
+    pub lengths: Lengths,
     /// What is printed when it runs.
     pub printed: Vec<Printing>,
 }
@@ -66,7 +69,7 @@ pub(crate) struct Frame {
 /// What tracing a function for one signature gave.
 pub(crate) struct TracedFunction {
     pub recording: Recording,
-    pub lengths: Vec<usize>,
+    pub lengths: Lengths,
 }
 
 impl Core {
@@ -80,7 +83,7 @@ impl Core {
             inlined: Mutex::new(Vec::new()),
             traces: AtomicU64::new(0),
             misses: Misses::default(),
-            kernels: Mutex::new(Vec::new()),
+            kernels: Mutex::default(),
             compiles: AtomicU64::new(0),
         }
     }
@@ -97,7 +100,7 @@ impl Core {
         let _span = spans::trace(params.len());
         self.traces.fetch_add(1, Relaxed);
         stats::count_trace();
-        let mut lengths = Vec::new();
+        let mut lengths = Lengths::new();
         let recording = with_settings(settings, || {
             trace::record(params, place, |parameters, outputs| {
                 let collected = (self.function)(&trace::accept(parameters, self.config.restrictions));
@@ -128,9 +131,9 @@ impl Core {
     }
 
     /// The plan for these arguments: found, or made now, for a call at `place`.
-    pub(crate) fn plan(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Arc<Plan>> {
+    pub(crate) fn plan(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Found> {
         let settings = self.settings(args, place)?;
-        if let Some(plan) = self.plans.find(settings, args) {
+        if let Some(plan) = self.plans.find(&settings, args) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
@@ -171,10 +174,10 @@ impl Core {
     }
 
     #[cold]
-    fn make_plan(&self, settings: Settings, args: &[Arg<'_>], place: Option<Place>) -> Result<Arc<Plan>> {
+    fn make_plan(&self, settings: Settings, args: &[Arg<'_>], place: Option<Place>) -> Result<Found> {
         Busy::check(self)?;
-        let _making = lock(&self.making);
-        if let Some(plan) = self.plans.find(settings, args) {
+        let _making = self.making.lock();
+        if let Some(plan) = self.plans.find(&settings, args) {
             return Ok(plan);
         }
         let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
@@ -187,7 +190,7 @@ impl Core {
         let plan = Arc::new(self.compile(settings, types, traced, Clock::traced(begun.elapsed()))?);
         self.plans.insert(Arc::clone(&plan));
         self.misses.add(miss.made(&plan, Made::here().since(before)));
-        Ok(plan)
+        Ok(plan.into())
     }
 
     fn compile(
@@ -245,22 +248,24 @@ impl Core {
 
     /// Counts the kernels that no plan of this function had before.
     fn count_kernels(&self, plan: &Plan) {
-        let mut known = lock(&self.kernels);
-        known.retain(|kernel| kernel.strong_count() > 0);
+        let mut known = self.kernels.lock();
+        known.retain(|_, kernel| kernel.strong_count() > 0);
         for kernel in plan.kernels().iter().flatten() {
-            if !known.iter().any(|k| std::ptr::addr_eq(k.as_ptr(), Arc::as_ptr(kernel))) {
-                known.push(Arc::downgrade(kernel));
+            let address = Arc::as_ptr(kernel).addr();
+            if known.insert(address, Arc::downgrade(kernel)).is_none() {
                 self.compiles.fetch_add(1, Relaxed);
             }
         }
     }
 
     /// Calls the function in the trace of this thread: one node of that trace.
-    pub(crate) fn inline(&self, operands: &[AnyOperand], place: Place) -> (Vec<Expr>, Vec<usize>) {
+    pub(crate) fn inline(&self, operands: &[AnyOperand], place: Place) -> (Vec<Expr>, Lengths) {
         let settings = self.config.settings();
-        let mut lengths = Vec::new();
+        let mut lengths = Lengths::new();
         let exprs = trace::call(operands, place, |params| {
-            let known = lock(&self.inlined)
+            let known = self
+                .inlined
+                .lock()
                 .iter()
                 .find(|i| i.settings == settings && i.params == params)
                 .map(|i| (Arc::clone(&i.recording), i.lengths.clone()));
@@ -274,7 +279,7 @@ impl Core {
             let inputs = explain::inputs(params.iter().map(Param::is_array), hidden.len());
             explain::check(graph, places, &inputs, settings.policy, self.config.on_widening)?;
             lengths = traced.lengths;
-            let mut inlined = lock(&self.inlined);
+            let mut inlined = self.inlined.lock();
             if inlined.len() >= Plans::LIMIT {
                 inlined.remove(0);
             }
@@ -291,10 +296,10 @@ impl Core {
 }
 
 /// Where the results of a call go.
-type Results<'a> = SmallVec<[Output<'a>; 4]>;
+type Results<'a> = SmallVec<[Output<'a>; RESULTS]>;
 
 /// Runs a plan on arguments it accepts; the results are new arrays.
-pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Vec<Array>> {
+pub(crate) fn run_fresh(plan: &Plan, args: &mut [Arg<'_>]) -> Result<Arrays> {
     let mut outputs: Results<'_> = plan.results.iter().map(|_| plan.fresh()).collect();
     run(plan, args, &mut outputs)?;
     plan.results.iter().zip(outputs).map(|(result, output)| plan.array(result, output)).collect()
@@ -309,11 +314,12 @@ fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut Results<'_>) -> Result<(
         }
     }
     let checked = nonfinite::is_checked(plan).then(|| nonfinite::donated(args));
-    let mut arguments: SmallVec<[Argument<'_>; 8]> = SmallVec::new();
-    arguments.extend(args.iter_mut().filter_map(Arg::argument));
     for array in &plan.hidden {
-        arguments.push(array.elements()?.memory.argument());
+        array.elements()?;
     }
+    // All are there.
+    let hidden = plan.hidden.iter().filter_map(|array| Some(array.elements().ok()?.memory.argument()));
+    let arguments = args.iter_mut().filter_map(Arg::argument).chain(hidden);
     let own = outputs.len();
     outputs.extend(plan.printed.iter().map(|_| plan.fresh()));
     plan.run(arguments, &scalars, outputs).map_err(|error| {
@@ -334,23 +340,31 @@ fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut Results<'_>) -> Result<(
 
 /// Runs a plan on arguments it accepts, into destinations that [fit](fits).
 pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [Destination<'_>]) -> Result<()> {
-    let mut checked: SmallVec<[(usize, &mut Box<dyn crate::jit::input::Checked + '_>); 1]> = SmallVec::new();
-    let mut outputs: Results<'_> = SmallVec::new();
-    for (i, destination) in destinations.iter_mut().enumerate() {
+    // Not every byte is a bool: truth values are checked on their way.
+    let mut checked: SmallVec<[Buffer; 1]> = SmallVec::new();
+    for destination in &*destinations {
+        if let Sink::Truths(_) = destination.into {
+            checked.push(Buffer::zeroed(destination.len)?);
+        }
+    }
+    let mut bytes = checked.iter_mut();
+    let mut outputs = Results::new();
+    for destination in &mut *destinations {
         match &mut destination.into {
             Sink::Bytes(bytes) => outputs.push(Output::Into(bytes)),
-            Sink::Checked(elements) => {
-                checked.push((i, elements));
-                outputs.push(Output::Fresh(None));
-            }
+            Sink::Truths(_) => outputs.extend(bytes.next().map(|buffer| Output::Into(buffer.as_bytes_mut()))),
         }
     }
     run(plan, args, &mut outputs)?;
-    for (i, elements) in checked {
-        let Output::Fresh(Some(buffer)) = &outputs[i] else { return Err(no_result()) };
-        elements.write(Buffer::as_bytes(buffer))?;
-    }
-    Ok(())
+    drop(outputs);
+    let truths = destinations.iter_mut().filter_map(|destination| match &mut destination.into {
+        Sink::Truths(truths) => Some(truths),
+        Sink::Bytes(_) => None,
+    });
+    truths.zip(&checked).try_for_each(|(truths, buffer)| {
+        truths.copy_from_slice(buffer.as_slice()?);
+        Ok(())
+    })
 }
 
 /// Whether results of `plan` can be written into `destinations`.
@@ -410,10 +424,6 @@ fn apart(args: &[Arg<'_>], help: &str) -> Error {
 
 pub(crate) fn no_result() -> Error {
     Error::new(ErrorCode::Verify, "call: the program gave no elements")
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 thread_local! {

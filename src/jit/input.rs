@@ -3,6 +3,7 @@
 use crate::arity::for_each_tuple;
 use crate::array::Array;
 use crate::array::literal_bytes;
+use crate::jit::output::RESULTS;
 use crate::operand::{AnyOperand, Scalar, each_number};
 use ndjit_ir::graph::Type;
 use ndjit_ir::literal::Literal;
@@ -10,7 +11,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::element::bytes_of;
-use ndjit_runtime::pod::bytes_of_mut;
+use ndjit_runtime::pod::{ElementsMut, elements_mut};
 use ndjit_runtime::{Argument, Buffer, Element, Memory};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -254,21 +255,12 @@ pub struct Destination<'a> {
 
 pub(crate) enum Sink<'a> {
     Bytes(&'a mut [u8]),
-    /// Not every byte is a bool, so results are checked on the way.
-    Checked(Box<dyn Checked + 'a>),
+    /// Not every byte is one of these.
+    Truths(&'a mut [bool]),
 }
 
-/// Elements that are written through a check.
-pub(crate) trait Checked {
-    fn write(&mut self, bytes: &[u8]) -> Result<()>;
-}
-
-impl<T: Element> Checked for &mut [T] {
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.copy_from_slice(&ndjit_runtime::pod::read::<T>(bytes)?);
-        Ok(())
-    }
-}
+/// The destinations of a call.
+pub(crate) type Sinks<'a> = SmallVec<[Destination<'a>; RESULTS]>;
 
 /// Where results are written: `&mut [T]`, `&mut Vec<T>` or `&mut [T; N]`, as many elements as the result has; tuples of them
 /// for several results.
@@ -288,29 +280,28 @@ impl<T: Element> Checked for &mut [T] {
 )]
 pub trait Destinations<'a> {
     #[doc(hidden)]
-    fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>);
+    fn destinations(self, into: &mut SmallVec<[Destination<'a>; RESULTS]>);
 }
 
 impl<'a, T: Element> Destinations<'a> for &'a mut [T] {
-    fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
+    fn destinations(self, into: &mut SmallVec<[Destination<'a>; RESULTS]>) {
         let len = self.len();
-        let destination = if T::DTYPE == DType::Bool {
-            Sink::Checked(Box::new(self))
-        } else {
-            Sink::Bytes(bytes_of_mut(self).unwrap_or_default())
+        let destination = match elements_mut(self) {
+            ElementsMut::Bytes(bytes) => Sink::Bytes(bytes),
+            ElementsMut::Truths(truths) => Sink::Truths(truths),
         };
         into.push(Destination { dtype: T::DTYPE, len, into: destination });
     }
 }
 
 impl<'a, T: Element> Destinations<'a> for &'a mut Vec<T> {
-    fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
+    fn destinations(self, into: &mut SmallVec<[Destination<'a>; RESULTS]>) {
         self.as_mut_slice().destinations(into);
     }
 }
 
 impl<'a, T: Element, const N: usize> Destinations<'a> for &'a mut [T; N] {
-    fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
+    fn destinations(self, into: &mut SmallVec<[Destination<'a>; RESULTS]>) {
         self.as_mut_slice().destinations(into);
     }
 }
@@ -319,7 +310,7 @@ macro_rules! destination_tuples {
     ($($n:literal $($t:ident)*;)*) => {$(
         impl<'a, $($t: Destinations<'a>),*> Destinations<'a> for ($($t,)*) {
             #[allow(non_snake_case)]
-            fn destinations(self, into: &mut SmallVec<[Destination<'a>; 4]>) {
+            fn destinations(self, into: &mut SmallVec<[Destination<'a>; RESULTS]>) {
                 let ($($t,)*) = self;
                 $($t.destinations(into);)*
             }

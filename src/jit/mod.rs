@@ -8,6 +8,7 @@ pub(crate) mod input;
 mod look;
 mod output;
 pub(crate) mod plan;
+pub(crate) mod plans;
 mod program;
 mod rows;
 mod spec;
@@ -17,6 +18,7 @@ mod staged;
 pub use compiled::Compiled;
 pub use erased::Core;
 pub use function::{JitFn, Operands};
+use input::Sinks;
 pub use input::{Arg, Destination, Destinations, Donated, Input, Inputs};
 pub use output::{Collected, Outputs, Parts, field_arrays};
 pub use program::Program;
@@ -31,7 +33,6 @@ use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};
 use ndjit_ir::{Place, Result};
 use ndjit_runtime::Fallback;
-use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -352,7 +353,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     pub fn call_into<'a, 'b>(&self, inputs: impl Inputs<'a, N>, into: impl Destinations<'b>) -> Result<()> {
         let place = Place::caller();
         let mut args = inputs.args().map_err(|e| caller::called(e, Some(place)))?;
-        let mut destinations = SmallVec::new();
+        let mut destinations = Sinks::new();
         into.destinations(&mut destinations);
         self.core.call_into(&mut args, &mut destinations, place).map_err(|e| caller::called(e, Some(place)))
     }

@@ -4,6 +4,7 @@ use crate::arity::for_each_tuple;
 use crate::array::Array;
 use crate::expr::Expr;
 use ndjit_ir::{Error, ErrorCode};
+use smallvec::SmallVec;
 
 /// What a traced function returns, and what its caller gets for it: an [`Array`] for each [`Expr`], in the same structure.
 ///
@@ -48,18 +49,25 @@ pub trait Outputs: Sized {
 #[derive(Debug, Default)]
 pub struct Collected {
     pub(crate) exprs: Vec<Expr>,
-    pub(crate) lengths: Vec<usize>,
+    pub(crate) lengths: Lengths,
 }
+
+/// As many results as a tuple has; lists of so many are in place.
+pub(crate) const RESULTS: usize = 8;
+/// The results of a call.
+pub(crate) type Arrays = SmallVec<[Array; RESULTS]>;
+/// The lengths of the `Vec`s of an output, in order.
+pub(crate) type Lengths = SmallVec<[usize; RESULTS]>;
 
 /// Results to be put into a structure, in the order in which its expressions were [collected](Outputs::collect).
 pub struct Parts<T> {
-    items: std::vec::IntoIter<T>,
-    lengths: std::vec::IntoIter<usize>,
+    items: smallvec::IntoIter<[T; RESULTS]>,
+    lengths: smallvec::IntoIter<[usize; RESULTS]>,
 }
 
 impl<T> Parts<T> {
-    pub(crate) fn new(items: Vec<T>, lengths: Vec<usize>) -> Parts<T> {
-        Parts { items: items.into_iter(), lengths: lengths.into_iter() }
+    pub(crate) fn new(items: impl Into<SmallVec<[T; RESULTS]>>, lengths: Lengths) -> Parts<T> {
+        Parts { items: items.into().into_iter(), lengths: lengths.into_iter() }
     }
 
     pub(crate) fn items(&self) -> &[T] {

@@ -1,4 +1,4 @@
-//! Plans: a program lowered and compiled for one signature, and the bounded set of plans of one function.
+//! Plans: a program lowered and compiled for one signature.
 
 use crate::array::Array;
 use crate::config::{Config, Settings};
@@ -6,6 +6,7 @@ use crate::debug::interpret;
 use crate::explain;
 use crate::inspect::Looked;
 use crate::jit::input::{Arg, Data};
+use crate::jit::output::Lengths;
 use crate::jit::stage::{self, Stage};
 use crate::stats;
 use crate::timing::Clock;
@@ -19,10 +20,9 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Result, Shape, ValueType};
 use ndjit_runtime::devices::{self, result_memory};
 use ndjit_runtime::{Argument, KernelCode, Memory, Output, Program};
-use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// What a plan is made for.
@@ -146,7 +146,7 @@ pub(crate) struct Plan {
     /// Arrays the function captured: arguments after the caller's.
     pub hidden: Vec<Array>,
     /// How many results each growable part of the function's output has.
-    pub lengths: Vec<usize>,
+    pub lengths: Lengths,
     pub results: Vec<ResultType>,
     /// Results of the program that are printed after a call, after those of the function.
     pub printed: Vec<(Printing, ResultType)>,
@@ -156,7 +156,8 @@ pub(crate) struct Plan {
     /// The time each stage took.
     pub times: Vec<(&'static str, Duration)>,
     engine: Engine,
-    last_use: AtomicU64,
+    /// When it was used last, of the plans of its function.
+    pub last_use: AtomicU64,
 }
 
 impl Plan {
@@ -227,7 +228,7 @@ impl Plan {
             settings,
             arguments,
             hidden: Vec::new(),
-            lengths: Vec::new(),
+            lengths: Lengths::new(),
             results,
             printed: Vec::new(),
             lowered,
@@ -356,81 +357,10 @@ impl Plan {
     }
 
     /// Whether these arguments are what the plan was made for.
-    pub fn accepts(&self, settings: Settings, args: &[Arg<'_>]) -> bool {
-        self.settings == settings
+    pub fn accepts(&self, settings: &Settings, args: &[Arg<'_>]) -> bool {
+        self.settings == *settings
             && self.is_alive()
             && self.arguments.len() == args.len()
             && self.arguments.iter().zip(args).all(|(mine, arg)| mine.accepts(arg))
-    }
-}
-
-/// The plans of one function. Finding one takes a shared lock for as long as comparing signatures takes; the plan found last
-/// is compared first. When full, the plan not used for the longest time goes.
-pub(crate) struct Plans {
-    plans: RwLock<Vec<Arc<Plan>>>,
-    /// The signatures of plans that went, the latest last.
-    dropped: Mutex<VecDeque<Signature>>,
-    latest: AtomicUsize,
-    clock: AtomicU64,
-}
-
-impl Plans {
-    /// The number of plans kept per function.
-    pub const LIMIT: usize = 64;
-
-    pub fn new() -> Plans {
-        Plans {
-            plans: RwLock::new(Vec::new()),
-            dropped: Mutex::default(),
-            latest: AtomicUsize::new(0),
-            clock: AtomicU64::new(0),
-        }
-    }
-
-    pub fn find(&self, settings: Settings, args: &[Arg<'_>]) -> Option<Arc<Plan>> {
-        let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
-        let latest = self.latest.load(Relaxed);
-        if let Some(plan) = plans.get(latest)
-            && plan.accepts(settings, args)
-        {
-            return Some(Arc::clone(plan));
-        }
-        let at = plans.iter().position(|plan| plan.accepts(settings, args))?;
-        plans[at].last_use.store(self.clock.fetch_add(1, Relaxed), Relaxed);
-        self.latest.store(at, Relaxed);
-        Some(Arc::clone(&plans[at]))
-    }
-
-    pub fn insert(&self, plan: Arc<Plan>) {
-        let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
-        if plans.len() >= Plans::LIMIT
-            && let Some(at) = (0..plans.len()).min_by_key(|&i| plans[i].last_use.load(Relaxed))
-        {
-            let plan = plans.swap_remove(at);
-            let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
-            if dropped.len() >= Plans::LIMIT {
-                dropped.pop_front();
-            }
-            dropped.push_back(Signature { settings: plan.settings, arguments: plan.arguments.clone() });
-        }
-        plan.last_use.store(self.clock.fetch_add(1, Relaxed), Relaxed);
-        self.latest.store(plans.len(), Relaxed);
-        plans.push(plan);
-    }
-
-    /// The plans that are kept.
-    pub fn all(&self) -> Vec<Arc<Plan>> {
-        self.plans.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Whether a plan of this signature went, as far as that is remembered.
-    pub fn was_dropped(&self, signature: &Signature) -> bool {
-        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).contains(signature)
-    }
-
-    /// The plan used or made last.
-    pub fn last(&self) -> Option<Arc<Plan>> {
-        let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
-        plans.get(self.latest.load(Relaxed)).or(plans.last()).cloned()
     }
 }

@@ -19,6 +19,7 @@ use crate::support;
 use crate::trace;
 use ndjit_ir::explain::{Explanation, Input, Origin};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::support::adapt::OperandCast;
@@ -28,7 +29,7 @@ use ndjit_runtime::{Fallback, Memory, Output};
 use program::{Numbers, Program};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// An operation that waits.
 #[derive(Clone)]
@@ -194,7 +195,7 @@ fn origin(operand: &LazyOperand) -> Origin {
         LazyOperand::Literal(number) => return Origin::Literal(number.0, number.1),
         LazyOperand::Array(array) => array,
     };
-    match &*lock(&array.0.recipe) {
+    match &*array.0.recipe.lock() {
         None => Origin::Data,
         Some(Recipe { step, place, .. }) => Origin::Computed { value: None, what: step.name(), place: Some(*place) },
     }
@@ -290,7 +291,7 @@ fn count_waiting(recipe: &Recipe) -> usize {
             break;
         }
         if seen.insert(array.identity())
-            && let Some(recipe) = &*lock(&array.0.recipe)
+            && let Some(recipe) = &*array.0.recipe.lock()
         {
             stack.extend(waiting_operands(recipe));
         }
@@ -314,19 +315,15 @@ pub(crate) fn dismantle(recipe: Recipe) {
             if let LazyOperand::Array(array) = operand
                 && let Some(mut node) = Arc::into_inner(array.0)
             {
-                stack.extend(node.recipe.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+                stack.extend(node.recipe.get_mut().take());
             }
         }
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
 pub(crate) fn evaluate(array: &Array) -> Result<()> {
-    let made = lock(&array.0.recipe).as_ref().map(|recipe| (recipe.step.name(), recipe.place));
+    let made = array.0.recipe.lock().as_ref().map(|recipe| (recipe.step.name(), recipe.place));
     run(array).map_err(|error| match made {
         Some((what, place)) if error.place().is_none() => {
             error.at(place).fact(format_args!("computing {what}: {}{}", array.value_type(), array.shape()))
@@ -349,7 +346,7 @@ fn run(array: &Array) -> Result<()> {
     }
     // A second thread may have been first: its elements are the same.
     let _ = array.0.state.set(Ok(Elements::dense(memory)));
-    if let Some(recipe) = lock(&array.0.recipe).take() {
+    if let Some(recipe) = array.0.recipe.lock().take() {
         dismantle(recipe);
     }
     Ok(())

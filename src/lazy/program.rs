@@ -1,6 +1,6 @@
 //! What waits below an array as one program, and the plans of such programs.
 
-use super::{LazyOperand, Recipe, Step, lock};
+use super::{LazyOperand, Recipe, Step};
 use crate::array::Array;
 use crate::config::{self, Config, Settings};
 use crate::jit::plan::{ArgumentType, Plan};
@@ -10,14 +10,15 @@ use crate::operand::Scalar;
 use crate::stats;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
+use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, Place, Result, Shape, ValueType};
 use ndjit_runtime::Fallback;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex};
 
 /// One item of a program: what keys its plan.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -67,7 +68,7 @@ impl Program {
         let mut enter = Some(root.clone());
         loop {
             if let Some(array) = enter.take() {
-                let recipe = lock(&array.0.recipe).clone();
+                let recipe = array.0.recipe.lock().clone();
                 let done = known.get(&array.identity()).copied().or_else(|| {
                     recipe.is_none().then(|| {
                         let leaf = Item::Leaf(
@@ -136,7 +137,7 @@ impl Program {
         // A GPU that was lost is opened anew: its plans went with it.
         let alive = |plan: &Arc<Plan>| plan.is_alive();
         let key = (self.items.clone(), device, fallback, interpreted);
-        if let Some(plan) = lock(&PLANS).get_or_insert_default().get(&key).filter(alive) {
+        if let Some(plan) = PLANS.lock().get_or_insert_default().get(&key).filter(alive) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
@@ -156,7 +157,7 @@ impl Program {
         // Operations keep what they were made under.
         let settings = Settings { device, fallback, interpreted, ..Settings::default() };
         let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), settings)?);
-        lock(&PLANS).get_or_insert_default().insert(key, Arc::clone(&plan));
+        PLANS.lock().get_or_insert_default().insert(key, Arc::clone(&plan));
         Ok(plan)
     }
 

@@ -40,6 +40,8 @@ pub struct KernelStats {
     pub code_bytes: usize,
     /// From loops to machine code. Spent once: later users find the kernel in the process's cache.
     pub compile_time: Duration,
+    /// The longest that one of its nests took of that.
+    pub slowest_compile: Duration,
 }
 
 /// What a function's program does, and what it took to make: see [`Jitted::stats`].
@@ -172,6 +174,7 @@ pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
             flops,
             code_bytes: kernels.iter().map(|kernel| kernel.code_bytes()).sum(),
             compile_time: kernels.iter().map(|kernel| kernel.compile_time()).sum(),
+            slowest_compile: kernels.iter().map(|kernel| kernel.compile_time()).max().unwrap_or_default(),
         }
     };
     plan.lowered.launches.iter().map(stats).collect()

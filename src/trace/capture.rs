@@ -20,7 +20,7 @@ impl Trace {
             return Err(self.fail(error.clone()));
         }
         if let Some(formula) = &array.0.formula {
-            let program = (formula, &Places::default());
+            let program = (&**formula, &Places::default());
             let arguments = Arguments::default();
             let value = arrange::computed(&mut self.graph, &mut self.places, program, arguments, Some(place))[0];
             self.formulas.insert(array.identity(), (array.clone(), value));

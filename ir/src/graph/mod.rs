@@ -6,11 +6,13 @@
 
 mod parse;
 mod places;
+mod reads;
 mod shrink;
 mod text;
 mod verify;
 
 pub use places::Places;
+pub use reads::reads;
 pub use text::Block;
 
 use crate::dtype::DType;
@@ -180,17 +182,22 @@ pub struct Graph<T: Type> {
     shape_ids: FxHashMap<Shape, ShapeId>,
     views: Vec<View>,
     view_ids: FxHashMap<View, ViewId>,
-    known: HashTable<NodeId>,
+    /// Each node with its hash, so that neither growing nor most comparisons look at nodes, which lie far apart in a large graph.
+    known: HashTable<(u32, NodeId)>,
     params: Vec<Value>,
     slots: Arc<Vec<Slot>>,
     children: Vec<Arc<Graph<T>>>,
     outputs: Vec<Value>,
-    /// What nodes were made from, as far as that was said: shorter than `nodes` otherwise.
-    origins: Vec<Origins>,
+    /// What each node was made from first, as far as that was said: shorter than `nodes` otherwise.
+    origins: Vec<NodeId>,
+    /// All that a node was made from, where that is not one.
+    more_origins: FxHashMap<NodeId, Vec<NodeId>>,
     /// What the next nodes are made from.
     making: Origins,
 }
 
+/// Where the origins of a node are not one.
+const SEVERAL: NodeId = NodeId(u32::MAX);
 /// Nodes of the traced graph, some of them more than once.
 type Origins = SmallVec<[NodeId; 2]>;
 
@@ -210,6 +217,7 @@ impl<T: Type> Default for Graph<T> {
             children: Vec::new(),
             outputs: Vec::new(),
             origins: Vec::new(),
+            more_origins: FxHashMap::default(),
             making: Origins::new(),
         }
     }
@@ -221,9 +229,14 @@ impl<T: Type> Graph<T> {
         Graph::default()
     }
 
-    /// An empty graph that shares another's literal slots.
+    /// An empty graph that shares another's literal slots, with room for as many nodes.
     pub fn with_slots<U: Type>(other: &Graph<U>) -> Graph<T> {
-        Graph { slots: Arc::clone(&other.slots), ..Graph::default() }
+        let mut graph = Graph { slots: Arc::clone(&other.slots), ..Graph::default() };
+        graph.nodes.reserve(other.nodes.len());
+        graph.operands.reserve(other.operands.len());
+        graph.values.reserve(other.values.len());
+        graph.known.reserve(other.nodes.len(), |&(hash, _)| spread(hash));
+        graph
     }
 
     /// All node ids, operands before users.
@@ -233,11 +246,13 @@ impl<T: Type> Graph<T> {
 
     /// A node.
     pub fn node(&self, id: NodeId) -> &Node {
+        reads::count();
         &self.nodes[id.index()]
     }
 
     /// The operands of a node.
     pub fn operands(&self, id: NodeId) -> &[Value] {
+        reads::count();
         let (start, len) = self.nodes[id.index()].operands;
         &self.operands[start as usize..(start + len) as usize]
     }
@@ -254,6 +269,7 @@ impl<T: Type> Graph<T> {
 
     /// The node a value is a result of.
     pub fn producer(&self, value: Value) -> NodeId {
+        reads::count();
         self.values[value.index()].node
     }
 
@@ -324,23 +340,30 @@ impl<T: Type> Graph<T> {
 
     /// The nodes of the traced graph that a node was made from, some of them more than once; none if that was not said.
     pub fn origins(&self, id: NodeId) -> &[NodeId] {
-        self.origins.get(id.index()).map_or(&[], |nodes| nodes)
+        match self.origins.get(id.index()) {
+            None => &[],
+            Some(&SEVERAL) => self.more_origins.get(&id).map_or(&[], |nodes| nodes),
+            Some(one) => std::slice::from_ref(one),
+        }
     }
 
     fn note_origins(&mut self, id: NodeId) {
-        if self.making.is_empty() {
+        let new = &self.making[..];
+        if new.is_empty() || self.origins(id).ends_with(new) {
             return;
         }
-        let new = &self.making;
-        match self.origins.get_mut(id.index()) {
-            Some(known) if known.ends_with(new) => {}
-            Some(known) => known.extend_from_slice(new),
-            None => {
-                // Nothing was said of nodes between.
-                self.origins.resize_with(id.index(), Origins::new);
-                self.origins.push(Origins::from_slice(new));
+        if self.origins.len() <= id.index() {
+            // Nothing was said of nodes between.
+            self.origins.resize(id.index() + 1, SEVERAL);
+            if let [one] = new {
+                self.origins[id.index()] = *one;
+                return;
             }
         }
+        let first = std::mem::replace(&mut self.origins[id.index()], SEVERAL);
+        let all = self.more_origins.entry(id).or_default();
+        all.extend((first != SEVERAL).then_some(first));
+        all.extend_from_slice(new);
     }
 
     /// Interns a shape.
@@ -436,14 +459,15 @@ impl<T: Type> Graph<T> {
         let hash = {
             let mut hasher = FxHasher::default();
             (kind, operands, results).hash(&mut hasher);
-            hasher.finish()
+            hasher.finish() as u32
         };
-        let same = |&id: &NodeId| {
-            self.node(id).kind == kind
+        let same = |&(known, id): &(u32, NodeId)| {
+            known == hash
+                && self.node(id).kind == kind
                 && self.operands(id) == operands
                 && self.node(id).results().map(|v| (self.ty(v), self.shape_id(v))).eq(results.iter().copied())
         };
-        if let Some(&id) = self.known.find(hash, same) {
+        if let Some(&(_, id)) = self.known.find(spread(hash), same) {
             self.note_origins(id);
             return self.node(id).first;
         }
@@ -453,19 +477,15 @@ impl<T: Type> Graph<T> {
         self.operands.extend_from_slice(operands);
         self.values.extend(results.iter().map(|&(ty, shape)| ValueData { ty, shape, node: id }));
         self.nodes.push(Node { kind, operands: (start, operands.len() as u32), first, results: results.len() as u32 });
-        let (nodes, pool, values) = (&self.nodes, &self.operands, &self.values);
-        self.known.insert_unique(hash, id, |&id| {
-            let node = &nodes[id.index()];
-            let (start, len) = node.operands;
-            let results: Vec<(T, ShapeId)> =
-                node.results().map(|v| (values[v.index()].ty, values[v.index()].shape)).collect();
-            let mut hasher = FxHasher::default();
-            (node.kind, &pool[start as usize..(start + len) as usize], &results[..]).hash(&mut hasher);
-            hasher.finish()
-        });
+        self.known.insert_unique(spread(hash), (hash, id), |&(hash, _)| spread(hash));
         self.note_origins(id);
         first
     }
+}
+
+/// A hash of 64 bits from one of 32: a table looks at the lowest and the highest of them.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 impl Graph<ValueType> {

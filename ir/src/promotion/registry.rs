@@ -6,7 +6,8 @@
 use super::policy::BUILT_IN;
 use super::system::{Rules, System, Table};
 use crate::error::{Error, ErrorCode, Result};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use crate::lock::Mutex;
+use std::sync::OnceLock;
 
 /// How many systems users can add.
 pub const USER_SYSTEMS: usize = 128;
@@ -52,7 +53,7 @@ pub(super) fn add(name: &str, joins: Table, rules: Rules) -> Result<u8> {
         return Err(Error::new(ErrorCode::Promotion, headline)
             .help("use letters, digits and `_`: graphs are printed and read with it"));
     }
-    let _adding = ADDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _adding = ADDING.lock();
     if let Some(number) = named(name) {
         let known = system(number);
         if known.joins == joins && known.rules == rules {

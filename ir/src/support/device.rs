@@ -7,10 +7,11 @@
 
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
+use crate::lock::Mutex;
 use crate::op::Op;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{MutexGuard, OnceLock};
 
 /// How many devices users can describe.
 pub const USER_DEVICES: usize = 128;
@@ -102,7 +103,7 @@ static GPU: [[Description; NUMBERS]; 2] = {
 static USERS: Mutex<Vec<Device>> = Mutex::new(Vec::new());
 
 fn users() -> MutexGuard<'static, Vec<Device>> {
-    USERS.lock().unwrap_or_else(PoisonError::into_inner)
+    USERS.lock()
 }
 
 impl Description {

@@ -6,9 +6,9 @@
 
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
+use crate::lock::Mutex;
 use crate::place::Place;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 /// A declaration of the dtypes that a function or a scope takes, and where it was made.
 ///
@@ -99,7 +99,7 @@ impl Restrictions {
             return self;
         }
         let chain = Chain { restriction, dtypes, outer: self };
-        let mut chains = CHAINS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chains = CHAINS.lock();
         if let Some(known) = chains.iter().find(|known| ***known == chain) {
             return Restrictions(Some(known));
         }

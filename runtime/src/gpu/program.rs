@@ -222,7 +222,7 @@ impl Program {
     }
 
     fn check(&self, arguments: &[Argument<'_>], outputs: &[Output<'_>]) -> Result<()> {
-        self.plan.check(arguments, outputs)?;
+        self.plan.check(arguments.iter().map(Argument::len), outputs)?;
         for (index, argument) in arguments.iter().enumerate() {
             match argument {
                 Argument::Gpu(memory) if !Arc::ptr_eq(memory.gpu(), &self.gpu) => {

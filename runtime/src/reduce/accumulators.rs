@@ -209,8 +209,8 @@ unsafe fn meet(
     if extents.contains(&0) {
         return Ok(());
     }
-    let mut pointers: SmallVec<[*mut u8; 8]> = SmallVec::new();
-    let mut steps: SmallVec<[isize; 16]> = SmallVec::new();
+    let mut pointers: SmallVec<[*mut u8; 12]> = SmallVec::new();
+    let mut steps: SmallVec<[isize; 36]> = SmallVec::new();
     for operand in 0..3 {
         for array in arrays {
             pointers.push(array.pointer.wrapping_add(at(array.size)[operand]));

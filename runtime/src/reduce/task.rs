@@ -9,6 +9,9 @@ use ndjit_ir::Result;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
 
+/// Operands of a kernel that need no allocation: as many as reductions of a few arrays have that take several steps at once.
+const OPERANDS: usize = 32;
+
 /// A tile of a reduction being run.
 pub struct Task<'a> {
     pub reducer: &'a Reducer,
@@ -167,7 +170,7 @@ impl Task<'_> {
         // caller vouches for, and its accumulator, which this task owns; each is read and written at the same index, and
         // along the steps in order, because no loop of a kernel is reordered. Along the loop that vectors lie along,
         // accumulators are contiguous, and inputs move as in the nest.
-        unsafe { kernel.call(&addresses.pointers, &extents, &addresses.strides, operands.literals) }
+        unsafe { kernel.call(&addresses.pointers, &extents, addresses.strides.as_flattened(), operands.literals) }
     }
 }
 
@@ -181,20 +184,22 @@ impl AtOnce {
 struct Addresses {
     order: [Loop; ACCUMULATE_LOOPS],
     at_once: AtOnce,
-    pointers: SmallVec<[*mut u8; 12]>,
-    strides: SmallVec<[isize; 64]>,
+    pointers: SmallVec<[*mut u8; OPERANDS]>,
+    strides: SmallVec<[[isize; ACCUMULATE_LOOPS]; OPERANDS]>,
 }
 
 impl Addresses {
     /// An operand: that of the index `number` of those taken at once, with its strides from index to index.
     fn push(&mut self, mut start: *mut u8, strides: [isize; ACCUMULATE_LOOPS], number: usize) {
-        for (index, stride) in self.order.into_iter().zip(strides) {
+        let mut all = strides;
+        for (index, stride) in self.order.into_iter().zip(&mut all) {
             let taken = self.at_once.of(index);
             if taken > 1 {
                 start = start.wrapping_offset(stride.wrapping_mul(number as isize));
             }
-            self.strides.push(stride.wrapping_mul(taken as isize));
+            *stride = stride.wrapping_mul(taken as isize);
         }
+        self.strides.push(all);
         self.pointers.push(start);
     }
 }

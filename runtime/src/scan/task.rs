@@ -235,7 +235,7 @@ impl Task<'_> {
         if extents.contains(&0) {
             return Ok(());
         }
-        let (pointers, strides): (SmallVec<[*mut u8; 8]>, SmallVec<[[isize; SCAN_LOOPS]; 8]>) = places.unzip();
+        let (pointers, strides): (SmallVec<[*mut u8; 16]>, SmallVec<[[isize; SCAN_LOOPS]; 16]>) = places.unzip();
         let literals = if kernel.nest().literals.is_empty() { &[] } else { self.operands.literals };
         // SAFETY: numbers of operands, loops and literals are the nest's; the caller's promise.
         unsafe { kernel.call(&pointers, &extents, strides.as_flattened(), literals) }

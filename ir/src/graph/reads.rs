@@ -1,0 +1,31 @@
+//! How often nodes of graphs are looked at, counted in debug builds: what is done with a graph of twice as many nodes is to be twice as much.
+
+use std::cell::Cell;
+
+thread_local! {
+    static READS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How often the calling thread has looked at a node of a graph since it began; 0 in release builds.
+///
+/// ```
+/// use ndjit_ir::graph::{Graph, reads};
+/// use ndjit_ir::{DType, Shape};
+///
+/// let mut graph: Graph<DType> = Graph::new();
+/// let x = graph.param(DType::F32, &Shape::scalar());
+/// let before = reads();
+/// graph.node(graph.producer(x));
+/// assert_eq!(reads() - before, if cfg!(debug_assertions) { 2 } else { 0 });
+/// ```
+pub fn reads() -> u64 {
+    READS.get()
+}
+
+/// Counts a look at a node.
+#[inline(always)]
+pub(super) fn count() {
+    if cfg!(debug_assertions) {
+        READS.set(READS.get() + 1);
+    }
+}
