@@ -1,5 +1,6 @@
 //! This machine, as the code generator and the runtime see it.
 
+use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{clif, x64};
 use ndjit_ir::Result;
 use ndjit_runtime::kernels;
@@ -20,7 +21,7 @@ pub struct Host {
     pub target: String,
     /// The processor's features that the code generator may use, by its names: `has_avx2`.
     pub features: Vec<&'static str>,
-    /// Bits of the widest vectors that kernels use: 512 with AVX-512, else 128.
+    /// Bits of the widest vectors that kernels use: 512 with AVX-512, 256 with AVX2, else 128.
     pub vector_bits: usize,
     /// How many threads a call may use, where it is not told otherwise.
     pub threads: usize,
@@ -53,7 +54,7 @@ pub fn host() -> Result<Host> {
     Ok(Host {
         target: isa.triple().to_string(),
         features,
-        vector_bits: if x64::is_supported() { x64::BITS as usize } else { 128 },
+        vector_bits: x64::Set::of(VectorWidth::Widest).map_or(128, |set| set.bits() as usize),
         threads: available_parallelism().map_or(1, usize::from),
         notice: ndjit_runtime::code::notice(),
         kernels: compiled.misses,

@@ -35,7 +35,7 @@ fn small_programs_of_everything() {
 fn many_small_programs_fused_and_vectorised() {
     let matrix = Matrix {
         fuse: &[true],
-        vector: &[VectorWidth::Bits128, VectorWidth::Widest],
+        vector: &[VectorWidth::Bits128, VectorWidth::Bits256, VectorWidth::Widest],
         threads: &[1],
         strided: &[false, true],
     };

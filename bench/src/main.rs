@@ -41,7 +41,7 @@ struct Arguments {
     /// Numbers of threads.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
-    /// Vectors: `widest`, `128` or `scalar`.
+    /// Vectors: `widest`, `256`, `128` or `scalar`.
     #[arg(long, default_value = "widest", value_parser = width)]
     width: VectorWidth,
     /// The largest number of elements.
@@ -105,9 +105,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn width(name: &str) -> Result<VectorWidth, String> {
     match name {
         "widest" => Ok(VectorWidth::Widest),
+        "256" => Ok(VectorWidth::Bits256),
         "128" => Ok(VectorWidth::Bits128),
         "scalar" => Ok(VectorWidth::Scalar),
-        _ => Err("`widest`, `128` or `scalar`".to_owned()),
+        _ => Err("`widest`, `256`, `128` or `scalar`".to_owned()),
     }
 }
 

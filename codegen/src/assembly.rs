@@ -27,7 +27,7 @@ pub fn assembly(
     width: VectorWidth,
 ) -> Result<Vec<Line>> {
     if let Some(code) = x64::emit_here(nest, form, width)? {
-        let heading = format!("; {} bytes for {} with AVX-512", code.bytes.len(), isa.triple());
+        let heading = format!("; {} bytes for {} with {}", code.bytes.len(), isa.triple(), code.set.name());
         return Ok(disassembly(nest, ops, Line::plain(heading), &code.bytes, &code.places));
     }
     let kernel = emit(nest, isa, ClifOptions { vector: width.is_vector(), form, located: true })?;

@@ -15,14 +15,17 @@ pub enum VectorWidth {
     Scalar,
     /// Those of registers of 128 bits, which every machine has.
     Bits128,
-    /// Those of the machine's widest registers, where that is faster and there is code for them.
+    /// Those of registers of 256 bits, where there is code for them: on x86-64 with AVX2 and FMA.
+    Bits256,
+    /// Those of the machine's widest registers, where that is faster and there is code for them: AVX-512, else AVX2, else 128 bits.
     #[default]
     Widest,
 }
 
 impl VectorWidth {
     /// All, from narrow to wide.
-    pub const ALL: [VectorWidth; 3] = [VectorWidth::Scalar, VectorWidth::Bits128, VectorWidth::Widest];
+    pub const ALL: [VectorWidth; 4] =
+        [VectorWidth::Scalar, VectorWidth::Bits128, VectorWidth::Bits256, VectorWidth::Widest];
 
     /// Whether there are vector instructions.
     pub const fn is_vector(self) -> bool {

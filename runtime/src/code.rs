@@ -183,7 +183,7 @@ impl Kernel {
 
     /// Whether it is machine code for registers of more than 128 bits.
     pub(crate) fn is_wide(&self) -> bool {
-        matches!(&self.code, Code::Machine(machine) if machine.width == VectorWidth::Widest)
+        matches!(&self.code, Code::Machine(machine) if matches!(machine.width, VectorWidth::Bits256 | VectorWidth::Widest))
     }
 
     /// Its parts, if it reduces or scans.
@@ -288,7 +288,7 @@ fn note_refusal(error: &ModuleError) {
 /// Machine code of an expanded nest; `None` where executable memory is refused.
 fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, width: VectorWidth, form: Form) -> Result<Option<Machine>> {
     let (function, constants, width) = match x64::emit_here(nest, form, width)? {
-        Some(x64::Code { bytes, constants, .. }) => (Function::Bytes(bytes), constants, VectorWidth::Widest),
+        Some(x64::Code { bytes, constants, set, .. }) => (Function::Bytes(bytes), constants, set.width()),
         None => {
             let vector = width.is_vector() && !matches!(form, Form::Steps { .. });
             let options = ClifOptions { vector, form, located: false };

@@ -99,7 +99,9 @@ fn copy() -> Result<()> {
 fn code(stage: Stage, width: VectorWidth) -> Result<()> {
     // Elsewhere registers and instructions are others.
     #[cfg(all(target_arch = "x86_64", unix))]
-    if std::is_x86_feature_detected!("avx2") && (width == VectorWidth::Bits128 || ndjit_codegen::x64::is_supported()) {
+    if std::is_x86_feature_detected!("avx2")
+        && (width == VectorWidth::Bits128 || ndjit_codegen::x64::Set::Avx512.is_supported())
+    {
         let f = jit(|x: Expr, y: Expr| ndjit::abs(x) * 2 + y).vector(width);
         f.call((&[1.0f32, -2.0, 3.0], &[10.0f32, 20.0, 30.0]))?;
         println!("{}", f.explain(stage));

@@ -12,7 +12,7 @@ pub(crate) struct Constants {
     pub(crate) cells: Vec<Cell>,
     known: FxHashMap<Cell, i32>,
     tables: FxHashMap<Arc<Table>, i32>,
-    vectors: FxHashMap<[u8; 64], i32>,
+    vectors: FxHashMap<Vec<u8>, i32>,
 }
 
 impl Constants {
@@ -26,13 +26,15 @@ impl Constants {
         })
     }
 
-    /// The offset of a vector of 512 bits.
-    pub(crate) fn vector(&mut self, bytes: [u8; 64]) -> i32 {
+    /// The offset of a vector of several times 16 bytes.
+    pub(crate) fn vector(&mut self, bytes: &[u8]) -> i32 {
+        if let Some(&known) = self.vectors.get(bytes) {
+            return known;
+        }
         let next = self.cells.len() as i32 * CELL;
-        *self.vectors.entry(bytes).or_insert_with(|| {
-            self.cells.extend(bytes.as_chunks::<16>().0.iter().map(|&chunk| Cell(chunk)));
-            next
-        })
+        self.cells.extend(bytes.as_chunks::<16>().0.iter().map(|&chunk| Cell(chunk)));
+        self.vectors.insert(bytes.to_vec(), next);
+        next
     }
 
     /// The offset of a table's entries, one after the other in their stored size.

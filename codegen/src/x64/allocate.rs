@@ -3,18 +3,25 @@
 //!
 //! A value that can be loaded again from where it came is dropped without being written. What happens out of the way may use all
 //! registers and puts back what it took.
+//!
+//! Registers have numbers: those of vectors from 0 on, as many as the set has, those of masks after 32.
 
-use super::assembler::{Address, Assembler, Operand, When};
+mod branches;
+
+use super::assembler::{Address, Assembler, Operand};
 use super::forms::{self, Form, Memory, Size};
 use super::frame::{Frame, POINTERS};
-use super::inst::{Base, Class, Element, If, Inst, Kind, Place, V, Values};
+use super::inst::{Base, Class, Element, Inst, Kind, Place, V, Values};
 use super::liveness::note_uses;
+use super::moves;
+use super::partial;
+use super::set::Set;
 use iced_x86::{Code, Register};
 use ndjit_ir::PrimType;
 use smallvec::{SmallVec, smallvec};
 
 /// Vector registers, then mask registers.
-const VECTORS: u8 = 32;
+pub(super) const VECTORS: u8 = 32;
 const ALL: usize = 40;
 const NONE: u8 = u8::MAX;
 
@@ -28,6 +35,8 @@ struct State {
     slot: Vec<Option<i32>>,
     /// Slots that no value has any more.
     free: Vec<i32>,
+    /// The same, since the instruction at hand, which may read them after something else was evicted.
+    freed: Vec<i32>,
     /// Registers that must keep what they hold: those of pinned values, of results of what is out of the way.
     fixed: u64,
 }
@@ -71,7 +80,14 @@ impl<'a> Allocator<'a> {
                 holds[pinned as usize] = Some(V(n));
             }
         }
-        let state = State { holds, register, slot: vec![None; values.len()], free: Vec::new(), fixed: reserved };
+        let state = State {
+            holds,
+            register,
+            slot: vec![None; values.len()],
+            free: Vec::new(),
+            freed: Vec::new(),
+            fixed: reserved,
+        };
         Allocator { values, frame, code, uses, state, busy: 0, position: 0, failed: false }
     }
 
@@ -80,6 +96,8 @@ impl<'a> Allocator<'a> {
         for inst in insts {
             self.code.located = inst.located;
             self.busy = 0;
+            let freed = std::mem::take(&mut self.state.freed);
+            self.state.free.extend(freed);
             let at = self.position;
             self.position += 1;
             match &inst.kind {
@@ -170,9 +188,9 @@ impl<'a> Allocator<'a> {
             Kind::Fma(ty) => self.fma(inst, *ty, at),
             Kind::Copy => {
                 let from = self.in_register(inst.args[0], at);
+                let held = inst.result.map_or(NONE, |result| self.state.register[result.0 as usize]);
                 self.release(inst, at);
                 if let Some(result) = inst.result {
-                    let held = self.state.register[result.0 as usize];
                     let to = if held == NONE { self.define(result, at, Some(from)) } else { held };
                     if to != from {
                         self.copy(to, from);
@@ -180,21 +198,31 @@ impl<'a> Allocator<'a> {
                     self.defined(result);
                 }
             }
-            Kind::Load(form, element) => {
+            Kind::Load(form, element, part) => {
                 let address = self.element(*element);
                 self.release(inst, at);
                 if let Some(result) = inst.result {
                     let to = self.define(result, at, None);
-                    let to = Operand::Register(name(to, form.operands[0]));
-                    self.write(*form, &[to, Operand::Memory(address)], mask, inst.zeroing);
+                    match part {
+                        Some(part) => partial::load(self.code, self.frame, *form, (address, *element), *part, to),
+                        None => {
+                            let to = Operand::Register(name(to, form.operands[0]));
+                            self.write(*form, &[to, Operand::Memory(address)], mask, inst.zeroing);
+                        }
+                    }
                     self.defined(result);
                 }
             }
-            Kind::Store(form, element) => {
+            Kind::Store(form, element, part) => {
                 let value = self.in_register(inst.args[0], at);
                 let address = self.element(*element);
-                let value = Operand::Register(name(value, form.operands[0]));
-                self.write(*form, &[Operand::Memory(address), value], mask, false);
+                match part {
+                    Some(part) => partial::store(self.code, self.frame, *form, (address, *element), *part, value),
+                    None => {
+                        let value = Operand::Register(name(value, form.operands[0]));
+                        self.write(*form, &[Operand::Memory(address), value], mask, false);
+                    }
+                }
                 self.release(inst, at);
             }
             Kind::Gather(ty, offset) => self.gather(inst, *ty, *offset, at),
@@ -205,11 +233,11 @@ impl<'a> Allocator<'a> {
     /// A product and sum: the result takes the register of an operand that is not used any more, if there is one.
     fn fma(&mut self, inst: &Inst, ty: PrimType, at: u32) {
         let (Some(result), &[a, b, c]) = (inst.result, &inst.args[..]) else { return };
-        let [first_second, first_third, sum] = forms::fma(ty);
+        let (set, whole) = (self.set(), Size::whole(self.set()));
+        let [first_second, first_third, sum] = forms::fma(set, ty);
         let dies = |s: &Self, v: V| {
             s.state.register[v.0 as usize] != NONE && s.values.get(v).pinned.is_none() && !s.is_used_after(v, at)
         };
-        let memory = Memory::Broadcast(ty.bits());
         // The form, what the result replaces, the second and the third operand, which may be in memory.
         let (form, tied, second, third) = if dies(self, c) {
             let swap = self.state.register[a.0 as usize] == NONE;
@@ -221,10 +249,10 @@ impl<'a> Allocator<'a> {
         } else {
             (sum, c, a, b)
         };
-        let second = self.operand(second, Size::Zmm, Memory::No, at);
-        let third = self.operand(third, Size::Zmm, memory, at);
+        let second = self.operand(second, whole, Memory::No, at);
+        let third = self.operand(third, whole, form.memory, at);
         let to = self.tie(inst, result, tied, at);
-        self.write(form, &[Operand::Register(name(to, Size::Zmm)), second, third], NONE, false);
+        self.write(form, &[Operand::Register(name(to, whole)), second, third], NONE, false);
         self.defined(result);
     }
 
@@ -233,104 +261,42 @@ impl<'a> Allocator<'a> {
         let index = self.in_register(inst.args[0], at);
         // The result must not be the index: it is taken before that is let go of.
         let to = self.define(result, at, None);
-        let mask = self.take(Class::Mask, at);
+        let class = Class::of(self.set(), PrimType::Bool);
+        let mask = self.take(class, at);
         self.busy |= 1 << mask;
         self.release(inst, at);
-        let k = Operand::Register(name(mask, Size::Mask));
-        self.write(forms::equal_masks(), &[k, k, k], NONE, false);
-        let (code, size) = match ty.bits() {
-            32 => (Code::EVEX_Vgatherdps_zmm_k1_vm32z, Size::Zmm),
-            _ => (Code::EVEX_Vgatherdpd_zmm_k1_vm32y, Size::Ymm),
-        };
-        let whole = Operand::Register(name(to, Size::Zmm));
-        // What it held before is not waited for.
-        self.code.add(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, &[whole; 3]);
-        let address = Address {
+        let address = |size: Size| Address {
             base: POINTERS.constants,
             index: name(index, size),
             scale: ty.bytes() as u32,
             offset,
             broadcast: false,
         };
-        self.code.masked(code, &[whole, Operand::Memory(address)], name(mask, Size::Mask), false);
+        let whole = Operand::Register(name(to, Size::whole(self.set())));
+        match self.set() {
+            Set::Avx512 => {
+                let k = Operand::Register(name(mask, Size::Mask));
+                self.write(forms::equal_masks(), &[k, k, k], NONE, false);
+                let (code, size) = match ty.bits() {
+                    32 => (Code::EVEX_Vgatherdps_zmm_k1_vm32z, Size::Zmm),
+                    _ => (Code::EVEX_Vgatherdpd_zmm_k1_vm32y, Size::Ymm),
+                };
+                // What it held before is not waited for.
+                self.code.add(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, &[whole; 3]);
+                self.code.masked(code, &[whole, Operand::Memory(address(size))], name(mask, Size::Mask), false);
+            }
+            Set::Avx2 => {
+                let ones = Operand::Register(name(mask, Size::Ymm));
+                self.code.add(Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256, &[ones; 3]);
+                let (code, size) = match ty.bits() {
+                    32 => (Code::VEX_Vgatherdps_ymm_vm32y_ymm, Size::Ymm),
+                    _ => (Code::VEX_Vgatherdpd_ymm_vm32x_ymm, Size::Xmm),
+                };
+                self.code.add(Code::VEX_Vpxor_ymm_ymm_ymmm256, &[whole; 3]);
+                self.code.add(code, &[whole, Operand::Memory(address(size)), ones]);
+            }
+        }
         self.defined(result);
-    }
-
-    /// Results become what they are by default; what is out of the way is done if the mask is set anywhere.
-    fn branch(&mut self, inst: &Inst, inner: &If, at: u32) {
-        let mask = self.in_register(inst.args[0], at);
-        let fixed = self.state.fixed;
-        for &(result, default) in &inner.results {
-            let to = if self.state.register[default.0 as usize] == NONE {
-                let to = self.define(result, at, None);
-                self.load(default, to);
-                to
-            } else {
-                let from = self.state.register[default.0 as usize];
-                self.busy |= 1 << from;
-                let once = inner.results.iter().filter(|&&(_, other)| other == default).count() == 1;
-                let dies = once && !self.is_used_after(default, at) && !self.is_pinned(default);
-                if dies && self.pinned(result).is_none() {
-                    self.forget(default);
-                    self.hold(result, from);
-                    from
-                } else {
-                    let to = self.define(result, at, None);
-                    self.copy(to, from);
-                    to
-                }
-            };
-            self.state.fixed |= 1 << to;
-        }
-        let code = match inner.lanes {
-            0..=8 => Code::VEX_Kortestb_kr_kr,
-            9..=16 => Code::VEX_Kortestw_kr_kr,
-            17..=32 => Code::VEX_Kortestd_kr_kr,
-            _ => Code::VEX_Kortestq_kr_kr,
-        };
-        let k = Operand::Register(name(mask, Size::Mask));
-        self.code.add(code, &[k, k]);
-        let (cold, merge) = (self.code.label(), self.code.label());
-        self.code.jump(When::NotEqual, cold);
-        self.code.bind(merge);
-        let located = self.code.located;
-        self.busy = 0;
-        self.release(inst, at);
-
-        let before = self.state.clone();
-        self.code.begin_cold();
-        self.code.bind(cold);
-        self.run(&inner.cold);
-        self.put_back(&before);
-        self.code.jump(When::Always, merge);
-        self.code.end_cold();
-        self.state = before;
-        self.state.fixed = fixed;
-        self.busy = 0;
-        self.code.located = located;
-        for &(result, _) in &inner.results {
-            self.defined(result);
-        }
-        // What was used for the last time here, or out of the way.
-        inner.results.iter().for_each(|&(_, default)| self.consume(default, at));
-        let held: Vec<V> = self.state.holds.iter().flatten().copied().collect();
-        for v in held {
-            if !self.is_pinned(v) && self.uses[v.0 as usize].is_empty() {
-                self.forget(v);
-            }
-        }
-    }
-
-    /// Loads into registers what they held before.
-    fn put_back(&mut self, before: &State) {
-        for register in 0..ALL {
-            let Some(v) = before.holds[register] else { continue };
-            if self.state.holds[register] == Some(v) || (!self.is_pinned(v) && self.uses[v.0 as usize].is_empty()) {
-                continue;
-            }
-            // Whatever was evicted was written, or is known.
-            self.load(v, register as u8);
-        }
     }
 
     /// An argument as an operand; from memory where the form takes it and no register is free.
@@ -440,7 +406,7 @@ impl<'a> Allocator<'a> {
         }
         self.state.register[n] = NONE;
         if let Some(slot) = self.state.slot[n].take() {
-            self.state.free.push(slot);
+            self.state.freed.push(slot);
         }
     }
 
@@ -475,23 +441,23 @@ impl<'a> Allocator<'a> {
     }
 
     fn has_free(&self, class: Class) -> bool {
-        registers(class).any(|r| self.is_free(r))
+        registers(self.set(), class).any(|r| self.is_free(r))
     }
 
     /// A register that nobody holds, or that was taken from the value whose next use is farthest.
     fn take(&mut self, class: Class, at: u32) -> u8 {
-        if let Some(free) = registers(class).find(|&r| self.is_free(r)) {
+        if let Some(free) = registers(self.set(), class).find(|&r| self.is_free(r)) {
             return free;
         }
         let next = |s: &Self, v: V| s.uses[v.0 as usize].iter().rev().find(|&&next| next > at).copied();
-        let evictable = registers(class).filter(|&r| (self.state.fixed | self.busy) & (1 << r) == 0);
+        let evictable = registers(self.set(), class).filter(|&r| (self.state.fixed | self.busy) & (1 << r) == 0);
         let farthest = evictable.max_by_key(|&r| {
             let v = self.state.holds[r as usize];
             v.and_then(|v| next(self, v)).unwrap_or(u32::MAX)
         });
         let register = farthest.unwrap_or_else(|| {
             self.failed = true;
-            registers(class).start
+            registers(self.set(), class).start
         });
         if let Some(v) = self.state.holds[register as usize].take() {
             self.spill(v);
@@ -524,8 +490,9 @@ impl<'a> Allocator<'a> {
         if register >= VECTORS {
             self.code.add(Code::VEX_Kmovq_m64_kr, &[memory, Operand::Register(name(register, Size::Mask))]);
         } else {
-            let register = Operand::Register(name(register, Size::Zmm));
-            self.code.add(Code::EVEX_Vmovups_zmmm512_k1z_zmm, &[memory, register]);
+            let [_, store, _] = moves::whole(self.set());
+            let register = Operand::Register(name(register, Size::whole(self.set())));
+            self.code.add(store, &[memory, register]);
         }
     }
 
@@ -538,9 +505,13 @@ impl<'a> Allocator<'a> {
     fn copy(&mut self, to: u8, from: u8) {
         let (code, size) = match to >= VECTORS {
             true => (Code::VEX_Kmovq_kr_km64, Size::Mask),
-            false => (Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, Size::Zmm),
+            false => (moves::whole(self.set())[2], Size::whole(self.set())),
         };
         self.code.add(code, &[Operand::Register(name(to, size)), Operand::Register(name(from, size))]);
+    }
+
+    fn set(&self) -> Set {
+        self.frame.set
     }
 
     fn address(&self, place: Place) -> Address {
@@ -564,22 +535,22 @@ pub(super) fn load(code: &mut Assembler, frame: &Frame, place: Place, register: 
         return code.add(Code::VEX_Kmovq_kr_km64, &[Operand::Register(name(register, Size::Mask)), memory]);
     }
     let form = match place.broadcast {
-        Some(bits) => forms::broadcast(bits).code,
-        None => Code::EVEX_Vmovups_zmm_k1z_zmmm512,
+        Some(bits) => moves::broadcast(frame.set, bits).code,
+        None => moves::whole(frame.set)[0],
     };
-    code.add(form, &[Operand::Register(name(register, Size::Zmm)), memory]);
+    code.add(form, &[Operand::Register(name(register, Size::whole(frame.set))), memory]);
 }
 
 /// The numbers of a class's registers.
-fn registers(class: Class) -> std::ops::Range<u8> {
+fn registers(set: Set, class: Class) -> std::ops::Range<u8> {
     match class {
-        Class::Vector => 0..VECTORS,
+        Class::Vector => 0..set.registers(),
         Class::Mask => VECTORS + 1..ALL as u8,
     }
 }
 
 /// The name of a register by its number.
-fn name(register: u8, size: Size) -> Register {
+pub(super) fn name(register: u8, size: Size) -> Register {
     let (first, number) = match size {
         Size::Xmm => (Register::XMM0, register),
         Size::Ymm => (Register::YMM0, register),

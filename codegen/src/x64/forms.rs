@@ -1,5 +1,6 @@
-//! Machine instructions of primitives: for each primitive and type the instruction that does it on a whole register, as data.
+//! Machine instructions of primitives: for each primitive and type the instruction of each set that does it on a whole register, as data.
 
+use super::set::Set;
 use iced_x86::Code::{self, *};
 use ndjit_ir::PrimType::{self, *};
 use ndjit_ir::body::Prim;
@@ -23,6 +24,22 @@ pub(super) enum Size {
     Mask,
 }
 
+impl Size {
+    /// The names of all of a set's vector register, of half of it, and of a quarter and less: AVX-512's are given.
+    pub(super) const fn of(self, set: Set) -> Size {
+        match (set, self) {
+            (Set::Avx2, Size::Zmm) => Size::Ymm,
+            (Set::Avx2, Size::Ymm) => Size::Xmm,
+            (Set::Avx2, Size::Xmm | Size::Mask) | (Set::Avx512, _) => self,
+        }
+    }
+
+    /// A whole register.
+    pub(super) const fn whole(set: Set) -> Size {
+        Size::Zmm.of(set)
+    }
+}
+
 /// What an operand can be, beside a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
@@ -33,53 +50,70 @@ pub(super) enum Memory {
     Broadcast(u32),
 }
 
-const ZMM: [Size; 3] = [Size::Zmm; 3];
-const MASKS: [Size; 3] = [Size::Mask; 3];
-const COMPARE: [Size; 3] = [Size::Mask, Size::Zmm, Size::Zmm];
-
-const fn form(code: Code, operands: [Size; 3], memory: Memory) -> Form {
+pub(super) const fn form(code: Code, operands: [Size; 3], memory: Memory) -> Form {
     Form { code, operands, memory }
 }
 
-/// On vectors, with memory of elements of `bits` bits; instructions on narrower ones take whole vectors alone.
-const fn vector(code: Code, bits: u32) -> Form {
-    form(code, ZMM, if bits < 32 { Memory::Whole } else { Memory::Broadcast(bits) })
+/// On vectors. AVX-512 takes elements of 32 and 64 bits from memory for all lanes, too.
+pub(super) const fn vector(set: Set, code: Code, bits: u32) -> Form {
+    let memory = match set {
+        Set::Avx512 if bits >= 32 => Memory::Broadcast(bits),
+        Set::Avx512 | Set::Avx2 => Memory::Whole,
+    };
+    form(code, [Size::whole(set); 3], memory)
 }
 
 const fn masks(code: Code) -> Form {
-    form(code, MASKS, Memory::No)
+    form(code, [Size::Mask; 3], Memory::No)
 }
 
-/// From vectors of one size to another.
-const fn convert(code: Code, to: Size, from: Size) -> Form {
-    form(code, [to, from, from], Memory::No)
+/// A row of a table: the instruction of AVX-512, that of AVX2, `_` where there is none.
+macro_rules! code {
+    ($set:expr, $wide:ident | _) => {
+        match $set {
+            Set::Avx512 => Some($wide),
+            Set::Avx2 => None,
+        }
+    };
+    ($set:expr, $wide:ident | $narrow:ident) => {
+        match $set {
+            Set::Avx512 => Some($wide),
+            Set::Avx2 => Some($narrow),
+        }
+    };
 }
 
-/// The form of a type, which is in one of its rows.
+/// The form of a type, which is in one of the rows.
 macro_rules! by_type {
-    ($ty:expr; $($variant:ident => $code:ident),* $(,)?) => {
+    ($set:expr, $ty:expr; $($variant:ident => $wide:ident | $narrow:tt),* $(,)?) => {
         match $ty {
-            $($variant => Some(vector($code, $variant.bits())),)*
+            $($variant => code!($set, $wide | $narrow).map(|code| vector($set, code, $variant.bits())),)*
             _ => None,
         }
     };
 }
 
+/// From vectors of one size to another, as they are with AVX-512.
+macro_rules! convert {
+    ($set:expr, $wide:ident | $narrow:tt, $to:ident, $from:ident) => {
+        code!($set, $wide | $narrow).map(|code| {
+            let from = Size::$from.of($set);
+            form(code, [Size::$to.of($set), from, from], Memory::No)
+        })
+    };
+}
+
 /// The form of a primitive that one instruction does, with its immediate; others [`select`](super::select) makes of several.
-pub(super) fn of(prim: Prim, from: PrimType, to: PrimType) -> Option<(Form, Option<u8>)> {
+pub(super) fn of(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Option<(Form, Option<u8>)> {
     if prim.signature() == ndjit_ir::body::Signature::Compare {
-        return compare(prim, from);
+        return compare(set, prim, from);
     }
-    if from == Bool {
-        let form = match prim {
-            Prim::And => masks(VEX_Kandq_kr_kr_kr),
-            Prim::Or => masks(VEX_Korq_kr_kr_kr),
-            Prim::Xor => masks(VEX_Kxorq_kr_kr_kr),
-            Prim::Not => masks(VEX_Knotq_kr_kr),
-            _ => return None,
-        };
-        return Some((form, None));
-    }
+    let from = match (set, from) {
+        (Set::Avx512, Bool) => return of_masks(prim).map(|form| (form, None)),
+        // Lanes of ones or zeros.
+        (Set::Avx2, Bool) => I32,
+        _ => from,
+    };
     let immediate = match prim {
         Prim::Fround => Some(8),
         Prim::Ffloor => Some(9),
@@ -88,107 +122,131 @@ pub(super) fn of(prim: Prim, from: PrimType, to: PrimType) -> Option<(Form, Opti
         _ => None,
     };
     let form = match prim {
-        Prim::Fadd => {
-            by_type!(from; F32 => EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er, F64 => EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er)
-        }
-        Prim::Fsub => {
-            by_type!(from; F32 => EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er, F64 => EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er)
-        }
-        Prim::Fmul => {
-            by_type!(from; F32 => EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er, F64 => EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er)
-        }
-        Prim::Fdiv => {
-            by_type!(from; F32 => EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er, F64 => EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er)
-        }
-        Prim::Fsqrt => {
-            by_type!(from; F32 => EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er, F64 => EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er)
-        }
-        Prim::Ffloor | Prim::Fceil | Prim::Ftrunc | Prim::Fround => {
-            by_type!(from; F32 => EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae, F64 => EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae)
-        }
-        Prim::Iadd => {
-            by_type!(from; I8 => EVEX_Vpaddb_zmm_k1z_zmm_zmmm512, I16 => EVEX_Vpaddw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Isub => {
-            by_type!(from; I8 => EVEX_Vpsubb_zmm_k1z_zmm_zmmm512, I16 => EVEX_Vpsubw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Imul => {
-            by_type!(from; I16 => EVEX_Vpmullw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Smulhi => by_type!(from; I16 => EVEX_Vpmulhw_zmm_k1z_zmm_zmmm512),
-        Prim::Umulhi => by_type!(from; I16 => EVEX_Vpmulhuw_zmm_k1z_zmm_zmmm512),
-        Prim::Smin => {
-            by_type!(from; I8 => EVEX_Vpminsb_zmm_k1z_zmm_zmmm512, I16 => EVEX_Vpminsw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Smax => {
-            by_type!(from; I8 => EVEX_Vpmaxsb_zmm_k1z_zmm_zmmm512, I16 => EVEX_Vpmaxsw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Umin => {
-            by_type!(from; I8 => EVEX_Vpminub_zmm_k1z_zmm_zmmm512, I16 => EVEX_Vpminuw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Umax => {
-            by_type!(from; I8 => EVEX_Vpmaxub_zmm_k1z_zmm_zmmm512, I16 => EVEX_Vpmaxuw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64)
-        }
+        Prim::Fadd => by_type!(set, from;
+            F32 => EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er | VEX_Vaddps_ymm_ymm_ymmm256,
+            F64 => EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er | VEX_Vaddpd_ymm_ymm_ymmm256),
+        Prim::Fsub => by_type!(set, from;
+            F32 => EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er | VEX_Vsubps_ymm_ymm_ymmm256,
+            F64 => EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er | VEX_Vsubpd_ymm_ymm_ymmm256),
+        Prim::Fmul => by_type!(set, from;
+            F32 => EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er | VEX_Vmulps_ymm_ymm_ymmm256,
+            F64 => EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er | VEX_Vmulpd_ymm_ymm_ymmm256),
+        Prim::Fdiv => by_type!(set, from;
+            F32 => EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er | VEX_Vdivps_ymm_ymm_ymmm256,
+            F64 => EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er | VEX_Vdivpd_ymm_ymm_ymmm256),
+        Prim::Fsqrt => by_type!(set, from;
+            F32 => EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er | VEX_Vsqrtps_ymm_ymmm256,
+            F64 => EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er | VEX_Vsqrtpd_ymm_ymmm256),
+        Prim::Ffloor | Prim::Fceil | Prim::Ftrunc | Prim::Fround => by_type!(set, from;
+            F32 => EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae | VEX_Vroundps_ymm_ymmm256_imm8,
+            F64 => EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae | VEX_Vroundpd_ymm_ymmm256_imm8),
+        Prim::Iadd => by_type!(set, from;
+            I8 => EVEX_Vpaddb_zmm_k1z_zmm_zmmm512 | VEX_Vpaddb_ymm_ymm_ymmm256,
+            I16 => EVEX_Vpaddw_zmm_k1z_zmm_zmmm512 | VEX_Vpaddw_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpaddd_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64 | VEX_Vpaddq_ymm_ymm_ymmm256),
+        Prim::Isub => by_type!(set, from;
+            I8 => EVEX_Vpsubb_zmm_k1z_zmm_zmmm512 | VEX_Vpsubb_ymm_ymm_ymmm256,
+            I16 => EVEX_Vpsubw_zmm_k1z_zmm_zmmm512 | VEX_Vpsubw_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpsubd_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64 | VEX_Vpsubq_ymm_ymm_ymmm256),
+        Prim::Imul => by_type!(set, from;
+            I16 => EVEX_Vpmullw_zmm_k1z_zmm_zmmm512 | VEX_Vpmullw_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32 | VEX_Vpmulld_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64 | _),
+        Prim::Smulhi => by_type!(set, from;
+            I16 => EVEX_Vpmulhw_zmm_k1z_zmm_zmmm512 | VEX_Vpmulhw_ymm_ymm_ymmm256),
+        Prim::Umulhi => by_type!(set, from;
+            I16 => EVEX_Vpmulhuw_zmm_k1z_zmm_zmmm512 | VEX_Vpmulhuw_ymm_ymm_ymmm256),
+        Prim::Smin => by_type!(set, from;
+            I8 => EVEX_Vpminsb_zmm_k1z_zmm_zmmm512 | VEX_Vpminsb_ymm_ymm_ymmm256,
+            I16 => EVEX_Vpminsw_zmm_k1z_zmm_zmmm512 | VEX_Vpminsw_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpminsd_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64 | _),
+        Prim::Smax => by_type!(set, from;
+            I8 => EVEX_Vpmaxsb_zmm_k1z_zmm_zmmm512 | VEX_Vpmaxsb_ymm_ymm_ymmm256,
+            I16 => EVEX_Vpmaxsw_zmm_k1z_zmm_zmmm512 | VEX_Vpmaxsw_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpmaxsd_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64 | _),
+        Prim::Umin => by_type!(set, from;
+            I8 => EVEX_Vpminub_zmm_k1z_zmm_zmmm512 | VEX_Vpminub_ymm_ymm_ymmm256,
+            I16 => EVEX_Vpminuw_zmm_k1z_zmm_zmmm512 | VEX_Vpminuw_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32 | VEX_Vpminud_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64 | _),
+        Prim::Umax => by_type!(set, from;
+            I8 => EVEX_Vpmaxub_zmm_k1z_zmm_zmmm512 | VEX_Vpmaxub_ymm_ymm_ymmm256,
+            I16 => EVEX_Vpmaxuw_zmm_k1z_zmm_zmmm512 | VEX_Vpmaxuw_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32 | VEX_Vpmaxud_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64 | _),
         // Counts of the width and more give 0, or the sign, as the primitives do.
-        Prim::Shl => {
-            by_type!(from; I16 => EVEX_Vpsllvw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpsllvq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Ushr => {
-            by_type!(from; I16 => EVEX_Vpsrlvw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Sshr => {
-            by_type!(from; I16 => EVEX_Vpsravw_zmm_k1z_zmm_zmmm512, I32 => EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::And => {
-            by_type!(from; I8 => EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, I16 => EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, I32 => EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Or => {
-            by_type!(from; I8 => EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, I16 => EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, I32 => EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vporq_zmm_k1z_zmm_zmmm512b64)
-        }
-        Prim::Xor => {
-            by_type!(from; I8 => EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, I16 => EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, I32 => EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, I64 => EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64)
-        }
+        Prim::Shl => by_type!(set, from;
+            I16 => EVEX_Vpsllvw_zmm_k1z_zmm_zmmm512 | _,
+            I32 => EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpsllvd_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpsllvq_zmm_k1z_zmm_zmmm512b64 | VEX_Vpsllvq_ymm_ymm_ymmm256),
+        Prim::Ushr => by_type!(set, from;
+            I16 => EVEX_Vpsrlvw_zmm_k1z_zmm_zmmm512 | _,
+            I32 => EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpsrlvd_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64 | VEX_Vpsrlvq_ymm_ymm_ymmm256),
+        Prim::Sshr => by_type!(set, from;
+            I16 => EVEX_Vpsravw_zmm_k1z_zmm_zmmm512 | _,
+            I32 => EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpsravd_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64 | _),
+        Prim::And => by_type!(set, from;
+            I8 => EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpand_ymm_ymm_ymmm256,
+            I16 => EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpand_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32 | VEX_Vpand_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64 | VEX_Vpand_ymm_ymm_ymmm256),
+        Prim::Or => by_type!(set, from;
+            I8 => EVEX_Vpord_zmm_k1z_zmm_zmmm512b32 | VEX_Vpor_ymm_ymm_ymmm256,
+            I16 => EVEX_Vpord_zmm_k1z_zmm_zmmm512b32 | VEX_Vpor_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpord_zmm_k1z_zmm_zmmm512b32 | VEX_Vpor_ymm_ymm_ymmm256,
+            I64 => EVEX_Vporq_zmm_k1z_zmm_zmmm512b64 | VEX_Vpor_ymm_ymm_ymmm256),
+        Prim::Xor => by_type!(set, from;
+            I8 => EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32 | VEX_Vpxor_ymm_ymm_ymmm256,
+            I16 => EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32 | VEX_Vpxor_ymm_ymm_ymmm256,
+            I32 => EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32 | VEX_Vpxor_ymm_ymm_ymmm256,
+            I64 => EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64 | VEX_Vpxor_ymm_ymm_ymmm256),
         Prim::Sext => match (from, to) {
-            (I8, I16) => Some(convert(EVEX_Vpmovsxbw_zmm_k1z_ymmm256, Size::Zmm, Size::Ymm)),
-            (I8, I32) => Some(convert(EVEX_Vpmovsxbd_zmm_k1z_xmmm128, Size::Zmm, Size::Xmm)),
-            (I8, I64) => Some(convert(EVEX_Vpmovsxbq_zmm_k1z_xmmm64, Size::Zmm, Size::Xmm)),
-            (I16, I32) => Some(convert(EVEX_Vpmovsxwd_zmm_k1z_ymmm256, Size::Zmm, Size::Ymm)),
-            (I16, I64) => Some(convert(EVEX_Vpmovsxwq_zmm_k1z_xmmm128, Size::Zmm, Size::Xmm)),
-            (I32, I64) => Some(convert(EVEX_Vpmovsxdq_zmm_k1z_ymmm256, Size::Zmm, Size::Ymm)),
+            (I8, I16) => convert!(set, EVEX_Vpmovsxbw_zmm_k1z_ymmm256 | VEX_Vpmovsxbw_ymm_xmmm128, Zmm, Ymm),
+            (I8, I32) => convert!(set, EVEX_Vpmovsxbd_zmm_k1z_xmmm128 | VEX_Vpmovsxbd_ymm_xmmm64, Zmm, Xmm),
+            (I8, I64) => convert!(set, EVEX_Vpmovsxbq_zmm_k1z_xmmm64 | VEX_Vpmovsxbq_ymm_xmmm32, Zmm, Xmm),
+            (I16, I32) => convert!(set, EVEX_Vpmovsxwd_zmm_k1z_ymmm256 | VEX_Vpmovsxwd_ymm_xmmm128, Zmm, Ymm),
+            (I16, I64) => convert!(set, EVEX_Vpmovsxwq_zmm_k1z_xmmm128 | VEX_Vpmovsxwq_ymm_xmmm64, Zmm, Xmm),
+            (I32, I64) => convert!(set, EVEX_Vpmovsxdq_zmm_k1z_ymmm256 | VEX_Vpmovsxdq_ymm_xmmm128, Zmm, Ymm),
             _ => None,
         },
         Prim::Zext => match (from, to) {
-            (I8, I16) => Some(convert(EVEX_Vpmovzxbw_zmm_k1z_ymmm256, Size::Zmm, Size::Ymm)),
-            (I8, I32) => Some(convert(EVEX_Vpmovzxbd_zmm_k1z_xmmm128, Size::Zmm, Size::Xmm)),
-            (I8, I64) => Some(convert(EVEX_Vpmovzxbq_zmm_k1z_xmmm64, Size::Zmm, Size::Xmm)),
-            (I16, I32) => Some(convert(EVEX_Vpmovzxwd_zmm_k1z_ymmm256, Size::Zmm, Size::Ymm)),
-            (I16, I64) => Some(convert(EVEX_Vpmovzxwq_zmm_k1z_xmmm128, Size::Zmm, Size::Xmm)),
-            (I32, I64) => Some(convert(EVEX_Vpmovzxdq_zmm_k1z_ymmm256, Size::Zmm, Size::Ymm)),
+            (I8, I16) => convert!(set, EVEX_Vpmovzxbw_zmm_k1z_ymmm256 | VEX_Vpmovzxbw_ymm_xmmm128, Zmm, Ymm),
+            (I8, I32) => convert!(set, EVEX_Vpmovzxbd_zmm_k1z_xmmm128 | VEX_Vpmovzxbd_ymm_xmmm64, Zmm, Xmm),
+            (I8, I64) => convert!(set, EVEX_Vpmovzxbq_zmm_k1z_xmmm64 | VEX_Vpmovzxbq_ymm_xmmm32, Zmm, Xmm),
+            (I16, I32) => convert!(set, EVEX_Vpmovzxwd_zmm_k1z_ymmm256 | VEX_Vpmovzxwd_ymm_xmmm128, Zmm, Ymm),
+            (I16, I64) => convert!(set, EVEX_Vpmovzxwq_zmm_k1z_xmmm128 | VEX_Vpmovzxwq_ymm_xmmm64, Zmm, Xmm),
+            (I32, I64) => convert!(set, EVEX_Vpmovzxdq_zmm_k1z_ymmm256 | VEX_Vpmovzxdq_ymm_xmmm128, Zmm, Ymm),
             _ => None,
         },
         Prim::Itrunc => match (from, to) {
-            (I16, I8) => Some(convert(EVEX_Vpmovwb_ymmm256_k1z_zmm, Size::Ymm, Size::Zmm)),
-            (I32, I8) => Some(convert(EVEX_Vpmovdb_xmmm128_k1z_zmm, Size::Xmm, Size::Zmm)),
-            (I64, I8) => Some(convert(EVEX_Vpmovqb_xmmm64_k1z_zmm, Size::Xmm, Size::Zmm)),
-            (I32, I16) => Some(convert(EVEX_Vpmovdw_ymmm256_k1z_zmm, Size::Ymm, Size::Zmm)),
-            (I64, I16) => Some(convert(EVEX_Vpmovqw_xmmm128_k1z_zmm, Size::Xmm, Size::Zmm)),
-            (I64, I32) => Some(convert(EVEX_Vpmovqd_ymmm256_k1z_zmm, Size::Ymm, Size::Zmm)),
+            (I16, I8) => convert!(set, EVEX_Vpmovwb_ymmm256_k1z_zmm | _, Ymm, Zmm),
+            (I32, I8) => convert!(set, EVEX_Vpmovdb_xmmm128_k1z_zmm | _, Xmm, Zmm),
+            (I64, I8) => convert!(set, EVEX_Vpmovqb_xmmm64_k1z_zmm | _, Xmm, Zmm),
+            (I32, I16) => convert!(set, EVEX_Vpmovdw_ymmm256_k1z_zmm | _, Ymm, Zmm),
+            (I64, I16) => convert!(set, EVEX_Vpmovqw_xmmm128_k1z_zmm | _, Xmm, Zmm),
+            (I64, I32) => convert!(set, EVEX_Vpmovqd_ymmm256_k1z_zmm | _, Ymm, Zmm),
             _ => None,
         },
-        Prim::Fpromote => Some(convert(EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae, Size::Zmm, Size::Ymm)),
-        Prim::Fdemote => Some(convert(EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er, Size::Ymm, Size::Zmm)),
+        Prim::Fpromote => convert!(set, EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae | VEX_Vcvtps2pd_ymm_xmmm128, Zmm, Ymm),
+        Prim::Fdemote => convert!(set, EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er | VEX_Vcvtpd2ps_xmm_ymmm256, Ymm, Zmm),
         Prim::FromSint => match (from, to) {
-            (I32, F32) => Some(convert(EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er, Size::Zmm, Size::Zmm)),
-            (I32, F64) => Some(convert(EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er, Size::Zmm, Size::Ymm)),
-            (I64, F32) => Some(convert(EVEX_Vcvtqq2ps_ymm_k1z_zmmm512b64_er, Size::Ymm, Size::Zmm)),
-            (I64, F64) => Some(convert(EVEX_Vcvtqq2pd_zmm_k1z_zmmm512b64_er, Size::Zmm, Size::Zmm)),
+            (I32, F32) => convert!(set, EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er | VEX_Vcvtdq2ps_ymm_ymmm256, Zmm, Zmm),
+            (I32, F64) => convert!(set, EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er | VEX_Vcvtdq2pd_ymm_xmmm128, Zmm, Ymm),
+            (I64, F32) => convert!(set, EVEX_Vcvtqq2ps_ymm_k1z_zmmm512b64_er | _, Ymm, Zmm),
+            (I64, F64) => convert!(set, EVEX_Vcvtqq2pd_zmm_k1z_zmmm512b64_er | _, Zmm, Zmm),
             _ => None,
         },
         Prim::FromUint => match (from, to) {
-            (I32, F32) => Some(convert(EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er, Size::Zmm, Size::Zmm)),
-            (I32, F64) => Some(convert(EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er, Size::Zmm, Size::Ymm)),
-            (I64, F32) => Some(convert(EVEX_Vcvtuqq2ps_ymm_k1z_zmmm512b64_er, Size::Ymm, Size::Zmm)),
-            (I64, F64) => Some(convert(EVEX_Vcvtuqq2pd_zmm_k1z_zmmm512b64_er, Size::Zmm, Size::Zmm)),
+            (I32, F32) => convert!(set, EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er | _, Zmm, Zmm),
+            (I32, F64) => convert!(set, EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er | _, Zmm, Ymm),
+            (I64, F32) => convert!(set, EVEX_Vcvtuqq2ps_ymm_k1z_zmmm512b64_er | _, Ymm, Zmm),
+            (I64, F64) => convert!(set, EVEX_Vcvtuqq2pd_zmm_k1z_zmmm512b64_er | _, Zmm, Zmm),
             _ => None,
         },
         _ => None,
@@ -196,35 +254,50 @@ pub(super) fn of(prim: Prim, from: PrimType, to: PrimType) -> Option<(Form, Opti
     form.map(|form| (form, immediate))
 }
 
-/// Conversions to integers as the machine does them: what is out of range becomes the smallest signed or the largest unsigned integer.
-pub(super) fn to_int(prim: Prim, from: PrimType, to: PrimType) -> Option<Form> {
-    let form = match (prim, from, to) {
-        (Prim::ToSint, F32, I32) => convert(EVEX_Vcvttps2dq_zmm_k1z_zmmm512b32_sae, Size::Zmm, Size::Zmm),
-        (Prim::ToSint, F32, I64) => convert(EVEX_Vcvttps2qq_zmm_k1z_ymmm256b32_sae, Size::Zmm, Size::Ymm),
-        (Prim::ToSint, F64, I32) => convert(EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae, Size::Ymm, Size::Zmm),
-        (Prim::ToSint, F64, I64) => convert(EVEX_Vcvttpd2qq_zmm_k1z_zmmm512b64_sae, Size::Zmm, Size::Zmm),
-        (Prim::ToUint, F32, I32) => convert(EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae, Size::Zmm, Size::Zmm),
-        (Prim::ToUint, F32, I64) => convert(EVEX_Vcvttps2uqq_zmm_k1z_ymmm256b32_sae, Size::Zmm, Size::Ymm),
-        (Prim::ToUint, F64, I32) => convert(EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae, Size::Ymm, Size::Zmm),
-        (Prim::ToUint, F64, I64) => convert(EVEX_Vcvttpd2uqq_zmm_k1z_zmmm512b64_sae, Size::Zmm, Size::Zmm),
+/// The form of a primitive on bits of mask registers.
+fn of_masks(prim: Prim) -> Option<Form> {
+    let code = match prim {
+        Prim::And => VEX_Kandq_kr_kr_kr,
+        Prim::Or => VEX_Korq_kr_kr_kr,
+        Prim::Xor => VEX_Kxorq_kr_kr_kr,
+        Prim::Not => VEX_Knotq_kr_kr,
         _ => return None,
     };
-    Some(form)
+    Some(masks(code))
 }
 
-fn compare(prim: Prim, ty: PrimType) -> Option<(Form, Option<u8>)> {
-    let unsigned = matches!(prim, Prim::Ult | Prim::Ule);
-    let (code, bits) = match (ty, unsigned) {
-        (F32, _) => (EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, 32),
-        (F64, _) => (EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae, 64),
-        (I8, false) => (EVEX_Vpcmpb_kr_k1_zmm_zmmm512_imm8, 8),
-        (I16, false) => (EVEX_Vpcmpw_kr_k1_zmm_zmmm512_imm8, 16),
-        (I32, false) => (EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, 32),
-        (I64, false) => (EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8, 64),
-        (I8, true) => (EVEX_Vpcmpub_kr_k1_zmm_zmmm512_imm8, 8),
-        (I16, true) => (EVEX_Vpcmpuw_kr_k1_zmm_zmmm512_imm8, 16),
-        (I32, true) => (EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, 32),
-        (I64, true) => (EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8, 64),
+/// Conversions to integers as the machine does them: what is out of range becomes the smallest signed or the largest unsigned integer.
+pub(super) fn to_int(set: Set, prim: Prim, from: PrimType, to: PrimType) -> Option<Form> {
+    match (prim, from, to) {
+        (Prim::ToSint, F32, I32) => {
+            convert!(set, EVEX_Vcvttps2dq_zmm_k1z_zmmm512b32_sae | VEX_Vcvttps2dq_ymm_ymmm256, Zmm, Zmm)
+        }
+        (Prim::ToSint, F32, I64) => convert!(set, EVEX_Vcvttps2qq_zmm_k1z_ymmm256b32_sae | _, Zmm, Ymm),
+        (Prim::ToSint, F64, I32) => {
+            convert!(set, EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae | VEX_Vcvttpd2dq_xmm_ymmm256, Ymm, Zmm)
+        }
+        (Prim::ToSint, F64, I64) => convert!(set, EVEX_Vcvttpd2qq_zmm_k1z_zmmm512b64_sae | _, Zmm, Zmm),
+        (Prim::ToUint, F32, I32) => convert!(set, EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae | _, Zmm, Zmm),
+        (Prim::ToUint, F32, I64) => convert!(set, EVEX_Vcvttps2uqq_zmm_k1z_ymmm256b32_sae | _, Zmm, Ymm),
+        (Prim::ToUint, F64, I32) => convert!(set, EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae | _, Ymm, Zmm),
+        (Prim::ToUint, F64, I64) => convert!(set, EVEX_Vcvttpd2uqq_zmm_k1z_zmmm512b64_sae | _, Zmm, Zmm),
+        _ => None,
+    }
+}
+
+/// Comparisons by a predicate. AVX2 has those of floats alone, and [`equal`] and [`greater`].
+fn compare(set: Set, prim: Prim, ty: PrimType) -> Option<(Form, Option<u8>)> {
+    let form = match (ty, matches!(prim, Prim::Ult | Prim::Ule)) {
+        (F32 | F64, _) => compare_floats(set, ty),
+        _ if set == Set::Avx2 => return None,
+        (I8, false) => compare_integers(EVEX_Vpcmpb_kr_k1_zmm_zmmm512_imm8, ty),
+        (I16, false) => compare_integers(EVEX_Vpcmpw_kr_k1_zmm_zmmm512_imm8, ty),
+        (I32, false) => compare_integers(EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, ty),
+        (I64, false) => compare_integers(EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8, ty),
+        (I8, true) => compare_integers(EVEX_Vpcmpub_kr_k1_zmm_zmmm512_imm8, ty),
+        (I16, true) => compare_integers(EVEX_Vpcmpuw_kr_k1_zmm_zmmm512_imm8, ty),
+        (I32, true) => compare_integers(EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, ty),
+        (I64, true) => compare_integers(EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8, ty),
         (Bool, _) => return None,
     };
     let predicate = match prim {
@@ -235,7 +308,34 @@ fn compare(prim: Prim, ty: PrimType) -> Option<(Form, Option<u8>)> {
         Prim::Slt | Prim::Ult => 1,
         _ => 2,
     };
-    Some((form(code, COMPARE, vector(code, bits).memory), Some(predicate)))
+    Some((form, Some(predicate)))
+}
+
+const fn compare_integers(code: Code, ty: PrimType) -> Form {
+    let memory = vector(Set::Avx512, code, ty.bits()).memory;
+    form(code, [Size::Mask, Size::Zmm, Size::Zmm], memory)
+}
+
+/// Lanes of ones where integers are equal: AVX2's.
+pub(super) fn equal(ty: PrimType) -> Form {
+    let code = match ty.bits() {
+        8 => VEX_Vpcmpeqb_ymm_ymm_ymmm256,
+        16 => VEX_Vpcmpeqw_ymm_ymm_ymmm256,
+        32 => VEX_Vpcmpeqd_ymm_ymm_ymmm256,
+        _ => VEX_Vpcmpeqq_ymm_ymm_ymmm256,
+    };
+    vector(Set::Avx2, code, ty.bits())
+}
+
+/// Lanes of ones where the first signed integer is greater: AVX2's.
+pub(super) fn greater(ty: PrimType) -> Form {
+    let code = match ty.bits() {
+        8 => VEX_Vpcmpgtb_ymm_ymm_ymmm256,
+        16 => VEX_Vpcmpgtw_ymm_ymm_ymmm256,
+        32 => VEX_Vpcmpgtd_ymm_ymm_ymmm256,
+        _ => VEX_Vpcmpgtq_ymm_ymm_ymmm256,
+    };
+    vector(Set::Avx2, code, ty.bits())
 }
 
 /// Predicates of comparisons.
@@ -247,155 +347,97 @@ pub(super) const GREATER_EQUAL: u8 = 0x1d;
 /// Neither is NaN.
 pub(super) const ORDERED: u8 = 7;
 
-/// A comparison of floats.
-pub(super) fn compare_floats(ty: PrimType) -> Form {
-    if ty == F32 {
-        form(EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, COMPARE, Memory::Broadcast(32))
-    } else {
-        form(EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae, COMPARE, Memory::Broadcast(64))
+/// A comparison of floats: to bits of a mask register, or lanes of ones.
+pub(super) fn compare_floats(set: Set, ty: PrimType) -> Form {
+    let code = match (set, ty) {
+        (Set::Avx512, F32) => EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
+        (Set::Avx512, _) => EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae,
+        (Set::Avx2, F32) => VEX_Vcmpps_ymm_ymm_ymmm256_imm8,
+        (Set::Avx2, _) => VEX_Vcmppd_ymm_ymm_ymmm256_imm8,
+    };
+    let mut form = vector(set, code, ty.bits());
+    if set == Set::Avx512 {
+        form.operands[0] = Size::Mask;
     }
+    form
 }
 
 /// Shifts by an immediate count; those of 8 bits there are none.
-pub(super) fn shift_by(prim: Prim, ty: PrimType) -> Option<Form> {
-    match prim {
-        Prim::Shl => {
-            by_type!(ty; I16 => EVEX_Vpsllw_zmm_k1z_zmmm512_imm8, I32 => EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, I64 => EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8)
-        }
-        Prim::Ushr => {
-            by_type!(ty; I16 => EVEX_Vpsrlw_zmm_k1z_zmmm512_imm8, I32 => EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, I64 => EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8)
-        }
-        _ => {
-            by_type!(ty; I16 => EVEX_Vpsraw_zmm_k1z_zmmm512_imm8, I32 => EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8, I64 => EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8)
-        }
-    }
-}
-
-/// The lanes of the second operand where the mask is set, of the first elsewhere.
-pub(super) fn blend(bits: u32) -> Form {
-    let code = match bits {
-        8 => EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512,
-        16 => EVEX_Vpblendmw_zmm_k1z_zmm_zmmm512,
-        32 => EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32,
-        _ => EVEX_Vpblendmq_zmm_k1z_zmm_zmmm512b64,
+pub(super) fn shift_by(set: Set, prim: Prim, ty: PrimType) -> Option<Form> {
+    let form = match prim {
+        Prim::Shl => by_type!(set, ty;
+            I16 => EVEX_Vpsllw_zmm_k1z_zmmm512_imm8 | VEX_Vpsllw_ymm_ymm_imm8,
+            I32 => EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8 | VEX_Vpslld_ymm_ymm_imm8,
+            I64 => EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8 | VEX_Vpsllq_ymm_ymm_imm8),
+        Prim::Ushr => by_type!(set, ty;
+            I16 => EVEX_Vpsrlw_zmm_k1z_zmmm512_imm8 | VEX_Vpsrlw_ymm_ymm_imm8,
+            I32 => EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8 | VEX_Vpsrld_ymm_ymm_imm8,
+            I64 => EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8 | VEX_Vpsrlq_ymm_ymm_imm8),
+        _ => by_type!(set, ty;
+            I16 => EVEX_Vpsraw_zmm_k1z_zmmm512_imm8 | VEX_Vpsraw_ymm_ymm_imm8,
+            I32 => EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8 | VEX_Vpsrad_ymm_ymm_imm8,
+            I64 => EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8 | _),
     };
-    vector(code, bits)
-}
-
-/// A register moved, in lanes of so many bits.
-pub(super) fn move_lanes(bits: u32) -> Form {
-    let code = match bits {
-        8 => EVEX_Vmovdqu8_zmm_k1z_zmmm512,
-        16 => EVEX_Vmovdqu16_zmm_k1z_zmmm512,
-        32 => EVEX_Vmovdqu32_zmm_k1z_zmmm512,
-        _ => EVEX_Vmovdqu64_zmm_k1z_zmmm512,
-    };
-    form(code, ZMM, Memory::Whole)
-}
-
-/// One element of memory in all lanes.
-pub(super) fn broadcast(bits: u32) -> Form {
-    let code = match bits {
-        8 => EVEX_Vpbroadcastb_zmm_k1z_xmmm8,
-        16 => EVEX_Vpbroadcastw_zmm_k1z_xmmm16,
-        32 => EVEX_Vbroadcastss_zmm_k1z_xmmm32,
-        _ => EVEX_Vbroadcastsd_zmm_k1z_xmmm64,
-    };
-    form(code, [Size::Zmm, Size::Xmm, Size::Xmm], Memory::Whole)
-}
-
-/// Loads and stores of so many bytes, at least 8, in lanes of so many bits. Under a mask, of 8 bytes as of 16.
-pub(super) fn load(bytes: u32, bits: u32, masked: bool) -> Form {
-    let (code, size) = match (bytes, bits) {
-        (0..=8, _) if !masked => (EVEX_Vmovq_xmm_xmmm64, Size::Xmm),
-        (0..=16, 8) => (EVEX_Vmovdqu8_xmm_k1z_xmmm128, Size::Xmm),
-        (0..=16, 16) => (EVEX_Vmovdqu16_xmm_k1z_xmmm128, Size::Xmm),
-        (0..=16, 32) => (EVEX_Vmovdqu32_xmm_k1z_xmmm128, Size::Xmm),
-        (0..=16, _) => (EVEX_Vmovdqu64_xmm_k1z_xmmm128, Size::Xmm),
-        (17..=32, 8) => (EVEX_Vmovdqu8_ymm_k1z_ymmm256, Size::Ymm),
-        (17..=32, 16) => (EVEX_Vmovdqu16_ymm_k1z_ymmm256, Size::Ymm),
-        (17..=32, 32) => (EVEX_Vmovdqu32_ymm_k1z_ymmm256, Size::Ymm),
-        (17..=32, _) => (EVEX_Vmovdqu64_ymm_k1z_ymmm256, Size::Ymm),
-        (_, 8) => (EVEX_Vmovdqu8_zmm_k1z_zmmm512, Size::Zmm),
-        (_, 16) => (EVEX_Vmovdqu16_zmm_k1z_zmmm512, Size::Zmm),
-        (_, 32) => (EVEX_Vmovups_zmm_k1z_zmmm512, Size::Zmm),
-        _ => (EVEX_Vmovupd_zmm_k1z_zmmm512, Size::Zmm),
-    };
-    form(code, [size; 3], Memory::Whole)
-}
-
-/// See [`load`].
-pub(super) fn store(bytes: u32, bits: u32, masked: bool) -> Form {
-    let (code, size) = match (bytes, bits) {
-        (0..=8, _) if !masked => (EVEX_Vmovq_xmmm64_xmm, Size::Xmm),
-        (0..=16, 8) => (EVEX_Vmovdqu8_xmmm128_k1z_xmm, Size::Xmm),
-        (0..=16, 16) => (EVEX_Vmovdqu16_xmmm128_k1z_xmm, Size::Xmm),
-        (0..=16, 32) => (EVEX_Vmovdqu32_xmmm128_k1z_xmm, Size::Xmm),
-        (0..=16, _) => (EVEX_Vmovdqu64_xmmm128_k1z_xmm, Size::Xmm),
-        (17..=32, 8) => (EVEX_Vmovdqu8_ymmm256_k1z_ymm, Size::Ymm),
-        (17..=32, 16) => (EVEX_Vmovdqu16_ymmm256_k1z_ymm, Size::Ymm),
-        (17..=32, 32) => (EVEX_Vmovdqu32_ymmm256_k1z_ymm, Size::Ymm),
-        (17..=32, _) => (EVEX_Vmovdqu64_ymmm256_k1z_ymm, Size::Ymm),
-        (_, 8) => (EVEX_Vmovdqu8_zmmm512_k1z_zmm, Size::Zmm),
-        (_, 16) => (EVEX_Vmovdqu16_zmmm512_k1z_zmm, Size::Zmm),
-        (_, 32) => (EVEX_Vmovups_zmmm512_k1z_zmm, Size::Zmm),
-        _ => (EVEX_Vmovupd_zmmm512_k1z_zmm, Size::Zmm),
-    };
-    form(code, [size; 3], Memory::Whole)
-}
-
-/// Lanes of two registers, the second and third operand, picked by the first, which the result replaces.
-pub(super) fn pick(bits: u32) -> Form {
-    if bits == 32 {
-        vector(EVEX_Vpermi2ps_zmm_k1z_zmm_zmmm512b32, 32)
-    } else {
-        vector(EVEX_Vpermi2pd_zmm_k1z_zmm_zmmm512b64, 64)
-    }
-}
-
-/// Lanes of a register, the second operand, picked by the first.
-pub(super) fn pick_one(bits: u32) -> Form {
-    if bits == 32 {
-        vector(EVEX_Vpermps_zmm_k1z_zmm_zmmm512b32, 32)
-    } else {
-        vector(EVEX_Vpermpd_zmm_k1z_zmm_zmmm512b64, 64)
-    }
+    // AVX2 shifts registers alone.
+    form.map(|form| if set == Set::Avx2 { Form { memory: Memory::No, ..form } } else { form })
 }
 
 /// The result replaces the first operand: `second * first + third`, `first * third + second`, `second * third + first`.
-pub(super) fn fma(ty: PrimType) -> [Form; 3] {
-    if ty == F32 {
-        [
-            vector(EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er, 32),
-            vector(EVEX_Vfmadd132ps_zmm_k1z_zmm_zmmm512b32_er, 32),
-            vector(EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er, 32),
-        ]
-    } else {
-        [
-            vector(EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, 64),
-            vector(EVEX_Vfmadd132pd_zmm_k1z_zmm_zmmm512b64_er, 64),
-            vector(EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er, 64),
-        ]
-    }
+pub(super) fn fma(set: Set, ty: PrimType) -> [Form; 3] {
+    let codes = match (set, ty) {
+        (Set::Avx512, F32) => [
+            EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            EVEX_Vfmadd132ps_zmm_k1z_zmm_zmmm512b32_er,
+            EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ],
+        (Set::Avx512, _) => [
+            EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+            EVEX_Vfmadd132pd_zmm_k1z_zmm_zmmm512b64_er,
+            EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ],
+        (Set::Avx2, F32) => {
+            [VEX_Vfmadd213ps_ymm_ymm_ymmm256, VEX_Vfmadd132ps_ymm_ymm_ymmm256, VEX_Vfmadd231ps_ymm_ymm_ymmm256]
+        }
+        (Set::Avx2, _) => {
+            [VEX_Vfmadd213pd_ymm_ymm_ymmm256, VEX_Vfmadd132pd_ymm_ymm_ymmm256, VEX_Vfmadd231pd_ymm_ymm_ymmm256]
+        }
+    };
+    codes.map(|code| vector(set, code, ty.bits()))
+}
+
+/// The lesser or greater of two floats as the machine does it: the second one where either is NaN, or both are 0. AVX2's.
+pub(super) fn lesser(ty: PrimType) -> Form {
+    vector(Set::Avx2, if ty == F32 { VEX_Vminps_ymm_ymm_ymmm256 } else { VEX_Vminpd_ymm_ymm_ymmm256 }, ty.bits())
+}
+
+/// See [`lesser`].
+pub(super) fn larger(ty: PrimType) -> Form {
+    vector(Set::Avx2, if ty == F32 { VEX_Vmaxps_ymm_ymm_ymmm256 } else { VEX_Vmaxpd_ymm_ymm_ymmm256 }, ty.bits())
 }
 
 /// The lesser (immediate 4) or greater (5) of two floats, the lesser of zeros being -0; of a number and a quiet NaN the number.
 pub(super) fn range(ty: PrimType) -> Form {
     if ty == F32 {
-        vector(EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae, 32)
+        vector(Set::Avx512, EVEX_Vrangeps_zmm_k1z_zmm_zmmm512b32_imm8_sae, 32)
     } else {
-        vector(EVEX_Vrangepd_zmm_k1z_zmm_zmmm512b64_imm8_sae, 64)
+        vector(Set::Avx512, EVEX_Vrangepd_zmm_k1z_zmm_zmmm512b64_imm8_sae, 64)
     }
 }
 
 /// Products of the lower halves of 64-bit lanes.
-pub(super) fn wide_product(signed: bool) -> Form {
-    vector(if signed { EVEX_Vpmuldq_zmm_k1z_zmm_zmmm512b64 } else { EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64 }, 64)
+pub(super) fn wide_product(set: Set, signed: bool) -> Form {
+    let code = match (set, signed) {
+        (Set::Avx512, true) => EVEX_Vpmuldq_zmm_k1z_zmm_zmmm512b64,
+        (Set::Avx512, false) => EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64,
+        (Set::Avx2, true) => VEX_Vpmuldq_ymm_ymm_ymmm256,
+        (Set::Avx2, false) => VEX_Vpmuludq_ymm_ymm_ymmm256,
+    };
+    vector(set, code, 64)
 }
 
 /// Any function of three bits, which the immediate tabulates: with 0xca the second where the first is 1, else the third.
 pub(super) fn ternary_logic() -> Form {
-    vector(EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8, 32)
+    vector(Set::Avx512, EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8, 32)
 }
 
 /// The second mask without the first.

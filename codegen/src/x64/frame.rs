@@ -3,13 +3,15 @@
 //! ```text
 //! rsp + 0      the stack pointer of the caller's frame
 //!     + 8      extents, strides, the extent of the innermost loop, the last index a whole block may begin at
-//!     + 40     masks of lanes that are there: of elements, of pairs in the first and in the second register
+//!     + 40     masks of lanes that are there: of elements, of pairs in the first and in the second register; without mask registers
+//!              how many lanes are there, and two registers' contents while others are in them
 //!     + 64     trips left of each outer loop and of steps; for each outer loop of them, and for the innermost, a pointer for each operand
 //!     then     slots of 64 bytes, aligned
 //! ```
 
 use super::assembler::{Address, Assembler, Operand};
 use super::inst::{Base, Element, Place};
+use super::set::Set;
 use iced_x86::{Code, Register};
 
 /// Where what the function was called with is kept.
@@ -58,6 +60,7 @@ pub(super) const TOTAL: i32 = 24;
 pub(super) const LIMIT: i32 = 32;
 pub(super) const TAIL: i32 = 40;
 pub(super) const PAIRS: [i32; 2] = [48, 56];
+pub(super) const KEPT: [i32; 2] = PAIRS;
 const LOOPS: i32 = 64;
 
 /// Bytes of a function's memory, at most: less than a page, so that a guard page is not stepped over.
@@ -65,6 +68,7 @@ const MOST: i32 = 3840;
 
 /// The layout of the memory.
 pub(super) struct Frame {
+    pub set: Set,
     operands: usize,
     outer: usize,
     slots: i32,
@@ -73,10 +77,19 @@ pub(super) struct Frame {
 
 impl Frame {
     /// Of a nest with so many operands and loops around the innermost one.
-    pub(super) fn new(operands: usize, outer: usize) -> Frame {
+    pub(super) fn new(set: Set, operands: usize, outer: usize) -> Frame {
         let pointers = (outer + 1) * operands;
         let slots = (LOOPS as usize + 8 * (outer + 1 + pointers)).next_multiple_of(64) as i32;
-        Frame { operands, outer, slots, size: slots }
+        let size = match set {
+            Set::Avx512 => slots,
+            Set::Avx2 => slots + 64,
+        };
+        Frame { set, operands, outer, slots, size }
+    }
+
+    /// Memory for what is there of a register, if there are no masks: the first slot.
+    pub(super) fn part(&self) -> i32 {
+        self.slots
     }
 
     /// A new slot.

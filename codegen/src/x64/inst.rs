@@ -1,9 +1,11 @@
 //! Instructions on virtual registers: what selection makes and allocation gives registers to.
 //!
 //! A value is a vector of up to 64 bytes, lane after lane, or a mask of up to 64 bits, lane after lane; what lies beyond the lanes of a
-//! block is arbitrary. A value is made once, except that an [`If`] changes its results out of the way.
+//! block is arbitrary. Without mask registers a truth value is a vector, too: of ones or zeros in lanes of such a width that those of a
+//! unit fill a register. A value is made once, except that an [`If`] changes its results out of the way.
 
 use super::forms::Form;
+use super::set::Set;
 use crate::clif::Located;
 use ndjit_ir::PrimType;
 use smallvec::SmallVec;
@@ -15,7 +17,7 @@ pub(super) struct V(pub u32);
 /// What kind of register holds a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// `zmm0` to `zmm31`.
+    /// Those of vectors.
     Vector,
     /// `k1` to `k7`: `k0` means that there is no mask.
     Mask,
@@ -23,8 +25,8 @@ pub(super) enum Class {
 
 impl Class {
     /// The class of a type's values.
-    pub(super) fn of(ty: PrimType) -> Class {
-        if ty == PrimType::Bool { Class::Mask } else { Class::Vector }
+    pub(super) fn of(set: Set, ty: PrimType) -> Class {
+        if set == Set::Avx512 && ty == PrimType::Bool { Class::Mask } else { Class::Vector }
     }
 }
 
@@ -100,6 +102,15 @@ pub(super) struct Element {
     pub offset: i32,
 }
 
+/// Elements of a unit that not all need be there, where no mask leaves out lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The first one's number in the unit.
+    pub first: u32,
+    /// How many they are if all are there.
+    pub elements: u32,
+}
+
 /// What an instruction does.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
@@ -109,12 +120,12 @@ pub(super) enum Kind {
     Tied(Form),
     /// `args[0] * args[1] + args[2]` in lanes of `f32` or `f64`.
     Fma(PrimType),
-    /// A copy of the argument.
+    /// A copy of the first argument; a second one is what the result has been.
     Copy,
-    /// Reads memory.
-    Load(Form, Element),
-    /// Writes the last argument to memory.
-    Store(Form, Element),
+    /// Reads memory: all of it, or the elements that are there.
+    Load(Form, Element, Option<Part>),
+    /// Writes the last argument to memory: all of it, or the elements that are there.
+    Store(Form, Element, Option<Part>),
     /// Entries of a table in the constants at this offset, of this type, at the lanes of an index of 32 bits.
     Gather(PrimType, i32),
     /// See there.

@@ -5,6 +5,7 @@ use super::assembler::{Address, Assembler, Label, Operand as Op, When};
 use super::frame::{EXTENTS, Frame, LIMIT, PAIRS, POINTERS, STRIDES, TAIL, TOTAL};
 use super::inst::{Inst, V, Values};
 use super::nest::{Block, Nest, Selected};
+use super::set::Set;
 use crate::clif::{Form, Located};
 use iced_x86::{Code as X, Register};
 use ndjit_ir::loops::Stride;
@@ -237,6 +238,9 @@ impl<'a> Writer<'a> {
         self.code.add(X::Mov_rm64_imm32, &[SCRATCH, Op::Immediate32(lanes as i32)]);
         self.code.add(X::Cmp_r64_rm64, &[COUNT, SCRATCH]);
         self.code.add(X::Cmova_r64_rm64, &[COUNT, SCRATCH]);
+        if self.frame.set == Set::Avx2 {
+            return self.code.add(X::Mov_rm64_r64, &[stack(TAIL), COUNT]);
+        }
         self.code.add(X::Mov_rm64_imm32, &[SCRATCH, ones]);
         self.code.add(X::VEX_Bzhi_r64_rm64_r64, &[SCRATCH, SCRATCH, COUNT]);
         self.code.add(X::Mov_rm64_r64, &[stack(TAIL), SCRATCH]);

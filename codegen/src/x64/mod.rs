@@ -1,23 +1,34 @@
-//! Machine code for x86-64 with AVX-512 from expanded loop nests whose innermost loop reads and writes elements side by side.
+//! Machine code for x86-64 with AVX-512 or AVX2 from expanded loop nests whose innermost loop reads and writes elements side by side.
 //!
-//! Cranelift has registers of 128 bits; these have 512. A body becomes instructions on virtual registers (`select`, by the table
+//! Cranelift has registers of 128 bits; these have 512 or 256. What differs between the two sets is in `set`, in the columns of the tables
+//! `forms` and `moves`, and in what takes several instructions: `avx512` and `avx2`. A body becomes instructions on virtual registers (`select`, by the table
 //! `forms`), for some units of a block side by side; those get registers (`allocate`) and become bytes (`assembler`, by iced-x86)
 //! inside the loops (`nest`, `loops`). Functions have the same arguments as Cranelift's ([`abi`](crate::clif::abi)), and the same bits as
 //! results.
 //!
-//! Needed of the processor: F, BW, DQ and VL of AVX-512, and BMI2, which all processors of x86-64-v4 have.
+//! Needed of the processor: F, BW, DQ and VL of AVX-512, and BMI2, which all processors of x86-64-v4 have, or AVX2 and FMA, which all of
+//! x86-64-v3 have.
 
 mod allocate;
 mod assembler;
+mod avx2;
+mod avx2_casts;
+mod avx512;
 mod forms;
 mod frame;
 mod inst;
 mod liveness;
 mod loops;
+mod moves;
 mod nest;
+mod partial;
 mod pin;
+mod products;
 mod select;
+mod set;
 mod streams;
+
+pub use set::Set;
 
 use crate::clif::{Cell, Form, Located};
 use crate::target::VectorWidth;
@@ -31,24 +42,12 @@ pub struct Code {
     pub bytes: Vec<u8>,
     /// The table its last argument points to.
     pub constants: Vec<Cell>,
+    /// The instructions it is made of.
+    pub set: Set,
     /// Lanes per block of the innermost loop.
     pub lanes: usize,
     /// What bytes from one offset to another are for.
     pub(crate) places: Vec<(u32, u32, Located)>,
-}
-
-/// Bits of a register.
-pub const BITS: u32 = 512;
-
-/// Whether this machine runs such code.
-pub fn is_supported() -> bool {
-    #[cfg(all(target_arch = "x86_64", not(windows)))]
-    {
-        use std::arch::is_x86_feature_detected as has;
-        has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("bmi2")
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(windows))))]
-    false
 }
 
 /// The machine code that this machine runs a nest by, if it is of this width; `None` if that is Cranelift's.
@@ -56,15 +55,15 @@ pub fn is_supported() -> bool {
 /// # Errors
 /// As [`emit`].
 pub fn emit_here(nest: &LoopNest, form: Form, width: VectorWidth) -> Result<Option<Code>> {
-    if width == VectorWidth::Widest && is_supported() { emit(nest, form) } else { Ok(None) }
+    Set::of(width).map_or(Ok(None), |set| emit(nest, form, set))
 }
 
 /// The machine code of an expanded nest; `None` if other code generators do it: elements that are not side by side, bounded loops,
-/// integer division.
+/// integer division, and what the set has no short code for.
 ///
 /// # Errors
 /// `Verify` if the nest is not expanded; `Backend` if an instruction does not exist, which is a bug.
-pub fn emit(nest: &LoopNest, form: Form) -> Result<Option<Code>> {
+pub fn emit(nest: &LoopNest, form: Form, set: Set) -> Result<Option<Code>> {
     let LoopBody::Prims { body, hoisted } = &nest.body else {
         return Err(Error::new(ErrorCode::Verify, "x64: the nest is not expanded into primitives"));
     };
@@ -72,5 +71,5 @@ pub fn emit(nest: &LoopNest, form: Form) -> Result<Option<Code>> {
     if let Form::Steps { .. } = form {
         return Ok(None);
     }
-    nest::Nest { nest, body, hoisted: *hoisted, form }.emit()
+    nest::Nest { nest, body, hoisted: *hoisted, form, set }.emit()
 }

@@ -11,9 +11,9 @@ use super::liveness::{count, results};
 use super::loops::Writer;
 use super::pin::pin;
 use super::select::{Known, Operand, Select, Stream, Tail};
-use super::{BITS, Code};
+use super::{Code, Set};
 use crate::clif::{Form, Located, is_long, most_alive};
-use ndjit_ir::body::{Body, InstKind, Prim};
+use ndjit_ir::body::{Body, InstKind, Prim, Reg};
 use ndjit_ir::loops::{LoopNest, Stride};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{PrimType, Result};
@@ -24,6 +24,7 @@ pub(super) struct Nest<'a> {
     pub body: &'a Body,
     pub hoisted: usize,
     pub form: Form,
+    pub set: Set,
 }
 
 /// What is made of the body, before registers are given to it.
@@ -59,7 +60,7 @@ impl Nest<'_> {
         let mut values = Values::default();
         let mut known = Known::default();
         let Some(selected) = self.select(&mut values, &mut known, lanes) else { return Ok(None) };
-        let reserved = pin(&mut values, &selected);
+        let reserved = pin(self.set, &mut values, &selected);
         self.write(&mut values, &mut known, &selected, lanes, reserved)
     }
 
@@ -70,17 +71,23 @@ impl Nest<'_> {
 
     /// Lanes of a unit: of the widest type as many as a register has.
     fn lanes(&self) -> u32 {
-        fn widest(body: &Body) -> u32 {
+        fn widest(body: &Body, set: Set) -> u32 {
             let types = body.types.iter().filter(|&&ty| ty != PrimType::Bool).map(|ty| ty.bits());
             let inside = body.insts.iter().map(|inst| match &inst.kind {
-                InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => widest(inner),
+                InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => widest(inner, set),
+                // AVX2 shifts lanes of 32 bits and more each by its own count.
+                InstKind::Prim(Prim::Shl | Prim::Ushr | Prim::Sshr)
+                    if set == Set::Avx2 && !is_constant(body, inst.args[1]) =>
+                {
+                    32
+                }
                 // Products and shifts of bytes are made of 16 bits.
                 InstKind::Prim(Prim::Imul | Prim::Smulhi | Prim::Umulhi | Prim::Shl | Prim::Ushr | Prim::Sshr) => 16,
                 InstKind::Prim(_) | InstKind::Const(_) | InstKind::Table(_) => 8,
             });
             types.chain(inside).max().unwrap_or(8)
         }
-        BITS / widest(self.body)
+        self.set.bits() / widest(self.body, self.set)
     }
 
     /// Units of a block: as many as registers hold, up to four, which hides what instructions wait for each other.
@@ -88,18 +95,28 @@ impl Nest<'_> {
         match self.form {
             Form::Rows => LANES / lanes as usize,
             Form::Pairs => 1,
-            Form::Plain | Form::Columns | Form::Steps { .. } => match (size(self.body), most_alive(self.body)) {
-                (0..=250, 0..=6) => 4,
-                (0..=400, 0..=13) => 2,
-                _ => 1,
-            },
+            Form::Plain | Form::Columns | Form::Steps { .. } => {
+                match (self.set, size(self.body), most_alive(self.body)) {
+                    (Set::Avx512, 0..=250, 0..=6) | (Set::Avx2, 0..=250, 0..=3) => 4,
+                    (Set::Avx512, 0..=400, 0..=13) | (Set::Avx2, 0..=400, 0..=6) => 2,
+                    _ => 1,
+                }
+            }
         }
     }
 
     fn select(&self, values: &mut Values, known: &mut Known, lanes: u32) -> Option<Selected> {
         let inputs = self.streams();
-        let mut select =
-            Select { values, known, insts: Vec::new(), units: 1, lanes, tail: None, located: Located::Nowhere };
+        let mut select = Select {
+            set: self.set,
+            values,
+            known,
+            insts: Vec::new(),
+            units: 1,
+            lanes,
+            tail: None,
+            located: Located::Nowhere,
+        };
         let mut env: Vec<Operand> = Vec::with_capacity(self.body.types.len());
         for (n, access) in self.nest.inputs.iter().enumerate() {
             env.extend(access.dtype.storage().iter().map(|_| Operand::Input(n)));
@@ -114,7 +131,7 @@ impl Nest<'_> {
         for stream in &inputs {
             let words = stream.first..stream.first + stream.access.dtype.storage().len();
             if stream.access.inner == Stride::Broadcast && words.clone().any(|word| used[word]) {
-                select.load_first(ndjit_ir::body::Reg::from_index(words.start), &mut env, &inputs);
+                select.load_first(Reg::from_index(words.start), &mut env, &inputs);
             }
         }
         select.insts(self.body, &self.body.insts[..self.hoisted], &mut env, &inputs, true)?;
@@ -130,7 +147,10 @@ impl Nest<'_> {
         let whole = self.block(&mut select, env.clone(), &inputs)?;
         let frame = |offset: i32| Place { base: Base::Frame, offset, broadcast: None };
         let mut mask = |offset: i32| select.values.make_known(Class::Mask, frame(offset));
-        select.tail = Some(Tail { lanes: mask(TAIL), pairs: PAIRS.map(&mut mask) });
+        select.tail = Some(match self.set {
+            Set::Avx512 => Tail::Masked { lanes: mask(TAIL), pairs: PAIRS.map(&mut mask) },
+            Set::Avx2 => Tail::Counted,
+        });
         select.units = 1;
         let rest = self.block(&mut select, env, &inputs)?;
         Some(Selected { once, whole, rest })
@@ -208,7 +228,7 @@ impl Nest<'_> {
     ) -> Result<Option<Code>> {
         let operands = self.nest.inputs.len() + self.nest.outputs.len();
         let outer = self.nest.rank - 1 - usize::from(self.form == Form::Rows);
-        let mut frame = Frame::new(operands, outer);
+        let mut frame = Frame::new(self.set, operands, outer);
         // What is made once and has no register has memory.
         let mut made = Vec::new();
         results(&selected.once, &mut |v| made.push(v));
@@ -253,6 +273,7 @@ impl Nest<'_> {
             bytes: assembled.bytes,
             places: assembled.places,
             constants,
+            set: self.set,
             lanes: selected.whole.lanes as usize,
         }))
     }
@@ -267,8 +288,15 @@ impl Select<'_> {
             return self.known.at(self.values, place(ty.bits()));
         }
         let bytes = self.known.at(self.values, place(8));
+        if self.set == Set::Avx2 {
+            return bytes;
+        }
         self.make(Class::Mask, Kind::Plain(forms::mask_of_bytes()), &[bytes])
     }
+}
+
+fn is_constant(body: &Body, reg: Reg) -> bool {
+    body.definition(reg).is_some_and(|inst| matches!(inst.kind, InstKind::Const(_)))
 }
 
 /// Instructions, with those of inner bodies but for the long ones of rare cases.

@@ -3,6 +3,7 @@
 use super::inst::{Class, V, Values};
 use super::liveness::{count, pressure, results};
 use super::nest::Selected;
+use super::set::Set;
 
 /// Vector registers that a body always has for itself, beyond what it needs at once.
 const SPARE: usize = 2;
@@ -11,11 +12,11 @@ const PINNED_MASKS: usize = 2;
 
 /// Gives registers to what does not change in the innermost loop, the most used first, and memory to the rest of it. Returns the
 /// registers.
-pub(super) fn pin(values: &mut Values, selected: &Selected) -> u64 {
-    let mut free = (0..32u8).rev();
+pub(super) fn pin(set: Set, values: &mut Values, selected: &Selected) -> u64 {
+    let mut free = (0..set.registers()).rev();
     let mut free_masks = (33..40u8).rev();
     let mut reserved = 0u64;
-    let mut most = 32 - SPARE - pressure(&selected.whole.insts, values).min(32 - SPARE);
+    let mut most = (usize::from(set.registers()) - SPARE).saturating_sub(pressure(&selected.whole.insts, values));
     for block in [&selected.whole, &selected.rest] {
         let mut free = free.clone();
         for &(_, held, _) in &block.carried {

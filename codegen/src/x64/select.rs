@@ -5,8 +5,10 @@
 
 use super::forms::{self, Form};
 use super::inst::{Base, Class, If, Inst, Kind, Place, V, Values};
-use crate::clif::Located;
+use super::moves;
+use super::set::Set;
 use crate::clif::constants::Constants;
+use crate::clif::{Cell, Located};
 use ndjit_ir::PrimType;
 use ndjit_ir::body::{Body, InstKind, Prim, Reg, Table};
 use ndjit_ir::loops::Access;
@@ -27,13 +29,18 @@ pub(super) enum Operand {
     Input(usize),
 }
 
-/// Lanes that are there, where a block is not whole.
+/// How a unit that need not be whole knows which lanes are there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tail {
-    /// One bit for each lane.
-    pub lanes: V,
-    /// Two bits for each lane: those of the first register of pairs, and of the second.
-    pub pairs: [V; 2],
+pub(super) enum Tail {
+    /// By masks.
+    Masked {
+        /// One bit for each lane.
+        lanes: V,
+        /// Two bits for each lane: those of the first register of pairs, and of the second.
+        pairs: [V; 2],
+    },
+    /// By their number: loads and stores take [parts](super::inst::Part). Lanes that are not there have values of others.
+    Counted,
 }
 
 /// An input or output in the innermost loop.
@@ -58,14 +65,25 @@ impl Known {
         *self.places.entry(place).or_insert_with(|| values.make_known(Class::Vector, place))
     }
 
-    fn splat(&mut self, values: &mut Values, ty: PrimType, bits: u64) -> V {
-        let offset = self.constants.splat(ty, bits);
-        self.at(values, Place { base: Base::Constants, offset, broadcast: Some(ty.bits()) })
+    /// A constant in all lanes.
+    fn splat(&mut self, set: Set, values: &mut Values, ty: PrimType, bits: u64) -> V {
+        let place = match set {
+            Set::Avx512 => {
+                Place { base: Base::Constants, offset: self.constants.splat(ty, bits), broadcast: Some(ty.bits()) }
+            }
+            // AVX2 reads memory in whole registers alone.
+            Set::Avx2 => {
+                let bytes = [Cell::splat(ty, bits).0; 2].concat();
+                Place { base: Base::Constants, offset: self.constants.vector(&bytes), broadcast: None }
+            }
+        };
+        self.at(values, place)
     }
 }
 
 /// A body on its way to instructions.
 pub(super) struct Select<'a> {
+    pub set: Set,
     pub values: &'a mut Values,
     pub known: &'a mut Known,
     pub insts: Vec<Inst>,
@@ -148,26 +166,28 @@ impl Select<'_> {
         result
     }
 
-    fn vector(&mut self, form: Form, args: &[V]) -> V {
+    pub(super) fn vector(&mut self, form: Form, args: &[V]) -> V {
         self.make(Class::Vector, Kind::Plain(form), args)
     }
 
-    /// `form` in the lanes of the mask, in others the first argument.
-    fn merge(&mut self, form: Form, args: &[V], mask: V) -> V {
-        let result = self.vector_tied(form, args);
-        if let Some(last) = self.insts.last_mut() {
-            last.mask = Some(mask);
-        }
-        result
-    }
-
-    fn vector_tied(&mut self, form: Form, args: &[V]) -> V {
-        self.make(Class::Vector, Kind::Tied(form), args)
+    /// An instruction on vectors with an immediate.
+    pub(super) fn vector_by(&mut self, form: Form, args: &[V], immediate: u8) -> V {
+        self.make_under(Class::Vector, Kind::Plain(form), args, None, Some(immediate))
     }
 
     /// A constant in all lanes.
     pub(super) fn constant(&mut self, ty: PrimType, bits: u64) -> V {
-        self.known.splat(self.values, ty, bits)
+        self.known.splat(self.set, self.values, ty, bits)
+    }
+
+    /// A primitive of two operands of a type that gives one of it.
+    pub(super) fn both(&mut self, prim: Prim, ty: PrimType, x: V, y: V) -> Option<V> {
+        self.one(prim, ty, ty, &[x, y], None)
+    }
+
+    /// The bits of a vector shifted by a count.
+    pub(super) fn shifted(&mut self, prim: Prim, ty: PrimType, x: V, count: u8) -> Option<V> {
+        self.one(prim, ty, ty, &[x, x], Some(u64::from(count)))
     }
 
     /// The value of an operand in a unit.
@@ -175,17 +195,19 @@ impl Select<'_> {
         match operand {
             Operand::Units(units) => units[unit],
             Operand::Same(v) => *v,
-            Operand::Const(bits) if ty == PrimType::Bool => {
-                let class = Class::Mask;
-                let all = self.make(class, Kind::Plain(forms::equal_masks()), &[]);
-                if bits & 1 == 1 {
-                    return all;
-                }
-                self.make(class, Kind::Plain(forms::and_not_masks()), &[all, all])
-            }
+            Operand::Const(bits) if ty == PrimType::Bool => self.truth(bits & 1 == 1),
             Operand::Const(bits) => self.constant(ty, *bits),
             Operand::Input(_) => unreachable!("inputs are loaded before their first use"),
         }
+    }
+
+    /// A truth value, the same in all lanes.
+    fn truth(&mut self, value: bool) -> V {
+        if self.set == Set::Avx2 {
+            return self.constant(PrimType::Bool, u64::from(value));
+        }
+        let all = self.make(Class::Mask, Kind::Plain(forms::equal_masks()), &[]);
+        if value { all } else { self.make(Class::Mask, Kind::Plain(forms::and_not_masks()), &[all, all]) }
     }
 
     fn prim(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[Operand]) -> Option<Operand> {
@@ -216,168 +238,85 @@ impl Select<'_> {
     }
 
     /// A primitive on one unit. `last` is its last operand, if that is constant.
-    fn one(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[V], last: Option<u64>) -> Option<V> {
-        let class = Class::of(to);
+    pub(super) fn one(&mut self, prim: Prim, from: PrimType, to: PrimType, args: &[V], last: Option<u64>) -> Option<V> {
+        let class = Class::of(self.set, to);
         if matches!(prim, Prim::Shl | Prim::Ushr | Prim::Sshr)
             && let Some(count) = last
-            && let Some(form) = forms::shift_by(prim, from)
+            && let Some(form) = forms::shift_by(self.set, prim, from)
         {
             return Some(self.make_under(class, Kind::Plain(form), &args[..1], None, Some(count.min(255) as u8)));
         }
-        if let Some((form, immediate)) = forms::of(prim, from, to) {
+        if let Some((form, immediate)) = forms::of(self.set, prim, from, to) {
             let mut args: SmallVec<[V; 3]> = args.into();
             if commutes(prim) && self.values.get(args[0]).known.is_some() {
                 args.swap(0, 1);
             }
-            return Some(self.make_under(class, Kind::Plain(form), &args, None, immediate));
+            let result = self.make_under(class, Kind::Plain(form), &args, None, immediate);
+            return if to == PrimType::Bool && from != to { self.compared(from, result) } else { Some(result) };
         }
-        Some(match prim {
-            Prim::Fma => self.make(class, Kind::Fma(from), args),
+        match prim {
+            Prim::Fma => Some(self.make(class, Kind::Fma(from), args)),
             Prim::Fneg => {
                 let sign = self.constant(from.as_int(), 1 << (from.bits() - 1));
-                self.vector(forms::of(Prim::Xor, from.as_int(), to)?.0, &[args[0], sign])
+                self.both(Prim::Xor, from.as_int(), args[0], sign)
             }
             Prim::Fabs => {
                 let rest = self.constant(from.as_int(), from.mask() >> 1);
-                self.vector(forms::of(Prim::And, from.as_int(), to)?.0, &[args[0], rest])
+                self.both(Prim::And, from.as_int(), args[0], rest)
             }
-            Prim::Fmin | Prim::Fmax => self.extreme(prim, from, args[0], args[1]),
             Prim::Not => {
                 let ones = self.constant(PrimType::I32, u64::from(u32::MAX));
-                self.vector(forms::of(Prim::Xor, PrimType::I32, to)?.0, &[args[0], ones])
+                self.both(Prim::Xor, PrimType::I32, args[0], ones)
             }
-            Prim::Select if to == PrimType::Bool => self.choose_masks(args[0], args[1], args[2])?,
-            Prim::Select => {
-                let blend = Kind::Plain(forms::blend(from.bits()));
-                let chosen = self.make(class, blend, &[args[2], args[1]]);
-                if let Some(last) = self.insts.last_mut() {
-                    last.mask = Some(args[0]);
-                }
-                chosen
-            }
-            Prim::Mask => {
-                let one = self.constant(to, 1);
-                self.make_under(class, Kind::Plain(forms::move_lanes(to.bits())), &[one], Some(args[0]), None)
-            }
-            Prim::ToSint | Prim::ToUint => self.converted(prim, from, to, args[0])?,
-            Prim::Smulhi | Prim::Umulhi if from == PrimType::I32 => self.high_product(prim, args[0], args[1])?,
-            Prim::Smulhi | Prim::Umulhi if from == PrimType::I64 => self.wide_high_product(prim, args[0], args[1])?,
+            Prim::Smulhi | Prim::Umulhi if from == PrimType::I32 => self.high_product(prim, args[0], args[1]),
+            Prim::Smulhi | Prim::Umulhi if from == PrimType::I64 => self.wide_high_product(prim, args[0], args[1]),
             // Bytes, of which there are neither products nor shifts, as 16 bits.
-            Prim::Imul | Prim::Shl | Prim::Ushr | Prim::Sshr | Prim::Smulhi | Prim::Umulhi
-                if from == PrimType::I8 && self.lanes <= 32 =>
-            {
-                let signed = matches!(prim, Prim::Sshr | Prim::Smulhi);
-                let wide = if signed { Prim::Sext } else { Prim::Zext };
-                let x = self.one(wide, PrimType::I8, PrimType::I16, &args[..1], None)?;
-                // The count of a shift is unsigned.
-                let other = if prim == Prim::Smulhi { Prim::Sext } else { Prim::Zext };
-                let y = self.one(other, PrimType::I8, PrimType::I16, &args[1..], None)?;
-                let product = matches!(prim, Prim::Smulhi | Prim::Umulhi);
-                let done = if product { Prim::Imul } else { prim };
-                let mut result = self.one(done, PrimType::I16, PrimType::I16, &[x, y], None)?;
-                if product {
-                    let eight = self.constant(PrimType::I16, 8);
-                    result = self.one(Prim::Ushr, PrimType::I16, PrimType::I16, &[result, eight], Some(8))?;
+            Prim::Imul | Prim::Smulhi | Prim::Umulhi if from == PrimType::I8 && self.fits(PrimType::I16) => {
+                let extended = if prim == Prim::Smulhi { Prim::Sext } else { Prim::Zext };
+                let x = self.one(extended, PrimType::I8, PrimType::I16, &args[..1], None)?;
+                let y = self.one(extended, PrimType::I8, PrimType::I16, &args[1..], None)?;
+                let mut result = self.both(Prim::Imul, PrimType::I16, x, y)?;
+                if prim != Prim::Imul {
+                    result = self.shifted(Prim::Ushr, PrimType::I16, result, 8)?;
                 }
-                self.one(Prim::Itrunc, PrimType::I16, PrimType::I8, &[result], None)?
+                self.one(Prim::Itrunc, PrimType::I16, PrimType::I8, &[result], None)
             }
-            _ => return None,
-        })
+            Prim::Shl | Prim::Ushr | Prim::Sshr if from.bits() < 32 => self.narrow_shift(prim, from, args, last),
+            Prim::Sshr => self.signed_shift(args, last),
+            _ => match self.set {
+                Set::Avx512 => self.several_of_avx512(prim, from, to, args),
+                Set::Avx2 => self.several_of_avx2(prim, from, to, args),
+            },
+        }
     }
 
-    /// The minimum or maximum: NaN if either is.
-    fn extreme(&mut self, prim: Prim, ty: PrimType, x: V, y: V) -> V {
-        let immediate = Some(if prim == Prim::Fmin { 4 } else { 5 });
-        let number = self.make_under(Class::Vector, Kind::Plain(forms::range(ty)), &[x, y], None, immediate);
-        let unordered = Some(forms::UNORDERED);
-        let nan = self.make_under(Class::Mask, Kind::Plain(forms::compare_floats(ty)), &[x, y], None, unordered);
-        let Some((add, _)) = forms::of(Prim::Fadd, ty, ty) else { return number };
-        self.merge(add, &[number, x, y], nan)
+    /// Whether a register has as many lanes of a type as a unit has.
+    pub(super) fn fits(&self, ty: PrimType) -> bool {
+        self.lanes * ty.bits() <= self.set.bits()
     }
 
-    fn choose_masks(&mut self, mask: V, yes: V, no: V) -> Option<V> {
-        let yes =
-            self.make(Class::Mask, Kind::Plain(forms::of(Prim::And, PrimType::Bool, PrimType::Bool)?.0), &[mask, yes]);
-        let no = self.make(Class::Mask, Kind::Plain(forms::and_not_masks()), &[mask, no]);
-        Some(self.make(Class::Mask, Kind::Plain(forms::of(Prim::Or, PrimType::Bool, PrimType::Bool)?.0), &[yes, no]))
-    }
-
-    /// Truncates and saturates; NaN gives 0.
-    fn converted(&mut self, prim: Prim, from: PrimType, to: PrimType, x: V) -> Option<V> {
-        let form = forms::to_int(prim, from, to)?;
-        let compare = forms::compare_floats(from);
-        let compared = |s: &mut Self, y: V, predicate: u8| {
-            s.make_under(Class::Mask, Kind::Plain(compare), &[x, y], None, Some(predicate))
+    /// Shifts of bytes, and of 16 bits where there are none, in the narrowest lanes that there are some of.
+    fn narrow_shift(&mut self, prim: Prim, ty: PrimType, args: &[V], count: Option<u64>) -> Option<V> {
+        let by_one = count.is_some() || self.set == Set::Avx512;
+        let wide = if ty == PrimType::I8 && by_one { PrimType::I16 } else { PrimType::I32 };
+        if !self.fits(wide) {
+            return None;
+        }
+        let extended = if prim == Prim::Sshr { Prim::Sext } else { Prim::Zext };
+        let x = self.one(extended, ty, wide, &args[..1], None)?;
+        // The count of a shift is unsigned. AVX-512's has been a register's, constant or not.
+        let result = match count.filter(|_| self.set == Set::Avx2) {
+            Some(count) => self.shifted(prim, wide, x, count.min(255) as u8)?,
+            None => {
+                let y = self.one(Prim::Zext, ty, wide, &args[1..], None)?;
+                self.both(prim, wide, x, y)?
+            }
         };
-        if prim == Prim::ToUint {
-            // Too large gives the largest. Below 0, or NaN, must give 0 and does not.
-            let zero = self.constant(from, 0);
-            let positive = compared(self, zero, forms::GREATER_EQUAL);
-            return Some(self.make_under(Class::Vector, Kind::Plain(form), &[x], Some(positive), None));
-        }
-        // Too small gives the smallest. Too large must give the largest, NaN 0, and do not.
-        let ordered = compared(self, x, forms::ORDERED);
-        let number = self.make_under(Class::Vector, Kind::Plain(form), &[x], Some(ordered), None);
-        let limit = (1u64 << (to.bits() - 1)) as f64;
-        let limit = if from == PrimType::F32 { u64::from((limit as f32).to_bits()) } else { limit.to_bits() };
-        let limit = self.constant(from, limit);
-        let large = compared(self, limit, forms::GREATER_EQUAL);
-        let largest = self.constant(to, to.mask() >> 1);
-        Some(self.merge(forms::move_lanes(to.bits()), &[number, largest], large))
-    }
-
-    /// High halves of products of 32 bits, by products of even and of odd lanes.
-    fn high_product(&mut self, prim: Prim, x: V, y: V) -> Option<V> {
-        let product = forms::wide_product(prim == Prim::Smulhi);
-        let down = forms::shift_by(Prim::Ushr, PrimType::I64)?;
-        let half = |s: &mut Self, v: V| s.make_under(Class::Vector, Kind::Plain(down), &[v], None, Some(32));
-        let even = self.vector(product, &[x, y]);
-        let even = half(self, even);
-        let (x, y) = (half(self, x), half(self, y));
-        let odd = self.vector(product, &[x, y]);
-        let high = self.constant(PrimType::I64, 0xffff_ffff_0000_0000);
-        let chosen =
-            self.make_under(Class::Vector, Kind::Tied(forms::ternary_logic()), &[high, odd, even], None, Some(0xca));
-        Some(chosen)
-    }
-
-    /// High halves of products of 64 bits, by products of halves (Knuth, TAOCP 4.3.1, algorithm M with two digits).
-    fn wide_high_product(&mut self, prim: Prim, x: V, y: V) -> Option<V> {
-        let i64 = PrimType::I64;
-        let (add, _) = forms::of(Prim::Iadd, i64, i64)?;
-        let (and, _) = forms::of(Prim::And, i64, i64)?;
-        let (subtract, _) = forms::of(Prim::Isub, i64, i64)?;
-        let down = forms::shift_by(Prim::Ushr, i64)?;
-        let half = |s: &mut Self, v: V| s.make_under(Class::Vector, Kind::Plain(down), &[v], None, Some(32));
-        let product = forms::wide_product(false);
-        let (x1, y1) = (half(self, x), half(self, y));
-        // Products read the lower halves of their operands.
-        let low = self.vector(product, &[x, y]);
-        let carry = half(self, low);
-        let cross = self.vector(product, &[x1, y]);
-        let cross = self.vector(add, &[cross, carry]);
-        let mask = self.constant(i64, 0xffff_ffff);
-        let cross_low = self.vector(and, &[cross, mask]);
-        let other = self.vector(product, &[x, y1]);
-        let other = self.vector(add, &[other, cross_low]);
-        let high = self.vector(product, &[x1, y1]);
-        let (cross, other) = (half(self, cross), half(self, other));
-        let high = self.vector(add, &[high, cross]);
-        let mut high = self.vector(add, &[high, other]);
-        if prim == Prim::Smulhi {
-            // A negative operand counts 2^64 too much.
-            let sign = forms::shift_by(Prim::Sshr, i64)?;
-            for (one, another) in [(x, y), (y, x)] {
-                let negative = self.make_under(Class::Vector, Kind::Plain(sign), &[one], None, Some(63));
-                let excess = self.vector(and, &[negative, another]);
-                high = self.vector(subtract, &[high, excess]);
-            }
-        }
-        Some(high)
+        self.one(Prim::Itrunc, wide, ty, &[result], None)
     }
 
     fn look_up(&mut self, table: &Arc<Table>, index: &Operand) -> Option<Operand> {
-        if !matches!(table.ty.bits(), 32 | 64) || table.ty.bits() * self.lanes > 512 {
+        if !matches!(table.ty.bits(), 32 | 64) || !self.fits(table.ty) {
             return None;
         }
         let offset = self.known.constants.table(table);
@@ -402,18 +341,15 @@ impl Select<'_> {
             let mask = self.unit(&args[0], PrimType::Bool, unit);
             let any = match self.tail {
                 // Lanes that are not there ask for nothing.
-                Some(tail) => {
-                    let (and, _) = forms::of(Prim::And, PrimType::Bool, PrimType::Bool)?;
-                    self.make(Class::Mask, Kind::Plain(and), &[mask, tail.lanes])
-                }
-                None => mask,
+                Some(Tail::Masked { lanes, .. }) => self.both(Prim::And, PrimType::Bool, mask, lanes)?,
+                Some(Tail::Counted) | None => mask,
             };
             let results: Vec<(V, V)> = types
                 .iter()
                 .zip(defaults)
                 .map(|(&ty, default)| {
                     let default = self.unit(default, ty, unit);
-                    (self.values.make(Class::of(ty)), default)
+                    (self.values.make(Class::of(self.set, ty)), default)
                 })
                 .collect();
             let mut env: Vec<Operand> = inputs
@@ -455,10 +391,15 @@ impl Select<'_> {
         for (&output, &(result, _)) in inner.outputs.iter().zip(results) {
             let ty = inner.ty(output);
             let output = self.unit(&env[output.index()], ty, 0);
-            let (kind, args, mask): (Kind, SmallVec<[V; 3]>, _) = if ty == PrimType::Bool {
-                (Kind::Copy, smallvec![self.choose_masks(any, output, result)?], None)
-            } else {
-                (Kind::Tied(forms::move_lanes(ty.bits())), smallvec![result, output], Some(any))
+            let (kind, args, mask): (Kind, SmallVec<[V; 3]>, _) = match self.set {
+                Set::Avx512 if ty != PrimType::Bool => {
+                    (Kind::Tied(moves::move_lanes(ty.bits())), smallvec![result, output], Some(any))
+                }
+                Set::Avx512 | Set::Avx2 => {
+                    let chosen = self.one(Prim::Select, ty, ty, &[any, output, result], None)?;
+                    // The result keeps its register until then.
+                    (Kind::Copy, smallvec![chosen, result], None)
+                }
             };
             self.insts.push(Inst {
                 kind,

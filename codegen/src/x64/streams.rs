@@ -1,8 +1,9 @@
 //! Elements of inputs and outputs, read and written a block of lanes at a time.
 
-use super::forms;
-use super::inst::{Base, Class, Element, Inst, Kind, Place, V};
-use super::select::{Operand, Select, Stream};
+use super::inst::{Base, Class, Element, Inst, Kind, Part, Place, V};
+use super::moves;
+use super::select::{Operand, Select, Stream, Tail};
+use super::set::Set;
 use ndjit_ir::PrimType;
 use ndjit_ir::loops::Stride;
 use smallvec::{SmallVec, smallvec};
@@ -17,7 +18,7 @@ impl Select<'_> {
         if stream.access.inner == Stride::Broadcast {
             let words = (0..words as u32).map(|word| {
                 let element = element(0, word * ty.bytes() as u32);
-                let kind = Kind::Load(forms::broadcast(ty.bits()), element);
+                let kind = Kind::Load(moves::broadcast(self.set, ty.bits()), element, None);
                 Operand::Same(self.make(Class::Vector, kind, &[]))
             });
             return words.collect();
@@ -27,27 +28,28 @@ impl Select<'_> {
         let mut all: Vec<SmallVec<[V; 4]>> = vec![smallvec![]; words];
         for unit in 0..self.units as u32 {
             if words == 1 {
-                let form = forms::load(bytes, ty.bits(), self.tail.is_some());
-                let mask = self.tail.map(|tail| tail.lanes);
-                let kind = Kind::Load(form, element(step, unit * bytes));
+                let (mask, part) = self.there(None, step, bytes);
+                let form = moves::load(self.set, bytes, ty.bits(), mask.is_some());
+                let kind = Kind::Load(form, element(step, unit * bytes), part);
                 all[0].push(self.make_under(Class::Vector, kind, &[], mask, None));
                 continue;
             }
             // Words alternate: as many bytes as registers hold, in one or two of them.
-            let registers = (2 * bytes).div_ceil(64);
+            let registers = (2 * bytes).div_ceil(self.set.bytes());
             let each = 2 * bytes / registers;
             let parts: SmallVec<[V; 2]> = (0..registers)
-                .map(|part| {
-                    let form = forms::load(each, ty.bits(), self.tail.is_some());
-                    let mask = self.tail.map(|tail| tail.pairs[part as usize]);
-                    let kind = Kind::Load(form, element(step, unit * 2 * bytes + part * each));
+                .map(|register| {
+                    let (mask, part) = self.there(Some(register), step, each);
+                    let form = moves::load(self.set, each, ty.bits(), mask.is_some());
+                    let kind = Kind::Load(form, element(step, unit * 2 * bytes + register * each), part);
                     self.make_under(Class::Vector, kind, &[], mask, None)
                 })
                 .collect();
-            for (word, all) in all.iter_mut().enumerate() {
-                let picked = self.picks(ty, |lane| 2 * lane + word as u64);
-                all.push(self.pick(ty, picked, &parts));
-            }
+            let split = match self.set {
+                Set::Avx512 => [0, 1].map(|word| self.picked(ty, &parts, |lane| 2 * lane + word)).to_vec(),
+                Set::Avx2 => self.split_pairs(ty, &parts),
+            };
+            all.iter_mut().zip(split).for_each(|(all, word)| all.push(word));
         }
         all.into_iter().map(Operand::Units).collect()
     }
@@ -60,23 +62,41 @@ impl Select<'_> {
         for unit in 0..self.units as u32 {
             let values: SmallVec<[V; 2]> = words.iter().map(|word| self.unit(word, ty, unit as usize)).collect();
             if let [value] = values[..] {
-                self.write(stream, step, unit * bytes, (bytes, ty), value, self.tail.map(|tail| tail.lanes));
+                self.write(stream, step, unit * bytes, (bytes, ty), value, None);
                 continue;
             }
-            let registers = (2 * bytes).div_ceil(64);
+            let registers = (2 * bytes).div_ceil(self.set.bytes());
             let each = 2 * bytes / registers;
-            let lanes = u64::from(each * 8 / ty.bits());
-            let second = 64 / ty.bytes() as u64;
-            for part in 0..registers {
-                // Lanes of the first value, then those of the second, in turn.
-                let picked = self.picks(ty, |lane| {
-                    let index = u64::from(part) * lanes / 2 + lane / 2;
-                    if lane % 2 == 0 { index } else { second + index }
-                });
-                let joined = self.pick(ty, picked, &values);
-                let mask = self.tail.map(|tail| tail.pairs[part as usize]);
-                self.write(stream, step, unit * 2 * bytes + part * each, (each, ty), joined, mask);
+            let values = if self.set == Set::Avx2 { self.unpacked(ty, &values) } else { values };
+            for register in 0..registers {
+                let value = match self.set {
+                    Set::Avx512 => self.joined(ty, &values, each, register),
+                    Set::Avx2 => self.halves(&values, register),
+                };
+                self.write(stream, step, unit * 2 * bytes + register * each, (each, ty), value, Some(register));
             }
+        }
+    }
+
+    /// Lanes of the first value and of the second, in turn: those of a register of pairs.
+    fn joined(&mut self, ty: PrimType, values: &[V], each: u32, register: u32) -> V {
+        let lanes = u64::from(each * 8 / ty.bits());
+        let second = 64 / ty.bytes() as u64;
+        self.picked(ty, values, |lane| {
+            let index = u64::from(register) * lanes / 2 + lane / 2;
+            if lane % 2 == 0 { index } else { second + index }
+        })
+    }
+
+    /// What says which lanes of `bytes` bytes are there: of elements, or of the register of pairs of this number.
+    fn there(&self, register: Option<u32>, step: usize, bytes: u32) -> (Option<V>, Option<Part>) {
+        let elements = bytes / step as u32;
+        match self.tail {
+            None => (None, None),
+            Some(Tail::Masked { lanes, pairs }) => {
+                (Some(register.map_or(lanes, |register| pairs[register as usize])), None)
+            }
+            Some(Tail::Counted) => (None, Some(Part { first: register.unwrap_or(0) * elements, elements })),
         }
     }
 
@@ -87,12 +107,13 @@ impl Select<'_> {
         offset: u32,
         (bytes, ty): (u32, PrimType),
         value: V,
-        mask: Option<V>,
+        register: Option<u32>,
     ) {
-        let form = forms::store(bytes, ty.bits(), mask.is_some());
+        let (mask, part) = self.there(register, step, bytes);
+        let form = moves::store(self.set, bytes, ty.bits(), mask.is_some());
         let element = Element { operand: stream.operand, step: step as u8, offset: offset as i32 };
         self.insts.push(Inst {
-            kind: Kind::Store(form, element),
+            kind: Kind::Store(form, element, part),
             result: None,
             args: smallvec![value],
             mask,
@@ -102,23 +123,20 @@ impl Select<'_> {
         });
     }
 
-    /// A vector of the lanes that a [`pick`](Select::pick) takes; beyond those of two registers they start again.
-    fn picks(&mut self, ty: PrimType, lane: impl Fn(u64) -> u64) -> V {
+    /// Lanes of one or two registers; numbers beyond theirs start again. AVX-512's.
+    fn picked(&mut self, ty: PrimType, from: &[V], lane: impl Fn(u64) -> u64) -> V {
         let size = ty.bytes();
         let mut bytes = [0; 64];
         for (i, chunk) in bytes.chunks_mut(size).enumerate() {
             let index = lane(i as u64) % (2 * 64 / size as u64);
             chunk.copy_from_slice(&index.to_le_bytes()[..size]);
         }
-        let offset = self.known.constants.vector(bytes);
-        self.known.at(self.values, Place { base: Base::Constants, offset, broadcast: None })
-    }
-
-    fn pick(&mut self, ty: PrimType, picked: V, from: &[V]) -> V {
+        let offset = self.known.constants.vector(&bytes);
+        let picked = self.known.at(self.values, Place { base: Base::Constants, offset, broadcast: None });
         match *from {
-            [one] => self.make(Class::Vector, Kind::Plain(forms::pick_one(ty.bits())), &[picked, one]),
+            [one] => self.make(Class::Vector, Kind::Plain(moves::pick_one(self.set, ty.bits())), &[picked, one]),
             [first, second, ..] => {
-                self.make(Class::Vector, Kind::Tied(forms::pick(ty.bits())), &[picked, first, second])
+                self.make(Class::Vector, Kind::Tied(moves::pick(ty.bits())), &[picked, first, second])
             }
             [] => picked,
         }

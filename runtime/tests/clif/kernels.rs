@@ -1,8 +1,9 @@
 //! Compiled kernels against the reference evaluation of their bodies, bit for bit.
 
 use crate::support::{check, compile, nest};
-use ndjit_codegen::clif::{ClifOptions, emit, host_isa};
+use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
 use ndjit_codegen::target::combinations;
+use ndjit_codegen::x64::{self, Set};
 use ndjit_ir::body::{Body, BodyBuilder, Prim, Reg, Signature};
 use ndjit_ir::loops::Stride::{Broadcast, Contiguous, Strided};
 use ndjit_ir::loops::{LoopBody, LoopNest};
@@ -75,6 +76,23 @@ fn every_primitive_on_every_type() {
     for (prim, from, to) in combinations() {
         let types = operand_types(prim, from);
         check_lengths(&flat(&types, &[to], |b, args| vec![b.prim(prim, args, Some(to))]));
+    }
+}
+
+/// What neither set has code for: division of integers.
+#[test]
+fn primitives_without_wide_code() {
+    let without = |set: Set| {
+        let is_without = move |&(prim, from, to): &(Prim, PrimType, PrimType)| {
+            let nest = flat(&operand_types(prim, from), &[to], |b, args| vec![b.prim(prim, args, Some(to))]);
+            x64::emit(&nest, Form::Plain, set).unwrap().is_none()
+        };
+        combinations().into_iter().filter(is_without).map(|(prim, from, _)| format!("{prim} {}", from.name()))
+    };
+    for set in Set::ALL {
+        let divisions = ["sdiv", "udiv", "srem", "urem"];
+        let all = divisions.iter().flat_map(|prim| ["i8", "i16", "i32", "i64"].map(|ty| format!("{prim} {ty}")));
+        assert_eq!(without(set).collect::<Vec<_>>(), all.collect::<Vec<_>>(), "{set:?}");
     }
 }
 

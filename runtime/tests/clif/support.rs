@@ -30,8 +30,9 @@ pub fn compile(nest: &LoopNest) -> Vec<Compiled> {
 pub fn compile_for(nest: &LoopNest, width: VectorWidth) -> Option<Compiled> {
     let isa = host_isa().unwrap();
     let options = ClifOptions { vector: width.is_vector(), ..ClifOptions::default() };
-    if width == VectorWidth::Widest {
-        let code = x64::is_supported().then(|| x64::emit(nest, Form::Plain).unwrap_or_else(|e| panic!("{e}")))??;
+    if let Some(set) = x64::Set::ALL.into_iter().find(|set| set.width() == width) {
+        let code =
+            set.is_supported().then(|| x64::emit(nest, Form::Plain, set).unwrap_or_else(|e| panic!("{e}")))??;
         let signature = emit(nest, &*isa, options).unwrap().function.signature.clone();
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
         let id = module.declare_function("kernel", Linkage::Export, &signature).unwrap();

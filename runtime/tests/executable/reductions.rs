@@ -46,8 +46,9 @@ pub fn elements(dtype: DType, shape: &[usize], specials: bool) -> Tensor {
     .unwrap()
 }
 
-pub const ENGINES: [(VectorWidth, bool); 4] = [
+pub const ENGINES: [(VectorWidth, bool); 5] = [
     (VectorWidth::Widest, true),
+    (VectorWidth::Bits256, true),
     (VectorWidth::Bits128, true),
     (VectorWidth::Scalar, true),
     (VectorWidth::Widest, false),
