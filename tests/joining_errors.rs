@@ -60,7 +60,7 @@ fn joins() {
       at here
       x0: f32[2, 3] held as data
       x1: i32[1, 3] held as data
-      help: cast the arrays to a common dtype, as in `x.cast(DType::F64)`
+      help: cast the arrays to a common dtype, as in `cast(x, DType::F64)`
     ");
     insta::assert_snapshot!(refused!(stack([&x, &row], 0)), @r"
     error[shape]: stack: shapes [2, 3] and [3] differ
