@@ -267,15 +267,17 @@ fn as_written(help: &str, what: What, operands: &[Known<'_>]) -> String {
     };
     // Every second part stands between backticks.
     let parts = help.split('`').enumerate();
-    let parts: Vec<String> =
+    let mut parts: Vec<String> =
         parts.map(|(i, part)| (i % 2 == 1).then(|| cast(part)).flatten().unwrap_or_else(|| part.to_owned())).collect();
-    match &parts[..] {
-        // Both are cast, even where one text, or one value, stands for both.
-        [first, x, and, y, rest @ ..] if and == " and " && x == y && operands.len() == 2 => {
-            format!("{first}`{x}` for both operands{}", rest.join("`"))
+    // Both are cast, even where one text, or one value, stands for both.
+    let twice = parts.windows(3).position(|part| part[0] == part[2] && part[1] == " and ");
+    if let Some(at) = twice.filter(|_| operands.len() == 2) {
+        parts.drain(at + 1..at + 3);
+        if let Some(rest) = parts.get_mut(at + 1) {
+            rest.insert_str(0, " for both operands");
         }
-        _ => parts.join("`"),
     }
+    parts.join("`")
 }
 
 /// How a number of a dtype is written, if Rust has a literal for it.
