@@ -17,7 +17,7 @@ const MOST: f64 = 2.1;
 /// Counts of the first call of a program of about so many nodes: name and number.
 fn counts(sort: &Sort, nodes: usize) -> [(&'static str, u64); 3] {
     let function = (sort.make)(nodes);
-    let f = jit(move |x, y| function(x, y)).fuse(sort.fuse).threads(1);
+    let f = jit(function).fuse(sort.fuse).threads(1);
     let (x, y) = (Array::from([1f32; ELEMENTS]), Array::from([0.25f32; ELEMENTS]));
     let (before, looked) = (CountingAllocator::counts(), reads());
     drop(f.call((&x, &y)).expect("runs"));

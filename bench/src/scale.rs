@@ -62,7 +62,7 @@ impl Scale {
 /// Prints a row; the time of all stages.
 fn row(sort: &Sort, nodes: usize, before: Option<Duration>) -> Result<Duration> {
     let function = (sort.make)(nodes);
-    let f = jit(move |x, y| function(x, y)).fuse(sort.fuse).threads(1);
+    let f = jit(function).fuse(sort.fuse).threads(1);
     let (x, y) = (Array::from([1f32; ELEMENTS]), Array::from([0.25f32; ELEMENTS]));
     let before_call = resident();
     drop(f.call((&x, &y))?);
