@@ -1,4 +1,4 @@
-//! Random programs on every engine of the processor, for as long as one likes: the interpreter, scalar code, vectors of 128 bits, the
+//! Random programs on every engine of the processor, for as long as one likes: the interpreter, scalar code, vectors of 128 and of 256 bits, the
 //! widest ones; results must have the same bits.
 //!
 //! `cargo run --release --example soak -- [PROGRAMS] [FIRST]` makes so many programs from the seed `FIRST` on: 1000 and 0 if nothing

@@ -6,7 +6,7 @@
 //!     + 40     masks of lanes that are there: of elements, of pairs in the first and in the second register; without mask registers
 //!              how many lanes are there, and two registers' contents while others are in them
 //!     + 64     trips left of each outer loop and of steps; for each outer loop of them, and for the innermost, a pointer for each operand
-//!     then     slots of 64 bytes, aligned
+//!     then     slots as large as registers, aligned
 //! ```
 
 use super::assembler::{Address, Assembler, Operand};
@@ -82,7 +82,7 @@ impl Frame {
         let slots = (LOOPS as usize + 8 * (outer + 1 + pointers)).next_multiple_of(64) as i32;
         let size = match set {
             Set::Avx512 => slots,
-            Set::Avx2 => slots + 64,
+            Set::Avx2 => slots + set.bytes() as i32,
         };
         Frame { set, operands, outer, slots, size }
     }
@@ -94,8 +94,9 @@ impl Frame {
 
     /// A new slot.
     pub(super) fn slot(&mut self) -> i32 {
-        self.size += 64;
-        self.size - 64
+        let at = self.size;
+        self.size += self.set.bytes() as i32;
+        at
     }
 
     /// Whether it is too large.
