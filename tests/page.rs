@@ -47,6 +47,27 @@ fn made_from(lines: &[(String, BTreeSet<usize>)], node: usize) -> Vec<&str> {
 }
 
 #[test]
+fn of_two_reductions_in_one_nest_each_has_its_lines() {
+    let f = jit(|x: Expr| (x - x.mean(keepdims(0))) / x.std(keepdims(0)));
+    f.call((&Array::from_rows(&[[1.0f32, 2.0], [3.0, 5.0], [4.0, 7.0]]),)).unwrap();
+    let path = folder().join("scores.html");
+    f.explain_html(&path).unwrap();
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page.contains("<p>operations: 4,"), "parameters are no operations");
+    let panels = panels(&page);
+    let marked = |panel: &str, begins: &str| {
+        let lines = panels[panel].iter().filter(|(text, _)| text.trim().starts_with(begins));
+        lines.map(|(text, nodes)| format!("{nodes:?} {}", text.trim())).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(marked("graph", "%1"), "{1} %1 = mean %0 axes [0] keepdims : f32[1, 2]  ; tests/page.rs:51:34");
+    assert_eq!(marked("graph", "%3"), "{3} %3 = std %0 axes [0] keepdims : f32[1, 2]  ; tests/page.rs:51:57");
+    assert_eq!(marked("loops", "reduce"), "{1} reduce out0, t0\n{3} reduce out1, t3\n{3} reduce out2, t2");
+    // The number of rows is part of both.
+    let shared = panels["typed"].iter().find(|(text, _)| text.contains("part of mean") && text.contains("part of std"));
+    assert_eq!(shared.unwrap().1, BTreeSet::from([1, 3]), "{shared:?}");
+}
+
+#[test]
 fn lines_know_what_they_were_made_from() {
     let (_, page) = of_sum("lines.html");
     let panels = panels(&page);
@@ -241,7 +262,9 @@ fn dom(path: &Path, node: &str) -> Option<String> {
 fn a_drawing_brings_its_stage_along() {
     let (_, page) = of_sum("drawing.html");
     let path = folder().join("opened.html");
-    let opens = "<script>document.querySelector('details[data-shows]').open = true;</script></body>";
+    assert!(page.contains("<details open data-shows="), "it is seen at once");
+    // A click closes it, another opens it.
+    let opens = "<script>for (const n of [1, 2]) document.querySelector('details[data-shows] summary').click();</script></body>";
     std::fs::write(&path, page.replace("</body>", opens)).unwrap();
     let Some(dom) = dom(&path, "") else { return };
     assert!(page.contains("<section id=\"simplified\">") && !shown(&page).contains(&"simplified"));

@@ -280,8 +280,8 @@ fn the_graph_and_the_typed_graph_show_them() -> Result<()> {
     graph (%0: f16[4, 3]) {
       %1 = cast %0 : f32[4, 3]  ; part of mean at here
       %2 = literal #0 4 : f32[]  ; part of mean at here
-      %3 = sum %1 axes [0] : f32[3]
-      %4 = divide %3, %2 : f32[3]
+      %3 = sum %1 axes [0] : f32[3]  ; part of mean at here
+      %4 = divide %3, %2 : f32[3]  ; part of mean at here
       %5 = cast %4 : f16[3]  ; part of mean at here
       %6 = cast %0 : f64[4, 3]  ; operand x of sum at here f64 was asked for
       %7 = sum %6 axes [0, 1] keepdims : f64[1, 1]

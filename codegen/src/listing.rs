@@ -31,8 +31,8 @@ impl Line {
 pub fn loops(nest: &LoopNest) -> Vec<Line> {
     let LoopBody::Ops(ops) = &nest.body else { return plain(&nest.to_string()) };
     lines(&nest.to_string(), |line| {
-        if combines(line) {
-            return Some(Origin::Results);
+        if let Some(result) = combined(line) {
+            return Some(result);
         }
         let statement = number(line, "t").or_else(|| stored(line).and_then(|n| Some(ops.outputs.get(n)?.index())))?;
         Some(origin(ops.stmts.get(statement)?, statement))
@@ -120,9 +120,11 @@ fn stored(line: &str) -> Option<usize> {
     number(line.trim_start().strip_prefix("store ")?, "out")
 }
 
-/// Whether a line combines values into a result.
-fn combines(line: &str) -> bool {
-    ["reduce out", "scan out"].iter().any(|verb| line.trim_start().starts_with(verb))
+/// The result that a line combines values into.
+fn combined(line: &str) -> Option<Origin> {
+    let line = line.trim_start();
+    let rest = line.strip_prefix("reduce ").or_else(|| line.strip_prefix("scan "))?;
+    number(rest, "out").map(|n| Origin::Result(n as u32))
 }
 
 /// What registers of a body were made from.
@@ -155,8 +157,7 @@ impl<'a> Registers<'a> {
     fn of_line(&self, line: &str) -> Option<Origin> {
         match number(line, "r") {
             Some(reg) => self.of(Located::Register(Reg::from_index(reg))),
-            None if combines(line) => Some(Origin::Results),
-            None => self.stored(stored(line)?),
+            None => combined(line).or_else(|| self.stored(stored(line)?)),
         }
     }
 

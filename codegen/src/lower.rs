@@ -115,13 +115,13 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// What asked for a node of the typed graph, in words; nothing for nodes that are no casts and no weak numbers.
+    /// What asked for a node of the typed graph, in words; nothing for operations of the traced graph that are one operation there.
     pub fn reasons(&self, typed: NodeId) -> impl Iterator<Item = String> {
         let explainer = Explainer::new(&self.traced, &self.places).policy(self.policy);
         self.conversions.of(typed).map(move |reason| explainer.reason(reason).to_string())
     }
 
-    /// The text of the typed graph, each cast and weak number with what asked for it.
+    /// The text of the typed graph, each cast, each weak number and each part of a reduction with what asked for it.
     pub fn typed_text(&self) -> String {
         self.typed.display_noted(|id| self.reasons(id).collect::<Vec<String>>().join(" | ")).to_string()
     }

@@ -10,7 +10,9 @@ pub enum Origin {
     Own,
     /// The statement of this number.
     Statement(u32),
-    /// What becomes of the kernel's results: a reduction or a scan.
+    /// What becomes of the kernel's result of this number: a reduction or a scan.
+    Result(u32),
+    /// What becomes of the kernel's results, all of them.
     Results,
 }
 

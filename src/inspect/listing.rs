@@ -232,6 +232,7 @@ impl Looked<'_> {
                 (Some(Origin::Statement(n)), Some(fused)) => {
                     fused.statements.0.get(n as usize).copied().into_iter().collect()
                 }
+                (Some(Origin::Result(n)), Some(fused)) => fused.outputs.get(n as usize).copied().into_iter().collect(),
                 (Some(Origin::Results), Some(fused)) => fused.outputs.clone(),
             };
             StageLine { text, nodes: self.of_values(values), kernel: Some(kernel) }

@@ -45,11 +45,11 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && pinned) pin(pinned);
 });
-// A drawing is in the values of a stage, which it brings along.
+// A drawing is in the values of a stage, which it brings along when it is opened.
 for (const drawer of document.querySelectorAll("details[data-shows]")) {
-  drawer.addEventListener("toggle", () => {
+  drawer.querySelector("summary").addEventListener("click", () => {
     const box = document.querySelector(`nav input[data-panel="${drawer.dataset.shows}"]`);
-    if (drawer.open && !box.checked) box.click();
+    if (!drawer.open && !box.checked) box.click();
   });
 }
 for (const box of document.querySelectorAll("nav input")) {

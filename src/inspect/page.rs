@@ -70,8 +70,8 @@ impl Looked<'_> {
         let _ = write!(
             page,
             "</main>\n<footer>\n<details open><summary>dtype{}</summary><pre id=\"why\"></pre></details>\n\
-             <details data-shows=\"{simplified}\"><summary>fusion{}</summary><div class=\"drawn\">{}</div></details>\n\
-             <details data-shows=\"{simplified}\"><summary>memory{}</summary><div class=\"drawn\">{}</div></details>\n</footer>\n\
+             <details open data-shows=\"{simplified}\"><summary>fusion{}</summary><div class=\"drawn\">{}</div></details>\n\
+             <details open data-shows=\"{simplified}\"><summary>memory{}</summary><div class=\"drawn\">{}</div></details>\n</footer>\n\
              <script>\nconst reasons = {};\n{SCRIPT}</script>\n</body>\n</html>\n",
             numbered(Stage::Graph),
             numbered(Stage::Simplified),
@@ -103,10 +103,11 @@ impl Looked<'_> {
     }
 
     fn described(&self) -> String {
-        let (kernels, launches) = (self.lowered.kernels.len(), self.lowered.launches.len());
+        let (graph, kernels, launches) =
+            (&self.lowered.traced, self.lowered.kernels.len(), self.lowered.launches.len());
         format!(
             "operations: {}, loop nests: {kernels}, kernels: {launches}; policy {}; on {}; ndjit {}",
-            self.lowered.traced.node_count(),
+            graph.node_count() - graph.params().len(),
             self.settings.policy,
             self.settings.device,
             env!("CARGO_PKG_VERSION")

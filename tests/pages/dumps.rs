@@ -55,6 +55,15 @@ fn row_sums() -> Result<()> {
     Ok(())
 }
 
+fn spread() -> Result<()> {
+    use ndjit::{Array, Stage, jit};
+
+    let f = jit!(|x| x.std(-1));
+    f.call((&Array::from_rows(&[[1.0f32, 2.0, 5.0, 4.0], [3.0, 2.0, 15.0, 8.0]]),))?;
+    println!("{}", f.explain(Stage::Typed));
+    Ok(())
+}
+
 fn running_sums() -> Result<()> {
     use ndjit::{Array, Stage, jit};
 
@@ -159,4 +168,4 @@ fn sums_on_gpu_code() -> Result<()> {
     Ok(())
 }
 
-examples! { shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy code_expanded code_clif code_assembly code_wide #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu_code }
+examples! { spread shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy code_expanded code_clif code_assembly code_wide #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu_code }

@@ -76,7 +76,7 @@ fn inline(ops: &OpBody) -> Body {
 pub(crate) fn origin(stmt: &Stmt, number: usize) -> Origin {
     match stmt.origin {
         Origin::Own => Origin::Statement(number as u32),
-        known @ (Origin::Statement(_) | Origin::Results) => known,
+        known @ (Origin::Statement(_) | Origin::Result(_) | Origin::Results) => known,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which uses asked for the casts and numbers of a typed graph.
+//! Which uses asked for the casts and numbers of a typed graph, and which values are made for a reduction.
 
 use super::origin::what;
 use super::rule::{Rule, computing, meeting, reducing};
@@ -26,8 +26,8 @@ pub enum Reason {
     Result(u32),
 }
 
-/// For each cast and each number of a typed graph the [`Reason`]s it is there, in the order of the traced graph: several where
-/// several uses share it. A side table, as [`Places`](crate::graph::Places) is: one entry of 16 bytes per reason.
+/// For each cast, each number and each value that a reduction is made with the [`Reason`]s it is in a typed graph, in the order
+/// of the traced graph: several where several uses share it. A side table, as [`Places`](crate::graph::Places) is: one entry of 16 bytes per reason.
 #[derive(Clone, Debug, Default)]
 pub struct Conversions {
     /// Sorted by node.

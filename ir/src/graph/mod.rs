@@ -414,9 +414,15 @@ impl<T: Type> Graph<T> {
 
     /// Adds a literal slot and its node of type `ty`.
     pub fn literal(&mut self, slot: Slot, ty: T) -> Value {
+        let id = self.slot(slot);
+        self.slot_value(id, ty)
+    }
+
+    /// A new slot, of which no value is yet.
+    pub fn slot(&mut self, slot: Slot) -> SlotId {
         let id = SlotId::from_index(self.slots.len());
         Arc::make_mut(&mut self.slots).push(slot);
-        self.slot_value(id, ty)
+        id
     }
 
     /// The value of an existing literal slot as type `ty`.

@@ -62,7 +62,7 @@ struct Commit<'a> {
     map: Vec<Committed>,
     reasons: Vec<(NodeId, Reason)>,
     /// The numbers of elements that reductions are made with.
-    numbers: FxHashMap<(usize, DType), Value>,
+    numbers: FxHashMap<(usize, DType), SlotId>,
 }
 
 impl Commit<'_> {

@@ -16,8 +16,9 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Shape};
 /// A reduction being built.
 struct Building<'a, 'g> {
     commit: &'a mut Commit<'g>,
-    /// The node of the traced graph.
+    /// The node of the traced graph, and what it is.
     id: NodeId,
+    reduction: Reduction,
     axes: Axes,
     keepdims: bool,
 }
@@ -44,7 +45,7 @@ impl Commit<'_> {
             None => None,
         };
         let Reduce { axes, keepdims, .. } = reduce;
-        let mut building = Building { commit: self, id, axes, keepdims };
+        let mut building = Building { commit: self, id, reduction: reduce.reduction, axes, keepdims };
         let value = match reduce.reduction {
             Reduction::Mean => {
                 let x = building.cast(x, types.compute);
@@ -96,7 +97,7 @@ impl Commit<'_> {
             Some(_) => self.cast(operand, types.compute, reason)?,
             None => self.coerce(operand, types.compute, reason)?,
         };
-        let mut building = Building { commit: self, id, axes: Axes::one(axis as usize), keepdims: true };
+        let mut building = Building { commit: self, id, reduction, axes: Axes::one(axis as usize), keepdims: true };
         let x = if reduction.accumulates(types.compute) { x } else { building.cast(x, accumulated(types.compute)) };
         let out = &mut building.commit.out;
         let result = (out.ty(x), out.shape_id(x));
@@ -124,7 +125,7 @@ impl Building<'_, '_> {
         self.part(cast)
     }
 
-    /// A cast or a number that the reduction is made with.
+    /// A value that the reduction is made with.
     fn part(&mut self, value: Value) -> Value {
         self.commit.reasons.push((self.commit.out.producer(value), Reason::Part(self.id)));
         value
@@ -139,15 +140,17 @@ impl Building<'_, '_> {
             shape.broadcast(out.shape(operand)).unwrap_or(shape)
         });
         let shape = out.intern(&shape);
-        out.add(NodeKind::Op(op, Policy::default()), operands, &[(op.result_dtype(compute), shape)])
+        let value = out.add(NodeKind::Op(op, Policy::default()), operands, &[(op.result_dtype(compute), shape)]);
+        self.part(value)
     }
 
     /// An integer that depends on the shape alone, rounded to the dtype. Equal ones share a slot, so that what is computed with
     /// them is shared.
     fn number(&mut self, number: usize, dtype: DType) -> Value {
         let Commit { out, numbers, .. } = &mut *self.commit;
-        let make = || out.literal(Slot::Value(Literal::weak(number as u64)), dtype);
-        let value = *numbers.entry((number, dtype)).or_insert_with(make);
+        let make = || out.slot(Slot::Value(Literal::weak(number as u64)));
+        let slot = *numbers.entry((number, dtype)).or_insert_with(make);
+        let value = out.slot_value(slot, dtype);
         self.part(value)
     }
 
@@ -168,7 +171,10 @@ impl Building<'_, '_> {
         let out = &mut self.commit.out;
         let dtype = out.ty(x);
         let shape = out.intern(&self.axes.reduced(out.shape(x), keepdims));
-        out.add(NodeKind::Reduce(Reduce::typed(reduction, self.axes, keepdims)), &[x], &[(dtype, shape)])
+        let kind = NodeKind::Reduce(Reduce::typed(reduction, self.axes, keepdims));
+        let value = out.add(kind, &[x], &[(dtype, shape)]);
+        // That a sum is part of a sum says nothing.
+        if reduction == self.reduction { value } else { self.part(value) }
     }
 
     /// The mean in the dtype in which `x` is summed.
@@ -254,7 +260,10 @@ impl Building<'_, '_> {
         }
         let axes: Vec<isize> = self.axes.iter().map(|axis| axis as isize).collect();
         match squeeze(out.shape(value), &axes) {
-            Ok((view, shape)) => out.view(value, view, &shape),
+            Ok((view, shape)) => {
+                let view = out.view(value, view, &shape);
+                self.part(view)
+            }
             // Every axis that was reduced has extent 1.
             Err(_) => value,
         }
@@ -271,6 +280,7 @@ impl Building<'_, '_> {
         }
         let shape = self.commit.out.shape_id(x);
         let positions = self.commit.out.add(NodeKind::Iota(self.axes), &[], &[(DType::I64, shape)]);
+        let positions = self.part(positions);
         // Half as many bytes where that is enough: as many positions to a register as there are elements of most dtypes.
         let narrow = i32::try_from(self.count(x)).is_ok();
         let positions = if narrow { self.cast(positions, DType::I32) } else { positions };

@@ -183,9 +183,9 @@ fn accumulating(body: &OpBody, dtypes: &[DType], ops: &[Op], times: usize) -> Op
     let mut accumulators: Vec<Scalar> = (0..dtypes.len()).map(Scalar::from_index).collect();
     for _ in 0..times {
         let elements = append(&mut out, body);
-        for ((accumulator, element), (&op, &dtype)) in accumulators.iter_mut().zip(elements).zip(ops.iter().zip(dtypes))
-        {
-            *accumulator = out.push_from(Origin::Results, StmtKind::Op(op), &[*accumulator, element], dtype);
+        let combined = accumulators.iter_mut().zip(elements).zip(ops.iter().zip(dtypes));
+        for (n, ((accumulator, element), (&op, &dtype))) in combined.enumerate() {
+            *accumulator = out.push_from(Origin::Result(n as u32), StmtKind::Op(op), &[*accumulator, element], dtype);
         }
     }
     out.outputs = accumulators;
@@ -213,7 +213,7 @@ fn combining(dtypes: &[DType], ops: &[Op]) -> OpBody {
     let mut out = loading(&dtypes.repeat(2));
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
         let args = [n, n + dtypes.len()].map(Scalar::from_index);
-        let combined = out.push_from(Origin::Results, StmtKind::Op(op), &args, dtype);
+        let combined = out.push_from(Origin::Result(n as u32), StmtKind::Op(op), &args, dtype);
         out.outputs.push(combined);
     }
     out

@@ -103,9 +103,10 @@ fn stepping(body: &OpBody, dtypes: &[DType], ops: &[Op], flags: bool) -> OpBody 
     for (n, (&op, &dtype)) in ops.iter().zip(dtypes).enumerate() {
         // Where a truth value holds there is nothing on the left yet.
         let mut meet = |left: usize, right: Scalar, nothing: Scalar| {
-            let met = out.push_from(Origin::Results, StmtKind::Op(op), &[Scalar::from_index(left), right], dtype);
+            let met =
+                out.push_from(Origin::Result(n as u32), StmtKind::Op(op), &[Scalar::from_index(left), right], dtype);
             if flags {
-                out.push_from(Origin::Results, StmtKind::Op(Op::Where), &[nothing, right, met], dtype)
+                out.push_from(Origin::Result(n as u32), StmtKind::Op(Op::Where), &[nothing, right, met], dtype)
             } else {
                 met
             }

@@ -86,7 +86,8 @@ impl Building<'_, '_> {
     fn slice(&mut self, x: Value, parts: &[Slice]) -> Result<Value> {
         let out = &mut self.commit.out;
         let (view, shape) = slice(out.shape(x), parts)?;
-        Ok(out.view(x, view, &shape))
+        let view = out.view(x, view, &shape);
+        Ok(self.part(view))
     }
 
     /// The square of a value's magnitude; of a complex number the sum of its parts' squares.
