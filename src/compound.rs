@@ -137,7 +137,7 @@ fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> 
     let adapted = settings.support.resolve_reduction(settings.policy, Reduction::Norm, None, ty).map_err(|error| {
         let defaults = settings.policy.defaults();
         let to = if ty.kind() == Kind::Complex { defaults.complex } else { defaults.float };
-        error.unnamed().help(format!("cast the array, as in `x.cast(DType::{to:?})`"))
+        error.unnamed().help(format!("cast the array, as in `cast(x, DType::{to:?})`"))
     })?;
     let (before, compute) = (adapted.cast.map(|(dtype, _)| dtype), adapted.types.compute);
     Ok(NormTypes { before, compute, real: adapted.types.result })
@@ -170,7 +170,7 @@ where
         Ok((ty, dtype, _)) if matches!(ty.kind(), Kind::Bool | Kind::UInt | Kind::Int) => (ty, dtype),
         Ok((ty, ..)) => {
             let error = Error::new(ErrorCode::DType, format!("which is {ty}, not an integer or bool"))
-                .help("cast it: `which.cast(DType::I32)`, which truncates");
+                .help("cast it: `cast(which, DType::I32)`, which truncates");
             return refused("select_n", &[which], place, &error);
         }
         Err(error) => return Computed::failed(error.at(place)),
@@ -220,7 +220,7 @@ fn common(which: &AnyOperand, cases: &[AnyOperand]) -> Result<()> {
     }
     let clash = |clash: ndjit_ir::promotion::Clash| {
         Error::new(ErrorCode::Promotion, clash.to_string())
-            .help("cast the cases to a common dtype, as in `x.cast(DType::F32)`")
+            .help("cast the cases to a common dtype, as in `cast(x, DType::F32)`")
     };
     settings().policy.resolve(Operands::Join, &types).map_err(clash).map(drop)
 }

@@ -100,7 +100,7 @@ fn moved(movement: &Movement<'_>, settings: Settings, operands: &[Known<'_>]) ->
             let resolved = settings.policy.resolve(Operands::Join, &types);
             let clash = |clash| {
                 Error::new(ErrorCode::Promotion, format!("{}: {clash}", movement.what))
-                    .help("cast the arrays to a common dtype, as in `x.cast(DType::F64)`")
+                    .help("cast the arrays to a common dtype, as in `cast(x, DType::F64)`")
             };
             resolved.map_err(clash)?.compute
         }
@@ -252,30 +252,32 @@ fn explained(error: Error, what: What, operands: &[Known<'_>], place: Place, ori
     }
 }
 
-/// Advice that names operands as the op does, `` `x.cast(DType::F32)` ``, with what the user wrote in their place.
+/// Advice that names operands as the op does, `` `cast(x, DType::F32)` ``, with what the user wrote in their place.
 fn as_written(help: &str, what: What, operands: &[Known<'_>]) -> String {
     let written = source::operands(what.site).unwrap_or_default();
     let cast = |quoted: &str| -> Option<String> {
-        let (name, rest) = quoted.split_once(".cast(DType::")?;
+        let (name, rest) = quoted.strip_prefix("cast(")?.split_once(", DType::")?;
         let variant = rest.strip_suffix(')')?;
         let i = what.names.iter().position(|operand| *operand == name)?;
         match (operands.get(i)?.literal, written.get(i)) {
             (Some(literal), _) => number_of_dtype(literal, variant),
-            (None, Some(text)) => Some(format!("{}.cast(DType::{variant})", source::receiver_of(text))),
+            (None, Some(text)) => Some(format!("cast({}, DType::{variant})", source::argument_of(text))),
             (None, None) => None,
         }
     };
     // Every second part stands between backticks.
     let parts = help.split('`').enumerate();
-    let parts: Vec<String> =
+    let mut parts: Vec<String> =
         parts.map(|(i, part)| (i % 2 == 1).then(|| cast(part)).flatten().unwrap_or_else(|| part.to_owned())).collect();
-    match &parts[..] {
-        // Both are cast, even where one text, or one value, stands for both.
-        [first, x, and, y, rest @ ..] if and == " and " && x == y && operands.len() == 2 => {
-            format!("{first}`{x}` for both operands{}", rest.join("`"))
+    // Both are cast, even where one text, or one value, stands for both.
+    let twice = parts.windows(3).position(|part| part[0] == part[2] && part[1] == " and ");
+    if let Some(at) = twice.filter(|_| operands.len() == 2) {
+        parts.drain(at + 1..at + 3);
+        if let Some(rest) = parts.get_mut(at + 1) {
+            rest.insert_str(0, " for both operands");
         }
-        _ => parts.join("`"),
     }
+    parts.join("`")
 }
 
 /// How a number of a dtype is written, if Rust has a literal for it.

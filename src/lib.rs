@@ -102,7 +102,9 @@ pub use ndjit_ir::support::{
     CastingModes, Device, Exclusion, Inferred, Mode, Restriction, Restrictions, Unsupported, devices, invalid_dtypes,
     supported_devices, supported_dtypes, unsupported, unsupported_devices, unsupported_dtypes, valid_dtypes,
 };
-pub use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Shape, ValueType, Weak};
+pub use ndjit_ir::{
+    DType, DTypeSet, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Shape, ValueType, Weak, nearest,
+};
 pub use ndjit_runtime::{Allocations, CountingAllocator, Element, Fallback};
 #[doc(inline)]
 pub use neighbours::{Ends, Positions, append, diff, positions, prepend, trapezoid};

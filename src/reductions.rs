@@ -16,7 +16,7 @@ use crate::integers::Integers;
 use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
 use ndjit_ir::axes::position;
 use ndjit_ir::reduction::{self, Reduction};
-use ndjit_ir::{DType, Error, Place, Result, Shape};
+use ndjit_ir::{DType, Place, Result, Shape};
 use smallvec::SmallVec;
 use std::ops::RangeFull;
 
@@ -123,20 +123,15 @@ impl Request {
             None => reduction::Axes::all(rank),
             Some(axes) => reduction::Axes::new(axes, rank).map_err(|error| {
                 // A set of axes has a way to be named that a single axis has not.
-                match axes.iter().any(|&axis| position(axis, rank).is_err()) {
-                    true if rank == 0 => error.help("leave the axes out: `..` are all there are"),
-                    true => error.help("name one of these axes, or `..` for all"),
-                    false => error,
+                let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
+                match (missing, self.reduction.scans()) {
+                    (true, false) if rank == 0 => error.help("leave the axes out: `..` are all there are"),
+                    (true, false) => error.help("name one of these axes, or `..` for all"),
+                    (true, true) if rank == 0 => error.help("`x.reshape(1)` has one"),
+                    _ => error,
                 }
             }),
         };
-        let axes = axes.map_err(|error| match self.reduction.scans() {
-            true => Error::new(error.code(), error.headline()).help(match shape.rank() {
-                0 => "a scalar has no axes: `x.reshape(1)` has one".to_owned(),
-                rank => format!("name one of the axes 0 to {}, or -{rank} to -1 from the last", rank - 1),
-            }),
-            false => error,
-        });
         Ok((axes.map_err(|error| error.of(self.reduction))?, self.axes.keepdims))
     }
 }

@@ -51,6 +51,17 @@ pub(crate) fn receiver_of(text: &str) -> String {
     if is_term(text) { text.to_owned() } else { format!("({text})") }
 }
 
+/// A text as the argument of a function: without parentheses that hold all of it.
+pub(crate) fn argument_of(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return text };
+    let mut depth = 0i32;
+    let closes = inner.chars().any(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth < 0
+    });
+    if closes { text } else { inner }
+}
+
 /// Whether a method can follow a text without parentheses: there is no operator in it but inside brackets.
 fn is_term(text: &str) -> bool {
     let mut depth = 0usize;
@@ -425,6 +436,7 @@ mod tests {
         none
         ");
         assert_eq!([super::receiver_of("&x"), super::receiver_of("x + 1")], ["x", "(x + 1)"]);
+        assert_eq!(["&x", "(x + 1)", "(x) + (1)"].map(super::argument_of), ["&x", "x + 1", "(x) + (1)"]);
     }
 
     #[test]

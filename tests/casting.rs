@@ -59,7 +59,7 @@ fn exp_of_f16_where_the_device_does_not_do_it() {
       x: f16[1] held as data
       because: declared for expm1 by Ivy (https://docs.ivy.dev/overview/deep_dive/data_types.html)
       supported: bf16 f32 f64
-      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+      help: cast explicitly: `cast(&x, DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
     ");
     let up = with_device(torch(), || with_casting(CastingModes::UP, || exp(&x)));
     assert_eq!(up.dtype(), DType::F32);
@@ -74,7 +74,7 @@ fn exp_of_f16_where_the_device_does_not_do_it() {
       x: f16[1] held as data
       because: made up (https://example.org)
       supported: f32 f64 c64 c128
-      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+      help: cast explicitly: `cast(&x, DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
     ");
     let complex = Array::from([Complex::new(1.0f32, 2.0)]);
     let complex = with_device(torch(), || with_casting(CastingModes::ALL, || exp(&complex)));
@@ -98,7 +98,7 @@ fn integer_ops_of_floats() {
       y: f16[2] held as data
       because: it is about the bits of integers (https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.bitwise_xor.html)
       accepted: bool u8 u16 u32 u64 i8 i16 i32 i64
-      help: a cast truncates: `x.cast(DType::I16)` for both operands; or `with_casting(CastingModes::CROSS, || …)` casts to i32
+      help: powers are `pow(x, y)`, `^` is about bits; a cast truncates: `cast(&x, DType::I16)` for both operands; or `with_casting(CastingModes::CROSS, || …)` casts to i32
     ");
     let cross = with_casting(CastingModes::CROSS, || &x ^ 1);
     assert_eq!((cross.dtype(), cross.to_vec::<i32>().unwrap()), (DType::I32, vec![4, 3]));
@@ -210,7 +210,7 @@ fn dtypes_a_device_lacks() {
       y: i* (literal 1)
       because: torch has no such types (https://docs.pytorch.org/docs/stable/tensors.html)
       supported: bool u8 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
-      help: cast explicitly: `x.cast(DType::U8)`; or `with_casting(CastingModes::DOWN, || …)` casts to u8
+      help: cast explicitly: `cast(&x, DType::U8)`; u8 keeps 8 binary digits, u16 has 16; or `with_casting(CastingModes::DOWN, || …)` casts to u8
     ");
     assert_snapshot!(unplaced(error(&with_device(torch(), || x.cast(DType::U32)))), @r"
     error[dtype]: cast: the device torch has no u32
@@ -247,7 +247,7 @@ fn declarations_of_scopes() {
       y: i* (literal 1)
       declared: unsupported f64 c64 c128, at casting.rs
       supported: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32
-      help: cast explicitly: `wide.cast(DType::F32)`; or `with_casting(CastingModes::DOWN, || …)` casts to f32
+      help: cast explicitly: `cast(&wide, DType::F32)`; f32 keeps 24 binary digits, f64 has 53; or `with_casting(CastingModes::DOWN, || …)` casts to f32
     ");
     assert!((&wide + 1).eval().is_ok(), "the scope ended");
     // What an op computes in counts as well as its operands, and conditions do not.
@@ -285,7 +285,7 @@ fn declarations_of_functions() {
       at casting.rs
       declared: unsupported bf16 f16, at casting.rs
       supported: bool u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 c64 c128
-      help: pass the argument cast: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+      help: pass the argument cast: `cast(x, DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
     ");
     let cast = f.with_casting(CastingModes::UP);
     assert_eq!(cast.call((&halves(&[1.5]),)).unwrap().to_vec::<f32>().unwrap(), [1.5]);
@@ -444,7 +444,7 @@ fn declarations_of_a_function_all_hold() {
       at casting.rs
       declared: supported bf16 f16 f32 f64, at casting.rs
       supported: f32 f64
-      help: pass the argument cast: `x.cast(DType::F32)`; or `with_casting(CastingModes::CROSS, || …)` casts to f32
+      help: pass the argument cast: `cast(x, DType::F32)`; f32 keeps 24 binary digits, i32 has 31; or `with_casting(CastingModes::CROSS, || …)` casts to f32
     ");
     let f = f.with_casting(CastingModes::UP);
     assert_eq!(f.call((&halves(&[1.0]),)).unwrap().dtype(), DType::F32);
@@ -462,7 +462,7 @@ fn results_that_a_device_lacks() {
       because: made up (https://example.org)
       abs gives f32 here
       supported: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f64 c128
-      help: cast explicitly: `x.cast(DType::C128)`; or `with_casting(CastingModes::UP, || …)` casts to c128
+      help: cast explicitly: `cast(&x, DType::C128)`; or `with_casting(CastingModes::UP, || …)` casts to c128
     ");
     let up = with_device(device, || with_casting(CastingModes::UP, || abs(&x)));
     assert_eq!(up.to_vec::<f64>().unwrap(), [5.0]);

@@ -241,10 +241,19 @@ fn advice_names_what_the_user_wrote() {
         let error = with_policy(Policy::Strict, move || f(x, y)).eval().unwrap_err().clone();
         error.help_text().unwrap_or_default().to_owned()
     };
-    assert_eq!(strict(|x, y| y * x), "cast explicitly: `y.cast(DType::F32)`");
-    assert_eq!(strict(|x, y| (y + 1) * x), "cast explicitly: `(y + 1).cast(DType::F32)`");
-    assert_eq!(strict(|_, y| &y * 2.5), "cast explicitly: `y.cast(DType::F32)`");
-    assert_eq!(strict(|x, y| maximum(sin(&x), &y)), "cast explicitly: `y.cast(DType::F32)`");
+    assert_eq!(strict(|x, y| y * x), "cast explicitly: `cast(y, DType::F32)`; f32 keeps 24 binary digits, i32 has 31");
+    assert_eq!(
+        strict(|x, y| (y + 1) * x),
+        "cast explicitly: `cast(y + 1, DType::F32)`; f32 keeps 24 binary digits, i32 has 31"
+    );
+    assert_eq!(
+        strict(|_, y| &y * 2.5),
+        "cast explicitly: `cast(&y, DType::F32)`; f32 keeps 24 binary digits, i32 has 31"
+    );
+    assert_eq!(
+        strict(|x, y| maximum(sin(&x), &y)),
+        "cast explicitly: `cast(&y, DType::F32)`; f32 keeps 24 binary digits, i32 has 31"
+    );
 }
 
 /// One side cast alone is refused under the strict policy, so the advice says that both are meant.

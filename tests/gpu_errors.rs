@@ -48,7 +48,7 @@ fn ways_out_of_a_missing_f64_lead_on() {
       x: f64[4] from argument 0
       because: NAME has no floats of 64 bits (https://docs.rs/wgpu/30/wgpu/struct.Features.html)
       supported: bf16 f16 f32 c64
-      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::DOWN, || …)` casts to f32; or `f.fallback(Fallback::Cpu)` runs it on the processor, with copies of its arrays
+      help: cast explicitly: `cast(x, DType::F32)`; f32 keeps 24 binary digits, f64 has 53; or `with_casting(CastingModes::DOWN, || …)` casts to f32; or `f.fallback(Fallback::Cpu)` runs it on the processor, with copies of its arrays
     ");
     let f = jit(|x: Expr| exp(x.cast(DType::F32)) * 3).on(device);
     assert_eq!(f.call((&d,)).unwrap().to_vec::<f32>().unwrap(), expected);
@@ -65,7 +65,7 @@ fn ways_out_of_a_missing_f64_lead_on() {
       y: i* (literal 3)
       because: NAME has no floats of 64 bits (https://docs.rs/wgpu/30/wgpu/struct.Features.html)
       supported: bf16 f16 f32 c64
-      help: cast explicitly: `on.cast(DType::F32)`; or `with_casting(CastingModes::DOWN, || …)` casts to f32; or `with_fallback(Fallback::Cpu, || …)` runs it on the processor, with copies of its arrays
+      help: cast explicitly: `cast(&on, DType::F32)`; f32 keeps 24 binary digits, f64 has 53; or `with_casting(CastingModes::DOWN, || …)` casts to f32; or `with_fallback(Fallback::Cpu, || …)` runs it on the processor, with copies of its arrays
     ");
     assert_eq!((on.cast(DType::F32) / 3).to_vec::<f32>().unwrap(), (d.cast(DType::F32) / 3).to_vec::<f32>().unwrap());
     let down = with_casting(CastingModes::DOWN, || &on / 3);
@@ -117,7 +117,7 @@ fn integers_of_64_bits_name_their_fallback() {
       y: i* (literal 3)
       because: NAME has no integers of 64 bits (https://docs.rs/wgpu/30/wgpu/struct.Features.html)
       supported: bool u8 u16 u32 i8 i16 i32 bf16 f16 f32 c64
-      help: cast explicitly: `x.cast(DType::I32)`; or `with_casting(CastingModes::DOWN, || …)` casts to i32; or `f.fallback(Fallback::Emulate)` computes it in pairs of words, with the same bits
+      help: cast explicitly: `cast(x, DType::I32)`; i32 keeps 31 binary digits, i64 has 63; or `with_casting(CastingModes::DOWN, || …)` casts to i32; or `f.fallback(Fallback::Emulate)` computes it in pairs of words, with the same bits
     ");
     let error = (i.on(device) + 1).eval().unwrap_err().clone();
     assert!(error.to_string().contains("`with_fallback(Fallback::Emulate, || …)` computes it in pairs"), "{error}");

@@ -60,7 +60,7 @@ fn joins() {
       at here
       x0: f32[2, 3] held as data
       x1: i32[1, 3] held as data
-      help: cast the arrays to a common dtype, as in `x.cast(DType::F64)`
+      help: cast the arrays to a common dtype, as in `cast(x, DType::F64)`
     ");
     insta::assert_snapshot!(refused!(stack([&x, &row], 0)), @r"
     error[shape]: stack: shapes [2, 3] and [3] differ
@@ -186,7 +186,7 @@ fn paddings() {
       at here
       x: u8[3] held as data
       u8 holds 0 to 255
-      help: give a number that u8 holds, or cast the array, as in `Array::from([1u8, 2, 3]).cast(DType::I16).pad(…)`
+      help: give a number that u8 holds, or cast the array, as in `cast(Array::from([1u8, 2, 3]), DType::I16)`
     ");
     insta::assert_snapshot!(refused!(row.pad([(usize::MAX, 1)], 0)), @r"
     error[size]: pad: axis 0 has more elements than memory can address
@@ -201,21 +201,21 @@ fn paddings() {
       at here
       x: bool[2] held as data
       an integer literal becomes bool by an explicit cast only
-      help: give `true`, `false`, 0 or 1, or cast the array, as in `bits.cast(DType::I16).pad(…)`
+      help: give `true`, `false`, 0 or 1, or cast the array, as in `cast(bits, DType::I16)`
     ");
     insta::assert_snapshot!(refused!(bytes.pad(1, -1)), @r"
     error[literal]: pad: literal -1 does not fit u8
       at here
       x: u8[3] held as data
       u8 holds 0 to 255
-      help: give a number that u8 holds, or cast the array, as in `bytes.cast(DType::I16).pad(…)`
+      help: give a number that u8 holds, or cast the array, as in `cast(bytes, DType::I16)`
     ");
     insta::assert_snapshot!(refused!(bytes.pad(1, 0.5)), @r"
     error[literal]: pad: literal 0.5 is no u8
       at here
       x: u8[3] held as data
       a float literal becomes u8 by an explicit cast only
-      help: give a number that u8 holds, or cast the array, as in `bytes.cast(DType::F32).pad(…)`
+      help: give a number that u8 holds, or cast the array, as in `cast(bytes, DType::F32)`
     ");
     insta::assert_snapshot!(refused!(zeros([2, 3]).pad((usize::MAX, 0), Pad::Wrap)), @r"
     error[size]: pad: axis 0 has more elements than memory can address
@@ -279,7 +279,7 @@ fn norms() {
       at here
       x: bf16[2] held as data
       NumPy itself has no bf16; ml_dtypes adds one
-      help: cast the array, as in `halves.cast(DType::F64)`
+      help: cast the array, as in `cast(&halves, DType::F64)`
     ");
 }
 

@@ -109,7 +109,7 @@ fn errors_name_shapes_and_the_axis() {
       at here
       x0: f32[2, 3] held as data
       x1: i32[1, 3] held as data
-      help: cast the arrays to a common dtype, as in `x.cast(DType::F64)`
+      help: cast the arrays to a common dtype, as in `cast(x, DType::F64)`
     ");
     insta::assert_snapshot!(refused!(positions(&row).trapezoid(&x, 0)), @r"
     error[shape]: trapezoid: positions of shape [3] for values of shape [2, 3]

@@ -102,17 +102,17 @@ fn what_is_refused() {
     insta::assert_snapshot!(text(&strict(|x, y| promote_types(x, y).unwrap_err())), @r"
     error[promotion]: promote_types: the strict policy does not promote i32 and f32
       the types: i32, f32
-      help: cast to one dtype first, for example `.cast(DType::F32)`
+      help: cast to one dtype first, for example `.cast(DType::F32)`; f32 keeps 24 binary digits, i32 has 31
     ");
     insta::assert_snapshot!(text(&strict(|x, y| result_type((x, 2, y)).unwrap_err())), @r"
     error[promotion]: result_type: the strict policy does not promote i32 and f32
       the types: i32, i*, f32
-      help: cast to one dtype first, for example `.cast(DType::F32)`
+      help: cast to one dtype first, for example `.cast(DType::F32)`; f32 keeps 24 binary digits, i32 has 31
     ");
     insta::assert_snapshot!(text(&strict(|x, y| promote_arrays((x, y)).unwrap_err())), @r"
     error[promotion]: promote_arrays: the strict policy does not promote i32 and f32
       the types: i32, f32
-      help: cast to one dtype first, for example `.cast(DType::F32)`
+      help: cast to one dtype first, for example `.cast(DType::F32)`; f32 keeps 24 binary digits, i32 has 31
     ");
     let seed = with_policy(Policy::Jax2019, || promote_types(DType::F32, 2).unwrap_err());
     insta::assert_snapshot!(text(&seed), @r"

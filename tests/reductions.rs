@@ -203,27 +203,27 @@ fn errors_say_what_to_do() {
     error[promotion]: mean: the torch policy does not turn i32 into a float
       at here
       x: i32[2] held as data
-      help: ask for a dtype, as in `dtype(DType::F32).mean(…)`, or cast: `Array::from([1i32, 2]).cast(DType::F32)`
+      help: ask for a dtype, as in `dtype(DType::F32).mean(…)`, or cast: `cast(Array::from([1i32, 2]), DType::F32)`; f32 keeps 24 binary digits, i32 has 31
     ");
     insta::assert_snapshot!(refused(&with_policy(Policy::ArrayApi, || x.gt(0).sum(..))), @r"
     error[promotion]: sum: the array_api policy does not compute with bool as a number
       at here
       x: bool[2, 3] from greater at this line
-      help: ask for a dtype, as in `dtype(DType::I64).sum(…)`, or cast: `x.gt(0).cast(DType::I64)`
+      help: ask for a dtype, as in `dtype(DType::I64).sum(…)`, or cast: `cast(x.gt(0), DType::I64)`
     ");
     insta::assert_snapshot!(refused(&dtype(DType::F32).argmax(&x, ..)), @r"
     error[dtype]: argmax: a result of dtype f32 is not supported
       at here
       x: f32[2, 3] held as data
       argmax gives: u8 u16 u32 u64 i8 i16 i32 i64
-      help: ask for one of these, as in `dtype(DType::I32).argmax(…)`, or cast the result: `argmax(…).cast(DType::F32)`
+      help: ask for one of these, as in `dtype(DType::I32).argmax(…)`, or cast the result: `cast(argmax(…), DType::F32)`
     ");
     insta::assert_snapshot!(refused(&dtype(DType::I32).var(&x, ..)), @r"
     error[dtype]: var: a result of dtype i32 is not supported
       at here
       x: f32[2, 3] held as data
       var gives: bf16 f16 f32 f64
-      help: ask for one of these, as in `dtype(DType::F32).var(…)`, or cast the result: `var(…).cast(DType::I32)`
+      help: ask for one of these, as in `dtype(DType::F32).var(…)`, or cast the result: `cast(var(…), DType::I32)`
     ");
     insta::assert_snapshot!(refused(&dtype(DType::I8).argmax(zeros([300]), ..)), @r"
     error[dtype]: argmax: i8 cannot count 300 elements

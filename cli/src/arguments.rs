@@ -1,7 +1,8 @@
 //! What the command line takes.
 
-use clap::{Args, Parser, Subcommand};
-use ndjit::{Policy, Stage, ValueType};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use ndjit::{Policy, Stage, ValueType, nearest};
 use std::path::PathBuf;
 
 /// Array expressions, compiled: explains dtypes, shows what becomes of an expression, runs it over files.
@@ -11,6 +12,49 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Arguments {
+    /// Refuses an option that is not known where the expression belongs, which may begin with `-`.
+    ///
+    /// # Errors
+    /// As for options that are not known elsewhere.
+    pub fn checked(self) -> Result<Arguments, clap::Error> {
+        let expression = match &self.command {
+            Command::Explain(Explain { expression, .. }) | Command::Eval(Eval { expression, .. }) => expression,
+            Command::Promote(_) | Command::Run(_) | Command::Doctor => return Ok(self),
+        };
+        match option(expression) {
+            None => Ok(self),
+            Some(option) => {
+                Err(unknown(option, if matches!(self.command, Command::Eval(_)) { "eval" } else { "explain" }))
+            }
+        }
+    }
+}
+
+/// The name of an option, `--threads` or `--threads=2`, if a text is one. No expression is: that `--x` is `x` helps nobody.
+fn option(text: &str) -> Option<&str> {
+    let name = text.split('=').next()?;
+    let word = name.strip_prefix("--")?;
+    let begins = word.starts_with(|c: char| c.is_ascii_alphabetic());
+    (begins && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')).then_some(name)
+}
+
+/// What clap says of an option that a command has not.
+fn unknown(option: &str, command: &str) -> clap::Error {
+    let mut arguments = Arguments::command();
+    arguments.build();
+    let Some(command) = arguments.find_subcommand(command) else { return clap::Error::new(ErrorKind::UnknownArgument) };
+    let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(command);
+    error.insert(ContextKind::InvalidArg, ContextValue::String(option.to_owned()));
+    let known: Vec<String> =
+        command.get_arguments().filter_map(|known| known.get_long()).map(|long| format!("--{long}")).collect();
+    if let Some(near) = nearest(option, known.iter().map(String::as_str)) {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String(near.to_owned()));
+    }
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(command.clone().render_usage()));
+    error
 }
 
 /// What to do.
@@ -160,7 +204,8 @@ fn policy(text: &str) -> Result<Policy, String> {
 
 fn value_type(text: &str) -> Result<ValueType, String> {
     text.parse().map_err(|error: ndjit::Error| {
-        let help = error.help_text().map_or(String::new(), |help| format!("; {help}"));
-        format!("{}{help}", error.headline())
+        let help = error.help_text().map(|help| format!("help: {help}"));
+        let lines = error.facts().iter().cloned().chain(help);
+        lines.fold(error.headline().to_owned(), |text, line| format!("{text}\n  {line}"))
     })
 }

@@ -77,11 +77,13 @@ pub fn limit(how: &How) -> usize {
 ///
 /// # Errors
 /// `Device` where this is built without GPUs.
-pub fn device(how: &How) -> Result<Option<Device>, Error> {
+pub fn device(how: &How) -> Result<Option<Device>, Failure> {
     match how.device.as_str() {
         "gpu" if cfg!(feature = "gpu") => Ok(Some(Device::gpu())),
-        "gpu" => Err(Error::new(ErrorCode::Device, "eval: this is built without the feature `gpu`")
-            .help("build it with `cargo install --path cli --features gpu`")),
+        "gpu" => Err(Failure::Usage(
+            Error::new(ErrorCode::Device, "this is built without the feature `gpu`")
+                .help("build it with `cargo install --locked --path cli --features gpu`"),
+        )),
         _ => Ok(None),
     }
 }

@@ -1,11 +1,11 @@
 //! Inputs of programs: `.npy` files, mapped; columns and tables of `.csv` files, read; numbers.
 
-use crate::expression::nearest;
+use crate::Failure;
 use crate::specs::check_name;
 use crate::table;
 use ndjit::npy::Reader;
 use ndjit::operand::{AnyOperand, Operand};
-use ndjit::{Array, Complex, Error, ErrorCode, Scalar, Spec, Weak, weak};
+use ndjit::{Array, Complex, Error, ErrorCode, Scalar, Spec, Weak, nearest, weak};
 use std::ops::Range;
 use std::path::Path;
 
@@ -23,18 +23,19 @@ pub enum Input {
 ///
 /// # Errors
 /// What is wrong with one.
-pub fn named(texts: &[String], most_bytes: usize) -> Result<Vec<(String, Input)>, Error> {
+pub fn named(texts: &[String], most_bytes: usize) -> Result<Vec<(String, Input)>, Failure> {
     let mut inputs: Vec<(String, Input)> = Vec::new();
     for text in texts {
         let (name, source) = text.split_once('=').ok_or_else(|| {
-            Error::new(ErrorCode::Parse, format!("input `{text}`: no `=` after the name"))
-                .help("inputs are written `x=a.npy`, `x=data.csv:column` or `k=2.5`")
+            wrong(format!("input `{text}`: no `=` after the name"))
+                .map(|error| error.help("inputs are written `x=a.npy`, `x=data.csv:column` or `k=2.5`"))
         })?;
-        check_name(name)?;
+        check_name(name).map_err(Failure::Usage)?;
         if inputs.iter().any(|(other, _)| other == name) {
-            return Err(Error::new(ErrorCode::Parse, format!("input `{text}`: one of this name was given before")));
+            return Err(wrong(format!("input `{text}`: one of this name was given before")));
         }
-        let input = Input::open(source, most_bytes).map_err(|error| error.of(format!("input `{name}`")))?;
+        let of_input = |failure: Failure| failure.map(|error| error.of(format!("input `{name}`")));
+        let input = Input::open(source, most_bytes).map_err(of_input)?;
         inputs.push((name.to_owned(), input));
     }
     Ok(inputs)
@@ -44,29 +45,32 @@ impl Input {
     /// A file or a number.
     ///
     /// # Errors
-    /// `Io` if a file cannot be read; `Parse` for what is neither.
-    pub fn open(source: &str, most_bytes: usize) -> Result<Input, Error> {
+    /// `Io` if a file cannot be read; that the command line is wrong for what is neither.
+    pub fn open(source: &str, most_bytes: usize) -> Result<Input, Failure> {
         if let Some(number) = number(source) {
             return Ok(Input::Number(number));
         }
         let lower = source.to_ascii_lowercase();
         if lower.ends_with(".npy") {
-            present(source)?;
+            present(Path::new(source))?;
             return Ok(Input::Npy(Box::new(Reader::open(source)?)));
         }
         if let Some(end) = lower.rfind(".csv").map(|at| at + 4) {
             let (path, rest) = (&source[..end], &source[end..]);
             let column = rest.strip_prefix(':');
             if rest.is_empty() || column.is_some() {
-                present(path)?;
-                return table::read(path, column, most_bytes).map(Input::Table);
+                present(Path::new(path))?;
+                return Ok(Input::Table(table::read(path, column, most_bytes)?));
             }
         }
-        if source.is_empty() {
-            return Err(Error::new(ErrorCode::Parse, "nothing is given").help("write a file or a number after the `=`"));
-        }
-        Err(Error::new(ErrorCode::Parse, format!("`{source}` is neither a number nor a .npy or .csv file"))
-            .help("write `x=a.npy`, `x=data.csv`, `x=data.csv:column` or `k=2.5`"))
+        let (what, help) = match source {
+            "" => ("nothing is given".to_owned(), "write a file or a number after the `=`"),
+            _ => (
+                format!("`{source}` is neither a number nor a .npy or .csv file"),
+                "write `x=a.npy`, `x=data.csv`, `x=data.csv:column` or `k=2.5`",
+            ),
+        };
+        Err(wrong(what).map(|error| error.help(help)))
     }
 
     /// Its type and shape.
@@ -106,13 +110,17 @@ impl Input {
     }
 }
 
+/// An input is written wrongly.
+fn wrong(what: String) -> Failure {
+    Failure::Usage(Error::new(ErrorCode::Parse, what))
+}
+
 /// Refuses a file that is not there, with one beside it whose name is nearly the same.
-fn present(path: &str) -> Result<(), Error> {
-    let file = Path::new(path);
+pub fn present(file: &Path) -> Result<(), Error> {
     if file.exists() {
         return Ok(());
     }
-    let error = Error::new(ErrorCode::Io, format!("there is no file {path}"));
+    let error = Error::new(ErrorCode::Io, format!("there is no file {}", file.display()));
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(entries) = folder.read_dir() else {
         return Err(error.help(format!("nor is there a folder {}", folder.display())));

@@ -1,6 +1,7 @@
 //! The command line of ndjit, as a library, so that it can be tested: [`expression`]s, and one module for each command.
 //!
-//! Commands write to what they are given. They end in 0, in 1 if something failed, and in 2 if the arguments were wrong.
+//! Commands write to what they are given. They end in 0; in 2 if the command line is wrong ([`Failure::Usage`], or clap found it); in 1
+//! if an expression, a graph or a file is, or something failed.
 
 #![forbid(unsafe_code)]
 
@@ -38,10 +39,30 @@ pub struct Streams<'a> {
 pub(crate) enum Failure {
     /// Something in an expression, whose text and inputs these are.
     Expression(Error, String, Vec<String>),
+    /// Something in the command line: how an input is written, what this is built without.
+    Usage(Error),
     /// Anything else.
     Other(Error),
     /// The output was closed, or cannot be written.
     Output(std::io::Error),
+}
+
+impl Failure {
+    /// The same failure with an error that says more.
+    fn map(self, more: impl FnOnce(Error) -> Error) -> Failure {
+        match self {
+            Failure::Usage(error) => Failure::Usage(more(error)),
+            Failure::Other(error) => Failure::Other(more(error)),
+            Failure::Expression(..) | Failure::Output(_) => self,
+        }
+    }
+
+    fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => 2,
+            Failure::Expression(..) | Failure::Other(_) | Failure::Output(_) => 1,
+        }
+    }
 }
 
 impl From<Error> for Failure {
@@ -58,7 +79,7 @@ impl From<std::io::Error> for Failure {
 
 /// Runs a command line, the name of the program first; gives the exit code.
 pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, streams: &mut Streams<'_>) -> u8 {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let arguments = match Arguments::try_parse_from(arguments).and_then(Arguments::checked) {
         Ok(arguments) => arguments,
         Err(error) => {
             let text = error.render();
@@ -83,7 +104,7 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, st
                 // Who does not read errors is not told of them.
                 let _ = writeln!(streams.err, "{text}");
             }
-            1
+            failure.exit_code()
         }
     }
 }

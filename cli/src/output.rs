@@ -32,17 +32,18 @@ impl Output {
     ///
     /// # Errors
     /// `Io` if it cannot be written, or its name does not say how; `DType` and `Shape` for results it cannot hold.
-    pub fn create(path: &Path, result: &Spec) -> Result<Output, Error> {
+    pub fn create(path: &Path, result: &Spec) -> Result<Output, Failure> {
         let of_file = |error: Error| named(&error, path);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             return Err(of_file(failed("write", &format!("there is no folder {}", folder.display())))
-                .help("make it, or write to another"));
+                .help("make it, or write to another")
+                .into());
         }
         if path.is_dir() {
-            return Err(
-                of_file(failed("write", &"that is a folder")).help("name a file in it that ends in .npy or .csv")
-            );
+            return Err(of_file(failed("write", &"that is a folder"))
+                .help("name a file in it that ends in .npy or .csv")
+                .into());
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.partial", std::process::id()));
@@ -51,7 +52,8 @@ impl Output {
         let file = match extension.as_str() {
             "npy" if result.dtype() == DType::Bf16 => {
                 return Err(of_file(Error::new(ErrorCode::DType, "write_npy: NumPy has no bf16"))
-                    .help("convert the result: `astype(…, f32)`"));
+                    .help("convert the result: `astype(…, f32)`")
+                    .into());
             }
             "npy" => {
                 let writer = Writer::create(&partial, result.dtype(), result.shape().clone());
@@ -60,15 +62,18 @@ impl Output {
             "csv" if result.shape().rank() > 2 => {
                 return Err(of_file(Error::new(ErrorCode::Shape, "write_csv: a table has two axes"))
                     .fact(format_args!("the result: {result}"))
-                    .help("write a .npy file, or reshape it"));
+                    .help("write a .npy file, or reshape it")
+                    .into());
             }
             "csv" => {
                 let file = File::create(&partial).map_err(|e| of_file(failed("write_csv", &e)).help(ELSEWHERE))?;
                 Format::Csv(BufWriter::new(file))
             }
             _ => {
-                return Err(of_file(Error::new(ErrorCode::Io, "write: the name does not say how"))
-                    .help("files that end in .npy or .csv are written"));
+                return Err(Failure::Usage(
+                    of_file(Error::new(ErrorCode::Io, "write: the name does not say how"))
+                        .help("files that end in .npy or .csv are written"),
+                ));
             }
         };
         Ok(Output { file, path: path.to_owned(), partial })

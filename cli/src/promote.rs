@@ -14,9 +14,10 @@ pub fn run(arguments: &Promote, streams: &mut Streams<'_>) -> Result<(), Failure
     } else if !types.is_empty() {
         join(types, *policy, streams)?;
     } else if !table && svg.is_none() {
-        return Err(Error::new(ErrorCode::Arity, "promote: no dtypes")
-            .help("as in `ndjit promote u32 i32`; or ask for `--table`, `--diff P Q` or `--svg FILE`")
-            .into());
+        return Err(Failure::Usage(
+            Error::new(ErrorCode::Arity, "promote: no dtypes")
+                .help("as in `ndjit promote u32 i32`; or ask for `--table`, `--diff P Q` or `--svg FILE`"),
+        ));
     }
     if *table {
         writeln!(streams.out, "{policy}: {}\n{}\n{}", policy.doc(), policy.source(), policy.table())?;

@@ -9,7 +9,9 @@ use std::io::ErrorKind;
 pub fn text(failure: &Failure) -> Option<String> {
     match failure {
         Failure::Expression(error, expression, inputs) => Some(of_expression(error, expression, inputs)),
-        Failure::Other(error) => Some(in_expression(&rebuilt(error, error.facts().to_vec()).to_string(), &[])),
+        Failure::Usage(error) | Failure::Other(error) => {
+            Some(in_expression(&rebuilt(error, error.facts().to_vec()).to_string(), &[]))
+        }
         Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => None,
         Failure::Output(error) => Some(format!("error[{}]: the output cannot be written: {error}", ErrorCode::Io)),
     }
@@ -62,7 +64,7 @@ fn written(fact: &str, operand: Option<&Option<String>>) -> String {
 }
 
 /// What the library says in Rust, and how it is said of expressions.
-const PHRASES: [(&str, &str); 14] = [
+const PHRASES: [(&str, &str); 15] = [
     (" at line 1", ""),
     ("from cast", "from astype"),
     ("leave the axes out: `..` are all there are", "leave `axis` out"),
@@ -77,6 +79,7 @@ const PHRASES: [(&str, &str); 14] = [
     ("cast the other operand to a wider dtype", "convert it, or what it meets, to a wider dtype"),
     ("cast the array, as in", "convert the array, as in"),
     ("cast explicitly:", "convert it:"),
+    ("`pow(x, y)`", "`x ** y`"),
 ];
 
 /// What the library says of Rust, said of expressions: arguments are inputs with names, all is one line, casts are `astype`.
@@ -114,6 +117,10 @@ fn code(rust: &str) -> String {
     if let Some((number, dtype)) = text.strip_prefix("asarray(").and_then(|rest| rest.split_once(").astype(")) {
         return format!("astype({number}, {dtype}");
     }
+    // `cast(x, f32)`
+    if let Some(arguments) = text.strip_prefix("cast(") {
+        return format!("astype({arguments}");
+    }
     // `strong(2.0f64)`
     let number = text.strip_prefix("strong(").and_then(|rest| rest.strip_suffix(')'));
     let dtype = number.and_then(|number| DType::ALL.into_iter().find(|dtype| number.ends_with(dtype.name())));
@@ -141,6 +148,7 @@ mod tests {
         let said = [
             ("ask, as in `dtype(DType::I64).arange(…)`", "ask, as in `arange(…, dtype=i64)`"),
             ("`asarray(2).cast(DType::F32)`, `strong(2.0f32)`", "`astype(2, f32)`, `astype(2.0, f32)`"),
+            ("cast explicitly: `cast(x, DType::F32)`", "convert it: `astype(x, f32)`"),
             ("cast the array, as in `x.cast(DType::I32)`", "convert the array, as in `x.astype(i32)`"),
             ("name one of these axes, or `..` for all", "name one of these axes, or leave `axis` out for all"),
             ("x: f32[] from argument 1", "x: f32[] from the input k"),

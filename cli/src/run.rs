@@ -14,6 +14,7 @@ use std::fs;
 pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let path = arguments.file.display();
     let of_file = |error: Error| error.fact(format_args!("file: {path}"));
+    inputs::present(&arguments.file)?;
     let text =
         fs::read_to_string(&arguments.file).map_err(|e| of_file(Error::new(ErrorCode::Io, format!("run: {e}"))))?;
     let (how, limit) = (&arguments.how, limit(&arguments.how));
@@ -37,7 +38,7 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
         for (n, spec) in specs.iter().enumerate() {
             error = error.fact(format_args!("argument {n}: {}{spec}", if spec.is_number() { "a number " } else { "" }));
         }
-        return Err(error.help("give them in order; `--ones` or `--random SEED` fills in the others").into());
+        return Err(Failure::Usage(error.help("give them in order; `--ones` or `--random SEED` fills in the others")));
     }
     let taken = specs.iter().skip(given).map(|spec| spec.shape().bytes(spec.dtype().bytes()).unwrap_or(usize::MAX));
     let filled = taken.fold(0usize, usize::saturating_add);
@@ -52,8 +53,10 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
         operands.push(match arguments.inputs.get(n) {
             Some(text) => {
                 let source = text.split_once('=').map_or(text.as_str(), |(_, source)| source);
-                let of_argument = |error: Error| error.of(format!("argument {n}"));
-                fitting(&Input::open(source, limit).map_err(of_argument)?, spec)?
+                let of_argument = |failure: Failure| failure.map(|error| error.of(format!("argument {n}")));
+                let input = Input::open(source, limit).map_err(of_argument)?;
+                check(n, text, &input, spec)?;
+                fitting(&input, spec)?
             }
             None if arguments.ones => fill(spec, || 1.0)?,
             None => fill(spec, || numbers.next(spec.value_type().kind()))?,
@@ -64,6 +67,31 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
         output::print(result, result.shape(), streams.out)?;
     }
     Ok(())
+}
+
+/// Refuses an input that is not what the graph takes. A number goes for a number and for an array of no axes, a table for any dtype.
+fn check(n: usize, text: &str, input: &Input, wanted: &Spec) -> Result<(), Failure> {
+    let given = input.spec();
+    let shapes = given.shape() == wanted.shape();
+    let (fits, what) = match input {
+        Input::Number(_) => (shapes, "the number".to_owned()),
+        Input::Table(_) => (shapes && !wanted.is_number(), format!("a table {}", given.shape())),
+        Input::Npy(_) => (shapes && given.value_type() == wanted.value_type(), given.to_string()),
+    };
+    if fits {
+        return Ok(());
+    }
+    let number = if wanted.is_number() { "a number " } else { "" };
+    let error =
+        Error::new(ErrorCode::Argument, format!("run: argument {n} is {number}{wanted}, given is {what} `{text}`"));
+    let ones = "`--ones` or `--random SEED` fills in arguments that are not given";
+    Err(match (input, wanted.is_number()) {
+        (_, true) => error.help("write a number").into(),
+        (Input::Number(_), false) => Failure::Usage(error.help(format!("give a .npy or .csv file; {ones}"))),
+        (Input::Table(_) | Input::Npy(_), false) => {
+            error.help(format!("the graph is of these shapes and dtypes alone: give such a file; {ones}")).into()
+        }
+    })
 }
 
 /// An input as an argument: numbers and tables, which have no dtype of their own, take the argument's.

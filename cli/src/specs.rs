@@ -1,5 +1,6 @@
 //! Inputs by their types: `x:f32[n,3]`.
 
+use crate::Failure;
 use ndjit::{Error, ErrorCode, Shape, Spec, ValueType, spec};
 use std::collections::BTreeMap;
 
@@ -16,7 +17,11 @@ pub struct Inputs {
 ///
 /// # Errors
 /// What is wrong with one.
-pub fn parse(texts: &[String]) -> Result<Inputs, Error> {
+pub fn parse(texts: &[String]) -> Result<Inputs, Failure> {
+    read(texts).map_err(Failure::Usage)
+}
+
+fn read(texts: &[String]) -> Result<Inputs, Error> {
     let mut inputs = Inputs { specs: Vec::new(), extents: BTreeMap::new() };
     for text in texts {
         let (name, ty) = text.split_once(':').ok_or_else(|| {

@@ -196,7 +196,7 @@ fn misfit(error: Error, dtype: DType, number: Scalar) -> Error {
         _ => format!("a number that {dtype} holds"),
     };
     error.help(match wider.iter().find(|other| holds(other)) {
-        Some(wider) => format!("give {numbers}, or cast the array, as in `x.cast(DType::{wider:?}).pad(…)`"),
+        Some(wider) => format!("give {numbers}, or cast the array, as in `cast(x, DType::{wider:?})`"),
         None => format!("give {numbers}"),
     })
 }

@@ -157,7 +157,7 @@ fn expm1_f16_downcast() {
       x: f16[1] from argument 0
       because: Ivy declares it of expm1 (https://docs.ivy.dev)
       supported: bf16 f32 f64
-      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+      help: cast explicitly: `cast(x, DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
     ");
 }
 

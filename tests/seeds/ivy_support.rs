@@ -159,7 +159,7 @@ fn expm1_does_not_take_float16() {
       x: f16[1] held as data
       because: Ivy declares it of expm1 (https://docs.ivy.dev)
       supported: bf16 f32 f64
-      help: cast explicitly: `Array::from([f16::ONE]).cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+      help: cast explicitly: `cast(Array::from([f16::ONE]), DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
     ");
     assert!(with_device(torch(), || exp(Array::from([1.0f32]))).eval().is_ok());
 }

@@ -19,14 +19,14 @@ fn strict_f32_plus_i32_is_an_error() {
     error[promotion]: add: the strict policy does not promote f32 and i32
       x: f32[] from argument 0
       y: i32[] from argument 1
-      help: cast explicitly: `y.cast(DType::F32)`
+      help: cast explicitly: `cast(y, DType::F32)`; f32 keeps 24 binary digits, i32 has 31
     ");
     let swapped = both!(|x, y| with_policy(Policy::Strict, move || y + x), 1.0f32, 1i32).unwrap_err();
     assert_snapshot!(text(swapped), @"
     error[promotion]: add: the strict policy does not promote i32 and f32
       x: i32[] from argument 1
       y: f32[] from argument 0
-      help: cast explicitly: `y.cast(DType::F32)`
+      help: cast explicitly: `cast(y, DType::F32)`; f32 keeps 24 binary digits, i32 has 31
     ");
     // Both ways out.
     gives(

@@ -61,7 +61,7 @@ fn option_0() {
     error[promotion]: add: the jep_option0 policy does not promote f32 and i32
       x: f32[1] from argument 0
       y: i32[1] from argument 1
-      help: cast explicitly: `y.cast(DType::F32)`
+      help: cast explicitly: `cast(y, DType::F32)`; f32 keeps 24 binary digits, i32 has 31
     ");
     let cast = both!(|x, y| with_policy(policy, move || x + y.cast(DType::F32)), [1.0f32], [1i32]);
     gives(cast, DType::F32, &[2.0f32]);

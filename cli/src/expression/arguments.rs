@@ -1,10 +1,10 @@
 //! Which argument of a call goes to which parameter.
 
-use super::error::{Problem, nearest, place};
+use super::error::{Problem, place};
 use super::names::Function;
 use super::numpy;
 use super::value::{Argument, Value};
-use ndjit::{DType, Error, ErrorCode, Expr};
+use ndjit::{DType, Error, ErrorCode, Expr, nearest};
 
 /// The arguments of a call, by parameter.
 pub(super) struct Arguments<'a> {

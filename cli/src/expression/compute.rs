@@ -1,7 +1,7 @@
 //! What an expression computes: its nodes as operations of a program, each with its column. Numbers among themselves are computed
 //! here and now, all else is traced.
 
-use super::error::{Problem, nearest, place};
+use super::error::{Problem, place};
 use super::names::{ATTRIBUTES, Function, constant, defaults, function, parameter};
 use super::node::{Expression, Id, Node, NodeKind, Number};
 use super::numpy::MODULES;
@@ -9,7 +9,7 @@ use super::parser::BINARY;
 use super::value::{Argument, Value};
 use super::{arguments, dtypes, index, making, numbers, reducing};
 use ndjit::operand::AnyOperand;
-use ndjit::{Error, Expr, Op, Program, Spec, dynamic, with_place};
+use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 
 /// Traces an expression of named inputs. `most_bytes` bounds what sequences such as `arange` take.
 ///

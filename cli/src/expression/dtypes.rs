@@ -1,10 +1,10 @@
 //! Dtypes in expressions: as the library names them, as NumPy's attributes, as texts.
 
-use super::error::{Problem, nearest};
+use super::error::Problem;
 use super::names::{function, parameter};
 use super::node::{Expression, Id, NodeKind};
 use super::numpy::MODULES;
-use ndjit::DType;
+use ndjit::{DType, nearest};
 
 /// For each node whether it names a dtype because it stands where a function takes one, and which: `float32`, `np.float32`,
 /// `'float32'`. So no input takes its place, and what is wrong with it is said of dtypes. The module's own node goes with it.

@@ -23,7 +23,6 @@ mod value;
 
 pub(crate) use arguments::counted;
 pub use compute::trace;
-pub(crate) use error::nearest;
 pub use error::{FILE, Problem};
 pub use names::{Function, Other, functions};
 pub use node::{Expression, Id, Node, NodeKind, Number, Part};

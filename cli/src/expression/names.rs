@@ -1,10 +1,10 @@
 //! What names mean: functions, with their parameters, from the tables of ops and reductions and from a list of the others; and
 //! constants.
 
-use super::error::{Problem, nearest};
+use super::error::Problem;
 use super::node::Number;
 use super::numpy;
-use ndjit::{DType, Op, Reduction};
+use ndjit::{DType, Op, Reduction, nearest};
 
 /// A function that an expression can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,8 +155,20 @@ pub(super) fn function(name: &str, column: u32) -> Result<Function, Problem> {
     }
     Err(match nearest(name, all.iter().map(|(known, _)| *known)) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help("functions have the names of the Array API and NumPy: docs/functions.md lists them"),
+        None => problem.help(format!("there are {} functions, with NumPy's names{}", all.len(), alike(name, &all))),
     })
+}
+
+/// Functions that begin like a name, or some that everybody knows.
+fn alike(name: &str, all: &[(&'static str, Function)]) -> String {
+    const SHOWN: usize = 6;
+    let start: String = name.chars().take(2).collect();
+    let mut alike: Vec<&str> = all.iter().map(|(known, _)| *known).filter(|known| known.starts_with(&start)).collect();
+    alike.truncate(SHOWN);
+    if alike.is_empty() {
+        return ", such as `sin`, `where`, `sum`".to_owned();
+    }
+    format!("; those that begin with `{start}`: {}", alike.join(", "))
 }
 
 impl Function {

@@ -1,11 +1,11 @@
 //! Reads expressions: precedence climbing with a stack of its own, so that nesting costs memory in proportion to the text, and no
 //! stack.
 
-use super::error::{Problem, nearest};
+use super::error::Problem;
 use super::lexer::{Token, Word, words};
 use super::names::function;
 use super::node::{Expression, Id, Node, NodeKind, Number, Part};
-use ndjit::Op;
+use ndjit::{Op, nearest};
 
 /// Characters an expression may have.
 pub const LONGEST: usize = 16 << 10;

@@ -66,6 +66,6 @@ fn the_doctor_finds_this_machine_well() {
 #[cfg(not(feature = "gpu"))]
 fn gpus_are_a_feature() {
     let done = run("ndjit eval 'x' x=1 --device gpu");
-    assert_eq!(done.code, 1);
-    assert!(done.text.starts_with("error[device]: eval: this is built without the feature `gpu`"), "{}", done.text);
+    assert_eq!(done.code, 2);
+    assert!(done.text.starts_with("error[device]: this is built without the feature `gpu`"), "{}", done.text);
 }

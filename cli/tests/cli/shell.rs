@@ -35,6 +35,8 @@ pub fn enter() {
             fs::write(name, text).unwrap();
         }
         fs::write("axpy.graph", GRAPH).unwrap();
+        fs::write("misspelled.graph", GRAPH.replace("multiply", "mulitply")).unwrap();
+        fs::write("scale.graph", SCALE).unwrap();
         fs::write("not.npy", "no header").unwrap();
     });
 }
@@ -54,6 +56,12 @@ const GRAPH: &str = "graph (%0: f32[3], %1: i8[3]) {
   %3 = multiply %1, %2 : i8[3]
   %4 = add %0, %3 : f32[3]
   return %4
+}
+";
+
+const SCALE: &str = "graph (%0: f32[], %1: f32[3]) {
+  %2 = multiply %0, %1 : f32[3]
+  return %2
 }
 ";
 

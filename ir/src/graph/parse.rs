@@ -7,6 +7,7 @@ use super::{Graph, NodeKind, ShapeId, Slot, SlotId, Type, Value, ViewId};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::literal::Literal;
+use crate::nearest::nearest;
 use crate::op::Op;
 use crate::reduction::{Reduce, Reduction, Scan};
 use crate::shape::Shape;
@@ -264,9 +265,7 @@ impl<T: Type> Parser<T> {
                     return along(line, reading, reduction);
                 }
                 let Ok(op) = word.parse::<Op>() else {
-                    return Err(line.expected(
-                        "an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `concat`, `iota` or `call`",
-                    ));
+                    return Err(unknown(line, word));
                 };
                 line.skip(word);
                 let policy = bracketed(line)?.unwrap_or_default();
@@ -292,6 +291,20 @@ impl<T: Type> Parser<T> {
         };
         line.skip(name);
         Ok(ty)
+    }
+}
+
+/// No operation has this name.
+fn unknown(line: &mut Line<'_>, word: &str) -> Error {
+    const OTHERS: [&str; 7] = ["literal", "cast", "view", "reshape", "concat", "iota", "call"];
+    let quoted: Vec<String> = OTHERS[..6].iter().map(|name| format!("`{name}`")).collect();
+    let expected = format_args!("an op, a reduction, a scan, {} or `{}`", quoted.join(", "), OTHERS[6]);
+    let error = line.expected(expected);
+    let ops = Op::ALL.iter().map(|op| op.name());
+    let reductions = Reduction::ALL.iter().map(|reduction| reduction.name());
+    match nearest(word, ops.chain(reductions).chain(OTHERS)) {
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None => error,
     }
 }
 

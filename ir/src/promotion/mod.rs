@@ -8,6 +8,7 @@
 //!
 //! Only types are looked at, never values; and nothing here knows of graphs, shapes or source places.
 
+pub(crate) mod advice;
 pub mod lattice;
 mod laws;
 pub mod op_types;

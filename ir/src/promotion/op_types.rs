@@ -3,13 +3,14 @@
 //! The policy decides the computing type; the op's table row adds arity, domain and result. Errors carry no place: who calls
 //! knows it and adds it.
 
-use super::lattice;
 use super::policy::{Clash, Policy};
+use super::{advice, lattice};
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
 use crate::op::{Op, Operands, ResultRule};
 use crate::support::Unsupported;
 use crate::value_type::{ValueType, Weak};
+use std::fmt;
 
 /// The types of one use of an op. The dtype each operand is cast to follows from `compute` by [`Op::operand_dtype`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +80,9 @@ impl Policy {
         let error = operand_facts(error, op, operands).fact(format_args!("because: {because}"));
         let integers = [operands[0], DType::I32.into()];
         let others = self.resolve_op(op, &integers).is_err().then(|| self.casts_to_write(op, operands)).flatten();
-        let others = others.map(|casts| format!("{casts} and ")).unwrap_or_default();
-        error.help(format!("cast explicitly: {others}`{name}.cast(DType::I32)`"))
+        let (others, loss) =
+            others.map_or_else(Default::default, |Casts { written, loss }| (format!("{written} and "), loss));
+        error.help(format!("cast explicitly: {others}{}{loss}", advice::cast(name, DType::I32)))
     }
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
@@ -97,6 +99,9 @@ impl Policy {
             }
             Kind::Complex => format!("abs gives the modulus; a cast drops the imaginary part: {casts}"),
             Kind::Float if all_integer => format!("no integer type holds both operands; cast explicitly: {casts}"),
+            Kind::Float if op == Op::BitwiseXor => {
+                format!("powers are `pow(x, y)`, `^` is about bits; a cast truncates: {casts}")
+            }
             Kind::Float if op.row().domain.contains(DType::F64) => format!("cast explicitly: {casts}"),
             Kind::Float => format!("a cast truncates: {casts}"),
             Kind::Bool | Kind::UInt | Kind::Int => format!("cast explicitly: {casts}"),
@@ -114,9 +119,9 @@ impl Policy {
         }
     }
 
-    /// Casts that make the op accept its operands, the most natural dtype first: `` `x.cast(DType::F32)` ``. Operands that
+    /// Casts that make the op accept its operands, the most natural dtype first: `` `cast(x, DType::F32)` ``. Operands that
     /// agree with the dtype are left alone if that is enough. Each proposal has been resolved before it is made.
-    fn casts_to_write(self, op: Op, operands: &[ValueType]) -> Option<String> {
+    fn casts_to_write(self, op: Op, operands: &[ValueType]) -> Option<Casts> {
         let met = op.joined();
         let accepted = |operands: &[ValueType]| {
             let resolved = self.resolve(op.row().rule, operands);
@@ -133,17 +138,17 @@ impl Policy {
                 }
                 if accepted(&mended) {
                     let named = op.row().operands.iter().zip(operands).take(met.end).skip(met.start);
-                    let named = named.filter(|(_, ty)| !fine(**ty));
-                    let casts: Vec<String> =
-                        named.map(|(name, _)| format!("`{name}.cast(DType::{target:?})`")).collect();
-                    return Some(casts.join(" and "));
+                    let named: Vec<_> = named.filter(|(_, ty)| !fine(**ty)).collect();
+                    let casts: Vec<String> = named.iter().map(|(name, _)| advice::cast(name, target)).collect();
+                    let loss = advice::loss(named.iter().map(|(_, ty)| **ty), target);
+                    return Some(Casts { written: casts.join(" and "), loss });
                 }
             }
         }
         None
     }
 
-    /// The dtypes to propose a cast to, best first: what the standard lattice gives, the real part's, what those operands
+    /// The dtypes to propose a cast to, best first: [where they meet](advice::meeting), the real part's, what those operands
     /// give that the op takes, the default float for floats that the policy refuses, integers for bools, integers of the same
     /// width for floats, the default float, anything the op takes.
     fn targets(self, op: Op, operands: &[ValueType]) -> impl Iterator<Item = DType> {
@@ -152,7 +157,7 @@ impl Policy {
             let operands = operands[op.joined()].iter().copied().filter(|ty| takes(*ty));
             operands.reduce(lattice::join).map(|ty| self.commit(ty))
         };
-        let all = join_of(&|_| true);
+        let all = advice::meeting(self, &operands[op.joined()]);
         let taken = join_of(&|ty| domain.contains(self.commit(ty)));
         let integer = all.map(|dtype| match dtype {
             DType::Bool => self.default_dtype(Weak::Int),
@@ -167,6 +172,18 @@ impl Policy {
         let kept = float.filter(|_| all.is_some_and(|dtype| dtype.is_float() || dtype.is_complex()));
         let best = [all, all.filter(|dtype| dtype.is_complex()).map(DType::real), taken, kept, integer, float];
         best.into_iter().flatten().chain(domain.iter())
+    }
+}
+
+/// Casts to write, and what they lose.
+struct Casts {
+    written: String,
+    loss: String,
+}
+
+impl fmt::Display for Casts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.written, self.loss)
     }
 }
 

@@ -4,7 +4,7 @@
 //! system in the field can be folded pair by pair. It is a small value that a node captures when it is made. It looks at
 //! types alone: no value ever changes a dtype.
 
-use super::lattice::{Lattice, value_type};
+use super::lattice::Lattice;
 use super::registry;
 use super::system::{BoolNumber, Defaults, Inexact, Order, Rules, System, Table, WeakResult};
 use super::systems;
@@ -178,24 +178,25 @@ impl Policy {
     }
 
     /// A policy of your own whose joins are a lattice's, by the names of its nodes: dtypes (`f32`, `float32`), `i*`, `f*` and
-    /// `c*`. Types that are no nodes are refused.
+    /// `c*`. Operands whose types are no nodes are refused, bare numbers too: they are `i*`, `f*` and `c*`.
     ///
     /// ```
     /// use ndjit_ir::{DType, Policy, promotion::Lattice};
     /// let lattice = Lattice::new("floats", [("bf16", ["f32"]), ("f16", ["f32"]), ("f32", ["f64"])])?;
     /// let policy = Policy::from_lattice(&lattice, Policy::Standard.rules())?;
     /// assert_eq!(policy.join(DType::Bf16.into(), DType::F16.into()), Some(DType::F32.into()));
+    /// let misspelled = Lattice::new("typo", [("f16", ["f23"])])?;
+    /// assert!(Policy::from_lattice(&misspelled, Policy::Standard.rules()).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// Those of [`Policy::new`], and `Promotion` if no node is a type, or two nodes are the same one.
+    /// Those of [`Policy::new`], and `Promotion` if a node is no type, two nodes are the same one, or there is none.
     pub fn from_lattice(lattice: &Lattice, rules: Rules) -> Result<Policy> {
         let name = lattice.name();
-        let types: Vec<ValueType> = lattice.nodes().iter().filter_map(|node| value_type(node)).collect();
+        let types: Vec<ValueType> = lattice.nodes().iter().map(|node| node_type(name, node)).collect::<Result<_>>()?;
         if types.is_empty() {
-            return Err(Error::new(ErrorCode::Promotion, format!("policy: no node of lattice `{name}` is a type"))
-                .fact(format_args!("the nodes: {}", lattice.nodes().join(" ")))
+            return Err(Error::new(ErrorCode::Promotion, format!("policy: lattice `{name}` has no nodes"))
                 .help("name nodes after dtypes (`f32` or `float32`) and weak types (`i*` `f*` `c*`)"));
         }
         if let Some(ty) = types.iter().enumerate().find_map(|(i, ty)| types[..i].contains(ty).then_some(ty)) {
@@ -366,6 +367,18 @@ impl Policy {
         let Some(first) = operands.next() else { return Ok(ValueType::Strong(DType::Bool)) };
         operands.try_fold(join(first, first)?, join)
     }
+}
+
+/// The type that a lattice's node is named after. A name of none would be a node that nothing ever meets in.
+fn node_type(lattice: &str, node: &str) -> Result<ValueType> {
+    node.parse().map_err(|error: Error| {
+        let headline = format!("policy: a node of lattice `{lattice}` is no type: {}", error.headline());
+        let facts = error.facts().iter().fold(Error::new(ErrorCode::Promotion, headline), Error::fact);
+        match error.help_text() {
+            Some(help) => facts.help(help),
+            None => facts,
+        }
+    })
 }
 
 /// The place of a type in [`Order::KindFirst`].

@@ -2,7 +2,7 @@
 //!
 //! No op is involved, so operands have positions instead of names. Errors carry no place: who calls knows it and adds it.
 
-use super::lattice;
+use super::advice;
 use super::policy::{Clash, Policy};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
@@ -69,8 +69,11 @@ impl Policy {
         if let Some(reason) = clash.reason() {
             error = error.fact(reason);
         }
-        match operands.iter().copied().reduce(lattice::join).map(|ty| self.commit(ty)) {
-            Some(dtype) => error.help(format!("cast to one dtype first, for example `.cast(DType::{dtype:?})`")),
+        match advice::meeting(self, operands) {
+            Some(dtype) => error.help(format!(
+                "cast to one dtype first, for example `.cast(DType::{dtype:?})`{}",
+                advice::loss(operands.iter().copied(), dtype)
+            )),
             None => error,
         }
     }

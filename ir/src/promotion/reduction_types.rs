@@ -3,6 +3,7 @@
 //! Results are never weak: a sum of weak numbers has their default dtype, as in JAX. Errors carry no place: who calls knows it
 //! and adds it.
 
+use super::advice;
 use super::policy::{Clash, Policy, Refusal};
 use super::system::{Accumulate, Defaults};
 use crate::dtype::{DType, DTypeSet, Kind};
@@ -105,7 +106,11 @@ impl Policy {
         let gives = if rule == Rule::Same { "the operand's dtype".to_owned() } else { gives(reduction).to_string() };
         Error::new(ErrorCode::DType, format!("{reduction}: a result of dtype {asked} is not supported"))
             .fact(format_args!("{reduction} gives: {gives}"))
-            .help(format!("{}cast the result: `{reduction}(…).cast(DType::{asked:?})`", ask.unwrap_or_default()))
+            .help(format!(
+                "{}cast the result: {}",
+                ask.unwrap_or_default(),
+                advice::cast(&format!("{reduction}(…)"), asked)
+            ))
     }
 
     fn no_type(self, reduction: Reduction, operand: ValueType, clash: Clash) -> Error {
@@ -119,11 +124,10 @@ impl Policy {
         let resolves = |asked, operand: ValueType| self.reduction(reduction, asked, operand).is_ok();
         let Some(to) = self.instead(reduction, operand).find(|&to| resolves(None, to.into())) else { return error };
         let may_ask = reduction.takes_dtype() && gives(reduction).contains(to) && resolves(Some(to), operand);
+        let (cast, loss) = (advice::cast(name, to), advice::loss([operand], to));
         error.help(match may_ask {
-            true => format!(
-                "ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: `{name}.cast(DType::{to:?})`"
-            ),
-            false => format!("cast explicitly: `{name}.cast(DType::{to:?})`"),
+            true => format!("ask for a dtype, as in `dtype(DType::{to:?}).{reduction}(…)`, or cast: {cast}{loss}"),
+            false => format!("cast explicitly: {cast}{loss}"),
         })
     }
 

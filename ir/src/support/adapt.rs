@@ -11,8 +11,8 @@ use super::restriction::{Restriction, Restrictions};
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
 use crate::op::Op;
-use crate::promotion::Policy;
 use crate::promotion::op_types::OpTypes;
+use crate::promotion::{Policy, advice};
 use crate::value_type::ValueType;
 use smallvec::SmallVec;
 use std::fmt::Display;
@@ -158,9 +158,12 @@ impl Support {
             .error(format_args!("call: argument {index}"), dtype)
             .fact(format_args!("supported: {supported}"));
         Err(match Mode::ALL.into_iter().find_map(|mode| candidate(CastingModes::from(mode))) {
-            Some((to, mode)) => {
-                error.help(format!("pass the argument cast: `x.cast(DType::{to:?})`; or {}", scope(mode, to)))
-            }
+            Some((to, mode)) => error.help(format!(
+                "pass the argument cast: {}{}; or {}",
+                advice::cast("x", to),
+                advice::loss([dtype.into()], to),
+                scope(mode, to)
+            )),
             None => error.help("pass an argument of a supported dtype"),
         })
     }
@@ -255,11 +258,11 @@ impl Support {
         let written = match error.help_text() {
             Some(help) => help.to_owned(),
             None => {
-                let named = op.row().operands.iter().zip(&adapted.casts);
-                let casts: Vec<String> = named
-                    .filter_map(|(name, cast)| cast.map(|(to, _)| format!("`{name}.cast(DType::{to:?})`")))
-                    .collect();
-                format!("cast explicitly: {}", casts.join(" and "))
+                let named = op.row().operands.iter().zip(operands).zip(&adapted.casts);
+                let cast = named.filter_map(|((name, ty), cast)| cast.map(|(to, _)| (name, *ty, to)));
+                let casts: Vec<String> = cast.clone().map(|(name, _, to)| advice::cast(name, to)).collect();
+                let loss = cast.map(|(_, ty, to)| advice::loss([ty], to)).find(|loss| !loss.is_empty());
+                format!("cast explicitly: {}{}", casts.join(" and "), loss.unwrap_or_default())
             }
         };
         error.help(format!("{written}; or {or}"))

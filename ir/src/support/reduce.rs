@@ -9,7 +9,7 @@ use super::query::supported_dtypes;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Result};
 use crate::op::Op;
-use crate::promotion::{Policy, ReductionTypes};
+use crate::promotion::{Policy, ReductionTypes, advice};
 use crate::reduction::Reduction;
 use crate::value_type::ValueType;
 
@@ -95,8 +95,11 @@ impl Support {
             adapted.cast.map(|(to, _)| scope(mode, to))
         };
         match (nearest(may_cast).next(), Mode::ALL.into_iter().find_map(helps)) {
-            (Some(to), Some(mode)) => error.help(format!("cast explicitly: `x.cast(DType::{to:?})`; or {mode}")),
-            (Some(to), None) => error.help(format!("cast explicitly: `x.cast(DType::{to:?})`")),
+            (Some(to), mode) => {
+                let or = mode.map_or(String::new(), |mode| format!("; or {mode}"));
+                let (cast, loss) = (advice::cast("x", to), advice::loss([operand], to));
+                error.help(format!("cast explicitly: {cast}{loss}{or}"))
+            }
             (None, _) => error.help("support a dtype that it computes in, or reduce otherwise"),
         }
     }

@@ -26,7 +26,7 @@ fn the_advice_of_every_error_works() {
             assert_eq!(error.facts().iter().any(because), error.code() == ErrorCode::DType, "{error}");
             let help = error.help_text().unwrap_or_else(|| panic!("no help: {error}"));
             let cast = |(name, &ty): (&&str, &ValueType)| {
-                let Some((_, rest)) = help.split_once(&format!("`{name}.cast(DType::")) else { return ty };
+                let Some((_, rest)) = help.split_once(&format!("`cast({name}, DType::")) else { return ty };
                 ValueType::Strong(rest.split(')').next().unwrap().to_lowercase().parse().unwrap())
             };
             let mended: Vec<ValueType> = op.row().operands.iter().zip(&operands).map(cast).collect();
@@ -52,7 +52,7 @@ fn errors_name_the_operands_and_the_way_out() {
   y: f32
   because: it is defined for real numbers (https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.remainder.html)
   accepted: u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64
-  help: abs gives the modulus; a cast drops the imaginary part: `x.cast(DType::F32)`"
+  help: abs gives the modulus; a cast drops the imaginary part: `cast(x, DType::F32)`"
     );
     assert_eq!(
         error(Policy::Standard, Op::BitwiseAnd, &[DType::U64, DType::I64]),
@@ -61,7 +61,7 @@ fn errors_name_the_operands_and_the_way_out() {
   y: i64
   because: it is about the bits of integers (https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.bitwise_and.html)
   accepted: bool u8 u16 u32 u64 i8 i16 i32 i64
-  help: no integer type holds both operands; cast explicitly: `x.cast(DType::I64)`"
+  help: no integer type holds both operands; cast explicitly: `cast(x, DType::I64)`; i64 keeps 63 binary digits, u64 has 64"
     );
     assert_eq!(
         error(Policy::Standard, Op::Negative, &[DType::Bool]),
@@ -69,7 +69,7 @@ fn errors_name_the_operands_and_the_way_out() {
   x: bool
   because: it is defined for numbers, and bool is none (https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.negative.html)
   accepted: u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
-  help: cast explicitly: `x.cast(DType::I32)`"
+  help: cast explicitly: `cast(x, DType::I32)`"
     );
     assert_eq!(
         error(Policy::Strict, Op::Where, &[DType::Bool, DType::I32, DType::F32]),
@@ -77,7 +77,23 @@ fn errors_name_the_operands_and_the_way_out() {
   condition: bool
   x:         i32
   y:         f32
-  help: cast explicitly: `x.cast(DType::F32)`"
+  help: cast explicitly: `cast(x, DType::F32)`; f32 keeps 24 binary digits, i32 has 31"
+    );
+    assert_eq!(
+        error(Policy::Strict, Op::Add, &[DType::U64, DType::I64]),
+        "error[promotion]: add: the strict policy does not promote u64 and i64
+  x: u64
+  y: i64
+  help: cast explicitly: `cast(x, DType::F64)` and `cast(y, DType::F64)`; f64 keeps 53 binary digits, u64 has 64"
+    );
+    assert_eq!(
+        error(Policy::Standard, Op::BitwiseXor, &[DType::F32, DType::I32]),
+        "error[dtype]: bitwise_xor: f32 is not supported
+  x: f32
+  y: i32
+  because: it is about the bits of integers (https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.bitwise_xor.html)
+  accepted: bool u8 u16 u32 u64 i8 i16 i32 i64
+  help: powers are `pow(x, y)`, `^` is about bits; a cast truncates: `cast(x, DType::I32)`"
     );
     assert_eq!(
         error(Policy::Standard, Op::Add, &[DType::F32]),
@@ -108,149 +124,149 @@ fn each_policy_refuses_in_these_words() {
         }
     }
     insta::assert_snapshot!(texts.join("\n\n"), @r"
-error[promotion]: add: the strict policy does not promote bool and u8
-  x: bool
-  y: u8
-  help: cast explicitly: `x.cast(DType::U8)`
+        error[promotion]: add: the strict policy does not promote bool and u8
+          x: bool
+          y: u8
+          help: cast explicitly: `cast(x, DType::U8)`
 
-error[promotion]: add: the jax2019 policy does not promote bool and i*
-  x: bool
-  y: i*
-  the table of 2019 has no rows for bare numbers
-  help: cast explicitly: `y.cast(DType::I32)`
+        error[promotion]: add: the jax2019 policy does not promote bool and i*
+          x: bool
+          y: i*
+          the table of 2019 has no rows for bare numbers
+          help: cast explicitly: `cast(y, DType::I32)`
 
-error[promotion]: add: the numpy2 policy does not take bf16
-  x: bool
-  y: bf16
-  NumPy itself has no bf16; ml_dtypes adds one
-  help: cast explicitly: `y.cast(DType::F64)`
+        error[promotion]: add: the numpy2 policy does not take bf16
+          x: bool
+          y: bf16
+          NumPy itself has no bf16; ml_dtypes adds one
+          help: cast explicitly: `cast(y, DType::F64)`
 
-error[promotion]: add: the numpy1 policy does not take bf16
-  x: bool
-  y: bf16
-  NumPy itself has no bf16; ml_dtypes adds one
-  help: cast explicitly: `y.cast(DType::F64)`
+        error[promotion]: add: the numpy1 policy does not take bf16
+          x: bool
+          y: bf16
+          NumPy itself has no bf16; ml_dtypes adds one
+          help: cast explicitly: `cast(y, DType::F64)`
 
-error[promotion]: add: the torch policy does not promote bool and u16
-  x: bool
-  y: u16
-  PyTorch promotes u16, u32 and u64 with floats and bare numbers only
-  help: cast explicitly: `x.cast(DType::U16)`
+        error[promotion]: add: the torch policy does not promote bool and u16
+          x: bool
+          y: u16
+          PyTorch promotes u16, u32 and u64 with floats and bare numbers only
+          help: cast explicitly: `cast(x, DType::U16)`
 
-error[promotion]: floor_divide: the torch policy does not compute with bool as a number
-  x: bool
-  y: bool
-  help: cast explicitly: `x.cast(DType::I64)` and `y.cast(DType::I64)`
+        error[promotion]: floor_divide: the torch policy does not compute with bool as a number
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::I64)` and `cast(y, DType::I64)`
 
-error[promotion]: add: the tensorflow policy does not promote bool and u8
-  x: bool
-  y: u8
-  help: cast explicitly: `x.cast(DType::U8)`
+        error[promotion]: add: the tensorflow policy does not promote bool and u8
+          x: bool
+          y: u8
+          help: cast explicitly: `cast(x, DType::U8)`
 
-error[promotion]: sqrt: the tensorflow policy does not turn bool into a float
-  x: bool
-  help: cast explicitly: `x.cast(DType::F32)`
+        error[promotion]: sqrt: the tensorflow policy does not turn bool into a float
+          x: bool
+          help: cast explicitly: `cast(x, DType::F32)`
 
-error[promotion]: floor_divide: the tensorflow policy does not compute with bool as a number
-  x: bool
-  y: bool
-  help: cast explicitly: `x.cast(DType::I32)` and `y.cast(DType::I32)`
+        error[promotion]: floor_divide: the tensorflow policy does not compute with bool as a number
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::I32)` and `cast(y, DType::I32)`
 
-error[promotion]: sqrt: the tensorflow_np_all policy does not turn bool into a float
-  x: bool
-  help: cast explicitly: `x.cast(DType::F32)`
+        error[promotion]: sqrt: the tensorflow_np_all policy does not turn bool into a float
+          x: bool
+          help: cast explicitly: `cast(x, DType::F32)`
 
-error[promotion]: floor_divide: the tensorflow_np_all policy does not compute with bool as a number
-  x: bool
-  y: bool
-  help: cast explicitly: `x.cast(DType::I32)` and `y.cast(DType::I32)`
+        error[promotion]: floor_divide: the tensorflow_np_all policy does not compute with bool as a number
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::I32)` and `cast(y, DType::I32)`
 
-error[promotion]: add: the tensorflow_np_safe policy does not promote u8 and i8
-  x: u8
-  y: i8
-  help: cast explicitly: `x.cast(DType::I16)` and `y.cast(DType::I16)`
+        error[promotion]: add: the tensorflow_np_safe policy does not promote u8 and i8
+          x: u8
+          y: i8
+          help: cast explicitly: `cast(x, DType::I16)` and `cast(y, DType::I16)`
 
-error[promotion]: sqrt: the tensorflow_np_safe policy does not turn bool into a float
-  x: bool
-  help: cast explicitly: `x.cast(DType::F32)`
+        error[promotion]: sqrt: the tensorflow_np_safe policy does not turn bool into a float
+          x: bool
+          help: cast explicitly: `cast(x, DType::F32)`
 
-error[promotion]: floor_divide: the tensorflow_np_safe policy does not compute with bool as a number
-  x: bool
-  y: bool
-  help: cast explicitly: `x.cast(DType::I32)` and `y.cast(DType::I32)`
+        error[promotion]: floor_divide: the tensorflow_np_safe policy does not compute with bool as a number
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::I32)` and `cast(y, DType::I32)`
 
-error[promotion]: add: the tensorflow_np_legacy policy does not promote u16 and bf16
-  x: u16
-  y: bf16
-  the legacy mode promotes bf16 with 8-bit integers and wider floats only
-  help: cast explicitly: `x.cast(DType::Bf16)`
+        error[promotion]: add: the tensorflow_np_legacy policy does not promote u16 and bf16
+          x: u16
+          y: bf16
+          the legacy mode promotes bf16 with 8-bit integers and wider floats only
+          help: cast explicitly: `cast(x, DType::Bf16)`; bf16 keeps 8 binary digits, u16 has 16
 
-error[promotion]: add: the tensorflow_np_legacy policy does not promote i* and f*
-  x: i*
-  y: f*
-  help: cast explicitly: `x.cast(DType::F32)` and `y.cast(DType::F32)`
+        error[promotion]: add: the tensorflow_np_legacy policy does not promote i* and f*
+          x: i*
+          y: f*
+          help: cast explicitly: `cast(x, DType::F32)` and `cast(y, DType::F32)`
 
-error[promotion]: sqrt: the tensorflow_np_legacy policy does not turn bool into a float
-  x: bool
-  help: cast explicitly: `x.cast(DType::F32)`
+        error[promotion]: sqrt: the tensorflow_np_legacy policy does not turn bool into a float
+          x: bool
+          help: cast explicitly: `cast(x, DType::F32)`
 
-error[promotion]: floor_divide: the tensorflow_np_legacy policy does not compute with bool as a number
-  x: bool
-  y: bool
-  help: cast explicitly: `x.cast(DType::I32)` and `y.cast(DType::I32)`
+        error[promotion]: floor_divide: the tensorflow_np_legacy policy does not compute with bool as a number
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::I32)` and `cast(y, DType::I32)`
 
-error[promotion]: add: the ivy_precise policy does not promote bf16 and i*
-  x: bf16
-  y: i*
-  Ivy's NumPy backend has no bf16 to give a bare number
-  help: cast explicitly: `y.cast(DType::Bf16)`
+        error[promotion]: add: the ivy_precise policy does not promote bf16 and i*
+          x: bf16
+          y: i*
+          Ivy's NumPy backend has no bf16 to give a bare number
+          help: cast explicitly: `cast(y, DType::Bf16)`
 
-error[promotion]: add: the ivy_imprecise policy does not promote bf16 and i*
-  x: bf16
-  y: i*
-  Ivy's NumPy backend has no bf16 to give a bare number
-  help: cast explicitly: `y.cast(DType::Bf16)`
+        error[promotion]: add: the ivy_imprecise policy does not promote bf16 and i*
+          x: bf16
+          y: i*
+          Ivy's NumPy backend has no bf16 to give a bare number
+          help: cast explicitly: `cast(y, DType::Bf16)`
 
-error[promotion]: add: the array_api policy does not promote bool and u8
-  x: bool
-  y: u8
-  help: cast explicitly: `x.cast(DType::U8)`
+        error[promotion]: add: the array_api policy does not promote bool and u8
+          x: bool
+          y: u8
+          help: cast explicitly: `cast(x, DType::U8)`
 
-error[promotion]: add: the array_api policy does not promote bool and bf16
-  x: bool
-  y: bf16
-  the Array API standard has no bf16 and no f16
-  help: cast explicitly: `x.cast(DType::F64)` and `y.cast(DType::F64)`
+        error[promotion]: add: the array_api policy does not promote bool and bf16
+          x: bool
+          y: bf16
+          the Array API standard has no bf16 and no f16
+          help: cast explicitly: `cast(x, DType::F64)` and `cast(y, DType::F64)`
 
-error[promotion]: add: the array_api policy does not promote bool and i*
-  x: bool
-  y: i*
-  the Array API standard takes a bare number beside an array of its kind or a higher one, not of bool
-  help: cast explicitly: `x.cast(DType::I64)`
+        error[promotion]: add: the array_api policy does not promote bool and i*
+          x: bool
+          y: i*
+          the Array API standard takes a bare number beside an array of its kind or a higher one, not of bool
+          help: cast explicitly: `cast(x, DType::I64)`
 
-error[promotion]: divide: the array_api policy does not turn bool into a float
-  x: bool
-  y: bool
-  help: cast explicitly: `x.cast(DType::F64)` and `y.cast(DType::F64)`
+        error[promotion]: divide: the array_api policy does not turn bool into a float
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::F64)` and `cast(y, DType::F64)`
 
-error[promotion]: floor_divide: the array_api policy does not compute with bool as a number
-  x: bool
-  y: bool
-  help: cast explicitly: `x.cast(DType::I64)` and `y.cast(DType::I64)`
+        error[promotion]: floor_divide: the array_api policy does not compute with bool as a number
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::I64)` and `cast(y, DType::I64)`
 
-error[promotion]: add: the lax policy does not promote bool and u8
-  x: bool
-  y: u8
-  help: cast explicitly: `x.cast(DType::U8)`
+        error[promotion]: add: the lax policy does not promote bool and u8
+          x: bool
+          y: u8
+          help: cast explicitly: `cast(x, DType::U8)`
 
-error[promotion]: divide: the lax policy does not turn bool into a float
-  x: bool
-  y: bool
-  help: cast explicitly: `x.cast(DType::F64)` and `y.cast(DType::F64)`
+        error[promotion]: divide: the lax policy does not turn bool into a float
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::F64)` and `cast(y, DType::F64)`
 
-error[promotion]: floor_divide: the lax policy does not compute with bool as a number
-  x: bool
-  y: bool
-  help: cast explicitly: `x.cast(DType::I64)` and `y.cast(DType::I64)`
-");
+        error[promotion]: floor_divide: the lax policy does not compute with bool as a number
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::I64)` and `cast(y, DType::I64)`
+        ");
 }

@@ -172,7 +172,7 @@ fn the_advice_of_every_error_works() {
                 assert!(mended.is_ok() || refused && own.is_err(), "{policy}: {error}");
                 advised[0] += 1;
             }
-            if let Some(cast) = named(help, "`x.cast(DType::") {
+            if let Some(cast) = named(help, "`cast(x, DType::") {
                 let asked = dtype.filter(|_| reduction.takes_dtype());
                 assert!(policy.resolve_reduction(reduction, asked, cast.into()).is_ok(), "{policy}: {error}");
                 advised[1] += 1;
@@ -207,61 +207,61 @@ fn errors_say_what_is_refused_and_the_way_out() {
     insta::assert_snapshot!(texts.join("\n\n"), @r"
     error[promotion]: sum: the array_api policy does not compute with bool as a number
       x: bool
-      help: ask for a dtype, as in `dtype(DType::I64).sum(…)`, or cast: `x.cast(DType::I64)`
+      help: ask for a dtype, as in `dtype(DType::I64).sum(…)`, or cast: `cast(x, DType::I64)`
 
     error[promotion]: prod: the lax policy does not compute with bool as a number
       x: bool
-      help: ask for a dtype, as in `dtype(DType::I64).prod(…)`, or cast: `x.cast(DType::I64)`
+      help: ask for a dtype, as in `dtype(DType::I64).prod(…)`, or cast: `cast(x, DType::I64)`
 
     error[promotion]: mean: the tensorflow policy does not compute with bool as a number
       x: bool
-      help: ask for a dtype, as in `dtype(DType::F32).mean(…)`, or cast: `x.cast(DType::F32)`
+      help: ask for a dtype, as in `dtype(DType::F32).mean(…)`, or cast: `cast(x, DType::F32)`
 
     error[promotion]: mean: the torch policy does not turn u8 into a float
       x: u8
-      help: ask for a dtype, as in `dtype(DType::F32).mean(…)`, or cast: `x.cast(DType::F32)`
+      help: ask for a dtype, as in `dtype(DType::F32).mean(…)`, or cast: `cast(x, DType::F32)`
 
     error[promotion]: var: the array_api policy does not turn i64 into a float
       x: i64
-      help: ask for a dtype, as in `dtype(DType::F64).var(…)`, or cast: `x.cast(DType::F64)`
+      help: ask for a dtype, as in `dtype(DType::F64).var(…)`, or cast: `cast(x, DType::F64)`; f64 keeps 53 binary digits, i64 has 63
 
     error[promotion]: std: the tensorflow policy does not turn i* into a float
       x: i*
-      help: ask for a dtype, as in `dtype(DType::F32).std(…)`, or cast: `x.cast(DType::F32)`
+      help: ask for a dtype, as in `dtype(DType::F32).std(…)`, or cast: `cast(x, DType::F32)`
 
     error[promotion]: sum: the numpy2 policy does not take bf16
       x: bf16
       NumPy itself has no bf16; ml_dtypes adds one
-      help: ask for a dtype, as in `dtype(DType::F64).sum(…)`, or cast: `x.cast(DType::F64)`
+      help: ask for a dtype, as in `dtype(DType::F64).sum(…)`, or cast: `cast(x, DType::F64)`
 
     error[promotion]: max: the numpy2 policy does not take bf16
       x: bf16
       NumPy itself has no bf16; ml_dtypes adds one
-      help: cast explicitly: `x.cast(DType::F64)`
+      help: cast explicitly: `cast(x, DType::F64)`
 
     error[promotion]: argmin: the array_api policy does not take f16
       x: f16
       the Array API standard has no bf16 and no f16
-      help: cast explicitly: `x.cast(DType::F64)`
+      help: cast explicitly: `cast(x, DType::F64)`
 
     error[dtype]: argmax: a result of dtype bool is not supported
       argmax gives: u8 u16 u32 u64 i8 i16 i32 i64
-      help: ask for one of these, as in `dtype(DType::I32).argmax(…)`, or cast the result: `argmax(…).cast(DType::Bool)`
+      help: ask for one of these, as in `dtype(DType::I32).argmax(…)`, or cast the result: `cast(argmax(…), DType::Bool)`
 
     error[dtype]: var: a result of dtype i32 is not supported
       var gives: bf16 f16 f32 f64
-      help: ask for one of these, as in `dtype(DType::F32).var(…)`, or cast the result: `var(…).cast(DType::I32)`
+      help: ask for one of these, as in `dtype(DType::F32).var(…)`, or cast the result: `cast(var(…), DType::I32)`
 
     error[dtype]: std: a result of dtype c64 is not supported
       std gives: bf16 f16 f32 f64
-      help: ask for one of these, as in `dtype(DType::F32).std(…)`, or cast the result: `std(…).cast(DType::C64)`
+      help: ask for one of these, as in `dtype(DType::F32).std(…)`, or cast the result: `cast(std(…), DType::C64)`
 
     error[dtype]: max: a result of dtype f64 is not supported
       max gives: the operand's dtype
-      help: cast the result: `max(…).cast(DType::F64)`
+      help: cast the result: `cast(max(…), DType::F64)`
 
     error[dtype]: any: a result of dtype u8 is not supported
       any gives: bool
-      help: cast the result: `any(…).cast(DType::U8)`
+      help: cast the result: `cast(any(…), DType::U8)`
     ");
 }

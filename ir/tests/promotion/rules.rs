@@ -117,23 +117,33 @@ fn bare_numbers_that_count_as_their_default_dtype_follow_it() {
 fn lattices_name_types_in_short_or_at_length() {
     let lattice = |nodes: [&'static str; 3]| {
         let [a, b, top] = nodes;
-        Lattice::new("floats", [(a, &[top][..]), (b, &[top]), ("half", &[])]).unwrap()
+        Lattice::new("floats", [(a, [top]), (b, [top])]).unwrap()
     };
     let (short, long) = (lattice(["bf16", "f16", "f32"]), lattice(["bfloat16", "float16", "float32"]));
     let policy = |lattice: &Lattice| Policy::from_lattice(lattice, Policy::Standard.rules());
     assert_eq!(policy(&long).unwrap().join(DType::Bf16.into(), DType::F16.into()), Some(DType::F32.into()));
     assert_eq!(policy(&short), policy(&long));
     assert_eq!(long.join_types(DType::Bf16.into(), DType::F16.into()), Some(DType::F32.into()));
-    let audit = long.audit();
-    assert_eq!((audit.types.len(), audit.unjudged), (3, vec!["half".to_owned()]));
-    let refused = [lattice(["a", "b", "c"]), lattice(["float32", "f16", "f32"])];
-    let messages = refused.map(|lattice| policy(&lattice).unwrap_err().to_string());
+    let audit = lattice(["half", "f16", "f32"]).audit();
+    assert_eq!((audit.types.len(), audit.unjudged), (2, vec!["half".to_owned()]));
+    let misspelled = [["half", "f16", "f32"], ["f16", "f99", "f64"], ["f16", "flaot32", "f64"]].map(lattice);
+    let refused = misspelled.into_iter().chain([lattice(["float32", "f16", "f32"])]);
+    let messages: Vec<String> = refused.map(|lattice| policy(&lattice).unwrap_err().to_string()).collect();
     insta::assert_snapshot!(messages.join("\n"), @"
-    error[promotion]: policy: no node of lattice `floats` is a type
-      the nodes: a c b half
-      help: name nodes after dtypes (`f32` or `float32`) and weak types (`i*` `f*` `c*`)
+    error[promotion]: policy: a node of lattice `floats` is no type: unknown dtype `half`
+      dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      weak types: i* f* c*
+      help: write `f16`
+    error[promotion]: policy: a node of lattice `floats` is no type: unknown dtype `f99`
+      dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      weak types: i* f* c*
+      help: long names such as `float32` are read too
+    error[promotion]: policy: a node of lattice `floats` is no type: unknown dtype `flaot32`
+      dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+      weak types: i* f* c*
+      help: did you mean `float32`?
     error[promotion]: policy: two nodes of lattice `floats` are f32
-      the nodes: float32 f32 f16 half
+      the nodes: float32 f32 f16
       help: name each dtype once, by its short or its long name
     ");
 }

@@ -152,7 +152,7 @@ fn results_are_supported_too() {
       because: test (https://example.org)
       abs gives f32 here
       supported: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f64 c128
-      help: cast explicitly: `x.cast(DType::C128)`; or `with_casting(CastingModes::UP, || …)` casts to c128
+      help: cast explicitly: `cast(x, DType::C128)`; or `with_casting(CastingModes::UP, || …)` casts to c128
     ");
     let up = on(no_f32, Op::Abs, DType::C64, CastingModes::UP).unwrap();
     assert_eq!((&up.casts[..], up.types.result), (&[Some((DType::C128, Mode::Up))][..], DType::F64.into()));

@@ -85,7 +85,7 @@ fn errors_propose_what_works() {
       because: it has none (https://example.org/device)
       max takes f16 here
       supported: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f32 f64 c64 c128
-      help: cast explicitly: `x.cast(DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
+      help: cast explicitly: `cast(x, DType::F32)`; or `with_casting(CastingModes::UP, || …)` casts to f32
     ");
     let halves = without(DTypeSet::FLOAT | DTypeSet::COMPLEX, "integers_alone");
     assert_snapshot!(shown(halves, Reduction::Mean, None, DType::I32), @r"

@@ -23,4 +23,3 @@ pub use joins::{BrokenLaw, Joins};
 pub use named::{Claim, NAMED, Named, Rows};
 pub use order::Join;
 pub use value::Lattice;
-pub(super) use value::value_type;

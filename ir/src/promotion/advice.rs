@@ -1,0 +1,49 @@
+//! Advice in errors: the casts to write, and what they lose.
+
+use super::lattice;
+use super::policy::Policy;
+use crate::dtype::DType;
+use crate::value_type::ValueType;
+
+/// A cast as advice writes it: the function, since a method needs the type of its receiver, which Rust does not know of the
+/// parameters of a closure that is traced.
+pub(crate) fn cast(name: &str, to: DType) -> String {
+    format!("`cast({name}, DType::{to:?})`")
+}
+
+/// The dtype to cast operands to that a policy does not promote: where the standard lattice has them meet. Of integers that no integer
+/// dtype holds that is a float without a width, and `f64` keeps most of their digits.
+pub(crate) fn meeting(policy: Policy, types: &[ValueType]) -> Option<DType> {
+    let joined = types.iter().copied().reduce(lattice::join)?;
+    let strong = types.iter().copied().filter(|ty| !ty.is_weak()).reduce(lattice::join);
+    let widest = policy.width(DType::F64);
+    Some(if joined.is_weak() && strong.is_some_and(ValueType::is_weak) { widest } else { policy.commit(joined) })
+}
+
+/// What casts of these types to `to` lose, to be said after them; nothing where `to` has as many digits.
+pub(crate) fn loss(types: impl IntoIterator<Item = ValueType>, to: DType) -> String {
+    let dtypes = types.into_iter().filter_map(|ty| match ty {
+        ValueType::Strong(dtype) => Some(dtype),
+        ValueType::Weak(_) => None,
+    });
+    match dtypes.reduce(|most, dtype| if dtype.digits() > most.digits() { dtype } else { most }) {
+        Some(from) if from.digits() > to.digits() => {
+            format!("; {to} keeps {} binary digits, {from} has {}", to.digits(), from.digits())
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DType, loss};
+
+    #[test]
+    fn fewer_digits_are_said() {
+        let of = |types: &[DType], to| loss(types.iter().map(|&dtype| dtype.into()), to);
+        assert_eq!(of(&[DType::I64, DType::U64], DType::F64), "; f64 keeps 53 binary digits, u64 has 64");
+        assert_eq!(of(&[DType::I32], DType::F32), "; f32 keeps 24 binary digits, i32 has 31");
+        assert_eq!(of(&[DType::I8, DType::F16], DType::F32), "");
+        assert_eq!(of(&[], DType::Bool), "");
+    }
+}
