@@ -26,7 +26,8 @@ Made of these: `frexp(x)` and `modf(x)` give both results, `select_n(which, [a, 
 
 ## Reductions
 Along axes that are given last: `x.sum(..)`, `x.mean(-1)`, `max(&x, [0, 2])`; [arrays.md](arrays.md#reductions) shows each. Norms of
-other orders are `vector_norm(x, order, axes)`.
+other orders are `vector_norm(x, order, axes)`. In which order sums are made, and how `var` and `std` take the distances:
+[numerics.md](numerics.md#sums).
 
 | function | gives | |
 | --- | --- | --- |

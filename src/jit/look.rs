@@ -138,7 +138,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.core.plans.last()?.explain_dtype(result)
     }
 
-    /// The first operation of the last call that [widened](Widening) a dtype.
+    /// The first operation of the last call that [widened](Widening) a dtype: whose result has more bytes than each of its array operands.
+    /// Arrays of two dtypes that meet in one of them are in [`casts`](Jitted::casts).
     ///
     /// ```
     /// use ndjit::{Array, jit, strong};

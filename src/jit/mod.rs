@@ -256,8 +256,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.vector = width)
     }
 
-    /// What becomes of an operation whose result is [wider](crate::Widening) than the arrays it is computed from, as `f64` from
-    /// an `f32` array and a strong `f64` number. Looked for when a signature is compiled or inlined; functions inlined here are looked into.
+    /// What becomes of an operation whose result is [wider](crate::Widening) than each of the arrays it is computed from, as `f64` from
+    /// an `f32` array and a strong `f64` number; of an `f32` and an `f64` array it is not, and [`casts`](Jitted::casts) has that one. Looked for when a signature is compiled or inlined; functions inlined here are looked into.
     ///
     /// ```
     /// use ndjit::{Array, Lint, jit, strong};
