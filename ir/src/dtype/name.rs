@@ -6,7 +6,6 @@
 use super::set::DTypeSet;
 use super::table::{DType, ROWS, Row};
 use crate::error::{Error, ErrorCode, Result};
-use crate::nearest::nearest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -72,10 +71,7 @@ fn not_a_name(text: &str) -> Error {
         let help = match (DType::from_npy(text), elsewhere(text)) {
             (Ok(dtype), _) => format!("write `{dtype}`; descriptors of .npy files are read by `DType::from_npy`"),
             (_, Some(dtype)) => format!("write `{dtype}`"),
-            _ => match nearest(text, ROWS.iter().map(|row| row.long)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "long names such as `float32` are read too".to_owned(),
-            },
+            _ => "long names such as `float32` are read too".to_owned(),
         };
         Error::new(ErrorCode::DType, format!("unknown dtype `{text}`"))
             .fact(format_args!("dtypes: {}", DTypeSet::ALL))

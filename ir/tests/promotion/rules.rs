@@ -141,7 +141,7 @@ fn lattices_name_types_in_short_or_at_length() {
     error[promotion]: policy: a node of lattice `floats` is no type: unknown dtype `flaot32`
       dtypes: bool u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
       weak types: i* f* c*
-      help: did you mean `float32`?
+      help: long names such as `float32` are read too
     error[promotion]: policy: two nodes of lattice `floats` are f32
       the nodes: float32 f32 f16
       help: name each dtype once, by its short or its long name
