@@ -27,6 +27,10 @@ use std::sync::Arc;
 use task::Task;
 use tiles::{Tiles, product};
 
+/// Bytes of elements that blocks are taken side by side of ([`Parts::jam`]): more come from beyond a core's caches, which are read fastest in
+/// order. Sums of squares of 10,000,000 `f32` took 4.7 ms with blocks side by side and 3.1 without.
+const CACHED: usize = 4 << 20;
+
 /// The compiled parts of a nest that reduces.
 #[derive(Debug)]
 pub struct Reducer {
@@ -34,6 +38,8 @@ pub struct Reducer {
     accumulate_few: Option<Kernel>,
     accumulate_jammed: Option<Kernel>,
     jam: usize,
+    /// Bytes of the elements of all inputs at an index.
+    element: usize,
     start: Option<Kernel>,
     combine: Arc<Kernel>,
     outputs: SmallVec<[Accumulated; 1]>,
@@ -81,6 +87,7 @@ impl Reducer {
             accumulate,
             accumulate_jammed: jammed.filter(Kernel::is_wide),
             jam: parts.jam,
+            element: nest.inputs.iter().map(|access| access.dtype.bytes()).sum(),
             accumulate_few: parts.accumulate_few.as_ref().map(compile).transpose()?,
             start: parts.start.as_ref().map(compile).transpose()?,
             combine: kernels::part(&parts.combine.nest, options, parts.combine.form)?,
@@ -118,12 +125,13 @@ impl Composed for Reducer {
         let elements = product(reduced);
         let (size, cost) = (product(operands.extents), self.cost());
         let pieces = threads.pieces(size, cost);
+        let cached = size.saturating_mul(self.element) <= CACHED;
         let bytes = self.outputs.iter().map(Accumulated::size).sum();
         let tiles = Tiles::new(kept, elements, self.along, bytes, pieces);
         let partial = if tiles.rows() > 1 { Some(Partial::new(&tiles, kept, &self.sizes())?) } else { None };
         let into = partial.as_ref().map_or(&outputs, |partial| &partial.places);
         let work = |index: usize| {
-            let task = Task { reducer: self, operands, tiles: &tiles, tile: tiles.tile(index) };
+            let task = Task { reducer: self, operands, tiles: &tiles, tile: tiles.tile(index), cached };
             // SAFETY: the caller's promise. Tasks write different results, or different rows of partial results.
             unsafe { into.store(&task.tile, &task.run()?) };
             Ok(())

@@ -18,6 +18,8 @@ pub struct Task<'a> {
     pub operands: Operands<'a>,
     pub tiles: &'a Tiles,
     pub tile: Tile,
+    /// Whether the elements of all tiles may be in caches.
+    pub cached: bool,
 }
 
 /// Elements beside each other along the innermost of the reduced loops: whole blocks, whole groups of lanes of a block, or some
@@ -102,7 +104,7 @@ impl Task<'_> {
             // SAFETY: as above; accumulators that have no identity have been started.
             unsafe { self.call(few, accumulators, steps, AtOnce { along: Loop::Step, count: FEW }, starts)? };
         }
-        if let Some(jammed) = accumulate_jammed {
+        if let Some(jammed) = accumulate_jammed.as_ref().filter(|_| self.cached) {
             for along in [Loop::Block, Loop::Kept] {
                 let many = rest.take(along, rest.extent(along) / count * count);
                 // SAFETY: as above.
