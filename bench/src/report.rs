@@ -80,6 +80,7 @@ impl Report {
         )?;
         writeln!(page, "![ratios](performance.svg)\n")?;
         self.figures(&mut page, &rows, &ours)?;
+        page.push_str(include_str!("reasons.md"));
         table(&mut page, &rows)?;
         std::fs::write(&self.page, page)?;
         plot(&rows, &self.page.with_extension("svg"))

@@ -8,7 +8,8 @@ use std::fmt::Write;
 
 const ROW: usize = 18;
 const COLUMN: usize = 46;
-const LABELS: usize = 300;
+/// A character of a label, at most on average: browsers have different fonts.
+const CHARACTER: usize = 7;
 const HEAD: usize = 22;
 
 /// An SVG drawing of which arrays are in memory while each kernel runs.
@@ -18,7 +19,9 @@ const HEAD: usize = 22;
 pub(super) fn memory(lowered: &Lowered) -> Result<String> {
     let arrays = planned(lowered)?;
     let kernels = lowered.scheduled.len();
-    let (width, height) = (LABELS + COLUMN * (kernels + 1) + 10, HEAD + ROW * arrays.len() + 8);
+    let labels: Vec<String> = arrays.iter().map(|array| label(lowered, array, &arrays)).collect();
+    let left = 16 + CHARACTER * labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let (width, height) = (left + COLUMN * (kernels + 1) + 10, HEAD + ROW * arrays.len() + 8);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"11\">"
     );
@@ -27,10 +30,10 @@ pub(super) fn memory(lowered: &Lowered) -> Result<String> {
             write!(svg, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" fill=\"#1d2330\">{}</text>", Escaped(what));
     };
     for kernel in 0..kernels {
-        text(LABELS + COLUMN * kernel + COLUMN / 2, 14, "middle", &format!("nest {kernel}"));
+        text(left + COLUMN * kernel + COLUMN / 2, 14, "middle", &format!("nest {kernel}"));
     }
-    for (row, array) in arrays.iter().enumerate() {
-        text(LABELS - 8, HEAD + ROW * row + 13, "end", &label(lowered, array, &arrays));
+    for (row, label) in labels.iter().enumerate() {
+        text(left - 8, HEAD + ROW * row + 13, "end", label);
     }
     for (row, array) in arrays.iter().enumerate() {
         let first = array.made.unwrap_or(0);
@@ -40,7 +43,7 @@ pub(super) fn memory(lowered: &Lowered) -> Result<String> {
             (None, Some(last)) => last + 1,
             (None, None) => first,
         };
-        let (x, y) = (LABELS + COLUMN * first, HEAD + ROW * row + 3);
+        let (x, y) = (left + COLUMN * first, HEAD + ROW * row + 3);
         let colour = match (array.made, array.result) {
             (None, _) => "#a9b4c8",
             (_, Some(_)) => "#1f8a5b",
