@@ -72,7 +72,7 @@ impl Report {
         writeln!(page, "# Performance\n")?;
         writeln!(
             page,
-            "Written by `ndjit-bench report`, on {}, on {}.\nBeside {}, each in its best mode, measured in the same run.\n\
+            "Written by `ndjit-bench report`, on {}, on {}.\nBeside {}, each in its best mode, measured within the same half hour.\n\
              A ratio is the fastest peer's median time over ndjit's: above 1 ndjit is faster. Memory is *reused* where a call writes\n\
              into an array of the caller's, *fresh* where each call makes its result. Results are compared with the same computed in `f64`\n\
              before anything is timed.\n",
