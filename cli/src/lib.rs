@@ -1,6 +1,6 @@
 //! The command line of ndjit, as a library, so that it can be tested: [`expression`]s, and one module for each command.
 //!
-//! Commands write to what they are given. They end in 0; in 2 if the command line is wrong ([`Failure::Usage`], or clap found it); in 1
+//! Commands write to what they are given. They end in 0; in 2 if the command line is wrong (`Failure::Usage`, or clap found it); in 1
 //! if an expression, a graph or a file is, or something failed.
 
 #![forbid(unsafe_code)]

@@ -2,7 +2,7 @@
 //! page faults of fresh memory, which cost more than most kernels.
 //!
 //! Small blocks go through a cache of the thread first, and what a thread holds there is bounded too; others and the rest lie on a
-//! [`Shelf`] for each class. Neither takes a lock; only what finds no place on a shelf goes to a list that has one. Blocks come out with
+//! `Shelf` for each class. Neither takes a lock; only what finds no place on a shelf goes to a list that has one. Blocks come out with
 //! whatever bytes they held: only [`Buffer`](crate::Buffer) decides when bytes may be seen.
 
 use crate::block::{Block, CLASSES, class_bytes, class_of};
