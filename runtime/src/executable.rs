@@ -69,7 +69,7 @@ pub enum Output<'a> {
 /// How a program is compiled and run. No option changes a result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RunOptions {
-    /// Threads for large kernels: `None` for rayon's global pool, 1 for the calling thread alone.
+    /// Threads for large kernels: `None` for as many as rayon's global pool has, 1 for the calling thread alone.
     pub threads: Option<usize>,
     /// Lanes of the innermost loops.
     pub vector: VectorWidth,
