@@ -120,7 +120,7 @@ pub use reductions::{
 pub use report::{report, report_in};
 #[doc(inline)]
 pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, include_initial};
-pub use stats::{FunctionStats, KernelStats, LaunchProfile, Profile, Stats, stats};
+pub use stats::{ArrayPlace, ArrayPlan, FunctionStats, KernelStats, LaunchProfile, MemoryPlan, Profile, Stats, stats};
 pub use support::{
     casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,
     with_fallback,

@@ -1,6 +1,6 @@
 //! What a call on cached code takes: no memory but its results', and no lock.
 
-use ndjit::{Array, CountingAllocator, Expr, assert_no_alloc, jit};
+use ndjit::{Array, CountingAllocator, Expr, assert_no_alloc, jit, keepdims};
 use ndjit_ir::lock;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -94,6 +94,13 @@ fn many_kernels_many_results_and_large_arrays_take_nothing_either() {
     let large = Array::from(vec![1.0f32; 1 << 16]);
     let normed = jit(|a: Expr| (a - a.mean(..)).exp() / a.exp().sum(..)).fuse(false).threads(1);
     let mut large_out = vec![0.0f32; 1 << 16];
+    let rows = Array::from(vec![1.0f32; 1 << 16]).reshape([1024, 64]);
+    let tiled = jit(|a: Expr| {
+        let e = (a - a.max(keepdims(1))).exp();
+        (e / e.sum(keepdims(1)), e * 2)
+    });
+    let tiled = tiled.threads(1);
+    let mut tiled_outs = [vec![0.0f32; 1 << 16], vec![0.0f32; 1 << 16]];
     let positive = jit(|a: Expr| a.gt(0)).threads(1);
     let mut truths = [false; 8];
     let held: Vec<Array> = (0..20).map(|_| array()).collect();
@@ -105,6 +112,10 @@ fn many_kernels_many_results_and_large_arrays_take_nothing_either() {
             many.call_into((&x,), (a, b, c, d, e, f, g, h)).expect("runs");
         }),
         none("arrays of 256 KiB between kernels", || normed.call_into((&large,), &mut large_out).expect("runs")),
+        none("tiles with memory of their own", || {
+            let [a, b] = &mut tiled_outs;
+            tiled.call_into((&rows,), (a, b)).expect("runs");
+        }),
         none("truth values", || positive.call_into((&x,), &mut truths).expect("runs")),
         none("twenty captured arrays", || captures.call_into((&x,), &mut out).expect("runs")),
     ]);

@@ -15,4 +15,4 @@ pub mod work;
 pub mod x64;
 
 pub use lower::{Lowered, Options, Scheduled, TileLoop, lower, lower_observed};
-pub use work::{Memory, Work};
+pub use work::Work;

@@ -1,4 +1,4 @@
-//! How much a lowered program does: bytes that must move, elements, operations, memory. Counted from the program alone, whatever runs it.
+//! How much a lowered program does: bytes that must move, elements, operations. Counted from the program alone, whatever runs it.
 //!
 //! Elements of a broadcast operand count once, and what kernels of one launch hand to each other is not read from memory: the bytes are
 //! those that must move at least. A floating-point operation is an op of a kernel whose result is a float, at each index it is computed
@@ -24,20 +24,6 @@ pub struct Work {
     pub written: u64,
     /// Floating-point operations.
     pub flops: u64,
-}
-
-/// The memory that a call takes beside its arguments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
-    /// Arrays that are made: results and intermediate ones.
-    pub arrays: usize,
-    /// Bytes of the results.
-    pub results: u64,
-    /// Bytes of all intermediate arrays.
-    pub intermediates: u64,
-    /// Bytes held at once, at most: each intermediate array from the launch that makes it to the last that reads it. Memory that a result
-    /// takes over from an operand is counted for both.
-    pub peak: u64,
 }
 
 impl Lowered {
@@ -67,44 +53,6 @@ impl Lowered {
         }
         work.read = read.values().fold(0, |all, &bytes| all.saturating_add(bytes));
         work
-    }
-
-    /// The memory that a call takes.
-    pub fn memory(&self) -> Memory {
-        let graph = &self.simplified;
-        let bytes =
-            |value: Value| graph.shape(value).bytes(graph.ty(value).bytes()).map_or(u64::MAX, |bytes| bytes as u64);
-        let used = |launch: &Launch| {
-            self.scheduled[launch.kernels.clone()]
-                .iter()
-                .flat_map(|nest| nest.inputs.iter().chain(&nest.outputs).copied())
-        };
-        let mut last: FxHashMap<Value, usize> = FxHashMap::default();
-        for (n, launch) in self.launches.iter().enumerate() {
-            used(launch).for_each(|value| _ = last.insert(value, n));
-        }
-        let results: FxHashSet<Value> = self.stored.iter().copied().collect();
-        let mut memory = Memory::default();
-        // Those held, and their bytes.
-        let mut live: FxHashMap<Value, u64> = FxHashMap::default();
-        let mut held: u128 = 0;
-        for (n, launch) in self.launches.iter().enumerate() {
-            for &value in self.scheduled[launch.kernels.clone()].iter().flat_map(|scheduled| &scheduled.outputs) {
-                let bytes = bytes(value);
-                if live.insert(value, bytes).is_some() {
-                    continue;
-                }
-                memory.arrays += 1;
-                held += u128::from(bytes);
-                let kind = if results.contains(&value) { &mut memory.results } else { &mut memory.intermediates };
-                *kind = kind.saturating_add(bytes);
-            }
-            memory.peak = memory.peak.max(u64::try_from(held).unwrap_or(u64::MAX));
-            for value in used(launch).filter(|value| last.get(value) == Some(&n) && !results.contains(value)) {
-                held -= live.remove(&value).map_or(0, u128::from);
-            }
-        }
-        memory
     }
 }
 

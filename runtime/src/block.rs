@@ -145,4 +145,28 @@ mod tests {
             assert_eq!(block.ptr().addr().get() % if bytes >= HUGE { HUGE } else { ALIGN }, 0);
         }
     }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn fresh_blocks_are_touched_by_who_writes_them() {
+        // More than the allocator ever keeps for itself: a mapping of its own, without a page yet.
+        let bytes = 64 << 20;
+        let mut block = Block::new(class_of(bytes).unwrap(), false).unwrap();
+        assert_eq!(resident(&mut block), 0);
+        // SAFETY: a byte of the block.
+        unsafe { block.ptr().as_ptr().add(bytes / 2).write(1) };
+        assert!(resident(&mut block) > 0);
+    }
+
+    /// The number of pages of a block that are in memory.
+    #[cfg(target_os = "linux")]
+    fn resident(block: &mut Block) -> usize {
+        // SAFETY: asks for a number.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let mut pages = vec![0u8; block.bytes().div_ceil(page)];
+        // SAFETY: the block is aligned to pages, and there is a byte for each of them.
+        let code = unsafe { libc::mincore(block.ptr().as_ptr().cast(), block.bytes(), pages.as_mut_ptr()) };
+        assert_eq!(code, 0);
+        pages.iter().filter(|&&page| page & 1 == 1).count()
+    }
 }

@@ -226,11 +226,6 @@ impl Writable {
         self.block.ptr().as_ptr()
     }
 
-    /// The length in bytes.
-    pub(crate) fn len(&self) -> usize {
-        self.bytes
-    }
-
     /// The finished buffer.
     ///
     /// # Safety

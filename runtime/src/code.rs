@@ -59,6 +59,9 @@ pub(crate) trait Composed: Send + Sync {
     /// Estimated time per element, ns.
     fn cost(&self) -> f64;
 
+    /// Bytes that [`run`](Composed::run) takes from the pool at once, at most.
+    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize;
+
     /// Does what the nest does, on these threads where that is worth it.
     ///
     /// # Errors

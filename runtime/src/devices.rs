@@ -2,8 +2,9 @@
 //! first use, and anew after one was lost.
 
 use crate::buffer::Buffer;
-use crate::executable::{Argument, Executable, Output, RunOptions};
+use crate::executable::{Argument, Donations, Executable, Output, RunOptions};
 use crate::gpu::{self, Gpu};
+use crate::planned;
 use ndjit_codegen::wgsl::{Features, Step};
 use ndjit_codegen::{Lowered, Options, Scheduled};
 use ndjit_ir::literal::Literal;
@@ -177,7 +178,7 @@ pub trait KernelCode: Send + Sync {
 #[derive(Debug)]
 pub enum Program {
     /// On the processor.
-    Cpu(Executable),
+    Cpu(Box<Executable>),
     /// On a GPU.
     Gpu(gpu::Program),
 }
@@ -189,7 +190,7 @@ impl Program {
     /// Those of [`Executable::new`]; `Device` if a GPU cannot be opened, `Backend` if it lacks what the program needs.
     pub fn new(lowered: &Lowered, device: Device, fallback: Fallback, options: &RunOptions) -> Result<Program> {
         Ok(match open(device)? {
-            None => Program::Cpu(Executable::new(lowered, options)?),
+            None => Program::Cpu(Box::new(Executable::new(lowered, options)?)),
             Some(gpu) => Program::Gpu(gpu::Program::new(&gpu, lowered, fallback)?),
         })
     }
@@ -257,6 +258,33 @@ impl Program {
         match self {
             Program::Cpu(_) => Output::Fresh(None),
             Program::Gpu(_) => Output::Gpu(None),
+        }
+    }
+
+    /// The arrays of the program, which is this one lowered.
+    ///
+    /// # Errors
+    /// Those of [`planned`](planned::planned).
+    pub fn planned(&self, lowered: &Lowered) -> Result<Vec<planned::PlannedArray>> {
+        match self {
+            Program::Cpu(executable) => Ok(executable.planned(lowered)),
+            Program::Gpu(_) => planned::planned(lowered),
+        }
+    }
+
+    /// The memory that a run takes beside its arguments, if none of these is given away.
+    pub fn memory(&self) -> planned::Memory {
+        match self {
+            Program::Cpu(executable) => executable.memory(),
+            Program::Gpu(program) => program.memory(),
+        }
+    }
+
+    /// What became of arguments that were given away; a GPU takes none.
+    pub fn donations(&self) -> Donations {
+        match self {
+            Program::Cpu(executable) => executable.donations(),
+            Program::Gpu(_) => Donations::default(),
         }
     }
 

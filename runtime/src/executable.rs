@@ -8,9 +8,11 @@ use crate::buffer::{Buffer, Writable};
 use crate::code::{CodeOptions, Kernel, Operands};
 use crate::gpu;
 use crate::literals::Literals;
-use crate::plan::{LaunchPlan, OutputPlan, Plan, StepPlan};
-use crate::scratch::{Place, Ready, Scratch, on_gpu};
+use crate::plan::{LaunchPlan, Plan, StepPlan};
+use crate::planned::{Memory, PlannedArray, arrays};
+use crate::scratch::{Lists, Ready};
 use crate::spans;
+use crate::storage::{Storage, Used};
 use crate::threads::{Chunk, Split, Threads, catch};
 use crate::tiles::{PerIndex, Tiles};
 use ndjit_codegen::clif::Cell;
@@ -19,7 +21,6 @@ use ndjit_codegen::{Lowered, TileLoop};
 use ndjit_ir::Result;
 use ndjit_ir::literal::Literal;
 use smallvec::SmallVec;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -93,7 +94,34 @@ pub struct Executable {
     /// For each launch of the plan its tiles, where kernels run tile by tile.
     tiles: Vec<Option<Tiles>>,
     threads: Threads,
+    counts: Counts,
+}
+
+/// What has happened in the runs of a program.
+#[derive(Debug, Default)]
+struct Counts {
     in_place: AtomicU64,
+    given: AtomicU64,
+    taken: AtomicU64,
+}
+
+impl Counts {
+    fn add(&self, Used { in_place, given, taken }: Used) {
+        for (count, more) in [(&self.in_place, in_place), (&self.given, given), (&self.taken, taken)] {
+            if more > 0 {
+                count.fetch_add(more, Relaxed);
+            }
+        }
+    }
+}
+
+/// Arguments of runs that were given away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Donations {
+    /// How many were.
+    pub given: u64,
+    /// Those whose memory is a result's.
+    pub taken: u64,
 }
 
 /// A kernel with all of its run-time arguments that are known before a call.
@@ -107,6 +135,8 @@ struct Bound {
     split: Option<Split>,
     /// The loop that tiles are cut along, where it runs with others.
     tile: Option<TileLoop>,
+    /// The operands that lie in the memory of a tile, each with the bytes of an index.
+    local: SmallVec<[(usize, usize); 2]>,
 }
 
 impl Executable {
@@ -116,7 +146,7 @@ impl Executable {
     /// `Backend` if code generation fails; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a
     /// kernel of the program would leave its operands' memory.
     pub fn new(lowered: &Lowered, options: &RunOptions) -> Result<Executable> {
-        let plan = Plan::new(lowered)?;
+        let mut plan = Plan::new(lowered)?;
         let threads = Threads::new(options.threads)?;
         let code = CodeOptions { vector: options.vector, compile: options.compile };
         let mut kernels = Vec::with_capacity(lowered.scheduled.len());
@@ -129,19 +159,34 @@ impl Executable {
                 None => Split::new(&extents, kernel.cost(), &threads),
                 Some(_) => None,
             };
-            kernels.push(Bound { kernel, extents, literals, cells, split, tile: scheduled.tile });
+            kernels.push(Bound {
+                kernel,
+                extents,
+                literals,
+                cells,
+                split,
+                tile: scheduled.tile,
+                local: SmallVec::new(),
+            });
         }
         let mut tiles = Vec::with_capacity(plan.launches.len());
-        for LaunchPlan { steps, indices } in &plan.launches {
+        for LaunchPlan { steps, cut } in &plan.launches {
             let work: SmallVec<[PerIndex; 8]> =
                 kernels[steps.clone()].iter().zip(&plan.steps[steps.clone()]).map(Bound::per_index).collect();
             tiles.push(match options.tile {
-                _ if *indices < 2 => None,
-                Some(len) => Some(Tiles::of(*indices, len)),
-                None => Tiles::new(*indices, &work, &threads),
+                _ if cut.indices < 2 => None,
+                Some(len) => Some(Tiles::of(cut.indices, len)),
+                None => Tiles::new(cut.indices, &work, &threads),
             });
         }
-        Ok(Executable { plan, kernels, tiles, threads, in_place: AtomicU64::new(0) })
+        if tiles.iter().flatten().any(|tiles| tiles.count() > 1) {
+            let lengths: Vec<Option<usize>> = tiles.iter().map(|tiles| tiles.map(|tiles| tiles.get(0).1)).collect();
+            plan.assign(&lengths)?;
+            for (bound, step) in kernels.iter_mut().zip(&plan.steps) {
+                bound.local = plan.assignment.local(step);
+            }
+        }
+        Ok(Executable { plan, kernels, tiles, threads, counts: Counts::default() })
     }
 
     /// The kernels, in the order they run.
@@ -166,7 +211,42 @@ impl Executable {
 
     /// How many results of kernels took the memory of an operand, over all runs so far.
     pub fn in_place(&self) -> u64 {
-        self.in_place.load(Relaxed)
+        self.counts.in_place.load(Relaxed)
+    }
+
+    /// What became of arguments that were given away, over all runs so far.
+    pub fn donations(&self) -> Donations {
+        Donations { given: self.counts.given.load(Relaxed), taken: self.counts.taken.load(Relaxed) }
+    }
+
+    /// The arrays of the program, which is this one lowered.
+    pub fn planned(&self, lowered: &Lowered) -> Vec<PlannedArray> {
+        arrays(&self.plan, lowered)
+    }
+
+    /// The memory that a run takes beside its arguments, if none of these is given away.
+    pub fn memory(&self) -> Memory {
+        let scratch: Vec<usize> = (0..self.plan.launches.len()).map(|launch| self.scratch(launch)).collect();
+        Memory::new(&self.plan, &scratch)
+    }
+
+    /// Bytes that the kernels of a launch take for themselves, at most.
+    fn scratch(&self, launch: usize) -> usize {
+        let steps = self.plan.launches[launch].steps.clone();
+        let of = |chunk: Option<usize>, threads: &Threads| {
+            let each = self.kernels[steps.clone()].iter().map(|bound| bound.scratch(chunk, threads));
+            each.max().unwrap_or(0)
+        };
+        match &self.tiles[launch] {
+            None => of(None, &self.threads),
+            // The last tile may be shorter.
+            Some(tiles) => {
+                let each = [0, tiles.count() - 1].map(|tile| of(Some(tiles.get(tile).1), &Threads::Serial));
+                let at_once = if tiles.parallel { self.threads.count().min(tiles.count()) } else { 1 };
+                let tile = self.plan.assignment.tiles.get(launch).map_or(0, |tile| tile.bytes);
+                each[0].max(each[1]).saturating_add(tile).saturating_mul(at_once)
+            }
+        }
     }
 
     /// Runs the program. `scalars` are the values of the [`Slot::Argument`](ndjit_ir::graph::Slot::Argument) slots, by argument index.
@@ -212,135 +292,94 @@ impl Executable {
         outputs: &mut [Output<'_>],
         mut launched: impl FnMut(),
     ) -> Result<()> {
-        let mut scratch = Scratch::take();
-        for argument in arguments {
-            scratch.places.push(Place::of(argument)?);
-        }
-        self.check(&scratch.places, outputs)?;
-        scratch.places.resize_with(self.plan.locations, || Place::Empty);
+        let mut storage = Storage::new(&self.plan, arguments, outputs)?;
         for (n, (LaunchPlan { steps, .. }, tiles)) in self.plan.launches.iter().zip(&self.tiles).enumerate() {
             let _span = spans::launch(n, steps.len());
             match tiles {
-                Some(tiles) => self.run_tiles(steps.clone(), tiles, scalars, &mut scratch, outputs)?,
+                Some(tiles) => self.run_tiles(n, tiles, scalars, &mut storage)?,
                 None => {
                     for n in steps.clone() {
-                        self.run_step(n, scalars, &mut scratch, outputs)?;
+                        self.run_step(n, scalars, &mut storage)?;
                     }
                 }
             }
+            storage.launched(n);
             launched();
         }
-        self.publish(&mut scratch.places, outputs)?;
-        scratch.keep();
-        Ok(())
-    }
-
-    fn check(&self, arguments: &[Place<'_>], outputs: &[Output<'_>]) -> Result<()> {
-        self.plan.check(arguments.iter().map(Place::len), outputs)?;
-        if outputs.iter().any(|output| matches!(output, Output::Gpu(_))) {
-            return Err(on_gpu());
-        }
+        // SAFETY: all kernels have run.
+        let used = unsafe { storage.publish(outputs)? };
+        self.counts.add(used);
         Ok(())
     }
 
     /// Finds a kernel's pointers and literals, and memory for what it makes.
-    fn ready(
-        &self,
-        step: &StepPlan,
-        bound: &Bound,
-        scalars: &[(usize, Literal)],
-        scratch: &mut Scratch<'_>,
-        outputs: &mut [Output<'_>],
-    ) -> Result<Ready> {
-        let Scratch { places, pointers, registers, .. } = scratch;
-        let (first, passed) = (pointers.len(), registers.len());
-        for &(location, offset) in &step.inputs {
-            pointers.push(match location {
-                Some(location) => places[location as usize].ptr().wrapping_add(offset),
-                None => std::ptr::without_provenance_mut(offset),
-            });
-        }
-        for output in &step.outputs {
-            // Another kernel may have made a part of it before.
-            if let Place::Empty = places[output.location as usize] {
-                let (place, reused) = memory(output, places, outputs)?;
-                if reused {
-                    self.in_place.fetch_add(1, Relaxed);
-                }
-                places[output.location as usize] = place;
-            }
-            pointers.push(places[output.location as usize].ptr().wrapping_add(output.offset));
-        }
+    fn ready(&self, n: usize, scalars: &[(usize, Literal)], storage: &mut Storage<'_, '_>) -> Result<Ready> {
+        let (step, bound) = (&self.plan.steps[n], &self.kernels[n]);
+        let pointers = storage.pointers(step)?;
+        let registers = &mut storage.scratch.lists.registers;
+        let passed = registers.len();
         if !bound.literals.known() {
             registers.extend_from_slice(&bound.cells);
             let own = &mut registers[passed..];
             bound.literals.passed(scalars, |at, repr, bits| own[at] = Cell::splat(repr, bits))?;
         }
         let registers = (!bound.literals.known()).then_some(passed..registers.len());
-        Ok(Ready { pointers: first..pointers.len(), registers })
+        Ok(Ready { pointers, registers })
     }
 
     /// Runs one kernel.
-    fn run_step(
-        &self,
-        n: usize,
-        scalars: &[(usize, Literal)],
-        scratch: &mut Scratch<'_>,
-        outputs: &mut [Output<'_>],
-    ) -> Result<()> {
+    fn run_step(&self, n: usize, scalars: &[(usize, Literal)], storage: &mut Storage<'_, '_>) -> Result<()> {
         let (step, bound) = (&self.plan.steps[n], &self.kernels[n]);
-        scratch.clear_launch();
-        let ready = self.ready(step, bound, scalars, scratch, outputs)?;
+        storage.scratch.lists.clear_launch();
+        let ready = self.ready(n, scalars, storage)?;
         if !step.empty {
-            self.launch(
-                bound,
-                &step.strides,
-                &scratch.pointers[ready.pointers.clone()],
-                bound.registers(&ready, &scratch.registers),
-            )?;
+            let pointers = &storage.scratch.lists.pointers[ready.pointers.clone()];
+            self.launch(bound, &step.strides, pointers, bound.registers(&ready, &storage.scratch.lists.registers))?;
         }
-        bury(step, &mut scratch.places);
+        storage.bury(step);
         Ok(())
     }
 
     /// Runs kernels tile by tile. All memory is there before the first tile, and freed after the last.
     fn run_tiles(
         &self,
-        steps: Range<usize>,
+        launch: usize,
         tiles: &Tiles,
         scalars: &[(usize, Literal)],
-        scratch: &mut Scratch<'_>,
-        outputs: &mut [Output<'_>],
+        storage: &mut Storage<'_, '_>,
     ) -> Result<()> {
-        scratch.clear_launch();
+        let steps = self.plan.launches[launch].steps.clone();
+        let memory = self.plan.assignment.tiles.get(launch).map_or(0, |tile| tile.bytes);
+        storage.scratch.lists.clear_launch();
         for n in steps.clone() {
-            let ready = self.ready(&self.plan.steps[n], &self.kernels[n], scalars, scratch, outputs)?;
-            scratch.ready.push(ready);
+            let ready = self.ready(n, scalars, storage)?;
+            storage.scratch.lists.ready.push(ready);
         }
-        let (all, pointers, registers) = (&scratch.ready, Pointers(&scratch.pointers), &scratch.registers);
+        let Lists { ready: all, pointers, registers, .. } = &*storage.scratch.lists;
+        let shared = Pointers(pointers);
         let one = |tile: usize| {
             let (start, len) = tiles.get(tile);
+            let mut own = if memory > 0 { Some(Writable::new(memory)?) } else { None };
             for (n, ready) in steps.clone().zip(all) {
                 let (bound, step) = (&self.kernels[n], &self.plan.steps[n]);
                 let (Some(tile), false) = (bound.tile, step.empty) else { continue };
                 let chunk = Chunk { axis: tile.index, start: start * tile.step, len: len * tile.step };
+                let mut pointers: SmallVec<[*mut u8; 32]> = SmallVec::from_slice(&shared.get()[ready.pointers.clone()]);
+                for &(operand, row) in &bound.local {
+                    let base = own.as_mut().map_or(std::ptr::null_mut(), Writable::ptr);
+                    pointers[operand] = base.wrapping_add(pointers[operand].addr()).wrapping_sub(start * row);
+                }
                 // SAFETY: as in `launch`, of some of the kernel's indices. Tiles of one index are computed one kernel after the
                 // other, and the plan has checked that no kernel reads or writes in the memory of another tile what some kernel of
-                // this launch writes there.
-                unsafe {
-                    bound.call_chunk(
-                        &step.strides,
-                        &pointers.get()[ready.pointers.clone()],
-                        bound.registers(ready, registers),
-                        chunk,
-                    )?
-                };
+                // this launch writes there. What lies in the memory of the tile is its indices' alone, each in its own row: the pointers
+                // are those that the array would begin at if it had all rows.
+                unsafe { bound.call_chunk(&step.strides, &pointers, bound.registers(ready, registers), chunk)? };
             }
             Ok(())
         };
         let threads = if tiles.parallel { &self.threads } else { &Threads::Serial };
         threads.each(tiles.count(), tiles.time, one)?;
-        steps.for_each(|n| bury(&self.plan.steps[n], &mut scratch.places));
+        steps.for_each(|n| storage.bury(&self.plan.steps[n]));
         Ok(())
     }
 
@@ -348,11 +387,11 @@ impl Executable {
         let Bound { kernel, extents, split, .. } = bound;
         let Some(split) = split else {
             let call = || {
-                // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, `check`
-                // that the arguments have that size, and `memory` that outputs do. Inputs are initialised: they are
+                // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, the
+                // storage that the arguments have that size, and the assignment that outputs do. Inputs are initialised: they are
                 // buffers, slices, or outputs that an earlier kernel filled densely. Outputs belong to this run alone (fresh
-                // memory, exclusive slices, buffers nobody else holds), and overlap an input only in the same layout, and
-                // not at all where the kernel reduces or scans.
+                // memory, exclusive slices, buffers nobody else holds), lie where nothing is that is still needed, and overlap
+                // an input only in the same layout, and not at all where the kernel reduces or scans.
                 unsafe {
                     match kernel.composed() {
                         None => kernel.call(pointers, extents, strides, literals),
@@ -370,32 +409,6 @@ impl Executable {
             // no other touches: outputs are dense, and an input in an output's memory has its layout.
             unsafe { bound.call_chunk(strides, pointers.get(), literals, chunk) }
         })
-    }
-
-    fn publish(&self, places: &mut [Place<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
-        for (index, result) in self.plan.results.iter().enumerate() {
-            if let Some(first) = result.same_as {
-                copy_result(first, index, outputs)?;
-                continue;
-            }
-            if let Output::Fresh(buffer) = &mut outputs[index] {
-                let place = std::mem::replace(&mut places[result.location as usize], Place::Empty);
-                *buffer = match place {
-                    // SAFETY: the kernel that made it has run, and the plan checked that it writes every byte.
-                    Place::Written(memory) => Some(Arc::new(unsafe { memory.assume_written() })),
-                    Place::Owned(buffer) => Some(buffer),
-                    Place::Empty | Place::Readable(_) | Place::External(_) => None,
-                };
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Frees what is read for the last time.
-fn bury(step: &StepPlan, places: &mut [Place<'_>]) {
-    for &location in &step.dead {
-        places[location as usize] = Place::Empty;
     }
 }
 
@@ -426,6 +439,16 @@ impl Bound {
                     .run(Operands { pointers: &pointers, extents: &extents, strides, literals }, &Threads::Serial),
             }
         }
+    }
+
+    /// Bytes it takes for itself while it runs, at most: of all its indices, or of so many along the tiles' axis.
+    fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+        let Some(composed) = self.kernel.composed() else { return 0 };
+        let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
+        if let (Some(axis), Some(len)) = (self.tile, tile) {
+            extents[axis.index] = len * axis.step;
+        }
+        composed.scratch(&extents, threads)
     }
 
     /// Indices of its loops.
@@ -472,42 +495,6 @@ impl Bound {
     fn registers<'a>(&'a self, ready: &Ready, passed: &'a [Cell]) -> &'a [Cell] {
         ready.registers.clone().map_or(&self.cells, |range| &passed[range])
     }
-}
-
-/// Memory for an output, and whether it is that of an operand: the caller's, an operand's that dies here, or the pool's.
-fn memory<'a>(output: &OutputPlan, places: &mut [Place<'a>], outputs: &mut [Output<'_>]) -> Result<(Place<'a>, bool)> {
-    if let Some(Output::Into(bytes)) = output.result.map(|result| &mut outputs[result]) {
-        return Ok((Place::External(bytes.as_mut_ptr()), false));
-    }
-    for &location in &output.reuse {
-        let place = &mut places[location as usize];
-        let fits = match place {
-            Place::Owned(buffer) => buffer.len() == output.bytes && Arc::get_mut(buffer).is_some(),
-            Place::Written(memory) => memory.len() == output.bytes,
-            Place::Empty | Place::Readable(_) | Place::External(_) => false,
-        };
-        if fits {
-            return Ok((std::mem::replace(place, Place::Empty), true));
-        }
-    }
-    Ok((Place::Written(Writable::new(output.bytes)?), false))
-}
-
-/// The same value as two results: shared between two buffers, copied where the caller gave memory.
-fn copy_result(from: usize, to: usize, outputs: &mut [Output<'_>]) -> Result<()> {
-    let (head, tail) = outputs.split_at_mut(to);
-    match (&head[from], &mut tail[0]) {
-        (Output::Fresh(buffer), Output::Fresh(copy)) => *copy = buffer.clone(),
-        (Output::Fresh(buffer), Output::Into(copy)) => {
-            if let Some(buffer) = buffer {
-                copy.copy_from_slice(buffer.as_bytes());
-            }
-        }
-        (Output::Into(bytes), Output::Fresh(copy)) => *copy = Some(Arc::new(Buffer::from_bytes(bytes)?)),
-        (Output::Into(bytes), Output::Into(copy)) => copy.copy_from_slice(bytes),
-        (Output::Gpu(_), _) | (_, Output::Gpu(_)) => {}
-    }
-    Ok(())
 }
 
 /// Pointers that chunks on other threads may use.

@@ -2,6 +2,7 @@
 
 use crate::devices::{Fallback, KernelCode, OnGpu};
 use crate::executable::{Argument, Output};
+use crate::planned;
 use ndjit_codegen::Lowered;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
@@ -109,6 +110,11 @@ impl Program {
     /// # Errors
     /// Never: there is no such program.
     pub fn run(&self, _: &[Argument<'_>], _: &[(usize, Literal)], _: &mut [Output<'_>]) -> Result<()> {
+        match *self {}
+    }
+
+    /// The memory of the device that a run takes.
+    pub fn memory(&self) -> planned::Memory {
         match *self {}
     }
 

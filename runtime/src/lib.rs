@@ -2,6 +2,7 @@
 //! All `unsafe` code of the project is in this crate.
 
 pub mod allocations;
+mod assignment;
 pub mod backend;
 mod block;
 pub mod buffer;
@@ -31,6 +32,7 @@ mod scan;
 mod scratch;
 mod shelf;
 pub mod spans;
+mod storage;
 mod team;
 mod threads;
 mod tiles;
@@ -41,4 +43,4 @@ pub use buffer::Buffer;
 pub use code::Kernel;
 pub use devices::{Fallback, KernelCode, Memory, Program};
 pub use element::{Element, bytes_of};
-pub use executable::{Argument, Executable, Output, RunOptions};
+pub use executable::{Argument, Donations, Executable, Output, RunOptions};

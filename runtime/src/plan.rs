@@ -4,8 +4,9 @@
 //! Everything a run relies on is checked here once, from the lowered program as data: a program made by hand may be wrong,
 //! but it cannot make a kernel touch foreign memory.
 
+use crate::assignment::Assignment;
 use crate::executable::Output;
-use crate::tiles;
+use crate::tiles::{self, Cut};
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, Stride};
@@ -30,6 +31,8 @@ pub struct Plan {
     pub launches: Vec<LaunchPlan>,
     /// Results in order.
     pub results: Vec<ResultPlan>,
+    /// Where arrays lie in a run on the processor.
+    pub assignment: Assignment,
 }
 
 /// Kernels that run together.
@@ -37,8 +40,8 @@ pub struct Plan {
 pub struct LaunchPlan {
     /// The steps.
     pub steps: Range<usize>,
-    /// The number of indices along the axis that tiles are cut along; 0 if kernels run one after the other.
-    pub indices: usize,
+    /// How they run tile by tile.
+    pub cut: Cut,
 }
 
 /// One kernel's operands.
@@ -88,7 +91,7 @@ impl Plan {
     ///
     /// # Errors
     /// `Verify` if a kernel reads a value that is not there, or its geometry leaves an operand's memory or does not fill
-    /// an output; `Size` if an array cannot exist.
+    /// an output; `Size` if an array cannot exist, or temporaries are more than memory can address.
     pub fn new(lowered: &Lowered) -> Result<Plan> {
         let graph = &lowered.simplified;
         let mut planner = Planner {
@@ -120,28 +123,39 @@ impl Plan {
                 return Err(wrong(next, format_args!("no launch runs it")));
             }
             next = steps.end;
-            let indices = match launch.axes.is_empty() {
-                true => 0,
+            let cut = match launch.axes.is_empty() {
+                true => Cut::default(),
                 false => {
                     let (kernels, plans) = (&lowered.scheduled[steps.clone()], &mut plan.steps[steps.clone()]);
                     match tiles::check(kernels, plans, steps.start) {
-                        Ok(indices) => indices,
+                        Ok(cut) => cut,
                         Err(error) if cfg!(debug_assertions) => return Err(error),
                         // One after the other they are as right.
-                        Err(_) => 0,
+                        Err(_) => Cut::default(),
                     }
                 }
             };
-            plan.launches.push(LaunchPlan { steps, indices });
+            plan.launches.push(LaunchPlan { steps, cut });
         }
         if next != plan.steps.len() {
             return Err(wrong(next, format_args!("no launch runs it")));
         }
+        plan.assign(&[])?;
         Ok(plan)
     }
 }
 
 impl Plan {
+    /// Assigns a place to each array. `tiles` are the indices of a tile of each launch that is run in tiles.
+    ///
+    /// # Errors
+    /// `Size` if temporaries are more than memory can address.
+    pub fn assign(&mut self, tiles: &[Option<usize>]) -> Result<()> {
+        self.assignment = Assignment::new(self, tiles)?;
+        // In release builds too: that kernels do not overwrite what is still needed rests on it.
+        self.assignment.verify(self)
+    }
+
     /// Whether arguments of so many bytes and outputs are as the program needs them.
     ///
     /// # Errors

@@ -1,9 +1,11 @@
 //! What a program's arrays are in memory, for those who look.
 
+pub use crate::assignment::{Home, Slot};
 use crate::plan::Plan;
 use ndjit_codegen::Lowered;
 use ndjit_ir::Result;
 use ndjit_ir::graph::Value;
+use rustc_hash::FxHashSet;
 
 /// An array of a program, as its memory is planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,10 +18,75 @@ pub struct PlannedArray {
     pub made: Option<usize>,
     /// The last kernel that reads it, or makes it if none reads it; `None` of a parameter that none reads.
     pub last: Option<usize>,
-    /// Arrays, as positions in the list, whose memory it takes if nobody else has them.
+    /// Arrays, as positions in the list, whose memory it may take: of parameters, if they are given away and nobody else has them.
     pub takes: Vec<usize>,
+    /// Where it lies in a run on the processor; `None` of a parameter.
+    pub slot: Option<Slot>,
     /// The result that it is.
     pub result: Option<usize>,
+}
+
+/// The memory that a run takes beside its arguments, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Arrays that kernels make: results and temporaries.
+    pub arrays: usize,
+    /// Bytes of the results.
+    pub results: u64,
+    /// Bytes of all temporaries, as if each had memory of its own.
+    pub temporaries: u64,
+    /// Bytes of the arena, which temporaries share that do not lie in memory of results.
+    pub arena: u64,
+    /// Bytes that kernels take while they run, at most: for accumulators of reductions, and what is in the memory of tiles.
+    pub scratch: u64,
+    /// Bytes held at once, at most.
+    pub peak: u64,
+}
+
+impl Memory {
+    /// Of a plan, and what the kernels of each launch take for themselves, on the processor.
+    pub(crate) fn new(plan: &Plan, scratch: &[usize]) -> Memory {
+        let scratched = scratch.iter().copied().max().unwrap_or(0) as u64;
+        let mut memory = Memory { scratch: scratched, peak: 0, ..Memory::of_arrays(plan) };
+        let assignment = &plan.assignment;
+        memory.arena = assignment.arena as u64;
+        let (mut held, mut seen) = (0u64, FxHashSet::default());
+        for (number, launch) in plan.launches.iter().enumerate() {
+            let made = plan.steps[launch.steps.clone()].iter().flat_map(|step| &step.outputs);
+            for slot in made.filter_map(|output| assignment.slots[output.location as usize]) {
+                if !matches!(slot.home, Home::Tile(_)) && seen.insert(slot.home) {
+                    held = held.saturating_add(assignment.bytes(plan, slot.home) as u64);
+                }
+            }
+            let own = scratch.get(number).map_or(0, |&bytes| bytes as u64);
+            memory.peak = memory.peak.max(held.saturating_add(own));
+            if assignment.arena_until == Some(number) {
+                held -= memory.arena;
+            }
+        }
+        memory
+    }
+
+    /// Of a plan all of whose arrays are held to the end, as a GPU does.
+    pub(crate) fn of_arrays(plan: &Plan) -> Memory {
+        let mut memory = Memory::default();
+        let mut seen = FxHashSet::default();
+        for output in plan.steps.iter().flat_map(|step| &step.outputs).filter(|output| seen.insert(output.location)) {
+            memory.arrays += 1;
+            let kind = if output.result.is_some() { &mut memory.results } else { &mut memory.temporaries };
+            *kind = kind.saturating_add(output.bytes as u64);
+        }
+        memory.peak = memory.results.saturating_add(memory.temporaries);
+        memory
+    }
+
+    /// Of a lowered program on the processor, without what kernels take for themselves, which is known when they are compiled.
+    ///
+    /// # Errors
+    /// Those of making a plan: `Verify`, `Size`.
+    pub fn of(lowered: &Lowered) -> Result<Memory> {
+        Ok(Memory::new(&Plan::new(lowered)?, &[]))
+    }
 }
 
 /// The arrays of a program: its parameters, then what kernels make.
@@ -27,10 +94,21 @@ pub struct PlannedArray {
 /// # Errors
 /// Those of making a plan: `Verify`, `Size`.
 pub fn planned(lowered: &Lowered) -> Result<Vec<PlannedArray>> {
-    let plan = Plan::new(lowered)?;
+    Ok(arrays(&Plan::new(lowered)?, lowered))
+}
+
+/// The arrays of a program with this plan.
+pub(crate) fn arrays(plan: &Plan, lowered: &Lowered) -> Vec<PlannedArray> {
     let params = lowered.simplified.params().iter().zip(&plan.params);
-    let param =
-        |(&value, &bytes)| PlannedArray { value, bytes, made: None, last: None, takes: Vec::new(), result: None };
+    let param = |(&value, &bytes)| PlannedArray {
+        value,
+        bytes,
+        made: None,
+        last: None,
+        takes: Vec::new(),
+        slot: None,
+        result: None,
+    };
     let mut arrays: Vec<PlannedArray> = params.map(param).collect();
     for (kernel, (step, scheduled)) in plan.steps.iter().zip(&lowered.scheduled).enumerate() {
         for (output, &value) in step.outputs.iter().zip(&scheduled.outputs) {
@@ -38,7 +116,8 @@ pub fn planned(lowered: &Lowered) -> Result<Vec<PlannedArray>> {
             if output.location as usize == arrays.len() {
                 let takes = output.reuse.iter().map(|&location| location as usize).collect();
                 let (made, last, result) = (Some(kernel), Some(kernel), output.result);
-                arrays.push(PlannedArray { value, bytes: output.bytes, made, last, takes, result });
+                let slot = plan.assignment.slots[output.location as usize];
+                arrays.push(PlannedArray { value, bytes: output.bytes, made, last, takes, slot, result });
             }
         }
         let read = step.inputs.iter().filter_map(|(location, _)| *location);
@@ -48,5 +127,5 @@ pub fn planned(lowered: &Lowered) -> Result<Vec<PlannedArray>> {
             }
         }
     }
-    Ok(arrays)
+    arrays
 }

@@ -54,12 +54,21 @@ impl Slabs {
     }
 }
 
+/// What is known of kernels that run in tiles.
+#[derive(Debug, Default)]
+pub struct Cut {
+    /// The number of indices that tiles are cut from; 0 if kernels run one after the other.
+    pub indices: usize,
+    /// What they make so that the bytes of an index lie together, and those of the next behind: with how many they are.
+    pub rows: Vec<(Location, usize)>,
+}
+
 /// Checks kernels that run in tiles, the first of which has the number `first`, and takes from outputs the memory of operands that tiles
-/// of another index read. Returns the number of indices that tiles are cut from.
+/// of another index read.
 ///
 /// # Errors
 /// `Verify` if a kernel reads what another one stores at another index along the tiles' axis, or stores it there.
-pub fn check(scheduled: &[Scheduled], steps: &mut [StepPlan], first: usize) -> Result<usize> {
+pub fn check(scheduled: &[Scheduled], steps: &mut [StepPlan], first: usize) -> Result<Cut> {
     let mut count = None;
     for (n, Scheduled { nest, geometry, tile, .. }) in scheduled.iter().enumerate() {
         let trips =
@@ -70,7 +79,7 @@ pub fn check(scheduled: &[Scheduled], steps: &mut [StepPlan], first: usize) -> R
             return Err(wrong(first + n, format_args!("it runs in tiles, and has no loop for them")));
         }
     }
-    let Some(count) = count.flatten() else { return Ok(0) };
+    let Some(count) = count.flatten() else { return Ok(Cut::default()) };
     let mut slabs: FxHashMap<Location, Slabs> = FxHashMap::default();
     for (n, (Scheduled { nest, geometry, tile, .. }, step)) in scheduled.iter().zip(steps.iter()).enumerate() {
         let Some(tile) = *tile else { continue };
@@ -92,7 +101,14 @@ pub fn check(scheduled: &[Scheduled], steps: &mut [StepPlan], first: usize) -> R
         }
     }
     keep_apart(scheduled, steps, &slabs);
-    Ok(count)
+    let outputs = steps.iter().flat_map(|step| &step.outputs);
+    let whole = outputs.filter(|output| {
+        slabs.get(&output.location).is_some_and(|own| own.step.checked_mul(own.count) == Some(output.bytes))
+    });
+    let mut rows: Vec<(Location, usize)> =
+        whole.map(|output| (output.location, slabs[&output.location].step)).collect();
+    rows.dedup();
+    Ok(Cut { indices: count, rows })
 }
 
 /// Leaves to outputs only the memory of operands that all kernels read in the same slabs.

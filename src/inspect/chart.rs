@@ -3,7 +3,7 @@
 use super::page::Escaped;
 use ndjit_codegen::Lowered;
 use ndjit_ir::Result;
-use ndjit_runtime::planned::{PlannedArray, planned};
+use ndjit_runtime::planned::{Home, PlannedArray, Slot, planned};
 use std::fmt::Write;
 
 const ROW: usize = 18;
@@ -69,6 +69,14 @@ fn label(lowered: &Lowered, array: &PlannedArray, arrays: &[PlannedArray]) -> St
     };
     let taken: Vec<String> = array.takes.iter().filter_map(|&n| Some(arrays.get(n)?.value.to_string())).collect();
     let takes = if taken.is_empty() { String::new() } else { format!(", may take {}", taken.join(" or ")) };
+    let place = array.slot.filter(|_| array.result.is_none()).map_or_else(
+        String::new,
+        |Slot { home, offset, .. }| match home {
+            Home::Arena => format!(", arena + {offset}"),
+            Home::Result(result) => format!(", in result {result} + {offset}"),
+            Home::Tile(_) => format!(", tile + {offset}"),
+        },
+    );
     let (ty, shape) = (graph.ty(array.value), graph.shape(array.value));
-    format!("{role}{} : {ty}{shape}, {} bytes{takes}", array.value, array.bytes)
+    format!("{role}{} : {ty}{shape}, {} bytes{place}{takes}", array.value, array.bytes)
 }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 pub struct Compiled<M, const N: usize, F: JitFn<M, N>> {
-    pub(super) plan: Arc<Plan>,
+    pub(crate) plan: Arc<Plan>,
     pub(super) marker: PhantomData<fn() -> (M, F)>,
 }
 

@@ -19,7 +19,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Result, Shape, ValueType};
 use ndjit_runtime::devices::{self, result_memory};
-use ndjit_runtime::{Argument, KernelCode, Memory, Output, Program};
+use ndjit_runtime::{Argument, Donations, KernelCode, Memory, Output, Program, planned};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -269,6 +269,27 @@ impl Plan {
             Engine::Compiled(program) => program.run_timed(arguments, scalars, outputs),
             Engine::Interpreted(_) => self.run(arguments, scalars, outputs).map(|()| None),
         }
+    }
+
+    /// The memory that a call takes beside its arguments.
+    pub fn planned_memory(&self) -> Result<planned::Memory> {
+        match &self.engine {
+            Engine::Compiled(program) => Ok(program.memory()),
+            Engine::Interpreted(_) => planned::Memory::of(&self.lowered),
+        }
+    }
+
+    /// The arrays of the program.
+    pub fn arrays(&self) -> Result<Vec<planned::PlannedArray>> {
+        match &self.engine {
+            Engine::Compiled(program) => program.planned(&self.lowered),
+            Engine::Interpreted(_) => planned::planned(&self.lowered),
+        }
+    }
+
+    /// What became of arguments that were given away.
+    pub fn donations(&self) -> Donations {
+        self.engine.program().map_or_else(Donations::default, Program::donations)
     }
 
     /// Estimated time of each launch, where there is an estimate.

@@ -23,6 +23,7 @@ use ndjit_codegen::passes::inline::inline;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot};
 use ndjit_ir::support::{Device, Supports};
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use ndjit_runtime::planned::Memory;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -278,7 +279,8 @@ impl Program {
         explain::value(graph, places, &inputs, self.core.config.settings().policy, value).ok()
     }
 
-    /// How many bytes a call allocates at most: its results, and what kernels hand to each other. Arguments are not among them.
+    /// How many bytes a call holds at once: its results, and what kernels hand to each other. Arguments are not among them, nor accumulators of
+    /// reductions, which are known when kernels are compiled.
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -291,16 +293,7 @@ impl Program {
     /// # Errors
     /// As [`explain`](Program::explain).
     pub fn memory(&self) -> Result<usize> {
-        let lowered = self.lowered()?;
-        let stored = lowered.scheduled.iter().flat_map(|s| &s.outputs).chain(lowered.simplified.outputs());
-        let mut bytes = BTreeMap::new();
-        for &value in stored {
-            let graph = &lowered.simplified;
-            if !matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(..)) {
-                bytes.insert(value, graph.shape(value).bytes(graph.ty(value).bytes())?);
-            }
-        }
-        Ok(bytes.into_values().fold(0, usize::saturating_add))
+        Ok(usize::try_from(Memory::of(&self.lowered()?)?.peak).unwrap_or(usize::MAX))
     }
 
     /// The number of rows, if the program can be run on some rows of its arguments after the other: if all results and some

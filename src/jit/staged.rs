@@ -52,7 +52,7 @@ pub struct Lowered<M, const N: usize, F: JitFn<M, N>> {
     core: Arc<Core>,
     settings: Settings,
     arguments: Vec<ArgumentType>,
-    lowered: Arc<ndjit_codegen::Lowered>,
+    pub(crate) lowered: Arc<ndjit_codegen::Lowered>,
     frame: Frame,
     times: Vec<(&'static str, Duration)>,
     marker: PhantomData<fn() -> (M, F)>,

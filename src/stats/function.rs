@@ -69,8 +69,15 @@ pub struct FunctionStats {
     pub result_bytes: u64,
     /// Bytes of all intermediate arrays.
     pub intermediate_bytes: u64,
-    /// Bytes that a call holds at once beside its arguments, at most; less where results take the memory of operands.
+    /// Bytes that kernels take while they run, at most: accumulators, and arrays of which there is a tile at a time.
+    pub scratch_bytes: u64,
+    /// Bytes that a call holds at once beside its arguments, at most: [`Jitted::memory_plan`] says of what. Less where results are in memory
+    /// of the caller or of donated arguments.
     pub peak_bytes: u64,
+    /// Arguments that were [donated](crate::Array::donate) to calls of the last call's signature so far.
+    pub donated: u64,
+    /// Those of them whose memory became a result's. The others were in use elsewhere, or no result fits them.
+    pub donations_taken: u64,
 }
 
 impl FunctionStats {
@@ -152,7 +159,11 @@ impl fmt::Display for FunctionStats {
         let FunctionStats { allocations, result_bytes, intermediate_bytes, peak_bytes, .. } = self;
         let (results, between, peak) =
             (table::bytes(*result_bytes), table::bytes(*intermediate_bytes), table::bytes(*peak_bytes));
-        writeln!(f, "memory: arrays {allocations}, results {results}, intermediate {between}, at once {peak}")?;
+        write!(f, "memory: arrays {allocations}, results {results}, intermediate {between}, at once {peak}")?;
+        match self.donated {
+            0 => writeln!(f)?,
+            donated => writeln!(f, "; of {donated} donated arguments {} became results", self.donations_taken)?,
+        }
         let stages: Vec<String> =
             self.stages.iter().map(|(stage, time)| format!("{stage} {}", table::time(*time))).collect();
         write!(f, "stages: {}", stages.join(", "))
@@ -212,14 +223,17 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     pub fn stats(&self) -> FunctionStats {
         let Some(plan) = self.core.plans.last() else { return FunctionStats::default() };
-        let memory = plan.lowered.memory();
+        let (memory, donations) = (plan.planned_memory().unwrap_or_default(), plan.donations());
         FunctionStats {
             kernels: kernels(&plan),
             stages: plan.times.clone(),
             allocations: memory.arrays,
             result_bytes: memory.results,
-            intermediate_bytes: memory.intermediates,
+            intermediate_bytes: memory.temporaries,
+            scratch_bytes: memory.scratch,
             peak_bytes: memory.peak,
+            donated: donations.given,
+            donations_taken: donations.taken,
         }
     }
 }

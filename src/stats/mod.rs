@@ -1,10 +1,13 @@
-//! Counters of the process and of threads: what was traced, planned and compiled. Of one function: `function`, and measured: `profile`.
+//! Counters of the process and of threads: what was traced, planned and compiled. Of one function: `function`, its
+//! memory: `memory`, and measured: `profile`.
 
 mod function;
+mod memory;
 mod profile;
 mod table;
 
 pub use function::{FunctionStats, KernelStats};
+pub use memory::{ArrayPlace, ArrayPlan, MemoryPlan};
 pub use profile::{LaunchProfile, Profile};
 
 use std::cell::Cell;

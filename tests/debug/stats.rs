@@ -38,16 +38,68 @@ fn reductions_and_tiles() {
     // Two nests in one launch: rows are read from memory once, the sums not at all.
     assert_eq!(work(&stats), [(2000, 4000, 4040, 2000)]);
     assert_eq!(
-        (stats.allocations, stats.result_bytes, stats.intermediate_bytes, stats.peak_bytes),
+        (stats.allocations, stats.result_bytes, stats.intermediate_bytes, stats.peak_bytes - stats.scratch_bytes),
         (2, 4000, 40, 4040)
     );
+    // Sixteen lanes for each of the rows, and as much again to combine them in.
+    assert_eq!(stats.scratch_bytes, 2 * 10 * 16 * 4);
     let unfused = of(jit(|x| (exp(x) + 1) * 2).fuse(false), &rows(10, 100));
     assert_eq!(unfused.kernels.len(), 3);
     assert_eq!(
         (unfused.intermediate_bytes, unfused.peak_bytes),
-        (8000, 8000),
-        "the first dies before the last is made"
+        (8000, 4000),
+        "each is computed in the place of the one before"
     );
+}
+
+#[test]
+fn memory_is_planned() {
+    let f = jit(|x: ndjit::Expr| {
+        let e = exp(x);
+        (sum(e, keepdims(0)), (e * 2).cumulative_sum(1).flip(0), e.cast(ndjit::DType::F64))
+    });
+    let f = f.fuse(false);
+    assert_eq!(f.memory_plan(), None);
+    f.call((&rows(10, 100),)).unwrap();
+    let plan = f.memory_plan().unwrap();
+    let stats = f.stats();
+    assert_eq!((plan.peak_bytes, plan.arrays.len()), (stats.peak_bytes, stats.allocations));
+    insta::assert_snapshot!(plan, @r"
+    array                 size         where  launches  donated
+    %1 : f32[10, 100]  3.9 KiB     arena + 0    0 to 5        -
+    %8 : f64[10, 100]  7.8 KiB      result 2  1 to end        -
+    %5 : f32[10, 100]  3.9 KiB      result 1    2 to 3        -
+    %6 : f32[10, 100]  3.9 KiB  arena + 4032    3 to 4        -
+    %7 : f32[10, 100]  3.9 KiB      result 1  4 to end        -
+    %2 : f32[100]        400 B      result 0  5 to end        -
+    peak 26.2 KiB: results 12.1 KiB, arena 7.8 KiB for 11.7 KiB of temporaries, scratch 6.2 KiB
+    ");
+    let compiled = f.trace(&[ndjit::spec(ndjit::DType::F32, [10, 100])]).unwrap().lower().unwrap();
+    let early = compiled.memory_plan().unwrap();
+    assert_eq!((&early.arrays, early.scratch_bytes), (&plan.arrays, 0));
+    assert_eq!(compiled.compile().unwrap().memory_plan().unwrap(), plan);
+}
+
+#[test]
+fn donations_are_counted() {
+    let f = jit(|x, y| x * y + 1);
+    let (x, y) = (rows(10, 100), rows(10, 100));
+    // By the addresses.
+    let z = ndjit::assert_in_place!(f, (x.donate(), &y));
+    assert_eq!((f.stats().donated, f.stats().donations_taken), (1, 1));
+    // Somebody else has it.
+    let copy = z.clone();
+    let sum = ndjit::assert_in_place!(f, (z.donate(), &y), 0);
+    assert_eq!(copy.to_vec::<f32>().unwrap(), vec![2.0; 1000]);
+    assert_eq!((f.stats().donated, f.stats().donations_taken), (2, 1));
+    assert!(f.stats().to_string().contains("; of 2 donated arguments 1 became results\n"));
+    // Both are given, one is needed.
+    f.call((sum.donate(), y.donate())).unwrap();
+    assert_eq!((f.stats().donated, f.stats().donations_taken), (4, 2));
+    // Into memory of the caller nothing is taken.
+    let mut out = [0.0f32; 1000];
+    f.call_into((rows(10, 100).donate(), &rows(10, 100)), &mut out[..]).unwrap();
+    assert_eq!((f.stats().donated, f.stats().donations_taken), (5, 2));
 }
 
 #[test]

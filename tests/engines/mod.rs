@@ -11,9 +11,10 @@ use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::random::Program;
-use ndjit_ir::{DType, Literal, Result, Shape};
-use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use ndjit_ir::{DType, Error, ErrorCode, Literal, Result, Shape};
+use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Which configurations of compiled code to run.
 #[derive(Clone, Copy)]
@@ -107,17 +108,38 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
     Ok(graph.outputs().iter().zip(&lowered.stored).map(shaped).collect())
 }
 
-/// Machine code.
+/// Machine code: into new arrays from borrowed arguments, then from arguments given away, then into the caller's memory. Where arrays
+/// lie differs, and no result does.
 fn compiled(lowered: &Lowered, program: &Program, given: &Given, options: &RunOptions) -> Result<Vec<Tensor>> {
     let executable = Executable::new(lowered, options)?;
     let graph = &lowered.simplified;
-    let arguments = given.memory.iter().map(|t| Argument::Borrowed(&t.bytes));
-    let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Fresh(None)).collect();
-    executable.run(arguments, &program.scalars, &mut outputs)?;
-    let results = graph.outputs().iter().zip(outputs);
+    let fresh = |arguments: Vec<Argument<'_>>| -> Result<Vec<Arc<Buffer>>> {
+        let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Fresh(None)).collect();
+        executable.run(arguments, &program.scalars, &mut outputs)?;
+        let buffer = |output| match output {
+            Output::Fresh(Some(buffer)) => buffer,
+            _ => panic!("a fresh output stays empty"),
+        };
+        Ok(outputs.into_iter().map(buffer).collect())
+    };
+    let borrowed = || given.memory.iter().map(|t| Argument::Borrowed(&t.bytes)).collect::<Vec<_>>();
+    let buffers = fresh(borrowed())?;
+    let donated = given.memory.iter().map(|t| Ok(Argument::Donated(Arc::new(Buffer::from_bytes(&t.bytes)?))));
+    let again = fresh(donated.collect::<Result<_>>()?)?;
+    let mut into: Vec<Vec<u8>> = buffers.iter().map(|buffer| vec![0xa5; buffer.len()]).collect();
+    let mut outputs: Vec<Output<'_>> = into.iter_mut().map(|bytes| Output::Into(bytes)).collect();
+    executable.run(borrowed(), &program.scalars, &mut outputs)?;
+    for (n, buffer) in buffers.iter().enumerate() {
+        let same = |what: &str, bytes: &[u8]| match buffer.as_bytes() == bytes {
+            true => Ok(()),
+            false => Err(Error::new(ErrorCode::Verify, format!("result {n} differs {what}"))),
+        };
+        same("from arguments given away", again[n].as_bytes())?;
+        same("in the caller's memory", &into[n])?;
+    }
+    let results = graph.outputs().iter().zip(buffers);
     results
-        .map(|(&value, output)| {
-            let Output::Fresh(Some(buffer)) = output else { panic!("a fresh output stays empty") };
+        .map(|(&value, buffer)| {
             let (dtype, shape): (DType, _) = (graph.ty(value), graph.shape(value).clone());
             let mut tensor = Tensor::zeros(dtype, shape)?;
             let bytes = tensor.bytes.len();

@@ -38,9 +38,22 @@ fn counted() -> Result<()> {
     f.call((&Array::from_shape_vec([256, 1024], vec![1.0f32; 256 * 1024])?,))?;
     let stats = f.stats();
     println!("{} bytes read, {} written, {} flops", stats.bytes_read(), stats.bytes_written(), stats.flops());
-    println!("{} bytes of intermediate arrays, {} at once", stats.intermediate_bytes, stats.peak_bytes);
+    let arrays = stats.peak_bytes - stats.scratch_bytes;
+    println!("{} bytes of intermediate arrays, {arrays} of all at once", stats.intermediate_bytes);
     let stages: Vec<&str> = stats.stages.iter().map(|(stage, _)| *stage).collect();
     println!("timed: {}", stages.join(" "));
+    Ok(())
+}
+
+fn planned() -> Result<()> {
+    use ndjit::{DType, jit, keepdims, spec};
+
+    let f = jit!(|x| {
+        let spread = x - x.mean(keepdims(-1));
+        spread / (spread * spread).mean(keepdims(-1)).sqrt()
+    });
+    let lowered = f.trace(&[spec(DType::F32, [1000, 1000])])?.lower()?;
+    println!("{}", lowered.memory_plan()?);
     Ok(())
 }
 
@@ -127,4 +140,4 @@ fn escaped() -> Result<()> {
     Ok(())
 }
 
-examples! { misses forbidden counted printed nan checked interpreted shrunk escaped }
+examples! { misses forbidden counted planned printed nan checked interpreted shrunk escaped }

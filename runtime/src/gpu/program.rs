@@ -13,6 +13,7 @@ use crate::devices::{Fallback, KernelCode, NestOnGpu, OnGpu};
 use crate::executable::{Argument, Output};
 use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
+use crate::planned;
 use crate::reduce::element;
 use crate::spans;
 use ndjit_codegen::target::VectorWidth;
@@ -95,6 +96,11 @@ impl Program {
     /// Whether the device is not lost.
     pub fn is_alive(&self) -> bool {
         self.gpu.alive().is_ok()
+    }
+
+    /// The memory of the device that a run takes: all arrays are held to its end.
+    pub fn memory(&self) -> planned::Memory {
+        planned::Memory::of_arrays(&self.plan)
     }
 
     /// Where each loop nest runs.

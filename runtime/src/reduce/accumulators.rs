@@ -4,7 +4,7 @@
 //! lanes, the inner results for columns.
 
 use super::Accumulated;
-use super::tiles::{Tile, Tiles};
+use super::tiles::{Tile, Tiles, product};
 use crate::block::ALIGN;
 use crate::buffer::Writable;
 use crate::code::Kernel;
@@ -70,17 +70,9 @@ impl Accumulators {
                 (Cube { rows: outer, row: blocks * block, block, lane: inner }, [blocks * block, 1])
             }
         };
-        let count = cube.rows * cube.row;
-        let refused = || Error::new(ErrorCode::Allocation, "reduce: accumulators larger than memory can address");
-        let bytes = |output: &Accumulated| {
-            count.checked_mul(output.size()).and_then(|bytes| bytes.checked_next_multiple_of(ALIGN)).ok_or_else(refused)
-        };
-        let mut ends: SmallVec<[usize; 2]> = SmallVec::from_slice(&[0]);
-        for output in outputs {
-            ends.push(ends[ends.len() - 1].checked_add(bytes(output)?).ok_or_else(refused)?);
-        }
-        let spare = if along == Along::Reduced { ends[outputs.len()] } else { 0 };
-        let mut memory = Writable::new(ends[outputs.len()].checked_add(spare).ok_or_else(refused)?)?;
+        let Extent { count, ends, spare, bytes } = Extent::of(tiles, tile, along, outputs)
+            .ok_or_else(|| Error::new(ErrorCode::Allocation, "reduce: accumulators larger than memory can address"))?;
+        let mut memory = Writable::new(bytes)?;
         let mut arrays = SmallVec::new();
         for (output, &start) in outputs.iter().zip(&ends) {
             let pointer = memory.ptr().wrapping_add(start);
@@ -176,6 +168,38 @@ impl Accumulators {
         }
         Ok(())
     }
+}
+
+/// How much memory the accumulators of a tile take.
+struct Extent {
+    /// Accumulators of each output.
+    count: usize,
+    /// The bytes where those of each output begin, and the end of all.
+    ends: SmallVec<[usize; 2]>,
+    /// As [`Accumulators::spare`].
+    spare: usize,
+    /// Of all, with what is spare.
+    bytes: usize,
+}
+
+impl Extent {
+    /// `None` where memory has no room for them.
+    fn of(tiles: &Tiles, tile: &Tile, along: Along, outputs: &[Accumulated]) -> Option<Extent> {
+        let count = product(&[tile.outer.len, tile.inner.len, tile.blocks.len, tiles.lanes]);
+        let mut ends: SmallVec<[usize; 2]> = SmallVec::from_slice(&[0]);
+        for output in outputs {
+            let bytes = count.checked_mul(output.size())?.checked_next_multiple_of(ALIGN)?;
+            ends.push(ends[ends.len() - 1].checked_add(bytes)?);
+        }
+        let spare = if along == Along::Reduced { ends[outputs.len()] } else { 0 };
+        let bytes = ends[outputs.len()].checked_add(spare)?;
+        Some(Extent { count, ends, spare, bytes })
+    }
+}
+
+/// Bytes of the accumulators of a tile; saturates.
+pub fn bytes(tiles: &Tiles, tile: &Tile, along: Along, outputs: &[Accumulated]) -> usize {
+    Extent::of(tiles, tile, along, outputs).map_or(usize::MAX, |extent| extent.bytes)
 }
 
 /// Combines blocks in a balanced tree, into the first.

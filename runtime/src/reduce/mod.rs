@@ -112,6 +112,18 @@ impl Composed for Reducer {
         self.accumulate.cost() - cost::of_bytes(2 * accumulators)
     }
 
+    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+        if extents.contains(&0) {
+            return 0;
+        }
+        let (tiles, pieces) = self.tiles(extents, threads);
+        let at_once = if pieces > 1 { tiles.count().min(threads.count()) } else { 1 };
+        let rows = if tiles.rows() > 1 { tiles.rows() } else { 0 };
+        let partial = product(&[tiles.results(), rows, self.outputs.iter().map(Accumulated::size).sum()]);
+        let each = accumulators::bytes(&tiles, &tiles.tile(0), self.along, &self.outputs);
+        each.saturating_mul(at_once).saturating_add(partial)
+    }
+
     unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
         let (kept, reduced) = operands.extents.split_at(self.kept);
         if kept.contains(&0) {
@@ -122,12 +134,8 @@ impl Composed for Reducer {
             // SAFETY: the caller's promise.
             return unsafe { self.of_nothing(&outputs) };
         }
-        let elements = product(reduced);
-        let (size, cost) = (product(operands.extents), self.cost());
-        let pieces = threads.pieces(size, cost);
-        let cached = size.saturating_mul(self.element) <= CACHED;
-        let bytes = self.outputs.iter().map(Accumulated::size).sum();
-        let tiles = Tiles::new(kept, elements, self.along, bytes, pieces);
+        let (tiles, pieces) = self.tiles(operands.extents, threads);
+        let cached = product(operands.extents).saturating_mul(self.element) <= CACHED;
         let partial = if tiles.rows() > 1 { Some(Partial::new(&tiles, kept, &self.sizes())?) } else { None };
         let into = partial.as_ref().map_or(&outputs, |partial| &partial.places);
         let work = |index: usize| {
@@ -137,7 +145,8 @@ impl Composed for Reducer {
             Ok(())
         };
         if pieces > 1 {
-            threads.each(tiles.count(), size as f64 * cost, work)?;
+            let time = product(operands.extents) as f64 * self.cost();
+            threads.each(tiles.count(), time, work)?;
         } else {
             catch(|| (0..tiles.count()).try_for_each(work))?;
         }
@@ -154,6 +163,14 @@ impl Composed for Reducer {
 }
 
 impl Reducer {
+    /// The tiles of a nest with these extents, none of which is 0, and into how many pieces it is worth cutting.
+    fn tiles(&self, extents: &[usize], threads: &Threads) -> (Tiles, usize) {
+        let (kept, reduced) = extents.split_at(self.kept);
+        let pieces = threads.pieces(product(extents), self.cost());
+        let bytes = self.outputs.iter().map(Accumulated::size).sum();
+        (Tiles::new(kept, product(reduced), self.along, bytes, pieces), pieces)
+    }
+
     /// # Safety
     /// As [`Composed::run`].
     unsafe fn of_nothing(&self, outputs: &Places) -> Result<()> {

@@ -7,6 +7,7 @@
 
 mod task;
 
+use crate::block::ALIGN;
 use crate::code::{CodeOptions, Composed, Kernel, Operands};
 use crate::cost;
 use crate::kernels;
@@ -116,6 +117,23 @@ impl Composed for Scanner {
     fn cost(&self) -> f64 {
         let sizes: usize = self.outputs.iter().map(|output| output.size).sum();
         self.step.cost() - cost::of_bytes(3 * sizes)
+    }
+
+    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+        if extents.contains(&0) {
+            return 0;
+        }
+        let pieces = threads.pieces(product(extents), self.cost());
+        let tiles = self.tiles(extents, pieces);
+        // Where blocks are shared by threads, there are fewer tiles of whole rows than that.
+        let at_once = if pieces > 1 { threads.count() } else { 1 };
+        let tile = tiles.tile(0);
+        let each = self.outputs.iter().map(|output| {
+            let bytes = |count: usize| count.saturating_mul(output.size).checked_next_multiple_of(ALIGN);
+            let local = bytes(product(&[tile.outer.len, tile.inner.len])).unwrap_or(usize::MAX);
+            local.saturating_add(bytes(tile.inner.len).unwrap_or(usize::MAX))
+        });
+        each.fold(0, usize::saturating_add).saturating_mul(at_once)
     }
 
     unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {

@@ -1,0 +1,266 @@
+//! The memory of a run: what lies at each location, and the buffers that kernels write to.
+
+use crate::assignment::{Home, Slot};
+use crate::buffer::{Buffer, Writable};
+use crate::executable::{Argument, Output};
+use crate::plan::{OutputPlan, Plan, ResultPlan, StepPlan};
+use crate::scratch::Scratch;
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What lies at a location during a run.
+#[derive(Debug)]
+pub enum Place<'a> {
+    /// Nothing yet, or nothing any more.
+    Empty,
+    /// Memory that may be read.
+    Readable(&'a [u8]),
+    /// A buffer given away, or what took such a buffer's memory.
+    Donated(Arc<Buffer>),
+    /// What a kernel writes, in the place assigned to it.
+    Assigned(*mut u8),
+}
+
+impl<'a> Place<'a> {
+    /// Where an argument lies.
+    ///
+    /// # Errors
+    /// `Device` if that is not in the host's memory.
+    fn of(argument: Argument<'a>) -> Result<Place<'a>> {
+        match argument {
+            Argument::Borrowed(bytes) => Ok(Place::Readable(bytes)),
+            Argument::Shared(buffer) => Ok(Place::Readable(buffer.as_bytes())),
+            Argument::Donated(buffer) => Ok(Place::Donated(buffer)),
+            Argument::Gpu(_) => Err(on_gpu()),
+        }
+    }
+
+    /// The bytes of an argument.
+    fn len(&self) -> usize {
+        match self {
+            Place::Readable(bytes) => bytes.len(),
+            Place::Donated(buffer) => buffer.len(),
+            Place::Empty | Place::Assigned(_) => 0,
+        }
+    }
+
+    /// The first byte.
+    fn ptr(&self) -> *mut u8 {
+        match self {
+            // Never read: the plan orders kernels after what they read.
+            Place::Empty => std::ptr::null_mut(),
+            Place::Readable(bytes) => bytes.as_ptr().cast_mut(),
+            Place::Donated(buffer) => buffer.ptr(),
+            Place::Assigned(pointer) => *pointer,
+        }
+    }
+}
+
+/// The error of memory of a GPU given to a program on the processor.
+fn on_gpu() -> Error {
+    Error::new(ErrorCode::Device, "run: arrays of a program on the processor are in the host's memory")
+}
+
+/// A buffer that arrays are assigned to.
+#[derive(Debug)]
+pub enum Assigned {
+    /// Not needed yet.
+    Nothing,
+    /// From the pool.
+    Pool(Writable),
+    /// The caller's.
+    Caller(*mut u8),
+}
+
+impl Assigned {
+    /// The first byte.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    fn ptr(&mut self, bytes: usize) -> Result<*mut u8> {
+        if let Assigned::Nothing = self {
+            *self = Assigned::Pool(Writable::new(bytes)?);
+        }
+        Ok(match self {
+            Assigned::Pool(memory) => memory.ptr(),
+            Assigned::Caller(pointer) => *pointer,
+            Assigned::Nothing => std::ptr::null_mut(),
+        })
+    }
+}
+
+/// What became of memory in a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Used {
+    /// Outputs that took the memory of an operand.
+    pub in_place: u64,
+    /// Arguments that were given away.
+    pub given: u64,
+    /// Those of them whose memory is a result's.
+    pub taken: u64,
+}
+
+/// The memory of a run.
+pub struct Storage<'p, 'a> {
+    plan: &'p Plan,
+    /// The lists of the run: places and buffers are this one's, the others those of whoever runs kernels.
+    pub scratch: Scratch<'a>,
+    arena: Assigned,
+    used: Used,
+}
+
+impl<'p, 'a> Storage<'p, 'a> {
+    /// The memory of a run with these arguments; results go where `outputs` say, whose memory nothing else may use as long as this lives.
+    ///
+    /// # Errors
+    /// Those of [`Plan::check`]; `Device` if an argument or a result is in memory of a GPU.
+    pub fn new(
+        plan: &'p Plan,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        outputs: &mut [Output<'_>],
+    ) -> Result<Storage<'p, 'a>> {
+        let mut storage = Storage { plan, scratch: Scratch::take(), arena: Assigned::Nothing, used: Used::default() };
+        let Scratch { places, lists } = &mut storage.scratch;
+        for argument in arguments {
+            places.push(Place::of(argument)?);
+        }
+        plan.check(places.iter().map(Place::len), outputs)?;
+        storage.used.given = places.iter().filter(|place| matches!(place, Place::Donated(_))).count() as u64;
+        places.resize_with(plan.locations, || Place::Empty);
+        for output in outputs {
+            lists.results.push(match output {
+                Output::Into(bytes) => Assigned::Caller(bytes.as_mut_ptr()),
+                Output::Fresh(_) => Assigned::Nothing,
+                Output::Gpu(_) => return Err(on_gpu()),
+            });
+        }
+        Ok(storage)
+    }
+
+    /// The pointers of a step's operands, as a part of the list of pointers, with memory for what it makes.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    pub fn pointers(&mut self, step: &StepPlan) -> Result<Range<usize>> {
+        let first = self.scratch.lists.pointers.len();
+        for &(location, offset) in &step.inputs {
+            let pointer = match location {
+                Some(location) => self.scratch.places[location as usize].ptr().wrapping_add(offset),
+                None => std::ptr::without_provenance_mut(offset),
+            };
+            self.scratch.lists.pointers.push(pointer);
+        }
+        for output in &step.outputs {
+            let pointer = self.output(output)?.wrapping_add(output.offset);
+            self.scratch.lists.pointers.push(pointer);
+        }
+        Ok(first..self.scratch.lists.pointers.len())
+    }
+
+    /// The first byte of an array that a kernel makes, or makes another part of.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    fn output(&mut self, output: &OutputPlan) -> Result<*mut u8> {
+        let location = output.location as usize;
+        // Another kernel may have made a part of it before.
+        if let Place::Empty = self.scratch.places[location] {
+            self.scratch.places[location] = self.place(output)?;
+        }
+        Ok(self.scratch.places[location].ptr())
+    }
+
+    /// Memory for an output: that of an operand which was given away and dies here, if it becomes a result's, or the place assigned.
+    fn place(&mut self, output: &OutputPlan) -> Result<Place<'a>> {
+        let Some(Slot { home, offset, takes, .. }) = self.plan.assignment.slots[output.location as usize] else {
+            return Err(Error::new(ErrorCode::Verify, "run: an output has no place"));
+        };
+        let own = match home {
+            Home::Arena => &mut self.arena,
+            Home::Result(result) => &mut self.scratch.lists.results[result],
+            // Each tile adds where its memory is.
+            Home::Tile(_) => {
+                self.used.in_place += u64::from(takes.is_some());
+                return Ok(Place::Assigned(std::ptr::without_provenance_mut(offset)));
+            }
+        };
+        let lasts = matches!(home, Home::Result(_)) && !matches!(own, Assigned::Caller(_));
+        for &operand in output.reuse.iter().filter(|_| lasts) {
+            let place = &mut self.scratch.places[operand as usize];
+            if let Place::Donated(buffer) = place
+                && buffer.len() == output.bytes
+                && Arc::get_mut(buffer).is_some()
+            {
+                self.used.in_place += 1;
+                return Ok(std::mem::replace(place, Place::Empty));
+            }
+        }
+        self.used.in_place += u64::from(takes.is_some());
+        let bytes = self.plan.assignment.bytes(self.plan, home);
+        Ok(Place::Assigned(own.ptr(bytes)?.wrapping_add(offset)))
+    }
+
+    /// Lets go of what a step reads for the last time, where that frees memory: places in buffers are assigned anew without it.
+    pub fn bury(&mut self, step: &StepPlan) {
+        for &location in &step.dead {
+            self.scratch.places[location as usize] = Place::Empty;
+        }
+    }
+
+    /// Lets go of temporaries after the launch that uses the last of them.
+    pub fn launched(&mut self, launch: usize) {
+        if self.plan.assignment.arena_until == Some(launch) {
+            self.arena = Assigned::Nothing;
+        }
+    }
+
+    /// Hands over the results, and keeps the lists for the thread's next run.
+    ///
+    /// # Errors
+    /// `Allocation` if memory for a copy is refused.
+    ///
+    /// # Safety
+    /// All kernels have run.
+    pub unsafe fn publish(mut self, outputs: &mut [Output<'_>]) -> Result<Used> {
+        for (index, result) in self.plan.results.iter().enumerate() {
+            let ResultPlan { location, same_as, .. } = *result;
+            if let Some(first) = same_as {
+                copy_result(first, index, outputs)?;
+                continue;
+            }
+            let Output::Fresh(into) = &mut outputs[index] else { continue };
+            let place = std::mem::replace(&mut self.scratch.places[location as usize], Place::Empty);
+            let own = std::mem::replace(&mut self.scratch.lists.results[index], Assigned::Nothing);
+            *into = match (place, own) {
+                (Place::Donated(buffer), _) => {
+                    self.used.taken += 1;
+                    Some(buffer)
+                }
+                // SAFETY: the kernel that made it has run, by the caller's promise. The plan checked that it writes every byte of a result,
+                // which this buffer is as large as, and whose place begins where the buffer does.
+                (Place::Assigned(_), Assigned::Pool(memory)) => Some(Arc::new(unsafe { memory.assume_written() })),
+                _ => None,
+            };
+        }
+        self.scratch.keep();
+        Ok(self.used)
+    }
+}
+
+/// The same value as two results: shared between two buffers, copied where the caller gave memory.
+fn copy_result(from: usize, to: usize, outputs: &mut [Output<'_>]) -> Result<()> {
+    let (head, tail) = outputs.split_at_mut(to);
+    match (&head[from], &mut tail[0]) {
+        (Output::Fresh(buffer), Output::Fresh(copy)) => *copy = buffer.clone(),
+        (Output::Fresh(buffer), Output::Into(copy)) => {
+            if let Some(buffer) = buffer {
+                copy.copy_from_slice(buffer.as_bytes());
+            }
+        }
+        (Output::Into(bytes), Output::Fresh(copy)) => *copy = Some(Arc::new(Buffer::from_bytes(bytes)?)),
+        (Output::Into(bytes), Output::Into(copy)) => copy.copy_from_slice(bytes),
+        (Output::Gpu(_), _) | (_, Output::Gpu(_)) => {}
+    }
+    Ok(())
+}

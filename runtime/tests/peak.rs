@@ -1,0 +1,191 @@
+//! The memory of a run is what its program says before: peak, arena, results, accumulators. One test, because it counts what the process
+//! asks the system for.
+
+use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::interp::Tensor;
+use ndjit_ir::loops::Layout;
+use ndjit_ir::{DType, Literal, Shape, ValueType};
+use ndjit_runtime::{Argument, Executable, Output, RunOptions, pool};
+use std::alloc::{GlobalAlloc, System};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+/// The system's allocator, which counts bytes of blocks of the pool: nothing else is aligned as they are.
+struct Blocks;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+fn is_block(layout: std::alloc::Layout) -> bool {
+    layout.align() == 64 || layout.align() == 2 << 20
+}
+
+// SAFETY: every call is handed to `System` as it came; counting neither allocates nor panics.
+unsafe impl GlobalAlloc for Blocks {
+    unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
+        if is_block(layout) {
+            let held = HELD.fetch_add(layout.size(), SeqCst) + layout.size();
+            PEAK.fetch_max(held, SeqCst);
+            COUNT.fetch_add(1, SeqCst);
+        }
+        // SAFETY: the caller's promises are those that `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: std::alloc::Layout) {
+        if is_block(layout) {
+            HELD.fetch_sub(layout.size(), SeqCst);
+        }
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Blocks = Blocks;
+
+/// Blocks, and bytes held at once, of what some work asks for.
+fn measured(work: impl FnOnce()) -> (usize, usize) {
+    let (before, count) = (HELD.load(SeqCst), COUNT.load(SeqCst));
+    PEAK.store(before, SeqCst);
+    work();
+    (COUNT.load(SeqCst) - count, PEAK.load(SeqCst) - before)
+}
+
+/// Programs with arrays of `n` and `m` elements.
+const PROGRAMS: [(&str, &str); 6] = [
+    (
+        "one kernel",
+        "graph (%0: f32[N, M], %1: f32[N, M]) {
+  %2 = add %0, %1 : f32[N, M]
+  return %2
+}",
+    ),
+    (
+        "a row softmax",
+        "graph (%0: f32[N, M]) {
+  %1 = max %0 axes [1] keepdims : f32[N, 1]
+  %2 = subtract %0, %1 : f32[N, M]
+  %3 = exp %2 : f32[N, M]
+  %4 = sum %3 axes [1] keepdims : f32[N, 1]
+  %5 = divide %3, %4 : f32[N, M]
+  return %5
+}",
+    ),
+    (
+        "arrays of many sizes, one after the other",
+        "graph (%0: f32[N, M]) {
+  %1 = exp %0 : f32[N, M]
+  %2 = sum %1 axes [0] : f32[M]
+  %3 = multiply %1, %2 : f32[N, M]
+  %4 = cumulative_sum %3 axis 1 dtype f64 : f64[N, M]
+  %5 = sum %4 axes [1] : f64[N]
+  %6 = sqrt %5 : f64[N]
+  return %6
+}",
+    ),
+    (
+        "a sum of all",
+        "graph (%0: f32[N, M]) {
+  %1 = multiply %0, %0 : f32[N, M]
+  %2 = sum %1 axes [0, 1] : f32[]
+  return %2
+}",
+    ),
+    (
+        "results early and late",
+        "graph (%0: f32[N, M]) {
+  %1 = exp %0 : f32[N, M]
+  %2 = sum %1 axes [1] : f32[N]
+  %3 = cumulative_sum %1 axis 0 : f32[N, M]
+  %4 = sqrt %3 : f32[N, M]
+  return %2, %4, %2
+}",
+    ),
+    (
+        "two long-lived arrays",
+        "graph (%0: f32[N, M]) {
+  %1 = cumulative_sum %0 axis 1 : f32[N, M]
+  %2 = cumulative_sum %0 axis 0 : f32[N, M]
+  %3 = cumulative_sum %1 axis 0 : f32[N, M]
+  %4 = subtract %2, %3 : f32[N, M]
+  return %4
+}",
+    ),
+];
+
+fn lowered(text: &str, fuse: bool) -> Lowered {
+    let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let layouts: Vec<Layout> =
+        graph.params().iter().map(|&p| contiguous(graph.shape(p), DType::F32).unwrap()).collect();
+    lower(&graph, &Places::default(), &layouts, &Options { fuse, ..Options::default() }).unwrap()
+}
+
+fn tensor(shape: &[usize]) -> Tensor {
+    let element = |i: usize| Literal::weak((i % 61) as i64).to_repr(DType::F32).unwrap();
+    Tensor::from_repr(DType::F32, Shape::new(shape), element).unwrap()
+}
+
+#[test]
+fn peak_memory_is_known_before_a_run() {
+    pool::set_limit(0);
+    let mut cases = 0;
+    for (name, text) in PROGRAMS {
+        for (n, m) in [(16, 64), (100, 300), (1, 70_000), (2000, 256), (700, 1)] {
+            let text = text.replace('N', &n.to_string()).replace('M', &m.to_string());
+            for (fuse, threads, tile) in
+                [(true, 1, None), (false, 1, None), (true, 2, None), (false, 2, None), (true, 2, Some(3))]
+            {
+                let case = format!("{name}, {n} by {m}, fuse {fuse}, {threads} threads, tiles {tile:?}");
+                let program = lowered(&text, fuse);
+                let options = RunOptions { threads: Some(threads), tile, ..RunOptions::default() };
+                let executable = Executable::new(&program, &options).unwrap();
+                let params: Vec<Tensor> = vec![tensor(&[n, m]); program.simplified.params().len()];
+                let sizes: Vec<usize> = program
+                    .stored
+                    .iter()
+                    .map(|&v| {
+                        let graph = &program.simplified;
+                        graph.shape(v).bytes(graph.ty(v).bytes()).unwrap()
+                    })
+                    .collect();
+                let arguments = || params.iter().map(|p| Argument::Borrowed(&p.bytes));
+                let memory = executable.memory();
+                let (peak, scratch) = (memory.peak as usize, memory.scratch as usize);
+
+                let mut fresh: Vec<Output> = sizes.iter().map(|_| Output::Fresh(None)).collect();
+                let (blocks, held) = measured(|| executable.run(arguments(), &[], &mut fresh).unwrap());
+                // Blocks are larger than what is asked for by a quarter at most.
+                assert!(held <= peak + peak / 4 + 64 * blocks, "{case}: {held} held, {peak} said");
+                let least = if threads == 1 { peak } else { peak - scratch };
+                assert!(held >= least, "{case}: {held} held, {memory:?}");
+
+                let mut into: Vec<Vec<u8>> = sizes.iter().map(|&size| vec![0; size]).collect();
+                let mut outputs: Vec<Output> = into.iter_mut().map(|bytes| Output::Into(bytes)).collect();
+                let (blocks, held) = measured(|| executable.run(arguments(), &[], &mut outputs).unwrap());
+                let most = memory.arena as usize + scratch;
+                assert!(held <= most + most / 4 + 64 * blocks, "{case}: {held} held into the caller's memory");
+                for (result, bytes) in fresh.into_iter().zip(&into) {
+                    let Output::Fresh(Some(result)) = result else { panic!("{case}: no result") };
+                    assert!(result.as_bytes() == bytes, "{case}: results differ");
+                }
+                cases += 1;
+            }
+        }
+    }
+    assert_eq!(cases, 150);
+
+    // Each of these operations makes an array that dies at the next: the result's buffer is all there is.
+    let chain: String = (1..=50).map(|n| format!("  %{n} = sqrt %{} : f32[16384]\n", n - 1)).collect();
+    let program = lowered(&format!("graph (%0: f32[16384]) {{\n{chain}  return %50\n}}"), false);
+    let executable = Executable::new(&program, &RunOptions::default()).unwrap();
+    let memory = executable.memory();
+    assert_eq!((memory.arrays, memory.temporaries, memory.arena, memory.peak), (50, 49 * 65536, 0, 65536));
+    let x = tensor(&[16384]);
+    let run = |output| executable.run([Argument::Borrowed(&x.bytes)], &[], &mut [output]).unwrap();
+    assert_eq!(measured(|| run(Output::Fresh(None))), (1, 65536));
+    let mut out = vec![0; 65536];
+    assert_eq!(measured(|| run(Output::Into(&mut out))), (0, 0), "all of it in the caller's memory");
+}
