@@ -43,6 +43,7 @@ pub mod functions;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod host;
+pub mod indexing;
 mod infer;
 pub mod inspect;
 pub mod integers;
@@ -84,6 +85,8 @@ pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
 pub use host::{Host, host};
+#[doc(inline)]
+pub use indexing::{take, take_along_axis};
 #[doc(inline)]
 pub use inspect::StageDiff;
 #[doc(inline)]

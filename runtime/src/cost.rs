@@ -53,7 +53,7 @@ fn words(body: &Body) -> f64 {
             match &inst.kind {
                 InstKind::Const(_) => {}
                 InstKind::Prim(_) => total += times * words,
-                InstKind::Table(_) => total += times * words * LANES,
+                InstKind::Table(_) | InstKind::Gather { .. } => total += times * words * LANES,
                 // A cold path: usually not taken.
                 InstKind::If(_) => total += times,
                 InstKind::Repeat { max, body, .. } => queue.push_back((body, times * f64::from((*max).min(TRIPS)))),

@@ -9,7 +9,7 @@ use crate::executable::Output;
 use crate::tiles::{self, Cut};
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, Stride};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, Role, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -228,14 +228,22 @@ impl Planner<'_> {
         let stored = &geometry.extents[..nest.stored()];
         let mut inputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
-            if access.index {
+            if access.is_index() {
                 inputs.push((None, layout.offset));
                 continue;
             }
             let Some(&location) = self.read.get(&value) else {
                 return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
             };
-            let end = if nothing { 0 } else { end_of(layout, &geometry.extents, access.dtype.bytes(), index)? };
+            let reached = match access.role {
+                Role::Rows => geometry.with_rows(inputs.len()).map_err(|what| wrong(index, format_args!("{what}")))?,
+                Role::Memory | Role::Index => (Geometry::default(), Layout::default()),
+            };
+            let (extents, all) = match access.role {
+                Role::Rows => (&reached.0.extents, &reached.1),
+                Role::Memory | Role::Index => (&geometry.extents, layout),
+            };
+            let end = if nothing { 0 } else { end_of(all, extents, access.dtype.bytes(), index)? };
             let bytes = &mut self.bytes[location as usize];
             if (location as usize) < params {
                 *bytes = end.max(*bytes);
@@ -448,7 +456,10 @@ fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
     }
     let Geometry { inputs, outputs, .. } = geometry;
     for (output, (layout, access)) in step.outputs.iter_mut().zip(outputs.iter().zip(&nest.outputs)) {
-        let same = |n: usize| inputs[n] == *layout && nest.inputs[n].dtype.bytes() == access.dtype.bytes();
+        let same = |n: usize| {
+            let Access { dtype, role, .. } = nest.inputs[n];
+            role == Role::Memory && inputs[n] == *layout && dtype.bytes() == access.dtype.bytes()
+        };
         for location in step.inputs.iter().filter_map(|input| input.0) {
             let all = step.inputs.iter().enumerate().filter(|(_, i)| i.0 == Some(location)).all(|(n, _)| same(n));
             if all && !output.reuse.contains(&location) {

@@ -321,6 +321,7 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
         | NodeKind::Iota(_)
         | NodeKind::View(_)
         | NodeKind::Reshape
+        | NodeKind::Gather
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => made.fill(false),
     }

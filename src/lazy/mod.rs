@@ -58,6 +58,7 @@ impl Step {
             Step::Reduce(kind) => kind.reduction().map_or("reduction", Reduction::name),
             Step::Move(Move::View(_), _) => "view",
             Step::Move(Move::Reshape, _) => "reshape",
+            Step::Move(Move::Gather, _) => "gather",
             Step::Move(Move::Concat(_), _) => "concat",
             Step::Move(Move::Iota(_), _) => "iota",
         }
@@ -183,6 +184,7 @@ pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: 
             }
             array.dtype()
         }
+        (Move::Gather, [LazyOperand::Array(array), _]) => array.dtype(),
         _ => settings.policy.commit(ty),
     };
     let (step, fallback) = (Step::Move(step, settings.policy), settings.fallback);

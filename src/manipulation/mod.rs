@@ -40,6 +40,8 @@ pub enum Move {
     Reshape,
     /// Arrays one after the other along an axis.
     Concat(u32),
+    /// Of each row of the first array the element at a position that the second one says.
+    Gather,
     /// No array: positions along axes.
     Iota(Axes),
 }

@@ -438,6 +438,10 @@ impl Trace {
                 let shape = self.graph.intern(&shape);
                 self.graph.add(NodeKind::Concat(axis, config::policy()), values, &[(ty, shape)])
             }
+            Move::Gather => {
+                let shape = self.graph.intern(&shape);
+                self.graph.add(NodeKind::Gather, values, &[(ty, shape)])
+            }
             Move::Iota(axes) => {
                 let shape = self.graph.intern(&shape);
                 self.graph.add(NodeKind::Iota(axes), &[], &[(ty, shape)])
@@ -515,6 +519,7 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
         | NodeKind::Iota(_)
         | NodeKind::View(_)
         | NodeKind::Reshape
+        | NodeKind::Gather
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => None,
     }

@@ -7,7 +7,7 @@
 use super::access::Accesses;
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeKind, Value};
-use ndjit_ir::kernel::FusedKernel;
+use ndjit_ir::kernel::{FusedKernel, Reads};
 use ndjit_ir::view::Term;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -110,7 +110,15 @@ fn common_axis(
 ) -> Option<usize> {
     let mut common = None;
     for input in &kernel.inputs {
-        let Some(&along) = stored.get(&accesses.base(input.value)) else { continue };
+        let base = match input.reads {
+            Reads::Elements => accesses.base(input.value),
+            Reads::Rows | Reads::Last | Reads::Step => accesses.in_memory(graph, input.value),
+        };
+        let Some(&along) = stored.get(&base) else { continue };
+        // Rows of other tiles are read too.
+        if input.reads != Reads::Elements {
+            return None;
+        }
         let own = seen_along(graph, accesses, input.value, along)?;
         let axis = own + (kernel.shape.rank() - input.shape.rank());
         if input.shape.extents()[own] != extent || common.is_some_and(|common| common != axis) {

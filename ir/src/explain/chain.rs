@@ -110,6 +110,7 @@ impl Explainer<'_> {
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
+            | NodeKind::Gather
             | NodeKind::Call(_) => None,
         };
         Explanation {
@@ -144,6 +145,7 @@ impl Explainer<'_> {
                 (reduction.row().operands, reducing(reduction, dtype, policy, types[0]), deciding)
             }
             NodeKind::View(_) | NodeKind::Reshape => (&["x"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
+            NodeKind::Gather => (&["x", "index"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
             NodeKind::Concat(_, policy) => {
                 let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
                 (&[][..], rules, (0..types.len()).collect())

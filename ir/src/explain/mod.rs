@@ -162,6 +162,7 @@ impl<'a> Explainer<'a> {
             | NodeKind::View(_)
             | NodeKind::Reshape
             | NodeKind::Concat(..)
+            | NodeKind::Gather
             | NodeKind::Call(_) => None,
         }
     }

@@ -124,6 +124,10 @@ pub enum NodeKind {
     Reshape,
     /// The operands one after the other along an axis, in their common type under a policy (after commit: the default one).
     Concat(u32, Policy),
+    /// At each index a row of the first operand: the elements at a position along its first axis that the second one, an `i64`, has
+    /// there. A position before the first is the first, one after the last the last. The second operand and what remains of the
+    /// first one's shape broadcast.
+    Gather,
     /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
     Call(u32),
 }
@@ -506,7 +510,7 @@ impl Graph<ValueType> {
                 (ValueType::Strong(dtype), _) => dtype,
                 (_, NodeKind::Param(_, stored)) => stored,
                 (_, NodeKind::Op(_, policy) | NodeKind::Concat(_, policy)) => policy.commit(ty),
-                (_, NodeKind::View(_) | NodeKind::Reshape) => {
+                (_, NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather) => {
                     value = graph.operands(graph.producer(value))[0];
                     continue;
                 }

@@ -247,6 +247,10 @@ impl<T: Type> Parser<T> {
                 line.skip(word);
                 Ok((NodeKind::Reshape, SmallVec::from_slice(&[reading.value(line)?])))
             }
+            "gather" => {
+                line.skip(word);
+                Ok((NodeKind::Gather, SmallVec::from_vec(line.items(|line| reading.value(line))?)))
+            }
             "concat" => {
                 line.skip(word);
                 let policy = bracketed(line)?.unwrap_or_default();
@@ -296,9 +300,9 @@ impl<T: Type> Parser<T> {
 
 /// No operation has this name.
 fn unknown(line: &mut Line<'_>, word: &str) -> Error {
-    const OTHERS: [&str; 7] = ["literal", "cast", "view", "reshape", "concat", "iota", "call"];
-    let quoted: Vec<String> = OTHERS[..6].iter().map(|name| format!("`{name}`")).collect();
-    let expected = format_args!("an op, a reduction, a scan, {} or `{}`", quoted.join(", "), OTHERS[6]);
+    const OTHERS: [&str; 8] = ["literal", "cast", "view", "reshape", "gather", "concat", "iota", "call"];
+    let quoted: Vec<String> = OTHERS[..7].iter().map(|name| format!("`{name}`")).collect();
+    let expected = format_args!("an op, a reduction, a scan, {} or `{}`", quoted.join(", "), OTHERS[7]);
     let error = line.expected(expected);
     let ops = Op::ALL.iter().map(|op| op.name());
     let reductions = Reduction::ALL.iter().map(|reduction| reduction.name());

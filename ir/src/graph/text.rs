@@ -276,6 +276,10 @@ impl<T: Type> Display for NodeLine<'_, T> {
                 f.write_str("reshape")?;
                 write_values(operands, f)?;
             }
+            NodeKind::Gather => {
+                f.write_str("gather")?;
+                write_values(operands, f)?;
+            }
             NodeKind::Concat(axis, policy) => {
                 f.write_str("concat")?;
                 if policy != Policy::default() {

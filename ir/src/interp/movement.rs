@@ -23,6 +23,21 @@ pub(super) fn reshape(operand: &Tensor, shape: &Shape) -> Tensor {
     Tensor { shape: shape.clone(), ..operand.clone() }
 }
 
+/// Of each row that a position finds the element: the first row for a position before it, the last for one after it.
+pub(super) fn gather(operand: &Tensor, index: &Tensor, shape: &Shape) -> Result<Tensor> {
+    let mut result = Tensor::zeros(operand.dtype, shape.clone())?;
+    let (extents, strides) = (operand.shape.extents(), operand.shape.contiguous_strides());
+    let rows = Shape::from(&extents[1..]);
+    let row = Layout { offset: 0, strides: SmallVec::from_slice(&strides[1..]) }.broadcast(&rows, shape);
+    let index_at = Layout { offset: 0, strides: index.shape.contiguous_strides() }.broadcast(&index.shape, shape);
+    for (n, (row, at)) in positions(&row, shape).zip(positions(&index_at, shape)).enumerate() {
+        let position = index.get(at)[0] as i64;
+        let nearest = position.clamp(0, extents[0] as i64 - 1) as usize;
+        result.set(n, &operand.get(row + nearest * strides[0].unsigned_abs()));
+    }
+    Ok(result)
+}
+
 /// Tensors one after the other along an axis.
 pub(super) fn concat(operands: &[&Tensor], axis: usize, shape: &Shape) -> Result<Tensor> {
     let mut result = Tensor::zeros(operands[0].dtype, shape.clone())?;

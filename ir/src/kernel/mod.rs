@@ -33,6 +33,9 @@ entity! {
 pub enum StmtKind {
     /// The element of input `n` at the current index.
     Load(u32),
+    /// The element of input `n` in the row that the operand says, an `i64`: the nearest row there is. Inputs `n + 1` and `n + 2` are the
+    /// last row and the step between rows.
+    Gather(u32),
     /// Literal `n`.
     Literal(u32),
     /// An op on operands of the dtypes it computes in.
@@ -90,13 +93,40 @@ impl OpBody {
     }
 }
 
-/// An array a kernel reads: a value of the graph, of a shape that broadcasts to the kernel's.
+/// What a kernel reads of a value of the graph. What it sees of that broadcasts to its iteration space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInput {
     /// The value.
     pub value: Value,
     /// Its shape.
     pub shape: Shape,
+    /// What is read of it.
+    pub reads: Reads,
+}
+
+/// What a kernel reads of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reads {
+    /// Its element at the current index.
+    Elements,
+    /// Elements of any of its rows along the first axis, by [`StmtKind::Gather`]. The two inputs that follow are `Last` and `Step`
+    /// of the same value.
+    Rows,
+    /// The position of its last row, an `i64`: less than 0 if it has none.
+    Last,
+    /// The distance between its rows, an `i64`, in bytes.
+    Step,
+}
+
+impl KernelInput {
+    /// The shape that broadcasts to the kernel's.
+    pub fn seen(&self) -> Shape {
+        match self.reads {
+            Reads::Elements => self.shape.clone(),
+            Reads::Rows => Shape::from(self.shape.extents().get(1..).unwrap_or(&[])),
+            Reads::Last | Reads::Step => Shape::scalar(),
+        }
+    }
 }
 
 /// A part of a graph computed in one loop nest.

@@ -1,6 +1,6 @@
 //! Reading the text of fused kernels (its form is described in [`text`](super::text)), and statements, which loop nests have too.
 
-use super::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, Statements, StmtKind};
+use super::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Reads, Scalar, Statements, StmtKind};
 use crate::error::{Error, Result};
 use crate::graph::{SlotId, Value};
 use crate::op::Op;
@@ -78,10 +78,11 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         } else if line.peek_word().starts_with('i') {
             line.numbered("in", inputs.len())?;
             line.expect("=")?;
+            let reads = read_reads(&mut line)?;
             let value = Value(line.id("%", "a value, as in `%0`")?);
             line.expect(":")?;
             body.inputs.push(dtype_of(&mut line, "the dtype of what is read")?);
-            inputs.push(KernelInput { value, shape: shape(&mut line)? });
+            inputs.push(KernelInput { value, shape: shape(&mut line)?, reads });
         } else if line.peek_word().starts_with('l') {
             line.numbered("l", literals.len())?;
             line.expect("=")?;
@@ -145,6 +146,15 @@ impl Stored {
     }
 }
 
+/// What is read of a value: nothing, or `rows of`.
+fn read_reads(line: &mut Line<'_>) -> Result<Reads> {
+    let word = line.peek_word();
+    let found = Reads::ALL.into_iter().find(|reads| !word.is_empty() && reads.prefix().starts_with(word));
+    let Some(reads) = found else { return Ok(Reads::Elements) };
+    reads.prefix().split_whitespace().try_for_each(|word| line.expect(word))?;
+    Ok(reads)
+}
+
 /// An elementary reduction, or a scan.
 pub(crate) fn read_reduction(line: &mut Line<'_>) -> Result<Reduction> {
     line.word("a reduction or a scan, as in `sum`", |word| word.parse().ok())
@@ -157,11 +167,15 @@ pub(crate) fn read_stmt(line: &mut Line<'_>, body: &mut OpBody) -> Result<()> {
     let (mut kind, mut args) = (StmtKind::Cast, SmallVec::new());
     if line.eat("load") {
         kind = StmtKind::Load(line.id("in", "an input, as in `in0`")?);
+    } else if line.eat("gather") {
+        kind = StmtKind::Gather(line.id("in", "an input, as in `in0`")?);
+        line.expect(",")?;
+        args.push(read_scalar(line, body)?);
     } else if line.eat("literal") {
         kind = StmtKind::Literal(line.id("l", "a literal, as in `l0`")?);
     } else {
         if !line.eat("cast") {
-            let op = line.word("an op, `load`, `literal` or `cast`", |word| word.parse::<Op>().ok())?;
+            let op = line.word("an op, `load`, `gather`, `literal` or `cast`", |word| word.parse::<Op>().ok())?;
             kind = StmtKind::Op(op);
         }
         args = SmallVec::from_vec(line.items(|line| read_scalar(line, body))?);

@@ -1,7 +1,7 @@
 //! Reading the texts of loop nests and geometries (their form is described in [`text`](super::text)).
 
 use super::text::Given;
-use super::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
+use super::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride};
 use crate::body::{Body, read_inst, read_reg};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -169,10 +169,14 @@ fn read_literals(line: &mut Line<'_>) -> Result<Vec<DType>> {
 /// `f32 contiguous`, `i64 index strided`.
 fn read_access(line: &mut Line<'_>) -> Result<Access> {
     let dtype = dtype_of(line, "the dtype of the elements")?;
-    let index = line.eat("index");
+    let word = line.peek_word();
+    let role = Role::ALL.into_iter().find(|role| !word.is_empty() && role.prefix().trim_end() == word);
+    if role.is_some() {
+        line.skip(word);
+    }
     let known = |word: &str| Stride::ALL.into_iter().find(|stride| stride.name() == word);
     let inner = line.word("`contiguous`, `broadcast` or `strided`", known)?;
-    Ok(Access { dtype, inner, index })
+    Ok(Access { dtype, inner, role: role.unwrap_or(Role::Memory) })
 }
 
 /// `f32 contiguous`; `f32 contiguous cumulative_sum` of a scan; `f32 sum` of a reduction, whose results are contiguous.

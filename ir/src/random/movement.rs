@@ -6,6 +6,7 @@ use crate::dtype::DType;
 use crate::graph::{NodeKind, Value};
 use crate::op::Operands;
 use crate::shape::Shape;
+use crate::support::CastReason;
 use crate::value_type::ValueType;
 use crate::view::{self, Slice, View};
 
@@ -18,6 +19,9 @@ impl Builder<'_> {
         let Some(operand) = self.operand() else { return };
         if self.rng.one_in(5) {
             return self.concat(operand);
+        }
+        if self.rng.one_in(4) && self.limits.dtypes.contains(DType::I64) {
+            return self.gather(operand);
         }
         if self.rng.one_in(3) {
             // Elements in another order are copied.
@@ -112,6 +116,24 @@ impl Builder<'_> {
             }
         }
         (extents.len() < 8).then(|| Shape::from(extents))
+    }
+
+    /// Rows of a value, at positions that another one makes: many of them beyond its axis.
+    fn gather(&mut self, x: Value) {
+        let x = if self.rng.one_in(3) { self.seen(x) } else { x };
+        let Some(index) = self.operand() else { return };
+        let rows = self.graph.shape(x).clone();
+        let Ok(shape) = view::gathered(&rows, self.graph.shape(index)) else { return };
+        if shape.size().map_or(true, |size| size > self.limits.elements) {
+            return;
+        }
+        let (of, ty) = (self.graph.shape_id(index), self.graph.ty(x));
+        if let ValueType::Weak(_) = ty {
+            return;
+        }
+        let index = self.graph.add(NodeKind::Cast(CastReason::Explicit), &[index], &[(DType::I64.into(), of)]);
+        let shape = self.graph.intern(&shape);
+        self.graph.add(NodeKind::Gather, &[x, index], &[(ty, shape)]);
     }
 
     /// A value joined with others that differ from it along one axis at most.

@@ -275,6 +275,22 @@ pub fn concat_shape(shapes: &[&Shape], axis: usize) -> std::result::Result<Shape
     Ok(Shape::from(extents))
 }
 
+/// The shape of the rows of `x` at the positions `index`: what remains of the shape of `x` without its first axis, broadcast with that of
+/// `index`.
+///
+/// # Errors
+/// What does not fit, in words.
+pub fn gathered(x: &Shape, index: &Shape) -> std::result::Result<Shape, String> {
+    let Some((&rows, rest)) = x.extents().split_first() else { return Err("a scalar has no rows".to_owned()) };
+    let rest = Shape::from(rest);
+    let shape =
+        rest.broadcast(index).ok_or_else(|| format!("rows of shape {rest} and positions {index} do not broadcast"))?;
+    if rows == 0 && shape.size() != Ok(0) {
+        return Err(format!("{shape} elements of an array without rows"));
+    }
+    Ok(shape)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -101,6 +101,13 @@ impl Commit<'_> {
                 let operand = self.stored(graph.operands(id)[0], id)?;
                 self.out.reshape(operand, shape)
             }
+            NodeKind::Gather => {
+                let [operand, index] = [0, 1].map(|n| graph.operands(id)[n]);
+                let operand = self.stored(operand, id)?;
+                let index = self.coerce(index, DType::I64, Reason::Operand(id, 1))?;
+                let result = (self.out.ty(operand), self.out.intern(shape));
+                self.out.add(NodeKind::Gather, &[operand, index], &[result])
+            }
             NodeKind::Concat(axis, policy) => {
                 let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();
                 let joined = policy.resolve(Operands::Join, &types).map_err(|clash| {

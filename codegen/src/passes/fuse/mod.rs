@@ -14,7 +14,7 @@ mod regroup;
 use crate::passes::access::Accesses;
 use groups::{Group, Groups, Limits, NONE};
 use ndjit_ir::graph::{Graph, NodeKind, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, Statements, StmtKind};
+use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Reads, Scalar, Statements, StmtKind};
 use ndjit_ir::reduction::{Axes, Reduce, Scan};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -41,6 +41,14 @@ pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, max_arrays: u
     for &output in graph.outputs() {
         if !fusing.is_made(accesses.result(graph, output)) && copied.insert(output) {
             kernels.push(fusing.build(fusing.elementwise(vec![output]), &mut needed));
+        }
+    }
+    // So are positions and numbers that rows are gathered of.
+    for id in graph.node_ids().filter(|&id| graph.node(id).kind == NodeKind::Gather) {
+        let rows = graph.operands(id)[0];
+        let made = fusing.is_made(rows) || matches!(fusing.kind(accesses.in_memory(graph, rows)), NodeKind::Param(..));
+        if accesses.in_memory(graph, rows) == rows && !made && copied.insert(rows) {
+            kernels.push(fusing.build(fusing.elementwise(vec![rows]), &mut needed));
         }
     }
     // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only. Those that are
@@ -198,7 +206,12 @@ impl Fusing<'_> {
             let again = !alone && (again || (of != group && fuse && groups.recomputed(graph, value, &space)));
             if of == group && !alone || again {
                 computed.push(value);
-                heap.extend(graph.operands(graph.producer(value)).iter().map(|&o| (o, again)));
+                let mut operands = graph.operands(graph.producer(value));
+                if self.kind(value) == NodeKind::Gather {
+                    needed[self.accesses.in_memory(graph, operands[0]).index()] = true;
+                    operands = &operands[1..];
+                }
+                heap.extend(operands.iter().map(|&o| (o, again)));
             } else {
                 needed[value.index()] = true;
             }
@@ -208,6 +221,7 @@ impl Fusing<'_> {
             graph,
             accesses: self.accesses,
             scalars: FxHashMap::default(),
+            rows: FxHashMap::default(),
             inputs: Vec::new(),
             literals: Vec::new(),
             body: OpBody::default(),
@@ -234,6 +248,7 @@ fn is_alone(kind: NodeKind) -> bool {
         | NodeKind::Op(..)
         | NodeKind::Cast(_)
         | NodeKind::Iota(_)
+        | NodeKind::Gather
         | NodeKind::Call(_) => false,
     }
 }
@@ -242,6 +257,8 @@ struct KernelBuilder<'a> {
     graph: &'a Graph<DType>,
     accesses: &'a Accesses,
     scalars: FxHashMap<Value, Scalar>,
+    /// The input of each value that rows are gathered of.
+    rows: FxHashMap<Value, u32>,
     inputs: Vec<KernelInput>,
     literals: Vec<SlotId>,
     body: OpBody,
@@ -251,9 +268,15 @@ struct KernelBuilder<'a> {
 impl KernelBuilder<'_> {
     fn compute(&mut self, value: Value) {
         let id = self.graph.producer(value);
-        let args: Vec<Scalar> = self.graph.operands(id).iter().map(|&o| self.scalar(o)).collect();
+        let mut operands = self.graph.operands(id);
+        let rows = (self.graph.node(id).kind == NodeKind::Gather).then(|| self.rows(operands[0]));
+        if rows.is_some() {
+            operands = &operands[1..];
+        }
+        let args: Vec<Scalar> = operands.iter().map(|&o| self.scalar(o)).collect();
         let kind = match self.graph.node(id).kind {
             NodeKind::Op(op, _) => StmtKind::Op(op),
+            NodeKind::Gather => StmtKind::Gather(rows.unwrap_or_default()),
             NodeKind::Cast(_) => StmtKind::Cast,
             NodeKind::Param(..)
             | NodeKind::Literal(_)
@@ -264,7 +287,7 @@ impl KernelBuilder<'_> {
             | NodeKind::Reshape
             | NodeKind::Concat(..)
             | NodeKind::Call(_) => {
-                unreachable!("only ops and casts belong to groups")
+                unreachable!("only ops, casts and gathers belong to groups")
             }
         };
         let scalar = self.body.push(kind, &args, self.graph.ty(value));
@@ -288,17 +311,32 @@ impl KernelBuilder<'_> {
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
+            | NodeKind::Gather
             | NodeKind::Concat(..)
-            | NodeKind::Call(_) => {
-                self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone() });
-                self.body.inputs.push(dtype);
-                StmtKind::Load(self.inputs.len() as u32 - 1)
-            }
+            | NodeKind::Call(_) => StmtKind::Load(self.input(value, Reads::Elements, dtype)),
         };
         let scalar = self.body.push(kind, &[], dtype);
         self.statements.0.push(value);
         self.scalars.insert(value, scalar);
         scalar
+    }
+
+    fn input(&mut self, value: Value, reads: Reads, dtype: DType) -> u32 {
+        self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone(), reads });
+        self.body.inputs.push(dtype);
+        self.inputs.len() as u32 - 1
+    }
+
+    /// The input that rows of a value are gathered from, with those that tell of them.
+    fn rows(&mut self, value: Value) -> u32 {
+        if let Some(&input) = self.rows.get(&value) {
+            return input;
+        }
+        let input = self.input(value, Reads::Rows, self.graph.ty(value));
+        self.input(value, Reads::Last, DType::I64);
+        self.input(value, Reads::Step, DType::I64);
+        self.rows.insert(value, input);
+        input
     }
 
     fn literal(&mut self, slot: SlotId, dtype: DType) -> StmtKind {
@@ -332,7 +370,9 @@ fn order(kernels: Vec<FusedKernel>, accesses: &Accesses) -> Result<Vec<FusedKern
     for (i, kernel) in kernels.iter().enumerate() {
         let user = NodeIndex::new(i);
         for input in &kernel.inputs {
-            for &maker in makers.get(&accesses.base(input.value)).into_iter().flatten().filter(|&&maker| maker != user)
+            // Positions and numbers are stored where they are gathered from.
+            let stored = [accesses.base(input.value), input.value];
+            for &maker in stored.iter().filter_map(|value| makers.get(value)).flatten().filter(|&&maker| maker != user)
             {
                 deps.add_edge(maker, user, ());
             }

@@ -231,6 +231,7 @@ fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
     for (n, Stmt { kind, args, dtype, .. }) in body.stmts.iter().enumerate() {
         let kind = match *kind {
             StmtKind::Load(n) => StmtKind::Load(n + inputs as u32),
+            StmtKind::Gather(n) => StmtKind::Gather(n + inputs as u32),
             kind @ (StmtKind::Literal(_) | StmtKind::Op(_) | StmtKind::Cast) => kind,
         };
         let args: Vec<Scalar> = args.iter().map(moved).collect();

@@ -1,0 +1,97 @@
+//! Indexing by arrays of positions: values that NumPy gives, and the rules for positions that an axis does not have.
+
+use ndjit::{Array, DType, ErrorCode, Expr, arange, jit, take, take_along_axis};
+
+fn x() -> Array {
+    arange(24).reshape([2, 3, 4])
+}
+
+#[test]
+fn takes_slices_as_numpy_does() {
+    // np.take(np.arange(24).reshape(2, 3, 4), [2, 0], axis)
+    let i = Array::from([2, 0]);
+    assert_eq!(take(x(), &i, 1).to_vec::<i32>().unwrap(), [8, 9, 10, 11, 0, 1, 2, 3, 20, 21, 22, 23, 12, 13, 14, 15]);
+    assert_eq!(take(x(), &i, 2).to_vec::<i32>().unwrap(), [2, 0, 6, 4, 10, 8, 14, 12, 18, 16, 22, 20]);
+    assert_eq!(take(x(), &i, -1).shape().extents(), [2, 3, 2]);
+    let table = Array::from_rows(&[[1, -1], [0, 0]]);
+    let taken = take(x(), &table, 0);
+    assert_eq!(taken.shape().extents(), [2, 2, 3, 4]);
+    assert_eq!(taken.slice((0, 0, 0)).to_vec::<i32>().unwrap(), [12, 13, 14, 15]);
+    assert_eq!(take(x(), 1, 0).to_vec::<i32>().unwrap(), (12..24).collect::<Vec<i32>>());
+}
+
+#[test]
+fn takes_along_an_axis_as_numpy_does() {
+    // np.take_along_axis(x, i, 1)
+    let i = Array::from_rows(&[[2, 0, -3, 1]]).reshape([1, 1, 4]);
+    let taken = take_along_axis(x(), &i, 1);
+    assert_eq!(taken.shape().extents(), [2, 1, 4]);
+    assert_eq!(taken.to_vec::<i32>().unwrap(), [8, 1, 2, 7, 20, 13, 14, 19]);
+}
+
+#[test]
+fn positions_out_of_range_are_errors_of_arrays_and_nearest_when_traced() {
+    let i = Array::from([0, 3]);
+    let error = take(x(), &i, 1).eval().unwrap_err();
+    assert_eq!((error.code(), error.headline()), (ErrorCode::Index, "take: position 3 is out of range"));
+    assert_eq!(take(x(), Array::from([-4]), 1).eval().unwrap_err().code(), ErrorCode::Index);
+    assert_eq!(
+        take(x(), Array::from([u64::MAX]), 1).eval().unwrap_err().headline(),
+        "take: position 18446744073709551615 is out of range"
+    );
+    let traced = jit(|x: Expr, i: Expr| take(x, i, 1));
+    let taken = traced(&x(), &Array::from([7i64, -9, -1]));
+    assert_eq!(taken.slice((0, .., 0)).to_vec::<i32>().unwrap(), [8, 0, 8]);
+    let taken = traced(&x(), &Array::from([u64::MAX, 1 << 63, 0]));
+    assert_eq!(taken.slice((0, .., 0)).to_vec::<i32>().unwrap(), [8, 8, 0]);
+}
+
+#[test]
+fn positions_are_integers_and_axes_are_there() {
+    let error = take(x(), Array::from([1.0f32]), 0).eval().unwrap_err();
+    assert_eq!((error.code(), error.headline()), (ErrorCode::DType, "take: positions are integers, not f32"));
+    assert_eq!(take(x(), Array::from([true]), 0).eval().unwrap_err().code(), ErrorCode::DType);
+    assert_eq!(take(x(), 0, 3).eval().unwrap_err().code(), ErrorCode::Shape);
+    assert_eq!(take_along_axis(x(), Array::from([0]), 0).eval().unwrap_err().code(), ErrorCode::Shape);
+    let empty = ndjit::dtype(DType::F32).zeros([0, 2]);
+    assert_eq!(take(&empty, 0, 0).eval().unwrap_err().code(), ErrorCode::Index);
+    let traced = jit(|x: Expr, i: Expr| take(x, i, 0));
+    assert_eq!(traced.call((&empty, &Array::from([0]))).unwrap_err().code(), ErrorCode::Shape);
+    assert_eq!(traced(&empty, &ndjit::dtype(DType::I32).zeros([0])).shape().extents(), [0, 2]);
+}
+
+#[test]
+fn a_gather_is_fused_with_what_is_before_and_after() {
+    let f = jit(|x: Expr, i: Expr| take(x, i * 2 + 1, 0) * 10 + 1);
+    let (x, i) = (arange(100), arange(40));
+    let expected: Vec<i32> = (0..40).map(|i| (2 * i + 1) * 10 + 1).collect();
+    assert_eq!(f(&x, &i).to_vec::<i32>().unwrap(), expected);
+    ndjit::assert_kernels!(f, (&x, &i), 1);
+}
+
+#[test]
+fn what_is_taken_from_may_be_computed_a_view_or_positions() {
+    let i = Array::from([3i64, 0, 2, 2]);
+    let computed = jit(|x: Expr, i: Expr| take(x * 2, i, 0) + x);
+    assert_eq!(computed(&arange(4), &i).to_vec::<i32>().unwrap(), [6, 1, 6, 7]);
+    let flipped = jit(|x: Expr, i: Expr| take(x.flip(0), i, 0));
+    assert_eq!(flipped(&arange(4), &i).to_vec::<i32>().unwrap(), [0, 3, 1, 1]);
+    let positions = jit(|i: Expr| take(arange(4).flip(0) * 1 + i * 0, i, 0));
+    assert_eq!(positions(&i).to_vec::<i64>().unwrap(), [0, 3, 1, 1]);
+    let constant = jit(|i: Expr| take(ndjit::full([4], 7), i, 0));
+    assert_eq!(constant(&i).to_vec::<i32>().unwrap(), [7; 4]);
+    let twice = jit(|x: Expr, i: Expr| take(take(x, i, 0), i, 0));
+    assert_eq!(twice(&arange(4), &i).to_vec::<i32>().unwrap(), [2, 3, 2, 2]);
+}
+
+#[test]
+fn every_dtype_is_taken() {
+    for dtype in DType::ALL {
+        let x = ndjit::cast(arange(50) % 7, dtype);
+        let i = (arange(200) * 37) % 50;
+        let taken = jit(|x: Expr, i: Expr| take(x, i, 0))(&x, &i);
+        let expected = ndjit::cast(((arange(200) * 37) % 50) % 7, dtype);
+        assert_eq!(taken.dtype(), dtype);
+        assert!(ndjit::all(taken.eq(&expected), ..).item::<bool>().unwrap(), "{dtype}");
+    }
+}
