@@ -95,3 +95,77 @@ fn every_dtype_is_taken() {
         assert!(ndjit::all(taken.eq(&expected), ..).item::<bool>().unwrap(), "{dtype}");
     }
 }
+
+#[test]
+fn puts_as_numpy_does() {
+    // x = np.arange(6).reshape(3, 2); np.add.at(x, [2, 0, 2], [[10, 20], [30, 40], [50, 60]])
+    let x = arange(6).reshape([3, 2]);
+    let i = Array::from([2, 0, -1]);
+    let y = Array::from_rows(&[[10, 20], [30, 40], [50, 60]]);
+    assert_eq!(x.at(&i).add(&y).to_vec::<i32>().unwrap(), [30, 41, 2, 3, 64, 85]);
+    assert_eq!(x.at(&i).set(&y).to_vec::<i32>().unwrap(), [30, 40, 2, 3, 50, 60]);
+    assert_eq!(x.at(&i).max(Array::from([3, 3])).to_vec::<i32>().unwrap(), [3, 3, 2, 3, 4, 5]);
+    assert_eq!(x.at(&i).min(1).to_vec::<i32>().unwrap(), [0, 1, 2, 3, 1, 1]);
+    // x[[0, 2], [1, 0]] = [7, 8]
+    let two = (Array::from([0, 2]), Array::from([1, 0]));
+    assert_eq!(x.at(two.clone()).set(Array::from([7, 8])).to_vec::<i32>().unwrap(), [0, 7, 2, 3, 8, 5]);
+    assert_eq!(x.at(two).get().to_vec::<i32>().unwrap(), [1, 4]);
+    assert_eq!(x.at(0).set(9).to_vec::<i32>().unwrap(), [9, 9, 2, 3, 4, 5]);
+}
+
+#[test]
+fn what_is_put_nowhere_is_left_out_when_traced_and_an_error_of_arrays() {
+    let put = jit(|x: Expr, i: Expr, y: Expr| x.at(i).set(y));
+    let x = arange(3);
+    let y = Array::from([7, 8, 9]);
+    assert_eq!(put(&x, &Array::from([5, -1, -4]), &y).to_vec::<i32>().unwrap(), [0, 1, 8]);
+    assert_eq!(x.at(Array::from([5])).set(1).eval().unwrap_err().headline(), "at.set: position 5 is out of range");
+    let get = jit(|x: Expr, i: Expr| (x.at(i).get(), x.at(i).get_or(-1)));
+    let (nearest, filled) = get(&x, &Array::from([5, -1, -4]));
+    assert_eq!(nearest.to_vec::<i32>().unwrap(), [2, 2, 0]);
+    assert_eq!(filled.to_vec::<i32>().unwrap(), [-1, 2, -1]);
+    let error = x.at((0, 0)).get().eval().unwrap_err();
+    assert_eq!(
+        (error.code(), error.headline()),
+        (ErrorCode::Shape, "at: positions along 2 axes of an array of shape [3]")
+    );
+    let error = x.at(Array::from([0, 1])).add(Array::from([1, 2, 3])).eval().unwrap_err();
+    assert_eq!(error.headline(), "at.add: [3] does not broadcast to [2], the shape of what is put");
+    assert_eq!(x.at(0).set(1.5).eval().unwrap_err().code(), ErrorCode::Literal);
+}
+
+#[test]
+fn what_is_put_takes_the_memory_of_what_dies() {
+    let put = jit(|x: Expr, i: Expr| x.at(i).add(1));
+    let (mut x, i) = (ndjit::zeros([1000]).eval().unwrap(), Array::from([3, 3, 999]));
+    for _ in 0..3 {
+        x = put.call((x.donate(), &i)).unwrap();
+    }
+    assert_eq!(x.slice(3).item::<f32>().unwrap(), 6.0);
+    let stats = put.stats();
+    assert_eq!((stats.donated, stats.taken), (3, 3), "{stats:?}");
+    // Of an array that lives on, the elements stay.
+    let y = put(&x, &i);
+    assert_eq!((x.slice(3).item::<f32>().unwrap(), y.slice(3).item::<f32>().unwrap()), (6.0, 8.0));
+    // What is put is computed from what it is put into.
+    let mixed = jit(|x: Expr, i: Expr| (x * 2).at(i).add(x * 2));
+    assert_eq!(mixed(&arange(3), &Array::from([2, 1, 0])).to_vec::<i32>().unwrap(), [4, 4, 4]);
+}
+
+#[test]
+fn many_are_put_the_same_for_any_number_of_threads() {
+    let n = 200_000;
+    let x = ndjit::zeros([1000]);
+    let i = (arange(n) * 7919) % 1000;
+    let y = ndjit::cast(arange(n), DType::F32) * 0.37f32;
+    let once = jit(|x: Expr, i: Expr, y: Expr| x.at(i).add(y)).threads(1)(&x, &i, &y).to_vec::<f32>().unwrap();
+    let mut expected = vec![0f32; 1000];
+    for k in 0..n as usize {
+        expected[(k * 7919) % 1000] += k as f32 * 0.37;
+    }
+    assert_eq!(once, expected);
+    for threads in [2, 3] {
+        let f = jit(|x: Expr, i: Expr, y: Expr| x.at(i).add(y)).threads(threads);
+        assert_eq!(f(&x, &i, &y).to_vec::<f32>().unwrap(), expected);
+    }
+}

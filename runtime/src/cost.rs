@@ -18,6 +18,8 @@ const WIDE: f64 = 1.7;
 const WIDER: f64 = 3.0;
 /// The interpreter is slower than vector code by this factor.
 pub const INTERPRETED: f64 = 300.0;
+/// Putting an element into a row: loads, a branch, a store.
+pub const SCATTERED: f64 = 2.0;
 /// Trips a bounded loop is counted with at most.
 const TRIPS: u32 = 8;
 

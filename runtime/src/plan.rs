@@ -259,7 +259,10 @@ impl Planner<'_> {
         let mut outputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
             let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
-            let dense = dense_bytes(nest, layout, stored, access.dtype) == Some(bytes);
+            let dense = match nest.scatter {
+                None => dense_bytes(nest, layout, stored, access.dtype) == Some(bytes),
+                Some(scatter) => fills_rows(nest, geometry, scatter.into, bytes),
+            };
             let run = Run::of(layout, stored, access.dtype, bytes).filter(|_| nest.reduce.is_none());
             if self.graph.ty(value) != access.dtype || !dense && run.is_none() {
                 return Err(wrong(index, format_args!("it does not fill {value} densely, nor an even part of it")));
@@ -447,11 +450,39 @@ fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: DType
     (layout.offset == 0).then_some(step)
 }
 
+/// Whether the output of a scatter is as large as all its rows, one behind the other, each of which its loops fill.
+fn fills_rows(nest: &LoopNest, geometry: &Geometry, into: u32, bytes: usize) -> bool {
+    let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
+    let moving = geometry.extents.iter().copied().zip(layout.strides.iter().copied()).filter(|(_, s)| *s != 0);
+    let (extents, strides): (SmallVec<[usize; 4]>, SmallVec<[isize; 4]>) = moving.unzip();
+    let row = dense_bytes(nest, &Layout { offset: layout.offset, strides }, &extents, dtype);
+    let rows = geometry.inputs.get(into as usize + 1).map(|last| (last.offset as isize).saturating_add(1));
+    let rows = rows.and_then(|rows| usize::try_from(rows).ok());
+    row.zip(rows).and_then(|(row, rows)| row.checked_mul(rows)) == Some(bytes)
+}
+
+/// Whether rows that are put into lie where those of the output would.
+fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
+    let (own, to) = (&geometry.inputs[into as usize], &geometry.outputs[0]);
+    let moving = geometry.extents.iter().zip(&to.strides).filter(|(_, stride)| **stride != 0);
+    let row = moving.fold(nest.outputs[0].dtype.bytes(), |bytes, (extent, _)| bytes.saturating_mul(*extent));
+    own == to && geometry.inputs.get(into as usize + 2).is_some_and(|step| step.offset == row)
+}
+
 /// Finds inputs whose memory an output may take if they die here. All inputs at such a location are read at the very
 /// addresses that are written, index by index.
 fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
     let Scheduled { nest, geometry, .. } = scheduled;
     if step.empty || nest.reduce.is_some() {
+        return;
+    }
+    if let Some(scatter) = nest.scatter {
+        let into = scatter.into as usize;
+        let location = step.inputs[into].0;
+        let alone = step.inputs.iter().filter(|input| input.0 == location).count() == 1;
+        if let Some(location) = location.filter(|_| alone && same_rows(nest, geometry, scatter.into)) {
+            step.outputs[0].reuse.push(location);
+        }
         return;
     }
     let Geometry { inputs, outputs, .. } = geometry;

@@ -322,6 +322,7 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
         | NodeKind::View(_)
         | NodeKind::Reshape
         | NodeKind::Gather
+        | NodeKind::Scatter(_)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => made.fill(false),
     }

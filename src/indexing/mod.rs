@@ -8,15 +8,17 @@
 //! - Of an [`Array`](crate::Array) it is an error with code [`Index`](crate::ErrorCode::Index), which names the position. For that, positions
 //!   that wait to be computed are computed at once.
 //! - In a traced function, where values are not known, what is *taken* is taken from the nearest position there is; what is *put* at such a
-//!   position is dropped.
+//!   position is dropped. [`At::get_or`] takes a given number there instead.
 //!
 //! # How it runs
 //! A gather is a statement of a fused kernel: positions are computed and what is taken is used where it is taken, nothing is stored
 //! between. The array that is taken from is stored, if it is not an argument.
 
+mod at;
 mod positions;
 mod take;
 
+pub use at::{ArrayIndices, At, Indices};
 pub use take::{take, take_along_axis};
 
 use crate::manipulation::{Move, Movement};

@@ -5,12 +5,13 @@ use crate::array::Array;
 use crate::operand::{AnyOperand, Computed, Scalar};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result};
 
-/// Positions along an axis of `extent`, checked where they are known.
+/// Positions along an axis of `extent`, if wanted `checked` where they are known.
 pub(crate) fn positions<R: Computed>(
     what: &'static str,
     index: &AnyOperand,
     axis: usize,
     extent: usize,
+    checked: bool,
     place: Place,
 ) -> Result<AnyOperand> {
     let (ty, dtype, _) = index.describe(what)?;
@@ -25,6 +26,7 @@ pub(crate) fn positions<R: Computed>(
         return Err(error);
     }
     let known = match index {
+        _ if !checked => None,
         AnyOperand::Expr(_) => None,
         AnyOperand::Array(array) => Some(array.clone()),
         AnyOperand::Scalar(number) => Some(Array::scalar(*number)),

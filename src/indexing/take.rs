@@ -54,7 +54,7 @@ pub(super) fn taken<R: Computed>(
         let (_, _, shape) = x.describe(what)?;
         let (_, _, of) = indices.describe(what)?;
         let at = position(axis, shape.rank()).map_err(|error| error.of(what))?;
-        let index = positions::<R>(what, &indices, at, shape.extents()[at], place)?;
+        let index = positions::<R>(what, &indices, at, shape.extents()[at], true, place)?;
         Ok((at, shape.rank(), of.rank(), index))
     })();
     let (at, rank, depth, index) = match found {
@@ -111,7 +111,7 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
             let help = "both have the same number of axes; `take` takes whole slices";
             return Err(Error::new(ErrorCode::Shape, headline).help(help));
         }
-        Ok((at, positions::<R>(what, &indices, at, shape.extents()[at], place)?))
+        Ok((at, positions::<R>(what, &indices, at, shape.extents()[at], true, place)?))
     })();
     let (at, index) = match found {
         Ok(found) => found,

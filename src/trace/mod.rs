@@ -442,6 +442,10 @@ impl Trace {
                 let shape = self.graph.intern(&shape);
                 self.graph.add(NodeKind::Gather, values, &[(ty, shape)])
             }
+            Move::Scatter(scatter) => {
+                let shape = self.graph.intern(&shape);
+                self.graph.add(NodeKind::Scatter(scatter), values, &[(ty, shape)])
+            }
             Move::Iota(axes) => {
                 let shape = self.graph.intern(&shape);
                 self.graph.add(NodeKind::Iota(axes), &[], &[(ty, shape)])
@@ -520,6 +524,7 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
         | NodeKind::View(_)
         | NodeKind::Reshape
         | NodeKind::Gather
+        | NodeKind::Scatter(_)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => None,
     }

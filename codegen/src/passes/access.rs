@@ -62,6 +62,7 @@ impl Accesses {
             | NodeKind::View(_)
             | NodeKind::Reshape
             | NodeKind::Gather
+            | NodeKind::Scatter(_)
             | NodeKind::Concat(..)
             | NodeKind::Call(_) => true,
         };
@@ -108,6 +109,7 @@ pub fn layout_of(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Resul
         | NodeKind::View(_)
         | NodeKind::Reshape
         | NodeKind::Gather
+        | NodeKind::Scatter(_)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => contiguous(graph.shape(value), graph.ty(value)),
     }

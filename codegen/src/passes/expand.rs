@@ -17,6 +17,8 @@ use smallvec::SmallVec;
 /// `Verify` if the nest's accesses and literals are not those of its body.
 pub fn expand(nest: &LoopNest) -> Result<LoopNest> {
     let ops = match &nest.body {
+        // What a scatter puts is expanded, by itself.
+        _ if nest.scatter.is_some() => return Ok(nest.clone()),
         LoopBody::Prims { .. } => return Ok(nest.clone()),
         LoopBody::Ops(ops) => ops,
     };

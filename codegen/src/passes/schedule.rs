@@ -11,7 +11,7 @@ use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelReduce, Part, Reads};
 use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride};
 use ndjit_ir::reduction::{Axes, LANES};
-use ndjit_ir::{DType, Result};
+use ndjit_ir::{DType, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -64,6 +64,13 @@ pub fn schedule(
     let mut outputs: Vec<Layout> = Vec::with_capacity(kernel.outputs.len());
     for &output in &kernel.outputs {
         let dtype = graph.ty(output);
+        if kernel.scatter.is_some() {
+            let shape = graph.shape(output);
+            let mut rows = contiguous(shape, dtype)?;
+            rows.strides.remove(0);
+            outputs.push(rows.broadcast(&Shape::from(&shape.extents()[1..]), space));
+            continue;
+        }
         outputs.push(match kernel.part {
             Some(Part { axis, start }) => {
                 let mut layout = contiguous(graph.shape(output), dtype)?;
@@ -92,6 +99,11 @@ pub fn schedule(
     });
     let loops: SmallVec<[(usize, Option<usize>); 4]> = kept.iter().chain(&reduced).copied().collect();
     select(&mut geometry, &loops, &kernel.body.inputs, &output_dtypes);
+    for (layout, input) in geometry.inputs.iter_mut().zip(&kernel.inputs) {
+        if matches!(input.reads, Reads::Last | Reads::Step) {
+            layout.strides.fill(0);
+        }
+    }
     let reduce = kernel.reduce.as_ref().map(|reduce| NestReduce {
         loops: reduced.len(),
         outputs: reduce.outputs.clone(),
@@ -107,6 +119,7 @@ pub fn schedule(
         outputs: Vec::new(),
         body: LoopBody::Ops(Arc::clone(&kernel.body)),
         reduce,
+        scatter: kernel.scatter,
     };
     let at = nest.vector_loop();
     for ((layout, &dtype), &role) in geometry.inputs.iter().zip(&kernel.body.inputs).zip(&roles) {
@@ -123,7 +136,8 @@ pub fn schedule(
             Stride::Broadcast if scans => Stride::Strided,
             class => class,
         };
-        nest.outputs.push(Access::memory(dtype, inner));
+        let role = if kernel.scatter.is_some() { Role::Rows } else { Role::Memory };
+        nest.outputs.push(Access { dtype, inner, role });
     }
     Ok(Scheduled {
         nest,

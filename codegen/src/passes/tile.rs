@@ -67,7 +67,12 @@ fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
     let empty = kernel.shape.extents().contains(&0);
     // Who runs scans cuts them into tasks of their own.
     let scans = kernel.reduce.as_ref().is_some_and(|reduce| reduce.outputs.iter().any(|r| r.scans()));
-    !empty && !scans && kernel.shape.extents()[axis] > 1 && !reduced && kernel.part.is_none_or(|part| part.axis != axis)
+    !empty
+        && !scans
+        && kernel.scatter.is_none()
+        && kernel.shape.extents()[axis] > 1
+        && !reduced
+        && kernel.part.is_none_or(|part| part.axis != axis)
 }
 
 /// The axes of the kernels from `start` on that can run in tiles along `axis` of the first.

@@ -163,6 +163,7 @@ impl<'a> Explainer<'a> {
             | NodeKind::Reshape
             | NodeKind::Concat(..)
             | NodeKind::Gather
+            | NodeKind::Scatter(_)
             | NodeKind::Call(_) => None,
         }
     }

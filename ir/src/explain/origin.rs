@@ -108,6 +108,7 @@ pub(super) fn what(kind: NodeKind) -> &'static str {
         NodeKind::Reshape => "reshape",
         NodeKind::Concat(..) => "concat",
         NodeKind::Gather => "gather",
+        NodeKind::Scatter(_) => "scatter",
         NodeKind::Call(_) => "call",
     }
 }

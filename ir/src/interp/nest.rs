@@ -6,10 +6,11 @@ use super::tensor::{Tensor, Words};
 use crate::body::Body;
 use crate::dtype::PrimType;
 use crate::error::{Error, ErrorCode, Result};
-use crate::kernel::{OpBody, StmtKind};
+use crate::kernel::{KernelScatter, OpBody, StmtKind};
 use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role};
 use crate::op::{self, cast_body, load_body, store_body};
 use crate::reduction::{fold, scan};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// What a nest reads and writes. Offsets are in bytes from the start of an operand's buffer.
@@ -41,6 +42,11 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
     let kept = nest.kept();
     if geometry.extents[..nest.stored()].contains(&0) {
         return Ok(());
+    }
+    if let Some(scatter) = nest.scatter {
+        return scattered(nest, geometry, scatter, memory, |index, memory| {
+            body.at(nest, geometry, literals, index, memory)
+        });
     }
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
     loop {
@@ -76,6 +82,60 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
             return Ok(());
         }
     }
+}
+
+/// Copies the rows that elements are put into, and puts them there.
+fn scattered<M: Memory>(
+    nest: &LoopNest,
+    geometry: &Geometry,
+    KernelScatter { scatter, into }: KernelScatter,
+    memory: &mut M,
+    mut at: impl FnMut(&[usize], &mut M) -> Vec<u64>,
+) -> Result<()> {
+    let wrong = |what: String| Error::new(ErrorCode::Argument, format!("loop interpreter: {what}"));
+    let (all, from) = geometry.with_rows(into as usize).map_err(wrong)?;
+    let access = nest.outputs[0];
+    let (_, to) = geometry.with_rows_of_output(&access, &geometry.outputs[0], into).map_err(wrong)?;
+    let words = Access::memory(access.dtype, access.inner);
+    let mut elements: FxHashMap<usize, Vec<u64>> = FxHashMap::default();
+    let place = |index: &[usize], layout: &Layout| word_offsets(&words, layout, index).collect::<Vec<_>>();
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank + 1);
+    let rows = all.extents[nest.rank];
+    while rows > 0 {
+        let read: Vec<u64> =
+            place(&index, &from).into_iter().map(|(offset, ty)| memory.load(into as usize, offset, ty)).collect();
+        elements.insert(place(&index, &to)[0].0, read);
+        advance(&mut index, &all.extents);
+        if index.iter().all(|&i| i == 0) {
+            break;
+        }
+    }
+    let mut functions = Functions::default();
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
+    loop {
+        let mut made = at(&index, memory);
+        let position = made.pop().map_or(-1, |position| position as i64);
+        if (0..rows as i64).contains(&position) {
+            let own: SmallVec<[usize; 4]> = index.iter().copied().chain([position as usize]).collect();
+            let element = elements.entry(place(&own, &to)[0].0).or_default();
+            *element = match scatter.combine() {
+                None => made,
+                Some(op) => functions.body(Function::Op(op, access.dtype)).eval(&[&element[..], &made].concat()),
+            };
+        }
+        advance(&mut index, &geometry.extents);
+        if index.iter().all(|&i| i == 0) {
+            break;
+        }
+    }
+    for (offset, element) in elements {
+        let mut offset = offset;
+        for (&ty, bits) in access.dtype.storage().iter().zip(element) {
+            memory.store(0, offset, ty, bits);
+            offset += ty.bytes();
+        }
+    }
+    Ok(())
 }
 
 /// Stores the words of all outputs at an index.

@@ -8,13 +8,13 @@ mod text;
 mod verify;
 
 pub use parse::parse_kernels;
-pub(crate) use parse::{read_reduction, read_scalar, read_stmt};
+pub(crate) use parse::{read_reduction, read_scalar, read_scatter, read_stmt};
 pub(crate) use text::write_stmt;
 pub use verify::verify_kernels;
 pub(crate) use verify::{check_body, output_dtype};
 
 use crate::dtype::DType;
-use crate::graph::{SlotId, Value};
+use crate::graph::{Scatter, SlotId, Value};
 use crate::id::entity;
 use crate::op::Op;
 use crate::origin::Origin;
@@ -146,6 +146,8 @@ pub struct FusedKernel {
     pub part: Option<Part>,
     /// What is done with the body's outputs before they are stored, if they are reduced.
     pub reduce: Option<KernelReduce>,
+    /// What is done with the body's outputs, if they are put into rows of an array.
+    pub scatter: Option<KernelScatter>,
     /// The graph's value that each statement of the body is. No part of what the kernel is: kernels that differ in it alone are equal.
     pub statements: Statements,
 }
@@ -181,6 +183,16 @@ pub struct KernelReduce {
     pub outputs: SmallVec<[Reduction; 1]>,
 }
 
+/// A scatter: what the kernel stores is the array whose rows input `into` reads, with the body's first output put into it at the position that
+/// the second one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelScatter {
+    /// What becomes of elements that are there.
+    pub scatter: Scatter,
+    /// The input, of which [rows](Reads::Rows) are read.
+    pub into: u32,
+}
+
 impl KernelReduce {
     /// Whether it is a scan.
     pub fn scans(&self) -> bool {
@@ -191,6 +203,9 @@ impl KernelReduce {
 impl FusedKernel {
     /// Whether the kernel stores results of this shape, or a part of them.
     pub fn stores(&self, shape: &Shape) -> bool {
+        if let Some(KernelScatter { into, .. }) = self.scatter {
+            return self.inputs.get(into as usize).is_some_and(|input| input.shape == *shape);
+        }
         match (&self.reduce, self.part) {
             (None, None) => *shape == self.shape,
             (_, Some(Part { axis, start })) => {

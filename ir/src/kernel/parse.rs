@@ -1,8 +1,8 @@
 //! Reading the text of fused kernels (its form is described in [`text`](super::text)), and statements, which loop nests have too.
 
-use super::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Reads, Scalar, Statements, StmtKind};
+use super::{FusedKernel, KernelInput, KernelReduce, KernelScatter, OpBody, Part, Reads, Scalar, Statements, StmtKind};
 use crate::error::{Error, Result};
-use crate::graph::{SlotId, Value};
+use crate::graph::{Scatter, SlotId, Value};
 use crate::op::Op;
 use crate::origin::Origin;
 use crate::reduction::Reduction;
@@ -103,10 +103,19 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         let does = if reduce.scans() { "scans" } else { "reduces" };
         return Err(header.error(format_args!("the kernel {does}, by its outputs")));
     }
-    let (outputs, part) = (stored.values, stored.part);
+    let (outputs, part, scatter) = (stored.values, stored.part, stored.scatter);
     let statements = Statements::default();
-    let kernel =
-        FusedKernel { shape: shape_of_all, inputs, literals, body: Arc::new(body), outputs, part, reduce, statements };
+    let kernel = FusedKernel {
+        shape: shape_of_all,
+        inputs,
+        literals,
+        body: Arc::new(body),
+        outputs,
+        part,
+        reduce,
+        scatter,
+        statements,
+    };
     kernel.verify()?;
     Ok(kernel)
 }
@@ -117,6 +126,7 @@ struct Stored {
     values: Vec<Value>,
     part: Option<Part>,
     reductions: SmallVec<[Reduction; 1]>,
+    scatter: Option<KernelScatter>,
 }
 
 impl Stored {
@@ -124,6 +134,14 @@ impl Stored {
     fn read(&mut self, line: &mut Line<'_>, body: &mut OpBody, reduce: bool) -> Result<()> {
         line.numbered("out", self.values.len())?;
         line.expect("=")?;
+        if line.eat("scatter") {
+            let (scatter, updates) = read_scatter(line, body)?;
+            self.scatter = Some(scatter);
+            body.outputs.extend(updates);
+            line.expect("->")?;
+            self.values.push(Value(line.id("%", "the value that is stored, as in `%4`")?));
+            return line.end();
+        }
         if reduce {
             self.reductions.push(read_reduction(line)?);
         }
@@ -149,10 +167,21 @@ impl Stored {
 /// What is read of a value: nothing, or `rows of`.
 fn read_reads(line: &mut Line<'_>) -> Result<Reads> {
     let word = line.peek_word();
-    let found = Reads::ALL.into_iter().find(|reads| !word.is_empty() && reads.prefix().starts_with(word));
+    let found = Reads::ALL.into_iter().find(|reads| reads.prefix().split(' ').next() == Some(word) && !word.is_empty());
     let Some(reads) = found else { return Ok(Reads::Elements) };
     reads.prefix().split_whitespace().try_for_each(|word| line.expect(word))?;
     Ok(reads)
+}
+
+/// `add t2 at t1 into in3`, after `scatter`: what it does, and what it puts where.
+pub(crate) fn read_scatter(line: &mut Line<'_>, body: &OpBody) -> Result<(KernelScatter, [Scalar; 2])> {
+    let scatter = line.word("`set`, `add`, `min` or `max`", Scatter::named)?;
+    let updates = read_scalar(line, body)?;
+    line.expect("at")?;
+    let index = read_scalar(line, body)?;
+    line.expect("into")?;
+    let into = line.id("in", "an input, as in `in0`")?;
+    Ok((KernelScatter { scatter, into }, [updates, index]))
 }
 
 /// An elementary reduction, or a scan.

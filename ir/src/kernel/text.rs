@@ -13,9 +13,9 @@
 //!
 //! One that gathers has three lines for that: `in0 = rows of %0 : f32[8, 3]`, then `last row of` and `row step of` the same value, both `i64`;
 //! and `t1 = gather in0, t0 : f32`. One that makes a part of a value says which: `out0 = t2 -> %4 from 3 along axis 0`. One that reduces begins `kernel [8, 3] reduces axes [1] {`,
-//! and says how: `out0 = sum t2 -> %4`; one that scans begins `kernel [8, 3] scans axes [1] {`.
+//! and says how: `out0 = sum t2 -> %4`; one that scatters `out0 = scatter add t2 at t1 into in1 -> %4`; one that scans begins `kernel [8, 3] scans axes [1] {`.
 
-use super::{FusedKernel, OpBody, Part, Reads, StmtKind};
+use super::{FusedKernel, KernelScatter, OpBody, Part, Reads, StmtKind};
 use crate::dtype::DType;
 use std::fmt::{self, Display, Formatter};
 
@@ -37,6 +37,13 @@ impl Display for FusedKernel {
             f.write_str("  ")?;
             write_stmt(&self.body, index, f)?;
             f.write_str("\n")?;
+        }
+        if let (Some(KernelScatter { scatter, into }), [updates, index, ..]) = (self.scatter, &self.body.outputs[..]) {
+            write!(f, "  out0 = scatter {} {updates} at {index} into in{into}", scatter.name())?;
+            return match self.outputs.first() {
+                Some(value) => write!(f, " -> {value}\n}}"),
+                None => f.write_str("\n}"),
+            };
         }
         for (n, scalar) in self.body.outputs.iter().enumerate() {
             write!(f, "  out{n} = ")?;

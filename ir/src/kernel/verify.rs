@@ -15,7 +15,7 @@
 //! - no value is stored by two kernels, unless each stores the part after the other's, and every output of the graph that is no
 //!   parameter is stored.
 
-use super::{FusedKernel, KernelInput, OpBody, Part, Reads, Scalar, Stmt, StmtKind};
+use super::{FusedKernel, KernelInput, KernelScatter, OpBody, Part, Reads, Scalar, Stmt, StmtKind};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Graph, NodeKind, Value};
@@ -151,7 +151,7 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
     for (what, has, reads) in [
         ("inputs", kernel.inputs.len(), body.inputs.len()),
         ("literals", kernel.literals.len(), body.literals.len()),
-        ("outputs", kernel.outputs.len(), body.outputs.len()),
+        ("outputs", kernel.outputs.len() + usize::from(kernel.scatter.is_some()), body.outputs.len()),
     ] {
         if has != reads {
             problems.note(format!("the kernel has {has} {what}, its body {reads}"));
@@ -162,6 +162,9 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
             problems.note(format!("in{n} = {} : {} does not broadcast to {}", input.value, input.shape, kernel.shape));
         }
         problems.check(check_reads(&kernel.inputs, body, n), || format!("in{n} = {}", input.value));
+    }
+    if let Some(scatter) = kernel.scatter {
+        problems.check(check_scatter(kernel, scatter), || "scatter".to_owned());
     }
     if let Some(reduce) = &kernel.reduce {
         if !reduce.axes.within(kernel.shape.rank()) {
@@ -184,6 +187,19 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
     let mut stored = FxHashSet::default();
     for value in kernel.outputs.iter().filter(|value| !stored.insert(**value)) {
         problems.note(format!("{value} is stored twice"));
+    }
+}
+
+/// A scatter puts values of a dtype it takes at positions, into rows of an array of that dtype.
+fn check_scatter(kernel: &FusedKernel, KernelScatter { scatter, into }: KernelScatter) -> Result<(), String> {
+    let input = kernel.inputs.get(into as usize).filter(|input| input.reads == Reads::Rows);
+    let dtypes = [0, 1].map(|n| output_dtype(&kernel.body, n));
+    let of = kernel.body.inputs.get(into as usize).copied();
+    match (input, dtypes) {
+        (None, _) => Err(format!("in{into} has no rows")),
+        _ if kernel.reduce.is_some() || kernel.part.is_some() => Err("it does something else too".to_owned()),
+        (_, [Some(dtype), Some(DType::I64)]) if scatter.takes(dtype) && of == Some(dtype) => Ok(()),
+        (_, dtypes) => Err(format!("{} of {dtypes:?} into {of:?}", scatter.name())),
     }
 }
 

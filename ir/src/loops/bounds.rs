@@ -42,7 +42,12 @@ impl Geometry {
                 continue;
             }
             for (n, ((access, layout), &bytes)) in accesses.iter().zip(layouts).zip(buffers).enumerate() {
-                let checked = if prefix == "out" && nest.reduces() {
+                let checked = if let ("out", Some(scatter)) = (prefix, nest.scatter) {
+                    self.check_class(nest, access, layout).and_then(|()| {
+                        let (all, layout) = self.with_rows_of_output(access, layout, scatter.into)?;
+                        all.check_reach(access, &layout, bytes)
+                    })
+                } else if prefix == "out" && nest.reduces() {
                     self.kept(nest, layout).and_then(|(kept, layout)| {
                         kept.check_reach(access, &layout, bytes)?;
                         kept.check_writes(access, &layout)
@@ -79,6 +84,25 @@ impl Geometry {
         extents.push(usize::try_from(last.saturating_add(1)).unwrap_or(0));
         layout.strides.push(step);
         Ok((Geometry { extents, ..Geometry::default() }, layout))
+    }
+
+    /// The loops of a scatter with one more over the rows of its output, which lie one behind the other, and its layout along them.
+    ///
+    /// # Errors
+    /// What is wrong with the operands that tell of the rows of input `into`, in words.
+    pub fn with_rows_of_output(
+        &self,
+        access: &Access,
+        layout: &Layout,
+        into: u32,
+    ) -> Result<(Geometry, Layout), String> {
+        let (all, _) = self.with_rows(into as usize)?;
+        self.check_rank(layout)?;
+        let moving = self.extents.iter().zip(&layout.strides).filter(|(_, stride)| **stride != 0);
+        let row = moving.fold(access.dtype.bytes(), |bytes, (&extent, _)| bytes.saturating_mul(extent));
+        let mut layout = layout.clone();
+        layout.strides.push(isize::try_from(row).unwrap_or(isize::MAX));
+        Ok((all, layout))
     }
 
     /// What an output of a nest that reduces sees: the loops that are kept.

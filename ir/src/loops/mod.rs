@@ -13,7 +13,7 @@ pub use parse::parse_nests;
 
 use crate::body::Body;
 use crate::dtype::{DType, PrimType};
-use crate::kernel::OpBody;
+use crate::kernel::{KernelScatter, OpBody};
 use crate::reduction::Reduction;
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -136,6 +136,9 @@ pub struct LoopNest {
     /// Where the values of the innermost loops are reduced to one, in the order of [`fold`](crate::reduction::fold), or those of
     /// the innermost loop are scanned, in the order of [`scan`](crate::reduction::scan): how.
     pub reduce: Option<NestReduce>,
+    /// Where the first of two values that a body of ops gives is put into rows of the one output, at the position that the second one is: how.
+    /// The output begins as the rows of the input that it names, which has the same layout, and may share its memory.
+    pub scatter: Option<KernelScatter>,
 }
 
 impl LoopNest {

@@ -5,7 +5,7 @@ use super::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Rol
 use crate::body::{Body, read_inst, read_reg};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::kernel::{OpBody, read_reduction, read_scalar, read_stmt};
+use crate::kernel::{OpBody, read_reduction, read_scalar, read_scatter, read_stmt};
 use crate::reduction::Reduction;
 use crate::text::{Line, Lines, dtype_of};
 use smallvec::SmallVec;
@@ -113,6 +113,7 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
         outputs: Vec::new(),
         body: LoopBody::Ops(Arc::default()),
         reduce: None,
+        scatter: None,
     };
     let mut line = lines.expect("`out0: …`")?;
     if line.peek_word().starts_with("in") {
@@ -272,7 +273,7 @@ fn read_innermost(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
 }
 
 /// Statements, stores, and the closing brace.
-fn read_ops(nest: &LoopNest, lines: &mut Lines<'_>) -> Result<LoopBody> {
+fn read_ops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<LoopBody> {
     let inputs = nest.inputs.iter().map(|access| access.dtype).collect();
     let mut body = OpBody { inputs, literals: nest.literals.clone(), ..OpBody::default() };
     loop {
@@ -285,6 +286,13 @@ fn read_ops(nest: &LoopNest, lines: &mut Lines<'_>) -> Result<LoopBody> {
     }
     for output in 0..nest.outputs.len() {
         let mut line = lines.expect("a store")?;
+        if line.eat("scatter") {
+            let (scatter, outputs) = read_scatter(&mut line, &body)?;
+            nest.scatter = Some(scatter);
+            body.outputs.extend(outputs);
+            line.end()?;
+            continue;
+        }
         line.expect(nest.stores())?;
         line.numbered("out", output)?;
         line.expect(",")?;

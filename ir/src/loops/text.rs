@@ -39,7 +39,7 @@ use super::{Access, Geometry, Layout, LoopBody, LoopNest, Role, Stride};
 use crate::body::{Body, write_insts};
 use crate::dtype::PrimType;
 use crate::error::Result;
-use crate::kernel::{OpBody, write_stmt};
+use crate::kernel::{KernelScatter, OpBody, write_stmt};
 use crate::reduction::Reduction;
 use crate::text::Line;
 use std::fmt::{self, Display, Formatter};
@@ -114,7 +114,16 @@ impl Display for LoopNest {
         match &self.body {
             LoopBody::Ops(body) => {
                 self.write_loops(f)?;
-                write_ops(f, "    ", body, self.stores())?;
+                match self.scatter {
+                    None => write_ops(f, "    ", body, self.stores())?,
+                    Some(KernelScatter { scatter, into }) => {
+                        let [updates, index] =
+                            [0, 1].map(|n| body.outputs.get(n).map_or(String::new(), |s| s.to_string()));
+                        let stmts = OpBody { outputs: Vec::new(), ..(**body).clone() };
+                        write_ops(f, "    ", &stmts, "")?;
+                        writeln!(f, "    scatter {} {updates} at {index} into in{into}", scatter.name())?;
+                    }
+                }
                 f.write_str("  }\n}")
             }
             LoopBody::Prims { body, hoisted: 0 } if self.reduce.is_some() => {

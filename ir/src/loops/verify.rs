@@ -15,8 +15,8 @@
 use super::{Access, Along, LoopBody, LoopNest, NestReduce, Role, Stride};
 use crate::body::{Body, Inst, InstKind};
 use crate::dtype::{DType, PrimType};
-use crate::error::Result;
-use crate::kernel::{OpBody, StmtKind, check_body, output_dtype};
+use crate::error::{Error, ErrorCode, Result};
+use crate::kernel::{KernelScatter, OpBody, StmtKind, check_body, output_dtype};
 use crate::problems::Problems;
 
 impl LoopNest {
@@ -32,11 +32,13 @@ impl LoopNest {
         if self.outputs.is_empty() {
             problems.note("a nest has at least one output".to_owned());
         }
-        for (n, _) in self.outputs.iter().enumerate().filter(|(_, access)| access.inner == Stride::Broadcast) {
+        let still = |access: &Access| access.inner == Stride::Broadcast && self.scatter.is_none();
+        for (n, _) in self.outputs.iter().enumerate().filter(|(_, access)| still(access)) {
             problems.note(format!("out{n} does not move along the innermost loop"));
         }
         let is_index = |access: &&Access| access.is_index();
-        if self.outputs.iter().any(|access| access.role != Role::Memory)
+        let role = if self.scatter.is_some() { Role::Rows } else { Role::Memory };
+        if self.outputs.iter().any(|access| access.role != role)
             || self.inputs.iter().filter(is_index).any(|access| access.dtype != DType::I64)
         {
             problems.note("indices are inputs of dtype i64".to_owned());
@@ -50,12 +52,27 @@ impl LoopNest {
         if let Some(reduce) = &self.reduce {
             self.check_reduce(reduce, &mut problems);
         }
+        if let Some(KernelScatter { scatter, into }) = self.scatter {
+            let of = self.inputs.get(into as usize).filter(|access| access.role == Role::Rows).map(|a| a.dtype);
+            let [Access { dtype, .. }] = self.outputs[..] else {
+                return problems
+                    .verdict("loop nest")
+                    .and(Err(Error::new(ErrorCode::Verify, "a scatter has one output")));
+            };
+            let ops = matches!(self.body, LoopBody::Ops(_));
+            if self.reduce.is_some() || of != Some(dtype) || !scatter.takes(dtype) || !ops {
+                problems.note(format!("scatter {} of {dtype} into in{into}", scatter.name()));
+            }
+        }
         match &self.body {
             LoopBody::Ops(body) => {
                 check_body(body, &mut problems);
                 let inputs: Vec<DType> = self.inputs.iter().map(|access| access.dtype).collect();
                 let outputs: Vec<Option<DType>> = self.outputs.iter().map(|access| Some(access.dtype)).collect();
-                let stored: Vec<Option<DType>> = (0..body.outputs.len()).map(|n| output_dtype(body, n)).collect();
+                let mut stored: Vec<Option<DType>> = (0..body.outputs.len()).map(|n| output_dtype(body, n)).collect();
+                if self.scatter.is_some() && stored.pop() != Some(Some(DType::I64)) {
+                    problems.note("a scatter's positions are no i64".to_owned());
+                }
                 same_types("inputs", &inputs, &body.inputs, &mut problems);
                 self.check_gathers(body, &mut problems);
                 same_types("literals", &self.literals, &body.literals, &mut problems);

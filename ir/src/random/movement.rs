@@ -3,7 +3,7 @@
 use super::graph::Builder;
 use crate::axes::Axes;
 use crate::dtype::DType;
-use crate::graph::{NodeKind, Value};
+use crate::graph::{NodeKind, Scatter, Value};
 use crate::op::Operands;
 use crate::shape::Shape;
 use crate::support::CastReason;
@@ -132,8 +132,26 @@ impl Builder<'_> {
             return;
         }
         let index = self.graph.add(NodeKind::Cast(CastReason::Explicit), &[index], &[(DType::I64.into(), of)]);
+        if self.rng.one_in(2) {
+            return self.scatter(x, index, &shape);
+        }
         let shape = self.graph.intern(&shape);
         self.graph.add(NodeKind::Gather, &[x, index], &[(ty, shape)]);
+    }
+
+    /// Elements of a value put into rows of another one.
+    fn scatter(&mut self, x: Value, index: Value, space: &Shape) {
+        let ValueType::Strong(dtype) = self.graph.ty(x) else { return };
+        let scatter = self.rng.pick(&Scatter::ALL);
+        let Some(updates) = self.operand() else { return };
+        let shape = self.graph.shape(updates).clone();
+        if !scatter.takes(dtype) || shape.broadcast(space).as_ref() != Some(space) {
+            return;
+        }
+        let of = self.graph.intern(&shape);
+        let updates = self.graph.add(NodeKind::Cast(CastReason::Explicit), &[updates], &[(dtype.into(), of)]);
+        let result = (dtype.into(), self.graph.shape_id(x));
+        self.graph.add(NodeKind::Scatter(scatter), &[x, index, updates], &[result]);
     }
 
     /// A value joined with others that differ from it along one axis at most.

@@ -12,7 +12,7 @@ mod text;
 
 pub use make::{
     broadcast_to, concat_shape, diagonal, expand_dims, flip, gathered, moveaxis, permute_dims, reshape,
-    resolve_reshape, sliding_window, squeeze, swapaxes,
+    resolve_reshape, scattered, sliding_window, squeeze, swapaxes,
 };
 pub use slice::{Slice, slice};
 

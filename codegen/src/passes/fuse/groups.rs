@@ -154,6 +154,7 @@ impl Groups {
                 }
                 NodeKind::Reduce(_)
                 | NodeKind::Scan(_)
+                | NodeKind::Scatter(_)
                 | NodeKind::Concat(..)
                 | NodeKind::View(_)
                 | NodeKind::Reshape => {
@@ -283,6 +284,7 @@ impl Groups {
                 | NodeKind::Scan(_)
                 | NodeKind::Reshape
                 | NodeKind::Gather
+                | NodeKind::Scatter(_)
                 | NodeKind::Concat(..)
                 | NodeKind::Call(_) => {
                     let again = fuse && self.recomputed(graph, operand, graph.shape(value));

@@ -13,9 +13,12 @@ mod regroup;
 
 use crate::passes::access::Accesses;
 use groups::{Group, Groups, Limits, NONE};
-use ndjit_ir::graph::{Graph, NodeKind, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Reads, Scalar, Statements, StmtKind};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SlotId, Value};
+use ndjit_ir::kernel::{
+    FusedKernel, KernelInput, KernelReduce, KernelScatter, OpBody, Part, Reads, Scalar, Statements, StmtKind,
+};
 use ndjit_ir::reduction::{Axes, Reduce, Scan};
+use ndjit_ir::view::scattered;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,8 +46,9 @@ pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, max_arrays: u
             kernels.push(fusing.build(fusing.elementwise(vec![output]), &mut needed));
         }
     }
-    // So are positions and numbers that rows are gathered of.
-    for id in graph.node_ids().filter(|&id| graph.node(id).kind == NodeKind::Gather) {
+    // So are positions and numbers that rows are gathered of, or put into.
+    let has_rows = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Gather | NodeKind::Scatter(_));
+    for id in graph.node_ids().filter(has_rows) {
         let rows = graph.operands(id)[0];
         let made = fusing.is_made(rows) || matches!(fusing.kind(accesses.in_memory(graph, rows)), NodeKind::Param(..));
         if accesses.in_memory(graph, rows) == rows && !made && copied.insert(rows) {
@@ -87,6 +91,8 @@ struct KernelPlan {
     stored: Vec<Value>,
     part: Option<Part>,
     reduce: Option<KernelReduce>,
+    /// How its roots are put into rows of a value.
+    scatter: Option<(Scatter, Value)>,
 }
 
 /// Primitives that may be computed both in a group of one node and in the kernel that stores values beside them.
@@ -117,7 +123,7 @@ impl Fusing<'_> {
 
     fn elementwise(&self, stored: Vec<Value>) -> KernelPlan {
         let (group, space) = (self.groups.group(stored[0]), self.graph.shape(stored[0]).clone());
-        KernelPlan { group, space, roots: stored.clone(), stored, part: None, reduce: None }
+        KernelPlan { group, space, roots: stored.clone(), stored, part: None, reduce: None, scatter: None }
     }
 
     /// The kernels of a group that nothing elementwise joins: one, or one for each array that is joined with others. Several
@@ -132,6 +138,7 @@ impl Fusing<'_> {
             stored: vec![value],
             part: None,
             reduce: None,
+            scatter: None,
         };
         match self.kind(value) {
             NodeKind::Reduce(Reduce { axes, .. }) => vec![self.reducing(axes, stored, needed)],
@@ -139,6 +146,7 @@ impl Fusing<'_> {
                 let reduce = Some(KernelReduce { axes: Axes::one(axis as usize), outputs: smallvec![reduction] });
                 vec![KernelPlan { reduce, ..plan(operands[0]) }]
             }
+            NodeKind::Scatter(scatter) => vec![self.scattering(scatter, value, needed)],
             NodeKind::Concat(axis, _) => {
                 let axis = axis as usize;
                 let mut start = 0;
@@ -151,6 +159,28 @@ impl Fusing<'_> {
                 plans
             }
             _ => vec![plan(operands[0])],
+        }
+    }
+
+    /// The kernel that puts values into rows of another one. They and their positions are computed in it where that is so of each that is
+    /// not loaded.
+    fn scattering(&self, scatter: Scatter, value: Value, needed: &[bool]) -> KernelPlan {
+        let [x, index, updates] = [0, 1, 2].map(|n| self.graph.operands(self.graph.producer(value))[n]);
+        // The verifier has seen that they fit.
+        let space = scattered(self.graph.shape(x), self.graph.shape(index)).unwrap_or_default();
+        let roots = vec![updates, index];
+        let made = roots.iter().filter(|&&root| self.groups.group(root) != NONE);
+        let computed = |root: Value| self.computing(root, needed).filter(|_| *self.graph.shape(root) == space);
+        let mut groups = made.map(|&root| computed(root));
+        let first = groups.next().flatten().filter(|first| groups.all(|group| group == Some(*first)));
+        KernelPlan {
+            group: first.unwrap_or(self.groups.group(value)),
+            space,
+            roots,
+            stored: vec![value],
+            part: None,
+            reduce: None,
+            scatter: Some((scatter, x)),
         }
     }
 
@@ -172,6 +202,7 @@ impl Fusing<'_> {
             roots,
             stored,
             part: None,
+            scatter: None,
         }
     }
 
@@ -191,7 +222,7 @@ impl Fusing<'_> {
     /// One kernel; notes in `needed` what it loads.
     fn build(&self, plan: KernelPlan, needed: &mut [bool]) -> FusedKernel {
         let Fusing { graph, groups, fuse, .. } = *self;
-        let KernelPlan { group, space, roots, stored, part, reduce } = plan;
+        let KernelPlan { group, space, roots, stored, part, reduce, scatter } = plan;
         // Values computed in this kernel, found from the last to the first.
         let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
         let mut computed: Vec<Value> = Vec::new();
@@ -234,15 +265,25 @@ impl Fusing<'_> {
             let scalar = builder.scalar(value);
             builder.body.outputs.push(scalar);
         }
+        let scatter = scatter.map(|(scatter, x)| {
+            needed[self.accesses.in_memory(graph, x).index()] = true;
+            KernelScatter { scatter, into: builder.rows(x) }
+        });
         let KernelBuilder { inputs, literals, body, statements, .. } = builder;
-        FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored, part, reduce, statements }
+        let body = Arc::new(body);
+        FusedKernel { shape: space, inputs, literals, body, outputs: stored, part, reduce, scatter, statements }
     }
 }
 
 /// Whether a node has a group of its own.
 fn is_alone(kind: NodeKind) -> bool {
     match kind {
-        NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Concat(..) | NodeKind::View(_) | NodeKind::Reshape => true,
+        NodeKind::Reduce(_)
+        | NodeKind::Scan(_)
+        | NodeKind::Scatter(_)
+        | NodeKind::Concat(..)
+        | NodeKind::View(_)
+        | NodeKind::Reshape => true,
         NodeKind::Param(..)
         | NodeKind::Literal(_)
         | NodeKind::Op(..)
@@ -285,6 +326,7 @@ impl KernelBuilder<'_> {
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
+            | NodeKind::Scatter(_)
             | NodeKind::Concat(..)
             | NodeKind::Call(_) => {
                 unreachable!("only ops, casts and gathers belong to groups")
@@ -312,6 +354,7 @@ impl KernelBuilder<'_> {
             | NodeKind::View(_)
             | NodeKind::Reshape
             | NodeKind::Gather
+            | NodeKind::Scatter(_)
             | NodeKind::Concat(..)
             | NodeKind::Call(_) => StmtKind::Load(self.input(value, Reads::Elements, dtype)),
         };

@@ -51,7 +51,7 @@ impl Groups {
         for id in graph.node_ids() {
             let reader = self.group(graph.node(id).first());
             for (n, &operand) in graph.operands(id).iter().enumerate() {
-                let rows = n == 0 && graph.node(id).kind == NodeKind::Gather;
+                let rows = n == 0 && matches!(graph.node(id).kind, NodeKind::Gather | NodeKind::Scatter(_));
                 let (read, reader) = match accesses.view(operand) {
                     // What is seen through a view is stored, and so is what rows are gathered of.
                     Some(_) => (self.group(accesses.base(operand)), SEVERAL),

@@ -107,6 +107,7 @@ pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'stat
     let legal = |nest: &LoopNest| legalize(expand(nest)?, &features.target());
     Ok(match split(nest)? {
         Split::Whole => vec![(None, legal(nest)?)],
+        Split::Scatter(values) => vec![(Some("values"), legal(&values.nest)?)],
         Split::Reduce(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.combine.nest)?)],
         Split::Scan(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.carry.nest)?)],
     })
@@ -274,7 +275,9 @@ impl<'a> Module<'a> {
         let combining = match split(self.nest)? {
             Split::Reduce(parts) => parts.combine.nest,
             Split::Scan(parts) => parts.carry.nest,
-            Split::Whole => return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing")),
+            Split::Whole | Split::Scatter(_) => {
+                return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing"));
+            }
         };
         let body = expanded(&combining, &features)?;
         let count = self.words().len();
