@@ -11,7 +11,7 @@ mod slice;
 mod text;
 
 pub use make::{
-    broadcast_to, concat_shape, diagonal, expand_dims, flip, gathered, moveaxis, permute_dims, reshape,
+    broadcast_to, concat_shape, diagonal, expand_dims, flip, gathered, moveaxis, permute_dims, placed, reshape,
     resolve_reshape, scattered, sliding_window, squeeze, swapaxes,
 };
 pub use slice::{Slice, slice};
