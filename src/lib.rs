@@ -89,7 +89,7 @@ pub use expr::Expr;
 pub use functions::*;
 pub use host::{Host, host};
 #[doc(inline)]
-pub use indexing::{At, take, take_along_axis};
+pub use indexing::{At, Side, searchsorted, take, take_along_axis};
 #[doc(inline)]
 pub use inspect::StageDiff;
 #[doc(inline)]

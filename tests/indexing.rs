@@ -1,6 +1,6 @@
 //! Indexing by arrays of positions: values that NumPy gives, and the rules for positions that an axis does not have.
 
-use ndjit::{Array, DType, ErrorCode, Expr, arange, jit, take, take_along_axis};
+use ndjit::{Array, DType, ErrorCode, Expr, Side, arange, jit, searchsorted, take, take_along_axis};
 
 fn x() -> Array {
     arange(24).reshape([2, 3, 4])
@@ -114,6 +114,37 @@ fn puts_as_numpy_does() {
 }
 
 #[test]
+fn masks_say_where_to_put() {
+    let x = arange(6).reshape([3, 2]);
+    let odd = (&x % 2).eq(1);
+    assert_eq!(x.at(&odd).set(9).to_vec::<i32>().unwrap(), [0, 9, 2, 9, 4, 9]);
+    assert_eq!(x.at(Array::from([true, false, true])).add(10).to_vec::<i32>().unwrap(), [10, 11, 2, 3, 14, 15]);
+    let clipped = jit(|x: Expr| x.at(x.gt(3)).set(3));
+    assert_eq!(clipped(&x).to_vec::<i32>().unwrap(), [0, 1, 2, 3, 3, 3]);
+    assert_eq!(x.at(&odd).get().eval().unwrap_err().code(), ErrorCode::DType);
+    assert_eq!(x.at(Array::from([true, false])).set(1).eval().unwrap_err().code(), ErrorCode::Shape);
+}
+
+#[test]
+fn searches_as_numpy_does() {
+    // np.searchsorted([1, 2, 2, 3, nan], [0, 1, 2, 2.5, 3, 4, nan], side)
+    let x = Array::from([1.0f32, 2.0, 2.0, 3.0, f32::NAN]);
+    let v = Array::from([0.0f32, 1.0, 2.0, 2.5, 3.0, 4.0, f32::NAN]);
+    assert_eq!(searchsorted(&x, &v, Side::Left).to_vec::<i64>().unwrap(), [0, 0, 1, 3, 3, 4, 4]);
+    assert_eq!(searchsorted(&x, &v, Side::Right).to_vec::<i64>().unwrap(), [0, 1, 3, 3, 4, 4, 5]);
+    for n in 0..70 {
+        let x = arange(n) * 2;
+        let v = (arange(150) - 3).reshape([3, 50]);
+        let left: Vec<i64> = (-3..147).map(|v: i64| ((v + 1) / 2).clamp(0, n as i64)).collect();
+        let found = searchsorted(&x, &v, Side::Left);
+        assert_eq!((found.shape().extents(), found.to_vec::<i64>().unwrap()), (&[3, 50][..], left), "{n}");
+    }
+    let f = jit(|x: Expr, v: Expr| searchsorted(x, v, Side::Right));
+    ndjit::assert_kernels!(f, (&x, &v), 1);
+    assert_eq!(searchsorted(x.reshape([1, -1]), 1, Side::Left).eval().unwrap_err().code(), ErrorCode::Shape);
+}
+
+#[test]
 fn what_is_put_nowhere_is_left_out_when_traced_and_an_error_of_arrays() {
     let put = jit(|x: Expr, i: Expr, y: Expr| x.at(i).set(y));
     let x = arange(3);
@@ -137,13 +168,13 @@ fn what_is_put_nowhere_is_left_out_when_traced_and_an_error_of_arrays() {
 #[test]
 fn what_is_put_takes_the_memory_of_what_dies() {
     let put = jit(|x: Expr, i: Expr| x.at(i).add(1));
-    let (mut x, i) = (ndjit::zeros([1000]).eval().unwrap(), Array::from([3, 3, 999]));
+    let (mut x, i): (Array, Array) = (ndjit::zeros(1000), Array::from([3, 3, 999]));
     for _ in 0..3 {
         x = put.call((x.donate(), &i)).unwrap();
     }
     assert_eq!(x.slice(3).item::<f32>().unwrap(), 6.0);
     let stats = put.stats();
-    assert_eq!((stats.donated, stats.taken), (3, 3), "{stats:?}");
+    assert_eq!((stats.donated, stats.donations_taken), (3, 3), "{stats:?}");
     // Of an array that lives on, the elements stay.
     let y = put(&x, &i);
     assert_eq!((x.slice(3).item::<f32>().unwrap(), y.slice(3).item::<f32>().unwrap()), (6.0, 8.0));
@@ -155,7 +186,7 @@ fn what_is_put_takes_the_memory_of_what_dies() {
 #[test]
 fn many_are_put_the_same_for_any_number_of_threads() {
     let n = 200_000;
-    let x = ndjit::zeros([1000]);
+    let x = ndjit::zeros(1000);
     let i = (arange(n) * 7919) % 1000;
     let y = ndjit::cast(arange(n), DType::F32) * 0.37f32;
     let once = jit(|x: Expr, i: Expr, y: Expr| x.at(i).add(y)).threads(1)(&x, &i, &y).to_vec::<f32>().unwrap();

@@ -200,7 +200,45 @@ impl<R: Computed> At<R> {
         R::compute(Op::Where, &[found.inside, gathered.operand(), number.operand()], self.place)
     }
 
+    /// Where a mask says so the array with the others, elsewhere as it is.
+    fn masked(self, what: &'static str, scatter: Scatter, mask: AnyOperand, updates: AnyOperand) -> Result<R> {
+        let (_, dtype, shape) = self.x.describe(what)?;
+        let (_, _, of) = mask.describe(what)?;
+        let behind = shape.rank().checked_sub(of.rank()).ok_or_else(|| {
+            Error::new(ErrorCode::Shape, format!("{what}: a mask of shape {of} for an array of shape {shape}"))
+                .help("a mask has the array's first axes")
+        })?;
+        let behind: Vec<isize> = (0..behind).map(|n| (of.rank() + n) as isize).collect();
+        let mask: R = seen(what, mask, self.place, |shape| view::expand_dims(shape, &behind));
+        let updates = self.cast(updates, dtype);
+        let put = match scatter.combine() {
+            None => updates,
+            Some(op) => self.compute(op, &[&self.x, &updates]),
+        };
+        let (of, mask) = (put.describe(what)?.2, mask.operand());
+        if let Some(wrong) =
+            [of, mask.describe(what)?.2].iter().find(|of| of.broadcast(&shape).as_ref() != Some(&shape))
+        {
+            return Err(Error::new(ErrorCode::Shape, format!("{what}: {wrong} does not broadcast to {shape}")));
+        }
+        Ok(R::compute(Op::Where, &[mask, put, self.x.clone()], self.place).part_of(what, self.place))
+    }
+
+    /// What is put in the dtype of the array; a number takes that by itself.
+    fn cast(&self, updates: AnyOperand, dtype: DType) -> AnyOperand {
+        match &updates {
+            AnyOperand::Scalar(number) if number.is_weak() => updates,
+            _ => R::convert(&updates, dtype, self.place).operand(),
+        }
+    }
+
     fn put(self, what: &'static str, scatter: Scatter, updates: AnyOperand) -> R {
+        if let [mask] = &self.indices[..]
+            && mask.describe(what).is_ok_and(|(_, dtype, _)| dtype == DType::Bool)
+        {
+            let (mask, place) = (mask.clone(), self.place);
+            return self.masked(what, scatter, mask, updates).unwrap_or_else(|error| R::failed(error.at(place)));
+        }
         let found = match self.found(what, true) {
             Ok(found) => found,
             Err(error) => return self.failed(error),
@@ -214,10 +252,7 @@ impl<R: Computed> At<R> {
         // What is not there has a position that no row has.
         let nowhere = AnyOperand::Scalar(Scalar((-1i64).into(), None));
         let index = self.compute(Op::Where, &[&found.inside, &found.index, &nowhere]);
-        let updates = match &updates {
-            AnyOperand::Scalar(number) if number.is_weak() => updates,
-            _ => R::convert(&updates, found.dtype, place).operand(),
-        };
+        let updates = self.cast(updates, found.dtype);
         let of = |shapes: &[&Shape]| {
             let wrong = |what: String| Error::new(ErrorCode::Shape, what);
             let space = scattered(shapes[0], shapes[1]).map_err(wrong)?;
@@ -248,7 +283,9 @@ macro_rules! puts {
                 - What is put is cast to the dtype of the array and broadcasts to the shape of what [`get`](At::get) gives. It is put one \
                 element after the other in row-major order, so that it is defined, and the same for any number of threads, what becomes of a \
                 position that is there twice.\n\
-                - In a traced function what has a position that is not there is left out.\n\n\
+                - In a traced function what has a position that is not there is left out.\n\
+                - A mask of truth values may stand for positions: it has the first axes of the array, and what is put broadcasts to the \
+                array's shape.\n\n\
                 # Errors\nPoisoned as [`get`](At::get); with `Shape` if what is put does not broadcast; with `DType` for dtypes that \
                 have no such operation; with `Literal` for a number that does not fit.")]
             #[doc(alias = "scatter")]

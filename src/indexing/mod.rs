@@ -16,9 +16,11 @@
 
 mod at;
 mod positions;
+mod search;
 mod take;
 
 pub use at::{ArrayIndices, At, Indices};
+pub use search::{Side, searchsorted};
 pub use take::{take, take_along_axis};
 
 use crate::manipulation::{Move, Movement};

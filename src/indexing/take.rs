@@ -128,12 +128,28 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
 /// Taking: each is documented where it stands alone.
 impl Expr {
     /// [`take`](fn@crate::take) as a method.
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    ///
+    /// let f = jit(|x: Expr, i: Expr| x.take(i, 0));
+    /// assert_eq!(f(&Array::from([5, 6]), &Array::from([1, 1])).to_vec::<i32>()?, [6, 6]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn take(self, indices: impl Operand, axis: isize) -> Expr {
         take(self, indices, axis)
     }
 
     /// [`take_along_axis`](fn@crate::take_along_axis) as a method.
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    ///
+    /// let f = jit(|x: Expr, i: Expr| x.take_along_axis(i, 0));
+    /// assert_eq!(f(&Array::from([5, 6]), &Array::from([1, 1])).to_vec::<i32>()?, [6, 6]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn take_along_axis(self, indices: impl Operand, axis: isize) -> Expr {
         take_along_axis(self, indices, axis)
@@ -143,12 +159,27 @@ impl Expr {
 /// Taking: each is documented where it stands alone.
 impl Array {
     /// [`take`](fn@crate::take) as a method.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// assert_eq!(Array::from([5, 6]).take(Array::from([1, 1]), 0).to_vec::<i32>()?, [6, 6]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn take(&self, indices: impl ArrayOperand, axis: isize) -> Array {
         take(self, indices, axis)
     }
 
     /// [`take_along_axis`](fn@crate::take_along_axis) as a method.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let i = Array::from([1, 0]);
+    /// assert_eq!(Array::from([5, 6]).take_along_axis(&i, 0).to_vec::<i32>()?, [6, 5]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn take_along_axis(&self, indices: impl ArrayOperand, axis: isize) -> Array {
         take_along_axis(self, indices, axis)
