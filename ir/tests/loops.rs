@@ -47,6 +47,7 @@ fn kernel() -> FusedKernel {
         reduce: None,
         statements: Default::default(),
         scatter: None,
+        control: None,
     }
 }
 
@@ -59,6 +60,7 @@ fn nest() -> LoopNest {
         body: LoopBody::Ops(body().into()),
         reduce: None,
         scatter: None,
+        control: None,
     }
 }
 
@@ -157,6 +159,7 @@ fn nests_of_rank_one_and_complex_operands_print() {
         body: LoopBody::Prims { body, hoisted: 0 },
         reduce: None,
         scatter: None,
+        control: None,
     };
     nest.verify().unwrap();
     assert_snapshot!(nest, @r#"

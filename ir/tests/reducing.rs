@@ -44,6 +44,7 @@ fn kernel() -> FusedKernel {
         }),
         statements: Default::default(),
         scatter: None,
+        control: None,
     }
 }
 
@@ -57,6 +58,7 @@ fn nest(reductions: &[Reduction], loops: usize, along: Along) -> LoopNest {
         body: LoopBody::Ops(squares(reductions.len()).into()),
         reduce: Some(NestReduce { loops, outputs: reductions.iter().copied().collect(), along }),
         scatter: None,
+        control: None,
     }
 }
 
