@@ -56,6 +56,7 @@ pub mod npy;
 pub mod operand;
 pub mod operators;
 pub mod queries;
+pub mod random;
 pub mod reductions;
 mod report;
 pub mod scans;
@@ -141,6 +142,11 @@ struct Promotion;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/traps.md")]
 struct Traps;
+
+/// The page's example.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/random.md")]
+struct Random;
 
 /// The page's example.
 #[cfg(doctest)]

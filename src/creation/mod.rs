@@ -457,6 +457,11 @@ impl Typed {
         self.0
     }
 
+    /// The dtype asked for, of the width that the policy takes.
+    pub(crate) fn asked_width(self) -> Option<DType> {
+        self.0.map(|dtype| config::policy().width(dtype))
+    }
+
     /// The dtype asked for, or the default.
     fn or_default(self) -> Type {
         let asked = self.0.is_some();
