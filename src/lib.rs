@@ -13,7 +13,7 @@
 //!
 //! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions]
 //!   and methods; see [`operators`] for what each operator means.
-//! - Arrays of several axes: [`creation`], [`manipulation`], [`reductions`], [`scans`], [`neighbours`]. `docs/arrays.md` shows them with what
+//! - Arrays of several axes: [`creation`], [`manipulation`], [`reductions`], [`scans`], [`contractions`], [`neighbours`]. `docs/arrays.md` shows them with what
 //!   they print.
 //! - [`jit`](fn@jit) makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
 //! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
@@ -34,6 +34,7 @@ pub mod array;
 pub mod assertions;
 pub mod compound;
 mod config;
+pub mod contractions;
 pub mod creation;
 pub mod debug;
 pub mod dynamic;
@@ -73,6 +74,8 @@ pub use config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
     with_defaults, with_policy,
 };
+#[doc(inline)]
+pub use contractions::{einsum, kron, matmul, outer, tensordot, trace, vecdot};
 #[doc(inline)]
 pub use creation::{
     Indexing, arange, asarray, dtype, empty, eye, from_fn, full, full_like, linspace, logspace, meshgrid, ones,
