@@ -79,7 +79,7 @@ impl Words {
             self.bytes[usize::from(byte)] += 1;
         }
         self.pairs[word as usize & 0xffff] += 1;
-        if let Some(last) = self.last.filter(|_| self.count % 2 == 0) {
+        if let Some(last) = self.last.filter(|_| self.count.is_multiple_of(2)) {
             self.weights[(last.count_ones() * 33 + word.count_ones()) as usize] += 1;
         }
         self.last = Some(word);
