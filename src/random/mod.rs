@@ -292,7 +292,7 @@ impl Typed {
     /// ```
     /// use ndjit::{DType, dtype, random};
     ///
-    /// let x = dtype(DType::I64).randint(&random::key(0), 4, 0..1 << 40);
+    /// let x = dtype(DType::I64).randint(&random::key(0), 4, 0..1i64 << 40);
     /// assert_eq!(x.dtype(), DType::I64);
     /// ```
     #[track_caller]
