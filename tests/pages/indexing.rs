@@ -57,14 +57,15 @@ fn searching() -> Result<()> {
 }
 
 fn looping() -> Result<()> {
-    use ndjit::{Array, Expr, cond, fori_loop, jit, scan, sum, while_loop};
+    use ndjit::{Array, Expr, cond, fori_loop, jit, ones_like, scan, sum, while_loop, zeros_like};
 
     // Newton's method until it stands still.
-    let root = jit(|a: Expr| while_loop((a, a * 0), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x)).0);
+    let root =
+        jit(|a: Expr| while_loop((a, zeros_like(a)), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x)).0);
     println!("{}", root(&Array::from([2.0f64]).slice(0)));
 
     // A number of steps that is an argument.
-    let power = jit(|x: Expr, n: Expr| fori_loop(0, n, x * 0 + 1, |_, y| y * x));
+    let power = jit(|x: Expr, n: Expr| fori_loop(0, n, ones_like(x), |_, y| y * x));
     println!("{} {}", power(&Array::from([2, 3]), &Array::from(3)), power(&Array::from([2, 3]), &Array::from(10)));
 
     // Each step gives the next state, and what is stacked.

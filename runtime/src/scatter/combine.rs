@@ -108,9 +108,9 @@ fn maximum(a: f64, b: f64) -> f64 {
 
 /// The one of two complex numbers that comes first, by real, then imaginary part; the one that has a NaN, if one alone has; part by part where
 /// neither is before the other.
-fn extreme<T: PartialEq + Copy>(a: [T; 2], b: [T; 2], before: fn(&T, &T) -> bool, part: impl Fn(T, T) -> T) -> [T; 2] {
-    // NaN alone is not itself.
-    let nan = |z: [T; 2]| z.iter().any(|part| *part != *part);
+fn extreme<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2], before: fn(&T, &T) -> bool, part: impl Fn(T, T) -> T) -> [T; 2] {
+    // NaN alone is in no order with itself.
+    let nan = |z: [T; 2]| z.iter().any(|part| part.partial_cmp(part).is_none());
     let first = |a: [T; 2], b: [T; 2]| before(&a[0], &b[0]) || a[0] == b[0] && before(&a[1], &b[1]);
     if first(a, b) && !nan(b) || nan(a) && !nan(b) {
         a
