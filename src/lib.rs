@@ -44,6 +44,7 @@ pub mod functions;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod host;
+pub mod indexing;
 mod infer;
 pub mod inspect;
 pub mod integers;
@@ -88,6 +89,8 @@ pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
 pub use host::{Host, host};
+#[doc(inline)]
+pub use indexing::{At, Side, searchsorted, take, take_along_axis};
 #[doc(inline)]
 pub use inspect::StageDiff;
 #[doc(inline)]

@@ -43,6 +43,7 @@ fn kernel() -> FusedKernel {
             outputs: [Reduction::Sum, Reduction::Max].into_iter().collect(),
         }),
         statements: Default::default(),
+        scatter: None,
     }
 }
 
@@ -55,6 +56,7 @@ fn nest(reductions: &[Reduction], loops: usize, along: Along) -> LoopNest {
         outputs: vec![Access::memory(DType::F32, Stride::Contiguous); reductions.len()],
         body: LoopBody::Ops(squares(reductions.len()).into()),
         reduce: Some(NestReduce { loops, outputs: reductions.iter().copied().collect(), along }),
+        scatter: None,
     }
 }
 

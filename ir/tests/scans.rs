@@ -61,6 +61,7 @@ fn kernel(reduction: Reduction) -> FusedKernel {
         part: None,
         reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect() }),
         statements: Default::default(),
+        scatter: None,
     }
 }
 
@@ -79,6 +80,7 @@ fn nest(reduction: Reduction, along: Along, inner: Stride) -> LoopNest {
         outputs: vec![Access::memory(DType::F32, inner)],
         body: LoopBody::Ops(itself().into()),
         reduce: Some(NestReduce { loops: 1, outputs: [reduction].into_iter().collect(), along }),
+        scatter: None,
     }
 }
 

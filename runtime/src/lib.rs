@@ -29,6 +29,7 @@ pub mod pod;
 pub mod pool;
 mod reduce;
 mod scan;
+mod scatter;
 mod scratch;
 mod shelf;
 pub mod spans;

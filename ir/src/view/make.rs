@@ -293,6 +293,29 @@ pub fn concat_shape(shapes: &[&Shape], axis: usize) -> std::result::Result<Shape
     Ok(Shape::from(extents))
 }
 
+/// The shape of the rows of `x` at the positions `index`: what remains of the shape of `x` without its first axis, broadcast with that of
+/// `index`.
+///
+/// # Errors
+/// What does not fit, in words.
+pub fn gathered(x: &Shape, index: &Shape) -> std::result::Result<Shape, String> {
+    let shape = scattered(x, index)?;
+    if x.extents().first() == Some(&0) && shape.size() != Ok(0) {
+        return Err(format!("{shape} elements of an array without rows"));
+    }
+    Ok(shape)
+}
+
+/// The same, whether there are rows or none.
+///
+/// # Errors
+/// What does not fit, in words.
+pub fn scattered(x: &Shape, index: &Shape) -> std::result::Result<Shape, String> {
+    let Some((_, rest)) = x.extents().split_first() else { return Err("a scalar has no rows".to_owned()) };
+    let rest = Shape::from(rest);
+    rest.broadcast(index).ok_or_else(|| format!("rows of shape {rest} and positions {index} do not broadcast"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
