@@ -58,5 +58,10 @@ rows! { g f x;
     "jax.nn.softmax(x)" => { let e = exp(&x - x.max(keepdims(-1))); &e / e.sum(keepdims(-1)) }, "one kernel in `jit`", "Array(f32[3])";
     "jax.lax.fori_loop(0, 3, lambda i, x: g(x), x)" => (0..3).fold(x.clone(), |x, _| f(&x)), "a loop of Rust; in `jit` it is written out", "Array(f32[3])";
     "jax.lax.select_n(i, x, y)" => select_n(Array::from([0, 1, 0]), [&x, &x]), "", "Array(f32[3])";
+    "jax.random.key(0)" => random::key(0), "one `u64`", "Array(u64[])";
+    "jax.random.split(key, 2)" => random::split::<_, 2>(random::key(0)), "or `let [a, b] = …`", "[Array(u64[]), Array(u64[])]";
+    "jax.random.uniform(key, (3,))" => random::uniform(random::key(0), 3, 0.0..1.0), "the same bits", "Array(f32[3])";
+    "jax.random.normal(key, (3,), 'f8')" => dtype(DType::F64).normal(random::key(0), 3), "", "Array(f64[3])";
+    "jax.random.randint(key, (3,), 1, 7)" => random::randint(random::key(0), 3, 1..7), "the same bits", "Array(i32[3])";
     "jax.device_put(x, jax.devices()[0])" => x.on(Device::CPU), "", "Array(f32[3])";
 }
