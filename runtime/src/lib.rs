@@ -8,6 +8,7 @@ mod block;
 pub mod buffer;
 pub mod cache;
 pub mod code;
+mod control;
 mod cost;
 pub mod devices;
 pub mod element;
