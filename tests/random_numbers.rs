@@ -277,3 +277,37 @@ fn empty_shapes_have_no_numbers() {
     assert!(random::normal(random::key(0), [0, 3]).to_vec::<f32>().unwrap().is_empty());
     assert_eq!(random::keys(random::key(0), 0).shape().extents(), [0]);
 }
+
+/// With a device: lavapipe is enough.
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_has_the_same_bits() {
+    use ndjit::{Device, Fallback, with_fallback};
+
+    if let Err(error) = ndjit_runtime::gpu::opened(0) {
+        println!("SKIPPED, no device: {error}");
+        assert_eq!(error.code(), ErrorCode::Device);
+        return;
+    }
+    let gpu = Device::gpu();
+    let draws = |key: Expr| {
+        let [a, b] = random::split(key);
+        vec![
+            random::bits(a, [5, 70]),
+            random::uniform(b, 300, -1.0..2.0),
+            random::normal(a, 300),
+            random::randint(b, 300, 1..7),
+            random::bernoulli(a, 300, 0.3),
+            random::keys(key, 5),
+        ]
+    };
+    let key = random::key(77);
+    let expected: Vec<Vec<u64>> = jit(draws)(&key).iter().map(patterns).collect();
+    let there = jit(draws).on(gpu).fallback(Fallback::Emulate).call((&key,)).unwrap();
+    let got: Vec<Vec<u64>> = there.iter().map(|x| patterns(&x.on(Device::CPU))).collect();
+    assert_eq!(got, expected);
+    // Positions are computed where the key is.
+    let lazy = with_fallback(Fallback::Emulate, || random::uniform(key.on(gpu), 100, 0..1));
+    assert_eq!((lazy.error(), lazy.device()), (None, gpu));
+    assert_eq!(patterns(&lazy.on(Device::CPU)), patterns(&random::uniform(&key, 100, 0..1)));
+}
