@@ -3,14 +3,14 @@
 
 use ndjit::{
     Array, DType, Expr, Stage, VectorWidth, arange, argmax, argmin, concat, flip, from_fn, jit, random, rotate_left,
-    step, strong,
+    step, strong, zeros_like,
 };
 
 /// Values of positions in every arrangement, and what combines them.
 fn arranged(x: Expr, rows: usize, columns: usize) -> Vec<Expr> {
     let grid = || from_fn([rows, columns], |[row, column]| row * 1000 + column);
     let (row, column) = (arange(rows).reshape([rows, 1]), arange(columns));
-    let table = x * 0 + grid();
+    let table = zeros_like(x) + grid();
     vec![
         x + grid(),
         x * &row - &column,

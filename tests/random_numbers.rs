@@ -106,6 +106,13 @@ fn the_numbers_are_those_of_jax() {
             near += 1;
         }
     }
+    for case in list(&goldens, "cases").iter().filter(|case| case["function"] == "permutation") {
+        let n = numbers(case, "shape")[0] as usize;
+        let key = random::key(number(case, "key"));
+        assert_eq!(patterns(&random::permutation(&key, n)), numbers(case, "bits"), "{n} of key {}", case["key"]);
+        let shuffled = random::shuffle(&key, &(arange(n) * 3), 0);
+        assert_eq!(patterns(&shuffled), patterns(&(random::permutation(&key, n) * 3)));
+    }
     println!("{equal} numbers equal, {near} near");
     assert!(equal > 2_000 && near > 800, "{equal} {near}");
 }
@@ -270,6 +277,28 @@ fn what_is_refused_is_refused_by_name() {
     assert_eq!(code(random::normal(&key, [1 << 40, 1 << 40]), "normal:"), ErrorCode::Size);
     let poisoned = jit(|key: Expr| dtype(DType::I32).normal(key, 3)).call((&key,)).unwrap_err();
     assert!(poisoned.headline().starts_with("normal: i32"), "{poisoned}");
+}
+
+#[test]
+fn parts_are_drawn_and_shuffled() {
+    let (key, x) = (random::key(4), Array::from_rows(&[[1, 2, 3], [4, 5, 6]]));
+    let drawn = random::choice(&key, &x, [5]);
+    let positions = random::randint(&key, [5], 0..2);
+    assert_eq!(patterns(&drawn), patterns(&ndjit::take(&x, &positions, 0)));
+    let traced = jit(|key: Expr, x: Expr| random::choice(key, x, [5]));
+    assert_eq!(patterns(&traced(&key, &x)), patterns(&drawn));
+    let columns = random::shuffle(&key, &x, -1);
+    assert_eq!(patterns(&columns.sum(0)), patterns(&ndjit::take(x.sum(0), random::permutation(&key, 3), 0)));
+    for refused in [
+        random::shuffle(&key, &x, 2),
+        random::permutation(&Array::from([0.5f32]), 3),
+        random::choice(&key, Array::from(1), 3),
+        random::choice(&key, ndjit::zeros([0, 2]), 3),
+    ] {
+        let error = refused.error().expect("an error");
+        let names = ["shuffle:", "permutation:", "choice:"];
+        assert!(names.iter().any(|name| error.headline().starts_with(name)) && error.place().is_some(), "{error}");
+    }
 }
 
 #[test]
