@@ -8,6 +8,7 @@ use crate::devices::KernelCode;
 use crate::interpret;
 use crate::reduce::Reducer;
 use crate::scan::Scanner;
+use crate::sort::Sorter;
 use crate::threads::Threads;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::Signature;
@@ -51,7 +52,7 @@ enum Code {
     Composed(Box<dyn Composed>),
 }
 
-/// Kernels and who calls them: what a nest that reduces or scans becomes.
+/// Kernels and who calls them: what a nest that reduces, scans or sorts becomes.
 pub(crate) trait Composed: Send + Sync {
     /// The kernels that no other nest has.
     fn own(&self) -> SmallVec<[&Kernel; 2]>;
@@ -121,6 +122,7 @@ impl Kernel {
             Split::Whole => return Kernel::part(nest, options, Form::Plain),
             Split::Reduce(parts) => Box::new(Reducer::new(nest, &parts, options)?),
             Split::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
+            Split::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
         };
         let cost = composed.cost();
         let code = Code::Composed(composed);

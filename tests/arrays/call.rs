@@ -28,6 +28,11 @@ pub struct Case {
     n: usize,
     /// At which ends further operands stand.
     ends: Vec<String>,
+    /// Whether a sort goes from the largest element on.
+    descending: bool,
+    /// Of a quantile: which, and between two elements which.
+    q: f64,
+    method: Interpolation,
 }
 
 /// What neighbours are apart in trapezoids.
@@ -65,6 +70,15 @@ impl Case {
                 .flatten()
                 .map(|end| end.as_str().expect("an end").into())
                 .collect(),
+            descending: row["descending"] == true,
+            q: row["q"].as_f64().unwrap_or(0.5),
+            method: match row["method"].as_str() {
+                Some("lower") => Interpolation::Lower,
+                Some("higher") => Interpolation::Higher,
+                Some("midpoint") => Interpolation::Midpoint,
+                Some("nearest") => Interpolation::Nearest,
+                _ => Interpolation::Linear,
+            },
         };
         all_dtypes.into_iter().map(of).collect()
     }
@@ -115,9 +129,16 @@ impl Case {
             "triu" => triu(x, int(0)),
             "broadcast_arrays" => return broadcast_arrays(all()),
             "unstack" => return unstack(x, int(0)).unwrap_or_else(|e| panic!("{e}")),
+            "sort" => sort(x, self.sorting()),
+            "argsort" => argsort(x, self.sorting()),
             "cumulative_sum" | "cumulative_prod" | "cummax" | "cummin" | "diff" | "trapezoid" => self.scanned(xs),
             _ => self.reduced(x),
         }]
+    }
+
+    fn sorting(&self) -> Sorting {
+        let axis = self.axes.as_ref().expect("an axis")[0];
+        if self.descending { descending(axis) } else { axis.sorting() }
     }
 
     fn scanned<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
@@ -154,6 +175,12 @@ impl Case {
         if self.function == "vector_norm" {
             return vector_norm(x, self.order, axes);
         }
+        match (self.function.as_str(), self.method) {
+            ("median", _) => return median(x, axes),
+            ("quantile", Interpolation::Linear) => return quantile(x, self.q, axes),
+            ("quantile", method) => return method.quantile(x, self.q, axes),
+            _ => {}
+        }
         macro_rules! table {
             ($($name:ident)*; $($typed:ident)*; $($corrected:ident)*) => {
                 match (self.function.as_str(), self.asked, self.correction) {
@@ -180,7 +207,8 @@ impl std::fmt::Display for Case {
         match &arguments[..] {
             [] => {
                 write!(f, " axes {axes:?} keepdims {keepdims} dtype {asked:?} correction {correction:?}")?;
-                write!(f, " order {} initial {} n {}", self.order, self.initial, self.n)
+                write!(f, " order {} initial {} n {}", self.order, self.initial, self.n)?;
+                write!(f, " descending {} q {} {:?}", self.descending, self.q, self.method)
             }
             arguments => write!(f, " {arguments:?}"),
         }

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! One that makes a part of a value says which: `out0 = t2 -> %4 from 3 along axis 0`. One that reduces begins `kernel [8, 3] reduces axes [1] {`,
-//! and says how: `out0 = sum t2 -> %4`; one that scans begins `kernel [8, 3] scans axes [1] {`.
+//! and says how: `out0 = sum t2 -> %4`; one that scans begins `kernel [8, 3] scans axes [1] {`, one that sorts `kernel [8, 3] sorts axes [1] {`.
 
 use super::{FusedKernel, OpBody, Part, StmtKind};
 use crate::dtype::DType;
@@ -22,7 +22,7 @@ impl Display for FusedKernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "kernel {}", self.shape)?;
         if let Some(reduce) = &self.reduce {
-            write!(f, " {} axes {}", if reduce.scans() { "scans" } else { "reduces" }, reduce.axes)?;
+            write!(f, " {} axes {}", reduce.verb(), reduce.axes)?;
         }
         f.write_str(" {\n")?;
         for (n, input) in self.inputs.iter().enumerate() {

@@ -28,6 +28,7 @@
 //! ```
 //!
 //! One that scans has no vectors along the loop that it scans. It says `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`.
+//! One that sorts says `for i0 sort i1`; its inside is ops, and the outputs of `argsort` are `i32` or `i64` whatever is sorted.
 //!
 //! An input `i64 index` has no memory: its elements are positions.
 //!
@@ -156,6 +157,7 @@ impl LoopNest {
     pub(super) fn stores(&self) -> &'static str {
         match &self.reduce {
             None => "store",
+            Some(reduce) if reduce.sorts() => "sort",
             Some(reduce) if reduce.scans() => "scan",
             Some(_) => "reduce",
         }

@@ -23,6 +23,9 @@ use std::fmt::Write;
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does; `Verify` if the step is not one of the nest's.
 pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
+    if nest.reduce.as_ref().is_some_and(|reduce| reduce.sorts()) {
+        return Err(no_sort());
+    }
     let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
     let fits = match step {
         Step::Elements { .. } => nest.reduce.is_none(),
@@ -95,6 +98,12 @@ pub fn bindings(nest: &LoopNest, step: Step, pieces: &Pieces) -> Vec<Binding> {
     bindings
 }
 
+/// What sorts has no module.
+fn no_sort() -> Error {
+    Error::new(ErrorCode::Backend, "wgsl: there is no shader that sorts")
+        .help("sort on the processor: a program of a GPU does so by itself")
+}
+
 /// The nests whose bodies a nest's modules hold, as primitives: itself, and how values are combined where it reduces or scans.
 ///
 /// # Errors
@@ -105,6 +114,7 @@ pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'stat
         Split::Whole => vec![(None, legal(nest)?)],
         Split::Reduce(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.combine.nest)?)],
         Split::Scan(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.carry.nest)?)],
+        Split::Sort(_) => return Err(no_sort()),
     })
 }
 
@@ -271,6 +281,7 @@ impl<'a> Module<'a> {
             Split::Reduce(parts) => parts.combine.nest,
             Split::Scan(parts) => parts.carry.nest,
             Split::Whole => return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing")),
+            Split::Sort(_) => return Err(no_sort()),
         };
         let body = expanded(&combining, &features)?;
         let count = self.words().len();
