@@ -94,7 +94,7 @@ fn moved(movement: &Movement<'_>, settings: Settings, operands: &[Known<'_>]) ->
     let (step, shape) = (movement.of)(&shapes).map_err(|e| e.of(movement.what))?;
     let types: SmallVec<[ValueType; 3]> = operands.iter().map(|operand| operand.ty).collect();
     let ty = match (&step, &types[..]) {
-        (Move::View(_) | Move::Reshape, &[ty]) => ty,
+        (Move::View(_) | Move::Reshape, &[ty]) | (Move::Gather | Move::Scatter(_), &[ty, ..]) => ty,
         (Move::Iota(_), _) => DType::I64.into(),
         _ => {
             let resolved = settings.policy.resolve(Operands::Join, &types);
@@ -106,7 +106,9 @@ fn moved(movement: &Movement<'_>, settings: Settings, operands: &[Known<'_>]) ->
         }
     };
     let dtype = settings.policy.commit(ty);
-    for literal in operands.iter().filter_map(|operand| operand.literal) {
+    let positions = matches!(step, Move::Gather | Move::Scatter(_));
+    let elements = operands.iter().enumerate().filter(|(n, _)| *n != 1 || !positions).map(|(_, operand)| operand);
+    for literal in elements.filter_map(|operand| operand.literal) {
         literal.to_repr(dtype).map_err(|e| e.of(movement.what))?;
     }
     shape.bytes(dtype.bytes()).map_err(|e| e.of(movement.what))?;

@@ -14,8 +14,7 @@
 //! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions]
 //!   and methods; see [`operators`] for what each operator means.
 //! - Arrays of several axes: [`creation`], [`manipulation`], [`reductions`], [`scans`], [`sorting`], [`quantiles`],
-//!   [`selection`], [`neighbours`]. `docs/arrays.md` shows them with what
-//!   they print.
+//!   [`selection`], [`contractions`], [`neighbours`]. `docs/arrays.md` shows them with what they print.
 //! - [`jit`](fn@jit) makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
 //! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
 //! - Which dtype two operands meet in is a [`Policy`]'s to say: JAX's unless [`with_policy`], [`Jitted::with_policy`] or
@@ -35,6 +34,7 @@ pub mod array;
 pub mod assertions;
 pub mod compound;
 mod config;
+pub mod contractions;
 pub mod creation;
 pub mod debug;
 pub mod dynamic;
@@ -44,6 +44,7 @@ pub mod functions;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod host;
+pub mod indexing;
 mod infer;
 pub mod inspect;
 pub mod integers;
@@ -77,6 +78,8 @@ pub use config::{
     with_defaults, with_policy,
 };
 #[doc(inline)]
+pub use contractions::{einsum, kron, matmul, outer, tensordot, trace, vecdot};
+#[doc(inline)]
 pub use creation::{
     Indexing, arange, asarray, dtype, empty, eye, from_fn, full, full_like, linspace, logspace, meshgrid, ones,
     ones_like, zeros, zeros_like,
@@ -88,6 +91,8 @@ pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
 pub use host::{Host, host};
+#[doc(inline)]
+pub use indexing::{At, Side, searchsorted, take, take_along_axis};
 #[doc(inline)]
 pub use inspect::StageDiff;
 #[doc(inline)]

@@ -5,13 +5,13 @@
 use crate::array::Array;
 use crate::config::with_parts;
 use crate::expr::Expr;
+use crate::indexing::rows;
 use crate::manipulation::{part, refused, reshaped, seen};
 use crate::operand::{AnyOperand, Computed, Math, Meet, Operand, Scalar};
 use crate::reductions::{self, IntoAxes, Request};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape};
 use ndjit_runtime::chosen;
-use std::sync::Arc;
 
 /// The indices of the elements that are nonzero, in row-major order: for each axis an array of their indices along it, an `i64` for each.
 /// NaN is nonzero.
@@ -145,13 +145,20 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
     let all = outside(what, &x.operand(), place, instead, 4, |x| {
         let flat: Array = reshaped(what, x.operand(), &[-1], place);
         let n = x.len();
-        let sort = |reduction, dtype| Array::reduce(&Request::scan(reduction, dtype, 0), &[(&flat).operand()], place);
-        let (sorted, order) = with_parts(|| (sort(Reduction::Sort, None), sort(Reduction::ArgSort, Some(DType::I64))));
+        if n == 0 {
+            // Nothing is taken of nothing.
+            let none = || Array::from_elements::<i64>(Shape::from([0]), Vec::new());
+            let inverse = Array::from_elements::<i64>(x.shape().clone(), Vec::new());
+            return Ok(vec![flat, none(), inverse, none()]);
+        }
+        let request = Request::scan(Reduction::ArgSort, Some(DType::I64), 0);
+        let order = with_parts(|| Array::reduce(&request, &[(&flat).operand()], place));
+        let sorted: Array = rows(what, (&flat).operand(), (&order).operand(), place);
         let ends = |start: usize, end: usize| -> AnyOperand {
             let ends: Array = seen(what, (&sorted).operand(), place, |shape| part(shape, 0, start, end, 1));
             ends.operand()
         };
-        let mut begins = vec![true; n.min(1)];
+        let mut begins = vec![true];
         if n > 1 {
             let differ = with_parts(|| Array::compute(Op::NotEqual, &[ends(1, n), ends(0, n - 1)], place));
             begins.extend(differ.to_vec::<bool>()?);
@@ -159,14 +166,14 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
         let order = order.to_vec::<i64>()?;
         let firsts = chosen::positions(&begins)?;
         let found = Shape::from(firsts.len());
-        let dtype = sorted.dtype();
-        let values = chosen::taken(sorted.buffer()?.as_bytes(), dtype.bytes(), &firsts)?;
         let indices = firsts.iter().map(|&first| order[first as usize]).collect();
+        let indices = Array::from_elements::<i64>(found.clone(), indices);
+        let values: Array = rows(what, flat.operand(), (&indices).operand(), place);
         let next = firsts.iter().skip(1).copied().chain([n as i64]);
         let counts = firsts.iter().zip(next).map(|(first, next)| next - first).collect();
         Ok(vec![
-            Array::concrete(dtype, dtype, found.clone(), Arc::new(values)),
-            Array::from_elements::<i64>(found.clone(), indices),
+            values.eval()?.clone(),
+            indices,
             Array::from_elements::<i64>(x.shape().clone(), chosen::groups(&begins, &order)?),
             Array::from_elements::<i64>(found, counts),
         ])

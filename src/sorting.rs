@@ -9,6 +9,7 @@ use crate::array::Array;
 use crate::config::with_parts;
 use crate::creation::Typed;
 use crate::expr::Expr;
+use crate::indexing::each_found;
 use crate::manipulation::{part, refused, seen};
 use crate::operand::{AnyOperand, Computed, Math, Operand, Scalar};
 use crate::reductions::{Request, types};
@@ -152,12 +153,16 @@ pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
             return (both(), both());
         }
     };
-    let [values, indices] = [Reduction::Sort, Reduction::ArgSort].map(|reduction| {
-        let all: X::Out = sorted(reduction, None, x.clone(), descending(axis), place);
-        let first: X::Out = seen(what, all.operand(), place, |shape| part(shape, at, 0, k, 1));
-        first.part_of(what, place)
-    });
-    (values, indices)
+    let all: X::Out = sorted(Reduction::ArgSort, None, x.clone(), descending(axis), place);
+    let all = all.operand();
+    let first = |x: AnyOperand| -> X::Out { seen(what, x, place, |shape| part(shape, at, 0, k, 1)) };
+    let indices = first(all.clone());
+    // Of no elements nothing is found.
+    let values = match k {
+        0 => first(x),
+        _ => each_found(what, x, X::Out::convert(&first(all).operand(), DType::I64, place).operand(), at, place),
+    };
+    (values.part_of(what, place), indices.part_of(what, place))
 }
 
 impl Expr {

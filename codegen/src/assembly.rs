@@ -49,7 +49,7 @@ pub fn assembly(
 /// Machine code for x86-64, of which bytes from one offset to another are for something.
 fn disassembly(nest: &LoopNest, ops: &OpBody, heading: Line, code: &[u8], places: &[(u32, u32, Located)]) -> Vec<Line> {
     let LoopBody::Prims { body, .. } = &nest.body else { return vec![heading] };
-    let registers = Registers::new(body, ops);
+    let registers = Registers::new(body, ops, &nest.inputs);
     let doing = Doing::new(nest);
     let place = |at: u32| {
         let next = places.partition_point(|&(start, ..)| start <= at);

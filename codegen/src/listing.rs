@@ -9,7 +9,7 @@ use cranelift_codegen::ir::SourceLoc;
 use ndjit_ir::Origin;
 use ndjit_ir::body::{Body, Reg};
 use ndjit_ir::kernel::{OpBody, StmtKind};
-use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest};
 
 /// A line of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,14 +42,14 @@ pub fn loops(nest: &LoopNest) -> Vec<Line> {
 /// The lines of loops over primitives, which were expanded from these ops.
 pub fn expanded(nest: &LoopNest, ops: &OpBody) -> Vec<Line> {
     let LoopBody::Prims { body, .. } = &nest.body else { return plain(&nest.to_string()) };
-    let registers = Registers::new(body, ops);
+    let registers = Registers::new(body, ops, &nest.inputs);
     lines(&nest.to_string(), |line| registers.of_line(line))
 }
 
 /// The lines of a [located](crate::clif::ClifOptions::located) function, emitted from this nest over primitives.
 pub fn clif(kernel: &ClifKernel, nest: &LoopNest, ops: &OpBody) -> Vec<Line> {
     let LoopBody::Prims { body, .. } = &nest.body else { return plain(&kernel.to_string()) };
-    let registers = Registers::new(body, ops);
+    let registers = Registers::new(body, ops, &nest.inputs);
     let location = |line: &str| {
         let digits = line.trim_start().strip_prefix('@')?.split(' ').next()?;
         u32::from_str_radix(digits, 16).ok()
@@ -136,9 +136,9 @@ pub(crate) struct Registers<'a> {
 }
 
 impl<'a> Registers<'a> {
-    pub(crate) fn new(body: &'a Body, ops: &'a OpBody) -> Registers<'a> {
+    pub(crate) fn new(body: &'a Body, ops: &'a OpBody, inputs: &[Access]) -> Registers<'a> {
         let of = |kind: StmtKind| ops.stmts.iter().position(|s| s.kind == kind).map(|n| origin(&ops.stmts[n], n));
-        let loads = ops.inputs.iter().enumerate().map(|(n, dtype)| (dtype.storage().len(), StmtKind::Load(n as u32)));
+        let loads = inputs.iter().enumerate().map(|(n, access)| (access.words().len(), StmtKind::Load(n as u32)));
         let literals =
             ops.literals.iter().enumerate().map(|(n, dtype)| (dtype.repr().len(), StmtKind::Literal(n as u32)));
         let inputs = loads.chain(literals).flat_map(|(words, kind)| std::iter::repeat_n(of(kind), words)).collect();

@@ -39,7 +39,7 @@ impl Lowered {
             work.elements = work.elements.saturating_add(elements);
             work.flops = work.flops.saturating_add(flops(kernel).saturating_mul(elements));
             for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
-                if !access.index && !written.contains(&value) {
+                if !access.is_index() && !written.contains(&value) {
                     let bytes = touched(layout, &geometry.extents, access.dtype);
                     let known = read.entry(value).or_default();
                     *known = bytes.max(*known);
@@ -73,7 +73,7 @@ fn touched(layout: &Layout, extents: &[usize], dtype: DType) -> u64 {
 /// Floating-point operations of a kernel at one index.
 fn flops(kernel: &FusedKernel) -> u64 {
     let ops = kernel.body.stmts.iter().map(|stmt| match stmt.kind {
-        StmtKind::Op(Op::Where) | StmtKind::Load(_) | StmtKind::Literal(_) | StmtKind::Cast => 0,
+        StmtKind::Op(Op::Where) | StmtKind::Load(_) | StmtKind::Gather(_) | StmtKind::Literal(_) | StmtKind::Cast => 0,
         StmtKind::Op(op) => of_op(op, stmt.dtype),
     });
     let combines = kernel.reduce.iter().filter(|reduce| !reduce.sorts());

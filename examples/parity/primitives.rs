@@ -90,6 +90,7 @@ fn run(gpu: &Arc<Gpu>, batch: &[Combination], count: usize) -> Result<Vec<Compar
         outputs: outputs.iter().copied().map(access).collect(),
         body: LoopBody::Prims { body: builder.finish(&results), hoisted: 0 },
         reduce: None,
+        scatter: None,
     };
     let geometry = Geometry {
         extents: [count].into_iter().collect(),

@@ -7,6 +7,7 @@
 
 pub mod axes;
 pub mod body;
+pub mod contraction;
 pub mod drawing;
 pub mod dtype;
 pub mod error;

@@ -245,6 +245,7 @@ fn nest(body: LoopBody) -> LoopNest {
         outputs: vec![Access::memory(DType::F32, Stride::Contiguous); 2],
         body,
         reduce: None,
+        scatter: None,
     }
 }
 

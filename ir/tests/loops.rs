@@ -46,6 +46,7 @@ fn kernel() -> FusedKernel {
         part: None,
         reduce: None,
         statements: Default::default(),
+        scatter: None,
     }
 }
 
@@ -57,6 +58,7 @@ fn nest() -> LoopNest {
         outputs: vec![Access::memory(DType::F32, Stride::Contiguous)],
         body: LoopBody::Ops(body().into()),
         reduce: None,
+        scatter: None,
     }
 }
 
@@ -154,6 +156,7 @@ fn nests_of_rank_one_and_complex_operands_print() {
         outputs: vec![access],
         body: LoopBody::Prims { body, hoisted: 0 },
         reduce: None,
+        scatter: None,
     };
     nest.verify().unwrap();
     assert_snapshot!(nest, @r#"

@@ -90,6 +90,8 @@ fn programs_cover_everything() {
                 }
                 NodeKind::Scan(scan) => drop(seen.insert(scan.reduction.to_string())),
                 NodeKind::View(_) => drop(seen.insert("view".to_owned())),
+                NodeKind::Scatter(scatter) => drop(seen.insert(format!("scatter {}", scatter.name()))),
+                NodeKind::Gather => drop(seen.insert("gather".to_owned())),
                 NodeKind::Reshape => drop(seen.insert("reshape".to_owned())),
                 NodeKind::Concat(..) => drop(seen.insert(format!("concat of {}", graph.operands(id).len()))),
                 NodeKind::Param(..) | NodeKind::Iota(_) => {}
@@ -108,7 +110,18 @@ fn programs_cover_everything() {
     let types = ValueType::ALL.iter().map(|ty| format!("type {ty}"));
     let extents = [0, 1, 3, 16, 17, 67].iter().map(|extent| format!("extent {extent}"));
     let other = ["rank 0", "rank 1", "rank 2", "rank 3", "rank 4", "policy strict", "cast", "call of 1", "call of 2"];
-    let movement = ["view", "reshape", "concat of 2", "concat of 3", "rank 5"];
+    let movement = [
+        "view",
+        "reshape",
+        "gather",
+        "scatter set",
+        "scatter add",
+        "scatter min",
+        "scatter max",
+        "concat of 2",
+        "concat of 3",
+        "rank 5",
+    ];
     let literals = ["weak literal", "strong literal", "argument", "outputs 1", "outputs 2", "outputs 3"];
     let reductions = Reduction::ALL.iter().map(Reduction::to_string);
     let reduced = ["keepdims false", "keepdims true", "0 reduced", "1 reduced", "2 reduced", "3 reduced"];

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use ndjit_ir::body::BodyBuilder;
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Scalar, StmtKind, verify_kernels};
+use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Reads, Scalar, StmtKind, verify_kernels};
 use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
 use ndjit_ir::reduction::Axes;
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Reduction, Result, Shape};
@@ -33,7 +33,7 @@ fn graph() -> Graph<DType> {
 fn kernel() -> FusedKernel {
     FusedKernel {
         shape: Shape::from([8, 3]),
-        inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8, 3]) }],
+        inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8, 3]), reads: Reads::Elements }],
         literals: vec![],
         body: squares(2).into(),
         outputs: vec![Value(2), Value(3)],
@@ -43,6 +43,7 @@ fn kernel() -> FusedKernel {
             outputs: [Reduction::Sum, Reduction::Max].into_iter().collect(),
         }),
         statements: Default::default(),
+        scatter: None,
     }
 }
 
@@ -55,6 +56,7 @@ fn nest(reductions: &[Reduction], loops: usize, along: Along) -> LoopNest {
         outputs: vec![Access::memory(DType::F32, Stride::Contiguous); reductions.len()],
         body: LoopBody::Ops(squares(reductions.len()).into()),
         reduce: Some(NestReduce { loops, outputs: reductions.iter().copied().collect(), along }),
+        scatter: None,
     }
 }
 
@@ -103,7 +105,7 @@ fn kernels_read_positions() {
     let reduce = KernelReduce { axes: Axes::all(1).unwrap(), outputs: [Reduction::Sum].into_iter().collect() };
     let kernel = FusedKernel {
         shape: Shape::from([8]),
-        inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8]) }],
+        inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8]), reads: Reads::Elements }],
         body: body.into(),
         outputs: vec![Value(1)],
         reduce: Some(reduce),

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, StmtKind, verify_kernels};
+use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Reads, StmtKind, verify_kernels};
 use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
 use ndjit_ir::reduction::Axes;
 use ndjit_ir::{DType, Reduction, Result, Shape, ValueType};
@@ -54,13 +54,14 @@ fn the_verifier_names_each_broken_invariant() {
 fn kernel(reduction: Reduction) -> FusedKernel {
     FusedKernel {
         shape: Shape::from([8, 3]),
-        inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8, 3]) }],
+        inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8, 3]), reads: Reads::Elements }],
         literals: vec![],
         body: itself().into(),
         outputs: vec![Value(1)],
         part: None,
         reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect() }),
         statements: Default::default(),
+        scatter: None,
     }
 }
 
@@ -79,6 +80,7 @@ fn nest(reduction: Reduction, along: Along, inner: Stride) -> LoopNest {
         outputs: vec![Access::memory(DType::F32, inner)],
         body: LoopBody::Ops(itself().into()),
         reduce: Some(NestReduce { loops: 1, outputs: [reduction].into_iter().collect(), along }),
+        scatter: None,
     }
 }
 

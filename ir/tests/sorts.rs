@@ -3,7 +3,9 @@
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, StmtKind, parse_kernels, verify_kernels};
+use ndjit_ir::kernel::{
+    FusedKernel, KernelInput, KernelReduce, OpBody, Reads, StmtKind, parse_kernels, verify_kernels,
+};
 use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride, parse_nests};
 use ndjit_ir::reduction::Axes;
 use ndjit_ir::{DType, Reduction, Result, Shape, ValueType};
@@ -55,12 +57,13 @@ fn body(dtype: DType) -> OpBody {
 fn kernel(reduction: Reduction) -> FusedKernel {
     FusedKernel {
         shape: Shape::from([8, 3]),
-        inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8, 3]) }],
+        inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8, 3]), reads: Reads::Elements }],
         literals: vec![],
         body: body(DType::F32).into(),
         outputs: vec![Value(1)],
         part: None,
         reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect() }),
+        scatter: None,
         statements: Default::default(),
     }
 }
@@ -73,6 +76,7 @@ fn nest(reduction: Reduction, dtype: DType, result: DType) -> LoopNest {
         outputs: vec![Access::memory(result, Stride::Contiguous)],
         body: LoopBody::Ops(body(dtype).into()),
         reduce: Some(NestReduce { loops: 1, outputs: [reduction].into_iter().collect(), along: Along::Reduced }),
+        scatter: None,
     }
 }
 

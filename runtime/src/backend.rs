@@ -149,7 +149,7 @@ impl Backend for Cpu {
         let cells: SmallVec<[Cell; 4]> =
             registers.iter().zip(literals).map(|(&&ty, &bits)| Cell::splat(ty, bits)).collect();
         let reads = inputs.iter().zip(&geometry.inputs).zip(&nest.inputs);
-        let reads = reads.map(|((buffer, layout), access)| match access.index {
+        let reads = reads.map(|((buffer, layout), access)| match access.is_index() {
             false => buffer.ptr().wrapping_add(layout.offset),
             true => std::ptr::without_provenance_mut(layout.offset),
         });

@@ -1,7 +1,6 @@
-//! Elements that are chosen by what others hold: where truth values are, and copies of elements at positions. How many there are is
-//! known only when it is done, so no kernel does it.
+//! Positions that depend on values: where truth values are, and which group of equal elements each is of. How many there are is known only
+//! when it is done, so no kernel does it.
 
-use crate::buffer::Buffer;
 use ndjit_ir::{Error, ErrorCode, Result};
 
 /// The positions at which truth values are true, in order.
@@ -12,21 +11,6 @@ pub fn positions(truths: &[bool]) -> Result<Vec<i64>> {
     let mut found = room(truths.iter().filter(|truth| **truth).count())?;
     found.extend((0i64..).zip(truths).filter(|(_, truth)| **truth).map(|(position, _)| position));
     Ok(found)
-}
-
-/// The elements of `size` bytes at these positions.
-///
-/// # Errors
-/// `Argument` for a position that is not there; `Allocation` if memory is refused.
-pub fn taken(elements: &[u8], size: usize, positions: &[i64]) -> Result<Buffer> {
-    let refused = || Error::new(ErrorCode::Allocation, "taken: more elements than memory can address");
-    let mut taken = Buffer::zeroed(positions.len().checked_mul(size).ok_or_else(refused)?)?;
-    for (to, &position) in taken.as_bytes_mut().chunks_exact_mut(size.max(1)).zip(positions) {
-        let from = usize::try_from(position).ok().and_then(|at| elements.chunks_exact(size.max(1)).nth(at));
-        let missing = || Error::new(ErrorCode::Argument, format!("taken: there is no element at {position}"));
-        to.copy_from_slice(from.ok_or_else(missing)?);
-    }
-    Ok(taken)
 }
 
 /// Which group each element is of, where groups lie beside each other once elements are in `order`: `begins` says which of those begins
@@ -64,13 +48,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_are_found_taken_and_grouped() {
+    fn elements_are_found_and_grouped() {
         assert_eq!(positions(&[true, false, true]).unwrap(), [0, 2]);
         assert_eq!(positions(&[]).unwrap(), [] as [i64; 0]);
-        assert_eq!(taken(&[1, 2, 3, 4, 5, 6], 2, &[2, 0]).unwrap().as_bytes(), [5, 6, 1, 2]);
         assert_eq!(groups(&[true, false, true], &[2, 0, 1]).unwrap(), [0, 1, 0]);
         for wrong in [-1, 3, i64::MAX, i64::MIN] {
-            assert_eq!(taken(&[1, 2, 3], 1, &[wrong]).unwrap_err().code(), ErrorCode::Argument);
             assert_eq!(groups(&[true], &[wrong]).unwrap_err().code(), ErrorCode::Argument);
         }
     }

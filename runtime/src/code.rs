@@ -8,6 +8,7 @@ use crate::devices::KernelCode;
 use crate::interpret;
 use crate::reduce::Reducer;
 use crate::scan::Scanner;
+use crate::scatter::Scatterer;
 use crate::sort::Sorter;
 use crate::threads::Threads;
 use cranelift_codegen::Context;
@@ -123,6 +124,7 @@ impl Kernel {
             Split::Reduce(parts) => Box::new(Reducer::new(nest, &parts, options)?),
             Split::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
             Split::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
+            Split::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
         };
         let cost = composed.cost();
         let code = Code::Composed(composed);

@@ -18,6 +18,8 @@ const WIDE: f64 = 1.7;
 const WIDER: f64 = 3.0;
 /// The interpreter is slower than vector code by this factor.
 pub const INTERPRETED: f64 = 300.0;
+/// Putting an element into a row: loads, a branch, a store.
+pub const SCATTERED: f64 = 2.0;
 /// Trips a bounded loop is counted with at most.
 const TRIPS: u32 = 8;
 
@@ -53,7 +55,7 @@ fn words(body: &Body) -> f64 {
             match &inst.kind {
                 InstKind::Const(_) => {}
                 InstKind::Prim(_) => total += times * words,
-                InstKind::Table(_) => total += times * words * LANES,
+                InstKind::Table(_) | InstKind::Gather { .. } => total += times * words * LANES,
                 // A cold path: usually not taken.
                 InstKind::If(_) => total += times,
                 InstKind::Repeat { max, body, .. } => queue.push_back((body, times * f64::from((*max).min(TRIPS)))),

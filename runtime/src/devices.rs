@@ -8,6 +8,7 @@ use crate::planned;
 use ndjit_codegen::wgsl::{Features, Step};
 use ndjit_codegen::{Lowered, Options, Scheduled};
 use ndjit_ir::literal::Literal;
+use ndjit_ir::loops::Role;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
@@ -335,7 +336,7 @@ pub fn options(device: Device, options: Options) -> Result<Options> {
     })
 }
 
-/// Whether no kernel uses more arrays than a device takes.
+/// Whether a device has all that the kernels want: they use no more arrays than it takes, and a GPU has no kernels that gather rows.
 ///
 /// # Errors
 /// `Device` if a GPU cannot be opened.
@@ -345,9 +346,10 @@ pub fn fits(device: Device, lowered: &Lowered) -> Result<bool> {
         let nest = &scheduled.nest;
         // Blocks that are scanned give their totals besides.
         let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
-        nest.inputs.iter().filter(|access| !access.index).count() + nest.outputs.len() * if scans { 2 } else { 1 }
+        nest.inputs.iter().filter(|access| !access.is_index()).count() + nest.outputs.len() * if scans { 2 } else { 1 }
     };
-    Ok(lowered.scheduled.iter().all(|scheduled| arrays(scheduled) <= gpu.max_arrays()))
+    let gathers = |scheduled: &Scheduled| scheduled.nest.inputs.iter().any(|access| access.role == Role::Rows);
+    Ok(lowered.scheduled.iter().all(|scheduled| !gathers(scheduled) && arrays(scheduled) <= gpu.max_arrays()))
 }
 
 /// Opens a device; `None` for the processor.

@@ -476,7 +476,7 @@ impl Bound {
         let locations = inputs.chain(step.outputs.iter().map(|output| Some(output.location)));
         let accesses = nest.inputs.iter().chain(&nest.outputs).zip(step.strides.chunks(rank));
         let operands = locations.zip(accesses).map(|(location, (access, strides))| {
-            let moving = (0..rank).filter(|&index| strides[index] != 0 && !access.index);
+            let moving = (0..rank).filter(|&index| strides[index] != 0 && !access.is_index());
             (location, moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index))))
         });
         let elements = (0..rank).fold(1.0, |n, index| n * trips(index) as f64);

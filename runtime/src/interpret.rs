@@ -30,7 +30,7 @@ pub unsafe fn run(
         strides.chunks(nest.rank).map(|strides| Layout { offset: 0, strides: SmallVec::from_slice(strides) });
     let mut inputs: Vec<Layout> = layouts.by_ref().take(nest.inputs.len()).collect();
     for ((layout, pointer), access) in inputs.iter_mut().zip(pointers).zip(&nest.inputs) {
-        if access.index {
+        if access.is_index() {
             layout.offset = pointer.addr();
         }
     }

@@ -30,6 +30,7 @@ pub mod pod;
 pub mod pool;
 mod reduce;
 mod scan;
+mod scatter;
 mod scratch;
 mod shelf;
 mod sort;

@@ -9,7 +9,7 @@ use crate::executable::Output;
 use crate::tiles::{self, Cut};
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::graph::{Graph, Value};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, Stride};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, Role, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -228,14 +228,22 @@ impl Planner<'_> {
         let stored = &geometry.extents[..nest.stored()];
         let mut inputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
-            if access.index {
+            if access.is_index() {
                 inputs.push((None, layout.offset));
                 continue;
             }
             let Some(&location) = self.read.get(&value) else {
                 return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
             };
-            let end = if nothing { 0 } else { end_of(layout, &geometry.extents, access.dtype.bytes(), index)? };
+            let reached = match access.role {
+                Role::Rows => geometry.with_rows(inputs.len()).map_err(|what| wrong(index, format_args!("{what}")))?,
+                Role::Memory | Role::Index => (Geometry::default(), Layout::default()),
+            };
+            let (extents, all) = match access.role {
+                Role::Rows => (&reached.0.extents, &reached.1),
+                Role::Memory | Role::Index => (&geometry.extents, layout),
+            };
+            let end = if nothing { 0 } else { end_of(all, extents, access.dtype.bytes(), index)? };
             let bytes = &mut self.bytes[location as usize];
             if (location as usize) < params {
                 *bytes = end.max(*bytes);
@@ -251,7 +259,10 @@ impl Planner<'_> {
         let mut outputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
             let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
-            let dense = dense_bytes(nest, layout, stored, access.dtype) == Some(bytes);
+            let dense = match nest.scatter {
+                None => dense_bytes(nest, layout, stored, access.dtype) == Some(bytes),
+                Some(scatter) => fills_rows(nest, geometry, scatter.into, bytes),
+            };
             let run = Run::of(layout, stored, access.dtype, bytes).filter(|_| nest.reduce.is_none());
             if self.graph.ty(value) != access.dtype || !dense && run.is_none() {
                 return Err(wrong(index, format_args!("it does not fill {value} densely, nor an even part of it")));
@@ -439,6 +450,25 @@ fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: DType
     (layout.offset == 0).then_some(step)
 }
 
+/// Whether the output of a scatter is as large as all its rows, one behind the other, each of which its loops fill.
+fn fills_rows(nest: &LoopNest, geometry: &Geometry, into: u32, bytes: usize) -> bool {
+    let (layout, dtype) = (&geometry.outputs[0], nest.outputs[0].dtype);
+    let moving = geometry.extents.iter().copied().zip(layout.strides.iter().copied()).filter(|(_, s)| *s != 0);
+    let (extents, strides): (SmallVec<[usize; 4]>, SmallVec<[isize; 4]>) = moving.unzip();
+    let row = dense_bytes(nest, &Layout { offset: layout.offset, strides }, &extents, dtype);
+    let rows = geometry.inputs.get(into as usize + 1).map(|last| (last.offset as isize).saturating_add(1));
+    let rows = rows.and_then(|rows| usize::try_from(rows).ok());
+    row.zip(rows).and_then(|(row, rows)| row.checked_mul(rows)) == Some(bytes)
+}
+
+/// Whether rows that are put into lie where those of the output would.
+fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
+    let (own, to) = (&geometry.inputs[into as usize], &geometry.outputs[0]);
+    let moving = geometry.extents.iter().zip(&to.strides).filter(|(_, stride)| **stride != 0);
+    let row = moving.fold(nest.outputs[0].dtype.bytes(), |bytes, (extent, _)| bytes.saturating_mul(*extent));
+    own == to && geometry.inputs.get(into as usize + 2).is_some_and(|step| step.offset == row)
+}
+
 /// Finds inputs whose memory an output may take if they die here. All inputs at such a location are read at the very
 /// addresses that are written, index by index.
 fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
@@ -446,9 +476,21 @@ fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
     if step.empty || nest.reduce.is_some() {
         return;
     }
+    if let Some(scatter) = nest.scatter {
+        let into = scatter.into as usize;
+        let location = step.inputs[into].0;
+        let alone = step.inputs.iter().filter(|input| input.0 == location).count() == 1;
+        if let Some(location) = location.filter(|_| alone && same_rows(nest, geometry, scatter.into)) {
+            step.outputs[0].reuse.push(location);
+        }
+        return;
+    }
     let Geometry { inputs, outputs, .. } = geometry;
     for (output, (layout, access)) in step.outputs.iter_mut().zip(outputs.iter().zip(&nest.outputs)) {
-        let same = |n: usize| inputs[n] == *layout && nest.inputs[n].dtype.bytes() == access.dtype.bytes();
+        let same = |n: usize| {
+            let Access { dtype, role, .. } = nest.inputs[n];
+            role == Role::Memory && inputs[n] == *layout && dtype.bytes() == access.dtype.bytes()
+        };
         for location in step.inputs.iter().filter_map(|input| input.0) {
             let all = step.inputs.iter().enumerate().filter(|(_, i)| i.0 == Some(location)).all(|(n, _)| same(n));
             if all && !output.reuse.contains(&location) {

@@ -4,7 +4,7 @@ use crate::plan::{Location, StepPlan, wrong};
 use crate::threads::{CHUNKS_PER_THREAD, Threads};
 use ndjit_codegen::{Scheduled, TileLoop};
 use ndjit_ir::Result;
-use ndjit_ir::loops::Layout;
+use ndjit_ir::loops::{Access, Layout, Role};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -89,7 +89,9 @@ pub fn check(scheduled: &[Scheduled], steps: &mut [StepPlan], first: usize) -> R
         };
         for ((location, _), (layout, access)) in step.inputs.iter().zip(geometry.inputs.iter().zip(&nest.inputs)) {
             let made = location.and_then(|location| slabs.get(&location).copied());
-            if made.is_some_and(|slabs| !local(slabs, layout, &geometry.extents, access.dtype.bytes())) {
+            // Any row may be read, of other tiles too.
+            let rows = access.role == Role::Rows;
+            if made.is_some_and(|slabs| rows || !local(slabs, layout, &geometry.extents, access.dtype.bytes())) {
                 return Err(wrong(first + n, format_args!("it reads what is stored in another tile")));
             }
         }
@@ -124,8 +126,10 @@ fn keep_apart(scheduled: &[Scheduled], steps: &mut [StepPlan], slabs: &FxHashMap
         output.reuse.retain(|location| {
             reads.get(location).into_iter().flatten().all(|&(n, input)| {
                 let Scheduled { nest, geometry, tile, .. } = &scheduled[n];
-                let bytes = nest.inputs[input].dtype.bytes();
-                tile.is_some_and(|tile| own.hold(&geometry.inputs[input], &geometry.extents, tile, bytes))
+                let Access { dtype, role, .. } = nest.inputs[input];
+                let bytes = dtype.bytes();
+                role != Role::Rows
+                    && tile.is_some_and(|tile| own.hold(&geometry.inputs[input], &geometry.extents, tile, bytes))
             })
         });
     }

@@ -215,7 +215,7 @@ impl Array {
         let layout = match step {
             Move::View(view) => view.layout(&own),
             Move::Reshape => reshaped(&own, &self.0.shape, shape)?,
-            Move::Concat(_) | Move::Iota(_) => return None,
+            Move::Gather | Move::Scatter(_) | Move::Concat(_) | Move::Iota(_) => return None,
         };
         let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(elements.memory.len());
         let in_order = all && contiguous(shape, self.0.dtype).is_ok_and(|own| own.same_elements(&layout, shape));

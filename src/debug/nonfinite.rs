@@ -322,6 +322,8 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
         | NodeKind::Iota(_)
         | NodeKind::View(_)
         | NodeKind::Reshape
+        | NodeKind::Gather
+        | NodeKind::Scatter(_)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => made.fill(false),
     }

@@ -283,6 +283,8 @@ impl Reader<'_> {
                 NodeKind::Cast(CastReason::Explicit) => self.note("cast", id, graph, places),
                 NodeKind::View(_) => self.note("view", id, graph, places),
                 NodeKind::Reshape => self.note("reshape", id, graph, places),
+                NodeKind::Scatter(_) => self.note("scatter", id, graph, places),
+                NodeKind::Gather => self.note("gather", id, graph, places),
                 NodeKind::Concat(..) => self.note("concat", id, graph, places),
                 NodeKind::Call(n) => {
                     if let Some(child) = graph.children().get(n as usize) {

@@ -5,7 +5,7 @@
 //!   is the program. Each has `"params"` (`value`, `type`, `shape`, and `stored` where a weak one is stored otherwise than usual),
 //!   `"calls"` (positions in the list), `"slots"` (`{"literal": "2"}` or `{"argument": 0, "type": "i*"}`), `"nodes"` and `"outputs"`.
 //!   A node has `results` (each with `value`, `type`, `shape`), `kind` (an op, a reduction, a scan, or `literal`, `cast`, `view`,
-//!   `reshape`, `concat`, `iota`, `call`), `operands`, and what its kind needs of `slot`, `policy`, `reason`, `view`, `axes`, `axis`,
+//!   `reshape`, `gather`, `scatter add`, `concat`, `iota`, `call`), `operands`, and what its kind needs of `slot`, `policy`, `reason`, `view`, `axes`, `axis`,
 //!   `keepdims`, `dtype`, `call`; and `places`, where they are known.
 //! - `kernels` and `loops`: `"kernels"` or `"nests"`, a list of objects with `text`, as the stage prints it, and what it reads and stores:
 //!   `inputs` and `outputs` (values of the simplified graph), `literals` (slots). Of a kernel `shape`, of a nest `extents`.
@@ -125,6 +125,8 @@ fn node<T: Type>(block: &Block<'_, T>, id: NodeId, places: Option<&Places>) -> J
             put("view", json!(graph.view_of(view).to_string()));
         }
         NodeKind::Reshape => put("kind", json!("reshape")),
+        NodeKind::Scatter(scatter) => put("kind", json!(format!("scatter {}", scatter.name()))),
+        NodeKind::Gather => put("kind", json!("gather")),
         NodeKind::Concat(axis, own) => {
             put("kind", json!("concat"));
             policy(&mut put, own);

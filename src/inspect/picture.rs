@@ -217,8 +217,7 @@ pub(crate) fn loops(lowered: &Lowered) -> Result<Picture> {
         let extents: Vec<String> = scheduled.geometry.extents.iter().map(usize::to_string).collect();
         let title = format!("nest {n}: {loops} of {}", extents.join(", "));
         let numbers: Vec<String> = (0..scheduled.literals.len()).map(|n| format!("l{n}")).collect();
-        let accesses =
-            nest.inputs.iter().map(|access| format!(" {}{}", if access.index { "index " } else { "" }, access.inner));
+        let accesses = nest.inputs.iter().map(|access| format!(" {}{}", access.role.prefix(), access.inner));
         let inputs: Vec<(Value, String)> = scheduled.inputs.iter().copied().zip(accesses).collect();
         let outputs = scheduled.outputs.iter().enumerate().map(|(i, &value)| {
             let reduction = nest.reduce.as_ref().and_then(|reduce| reduce.outputs.get(i));
@@ -297,7 +296,7 @@ impl<'a> Parts<'a> {
                     }
                     None => vec![format!("in{n}"), format!("{name} : {ty}")],
                 },
-                StmtKind::Op(_) | StmtKind::Cast => {
+                StmtKind::Op(_) | StmtKind::Cast | StmtKind::Gather(_) => {
                     let operands = stmt.args.iter().map(|arg| match known.get(arg.index()) {
                         Some(Err(number)) => number.clone(),
                         _ => arg.to_string(),
@@ -305,6 +304,14 @@ impl<'a> Parts<'a> {
                     let operands: Vec<String> = operands.collect();
                     let op = match stmt.kind {
                         StmtKind::Op(op) => op.to_string(),
+                        StmtKind::Gather(n) => match inputs.get(n as usize) {
+                            Some((value, _)) => {
+                                let made = self.makers(*value).into_iter().map(|from| (from, (at, node)));
+                                self.picture.edges.extend(made);
+                                format!("gather in{n} = {value},")
+                            }
+                            None => format!("gather in{n},"),
+                        },
                         _ => "cast".to_owned(),
                     };
                     vec![format!("{op} {}", operands.join(", ")), format!("{name} : {ty}")]

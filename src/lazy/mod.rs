@@ -58,6 +58,8 @@ impl Step {
             Step::Reduce(kind) => kind.reduction().map_or("reduction", Reduction::name),
             Step::Move(Move::View(_), _) => "view",
             Step::Move(Move::Reshape, _) => "reshape",
+            Step::Move(Move::Gather, _) => "gather",
+            Step::Move(Move::Scatter(_), _) => "scatter",
             Step::Move(Move::Concat(_), _) => "concat",
             Step::Move(Move::Iota(_), _) => "iota",
         }
@@ -183,6 +185,7 @@ pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: 
             }
             array.dtype()
         }
+        (Move::Gather | Move::Scatter(_), [LazyOperand::Array(array), ..]) => array.dtype(),
         _ => settings.policy.commit(ty),
     };
     let (step, fallback) = (Step::Move(step, settings.policy), settings.fallback);

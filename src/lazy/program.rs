@@ -195,6 +195,8 @@ impl Program {
                         Step::Reduce(kind) => kind,
                         Step::Move(Move::View(ref view), _) => NodeKind::View(graph.intern_view(view.clone())),
                         Step::Move(Move::Reshape, _) => NodeKind::Reshape,
+                        Step::Move(Move::Gather, _) => NodeKind::Gather,
+                        Step::Move(Move::Scatter(scatter), _) => NodeKind::Scatter(scatter),
                         Step::Move(Move::Iota(axes), _) => NodeKind::Iota(axes),
                         Step::Move(Move::Concat(axis), policy) => NodeKind::Concat(axis, policy),
                     };

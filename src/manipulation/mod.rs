@@ -27,6 +27,7 @@ pub(crate) use joins::{joined, part};
 pub(crate) use views::{refused, seen};
 
 use ndjit_ir::axes::Axes;
+use ndjit_ir::graph::Scatter;
 use ndjit_ir::view::View;
 use ndjit_ir::{Result, Shape};
 
@@ -40,6 +41,10 @@ pub enum Move {
     Reshape,
     /// Arrays one after the other along an axis.
     Concat(u32),
+    /// Of each row of the first array the element at a position that the second one says.
+    Gather,
+    /// The first array, with elements of the third put into its rows at the positions of the second one.
+    Scatter(Scatter),
     /// No array: positions along axes.
     Iota(Axes),
 }

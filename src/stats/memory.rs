@@ -8,6 +8,14 @@ use ndjit_runtime::planned::{Home, Memory, PlannedArray, Slot, planned};
 use std::fmt;
 
 /// Where an array lies during a call.
+///
+/// ```
+/// use ndjit::{ArrayPlace, DType, exp, jit, spec};
+///
+/// let f = jit(|x| exp(x)).trace(&[spec(DType::F32, [10])])?.lower()?.compile()?;
+/// assert_eq!(f.memory_plan()?.arrays[0].place, ArrayPlace::Result(0, 0));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrayPlace {
@@ -21,6 +29,15 @@ pub enum ArrayPlace {
 }
 
 /// An array that a call makes. Launches are counted from 0, in the order they run: those of [`Jitted::kernels`].
+///
+/// ```
+/// use ndjit::{DType, exp, jit, spec};
+///
+/// let f = jit(|x| exp(x)).trace(&[spec(DType::F32, [10])])?.lower()?.compile()?;
+/// let array = &f.memory_plan()?.arrays[0];
+/// assert_eq!((array.bytes, array.first, array.last), (40, 0, None));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArrayPlan {

@@ -438,6 +438,14 @@ impl Trace {
                 let shape = self.graph.intern(&shape);
                 self.graph.add(NodeKind::Concat(axis, config::policy()), values, &[(ty, shape)])
             }
+            Move::Gather => {
+                let shape = self.graph.intern(&shape);
+                self.graph.add(NodeKind::Gather, values, &[(ty, shape)])
+            }
+            Move::Scatter(scatter) => {
+                let shape = self.graph.intern(&shape);
+                self.graph.add(NodeKind::Scatter(scatter), values, &[(ty, shape)])
+            }
             Move::Iota(axes) => {
                 let shape = self.graph.intern(&shape);
                 self.graph.add(NodeKind::Iota(axes), &[], &[(ty, shape)])
@@ -515,6 +523,8 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
         | NodeKind::Iota(_)
         | NodeKind::View(_)
         | NodeKind::Reshape
+        | NodeKind::Gather
+        | NodeKind::Scatter(_)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => None,
     }

@@ -45,7 +45,7 @@ fn unit(dtype: DType) -> f64 {
     }
 }
 
-/// The bound of the error that the modules `reductions` and `scans` of the face state for a result of this modulus.
+/// The bound of the error that the modules `reductions`, `scans` and `contractions` of the face state for a result of this modulus.
 fn bound(case: &Case, dtype: DType, modulus: f64, scale: Option<f64>) -> f64 {
     let (n, scale) = (case.count() as f64, scale.unwrap_or(0.0));
     let (real, complex) = (dtype.real(), dtype.is_complex());
@@ -58,6 +58,12 @@ fn bound(case: &Case, dtype: DType, modulus: f64, scale: Option<f64>) -> f64 {
     let product = if complex { 5f64.sqrt() } else { 1.0 };
     let own = match case.function.as_str() {
         "sum" => (68.0 + blocks) * u * scale,
+        "trace" => (68.0 + blocks) * u * scale,
+        // A product of complex numbers rounds three times.
+        "matmul" | "vecdot" | "tensordot" | "outer" | "kron" | "einsum" => {
+            let steps = (case.shapes.len() as f64 - 1.0).max(1.0);
+            steps * (if complex { 71.0 } else { 69.0 } + blocks) * u * scale
+        }
         "mean" => (68.0 + blocks) * u * scale / n + u * modulus,
         "prod" => product * (n - 1.0).max(0.0) * u * modulus,
         "var" => variance(74.0 + blocks, u, modulus, scale),

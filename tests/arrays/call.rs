@@ -24,8 +24,8 @@ pub struct Case {
     pub order: f64,
     /// Whether a scan begins with the value of no elements.
     initial: bool,
-    /// How often neighbours are subtracted.
-    n: usize,
+    /// How often neighbours are subtracted, or which diagonal it is.
+    n: isize,
     /// At which ends further operands stand.
     ends: Vec<String>,
     /// Whether a sort goes from the largest element on.
@@ -33,6 +33,12 @@ pub struct Case {
     /// Of a quantile: which, and between two elements which.
     q: f64,
     method: Interpolation,
+    /// Of `einsum`.
+    subscripts: String,
+    /// Of `tensordot`.
+    pairs: Value,
+    /// How many products are summed, if it says.
+    products: Option<usize>,
 }
 
 /// What neighbours are apart in trapezoids.
@@ -63,7 +69,7 @@ impl Case {
             correction: row["correction"].as_f64(),
             order: row["order"].as_str().map_or(2.0, |order| order.parse().expect("an order")),
             initial: row["initial"] == true,
-            n: row["n"].as_u64().unwrap_or(0) as usize,
+            n: row["n"].as_i64().unwrap_or(0) as isize,
             ends: row["ends"]
                 .as_array()
                 .into_iter()
@@ -79,6 +85,9 @@ impl Case {
                 Some("nearest") => Interpolation::Nearest,
                 _ => Interpolation::Linear,
             },
+            subscripts: row["subscripts"].as_str().unwrap_or_default().to_owned(),
+            pairs: row["pairs"].clone(),
+            products: row["count"].as_u64().map(|count| count as usize),
         };
         all_dtypes.into_iter().map(of).collect()
     }
@@ -95,6 +104,9 @@ impl Case {
 
     /// How many elements meet in one of a reduction's result.
     pub fn count(&self) -> usize {
+        if let Some(products) = self.products {
+            return products;
+        }
         let shape = &self.shapes[0];
         let all = (0..shape.len() as isize).collect();
         let axes = self.axes.as_ref().unwrap_or(&all);
@@ -132,6 +144,7 @@ impl Case {
             "sort" => sort(x, self.sorting()),
             "argsort" => argsort(x, self.sorting()),
             "cumulative_sum" | "cumulative_prod" | "cummax" | "cummin" | "diff" | "trapezoid" => self.scanned(xs),
+            "matmul" | "vecdot" | "tensordot" | "outer" | "kron" | "trace" | "einsum" => self.contracted(xs),
             _ => self.reduced(x),
         }]
     }
@@ -139,6 +152,25 @@ impl Case {
     fn sorting(&self) -> Sorting {
         let axis = self.axes.as_ref().expect("an axis")[0];
         if self.descending { descending(axis) } else { axis.sorting() }
+    }
+
+    fn contracted<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
+        let operand = |n: usize| xs[n].clone();
+        let axes = || self.axes.as_ref().expect("axes");
+        match self.function.as_str() {
+            "matmul" => matmul(operand(0), operand(1)),
+            "vecdot" => vecdot(operand(0), operand(1), axes()[0]),
+            "outer" => outer(operand(0), operand(1)),
+            "kron" => kron(operand(0), operand(1)),
+            "trace" => trace(operand(0), self.n, [axes()[0], axes()[1]]),
+            "einsum" => einsum(&self.subscripts, xs.iter().cloned()),
+            _ => match &self.pairs {
+                Value::Array(both) => {
+                    tensordot(operand(0), operand(1), (numbers::<isize>(&both[0]), numbers::<isize>(&both[1])))
+                }
+                count => tensordot(operand(0), operand(1), numbers::<usize>(count)[0]),
+            },
+        }
     }
 
     fn scanned<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
@@ -153,11 +185,11 @@ impl Case {
             ("cummax", None) => cummax(x, axis),
             ("cummin", None) => cummin(x, axis),
             ("diff", None) => match &self.ends.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-                [] => diff(x, self.n, axis),
-                ["prepend"] => prepend(other(1)).diff(x, self.n, axis),
-                ["append"] => append(other(1)).diff(x, self.n, axis),
-                ["prepend", "append"] => prepend(other(1)).append(other(2)).diff(x, self.n, axis),
-                ["append", "prepend"] => append(other(1)).prepend(other(2)).diff(x, self.n, axis),
+                [] => diff(x, self.n as usize, axis),
+                ["prepend"] => prepend(other(1)).diff(x, self.n as usize, axis),
+                ["append"] => append(other(1)).diff(x, self.n as usize, axis),
+                ["prepend", "append"] => prepend(other(1)).append(other(2)).diff(x, self.n as usize, axis),
+                ["append", "prepend"] => append(other(1)).prepend(other(2)).diff(x, self.n as usize, axis),
                 ends => panic!("no ends {ends:?}"),
             },
             ("trapezoid", None) if self.has_positions() => positions(other(1)).trapezoid(x, axis),
@@ -208,7 +240,8 @@ impl std::fmt::Display for Case {
             [] => {
                 write!(f, " axes {axes:?} keepdims {keepdims} dtype {asked:?} correction {correction:?}")?;
                 write!(f, " order {} initial {} n {}", self.order, self.initial, self.n)?;
-                write!(f, " descending {} q {} {:?}", self.descending, self.q, self.method)
+                write!(f, " descending {} q {} {:?}", self.descending, self.q, self.method)?;
+                write!(f, " subscripts {:?} pairs {}", self.subscripts, self.pairs)
             }
             arguments => write!(f, " {arguments:?}"),
         }
@@ -222,6 +255,7 @@ pub fn traced(case: &Arc<Case>, xs: &[Array]) -> Result<Vec<Array>> {
         [x] => jit(move |x: Expr| case.call(&[x])).call((x,)),
         [x, y] => jit(move |x: Expr, y: Expr| case.call(&[x, y])).call((x, y)),
         [x, y, z] => jit(move |x: Expr, y: Expr, z: Expr| case.call(&[x, y, z])).call((x, y, z)),
+        [x, y, z, w] => jit(move |x: Expr, y: Expr, z: Expr, w: Expr| case.call(&[x, y, z, w])).call((x, y, z, w)),
         _ => panic!("{} operands", xs.len()),
     }
 }

@@ -41,7 +41,7 @@ enum What {
 /// All deliberate differences. Each is needed by a case.
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
-        functions: &["sum", "prod", "cumulative_sum", "cumulative_prod"],
+        functions: &["sum", "prod", "cumulative_sum", "cumulative_prod", "trace"],
         what: What::DTypes(|numpy, own| {
             numpy.is_int() && own == if numpy.is_signed() { DType::I32 } else { DType::U32 }
         }),

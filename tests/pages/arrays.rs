@@ -183,6 +183,20 @@ fn reductions() -> Result<()> {
     Ok(())
 }
 
+fn contractions() -> Result<()> {
+    use ndjit::{Array, einsum, tensordot};
+
+    let x = Array::from_rows(&[[1, 2, 3], [4, 5, 6]]);
+    let y = Array::from_rows(&[[1, 0], [0, 1], [1, 1]]);
+    println!("{}", x.matmul(&y)); // rows of the one with columns of the other
+    println!("{} {}", x.matmul(&Array::from([1, 0, -1])), x.vecdot(&x, -1)); // with a vector; of each row with itself
+    println!("{} {}", tensordot(&x, &y, ([0, 1], [1, 0])), x.slice((.., ..2)).trace(0, [0, 1])); // over pairs of axes
+    println!("{} {}", x.slice(0).outer(&x.slice(1)).shape(), x.kron(&y).shape());
+    println!("{}", einsum("ij,jk,k->i", [&x, &y, &Array::from([1, 10])])); // letters name axes; `k` goes first
+    println!("{}", einsum("ij->", [&x]));
+    Ok(())
+}
+
 fn any_threads() -> Result<()> {
     use ndjit::{DType, dtype, jit};
 
@@ -299,7 +313,7 @@ fn rows() -> Result<()> {
 }
 
 examples! {
-    making asking creating traced_creation broadcasting slices axes more_views copies joins padding reductions any_threads
+    making asking creating traced_creation broadcasting slices axes more_views copies joins padding reductions contractions any_threads
     scans neighbours sorts one_kernel complete rows
     #[cfg(all(feature = "ndarray", feature = "npy"))] exchange
 }

@@ -73,7 +73,6 @@ rows! { x y z v w;
         "np.split(v, [3])[1]" => v.slice(3..), "`torch.tensor_split`", "[1] 2";
         "np.unstack(x)[1]" => unstack(&x, 0)?[1], "`torch.unbind`", "[3] 6 5 4";
         "np.diagonal(x, 1)`, `np.diag" => diagonal(&x, 1, [0, 1]), "", "[2] 1 4";
-        "np.trace(x)" => diagonal(&x, 0, [0, 1]).sum(..), "", "[] 8";
         "np.lib.stride_tricks.sliding_window_view(v, 3)" => sliding_window(&v, 3, 0), "not in JAX; PyTorch: `v.unfold(0, 3, 1)`", "[2, 3] 4 1 3 1 3 2";
         "np.where(x > 2, x, 0)" => where_(x.gt(2), &x, 0), "", "[2, 3] 3 0 0 6 5 4";
     }
@@ -114,7 +113,6 @@ rows! { x y z v w;
         "np.rot90(x)" => flip(x.mt(), 0), "", "[3, 2] 2 4 1 5 3 6";
         "np.broadcast_to(v, (2, 4))" => broadcast_to(&v, [2, 4]), "PyTorch: `v.expand(2, 4)`", "[2, 4] 4 1 3 2 4 1 3 2";
         "np.broadcast_arrays(v, w.reshape(4, 1))[0]" => broadcast_arrays([&v, &w.reshape([4, 1])])[0], "`torch.broadcast_tensors`", "[4, 4] 4 1 3 2 4 1 3 2 4 1 3 2 4 1 3 2";
-        "np.outer(v, w)" => v.slice((.., NewAxis)) * &w, "", "[4, 4] 4 8 16 28 1 2 4 7 3 6 12 21 2 4 8 14";
     }
     "Joins" {
         "np.concatenate([x, y], axis=1)" => concat([&x, &y], 1), "`torch.cat`", "[2, 6] 3 1 2 0 7 1 6 5 4 2 2 9";
@@ -137,6 +135,17 @@ rows! { x y z v w;
         "np.pad(v, 2, mode='wrap')" => pad(&v, 2, Pad::Wrap), "PyTorch: `'circular'`", "[8] 3 2 4 1 3 2 4 1";
         "np.tril(x)" => tril(&x, 0), "", "[2, 3] 3 0 0 6 5 0";
         "np.triu(x, 1)" => triu(&x, 1), "", "[2, 3] 0 1 2 0 0 4";
+    }
+    "Products" {
+        "x @ y.T`, `np.matmul`, `np.dot" => matmul(&x, y.mt()), "`torch.mm`, `torch.bmm`", "[2, 2] 9 26 39 58";
+        "z @ v`, `np.matvec(z, v)" => z.matmul(&v), "", "[2, 3] 13 53 93 133 173 213";
+        "np.vecdot(x, y)`, `np.vdot`, `np.inner" => vecdot(&x, &y, -1), "`torch.linalg.vecdot`", "[2] 9 58";
+        "np.tensordot(x, z, ([0], [0]))" => tensordot(&x, &z, ([0], [0])), "", "[3, 3, 4] 72 81 90 99 108 117 126 135 144 153 162 171 60 66 72 78 84 90 96 102 108 114 120 126 48 54 60 66 72 78 84 90 96 102 108 114";
+        "np.outer(v, w)" => outer(&v, &w), "", "[4, 4] 4 8 16 28 1 2 4 7 3 6 12 21 2 4 8 14";
+        "np.kron(v, x)" => kron(&v, &x), "", "[2, 12] 12 4 8 3 1 2 9 3 6 6 2 4 24 20 16 6 5 4 18 15 12 12 10 8";
+        "np.trace(x)" => trace(&x, 0, [0, 1]), "", "[] 8";
+        "np.einsum('ij,kij->k', x, z[:, :2, :3])" => einsum("ij,kij->k", [&x, &z.slice((.., ..2, ..3))]), "", "[2] 78 330";
+        "np.einsum('i,ij,j->', v[:2], x, w[:3])" => einsum("i,ij,j->", [&v.slice(..2), &x, &w.slice(..3)]), "", "[] 84";
     }
     "Reductions" {
         "x.sum()`, `np.sum(x)" => x.sum(..), "", "[] 21";

@@ -26,7 +26,7 @@ const ROWS: &[(&str, &str)] = &[
     ("divmod", "write `x // y` and `x % y`"),
     (
         "dot matmul einsum tensordot kron cross",
-        "there are no matrix products yet; of vectors write `sum(v * w)`, of a matrix and a vector `sum(x * v, axis=1)`",
+        "expressions have no matrix products yet; of vectors write `sum(v * w)`, of a matrix and a vector `sum(x * v, axis=1)`",
     ),
     ("dstack", "write `stack([x, y], axis=2)`"),
     ("ediff1d", "write `diff(v)`"),

@@ -29,6 +29,10 @@ impl Emitter<'_, '_> {
                     let in_range = bound(body, inst.args[0]) < table.values.len() as u64;
                     env.push(self.look_up(table, &args[0], in_range));
                 }
+                InstKind::Gather { input, word } => {
+                    let rows = &inputs[*input as usize..];
+                    env.push(self.gather_rows(rows, body.ty(inst.first), *word, &args[1]));
+                }
                 InstKind::If(inner) => env.extend(self.if_any(inner, &args)),
                 InstKind::Repeat { max, state, body: inner } => env.extend(self.repeat(inner, *max, *state, &args)),
             }

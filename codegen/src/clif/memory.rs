@@ -4,9 +4,9 @@
 //! of registers per part.
 
 use super::lanes::{EVEN, Emitter, HIGH, LOW, ODD, Operand, Regs, ZIP_HIGH, ZIP_LOW, data, scalar_type, vector_type};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ndjit_ir::PrimType;
-use ndjit_ir::loops::{Access, Stride};
+use ndjit_ir::loops::{Access, Role, Stride};
 
 /// An operand's position in the innermost loop.
 #[derive(Clone, Copy, Debug)]
@@ -23,11 +23,11 @@ pub(super) struct Stream {
 
 impl Stream {
     fn word(&self) -> PrimType {
-        self.access.dtype.storage()[0]
+        self.access.words()[0]
     }
 
     fn words(&self) -> usize {
-        self.access.dtype.storage().len()
+        self.access.words().len()
     }
 }
 
@@ -36,7 +36,7 @@ impl Emitter<'_, '_> {
     pub(super) fn load(&mut self, stream: &Stream) -> Vec<Operand> {
         let (ty, words) = (stream.word(), stream.words());
         let bits = ty.bits();
-        let groups: Vec<Regs> = if stream.access.index {
+        let groups: Vec<Regs> = if stream.access.role != Role::Memory {
             // The address is the element.
             vec![if self.lanes == 1 { Regs::from_slice(&[stream.pointer]) } else { self.positions(stream, ty) }]
         } else if self.lanes == 1 {
@@ -105,7 +105,7 @@ impl Emitter<'_, '_> {
         let reg = vector_type(ty, ty.bits());
         let first = self.b.ins().splat(reg, stream.pointer);
         let count = self.count(ty.bits());
-        let Some(stride) = stream.stride else { return Regs::from_elem(first, count) };
+        let Some(stride) = self.step(stream) else { return Regs::from_elem(first, count) };
         let second = self.b.ins().iadd(stream.pointer, stride);
         let mut position = self.b.ins().insertlane(first, second, 1);
         let twice = self.b.ins().iadd(stride, stride);
@@ -116,6 +116,64 @@ impl Emitter<'_, '_> {
             positions.push(position);
         }
         positions
+    }
+
+    /// Bytes from lane to lane, unless there are none.
+    fn step(&mut self, stream: &Stream) -> Option<Value> {
+        match stream.access.inner {
+            Stride::Contiguous => Some(self.b.ins().iconst(types::I64, stream.access.dtype.bytes() as i64)),
+            Stride::Strided => stream.stride,
+            Stride::Broadcast => None,
+        }
+    }
+
+    /// A word of type `ty` of the elements in the rows nearest to the positions; `rows` are the operand that has them and the two that
+    /// tell of them.
+    pub(super) fn gather_rows(&mut self, rows: &[Stream], ty: PrimType, word: u32, positions: &Operand) -> Operand {
+        let [of, last, step] = [0, 1, 2].map(|n| rows[n].pointer);
+        let before = (word as usize * ty.bytes()) as i32;
+        let row = |e: &mut Self, position: Value| {
+            let zero = e.b.ins().iconst(types::I64, 0);
+            // In this order: where there is no row the last is before the first, and nothing is read.
+            let position = e.b.ins().smin(position, last);
+            let position = e.b.ins().smax(position, zero);
+            let bytes = e.b.ins().imul(position, step);
+            e.b.ins().iadd(of, bytes)
+        };
+        let load = |e: &mut Self, address: Value| e.b.ins().load(scalar_type(ty), data(), address, before);
+        let bits = ty.bits();
+        if self.lanes == 1 {
+            let position = self.regs(positions, PrimType::I64, 64)[0];
+            let address = row(self, position);
+            return Operand::Lanes { regs: Regs::from_slice(&[load(self, address)]), bits };
+        }
+        let same = matches!(positions, Operand::Splat(_) | Operand::Const(_));
+        let regs = self.regs(positions, PrimType::I64, 64);
+        let first = self.lane(&regs, 64, 0);
+        let first = row(self, first);
+        if same
+            && rows[0].access.inner == Stride::Contiguous
+            && rows[0].words() == 1
+            && before == 0
+            && rows[0].access.dtype.bytes() == ty.bytes()
+        {
+            let reg = vector_type(ty, bits);
+            let count = self.count(bits) as i32;
+            return Operand::Lanes {
+                regs: (0..count).map(|i| self.b.ins().load(reg, data(), first, 16 * i)).collect(),
+                bits,
+            };
+        }
+        let along = self.step(&rows[0]);
+        let mut addresses = vec![first];
+        let mut moved: Option<Value> = None;
+        for lane in 1..self.lanes {
+            moved = along.map(|along| moved.map_or(along, |moved| self.b.ins().iadd(moved, along)));
+            let position = self.lane(&regs, 64, lane);
+            let address = if same { first } else { row(self, position) };
+            addresses.push(moved.map_or(address, |moved| self.b.ins().iadd(address, moved)));
+        }
+        Operand::Lanes { regs: self.gather(ty, |e, lane| load(e, addresses[lane])), bits }
     }
 
     /// Alternating words taken apart.

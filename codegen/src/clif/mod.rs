@@ -32,7 +32,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::verify_function;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use ndjit_ir::body::Reg;
-use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, Role, Stride};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
@@ -150,7 +150,7 @@ pub(crate) fn check(nest: &LoopNest, hoisted: usize, form: Form) -> Result<()> {
 
 fn check_operands(nest: &LoopNest, hoisted: usize) -> Result<()> {
     let LoopBody::Prims { body, .. } = &nest.body else { return Ok(()) };
-    let inputs = nest.inputs.iter().flat_map(|a| a.dtype.storage()).chain(nest.literals.iter().flat_map(|d| d.repr()));
+    let inputs = nest.inputs.iter().flat_map(|a| a.words()).chain(nest.literals.iter().flat_map(|d| d.repr()));
     let outputs = nest.outputs.iter().flat_map(|a| a.dtype.storage());
     if nest.rank == 0 || hoisted > body.insts.len() {
         return Err(Error::new(ErrorCode::Verify, "clif: a nest has at least one loop, and hoists what it has"));
@@ -158,7 +158,7 @@ fn check_operands(nest: &LoopNest, hoisted: usize) -> Result<()> {
     if nest.reduce.is_some() {
         return Err(Error::new(ErrorCode::Verify, "clif: code is generated for the parts of a nest that reduces"));
     }
-    if nest.inputs.iter().any(|access| access.index && access.inner == Stride::Contiguous) {
+    if nest.inputs.iter().any(|access| access.is_index() && access.inner == Stride::Contiguous) {
         return Err(Error::new(ErrorCode::Verify, "clif: an index is strided or broadcast"));
     }
     if !inputs.eq(body.input_types()) || !outputs.copied().eq(body.output_types()) {
@@ -170,7 +170,7 @@ fn check_operands(nest: &LoopNest, hoisted: usize) -> Result<()> {
 /// The accumulators of rows are the first inputs and the outputs.
 fn check_rows(nest: &LoopNest) -> Result<()> {
     let accumulators = nest.inputs.get(..nest.outputs.len());
-    let contiguous = |access: &Access| access.inner == Stride::Contiguous && !access.index;
+    let contiguous = |access: &Access| access.inner == Stride::Contiguous && access.role == Role::Memory;
     if nest.rank >= 2 && accumulators == Some(&nest.outputs) && nest.outputs.iter().all(contiguous) {
         return Ok(());
     }
@@ -179,7 +179,7 @@ fn check_rows(nest: &LoopNest) -> Result<()> {
 
 /// The accumulators of steps are the first inputs and the first outputs.
 fn check_steps(nest: &LoopNest, accumulators: usize) -> Result<()> {
-    let strided = |access: &Access| access.inner == Stride::Strided && !access.index;
+    let strided = |access: &Access| access.inner == Stride::Strided && access.role == Role::Memory;
     match (nest.inputs.get(..accumulators), nest.outputs.get(..accumulators)) {
         (Some(inputs), Some(outputs)) if inputs == outputs && outputs.iter().all(strided) => Ok(()),
         _ => Err(Error::new(

@@ -71,7 +71,7 @@ fn collect_widths(body: &Body, widths: &mut Vec<u32>) {
         match &inst.kind {
             InstKind::If(inner) if is_long(inner) => {}
             InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => collect_widths(inner, widths),
-            InstKind::Const(_) | InstKind::Prim(_) | InstKind::Table(_) => {}
+            InstKind::Const(_) | InstKind::Prim(_) | InstKind::Table(_) | InstKind::Gather { .. } => {}
         }
     }
 }
@@ -81,7 +81,7 @@ fn size(body: &Body) -> usize {
     let sizes = body.insts.iter().map(|inst| match &inst.kind {
         InstKind::Const(_) => 0,
         InstKind::If(inner) if is_long(inner) => 1,
-        InstKind::Prim(_) | InstKind::Table(_) => 1,
+        InstKind::Prim(_) | InstKind::Table(_) | InstKind::Gather { .. } => 1,
         InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => size(inner),
     });
     sizes.sum()
@@ -317,7 +317,7 @@ impl Nest<'_> {
             }
             let stride = (access.inner == Stride::Strided).then(|| self.stride(b, args, i, axis));
             streams.push(Stream { access: *access, pointer, stride, first });
-            first += access.dtype.storage().len();
+            first += access.words().len();
         }
         streams
     }
@@ -342,13 +342,13 @@ impl Nest<'_> {
     fn once(&self, emitter: &mut Emitter<'_, '_>, streams: &[Stream]) -> Vec<Operand> {
         let mut env = Vec::with_capacity(self.body.types.len());
         for (input, access) in self.nest.inputs.iter().enumerate() {
-            env.extend(access.dtype.storage().iter().map(|_| Operand::Input(input)));
+            env.extend(access.words().iter().map(|_| Operand::Input(input)));
         }
         let literals: usize = self.nest.literals.iter().map(|d| d.repr().len()).sum();
         env.extend((0..literals).map(Emitter::literal));
         let used = self.used();
         for stream in &streams[..self.nest.inputs.len()] {
-            let words = stream.first..stream.first + stream.access.dtype.storage().len();
+            let words = stream.first..stream.first + stream.access.words().len();
             if stream.access.inner == Stride::Broadcast && words.clone().any(|r| used[r]) {
                 emitter.load_first(Reg::from_index(words.start), &mut env, streams);
             }

@@ -61,6 +61,8 @@ impl Accesses {
             | NodeKind::Scan(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
             | NodeKind::Concat(..)
             | NodeKind::Call(_) => true,
         };
@@ -68,6 +70,16 @@ impl Accesses {
         let shape = graph.shape(value);
         let same = || contiguous(shape, graph.ty(value)).is_ok_and(|own| own.same_elements(layout, shape));
         if stored && elements(base) == elements(value) && same() { base } else { value }
+    }
+
+    /// The value whose memory is read where any element of a value may be: not positions, nor a number, which have none. They are
+    /// stored for that.
+    pub fn in_memory(&self, graph: &Graph<DType>, value: Value) -> Value {
+        let base = self.base(value);
+        match graph.node(graph.producer(base)).kind {
+            NodeKind::Iota(_) | NodeKind::Literal(_) => value,
+            _ => base,
+        }
     }
 
     /// The value whose memory holds a value's elements.
@@ -96,6 +108,8 @@ pub fn layout_of(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Resul
         | NodeKind::Scan(_)
         | NodeKind::View(_)
         | NodeKind::Reshape
+        | NodeKind::Gather
+        | NodeKind::Scatter(_)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => contiguous(graph.shape(value), graph.ty(value)),
     }

@@ -18,12 +18,14 @@ use smallvec::SmallVec;
 /// `Verify` if the nest's accesses and literals are not those of its body.
 pub fn expand(nest: &LoopNest) -> Result<LoopNest> {
     let ops = match &nest.body {
+        // What a scatter puts is expanded, by itself.
+        _ if nest.scatter.is_some() => return Ok(nest.clone()),
         LoopBody::Prims { .. } => return Ok(nest.clone()),
         LoopBody::Ops(_) if nest.reduce.as_ref().is_some_and(NestReduce::sorts) => return Ok(nest.clone()),
         LoopBody::Ops(ops) => ops,
     };
     check(nest, ops)?;
-    let (body, hoisted) = hoist(inline(ops), &invariant_inputs(nest));
+    let (body, hoisted) = hoist(inline(nest, ops), &invariant_inputs(nest));
     Ok(LoopNest { body: LoopBody::Prims { body, hoisted }, ..nest.clone() })
 }
 
@@ -37,14 +39,14 @@ fn check(nest: &LoopNest, ops: &OpBody) -> Result<()> {
 }
 
 /// All ops inlined: inputs are the storage words of each input, then the registers of each literal.
-fn inline(ops: &OpBody) -> Body {
-    let words = ops.inputs.iter().flat_map(|d| d.storage());
+fn inline(nest: &LoopNest, ops: &OpBody) -> Body {
+    let words = nest.inputs.iter().flat_map(|access| access.words());
     let literals = ops.literals.iter().flat_map(|d| d.repr());
     let types: Vec<PrimType> = words.chain(literals).copied().collect();
     let mut builder = BodyBuilder::new(&types);
     let mut free = builder.inputs().into_iter();
     let mut take = |n: usize| -> Vec<Reg> { free.by_ref().take(n).collect() };
-    let loads: Vec<Vec<Reg>> = ops.inputs.iter().map(|d| take(d.storage().len())).collect();
+    let loads: Vec<Vec<Reg>> = nest.inputs.iter().map(|access| take(access.words().len())).collect();
     let literals: Vec<Vec<Reg>> = ops.literals.iter().map(|d| take(d.repr().len())).collect();
 
     let mut scalars: Vec<Vec<Reg>> = Vec::with_capacity(ops.stmts.len());
@@ -53,6 +55,12 @@ fn inline(ops: &OpBody) -> Body {
         let args: SmallVec<[Reg; 6]> = stmt.args.iter().flat_map(|a| &scalars[a.index()]).copied().collect();
         let regs = match stmt.kind {
             StmtKind::Load(n) => builder.inline(shared_load_body(ops.inputs[n as usize]), &loads[n as usize]),
+            StmtKind::Gather(n) => {
+                let told = [loads[n as usize][0], args[0], loads[n as usize + 1][0], loads[n as usize + 2][0]];
+                let words = ops.inputs[n as usize].storage().iter().enumerate();
+                let words: Vec<Reg> = words.map(|(word, &ty)| builder.gather(ty, (n, word as u32), told)).collect();
+                builder.inline(shared_load_body(ops.inputs[n as usize]), &words)
+            }
             StmtKind::Literal(n) => literals[n as usize].clone(),
             StmtKind::Op(op) => builder.inline(shared_body(op, ops.compute_dtype(stmt, op)), &args),
             StmtKind::Cast => {
@@ -88,7 +96,7 @@ pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
     let mut invariant = Vec::new();
     for access in &nest.inputs {
         let stays = innermost && access.inner == Stride::Broadcast;
-        invariant.extend(std::iter::repeat_n(stays, access.dtype.storage().len()));
+        invariant.extend(std::iter::repeat_n(stays, access.words().len()));
     }
     for literal in &nest.literals {
         invariant.extend(std::iter::repeat_n(true, literal.repr().len()));

@@ -73,6 +73,8 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
             | NodeKind::Concat(..) => {
                 let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(graph.shape(first)));
                 out.add(kind, &operands, &[(graph.ty(first), shape)])

@@ -47,7 +47,7 @@ fn verify(body: &Body, target: &Target) -> Result<()> {
                 }
             }
             InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => verify(inner, target)?,
-            InstKind::Const(_) | InstKind::Table(_) => {}
+            InstKind::Const(_) | InstKind::Table(_) | InstKind::Gather { .. } => {}
         }
     }
     Ok(())
@@ -75,7 +75,7 @@ fn rewrite(body: &Body, target: &Target) -> Body {
                 let kind = InstKind::Repeat { max: *max, state: *state, body: Arc::new(rewrite(inner, target)) };
                 builder.inline(&single(body, inst, kind), &args)
             }
-            kind @ (InstKind::Prim(_) | InstKind::Const(_) | InstKind::Table(_)) => {
+            kind @ (InstKind::Prim(_) | InstKind::Const(_) | InstKind::Table(_) | InstKind::Gather { .. }) => {
                 builder.inline(&single(body, inst, kind.clone()), &args)
             }
         };

@@ -7,9 +7,9 @@
 
 use super::access::{Accesses, contiguous, layout_of};
 use crate::lower::{Scheduled, TileLoop};
-use ndjit_ir::graph::{Graph, NodeKind};
-use ndjit_ir::kernel::{FusedKernel, KernelReduce, Part};
-use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
+use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::kernel::{FusedKernel, KernelReduce, Part, Reads};
+use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride};
 use ndjit_ir::reduction::{Axes, LANES};
 use ndjit_ir::{DType, Result, Shape};
 use smallvec::{SmallVec, smallvec};
@@ -33,19 +33,45 @@ pub fn schedule(
     let scans = kernel.reduce.as_ref().is_some_and(KernelReduce::scans);
     let sorts = kernel.reduce.as_ref().is_some_and(KernelReduce::sorts);
     let mut inputs: Vec<Layout> = Vec::with_capacity(kernel.inputs.len());
-    let mut indices = Vec::with_capacity(kernel.inputs.len());
+    let mut roles = Vec::with_capacity(kernel.inputs.len());
+    let mut read = Vec::with_capacity(kernel.inputs.len());
     for input in &kernel.inputs {
+        let stored = match input.reads {
+            Reads::Elements => accesses.base(input.value),
+            Reads::Rows | Reads::Last | Reads::Step => accesses.in_memory(graph, input.value),
+        };
         let layout = match accesses.view(input.value) {
+            _ if stored == input.value && input.reads != Reads::Elements => own_layout(graph, stored, params)?,
             Some((_, layout)) => layout.clone(),
             None => layout_of(graph, input.value, params)?,
         };
-        let base = accesses.base(input.value);
-        indices.push(matches!(graph.node(graph.producer(base)).kind, NodeKind::Iota(_)));
-        inputs.push(broadcast(&layout, &input.shape, space));
+        let number = |number: isize| Layout { offset: number as usize, strides: smallvec![0; space.rank()] };
+        let rows = input.shape.extents().first().map_or(0, |&rows| rows as isize);
+        let (role, layout) = match input.reads {
+            Reads::Elements if is_position(graph, stored) => (Role::Index, layout.broadcast(&input.shape, space)),
+            Reads::Elements => (Role::Memory, layout.broadcast(&input.shape, space)),
+            Reads::Rows => {
+                let strides = layout.strides.iter().skip(1).copied().collect();
+                let row = Layout { offset: layout.offset, strides };
+                (Role::Rows, row.broadcast(&input.seen(), space))
+            }
+            Reads::Last => (Role::Index, number(rows - 1)),
+            Reads::Step => (Role::Index, number(layout.strides.first().copied().unwrap_or(0))),
+        };
+        roles.push(role);
+        inputs.push(layout);
+        read.push(stored);
     }
     let mut outputs: Vec<Layout> = Vec::with_capacity(kernel.outputs.len());
     for &output in &kernel.outputs {
         let dtype = graph.ty(output);
+        if kernel.scatter.is_some() {
+            let shape = graph.shape(output);
+            let mut rows = contiguous(shape, dtype)?;
+            rows.strides.remove(0);
+            outputs.push(rows.broadcast(&Shape::from(&shape.extents()[1..]), space));
+            continue;
+        }
         outputs.push(match kernel.part {
             Some(Part { axis, start }) => {
                 let mut layout = contiguous(graph.shape(output), dtype)?;
@@ -55,7 +81,7 @@ pub fn schedule(
             None => {
                 let reduced = if scans { Axes::NONE } else { axes };
                 let with_dims = reduced.reduced(space, true);
-                broadcast(&contiguous(&with_dims, dtype)?, &with_dims, space)
+                contiguous(&with_dims, dtype)?.broadcast(&with_dims, space)
             }
         });
     }
@@ -74,6 +100,11 @@ pub fn schedule(
     });
     let loops: SmallVec<[(usize, Option<usize>); 4]> = kept.iter().chain(&reduced).copied().collect();
     select(&mut geometry, &loops, &kernel.body.inputs, &output_dtypes);
+    for (layout, input) in geometry.inputs.iter_mut().zip(&kernel.inputs) {
+        if matches!(input.reads, Reads::Last | Reads::Step) {
+            layout.strides.fill(0);
+        }
+    }
     let reduce = kernel.reduce.as_ref().map(|reduce| NestReduce {
         loops: reduced.len(),
         outputs: reduce.outputs.clone(),
@@ -90,14 +121,15 @@ pub fn schedule(
         outputs: Vec::new(),
         body: LoopBody::Ops(Arc::clone(&kernel.body)),
         reduce,
+        scatter: kernel.scatter,
     };
     let at = nest.vector_loop();
-    for ((layout, &dtype), &index) in geometry.inputs.iter().zip(&kernel.body.inputs).zip(&indices) {
+    for ((layout, &dtype), &role) in geometry.inputs.iter().zip(&kernel.body.inputs).zip(&roles) {
         let inner = match stride_class(layout, at, dtype) {
-            Stride::Contiguous if index => Stride::Strided,
+            Stride::Contiguous if role == Role::Index => Stride::Strided,
             class => class,
         };
-        nest.inputs.push(Access { dtype, inner, index });
+        nest.inputs.push(Access { dtype, inner, role });
     }
     for (layout, &dtype) in geometry.outputs.iter().zip(&output_dtypes) {
         let inner = match stride_class(layout, at, dtype) {
@@ -106,28 +138,29 @@ pub fn schedule(
             Stride::Broadcast if scans => Stride::Strided,
             class => class,
         };
-        nest.outputs.push(Access::memory(dtype, inner));
+        let role = if kernel.scatter.is_some() { Role::Rows } else { Role::Memory };
+        nest.outputs.push(Access { dtype, inner, role });
     }
     Ok(Scheduled {
         nest,
         geometry,
-        inputs: kernel.inputs.iter().map(|i| accesses.base(i.value)).collect(),
+        inputs: read,
         outputs: kernel.outputs.clone(),
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
         tile,
     })
 }
 
-/// The layout of an array of `shape` seen as one of `space`: no step along axes it does not have or that are 1.
-fn broadcast(layout: &Layout, shape: &Shape, space: &Shape) -> Layout {
-    let missing = space.rank() - shape.rank();
-    let strides = (0..space.rank())
-        .map(|axis| match axis.checked_sub(missing) {
-            Some(own) if shape.extents()[own] == space.extents()[axis] => layout.strides[own],
-            _ => 0,
-        })
-        .collect();
-    Layout { offset: layout.offset, strides }
+fn is_position(graph: &Graph<DType>, value: Value) -> bool {
+    matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_))
+}
+
+/// The layout of a value where a kernel stores it, or of a parameter.
+fn own_layout(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Result<Layout> {
+    match graph.node(graph.producer(value)).kind {
+        NodeKind::Param(..) => layout_of(graph, value, params),
+        _ => contiguous(graph.shape(value), graph.ty(value)),
+    }
 }
 
 type Loops = SmallVec<[usize; 4]>;

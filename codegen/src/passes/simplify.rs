@@ -74,7 +74,12 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
             NodeKind::Reshape => out.reshape(operands[0], graph.shape(first)),
             NodeKind::Concat(..) if operands.len() == 1 => operands[0],
             NodeKind::Reduce(reduce) if reduce.keepdims => without_dims(&mut out, reduce, operands[0])?,
-            NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Iota(_) | NodeKind::Concat(..) => {
+            NodeKind::Reduce(_)
+            | NodeKind::Scan(_)
+            | NodeKind::Iota(_)
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
+            | NodeKind::Concat(..) => {
                 let shape = out.intern(graph.shape(first));
                 out.add(node.kind, &operands, &[(dtype, shape)])
             }

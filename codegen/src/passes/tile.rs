@@ -7,7 +7,7 @@
 use super::access::Accesses;
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeKind, Value};
-use ndjit_ir::kernel::FusedKernel;
+use ndjit_ir::kernel::{FusedKernel, Reads};
 use ndjit_ir::view::Term;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -67,7 +67,12 @@ fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
     let empty = kernel.shape.extents().contains(&0);
     // Who runs scans cuts them into tasks of their own.
     let scans = kernel.reduce.as_ref().is_some_and(|reduce| reduce.outputs.iter().any(|r| r.scans()));
-    !empty && !scans && kernel.shape.extents()[axis] > 1 && !reduced && kernel.part.is_none_or(|part| part.axis != axis)
+    !empty
+        && !scans
+        && kernel.scatter.is_none()
+        && kernel.shape.extents()[axis] > 1
+        && !reduced
+        && kernel.part.is_none_or(|part| part.axis != axis)
 }
 
 /// The axes of the kernels from `start` on that can run in tiles along `axis` of the first.
@@ -110,7 +115,15 @@ fn common_axis(
 ) -> Option<usize> {
     let mut common = None;
     for input in &kernel.inputs {
-        let Some(&along) = stored.get(&accesses.base(input.value)) else { continue };
+        let base = match input.reads {
+            Reads::Elements => accesses.base(input.value),
+            Reads::Rows | Reads::Last | Reads::Step => accesses.in_memory(graph, input.value),
+        };
+        let Some(&along) = stored.get(&base) else { continue };
+        // Rows of other tiles are read too.
+        if input.reads != Reads::Elements {
+            return None;
+        }
         let own = seen_along(graph, accesses, input.value, along)?;
         let axis = own + (kernel.shape.rank() - input.shape.rank());
         if input.shape.extents()[own] != extent || common.is_some_and(|common| common != axis) {

@@ -99,6 +99,8 @@ impl Wanted {
                 | NodeKind::Scan(_)
                 | NodeKind::Iota(_)
                 | NodeKind::Reshape
+                | NodeKind::Gather
+                | NodeKind::Scatter(_)
                 | NodeKind::Concat(..)
                 | NodeKind::Call(_) => smallvec![Form::Own],
             };
@@ -259,7 +261,9 @@ fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
                 shape.rank() == 0 || shape == graph.shape(value) && reshapable[operand.index()]
             }),
             NodeKind::Reshape => reshapable[graph.operands(id)[0].index()],
-            NodeKind::View(_) | NodeKind::Iota(_) | NodeKind::Call(_) => false,
+            NodeKind::View(_) | NodeKind::Iota(_) | NodeKind::Gather | NodeKind::Scatter(_) | NodeKind::Call(_) => {
+                false
+            }
         };
     }
     reshapable

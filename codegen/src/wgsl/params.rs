@@ -56,7 +56,7 @@ pub(super) fn offset(nest: &LoopNest, operand: usize) -> usize {
 
 /// Whether an operand is an index.
 pub(super) fn index(nest: &LoopNest, operand: usize) -> bool {
-    nest.inputs.get(operand).is_some_and(|access| access.index)
+    nest.inputs.get(operand).is_some_and(|access| access.is_index())
 }
 
 /// Words of a register.
@@ -92,7 +92,7 @@ pub fn params(
         let bytes = [(layout.offset as i64).wrapping_sub(before as i64)];
         let all = bytes.into_iter().chain(layout.strides.iter().map(|&stride| stride as i64));
         for bytes in all {
-            if access.index {
+            if access.is_index() {
                 words.extend([bytes as u32, (bytes >> 32) as u32]);
                 continue;
             }

@@ -14,7 +14,7 @@ use super::select::{Known, Operand, Select, Stream, Tail};
 use super::{Code, Set};
 use crate::clif::{Form, Located, is_long, most_alive};
 use ndjit_ir::body::{Body, InstKind, Prim, Reg};
-use ndjit_ir::loops::{LoopNest, Stride};
+use ndjit_ir::loops::{Access, LoopNest, Role, Stride};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{PrimType, Result};
 
@@ -49,7 +49,7 @@ pub(super) struct Block {
 impl Nest<'_> {
     /// The code; `None` if something in it is for other code generators.
     pub(super) fn emit(&self) -> Result<Option<Code>> {
-        let moves = |access: &ndjit_ir::loops::Access| access.inner == Stride::Strided || access.index;
+        let moves = |access: &Access| access.inner == Stride::Strided || access.role != Role::Memory;
         if self.nest.inputs.iter().chain(&self.nest.outputs).any(moves) {
             return Ok(None);
         }
@@ -83,7 +83,7 @@ impl Nest<'_> {
                 }
                 // Products and shifts of bytes are made of 16 bits.
                 InstKind::Prim(Prim::Imul | Prim::Smulhi | Prim::Umulhi | Prim::Shl | Prim::Ushr | Prim::Sshr) => 16,
-                InstKind::Prim(_) | InstKind::Const(_) | InstKind::Table(_) => 8,
+                InstKind::Prim(_) | InstKind::Const(_) | InstKind::Table(_) | InstKind::Gather { .. } => 8,
             });
             types.chain(inside).max().unwrap_or(8)
         }
@@ -304,7 +304,7 @@ fn size(body: &Body) -> usize {
     let sizes = body.insts.iter().map(|inst| match &inst.kind {
         InstKind::Const(_) => 0,
         InstKind::If(inner) | InstKind::Repeat { body: inner, .. } if is_long(inner) => 1,
-        InstKind::Prim(_) | InstKind::Table(_) => 1,
+        InstKind::Prim(_) | InstKind::Table(_) | InstKind::Gather { .. } => 1,
         InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => size(inner),
     });
     sizes.sum()

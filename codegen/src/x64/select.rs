@@ -122,7 +122,7 @@ impl Select<'_> {
                 }
                 InstKind::Table(table) => env.push(self.look_up(table, &args[0])?),
                 InstKind::If(inner) => env.extend(self.if_any(inner, &args)?),
-                InstKind::Repeat { .. } => return None,
+                InstKind::Repeat { .. } | InstKind::Gather { .. } => return None,
             }
         }
         Some(())

@@ -164,6 +164,12 @@ impl BodyBuilder {
         self.push_shared(InstKind::Table(table), smallvec![index], &[ty])
     }
 
+    /// Word `word`, of type `ty`, of an element of input `input` of a nest: see [`InstKind::Gather`].
+    pub fn gather(&mut self, ty: PrimType, (input, word): (u32, u32), operands: [Reg; 4]) -> Reg {
+        assert!(operands.iter().all(|&reg| self.ty(reg) == PrimType::I64), "operands of a gather");
+        self.push_shared(InstKind::Gather { input, word }, SmallVec::from_slice(&operands), &[ty])
+    }
+
     /// Where `mask` holds, what `then` computes from `args`; elsewhere `defaults`. `then` gets a fresh builder and its
     /// input registers and returns as many registers as there are defaults.
     pub fn if_any(
@@ -222,7 +228,7 @@ impl BodyBuilder {
             match &inst.kind {
                 InstKind::Const(bits) => map[inst.first.index()] = self.bits(ty, *bits),
                 InstKind::Prim(prim) => map[inst.first.index()] = self.prim(*prim, &operands, Some(ty)),
-                InstKind::Table(_) => {
+                InstKind::Table(_) | InstKind::Gather { .. } => {
                     map[inst.first.index()] = self.push_shared(inst.kind.clone(), operands, &[ty]);
                 }
                 InstKind::If(_) | InstKind::Repeat { .. } => {

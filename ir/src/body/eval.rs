@@ -183,6 +183,11 @@ impl Body {
 
     /// As [`Body::eval`], leaving every register's bits in `regs` so that a caller in a loop allocates nothing.
     pub fn eval_in(&self, inputs: &[u64], regs: &mut Vec<u64>) {
+        self.eval_with(inputs, regs, &mut |_, _, _| 0);
+    }
+
+    /// As [`Body::eval_in`]; `load` reads the word of a type at an address of a nest's input, which the body of an op has none of.
+    pub fn eval_with(&self, inputs: &[u64], regs: &mut Vec<u64>, load: &mut dyn FnMut(usize, usize, PrimType) -> u64) {
         assert_eq!(inputs.len(), self.inputs, "inputs of a body");
         regs.clear();
         regs.extend_from_slice(inputs);
@@ -202,6 +207,14 @@ impl Body {
                 InstKind::Table(table) => {
                     let index = (arg(regs, 0) as usize).min(table.values.len() - 1);
                     regs.push(table.values[index]);
+                }
+                InstKind::Gather { input, word } => {
+                    let [address, position, last, step] = [0, 1, 2, 3].map(|i| arg(regs, i));
+                    let row = (position as i64).min(last as i64).max(0) as u64;
+                    let ty = self.ty(inst.first);
+                    let before = u64::from(*word) * ty.bytes() as u64;
+                    let at = address.wrapping_add(row.wrapping_mul(step)).wrapping_add(before);
+                    regs.push(load(*input as usize, at as usize, ty));
                 }
                 InstKind::If(body) => {
                     let n = inst.results as usize;

@@ -48,6 +48,16 @@ pub enum InstKind {
     Prim(Prim),
     /// `table[min(index, len - 1)]` with an unsigned `I32` index. The table is not empty.
     Table(Arc<Table>),
+    /// A word of an element of an array, in the row that is nearest to a position. Operands, all `I64`: the address of the element in the first
+    /// row, the position, the last row there is, and the bytes from row to row. It reads at the address, plus the position kept within
+    /// `0..=last` times the bytes from row to row, plus the bytes of the words before this one. Only loop nests have it, and not in
+    /// inner bodies.
+    Gather {
+        /// The nest's input that it reads.
+        input: u32,
+        /// Which word of an element.
+        word: u32,
+    },
     /// Operands: a `Bool`, then `n` defaults, then the inner body's inputs. Results: where the `Bool` is true the inner
     /// body's `n` outputs, else the defaults. Vector code runs the inner body if any lane's `Bool` is true.
     If(Arc<Body>),

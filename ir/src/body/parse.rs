@@ -108,6 +108,17 @@ fn read_operation(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &Body, depth
         line.end()?;
         return Ok((InstKind::Table(Arc::new(Table { ty, values })), args, vec![ty]));
     }
+    if line.eat("gather") {
+        let input = line.id("in", "an input, as in `in0`")?;
+        line.expect(".")?;
+        let word = line.number_of("which word of an element")?;
+        line.expect(",")?;
+        let args = args(line)?;
+        line.expect(":")?;
+        let ty = read_type(line)?;
+        line.end()?;
+        return Ok((InstKind::Gather { input, word }, args, vec![ty]));
+    }
     if line.eat("if") {
         let args = args(line)?;
         line.expect("then")?;
@@ -126,7 +137,7 @@ fn read_operation(line: &mut Line<'_>, lines: &mut Lines<'_>, body: &Body, depth
         return Ok((InstKind::Repeat { max, state, body: Arc::new(inner) }, args, types));
     }
     let known = |word: &str| Prim::ALL.iter().copied().find(|prim| prim.name() == word);
-    let prim = line.word("a primitive, `const`, `table`, `if` or `repeat`", known)?;
+    let prim = line.word("a primitive, `const`, `table`, `gather`, `if` or `repeat`", known)?;
     let ty = read_suffix(line)?;
     // What the suffix says of the operands, and the type of the result.
     let (operand, result) = match prim.signature() {

@@ -78,6 +78,11 @@ fn write_inst(f: &mut dyn fmt::Write, body: &Body, inst: &Inst, indent: usize) -
             write_list(f, &inst.args)?;
             write_table(f, table)
         }
+        InstKind::Gather { input, word } => {
+            write!(f, "gather in{input}.{word}")?;
+            inst.args.iter().try_for_each(|arg| write!(f, ", {arg}"))?;
+            write!(f, " : {ty}")
+        }
         InstKind::If(inner) => {
             f.write_str("if")?;
             write_list(f, &inst.args)?;

@@ -5,6 +5,7 @@
 //! - a constant has no operands, one result, and bits that fit its type;
 //! - a primitive has one result of the type that [`Prim::result`] gives for its operands;
 //! - a table is not empty, its entries fit its type, its index is one `I32`;
+//! - a gather takes four `I64`, gives one result, and is in no inner body;
 //! - an `If` takes a `Bool`, as many defaults as it has results, of the results' types, then the inner body's inputs, and the
 //!   inner outputs have the results' types;
 //! - a `Repeat` runs at least once at most, has at least one state register, takes state and invariants as its inner body
@@ -111,6 +112,11 @@ fn check_inst(body: &Body, inst: &Inst, depth: usize, problems: &mut Vec<String>
             );
             let misfit = table.values.iter().position(|v| v & !table.ty.mask() != 0);
             expect(misfit.is_none(), format!("table entry {} does not fit {}", misfit.unwrap_or(0), table.ty));
+        }
+        InstKind::Gather { .. } => {
+            let taken = args == [PrimType::I64; 4] && results.len() == 1;
+            expect(taken, format!("a gather does not take {} to {}", list(&args), list(&results)));
+            expect(depth == 0, "a gather in an inner body".to_owned());
         }
         InstKind::If(inner) => {
             let mut operands = vec![PrimType::Bool];

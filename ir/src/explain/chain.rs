@@ -110,6 +110,8 @@ impl Explainer<'_> {
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
             | NodeKind::Call(_) => None,
         };
         Explanation {
@@ -144,6 +146,10 @@ impl Explainer<'_> {
                 (reduction.row().operands, reducing(reduction, dtype, policy, types[0]), deciding)
             }
             NodeKind::View(_) | NodeKind::Reshape => (&["x"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
+            NodeKind::Gather => (&["x", "index"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
+            NodeKind::Scatter(_) => {
+                (&["x", "index", "updates"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0])
+            }
             NodeKind::Concat(_, policy) => {
                 let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
                 (&[][..], rules, (0..types.len()).collect())

@@ -162,6 +162,8 @@ impl<'a> Explainer<'a> {
             | NodeKind::View(_)
             | NodeKind::Reshape
             | NodeKind::Concat(..)
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
             | NodeKind::Call(_) => None,
         }
     }

@@ -107,6 +107,8 @@ pub(super) fn what(kind: NodeKind) -> &'static str {
         NodeKind::View(_) => "view",
         NodeKind::Reshape => "reshape",
         NodeKind::Concat(..) => "concat",
+        NodeKind::Gather => "gather",
+        NodeKind::Scatter(_) => "scatter",
         NodeKind::Call(_) => "call",
     }
 }

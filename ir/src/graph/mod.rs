@@ -124,6 +124,14 @@ pub enum NodeKind {
     Reshape,
     /// The operands one after the other along an axis, in their common type under a policy (after commit: the default one).
     Concat(u32, Policy),
+    /// At each index a row of the first operand: the elements at a position along its first axis that the second one, an `i64`, has
+    /// there. A position before the first is the first, one after the last the last. The second operand and what remains of the
+    /// first one's shape broadcast.
+    Gather,
+    /// The first operand, and into rows of it, at the positions of the second one, elements of the third: one after the other in row-major
+    /// order of the shape that [`Gather`](NodeKind::Gather) has of the first two. What has a position that the first axis does not have
+    /// is left out. The third operand broadcasts to that shape.
+    Scatter(Scatter),
     /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
     Call(u32),
 }
@@ -135,6 +143,54 @@ impl NodeKind {
             NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => Some(reduction),
             _ => None,
         }
+    }
+}
+
+/// What becomes of an element that another one is put at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scatter {
+    /// The other one takes its place.
+    Set,
+    /// It becomes the sum of both.
+    Add,
+    /// It becomes the smaller.
+    Min,
+    /// It becomes the larger.
+    Max,
+}
+
+impl Scatter {
+    /// All of them.
+    pub const ALL: [Scatter; 4] = [Scatter::Set, Scatter::Add, Scatter::Min, Scatter::Max];
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scatter::Set => "set",
+            Scatter::Add => "add",
+            Scatter::Min => "min",
+            Scatter::Max => "max",
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Scatter> {
+        Scatter::ALL.into_iter().find(|scatter| scatter.name() == name)
+    }
+
+    /// The op of the element that is there and the other one; none of `set`.
+    pub const fn combine(self) -> Option<Op> {
+        match self {
+            Scatter::Set => None,
+            Scatter::Add => Some(Op::Add),
+            Scatter::Min => Some(Op::Minimum),
+            Scatter::Max => Some(Op::Maximum),
+        }
+    }
+
+    /// Whether elements of a dtype can be put so.
+    pub fn takes(self, dtype: DType) -> bool {
+        self.combine().is_none_or(|op| op.row().domain.contains(dtype))
     }
 }
 
@@ -506,7 +562,7 @@ impl Graph<ValueType> {
                 (ValueType::Strong(dtype), _) => dtype,
                 (_, NodeKind::Param(_, stored)) => stored,
                 (_, NodeKind::Op(_, policy) | NodeKind::Concat(_, policy)) => policy.commit(ty),
-                (_, NodeKind::View(_) | NodeKind::Reshape) => {
+                (_, NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather | NodeKind::Scatter(_)) => {
                     value = graph.operands(graph.producer(value))[0];
                     continue;
                 }

@@ -3,7 +3,7 @@
 //!
 //! Whether types may be weak is not written in the text: the graph type that is asked for says it.
 
-use super::{Graph, NodeKind, ShapeId, Slot, SlotId, Type, Value, ViewId};
+use super::{Graph, NodeKind, Scatter, ShapeId, Slot, SlotId, Type, Value, ViewId};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::literal::Literal;
@@ -247,6 +247,15 @@ impl<T: Type> Parser<T> {
                 line.skip(word);
                 Ok((NodeKind::Reshape, SmallVec::from_slice(&[reading.value(line)?])))
             }
+            "gather" => {
+                line.skip(word);
+                Ok((NodeKind::Gather, SmallVec::from_vec(line.items(|line| reading.value(line))?)))
+            }
+            "scatter" => {
+                line.skip(word);
+                let scatter = line.word("`set`, `add`, `min` or `max`", Scatter::named)?;
+                Ok((NodeKind::Scatter(scatter), SmallVec::from_vec(line.items(|line| reading.value(line))?)))
+            }
             "concat" => {
                 line.skip(word);
                 let policy = bracketed(line)?.unwrap_or_default();
@@ -296,9 +305,9 @@ impl<T: Type> Parser<T> {
 
 /// No operation has this name.
 fn unknown(line: &mut Line<'_>, word: &str) -> Error {
-    const OTHERS: [&str; 7] = ["literal", "cast", "view", "reshape", "concat", "iota", "call"];
-    let quoted: Vec<String> = OTHERS[..6].iter().map(|name| format!("`{name}`")).collect();
-    let expected = format_args!("an op, a reduction, a scan, {} or `{}`", quoted.join(", "), OTHERS[6]);
+    const OTHERS: [&str; 9] = ["literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "call"];
+    let quoted: Vec<String> = OTHERS[..8].iter().map(|name| format!("`{name}`")).collect();
+    let expected = format_args!("an op, a reduction, a scan, {} or `{}`", quoted.join(", "), OTHERS[8]);
     let error = line.expected(expected);
     let ops = Op::ALL.iter().map(|op| op.name());
     let reductions = Reduction::ALL.iter().map(|reduction| reduction.name());

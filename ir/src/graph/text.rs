@@ -276,6 +276,14 @@ impl<T: Type> Display for NodeLine<'_, T> {
                 f.write_str("reshape")?;
                 write_values(operands, f)?;
             }
+            NodeKind::Scatter(scatter) => {
+                write!(f, "scatter {}", scatter.name())?;
+                write_values(operands, f)?;
+            }
+            NodeKind::Gather => {
+                f.write_str("gather")?;
+                write_values(operands, f)?;
+            }
             NodeKind::Concat(axis, policy) => {
                 f.write_str("concat")?;
                 if policy != Policy::default() {

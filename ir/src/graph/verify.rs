@@ -10,6 +10,10 @@
 //! - a scan has one operand, goes along an axis of it and keeps its shape;
 //! - a view finds elements of its one operand only; a reshape keeps the number of elements; operands of a join have equal extents
 //!   but along its axis, and the result their sum there; each keeps its operands' type, of a join the common one;
+//! - a gather has two operands, the first one's first axis has elements unless the result has none, and what remains of its shape
+//!   broadcasts with the second one's to the result's; it keeps the first one's type, and the second is an `i64`;
+//! - a scatter has three operands, of the shapes and types that a gather of the first two has, keeps shape and type of the first and takes its
+//!   dtype;
 //! - a literal's slot exists;
 //! - outputs exist.
 //!
@@ -185,6 +189,19 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
             let shape = graph.shape(node.first);
             if axes.within(shape.rank()) { Ok(()) } else { Err(format!("axes {axes} of shape {shape}")) }
         }
+        NodeKind::Gather => {
+            counts(2)?;
+            same_shape(graph, node.first, &crate::view::gathered(graph.shape(operands[0]), graph.shape(operands[1]))?)
+        }
+        NodeKind::Scatter(_) => {
+            counts(3)?;
+            let [x, index, updates] = [0, 1, 2].map(|n| graph.shape(operands[n]));
+            let space = crate::view::scattered(x, index)?;
+            if updates.broadcast(&space).as_ref() != Some(&space) {
+                return Err(format!("{updates} does not broadcast to {space}"));
+            }
+            same_shape(graph, node.first, x)
+        }
         NodeKind::Call(child) => {
             let Some(child) = graph.children.get(child as usize) else {
                 return Err(format!("child @{child} does not exist"));
@@ -251,6 +268,14 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
         }
         NodeKind::Iota(_) => found(DType::I64.into()),
         NodeKind::View(_) | NodeKind::Reshape => found(graph.ty(graph.operands(id)[0])),
+        NodeKind::Gather => match graph.ty(graph.operands(id)[1]) {
+            ty if ty == DType::I64.into() => found(graph.ty(graph.operands(id)[0])),
+            ty => Err(format!("positions are i64, not {ty}")),
+        },
+        NodeKind::Scatter(_) => match graph.ty(graph.operands(id)[1]) {
+            ty if ty == DType::I64.into() => found(graph.ty(graph.operands(id)[0])),
+            ty => Err(format!("positions are i64, not {ty}")),
+        },
         NodeKind::Concat(_, policy) => {
             let types: Vec<ValueType> = graph.operands(id).iter().map(|&operand| graph.ty(operand)).collect();
             match policy.resolve(Operands::Join, &types) {
@@ -324,6 +349,16 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
                 None => Ok(()),
             }
         }
+        NodeKind::Gather => match [0, 1].map(|n| graph.ty(graph.operands(id)[n])) {
+            [ty, _] if ty != result => Err(format!("the operand is {ty}, the result {result}")),
+            [_, DType::I64] => Ok(()),
+            [_, ty] => Err(format!("positions are i64, not {ty}")),
+        },
+        NodeKind::Scatter(scatter) => match [0, 1, 2].map(|n| graph.ty(graph.operands(id)[n])) {
+            _ if !scatter.takes(result) => Err(format!("{} of {result}", scatter.name())),
+            [x, DType::I64, updates] if [x, updates] == [result; 2] => Ok(()),
+            [x, index, updates] => Err(format!("operands are {x}, {index} and {updates}, the result {result}")),
+        },
         NodeKind::Iota(_) if result != DType::I64 => Err(format!("positions are i64, not {result}")),
         NodeKind::Iota(_) => Ok(()),
         NodeKind::Call(_) => Err("a call that was not inlined".to_owned()),

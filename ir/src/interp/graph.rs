@@ -45,6 +45,11 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
             NodeKind::Iota(axes) => iota(axes, graph.shape(value))?,
             NodeKind::View(view) => movement::view(&live[&operands[0]], graph.view_of(view), graph.shape(value))?,
             NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value)),
+            NodeKind::Scatter(scatter) => {
+                let operands = [0, 1, 2].map(|n| &live[&operands[n]]);
+                movement::scatter(&mut functions, scatter, operands)?
+            }
+            NodeKind::Gather => movement::gather(&live[&operands[0]], &live[&operands[1]], graph.shape(value))?,
             NodeKind::Concat(axis, _) => {
                 let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
                 movement::concat(&operands, axis as usize, graph.shape(value))?

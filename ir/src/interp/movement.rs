@@ -1,11 +1,12 @@
 //! Evaluating views, reshapes and joins on tensors: elements are copied, never computed.
 
-use super::elementwise::advance;
+use super::elementwise::{Function, Functions, advance};
 use super::tensor::Tensor;
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
+use crate::graph::Scatter;
 use crate::loops::Layout;
 use crate::shape::Shape;
-use crate::view::View;
+use crate::view::{View, scattered};
 use smallvec::SmallVec;
 
 /// The elements that a view finds.
@@ -21,6 +22,49 @@ pub(super) fn view(operand: &Tensor, view: &View, shape: &Shape) -> Result<Tenso
 /// The same elements in another shape.
 pub(super) fn reshape(operand: &Tensor, shape: &Shape) -> Tensor {
     Tensor { shape: shape.clone(), ..operand.clone() }
+}
+
+/// Of each row that a position finds the element: the first row for a position before it, the last for one after it.
+pub(super) fn gather(operand: &Tensor, index: &Tensor, shape: &Shape) -> Result<Tensor> {
+    let mut result = Tensor::zeros(operand.dtype, shape.clone())?;
+    let (extents, strides) = (operand.shape.extents(), operand.shape.contiguous_strides());
+    let rows = Shape::from(&extents[1..]);
+    let row = Layout { offset: 0, strides: SmallVec::from_slice(&strides[1..]) }.broadcast(&rows, shape);
+    let index_at = Layout { offset: 0, strides: index.shape.contiguous_strides() }.broadcast(&index.shape, shape);
+    for (n, (row, at)) in positions(&row, shape).zip(positions(&index_at, shape)).enumerate() {
+        let position = index.get(at)[0] as i64;
+        let nearest = position.clamp(0, extents[0] as i64 - 1) as usize;
+        result.set(n, &operand.get(row + nearest * strides[0].unsigned_abs()));
+    }
+    Ok(result)
+}
+
+/// The first tensor, and elements of the third in rows of it, at the positions of the second.
+pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&Tensor; 3]) -> Result<Tensor> {
+    let [x, index, updates] = operands;
+    let mut result = x.clone();
+    let space = scattered(&x.shape, &index.shape).map_err(|what| Error::new(ErrorCode::Verify, what))?;
+    let (extents, strides) = (x.shape.extents(), x.shape.contiguous_strides());
+    let rows = Shape::from(&extents[1..]);
+    let row = Layout { offset: 0, strides: SmallVec::from_slice(&strides[1..]) }.broadcast(&rows, &space);
+    let own = |tensor: &Tensor| {
+        Layout { offset: 0, strides: tensor.shape.contiguous_strides() }.broadcast(&tensor.shape, &space)
+    };
+    let (index_at, update_at) = (own(index), own(updates));
+    let places = positions(&row, &space).zip(positions(&index_at, &space)).zip(positions(&update_at, &space));
+    for ((row, at), update) in places {
+        let position = index.get(at)[0] as i64;
+        if !(0..extents[0] as i64).contains(&position) {
+            continue;
+        }
+        let place = row + position as usize * strides[0].unsigned_abs();
+        let mut words = updates.get(update).to_vec();
+        if let Some(op) = scatter.combine() {
+            words = functions.body(Function::Op(op, x.dtype)).eval(&[&result.get(place)[..], &words].concat());
+        }
+        result.set(place, &words);
+    }
+    Ok(result)
 }
 
 /// Tensors one after the other along an axis.

@@ -4,12 +4,13 @@ use super::elementwise::{Function, Functions, advance};
 use super::reduce::of_nothing;
 use super::tensor::{Tensor, Words};
 use crate::body::Body;
-use crate::dtype::{DType, PrimType};
+use crate::dtype::PrimType;
 use crate::error::{Error, ErrorCode, Result};
-use crate::kernel::{OpBody, StmtKind};
-use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestReduce};
+use crate::kernel::{KernelScatter, OpBody, StmtKind};
+use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role};
 use crate::op::{self, cast_body, load_body, store_body};
 use crate::reduction::{Reduction, fold, scan, sorted};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// What a nest reads and writes. Offsets are in bytes from the start of an operand's buffer.
@@ -41,6 +42,11 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
     let kept = nest.kept();
     if geometry.extents[..nest.stored()].contains(&0) {
         return Ok(());
+    }
+    if let Some(scatter) = nest.scatter {
+        return scattered(nest, geometry, scatter, memory, |index, memory| {
+            body.at(nest, geometry, literals, index, memory)
+        });
     }
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
     loop {
@@ -81,6 +87,60 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
             return Ok(());
         }
     }
+}
+
+/// Copies the rows that elements are put into, and puts them there.
+fn scattered<M: Memory>(
+    nest: &LoopNest,
+    geometry: &Geometry,
+    KernelScatter { scatter, into }: KernelScatter,
+    memory: &mut M,
+    mut at: impl FnMut(&[usize], &mut M) -> Vec<u64>,
+) -> Result<()> {
+    let wrong = |what: String| Error::new(ErrorCode::Argument, format!("loop interpreter: {what}"));
+    let (all, from) = geometry.with_rows(into as usize).map_err(wrong)?;
+    let access = nest.outputs[0];
+    let (_, to) = geometry.with_rows_of_output(&access, &geometry.outputs[0], into).map_err(wrong)?;
+    let words = Access::memory(access.dtype, access.inner);
+    let mut elements: FxHashMap<usize, Vec<u64>> = FxHashMap::default();
+    let place = |index: &[usize], layout: &Layout| word_offsets(&words, layout, index).collect::<Vec<_>>();
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank + 1);
+    let rows = all.extents[nest.rank];
+    while rows > 0 {
+        let read: Vec<u64> =
+            place(&index, &from).into_iter().map(|(offset, ty)| memory.load(into as usize, offset, ty)).collect();
+        elements.insert(place(&index, &to)[0].0, read);
+        advance(&mut index, &all.extents);
+        if index.iter().all(|&i| i == 0) {
+            break;
+        }
+    }
+    let mut functions = Functions::default();
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
+    loop {
+        let mut made = at(&index, memory);
+        let position = made.pop().map_or(-1, |position| position as i64);
+        if (0..rows as i64).contains(&position) {
+            let own: SmallVec<[usize; 4]> = index.iter().copied().chain([position as usize]).collect();
+            let element = elements.entry(place(&own, &to)[0].0).or_default();
+            *element = match scatter.combine() {
+                None => made,
+                Some(op) => functions.body(Function::Op(op, access.dtype)).eval(&[&element[..], &made].concat()),
+            };
+        }
+        advance(&mut index, &geometry.extents);
+        if index.iter().all(|&i| i == 0) {
+            break;
+        }
+    }
+    for (offset, element) in elements {
+        let mut offset = offset;
+        for (&ty, bits) in access.dtype.storage().iter().zip(element) {
+            memory.store(0, offset, ty, bits);
+            offset += ty.bytes();
+        }
+    }
+    Ok(())
 }
 
 /// Stores the words of all outputs at an index.
@@ -176,7 +236,7 @@ fn check_form(nest: &LoopNest, geometry: &Geometry, literals: &[u64]) -> Result<
 fn word_offsets(access: &Access, layout: &Layout, index: &[usize]) -> impl Iterator<Item = (usize, PrimType)> + use<> {
     let steps = index.iter().zip(&layout.strides);
     let mut at = steps.fold(layout.offset, |at, (&i, &stride)| at.wrapping_add(i.wrapping_mul(stride as usize)));
-    access.dtype.storage().iter().map(move |&ty| {
+    access.words().iter().map(move |&ty| {
         let offset = at;
         at = at.wrapping_add(ty.bytes());
         (offset, ty)
@@ -202,22 +262,39 @@ impl Evaluator<'_> {
         let mut words = Vec::new();
         for (n, (access, layout)) in nest.inputs.iter().zip(&geometry.inputs).enumerate() {
             for (offset, ty) in word_offsets(access, layout, index) {
-                words.push(if access.index { offset as u64 } else { memory.load(n, offset, ty) });
+                words.push(if access.role == Role::Memory { memory.load(n, offset, ty) } else { offset as u64 });
             }
         }
-        self.eval(nest, &words, literals)
+        self.eval(nest, &words, literals, memory)
     }
 
     /// From the inputs' storage words and the literals' registers to the outputs' storage words.
-    fn eval(&self, nest: &LoopNest, words: &[u64], literals: &[u64]) -> Vec<u64> {
+    fn eval(&self, nest: &LoopNest, words: &[u64], literals: &[u64], memory: &mut impl Memory) -> Vec<u64> {
+        let mut load = |input, offset, ty| memory.load(input, offset, ty);
         match self {
-            Evaluator::Prims(body) => body.eval(&[words, literals].concat()),
+            Evaluator::Prims(body) => {
+                let mut regs = Vec::new();
+                body.eval_with(&[words, literals].concat(), &mut regs, &mut load);
+                body.outputs.iter().map(|output| regs[output.index()]).collect()
+            }
             Evaluator::Ops(body, bodies) => {
                 let mut scalars: Vec<Words> = Vec::new();
                 for (stmt, evaluated) in body.stmts.iter().zip(bodies) {
                     let arguments: Vec<u64> = match stmt.kind {
-                        StmtKind::Load(n) => nth(&body.inputs, DType::storage, words, n).to_vec(),
-                        StmtKind::Literal(n) => nth(&nest.literals, DType::repr, literals, n).to_vec(),
+                        StmtKind::Load(n) => nth(&nest.inputs, Access::words, words, n).to_vec(),
+                        StmtKind::Gather(n) => {
+                            let told = |n| nth(&nest.inputs, Access::words, words, n)[0];
+                            let (last, step) = (told(n + 1) as i64, told(n + 2));
+                            let row = (scalars[stmt.args[0].index()][0] as i64).min(last).max(0) as u64;
+                            let mut at = told(n).wrapping_add(row.wrapping_mul(step)) as usize;
+                            let mut word = |&ty: &PrimType| {
+                                let word = load(n as usize, at, ty);
+                                at = at.wrapping_add(ty.bytes());
+                                word
+                            };
+                            stmt.dtype.storage().iter().map(&mut word).collect()
+                        }
+                        StmtKind::Literal(n) => nth(&nest.literals, |dtype| dtype.repr(), literals, n).to_vec(),
                         StmtKind::Op(_) | StmtKind::Cast => {
                             stmt.args.iter().flat_map(|arg| scalars[arg.index()].iter().copied()).collect()
                         }
@@ -231,16 +308,16 @@ impl Evaluator<'_> {
     }
 }
 
-/// The words of operand `n`, where each operand has as many as `parts` of its dtype.
-fn nth<'a>(dtypes: &[DType], parts: fn(DType) -> &'static [PrimType], words: &'a [u64], n: u32) -> &'a [u64] {
-    let before: usize = dtypes[..n as usize].iter().map(|&dtype| parts(dtype).len()).sum();
-    &words[before..before + parts(dtypes[n as usize]).len()]
+/// The words of operand `n`, where each operand has as many as its `parts`.
+fn nth<'a, T>(operands: &[T], parts: fn(&T) -> &'static [PrimType], words: &'a [u64], n: u32) -> &'a [u64] {
+    let before: usize = operands[..n as usize].iter().map(|operand| parts(operand).len()).sum();
+    &words[before..before + parts(&operands[n as usize]).len()]
 }
 
 /// What a statement computes. A literal arrives in registers: it is cast to what it is.
 fn stmt_body(body: &OpBody, stmt: &crate::kernel::Stmt) -> Body {
     match stmt.kind {
-        StmtKind::Load(_) => load_body(stmt.dtype),
+        StmtKind::Load(_) | StmtKind::Gather(_) => load_body(stmt.dtype),
         StmtKind::Literal(_) => cast_body(stmt.dtype, stmt.dtype),
         StmtKind::Op(op) => op::body(op, body.compute_dtype(stmt, op)),
         StmtKind::Cast => cast_body(body.dtype(stmt.args[0]), stmt.dtype),

@@ -8,13 +8,13 @@ mod text;
 mod verify;
 
 pub use parse::parse_kernels;
-pub(crate) use parse::{read_reduction, read_scalar, read_stmt};
+pub(crate) use parse::{read_reduction, read_scalar, read_scatter, read_stmt};
 pub(crate) use text::write_stmt;
 pub use verify::verify_kernels;
 pub(crate) use verify::{check_body, output_dtype};
 
 use crate::dtype::DType;
-use crate::graph::{SlotId, Value};
+use crate::graph::{Scatter, SlotId, Value};
 use crate::id::entity;
 use crate::op::Op;
 use crate::origin::Origin;
@@ -33,6 +33,9 @@ entity! {
 pub enum StmtKind {
     /// The element of input `n` at the current index.
     Load(u32),
+    /// The element of input `n` in the row that the operand says, an `i64`: the nearest row there is. Inputs `n + 1` and `n + 2` are the
+    /// last row and the step between rows.
+    Gather(u32),
     /// Literal `n`.
     Literal(u32),
     /// An op on operands of the dtypes it computes in.
@@ -90,13 +93,40 @@ impl OpBody {
     }
 }
 
-/// An array a kernel reads: a value of the graph, of a shape that broadcasts to the kernel's.
+/// What a kernel reads of a value of the graph. What it sees of that broadcasts to its iteration space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInput {
     /// The value.
     pub value: Value,
     /// Its shape.
     pub shape: Shape,
+    /// What is read of it.
+    pub reads: Reads,
+}
+
+/// What a kernel reads of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reads {
+    /// Its element at the current index.
+    Elements,
+    /// Elements of any of its rows along the first axis, by [`StmtKind::Gather`]. The two inputs that follow are `Last` and `Step`
+    /// of the same value.
+    Rows,
+    /// The position of its last row, an `i64`: less than 0 if it has none.
+    Last,
+    /// The distance between its rows, an `i64`, in bytes.
+    Step,
+}
+
+impl KernelInput {
+    /// The shape that broadcasts to the kernel's.
+    pub fn seen(&self) -> Shape {
+        match self.reads {
+            Reads::Elements => self.shape.clone(),
+            Reads::Rows => Shape::from(self.shape.extents().get(1..).unwrap_or(&[])),
+            Reads::Last | Reads::Step => Shape::scalar(),
+        }
+    }
 }
 
 /// A part of a graph computed in one loop nest.
@@ -116,6 +146,8 @@ pub struct FusedKernel {
     pub part: Option<Part>,
     /// What is done with the body's outputs before they are stored, if they are reduced.
     pub reduce: Option<KernelReduce>,
+    /// What is done with the body's outputs, if they are put into rows of an array.
+    pub scatter: Option<KernelScatter>,
     /// The graph's value that each statement of the body is. No part of what the kernel is: kernels that differ in it alone are equal.
     pub statements: Statements,
 }
@@ -151,6 +183,16 @@ pub struct KernelReduce {
     pub outputs: SmallVec<[Reduction; 1]>,
 }
 
+/// A scatter: what the kernel stores is the array whose rows input `into` reads, with the body's first output put into it at the position that
+/// the second one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelScatter {
+    /// What becomes of elements that are there.
+    pub scatter: Scatter,
+    /// The input, of which [rows](Reads::Rows) are read.
+    pub into: u32,
+}
+
 impl KernelReduce {
     /// Whether it is a scan, or sorts.
     pub fn scans(&self) -> bool {
@@ -175,6 +217,9 @@ impl KernelReduce {
 impl FusedKernel {
     /// Whether the kernel stores results of this shape, or a part of them.
     pub fn stores(&self, shape: &Shape) -> bool {
+        if let Some(KernelScatter { into, .. }) = self.scatter {
+            return self.inputs.get(into as usize).is_some_and(|input| input.shape == *shape);
+        }
         match (&self.reduce, self.part) {
             (None, None) => *shape == self.shape,
             (_, Some(Part { axis, start })) => {

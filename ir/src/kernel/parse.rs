@@ -1,8 +1,8 @@
 //! Reading the text of fused kernels (its form is described in [`text`](super::text)), and statements, which loop nests have too.
 
-use super::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, Statements, StmtKind};
+use super::{FusedKernel, KernelInput, KernelReduce, KernelScatter, OpBody, Part, Reads, Scalar, Statements, StmtKind};
 use crate::error::{Error, Result};
-use crate::graph::{SlotId, Value};
+use crate::graph::{Scatter, SlotId, Value};
 use crate::op::Op;
 use crate::origin::Origin;
 use crate::reduction::Reduction;
@@ -78,10 +78,11 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         } else if line.peek_word().starts_with('i') {
             line.numbered("in", inputs.len())?;
             line.expect("=")?;
+            let reads = read_reads(&mut line)?;
             let value = Value(line.id("%", "a value, as in `%0`")?);
             line.expect(":")?;
             body.inputs.push(dtype_of(&mut line, "the dtype of what is read")?);
-            inputs.push(KernelInput { value, shape: shape(&mut line)? });
+            inputs.push(KernelInput { value, shape: shape(&mut line)?, reads });
         } else if line.peek_word().starts_with('l') {
             line.numbered("l", literals.len())?;
             line.expect("=")?;
@@ -101,10 +102,19 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
     if let Some(reduce) = reduce.as_ref().filter(|reduce| Some(reduce.verb()) != verb) {
         return Err(header.error(format_args!("the kernel {}, by its outputs", reduce.verb())));
     }
-    let (outputs, part) = (stored.values, stored.part);
+    let (outputs, part, scatter) = (stored.values, stored.part, stored.scatter);
     let statements = Statements::default();
-    let kernel =
-        FusedKernel { shape: shape_of_all, inputs, literals, body: Arc::new(body), outputs, part, reduce, statements };
+    let kernel = FusedKernel {
+        shape: shape_of_all,
+        inputs,
+        literals,
+        body: Arc::new(body),
+        outputs,
+        part,
+        reduce,
+        scatter,
+        statements,
+    };
     kernel.verify()?;
     Ok(kernel)
 }
@@ -115,6 +125,7 @@ struct Stored {
     values: Vec<Value>,
     part: Option<Part>,
     reductions: SmallVec<[Reduction; 1]>,
+    scatter: Option<KernelScatter>,
 }
 
 impl Stored {
@@ -122,6 +133,14 @@ impl Stored {
     fn read(&mut self, line: &mut Line<'_>, body: &mut OpBody, reduce: bool) -> Result<()> {
         line.numbered("out", self.values.len())?;
         line.expect("=")?;
+        if line.eat("scatter") {
+            let (scatter, updates) = read_scatter(line, body)?;
+            self.scatter = Some(scatter);
+            body.outputs.extend(updates);
+            line.expect("->")?;
+            self.values.push(Value(line.id("%", "the value that is stored, as in `%4`")?));
+            return line.end();
+        }
         if reduce {
             self.reductions.push(read_reduction(line)?);
         }
@@ -144,6 +163,26 @@ impl Stored {
     }
 }
 
+/// What is read of a value: nothing, or `rows of`.
+fn read_reads(line: &mut Line<'_>) -> Result<Reads> {
+    let word = line.peek_word();
+    let found = Reads::ALL.into_iter().find(|reads| reads.prefix().split(' ').next() == Some(word) && !word.is_empty());
+    let Some(reads) = found else { return Ok(Reads::Elements) };
+    reads.prefix().split_whitespace().try_for_each(|word| line.expect(word))?;
+    Ok(reads)
+}
+
+/// `add t2 at t1 into in3`, after `scatter`: what it does, and what it puts where.
+pub(crate) fn read_scatter(line: &mut Line<'_>, body: &OpBody) -> Result<(KernelScatter, [Scalar; 2])> {
+    let scatter = line.word("`set`, `add`, `min` or `max`", Scatter::named)?;
+    let updates = read_scalar(line, body)?;
+    line.expect("at")?;
+    let index = read_scalar(line, body)?;
+    line.expect("into")?;
+    let into = line.id("in", "an input, as in `in0`")?;
+    Ok((KernelScatter { scatter, into }, [updates, index]))
+}
+
 /// An elementary reduction, a scan, or what sorts.
 pub(crate) fn read_reduction(line: &mut Line<'_>) -> Result<Reduction> {
     line.word("a reduction or a scan, as in `sum`", |word| word.parse().ok())
@@ -156,11 +195,15 @@ pub(crate) fn read_stmt(line: &mut Line<'_>, body: &mut OpBody) -> Result<()> {
     let (mut kind, mut args) = (StmtKind::Cast, SmallVec::new());
     if line.eat("load") {
         kind = StmtKind::Load(line.id("in", "an input, as in `in0`")?);
+    } else if line.eat("gather") {
+        kind = StmtKind::Gather(line.id("in", "an input, as in `in0`")?);
+        line.expect(",")?;
+        args.push(read_scalar(line, body)?);
     } else if line.eat("literal") {
         kind = StmtKind::Literal(line.id("l", "a literal, as in `l0`")?);
     } else {
         if !line.eat("cast") {
-            let op = line.word("an op, `load`, `literal` or `cast`", |word| word.parse::<Op>().ok())?;
+            let op = line.word("an op, `load`, `gather`, `literal` or `cast`", |word| word.parse::<Op>().ok())?;
             kind = StmtKind::Op(op);
         }
         args = SmallVec::from_vec(line.items(|line| read_scalar(line, body))?);

@@ -11,10 +11,12 @@
 //! }
 //! ```
 //!
-//! One that makes a part of a value says which: `out0 = t2 -> %4 from 3 along axis 0`. One that reduces begins `kernel [8, 3] reduces axes [1] {`,
-//! and says how: `out0 = sum t2 -> %4`; one that scans begins `kernel [8, 3] scans axes [1] {`, one that sorts `kernel [8, 3] sorts axes [1] {`.
+//! One that gathers has three lines for that: `in0 = rows of %0 : f32[8, 3]`, then `last row of` and `row step of` the same value, both `i64`;
+//! and `t1 = gather in0, t0 : f32`. One that makes a part of a value says which: `out0 = t2 -> %4 from 3 along axis 0`. One that reduces begins `kernel [8, 3] reduces axes [1] {`,
+//! and says how: `out0 = sum t2 -> %4`; one that scatters `out0 = scatter add t2 at t1 into in1 -> %4`; one that scans begins `kernel [8, 3] scans axes [1] {`,
+//! one that sorts `kernel [8, 3] sorts axes [1] {`.
 
-use super::{FusedKernel, OpBody, Part, StmtKind};
+use super::{FusedKernel, KernelScatter, OpBody, Part, Reads, StmtKind};
 use crate::dtype::DType;
 use std::fmt::{self, Display, Formatter};
 
@@ -26,7 +28,8 @@ impl Display for FusedKernel {
         }
         f.write_str(" {\n")?;
         for (n, input) in self.inputs.iter().enumerate() {
-            writeln!(f, "  in{n} = {} : {}{}", input.value, dtype_or_unknown(&self.body.inputs, n), input.shape)?;
+            let dtype = dtype_or_unknown(&self.body.inputs, n);
+            writeln!(f, "  in{n} = {}{} : {dtype}{}", input.reads.prefix(), input.value, input.shape)?;
         }
         for (n, slot) in self.literals.iter().enumerate() {
             writeln!(f, "  l{n} = {slot} : {}", dtype_or_unknown(&self.body.literals, n))?;
@@ -35,6 +38,13 @@ impl Display for FusedKernel {
             f.write_str("  ")?;
             write_stmt(&self.body, index, f)?;
             f.write_str("\n")?;
+        }
+        if let (Some(KernelScatter { scatter, into }), [updates, index, ..]) = (self.scatter, &self.body.outputs[..]) {
+            write!(f, "  out0 = scatter {} {updates} at {index} into in{into}", scatter.name())?;
+            return match self.outputs.first() {
+                Some(value) => write!(f, " -> {value}\n}}"),
+                None => f.write_str("\n}"),
+            };
         }
         for (n, scalar) in self.body.outputs.iter().enumerate() {
             write!(f, "  out{n} = ")?;
@@ -49,6 +59,21 @@ impl Display for FusedKernel {
             }
         }
         f.write_str("}")
+    }
+}
+
+impl Reads {
+    /// All of them.
+    pub const ALL: [Reads; 4] = [Reads::Elements, Reads::Rows, Reads::Last, Reads::Step];
+
+    /// What stands before the value: `rows of `.
+    pub(super) const fn prefix(self) -> &'static str {
+        match self {
+            Reads::Elements => "",
+            Reads::Rows => "rows of ",
+            Reads::Last => "last row of ",
+            Reads::Step => "row step of ",
+        }
     }
 }
 
@@ -76,6 +101,7 @@ pub(crate) fn write_stmt(body: &OpBody, index: usize, f: &mut impl fmt::Write) -
     write!(f, "t{index} = ")?;
     match stmt.kind {
         StmtKind::Load(input) => write!(f, "load in{input}")?,
+        StmtKind::Gather(input) => write!(f, "gather in{input},")?,
         StmtKind::Literal(literal) => write!(f, "literal l{literal}")?,
         StmtKind::Op(op) => write!(f, "{op}")?,
         StmtKind::Cast => f.write_str("cast")?,

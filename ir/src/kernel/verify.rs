@@ -15,7 +15,7 @@
 //! - no value is stored by two kernels, unless each stores the part after the other's, and every output of the graph that is no
 //!   parameter is stored.
 
-use super::{FusedKernel, OpBody, Part, Scalar, Stmt, StmtKind};
+use super::{FusedKernel, KernelInput, KernelScatter, OpBody, Part, Reads, Scalar, Stmt, StmtKind};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Graph, NodeKind, Value};
@@ -68,11 +68,12 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
         };
         for (i, (input, &dtype)) in kernel.inputs.iter().zip(&kernel.body.inputs).enumerate() {
             let value = input.value;
+            let of_elements = matches!(input.reads, Reads::Elements | Reads::Rows);
             let checked = if !known(value) {
                 Err("does not exist".to_owned())
             } else if !is_param(base(value)) && !is_position(base(value)) && !complete(&stored, base(value)) {
                 Err("is no parameter and no earlier kernel stores it".to_owned())
-            } else if (graph.ty(value), graph.shape(value)) != (dtype, &input.shape) {
+            } else if of_elements && graph.ty(value) != dtype || *graph.shape(value) != input.shape {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
             } else {
                 Ok(())
@@ -154,16 +155,20 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
     for (what, has, reads) in [
         ("inputs", kernel.inputs.len(), body.inputs.len()),
         ("literals", kernel.literals.len(), body.literals.len()),
-        ("outputs", kernel.outputs.len(), body.outputs.len()),
+        ("outputs", kernel.outputs.len() + usize::from(kernel.scatter.is_some()), body.outputs.len()),
     ] {
         if has != reads {
             problems.note(format!("the kernel has {has} {what}, its body {reads}"));
         }
     }
     for (n, input) in kernel.inputs.iter().enumerate() {
-        if input.shape.broadcast(&kernel.shape).as_ref() != Some(&kernel.shape) {
+        if input.seen().broadcast(&kernel.shape).as_ref() != Some(&kernel.shape) {
             problems.note(format!("in{n} = {} : {} does not broadcast to {}", input.value, input.shape, kernel.shape));
         }
+        problems.check(check_reads(&kernel.inputs, body, n), || format!("in{n} = {}", input.value));
+    }
+    if let Some(scatter) = kernel.scatter {
+        problems.check(check_scatter(kernel, scatter), || "scatter".to_owned());
     }
     if let Some(reduce) = &kernel.reduce {
         if !reduce.axes.within(kernel.shape.rank()) {
@@ -189,6 +194,41 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
     let mut stored = FxHashSet::default();
     for value in kernel.outputs.iter().filter(|value| !stored.insert(**value)) {
         problems.note(format!("{value} is stored twice"));
+    }
+}
+
+/// A scatter puts values of a dtype it takes at positions, into rows of an array of that dtype.
+fn check_scatter(kernel: &FusedKernel, KernelScatter { scatter, into }: KernelScatter) -> Result<(), String> {
+    let input = kernel.inputs.get(into as usize).filter(|input| input.reads == Reads::Rows);
+    let dtypes = [0, 1].map(|n| output_dtype(&kernel.body, n));
+    let of = kernel.body.inputs.get(into as usize).copied();
+    match (input, dtypes) {
+        (None, _) => Err(format!("in{into} has no rows")),
+        _ if kernel.reduce.is_some() || kernel.part.is_some() => Err("it does something else too".to_owned()),
+        (_, [Some(dtype), Some(DType::I64)]) if scatter.takes(dtype) && of == Some(dtype) => Ok(()),
+        (_, dtypes) => Err(format!("{} of {dtypes:?} into {of:?}", scatter.name())),
+    }
+}
+
+/// Rows are of an array with a first axis, and gathered alone; what follows tells of them.
+fn check_reads(inputs: &[KernelInput], body: &OpBody, n: usize) -> Result<(), String> {
+    let reads = |n: usize| inputs.get(n).map(|input| (input.value, input.reads));
+    let gathers = body.stmts.iter().any(|stmt| stmt.kind == StmtKind::Gather(n as u32));
+    let loads = body.stmts.iter().any(|stmt| stmt.kind == StmtKind::Load(n as u32));
+    let KernelInput { value, ref shape, reads: own } = inputs[n];
+    match own {
+        Reads::Elements if gathers => Err("its rows are gathered".to_owned()),
+        Reads::Elements => Ok(()),
+        Reads::Last | Reads::Step if gathers || body.inputs.get(n) != Some(&DType::I64) => {
+            Err("rows are told of by an i64".to_owned())
+        }
+        Reads::Last | Reads::Step => Ok(()),
+        Reads::Rows if loads => Err("rows are gathered, not loaded".to_owned()),
+        Reads::Rows if shape.rank() == 0 => Err("a scalar has no rows".to_owned()),
+        Reads::Rows if [reads(n + 1), reads(n + 2)] != [Some((value, Reads::Last)), Some((value, Reads::Step))] => {
+            Err("the inputs that follow do not tell of its rows".to_owned())
+        }
+        Reads::Rows => Ok(()),
     }
 }
 
@@ -228,6 +268,15 @@ fn check_stmt(body: &OpBody, index: usize, stmt: &Stmt) -> Result<(), String> {
     };
     match stmt.kind {
         StmtKind::Load(n) => takes(0).and_then(|()| declared(&body.inputs, n)),
+        StmtKind::Gather(n) => {
+            takes(1)?;
+            let index = body.dtype(stmt.args[0]);
+            let follow = (1..=2).map(|more| body.inputs.get((n as usize).saturating_add(more)));
+            if index != DType::I64 || follow.into_iter().any(|dtype| dtype != Some(&DType::I64)) {
+                return Err("rows, their last position and their step are i64".to_owned());
+            }
+            declared(&body.inputs, n)
+        }
         StmtKind::Literal(n) => takes(0).and_then(|()| declared(&body.literals, n)),
         StmtKind::Cast => takes(1),
         StmtKind::Op(op) => {

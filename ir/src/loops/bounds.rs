@@ -6,13 +6,14 @@
 //! - it has as many extents, strides and operands as the nest has loops, strides and operands;
 //! - the number of indices is at most `isize::MAX`;
 //! - an operand that the nest calls contiguous or broadcast has that stride along the innermost loop;
-//! - every byte that is read or written lies in its buffer (nothing is, if an extent is 0);
+//! - every byte that is read or written lies in its buffer (nothing is, if an extent is 0); where any row may be read, that holds of all;
+//! - what tells of rows does not move along a loop;
 //! - no two indices write the same byte of an output, so that they may be written in any order, or at once. What is checked
 //!   is stricter and simple: ordered by size, each stride is at least what all smaller axes span.
 //!
 //! Not checked: whether buffers of different operands overlap.
 
-use super::{Access, Geometry, Layout, LoopNest, Stride};
+use super::{Access, Geometry, Layout, LoopNest, Role, Stride};
 use crate::error::Result;
 use crate::problems::Problems;
 use smallvec::SmallVec;
@@ -41,20 +42,67 @@ impl Geometry {
                 continue;
             }
             for (n, ((access, layout), &bytes)) in accesses.iter().zip(layouts).zip(buffers).enumerate() {
-                let checked = if prefix == "out" && nest.reduces() {
+                let checked = if let ("out", Some(scatter)) = (prefix, nest.scatter) {
+                    self.check_class(nest, access, layout).and_then(|()| {
+                        let (all, layout) = self.with_rows_of_output(access, layout, scatter.into)?;
+                        all.check_reach(access, &layout, bytes)
+                    })
+                } else if prefix == "out" && nest.reduces() {
                     self.kept(nest, layout).and_then(|(kept, layout)| {
                         kept.check_reach(access, &layout, bytes)?;
                         kept.check_writes(access, &layout)
                     })
                 } else {
                     let reach = self.check_class(nest, access, layout);
-                    let reach = reach.and_then(|()| self.check_reach(access, layout, bytes));
+                    let reach = reach.and_then(|()| match access.role {
+                        Role::Rows => {
+                            self.with_rows(n).and_then(|(all, layout)| all.check_reach(access, &layout, bytes))
+                        }
+                        Role::Memory | Role::Index => self.check_reach(access, layout, bytes),
+                    });
                     if prefix == "out" { reach.and_then(|()| self.check_writes(access, layout)) } else { reach }
                 };
                 problems.check(checked, || format!("{prefix}{n}: {access}, {layout}"));
             }
         }
         problems.verdict("geometry")
+    }
+
+    /// The loops with one more over the rows of input `n`, and its layout along them.
+    ///
+    /// # Errors
+    /// What is wrong with the operands that tell of its rows, in words.
+    pub fn with_rows(&self, n: usize) -> Result<(Geometry, Layout), String> {
+        let told = |n: usize| match self.inputs.get(n) {
+            Some(layout) if layout.strides.iter().all(|&stride| stride == 0) => Ok(layout.offset as isize),
+            Some(_) => Err(format!("in{n} tells of rows and moves")),
+            None => Err(format!("in{n}, which tells of rows, is missing")),
+        };
+        let (last, step) = (told(n + 1)?, told(n + 2)?);
+        let Some(mut layout) = self.inputs.get(n).cloned() else { return Err(format!("in{n} is missing")) };
+        let mut extents = self.extents.clone();
+        extents.push(usize::try_from(last.saturating_add(1)).unwrap_or(0));
+        layout.strides.push(step);
+        Ok((Geometry { extents, ..Geometry::default() }, layout))
+    }
+
+    /// The loops of a scatter with one more over the rows of its output, which lie one behind the other, and its layout along them.
+    ///
+    /// # Errors
+    /// What is wrong with the operands that tell of the rows of input `into`, in words.
+    pub fn with_rows_of_output(
+        &self,
+        access: &Access,
+        layout: &Layout,
+        into: u32,
+    ) -> Result<(Geometry, Layout), String> {
+        let (all, _) = self.with_rows(into as usize)?;
+        self.check_rank(layout)?;
+        let moving = self.extents.iter().zip(&layout.strides).filter(|(_, stride)| **stride != 0);
+        let row = moving.fold(access.dtype.bytes(), |bytes, (&extent, _)| bytes.saturating_mul(extent));
+        let mut layout = layout.clone();
+        layout.strides.push(isize::try_from(row).unwrap_or(isize::MAX));
+        Ok((all, layout))
     }
 
     /// What an output of a nest that reduces sees: the loops that are kept.
@@ -95,7 +143,7 @@ impl Geometry {
     }
 
     fn check_reach(&self, access: &Access, layout: &Layout, buffer: usize) -> Result<(), String> {
-        if access.index {
+        if access.is_index() {
             return Ok(());
         }
         let element = access.dtype.bytes();

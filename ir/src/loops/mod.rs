@@ -12,8 +12,8 @@ mod verify;
 pub use parse::parse_nests;
 
 use crate::body::Body;
-use crate::dtype::DType;
-use crate::kernel::OpBody;
+use crate::dtype::{DType, PrimType};
+use crate::kernel::{KernelScatter, OpBody};
 use crate::reduction::Reduction;
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -38,15 +38,40 @@ pub struct Access {
     /// Movement along the innermost loop (in a nest that reduces: along its [vector loop](LoopNest::vector_loop)). Along other
     /// loops every stride is a run-time argument.
     pub inner: Stride,
-    /// Whether there is no memory behind it: the element is the address itself, an `i64` that offset and strides give. So
-    /// positions along axes are read without being stored.
-    pub index: bool,
+    /// What is behind it.
+    pub role: Role,
+}
+
+/// What is behind an operand of a nest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// Memory, of which the element at the index is read or written.
+    Memory,
+    /// None: the element is the address itself, an `i64` that offset and strides give. So positions along axes are read without being
+    /// stored.
+    Index,
+    /// Memory, of which any row may be read: what comes in is the address of the element in the first row, as an `i64`. The two operands
+    /// that follow are indices: the last row, and the bytes from row to row; neither moves along any loop.
+    Rows,
 }
 
 impl Access {
     /// Elements in memory.
     pub fn memory(dtype: DType, inner: Stride) -> Access {
-        Access { dtype, inner, index: false }
+        Access { dtype, inner, role: Role::Memory }
+    }
+
+    /// Whether there is no memory behind it.
+    pub fn is_index(&self) -> bool {
+        self.role == Role::Index
+    }
+
+    /// The types of the registers it comes in.
+    pub fn words(&self) -> &'static [PrimType] {
+        match self.role {
+            Role::Memory => self.dtype.storage(),
+            Role::Index | Role::Rows => &[PrimType::I64],
+        }
     }
 }
 
@@ -118,6 +143,9 @@ pub struct LoopNest {
     /// the innermost loop are scanned, in the order of [`scan`](crate::reduction::scan), or sorted, in that of
     /// [`sorted`](crate::reduction::sorted): how.
     pub reduce: Option<NestReduce>,
+    /// Where the first of two values that a body of ops gives is put into rows of the one output, at the position that the second one is: how.
+    /// The output begins as the rows of the input that it names, which has the same layout, and may share its memory.
+    pub scatter: Option<KernelScatter>,
 }
 
 impl LoopNest {
@@ -160,6 +188,18 @@ impl Layout {
     pub fn same_elements(&self, other: &Layout, shape: &Shape) -> bool {
         let mut strides = self.strides.iter().zip(&other.strides).zip(shape.extents());
         self.offset == other.offset && strides.all(|((a, b), &extent)| a == b || extent <= 1)
+    }
+
+    /// The layout of an array of `shape` seen as one of `space`: no step along axes it does not have or that are 1.
+    pub fn broadcast(&self, shape: &Shape, space: &Shape) -> Layout {
+        let missing = space.rank() - shape.rank();
+        let strides = (0..space.rank())
+            .map(|axis| match axis.checked_sub(missing) {
+                Some(own) if shape.extents()[own] == space.extents()[axis] => self.strides[own],
+                _ => 0,
+            })
+            .collect();
+        Layout { offset: self.offset, strides }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reading the texts of loop nests and geometries (their form is described in [`text`](super::text)).
 
 use super::text::Given;
-use super::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
+use super::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride};
 use crate::body::{Body, read_inst, read_reg};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::kernel::{OpBody, read_reduction, read_scalar, read_stmt};
+use crate::kernel::{OpBody, read_reduction, read_scalar, read_scatter, read_stmt};
 use crate::reduction::Reduction;
 use crate::text::{Line, Lines, dtype_of};
 use smallvec::SmallVec;
@@ -113,6 +113,7 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
         outputs: Vec::new(),
         body: LoopBody::Ops(Arc::default()),
         reduce: None,
+        scatter: None,
     };
     let mut line = lines.expect("`out0: …`")?;
     if line.peek_word().starts_with("in") {
@@ -169,10 +170,14 @@ fn read_literals(line: &mut Line<'_>) -> Result<Vec<DType>> {
 /// `f32 contiguous`, `i64 index strided`.
 fn read_access(line: &mut Line<'_>) -> Result<Access> {
     let dtype = dtype_of(line, "the dtype of the elements")?;
-    let index = line.eat("index");
+    let word = line.peek_word();
+    let role = Role::ALL.into_iter().find(|role| !word.is_empty() && role.prefix().trim_end() == word);
+    if role.is_some() {
+        line.skip(word);
+    }
     let known = |word: &str| Stride::ALL.into_iter().find(|stride| stride.name() == word);
     let inner = line.word("`contiguous`, `broadcast` or `strided`", known)?;
-    Ok(Access { dtype, inner, index })
+    Ok(Access { dtype, inner, role: role.unwrap_or(Role::Memory) })
 }
 
 /// `f32 contiguous`; `f32 contiguous cumulative_sum` of a scan; `f32 sum` of a reduction, whose results are contiguous.
@@ -268,7 +273,7 @@ fn read_innermost(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
 }
 
 /// Statements, stores, and the closing brace.
-fn read_ops(nest: &LoopNest, lines: &mut Lines<'_>) -> Result<LoopBody> {
+fn read_ops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<LoopBody> {
     let inputs = nest.inputs.iter().map(|access| access.dtype).collect();
     let mut body = OpBody { inputs, literals: nest.literals.clone(), ..OpBody::default() };
     loop {
@@ -281,6 +286,13 @@ fn read_ops(nest: &LoopNest, lines: &mut Lines<'_>) -> Result<LoopBody> {
     }
     for output in 0..nest.outputs.len() {
         let mut line = lines.expect("a store")?;
+        if line.eat("scatter") {
+            let (scatter, outputs) = read_scatter(&mut line, &body)?;
+            nest.scatter = Some(scatter);
+            body.outputs.extend(outputs);
+            line.end()?;
+            continue;
+        }
         line.expect(nest.stores())?;
         line.numbered("out", output)?;
         line.expect(",")?;

@@ -30,16 +30,17 @@
 //! One that scans has no vectors along the loop that it scans. It says `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`.
 //! One that sorts says `for i0 sort i1`; its inside is ops, and the outputs of `argsort` are `i32` or `i64` whatever is sorted.
 //!
-//! An input `i64 index` has no memory: its elements are positions.
+//! An input `i64 index` has no memory: its elements are positions. One `f32 rows` is gathered from: what comes in is where its first row lies,
+//! and the two inputs after it are its last row and the bytes from row to row. `r5 = gather in0, r0, r4, r1, r2 : f32` reads a word of it.
 //!
 //! After expansion the registers that inputs and literals come in have lines of their own, and what is hoisted out of the
 //! innermost loop stands before it under `preheader:`. Where a nest that reduces or scans has such instructions, `loop:` ends them.
 
-use super::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
+use super::{Access, Geometry, Layout, LoopBody, LoopNest, Role, Stride};
 use crate::body::{Body, write_insts};
 use crate::dtype::PrimType;
 use crate::error::Result;
-use crate::kernel::{OpBody, write_stmt};
+use crate::kernel::{KernelScatter, OpBody, write_stmt};
 use crate::reduction::Reduction;
 use crate::text::Line;
 use std::fmt::{self, Display, Formatter};
@@ -58,6 +59,20 @@ impl Stride {
     }
 }
 
+impl Role {
+    /// All of them.
+    pub const ALL: [Role; 3] = [Role::Memory, Role::Index, Role::Rows];
+
+    /// What stands before the movement: `index `.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Role::Memory => "",
+            Role::Index => "index ",
+            Role::Rows => "rows ",
+        }
+    }
+}
+
 impl Display for Stride {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -66,7 +81,7 @@ impl Display for Stride {
 
 impl Display for Access {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}{}", self.dtype, if self.index { "index " } else { "" }, self.inner)
+        write!(f, "{} {}{}", self.dtype, self.role.prefix(), self.inner)
     }
 }
 
@@ -100,7 +115,16 @@ impl Display for LoopNest {
         match &self.body {
             LoopBody::Ops(body) => {
                 self.write_loops(f)?;
-                write_ops(f, "    ", body, self.stores())?;
+                match self.scatter {
+                    None => write_ops(f, "    ", body, self.stores())?,
+                    Some(KernelScatter { scatter, into }) => {
+                        let [updates, index] =
+                            [0, 1].map(|n| body.outputs.get(n).map_or(String::new(), |s| s.to_string()));
+                        let stmts = OpBody { outputs: Vec::new(), ..(**body).clone() };
+                        write_ops(f, "    ", &stmts, "")?;
+                        writeln!(f, "    scatter {} {updates} at {index} into in{into}", scatter.name())?;
+                    }
+                }
                 f.write_str("  }\n}")
             }
             LoopBody::Prims { body, hoisted: 0 } if self.reduce.is_some() => {
@@ -189,7 +213,7 @@ impl LoopNest {
             .inputs
             .iter()
             .enumerate()
-            .map(|(n, access)| (access.inner == Stride::Broadcast, Source::Load(n), access.dtype.storage()));
+            .map(|(n, access)| (access.inner == Stride::Broadcast, Source::Load(n), access.words()));
         let literals = self.literals.iter().enumerate().map(|(n, dtype)| (true, Source::Literal(n), dtype.repr()));
         words.chain(literals).flat_map(|(hoisted, source, types)| {
             let given = move |(word, &ty)| Given { hoisted, source, word: (types.len() > 1).then_some(word), ty };

@@ -5,7 +5,7 @@
 //! - a nest that reduces does so along some of its loops, has an elementary reduction for each output that accumulates its dtype,
 //!   and vectors along a kept loop only if it has one; one that scans has a scan for each output, along one loop; so has one that
 //!   sorts, with vectors along that loop and a body of ops;
-//! - indices are `i64`;
+//! - indices are `i64`; what is gathered from is followed by two of them, and no address is an output or contiguous;
 //! - a body of ops is sound by itself, its inputs, literals and outputs have the nest's number and dtypes;
 //! - a body of primitives is sound by itself, takes the storage words of each input and the registers of each literal, in
 //!   order, and gives the storage words of each output;
@@ -13,11 +13,11 @@
 //!
 //! That indices stay in bounds depends on the [`Geometry`](super::Geometry) and is checked with it.
 
-use super::{Access, Along, LoopBody, LoopNest, NestReduce, Stride};
-use crate::body::{Body, Inst};
+use super::{Access, Along, LoopBody, LoopNest, NestReduce, Role, Stride};
+use crate::body::{Body, Inst, InstKind};
 use crate::dtype::{DType, PrimType};
-use crate::error::Result;
-use crate::kernel::{check_body, output_dtype};
+use crate::error::{Error, ErrorCode, Result};
+use crate::kernel::{KernelScatter, OpBody, StmtKind, check_body, output_dtype};
 use crate::problems::Problems;
 
 impl LoopNest {
@@ -33,17 +33,37 @@ impl LoopNest {
         if self.outputs.is_empty() {
             problems.note("a nest has at least one output".to_owned());
         }
-        for (n, _) in self.outputs.iter().enumerate().filter(|(_, access)| access.inner == Stride::Broadcast) {
+        let still = |access: &Access| access.inner == Stride::Broadcast && self.scatter.is_none();
+        for (n, _) in self.outputs.iter().enumerate().filter(|(_, access)| still(access)) {
             problems.note(format!("out{n} does not move along the innermost loop"));
         }
-        let is_index = |access: &&Access| access.index;
-        if self.outputs.iter().any(|access| access.index)
+        let is_index = |access: &&Access| access.is_index();
+        let role = if self.scatter.is_some() { Role::Rows } else { Role::Memory };
+        if self.outputs.iter().any(|access| access.role != role)
             || self.inputs.iter().filter(is_index).any(|access| access.dtype != DType::I64)
         {
             problems.note("indices are inputs of dtype i64".to_owned());
         }
+        for (n, _) in self.inputs.iter().enumerate().filter(|(_, access)| access.role == Role::Rows) {
+            let told = |n: usize| self.inputs.get(n).is_some_and(|access| access.is_index());
+            if !told(n + 1) || !told(n + 2) {
+                problems.note(format!("in{n}: the last row and the step between rows do not follow"));
+            }
+        }
         if let Some(reduce) = &self.reduce {
             self.check_reduce(reduce, &mut problems);
+        }
+        if let Some(KernelScatter { scatter, into }) = self.scatter {
+            let of = self.inputs.get(into as usize).filter(|access| access.role == Role::Rows).map(|a| a.dtype);
+            let [Access { dtype, .. }] = self.outputs[..] else {
+                return problems
+                    .verdict("loop nest")
+                    .and(Err(Error::new(ErrorCode::Verify, "a scatter has one output")));
+            };
+            let ops = matches!(self.body, LoopBody::Ops(_));
+            if self.reduce.is_some() || of != Some(dtype) || !scatter.takes(dtype) || !ops {
+                problems.note(format!("scatter {} of {dtype} into in{into}", scatter.name()));
+            }
         }
         match &self.body {
             LoopBody::Ops(body) => {
@@ -60,7 +80,11 @@ impl LoopNest {
                         }
                     }
                 }
+                if self.scatter.is_some() && stored.pop() != Some(Some(DType::I64)) {
+                    problems.note("a scatter's positions are no i64".to_owned());
+                }
                 same_types("inputs", &inputs, &body.inputs, &mut problems);
+                self.check_gathers(body, &mut problems);
                 same_types("literals", &self.literals, &body.literals, &mut problems);
                 same_types("outputs", &outputs, &stored, &mut problems);
             }
@@ -100,13 +124,25 @@ impl LoopNest {
         }
     }
 
+    /// Rows are gathered, other operands are loaded.
+    fn check_gathers(&self, body: &OpBody, problems: &mut Problems) {
+        for stmt in &body.stmts {
+            let rows = |n: u32| self.inputs.get(n as usize).is_some_and(|access| access.role == Role::Rows);
+            match stmt.kind {
+                StmtKind::Load(n) if rows(n) => problems.note(format!("in{n} is loaded, not gathered from")),
+                StmtKind::Gather(n) if !rows(n) => problems.note(format!("in{n} is gathered from, and has no rows")),
+                _ => {}
+            }
+        }
+    }
+
     fn check_prims(&self, body: &Body, hoisted: usize, problems: &mut Problems) {
         if let Err(error) = body.verify() {
             problems.note(error.headline().to_owned());
             error.facts().iter().for_each(|fact| problems.note(fact.clone()));
             return;
         }
-        let words = self.inputs.iter().flat_map(|access| access.dtype.storage());
+        let words = self.inputs.iter().flat_map(|access| access.words());
         let inputs: Vec<PrimType> = words.chain(self.literals.iter().flat_map(|dtype| dtype.repr())).copied().collect();
         let outputs: Vec<PrimType> = self.outputs.iter().flat_map(|access| access.dtype.storage()).copied().collect();
         let stored: Vec<PrimType> = body.output_types().collect();
@@ -116,6 +152,30 @@ impl LoopNest {
             problems.note(format!("{hoisted} instructions are hoisted, the body has {}", body.insts.len()));
         } else if body.inputs == inputs.len() {
             self.check_hoisted(body, &body.insts[..hoisted], problems);
+            self.check_rows(body, problems);
+        }
+    }
+
+    /// A gather reads words of an operand that has rows, by the registers that tell of them.
+    fn check_rows(&self, body: &Body, problems: &mut Problems) {
+        let mut first = Vec::with_capacity(self.inputs.len());
+        self.inputs.iter().fold(0, |at, access| {
+            first.push(at);
+            at + access.words().len()
+        });
+        for inst in &body.insts {
+            let InstKind::Gather { input, word } = inst.kind else { continue };
+            let n = input as usize;
+            let sound = self.inputs.get(n).filter(|access| access.role == Role::Rows).is_some_and(|access| {
+                let told = [(0, n), (2, n + 1), (3, n + 2)];
+                access.dtype.storage().get(word as usize) == Some(&body.ty(inst.first))
+                    && told.iter().all(|&(arg, n)| {
+                        inst.args.get(arg).map(|reg| reg.index()) == first.get(n).copied() && first.get(n).is_some()
+                    })
+            });
+            if !sound {
+                problems.note(format!("{} gathers from in{input} what that has not", inst.first));
+            }
         }
     }
 
@@ -124,7 +184,7 @@ impl LoopNest {
         let mut invariant = vec![false; body.types.len()];
         let mut reg = 0;
         for access in &self.inputs {
-            for _ in access.dtype.storage() {
+            for _ in access.words() {
                 invariant[reg] = access.inner == Stride::Broadcast && self.vector_loop() + 1 == self.rank;
                 reg += 1;
             }

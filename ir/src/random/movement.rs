@@ -3,9 +3,10 @@
 use super::graph::Builder;
 use crate::axes::Axes;
 use crate::dtype::DType;
-use crate::graph::{NodeKind, Value};
+use crate::graph::{NodeKind, Scatter, Value};
 use crate::op::Operands;
 use crate::shape::Shape;
+use crate::support::CastReason;
 use crate::value_type::ValueType;
 use crate::view::{self, Slice, View};
 
@@ -18,6 +19,9 @@ impl Builder<'_> {
         let Some(operand) = self.operand() else { return };
         if self.rng.one_in(5) {
             return self.concat(operand);
+        }
+        if self.rng.one_in(4) && self.limits.dtypes.contains(DType::I64) {
+            return self.gather(operand);
         }
         if self.rng.one_in(3) {
             // Elements in another order are copied.
@@ -112,6 +116,42 @@ impl Builder<'_> {
             }
         }
         (extents.len() < 8).then(|| Shape::from(extents))
+    }
+
+    /// Rows of a value, at positions that another one makes: many of them beyond its axis.
+    fn gather(&mut self, x: Value) {
+        let x = if self.rng.one_in(3) { self.seen(x) } else { x };
+        let Some(index) = self.operand() else { return };
+        let rows = self.graph.shape(x).clone();
+        let Ok(shape) = view::gathered(&rows, self.graph.shape(index)) else { return };
+        if shape.size().map_or(true, |size| size > self.limits.elements) {
+            return;
+        }
+        let (of, ty) = (self.graph.shape_id(index), self.graph.ty(x));
+        if let ValueType::Weak(_) = ty {
+            return;
+        }
+        let index = self.graph.add(NodeKind::Cast(CastReason::Explicit), &[index], &[(DType::I64.into(), of)]);
+        if self.rng.one_in(2) {
+            return self.scatter(x, index, &shape);
+        }
+        let shape = self.graph.intern(&shape);
+        self.graph.add(NodeKind::Gather, &[x, index], &[(ty, shape)]);
+    }
+
+    /// Elements of a value put into rows of another one.
+    fn scatter(&mut self, x: Value, index: Value, space: &Shape) {
+        let ValueType::Strong(dtype) = self.graph.ty(x) else { return };
+        let scatter = self.rng.pick(&Scatter::ALL);
+        let Some(updates) = self.operand() else { return };
+        let shape = self.graph.shape(updates).clone();
+        if !scatter.takes(dtype) || shape.broadcast(space).as_ref() != Some(space) {
+            return;
+        }
+        let of = self.graph.intern(&shape);
+        let updates = self.graph.add(NodeKind::Cast(CastReason::Explicit), &[updates], &[(dtype.into(), of)]);
+        let result = (dtype.into(), self.graph.shape_id(x));
+        self.graph.add(NodeKind::Scatter(scatter), &[x, index, updates], &[result]);
     }
 
     /// A value joined with others that differ from it along one axis at most.

@@ -173,7 +173,7 @@ impl<'a> Frame<'a> {
                 }
             },
             NodeKind::Iota(_) => Step::Type(traced),
-            NodeKind::View(_) | NodeKind::Reshape => Step::Type(operands[0]),
+            NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather | NodeKind::Scatter(_) => Step::Type(operands[0]),
             NodeKind::Concat(_, policy) => match policy.resolve(Operands::Join, &operands) {
                 Ok(types) => Step::Type(types.compute),
                 Err(clash) => {

@@ -23,6 +23,24 @@ fn permuted(shape: &Shape, order: &[usize]) -> Made {
     made(view, order.iter().map(|&axis| shape.extents()[axis]))
 }
 
+/// Each axis of the operand at a place among `rank` axes of the result: several at one place are its diagonal, and where there is none the
+/// extent is 1.
+///
+/// # Errors
+/// `Shape` if the result has more axes than arrays may have.
+pub fn placed(shape: &Shape, rank: usize, places: &[usize]) -> Made {
+    check_rank(rank)?;
+    let mut extents = vec![1; rank];
+    let mut view = View { rank, axes: SmallVec::from_elem(AxisIndex::default(), shape.rank()) };
+    for ((&place, &extent), index) in places.iter().zip(shape.extents()).zip(&mut view.axes) {
+        if let Some(own) = extents.get_mut(place) {
+            *own = extent;
+            *index = AxisIndex::along(place, 0, 1);
+        }
+    }
+    made(view, extents)
+}
+
 /// Axes in another order: axis `n` of the result is axis `axes[n]`, all of them once.
 ///
 /// # Errors
@@ -275,6 +293,29 @@ pub fn concat_shape(shapes: &[&Shape], axis: usize) -> std::result::Result<Shape
     Ok(Shape::from(extents))
 }
 
+/// The shape of the rows of `x` at the positions `index`: what remains of the shape of `x` without its first axis, broadcast with that of
+/// `index`.
+///
+/// # Errors
+/// What does not fit, in words.
+pub fn gathered(x: &Shape, index: &Shape) -> std::result::Result<Shape, String> {
+    let shape = scattered(x, index)?;
+    if x.extents().first() == Some(&0) && shape.size() != Ok(0) {
+        return Err(format!("{shape} elements of an array without rows"));
+    }
+    Ok(shape)
+}
+
+/// The same, whether there are rows or none.
+///
+/// # Errors
+/// What does not fit, in words.
+pub fn scattered(x: &Shape, index: &Shape) -> std::result::Result<Shape, String> {
+    let Some((_, rest)) = x.extents().split_first() else { return Err("a scalar has no rows".to_owned()) };
+    let rest = Shape::from(rest);
+    rest.broadcast(index).ok_or_else(|| format!("rows of shape {rest} and positions {index} do not broadcast"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,6 +334,8 @@ mod tests {
         assert_eq!(text(expand_dims(&shape, &[0, -1])), "(d0, d1, d2, d3, d4) -> (d1, d2, d3) : [1, 2, 3, 4, 1]");
         assert_eq!(text(squeeze(&Shape::from([1, 3, 1]), &[0])), "(d0, d1) -> (0, d0, 0) : [3, 1]");
         assert_eq!(text(squeeze(&shape, &[1])), "axis 1 has extent 3, not 1");
+        assert_eq!(text(placed(&shape, 4, &[3, 0, 1])), "(d0, d1, d2, d3) -> (d3, d0, d1) : [3, 4, 1, 2]");
+        assert_eq!(text(placed(&Shape::from([3, 3, 2]), 2, &[1, 1, 0])), "(d0, d1) -> (d1, d1, d0) : [2, 3]");
         assert_eq!(text(flip(&shape, &[1])), "(d0, d1, d2) -> (d0, -d1 + 2, d2) : [2, 3, 4]");
         assert_eq!(
             text(broadcast_to(&Shape::from([3, 1]), &shape_of([2, 3, 4]))),

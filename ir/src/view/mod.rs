@@ -11,8 +11,8 @@ mod slice;
 mod text;
 
 pub use make::{
-    broadcast_to, concat_shape, diagonal, expand_dims, flip, moveaxis, permute_dims, reshape, resolve_reshape,
-    sliding_window, squeeze, swapaxes,
+    broadcast_to, concat_shape, diagonal, expand_dims, flip, gathered, moveaxis, permute_dims, placed, reshape,
+    resolve_reshape, scattered, sliding_window, squeeze, swapaxes,
 };
 pub use slice::{Slice, slice};
 

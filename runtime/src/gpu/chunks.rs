@@ -187,7 +187,7 @@ fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Resul
     };
     let operands = nest.inputs.iter().zip(&geometry.inputs).chain(nest.outputs.iter().zip(&geometry.outputs));
     let window = |(access, layout): (&ndjit_ir::loops::Access, &Layout)| {
-        if access.index {
+        if access.is_index() {
             return Ok(Window::default());
         }
         let (low, high) = reach(layout, &geometry.extents, nest.kept(), elements.clone());

@@ -73,12 +73,12 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
 
 /// The dtypes of a nest's arrays and of what is computed from them.
 fn dtypes(nest: &LoopNest) -> impl Iterator<Item = DType> + '_ {
-    let memory = nest.inputs.iter().filter(|access| !access.index).chain(&nest.outputs).map(|access| access.dtype);
+    let memory = nest.inputs.iter().filter(|access| !access.is_index()).chain(&nest.outputs).map(|access| access.dtype);
     let stmts = match &nest.body {
         LoopBody::Ops(body) => &body.stmts[..],
         LoopBody::Prims { .. } => &[],
     };
-    let positions = nest.inputs.iter().any(|access| access.index);
+    let positions = nest.inputs.iter().any(|access| access.is_index());
     memory.chain(stmts.iter().filter(move |_| !positions).map(|stmt| stmt.dtype)).chain(nest.literals.iter().copied())
 }
 
@@ -87,6 +87,6 @@ fn uses(body: &Body, ty: PrimType) -> bool {
     body.types.contains(&ty)
         || body.insts.iter().any(|inst| match &inst.kind {
             InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => uses(inner, ty),
-            InstKind::Const(_) | InstKind::Prim(_) | InstKind::Table(_) => false,
+            InstKind::Const(_) | InstKind::Prim(_) | InstKind::Table(_) | InstKind::Gather { .. } => false,
         })
 }

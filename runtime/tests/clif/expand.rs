@@ -20,6 +20,7 @@ fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
         outputs: body.outputs.iter().map(|&o| Access::memory(body.dtype(o), Stride::Contiguous)).collect(),
         body: LoopBody::Ops(body.into()),
         reduce: None,
+        scatter: None,
     }
 }
 

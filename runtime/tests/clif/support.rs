@@ -166,6 +166,7 @@ pub fn nest(
         outputs: outputs.iter().map(access).collect(),
         body: LoopBody::Prims { body, hoisted: 0 },
         reduce: None,
+        scatter: None,
     }
 }
 

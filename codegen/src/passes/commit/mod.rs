@@ -12,6 +12,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::CastReason;
+use ndjit_ir::view::scattered;
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
 use rustc_hash::FxHashMap;
@@ -100,6 +101,26 @@ impl Commit<'_> {
             NodeKind::Reshape => {
                 let operand = self.stored(graph.operands(id)[0], id)?;
                 self.out.reshape(operand, shape)
+            }
+            NodeKind::Gather => {
+                let [operand, index] = [0, 1].map(|n| graph.operands(id)[n]);
+                let operand = self.stored(operand, id)?;
+                let index = self.coerce(index, DType::I64, Reason::Operand(id, 1))?;
+                let result = (self.out.ty(operand), self.out.intern(shape));
+                self.out.add(NodeKind::Gather, &[operand, index], &[result])
+            }
+            NodeKind::Scatter(scatter) => {
+                let [operand, index, updates] = [0, 1, 2].map(|n| graph.operands(id)[n]);
+                let operand = self.stored(operand, id)?;
+                let space = scattered(graph.shape(graph.operands(id)[0]), graph.shape(index)).unwrap_or_default();
+                if space.extents().contains(&0) {
+                    return Ok(Committed::Value(operand));
+                }
+                let dtype = self.out.ty(operand);
+                let index = self.coerce(index, DType::I64, Reason::Operand(id, 1))?;
+                let updates = self.coerce(updates, dtype, Reason::Operand(id, 2))?;
+                let result = (dtype, self.out.intern(shape));
+                self.out.add(NodeKind::Scatter(scatter), &[operand, index, updates], &[result])
             }
             NodeKind::Concat(axis, policy) => {
                 let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();

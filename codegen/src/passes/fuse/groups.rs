@@ -20,6 +20,8 @@ const MAX_REDUCED: usize = 4;
 const MAX_RECOMPUTED: usize = 16;
 /// Primitives that may be computed for each row, before the innermost loop, of a value that has one element a row.
 const MAX_HOISTED: usize = 200;
+/// What a gather counts for, in primitives.
+const GATHER: usize = 8;
 
 /// How many arrays a kernel may use.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +92,9 @@ struct Wants {
     again: SmallVec<[Value; 3]>,
     /// Operands that are views of what a kernel before this one stores.
     views: SmallVec<[Value; 3]>,
+    /// What it gathers rows of, and the least level of a kernel that can.
+    rows: Option<Value>,
+    ready: u32,
     is_result: bool,
     /// The highest level of the kernel.
     at_most: u32,
@@ -141,6 +146,7 @@ impl Groups {
                 NodeKind::Literal(_) => continue,
                 NodeKind::Op(op, _) => shared_body(op, graph.compute_dtype(id, op)).insts.len().max(1),
                 NodeKind::Cast(_) => 4,
+                NodeKind::Gather => GATHER,
                 NodeKind::View(_) | NodeKind::Reshape if accesses.view(value).is_some() => {
                     this.cone[value.index()] = (0, 1);
                     this.after[value.index()] = this.after_storing(accesses.base(value));
@@ -148,6 +154,7 @@ impl Groups {
                 }
                 NodeKind::Reduce(_)
                 | NodeKind::Scan(_)
+                | NodeKind::Scatter(_)
                 | NodeKind::Concat(..)
                 | NodeKind::View(_)
                 | NodeKind::Reshape => {
@@ -163,13 +170,20 @@ impl Groups {
                 let (c, l) = this.cone[o.index()];
                 (cost.saturating_add(c), leaves.saturating_add(l))
             });
-            this.after[value.index()] = operands.iter().map(|o| this.after[o.index()]).max().unwrap_or(0);
+            // Rows are read in any order: what has them is stored before.
+            let (rows, operands) = match node.kind {
+                NodeKind::Gather => (Some(operands[0]), &operands[1..]),
+                _ => (None, operands),
+            };
+            let ready = rows.map_or(0, |rows| this.after_storing(accesses.in_memory(graph, rows)));
+            this.after[value.index()] = operands.iter().map(|o| this.after[o.index()]).fold(ready, u32::max);
             let mut wants = this.wants(graph, value, operands, weight, results.contains(&value), fuse);
+            (wants.rows, wants.ready) = (rows, ready);
             wants.views =
                 wants.reads.iter().copied().filter(|&o| this.group(accesses.base(o)) != this.group(o)).collect();
             let again = wants.again.iter().chain(&wants.views).map(|o| this.after[o.index()]);
             let foreign = this.levels(&wants.reads).map(|l| l + 1);
-            let level = again.chain(foreign).max().unwrap_or(0);
+            let level = again.chain(foreign).fold(ready, u32::max);
             wants.at_most = if waiting.prompt.contains(&value) { level } else { u32::MAX };
             let candidates = open.entry(graph.shape_id(value)).or_default();
             let group = this.accepting(fuse, candidates, &wants).unwrap_or_else(|| {
@@ -259,7 +273,7 @@ impl Groups {
         fuse: bool,
     ) -> Wants {
         let (reads, again, views) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
-        let mut wants = Wants { weight, reads, again, views, is_result, at_most: u32::MAX };
+        let mut wants = Wants { weight, reads, again, views, rows: None, ready: 0, is_result, at_most: u32::MAX };
         for &operand in operands {
             match graph.node(graph.producer(operand)).kind {
                 NodeKind::Literal(_) => {}
@@ -269,6 +283,8 @@ impl Groups {
                 | NodeKind::Reduce(_)
                 | NodeKind::Scan(_)
                 | NodeKind::Reshape
+                | NodeKind::Gather
+                | NodeKind::Scatter(_)
                 | NodeKind::Concat(..)
                 | NodeKind::Call(_) => {
                     let again = fuse && self.recomputed(graph, operand, graph.shape(value));
@@ -348,7 +364,9 @@ impl Groups {
     /// The weight and number of arrays that a node would add to a group.
     fn growth(&self, group: u32, wants: &Wants) -> (usize, usize) {
         let known = &self.groups[group as usize].inputs;
-        let mut growth = (wants.weight, self.foreign(group, &wants.reads).filter(|o| !known.contains(o)).count());
+        let rows = usize::from(wants.rows.is_some_and(|rows| !known.contains(&rows)));
+        let mut growth =
+            (wants.weight, rows + self.foreign(group, &wants.reads).filter(|o| !known.contains(o)).count());
         for value in wants.again.iter().filter(|v| !known.contains(v)) {
             let (cost, leaves) = self.cone[value.index()];
             growth = (growth.0 + cost as usize, growth.1 + leaves as usize);
@@ -360,7 +378,7 @@ impl Groups {
         let entry = &self.groups[group as usize];
         // Without a common value two programs would share a kernel just because their shapes are equal today.
         let connected = wants.reads.iter().any(|&o| self.group(o) == group)
-            || wants.reads.iter().chain(&wants.again).any(|o| entry.inputs.contains(o));
+            || wants.reads.iter().chain(&wants.again).chain(&wants.rows).any(|o| entry.inputs.contains(o));
         let acyclic = self.foreign(group, &wants.reads).all(|o| {
             let other = self.group(o);
             other == NONE || self.groups[other as usize].level < entry.level
@@ -368,7 +386,7 @@ impl Groups {
         let (weight, arrays) = self.growth(group, wants);
         connected
             && acyclic
-            && entry.level <= wants.at_most
+            && (wants.ready..=wants.at_most).contains(&entry.level)
             && wants.again.iter().chain(&wants.views).all(|o| self.after[o.index()] <= entry.level)
             && entry.weight + weight <= MAX_WEIGHT
             && entry.inputs.len() + entry.leaves + arrays <= self.limits.inputs
@@ -381,7 +399,7 @@ impl Groups {
         let entry = &mut self.groups[group as usize];
         entry.weight += weight;
         entry.outputs += usize::from(wants.is_result);
-        entry.inputs.extend(foreign);
+        entry.inputs.extend(foreign.into_iter().chain(wants.rows));
         for &again in &wants.again {
             if entry.inputs.insert(again) {
                 entry.leaves += self.cone[again.index()].1 as usize;

@@ -13,9 +13,12 @@ mod regroup;
 
 use crate::passes::access::Accesses;
 use groups::{Group, Groups, Limits, NONE};
-use ndjit_ir::graph::{Graph, NodeKind, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Part, Scalar, Statements, StmtKind};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SlotId, Value};
+use ndjit_ir::kernel::{
+    FusedKernel, KernelInput, KernelReduce, KernelScatter, OpBody, Part, Reads, Scalar, Statements, StmtKind,
+};
 use ndjit_ir::reduction::{Axes, Reduce, Scan};
+use ndjit_ir::view::scattered;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -41,6 +44,15 @@ pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, max_arrays: u
     for &output in graph.outputs() {
         if !fusing.is_made(accesses.result(graph, output)) && copied.insert(output) {
             kernels.push(fusing.build(fusing.elementwise(vec![output]), &mut needed));
+        }
+    }
+    // So are positions and numbers that rows are gathered of, or put into.
+    let has_rows = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Gather | NodeKind::Scatter(_));
+    for id in graph.node_ids().filter(has_rows) {
+        let rows = graph.operands(id)[0];
+        let made = fusing.is_made(rows) || matches!(fusing.kind(accesses.in_memory(graph, rows)), NodeKind::Param(..));
+        if accesses.in_memory(graph, rows) == rows && !made && copied.insert(rows) {
+            kernels.push(fusing.build(fusing.elementwise(vec![rows]), &mut needed));
         }
     }
     // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only. Those that are
@@ -79,6 +91,8 @@ struct KernelPlan {
     stored: Vec<Value>,
     part: Option<Part>,
     reduce: Option<KernelReduce>,
+    /// How its roots are put into rows of a value.
+    scatter: Option<(Scatter, Value)>,
 }
 
 /// Primitives that may be computed both in a group of one node and in the kernel that stores values beside them.
@@ -109,7 +123,7 @@ impl Fusing<'_> {
 
     fn elementwise(&self, stored: Vec<Value>) -> KernelPlan {
         let (group, space) = (self.groups.group(stored[0]), self.graph.shape(stored[0]).clone());
-        KernelPlan { group, space, roots: stored.clone(), stored, part: None, reduce: None }
+        KernelPlan { group, space, roots: stored.clone(), stored, part: None, reduce: None, scatter: None }
     }
 
     /// The kernels of a group that nothing elementwise joins: one, or one for each array that is joined with others. Several
@@ -124,6 +138,7 @@ impl Fusing<'_> {
             stored: vec![value],
             part: None,
             reduce: None,
+            scatter: None,
         };
         match self.kind(value) {
             NodeKind::Reduce(Reduce { axes, .. }) => vec![self.reducing(axes, stored, needed)],
@@ -131,6 +146,7 @@ impl Fusing<'_> {
                 let reduce = Some(KernelReduce { axes: Axes::one(axis as usize), outputs: smallvec![reduction] });
                 vec![KernelPlan { reduce, ..plan(operands[0]) }]
             }
+            NodeKind::Scatter(scatter) => vec![self.scattering(scatter, value, needed)],
             NodeKind::Concat(axis, _) => {
                 let axis = axis as usize;
                 let mut start = 0;
@@ -143,6 +159,28 @@ impl Fusing<'_> {
                 plans
             }
             _ => vec![plan(operands[0])],
+        }
+    }
+
+    /// The kernel that puts values into rows of another one. They and their positions are computed in it where that is so of each that is
+    /// not loaded.
+    fn scattering(&self, scatter: Scatter, value: Value, needed: &[bool]) -> KernelPlan {
+        let [x, index, updates] = [0, 1, 2].map(|n| self.graph.operands(self.graph.producer(value))[n]);
+        // The verifier has seen that they fit.
+        let space = scattered(self.graph.shape(x), self.graph.shape(index)).unwrap_or_default();
+        let roots = vec![updates, index];
+        let made = roots.iter().filter(|&&root| self.groups.group(root) != NONE);
+        let computed = |root: Value| self.computing(root, needed).filter(|_| *self.graph.shape(root) == space);
+        let mut groups = made.map(|&root| computed(root));
+        let first = groups.next().flatten().filter(|first| groups.all(|group| group == Some(*first)));
+        KernelPlan {
+            group: first.unwrap_or(self.groups.group(value)),
+            space,
+            roots,
+            stored: vec![value],
+            part: None,
+            reduce: None,
+            scatter: Some((scatter, x)),
         }
     }
 
@@ -164,6 +202,7 @@ impl Fusing<'_> {
             roots,
             stored,
             part: None,
+            scatter: None,
         }
     }
 
@@ -183,7 +222,7 @@ impl Fusing<'_> {
     /// One kernel; notes in `needed` what it loads.
     fn build(&self, plan: KernelPlan, needed: &mut [bool]) -> FusedKernel {
         let Fusing { graph, groups, fuse, .. } = *self;
-        let KernelPlan { group, space, roots, stored, part, reduce } = plan;
+        let KernelPlan { group, space, roots, stored, part, reduce, scatter } = plan;
         // Values computed in this kernel, found from the last to the first.
         let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
         let mut computed: Vec<Value> = Vec::new();
@@ -198,7 +237,12 @@ impl Fusing<'_> {
             let again = !alone && (again || (of != group && fuse && groups.recomputed(graph, value, &space)));
             if of == group && !alone || again {
                 computed.push(value);
-                heap.extend(graph.operands(graph.producer(value)).iter().map(|&o| (o, again)));
+                let mut operands = graph.operands(graph.producer(value));
+                if self.kind(value) == NodeKind::Gather {
+                    needed[self.accesses.in_memory(graph, operands[0]).index()] = true;
+                    operands = &operands[1..];
+                }
+                heap.extend(operands.iter().map(|&o| (o, again)));
             } else {
                 needed[value.index()] = true;
             }
@@ -208,6 +252,7 @@ impl Fusing<'_> {
             graph,
             accesses: self.accesses,
             scalars: FxHashMap::default(),
+            rows: FxHashMap::default(),
             inputs: Vec::new(),
             literals: Vec::new(),
             body: OpBody::default(),
@@ -220,20 +265,31 @@ impl Fusing<'_> {
             let scalar = builder.scalar(value);
             builder.body.outputs.push(scalar);
         }
+        let scatter = scatter.map(|(scatter, x)| {
+            needed[self.accesses.in_memory(graph, x).index()] = true;
+            KernelScatter { scatter, into: builder.rows(x) }
+        });
         let KernelBuilder { inputs, literals, body, statements, .. } = builder;
-        FusedKernel { shape: space, inputs, literals, body: Arc::new(body), outputs: stored, part, reduce, statements }
+        let body = Arc::new(body);
+        FusedKernel { shape: space, inputs, literals, body, outputs: stored, part, reduce, scatter, statements }
     }
 }
 
 /// Whether a node has a group of its own.
 fn is_alone(kind: NodeKind) -> bool {
     match kind {
-        NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Concat(..) | NodeKind::View(_) | NodeKind::Reshape => true,
+        NodeKind::Reduce(_)
+        | NodeKind::Scan(_)
+        | NodeKind::Scatter(_)
+        | NodeKind::Concat(..)
+        | NodeKind::View(_)
+        | NodeKind::Reshape => true,
         NodeKind::Param(..)
         | NodeKind::Literal(_)
         | NodeKind::Op(..)
         | NodeKind::Cast(_)
         | NodeKind::Iota(_)
+        | NodeKind::Gather
         | NodeKind::Call(_) => false,
     }
 }
@@ -242,6 +298,8 @@ struct KernelBuilder<'a> {
     graph: &'a Graph<DType>,
     accesses: &'a Accesses,
     scalars: FxHashMap<Value, Scalar>,
+    /// The input of each value that rows are gathered of.
+    rows: FxHashMap<Value, u32>,
     inputs: Vec<KernelInput>,
     literals: Vec<SlotId>,
     body: OpBody,
@@ -251,9 +309,15 @@ struct KernelBuilder<'a> {
 impl KernelBuilder<'_> {
     fn compute(&mut self, value: Value) {
         let id = self.graph.producer(value);
-        let args: Vec<Scalar> = self.graph.operands(id).iter().map(|&o| self.scalar(o)).collect();
+        let mut operands = self.graph.operands(id);
+        let rows = (self.graph.node(id).kind == NodeKind::Gather).then(|| self.rows(operands[0]));
+        if rows.is_some() {
+            operands = &operands[1..];
+        }
+        let args: Vec<Scalar> = operands.iter().map(|&o| self.scalar(o)).collect();
         let kind = match self.graph.node(id).kind {
             NodeKind::Op(op, _) => StmtKind::Op(op),
+            NodeKind::Gather => StmtKind::Gather(rows.unwrap_or_default()),
             NodeKind::Cast(_) => StmtKind::Cast,
             NodeKind::Param(..)
             | NodeKind::Literal(_)
@@ -262,9 +326,10 @@ impl KernelBuilder<'_> {
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
+            | NodeKind::Scatter(_)
             | NodeKind::Concat(..)
             | NodeKind::Call(_) => {
-                unreachable!("only ops and casts belong to groups")
+                unreachable!("only ops, casts and gathers belong to groups")
             }
         };
         let scalar = self.body.push(kind, &args, self.graph.ty(value));
@@ -288,17 +353,33 @@ impl KernelBuilder<'_> {
             | NodeKind::Iota(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
             | NodeKind::Concat(..)
-            | NodeKind::Call(_) => {
-                self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone() });
-                self.body.inputs.push(dtype);
-                StmtKind::Load(self.inputs.len() as u32 - 1)
-            }
+            | NodeKind::Call(_) => StmtKind::Load(self.input(value, Reads::Elements, dtype)),
         };
         let scalar = self.body.push(kind, &[], dtype);
         self.statements.0.push(value);
         self.scalars.insert(value, scalar);
         scalar
+    }
+
+    fn input(&mut self, value: Value, reads: Reads, dtype: DType) -> u32 {
+        self.inputs.push(KernelInput { value, shape: self.graph.shape(value).clone(), reads });
+        self.body.inputs.push(dtype);
+        self.inputs.len() as u32 - 1
+    }
+
+    /// The input that rows of a value are gathered from, with those that tell of them.
+    fn rows(&mut self, value: Value) -> u32 {
+        if let Some(&input) = self.rows.get(&value) {
+            return input;
+        }
+        let input = self.input(value, Reads::Rows, self.graph.ty(value));
+        self.input(value, Reads::Last, DType::I64);
+        self.input(value, Reads::Step, DType::I64);
+        self.rows.insert(value, input);
+        input
     }
 
     fn literal(&mut self, slot: SlotId, dtype: DType) -> StmtKind {
@@ -332,7 +413,9 @@ fn order(kernels: Vec<FusedKernel>, accesses: &Accesses) -> Result<Vec<FusedKern
     for (i, kernel) in kernels.iter().enumerate() {
         let user = NodeIndex::new(i);
         for input in &kernel.inputs {
-            for &maker in makers.get(&accesses.base(input.value)).into_iter().flatten().filter(|&&maker| maker != user)
+            // Positions and numbers are stored where they are gathered from.
+            let stored = [accesses.base(input.value), input.value];
+            for &maker in stored.iter().filter_map(|value| makers.get(value)).flatten().filter(|&&maker| maker != user)
             {
                 deps.add_edge(maker, user, ());
             }

@@ -50,10 +50,12 @@ impl Groups {
         let mut readers = vec![NONE; self.groups.len()];
         for id in graph.node_ids() {
             let reader = self.group(graph.node(id).first());
-            for &operand in graph.operands(id) {
+            for (n, &operand) in graph.operands(id).iter().enumerate() {
+                let rows = n == 0 && matches!(graph.node(id).kind, NodeKind::Gather | NodeKind::Scatter(_));
                 let (read, reader) = match accesses.view(operand) {
-                    // What is seen through a view is stored.
+                    // What is seen through a view is stored, and so is what rows are gathered of.
                     Some(_) => (self.group(accesses.base(operand)), SEVERAL),
+                    None if rows => (self.group(operand), SEVERAL),
                     None => (self.group(operand), if reader == NONE { SEVERAL } else { reader }),
                 };
                 if read != NONE && read != reader {

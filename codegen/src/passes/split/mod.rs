@@ -96,6 +96,8 @@ pub enum Split {
     Scan(Box<ScanParts>),
     /// The part of a sort that code is generated for.
     Sort(Box<SortParts>),
+    /// Of a scatter what makes the values that are put, and then their positions.
+    Scatter(Box<Part>),
 }
 
 /// The nests that a nest becomes that reduces.
@@ -133,6 +135,12 @@ impl Parts {
 /// # Errors
 /// `Verify` if its body is not one of ops, or a reduction is not elementary.
 pub fn split(nest: &LoopNest) -> Result<Split> {
+    if nest.scatter.is_some() {
+        let values = nest.outputs.iter().map(|access| access.dtype).chain([DType::I64]);
+        let outputs = values.map(|dtype| Access::memory(dtype, Stride::Contiguous)).collect();
+        let values = LoopNest { outputs, scatter: None, ..nest.clone() };
+        return Ok(Split::Scatter(Box::new(Part::new("values", values, Form::Plain))));
+    }
     let Some(reduce) = &nest.reduce else { return Ok(Split::Whole) };
     let LoopBody::Ops(body) = &nest.body else {
         return Err(Error::new(ErrorCode::Verify, "split: a nest that reduces is split before it is expanded"));
@@ -156,6 +164,7 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
         outputs: accumulators.repeat(body.outputs.len() / dtypes.len().max(1)),
         body: LoopBody::Ops(Arc::new(body)),
         reduce: None,
+        scatter: None,
     };
     let all = [accumulators.clone(), nest.inputs.clone()].concat();
     let accumulate = nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1, 1));
@@ -202,6 +211,7 @@ pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
             vec![step, carry]
         }
         Split::Sort(parts) => vec![parts.elements],
+        Split::Scatter(values) => vec![*values],
     })
 }
 
@@ -239,6 +249,7 @@ fn append(out: &mut OpBody, body: &OpBody) -> Vec<Scalar> {
     for (n, Stmt { kind, args, dtype, .. }) in body.stmts.iter().enumerate() {
         let kind = match *kind {
             StmtKind::Load(n) => StmtKind::Load(n + inputs as u32),
+            StmtKind::Gather(n) => StmtKind::Gather(n + inputs as u32),
             kind @ (StmtKind::Literal(_) | StmtKind::Op(_) | StmtKind::Cast) => kind,
         };
         let args: Vec<Scalar> = args.iter().map(moved).collect();

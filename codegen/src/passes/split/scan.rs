@@ -79,6 +79,7 @@ pub(super) fn split(nest: &LoopNest, reduce: &NestReduce, body: &OpBody, dtypes:
         outputs,
         body: LoopBody::Ops(Arc::new(body)),
         reduce: None,
+        scatter: None,
     };
     let inputs = all(local).chain(all(carry)).chain(truths).chain(nest.inputs.iter().copied()).collect();
     let outputs = all(local).chain(nest.outputs.iter().copied()).collect();

@@ -54,6 +54,7 @@ pub(super) fn split(nest: &LoopNest, body: &Arc<OpBody>) -> SortParts {
         outputs: outputs.collect(),
         body: LoopBody::Ops(Arc::clone(body)),
         reduce: None,
+        scatter: None,
     };
     SortParts { elements: Part::new("elements", elements, Form::Plain) }
 }

@@ -14,7 +14,7 @@ use crate::wgsl::prim::register;
 use crate::wgsl::{Binding, Features, Pieces, Step, WORKGROUP, WgslModule, library};
 use ndjit_ir::body::Body;
 use ndjit_ir::kernel::StmtKind;
-use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::loops::{LoopBody, LoopNest, Role};
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
 use std::fmt::Write;
 
@@ -94,7 +94,7 @@ pub fn bindings(nest: &LoopNest, step: Step, pieces: &Pieces) -> Vec<Binding> {
         }
     }
     // Positions have no memory.
-    bindings.retain(|binding| !matches!(binding, Binding::Input(n) if nest.inputs[*n].index));
+    bindings.retain(|binding| !matches!(binding, Binding::Input(n) if nest.inputs[*n].is_index()));
     bindings
 }
 
@@ -109,9 +109,14 @@ fn no_sort() -> Error {
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does.
 pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'static str>, LoopNest)>> {
+    if nest.inputs.iter().any(|access| access.role == Role::Rows) {
+        return Err(Error::new(ErrorCode::Backend, "wgsl: no code is generated for a kernel that gathers rows")
+            .help("a program that has one runs on the processor"));
+    }
     let legal = |nest: &LoopNest| legalize(expand(nest)?, &features.target());
     Ok(match split(nest)? {
         Split::Whole => vec![(None, legal(nest)?)],
+        Split::Scatter(values) => vec![(Some("values"), legal(&values.nest)?)],
         Split::Reduce(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.combine.nest)?)],
         Split::Scan(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.carry.nest)?)],
         Split::Sort(_) => return Err(no_sort()),
@@ -216,7 +221,7 @@ impl<'a> Module<'a> {
         };
         for (n, access) in nest.inputs.iter().enumerate() {
             let at = format!("at{n}");
-            let words = if access.index {
+            let words = if access.is_index() {
                 vec![index(nest, n, &loops)]
             } else {
                 loads.extend(noted(StmtKind::Load(n as u32)));
@@ -224,7 +229,7 @@ impl<'a> Module<'a> {
                 self.load(Binding::Input(n), &at)
             };
             let pieces = self.pieces.of(n);
-            if pieces > 1 && !access.index {
+            if pieces > 1 && !access.is_index() {
                 let elements = self.pieces.bytes / access.dtype.bytes() as u64;
                 loads.push(format!("let {at}_piece = {at} / {elements}u;"));
                 loads.push(format!("let {at}_own = {at} % {elements}u;"));
@@ -280,8 +285,10 @@ impl<'a> Module<'a> {
         let combining = match split(self.nest)? {
             Split::Reduce(parts) => parts.combine.nest,
             Split::Scan(parts) => parts.carry.nest,
-            Split::Whole => return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing")),
             Split::Sort(_) => return Err(no_sort()),
+            Split::Whole | Split::Scatter(_) => {
+                return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing"));
+            }
         };
         let body = expanded(&combining, &features)?;
         let count = self.words().len();

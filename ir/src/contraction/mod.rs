@@ -1,0 +1,191 @@
+//! Contractions: sums of products of arrays, whose axes are named by labels. `ij,jk->ik` is the product of two matrices: axes with one
+//! label meet, and labels that the result lacks are summed over.
+//!
+//! A [`Contraction`] says which axes meet, [`Subscripts`] is one that was written as `einsum` writes it, [`order`] says which arrays
+//! are multiplied first. Nothing here knows types or elements.
+
+pub mod order;
+mod subscripts;
+
+pub use subscripts::Subscripts;
+
+use crate::error::Result;
+use crate::shape::Shape;
+use smallvec::SmallVec;
+
+/// The name of an axis: a number below [`MAX_LABELS`].
+pub type Label = u8;
+
+/// How many labels there are.
+pub const MAX_LABELS: usize = 128;
+
+/// The labels of an array's axes, in their order.
+pub type Labels = SmallVec<[Label; 8]>;
+
+/// A set of labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct LabelSet(u128);
+
+impl LabelSet {
+    /// Those of a list.
+    pub fn of(labels: &[Label]) -> LabelSet {
+        LabelSet(labels.iter().fold(0, |set, &label| set | bit(label)))
+    }
+
+    /// Whether it has the label.
+    pub fn contains(self, label: Label) -> bool {
+        self.0 & bit(label) != 0
+    }
+
+    /// Those of either.
+    #[must_use]
+    pub fn union(self, other: LabelSet) -> LabelSet {
+        LabelSet(self.0 | other.0)
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub fn intersection(self, other: LabelSet) -> LabelSet {
+        LabelSet(self.0 & other.0)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The labels, ascending.
+    pub fn iter(self) -> impl Iterator<Item = Label> {
+        (0..MAX_LABELS as u8).filter(move |&label| self.contains(label))
+    }
+}
+
+/// A label beyond [`MAX_LABELS`] is in no set.
+fn bit(label: Label) -> u128 {
+    1u128.checked_shl(label.into()).unwrap_or(0)
+}
+
+/// Which axes of some arrays meet, and which the result has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contraction {
+    /// The labels of each array's axes. One that an array has twice is that of its diagonal.
+    pub operands: Vec<Labels>,
+    /// The labels of the result's axes, each once, all of them labels of operands.
+    pub result: Labels,
+    /// Labels along which no array is repeated: all extents are equal. Along others an extent of 1 meets every other.
+    pub exact: LabelSet,
+}
+
+/// The extent of each label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extents(Vec<usize>);
+
+impl Extents {
+    /// The extent along a label; 1 for one that is not there.
+    pub fn of(&self, label: Label) -> usize {
+        self.0.get(usize::from(label)).copied().unwrap_or(1)
+    }
+
+    /// How many elements an array with these labels has, or multiplications a product over them takes. Saturates.
+    pub fn count(&self, labels: LabelSet) -> u128 {
+        labels.iter().fold(1, |count, label| count.saturating_mul(self.of(label) as u128))
+    }
+}
+
+/// One axis of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AxisOf {
+    /// The operand.
+    pub operand: usize,
+    /// The axis.
+    pub axis: usize,
+    /// Its extent.
+    pub extent: usize,
+}
+
+/// Two axes that should meet, but have different extents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Their label.
+    pub label: Label,
+    /// The two axes, the first of them in the order of operands first.
+    pub axes: [AxisOf; 2],
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [a, b] = self.axes;
+        write!(
+            f,
+            "axis {} of x{} has {}, axis {} of x{} has {}",
+            a.axis, a.operand, a.extent, b.axis, b.operand, b.extent
+        )
+    }
+}
+
+impl Contraction {
+    /// The extent of each label for arrays of these shapes, which have the axes that are named.
+    ///
+    /// # Errors
+    /// The first two axes that do not meet.
+    pub fn extents(&self, shapes: &[Shape]) -> Result<Extents, Mismatch> {
+        let mut first: Vec<Option<AxisOf>> = vec![None; MAX_LABELS];
+        for (operand, (labels, shape)) in self.operands.iter().zip(shapes).enumerate() {
+            for (axis, (&label, &extent)) in labels.iter().zip(shape.extents()).enumerate() {
+                let own = AxisOf { operand, axis, extent };
+                let Some(slot) = first.get_mut(usize::from(label)) else { continue };
+                let Some(before) = *slot else {
+                    *slot = Some(own);
+                    continue;
+                };
+                // A diagonal is one of axes that are as long as each other.
+                let exact = self.exact.contains(label) || before.operand == operand;
+                match (before.extent, extent) {
+                    (a, b) if a == b => {}
+                    (1, _) if !exact => *slot = Some(own),
+                    (_, 1) if !exact => {}
+                    _ => return Err(Mismatch { label, axes: [before, own] }),
+                }
+            }
+        }
+        Ok(Extents(first.into_iter().map(|axis| axis.map_or(1, |axis| axis.extent)).collect()))
+    }
+
+    /// The labels of each operand as a set.
+    pub fn sets(&self) -> Vec<LabelSet> {
+        self.operands.iter().map(|labels| LabelSet::of(labels)).collect()
+    }
+}
+
+/// How the product of two arrays goes over labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Labels of the result that both have.
+    pub batch: Labels,
+    /// Those that the left one has alone.
+    pub rows: Labels,
+    /// Those that the right one has alone.
+    pub columns: Labels,
+    /// Labels that are summed over, which both have.
+    pub summed: Labels,
+}
+
+impl Pair {
+    /// The product of arrays with these labels, each once, of which `result` is kept. Labels are in the order of the result, the summed
+    /// ones in that of the left array.
+    pub fn new(left: &[Label], right: &[Label], result: &[Label]) -> Pair {
+        let (in_left, in_right) = (LabelSet::of(left), LabelSet::of(right));
+        let kept = |wanted: (bool, bool)| {
+            let of = |label: &Label| (in_left.contains(*label), in_right.contains(*label)) == wanted;
+            result.iter().copied().filter(of).collect()
+        };
+        let in_result = LabelSet::of(result);
+        let summed = left.iter().copied().filter(|&label| in_right.contains(label) && !in_result.contains(label));
+        Pair {
+            batch: kept((true, true)),
+            rows: kept((true, false)),
+            columns: kept((false, true)),
+            summed: summed.collect(),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Putting a block of elements into rows: what becomes of the element that is there, for each dtype. The meaning is that of the ops
+//! [`Scatter::combine`] names, on one element after the other.
+
+use half::{bf16, f16};
+use ndjit_ir::DType;
+use ndjit_ir::graph::Scatter;
+use std::ops::Range;
+
+/// Elements to be put, in row-major order of the block's extents, of which there is at least one.
+pub struct Block<'a> {
+    pub updates: *const u8,
+    pub positions: *const i64,
+    /// Where the first element would be put, were its position 0.
+    pub target: *mut u8,
+    pub extents: &'a [usize],
+    /// Bytes of the target, for each extent.
+    pub strides: &'a [isize],
+    /// Bytes from row to row.
+    pub step: usize,
+    /// The rows that are put into.
+    pub rows: Range<usize>,
+}
+
+/// Puts a block.
+///
+/// # Safety
+/// There are as many updates of this dtype and positions as the block has elements. Of each index of the block the element in each of the
+/// rows is memory that may be read and written, and nobody else does.
+pub unsafe fn put(scatter: Scatter, dtype: DType, block: &Block<'_>) {
+    macro_rules! each {
+        ($t:ty, $f:expr) => {
+            // SAFETY: the caller's promise; elements of this type have the dtype's size.
+            unsafe { each::<$t>(block, $f) }
+        };
+    }
+    macro_rules! numbers {
+        ($t:ty, $add:expr, $min:expr, $max:expr) => {
+            match scatter {
+                Scatter::Set => each!($t, |_, update| update),
+                Scatter::Add => each!($t, $add),
+                Scatter::Min => each!($t, $min),
+                Scatter::Max => each!($t, $max),
+            }
+        };
+    }
+    macro_rules! integers {
+        ($t:ty) => {
+            numbers!($t, |a, b| a.wrapping_add(b), |a, b| a.min(b), |a, b| a.max(b))
+        };
+    }
+    macro_rules! halves {
+        ($t:ty) => {
+            // A sum of two halves is exact in `f32`, or rounds as it would at once: `f32` has more than twice their digits.
+            numbers!(
+                $t,
+                |a, b| <$t>::from_f32(a.to_f32() + b.to_f32()),
+                |a, b| <$t>::from_f32(minimum(a.to_f32().into(), b.to_f32().into()) as f32),
+                |a, b| <$t>::from_f32(maximum(a.to_f32().into(), b.to_f32().into()) as f32)
+            )
+        };
+    }
+    macro_rules! complex {
+        ($t:ty) => {
+            numbers!(
+                [$t; 2],
+                |a, b| [a[0] + b[0], a[1] + b[1]],
+                |a, b| if first(a, b, <$t>::lt) { a } else { b },
+                |a, b| if first(a, b, <$t>::gt) { a } else { b }
+            )
+        };
+    }
+    match dtype {
+        DType::Bool => numbers!(u8, |a, b| a | b, |a, b| a & b, |a, b| a | b),
+        DType::U8 => integers!(u8),
+        DType::U16 => integers!(u16),
+        DType::U32 => integers!(u32),
+        DType::U64 => integers!(u64),
+        DType::I8 => integers!(i8),
+        DType::I16 => integers!(i16),
+        DType::I32 => integers!(i32),
+        DType::I64 => integers!(i64),
+        DType::Bf16 => halves!(bf16),
+        DType::F16 => halves!(f16),
+        DType::F32 => {
+            numbers!(f32, |a, b| a + b, |a, b| minimum(a.into(), b.into()) as f32, |a, b| maximum(a.into(), b.into())
+                as f32)
+        }
+        DType::F64 => numbers!(f64, |a, b| a + b, minimum, maximum),
+        DType::C64 => complex!(f32),
+        DType::C128 => complex!(f64),
+    }
+}
+
+/// IEEE-754-2019 minimum.
+fn minimum(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else if a == b {
+        if a.is_sign_negative() { a } else { b }
+    } else {
+        a.min(b)
+    }
+}
+
+fn maximum(a: f64, b: f64) -> f64 {
+    -minimum(-a, -b)
+}
+
+/// Whether `a` comes first of two complex numbers, by real, then imaginary part, or because it is NaN.
+fn first<T: PartialEq + Copy>(a: [T; 2], b: [T; 2], before: fn(&T, &T) -> bool) -> bool {
+    let nan = |z: [T; 2]| z.iter().any(|part| *part != *part);
+    if nan(a) || nan(b) {
+        return nan(a);
+    }
+    before(&a[0], &b[0]) || a[0] == b[0] && (before(&a[1], &b[1]) || a[1] == b[1])
+}
+
+/// # Safety
+/// As [`put`], of elements of type `T`.
+unsafe fn each<T: Copy>(block: &Block<'_>, combine: impl Fn(T, T) -> T) {
+    let Some((&len, outer)) = block.extents.split_last() else { return };
+    let Some((&stride, strides)) = block.strides.split_last() else { return };
+    let (first, count) = (block.rows.start as u64, block.rows.len() as u64);
+    let lines: usize = outer.iter().product();
+    for line in 0..lines {
+        let (mut rest, mut target) = (line, block.target);
+        for (&extent, &stride) in outer.iter().zip(strides).rev() {
+            target = target.wrapping_offset((rest % extent) as isize * stride);
+            rest /= extent;
+        }
+        for i in 0..len {
+            let n = line * len + i;
+            // SAFETY: the caller's promise: there are as many positions and updates. A position of one of the rows has an element.
+            unsafe {
+                let position = block.positions.add(n).read() as u64;
+                if position.wrapping_sub(first) < count {
+                    let place =
+                        target.wrapping_offset(i as isize * stride).wrapping_add(position as usize * block.step);
+                    let place = place.cast::<T>();
+                    let update = block.updates.cast::<T>().add(n).read_unaligned();
+                    place.write_unaligned(combine(place.read_unaligned(), update));
+                }
+            }
+        }
+    }
+}

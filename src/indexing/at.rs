@@ -1,0 +1,346 @@
+//! `x.at(positions)`: elements at positions along the first axes, to take them or to put others in their place.
+
+use super::positions::positions;
+use super::rows;
+use crate::array::Array;
+use crate::expr::Expr;
+use crate::manipulation::{Move, Movement, seen};
+use crate::operand::{AnyOperand, ArrayOperand, Computed, Operand, Scalar};
+use ndjit_ir::graph::Scatter;
+use ndjit_ir::view::{self, scattered};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
+
+/// What [`Expr::at`] takes: positions along the first axis, or a tuple of positions along the first axes.
+///
+/// ```
+/// use ndjit::{Array, Expr, indexing::Indices, jit};
+///
+/// fn first_two(x: Expr, at: impl Indices) -> Expr {
+///     x.at(at).get()
+/// }
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// assert_eq!(jit(|x: Expr| first_two(x, (1, 0)))(&x).item::<i32>()?, 3);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub trait Indices {
+    #[doc(hidden)]
+    fn indices(self) -> Vec<AnyOperand>;
+}
+
+/// What [`Array::at`] takes: [`Indices`] without traced values.
+///
+/// ```
+/// use ndjit::{Array, indexing::ArrayIndices};
+///
+/// fn picked(x: &Array, at: impl ArrayIndices) -> Array {
+///     x.at(at).get()
+/// }
+/// assert_eq!(picked(&Array::from([5, 6, 7]), 2).item::<i32>()?, 7);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub trait ArrayIndices: Indices {}
+
+impl<I: Operand> Indices for I {
+    fn indices(self) -> Vec<AnyOperand> {
+        vec![self.operand()]
+    }
+}
+
+impl<I: ArrayOperand> ArrayIndices for I {}
+
+macro_rules! tuples {
+    ($($($name:ident)*;)*) => {$(
+        impl<$($name: Operand),*> Indices for ($($name,)*) {
+            #[allow(non_snake_case)]
+            fn indices(self) -> Vec<AnyOperand> {
+                let ($($name,)*) = self;
+                vec![$($name.operand()),*]
+            }
+        }
+
+        impl<$($name: ArrayOperand),*> ArrayIndices for ($($name,)*) {}
+    )*};
+}
+
+tuples! { A; A B; A B C; A B C D; }
+
+/// Elements of an array at positions, made by [`Expr::at`] and [`Array::at`]. `R` is what its functions give.
+///
+/// Positions along several axes broadcast with each other. The shape of what is taken is theirs, and then the other axes of the array.
+///
+/// ```
+/// use ndjit::Array;
+///
+/// let x = Array::from([0, 0, 0, 0]);
+/// let i = Array::from([1, 3, 1]);
+/// assert_eq!(x.at(&i).add(1).to_vec::<i32>()?, [0, 2, 0, 1]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[must_use]
+pub struct At<R> {
+    x: AnyOperand,
+    indices: Vec<AnyOperand>,
+    place: Place,
+    gives: std::marker::PhantomData<R>,
+}
+
+/// What the positions of an [`At`] come to.
+struct Found {
+    /// The array with its first axes joined to one, and axes of extent 1 behind it, one for each of the positions'.
+    rows: AnyOperand,
+    /// Positions along that axis, with an axis of extent 1 for each of the array's others.
+    index: AnyOperand,
+    /// Whether each position is there, before it was kept in range; of the shape of `index`.
+    inside: AnyOperand,
+    shape: Shape,
+    dtype: DType,
+}
+
+impl<R: Computed> At<R> {
+    fn new(x: AnyOperand, indices: Vec<AnyOperand>, place: Place) -> At<R> {
+        At { x, indices, place, gives: std::marker::PhantomData }
+    }
+
+    fn number(n: usize) -> AnyOperand {
+        AnyOperand::Scalar(Scalar((n as i64).into(), None))
+    }
+
+    fn compute(&self, op: Op, operands: &[&AnyOperand]) -> AnyOperand {
+        let operands: Vec<AnyOperand> = operands.iter().map(|&operand| operand.clone()).collect();
+        R::compute(op, &operands, self.place).operand()
+    }
+
+    /// `checked` for positions that have to be there where they are known.
+    fn found(&self, what: &'static str, checked: bool) -> Result<Found> {
+        let place = self.place;
+        let (_, dtype, shape) = self.x.describe(what)?;
+        let depth = self.indices.len();
+        if depth > shape.rank() {
+            let headline = format!("{what}: positions along {depth} axes of an array of shape {shape}");
+            return Err(
+                Error::new(ErrorCode::Shape, headline).help("there is at most one array of positions for each axis")
+            );
+        }
+        let (first, others) = shape.extents().split_at(depth);
+        let mut index: Option<(AnyOperand, AnyOperand)> = None;
+        for (axis, (operand, &extent)) in self.indices.iter().zip(first).enumerate() {
+            let own = positions::<R>(what, operand, axis, extent, checked, place)?;
+            let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
+            let below = self.compute(Op::Less, &[&own, &Self::number(extent)]);
+            let inside = self.compute(Op::LogicalAnd, &[&at_least, &below]);
+            let own = match depth {
+                // A gather keeps the position in range that it has.
+                1 => own,
+                _ => self.compute(Op::Clip, &[&own, &Self::number(0), &Self::number(extent.saturating_sub(1))]),
+            };
+            index = Some(match index {
+                None => (own, inside),
+                Some((before, all)) => {
+                    let moved = self.compute(Op::Multiply, &[&before, &Self::number(extent)]);
+                    (self.compute(Op::Add, &[&moved, &own]), self.compute(Op::LogicalAnd, &[&all, &inside]))
+                }
+            });
+        }
+        let Some((index, inside)) = index else {
+            return Err(Error::new(ErrorCode::Shape, format!("{what}: there are no positions")));
+        };
+        let (_, _, of) = index.describe(what)?;
+        let joined = first.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent)).unwrap_or(usize::MAX);
+        let rows: Vec<usize> = [joined].into_iter().chain(vec![1; of.rank()]).chain(others.iter().copied()).collect();
+        let reshape = |_: &[&Shape]| Ok((Move::Reshape, Shape::from(&rows[..])));
+        let rows = R::movement(&Movement { what, of: &reshape }, std::slice::from_ref(&self.x), place).operand();
+        let behind: Vec<isize> = (0..others.len()).map(|n| (of.rank() + n) as isize).collect();
+        let apart = |x: AnyOperand| {
+            let x: R = seen(what, x, place, |shape| view::expand_dims(shape, &behind));
+            x.operand()
+        };
+        Ok(Found { rows, index: apart(index), inside: apart(inside), shape, dtype })
+    }
+
+    fn failed(&self, error: Error) -> R {
+        R::failed(error.at(self.place))
+    }
+
+    /// The elements.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from_rows(&[[1, 2, 3], [4, 5, 6]]);
+    /// assert_eq!(x.at((Array::from([1, 0]), Array::from([-1, 0]))).get().to_vec::<i32>()?, [6, 1]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Poisoned as [`take`](fn@crate::take), and with `Shape` if there are more positions than axes or if they do not broadcast.
+    pub fn get(self) -> R {
+        match self.found("at", true) {
+            Ok(found) => rows("at", found.rows, found.index, self.place),
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// The elements, and a number in place of each whose position the array does not have: that is no error here.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// assert_eq!(x.at(Array::from([1, 7])).get_or(f32::NAN).to_string(), "[  2. nan]");
+    /// ```
+    ///
+    /// # Errors
+    /// As [`get`](At::get), but for positions that are not there; with `Shape` if the array has no elements and some are taken.
+    pub fn get_or(self, number: impl ArrayOperand) -> R {
+        let found = match self.found("at", false) {
+            Ok(found) => found,
+            Err(error) => return self.failed(error),
+        };
+        let gathered: R = rows("at", found.rows, found.index, self.place);
+        R::compute(Op::Where, &[found.inside, gathered.operand(), number.operand()], self.place)
+    }
+
+    /// Where a mask says so the array with the others, elsewhere as it is.
+    fn masked(self, what: &'static str, scatter: Scatter, mask: AnyOperand, updates: AnyOperand) -> Result<R> {
+        let (_, dtype, shape) = self.x.describe(what)?;
+        let (_, _, of) = mask.describe(what)?;
+        let behind = shape.rank().checked_sub(of.rank()).ok_or_else(|| {
+            Error::new(ErrorCode::Shape, format!("{what}: a mask of shape {of} for an array of shape {shape}"))
+                .help("a mask has the array's first axes")
+        })?;
+        let behind: Vec<isize> = (0..behind).map(|n| (of.rank() + n) as isize).collect();
+        let mask: R = seen(what, mask, self.place, |shape| view::expand_dims(shape, &behind));
+        let updates = self.cast(updates, dtype);
+        let put = match scatter.combine() {
+            None => updates,
+            Some(op) => self.compute(op, &[&self.x, &updates]),
+        };
+        let (of, mask) = (put.describe(what)?.2, mask.operand());
+        if let Some(wrong) =
+            [of, mask.describe(what)?.2].iter().find(|of| of.broadcast(&shape).as_ref() != Some(&shape))
+        {
+            return Err(Error::new(ErrorCode::Shape, format!("{what}: {wrong} does not broadcast to {shape}")));
+        }
+        Ok(R::compute(Op::Where, &[mask, put, self.x.clone()], self.place).part_of(what, self.place))
+    }
+
+    /// What is put in the dtype of the array; a number takes that by itself.
+    fn cast(&self, updates: AnyOperand, dtype: DType) -> AnyOperand {
+        match &updates {
+            AnyOperand::Scalar(number) if number.is_weak() => updates,
+            _ => R::convert(&updates, dtype, self.place).operand(),
+        }
+    }
+
+    fn put(self, what: &'static str, scatter: Scatter, updates: AnyOperand) -> R {
+        if let [mask] = &self.indices[..]
+            && mask.describe(what).is_ok_and(|(_, dtype, _)| dtype == DType::Bool)
+        {
+            let (mask, place) = (mask.clone(), self.place);
+            return self.masked(what, scatter, mask, updates).unwrap_or_else(|error| R::failed(error.at(place)));
+        }
+        let found = match self.found(what, true) {
+            Ok(found) => found,
+            Err(error) => return self.failed(error),
+        };
+        if !scatter.takes(found.dtype) {
+            let headline = format!("{what}: elements of {} are not put so", found.dtype);
+            return self
+                .failed(Error::new(ErrorCode::DType, headline).help("cast the array, as in `cast(x, DType::F32)`"));
+        }
+        let place = self.place;
+        // What is not there has a position that no row has.
+        let nowhere = AnyOperand::Scalar(Scalar((-1i64).into(), None));
+        let index = self.compute(Op::Where, &[&found.inside, &found.index, &nowhere]);
+        let updates = self.cast(updates, found.dtype);
+        let of = |shapes: &[&Shape]| {
+            let wrong = |what: String| Error::new(ErrorCode::Shape, what);
+            let space = scattered(shapes[0], shapes[1]).map_err(wrong)?;
+            if shapes[2].broadcast(&space).as_ref() != Some(&space) {
+                return Err(wrong(format!("{} does not broadcast to {space}, the shape of what is put", shapes[2])));
+            }
+            Ok((Move::Scatter(scatter), shapes[0].clone()))
+        };
+        let put = R::movement(&Movement { what, of: &of }, &[found.rows, index, updates], place);
+        let reshape = |_: &[&Shape]| Ok((Move::Reshape, found.shape.clone()));
+        R::movement(&Movement { what, of: &reshape }, &[put.operand()], place)
+    }
+}
+
+macro_rules! puts {
+    ($($name:ident $what:literal $scatter:ident $doc:literal $example:literal;)*) => {
+        impl At<Expr> {$(
+            #[doc = concat!($doc, " What is said of the function of arrays holds of it.")]
+            #[doc(alias = "scatter")]
+            pub fn $name(self, updates: impl Operand) -> Expr {
+                self.put($what, Scatter::$scatter, updates.operand())
+            }
+        )*}
+
+        impl At<Array> {$(
+            #[doc = concat!($doc, "\n\n```\nuse ndjit::Array;\n\n", $example, "\n# Ok::<(), ndjit::Error>(())\n```\n\n\
+                - Result: dtype and shape of the array; in a traced function it takes the array's memory if nothing else needs that.\n\
+                - What is put is cast to the dtype of the array and broadcasts to the shape of what [`get`](At::get) gives. It is put one \
+                element after the other in row-major order, so that it is defined, and the same for any number of threads, what becomes of a \
+                position that is there twice.\n\
+                - In a traced function what has a position that is not there is left out.\n\
+                - A mask of truth values may stand for positions: it has the first axes of the array, and what is put broadcasts to the \
+                array's shape.\n\n\
+                # Errors\nPoisoned as [`get`](At::get); with `Shape` if what is put does not broadcast; with `DType` for dtypes that \
+                have no such operation; with `Literal` for a number that does not fit.")]
+            #[doc(alias = "scatter")]
+            pub fn $name(self, updates: impl ArrayOperand) -> Array {
+                self.put($what, Scatter::$scatter, updates.operand())
+            }
+        )*}
+    };
+}
+
+puts! {
+    set "at.set" Set "The array with other elements at the positions: of two at the same position the later one stays."
+        "let x = Array::from([1, 2, 3]);\nassert_eq!(x.at(Array::from([2, 0, 2])).set(Array::from([7, 8, 9])).to_vec::<i32>()?, [8, 2, 9]);";
+    add "at.add" Add "The array with numbers added at the positions, once for each time that a position is there."
+        "let counts = Array::from([0, 0, 0]).at(Array::from([2, 0, 2])).add(1);\nassert_eq!(counts.to_vec::<i32>()?, [1, 0, 2]);";
+    min "at.min" Min "The array with the smaller of its elements and others at the positions; NaN if either is."
+        "let x = Array::from([5, 5]);\nassert_eq!(x.at(Array::from([0, 0])).min(Array::from([7, 3])).to_vec::<i32>()?, [3, 5]);";
+    max "at.max" Max "The array with the larger of its elements and others at the positions; NaN if either is."
+        "let x = Array::from([5, 5]);\nassert_eq!(x.at(Array::from([0, 0])).max(Array::from([7, 3])).to_vec::<i32>()?, [7, 5]);";
+}
+
+/// Elements at positions.
+impl Expr {
+    /// The elements at positions along the first axis, or along several first axes for a tuple of positions: to [take](At::get) them, or to put
+    /// others there with `set`, `add`, `min` or `max`, which give a new value.
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    ///
+    /// let histogram = jit(|counts: Expr, bins: Expr| counts.at(bins).add(1));
+    /// let counts = histogram(&Array::from([0, 0, 0]), &Array::from([2, 1, 2]));
+    /// assert_eq!(counts.to_vec::<i32>()?, [0, 1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn at(self, indices: impl Indices) -> At<Expr> {
+        At::new(self.operand(), indices.indices(), Place::caller())
+    }
+}
+
+/// Elements at positions.
+impl Array {
+    /// The elements at positions along the first axis, or along several first axes for a tuple of positions: to [take](At::get) them, or to put
+    /// others there with `set`, `add`, `min` or `max`, which give a new array.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+    /// assert_eq!(x.at(-1).get().to_vec::<i32>()?, [3, 4]);
+    /// assert_eq!(x.at((0, 1)).set(9).to_string(), "[[1 9]\n [3 4]]");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn at(&self, indices: impl ArrayIndices) -> At<Array> {
+        At::new(self.operand(), indices.indices(), Place::caller())
+    }
+}

@@ -1,0 +1,41 @@
+//! Indexing by arrays of positions: what is taken from an array, and where in it something is put. Free functions, and methods of the same
+//! names on [`Expr`](crate::Expr) and [`Array`](crate::Array).
+//!
+//! # Positions
+//! Positions are integers of any dtype; negative ones count from the end, as in NumPy. What happens with a position that the axis does
+//! not have is one rule for all functions:
+//!
+//! - Of an [`Array`](crate::Array) it is an error with code [`Index`](crate::ErrorCode::Index), which names the position. For that, positions
+//!   that wait to be computed are computed at once.
+//! - In a traced function, where values are not known, what is *taken* is taken from the nearest position there is; what is *put* at such a
+//!   position is dropped. [`At::get_or`] takes a given number there instead.
+//!
+//! # How it runs
+//! A gather is a statement of a fused kernel: positions are computed and what is taken is used where it is taken, nothing is stored
+//! between. The array that is taken from is stored, if it is not an argument.
+
+mod at;
+mod positions;
+mod search;
+mod take;
+
+pub use at::{ArrayIndices, At, Indices};
+pub use search::{Side, searchsorted};
+pub(crate) use take::each_found;
+pub use take::{take, take_along_axis};
+
+use crate::manipulation::{Move, Movement};
+use crate::operand::{AnyOperand, Computed};
+use ndjit_ir::view::gathered;
+use ndjit_ir::{Error, ErrorCode, Place, Shape};
+
+/// Of each row of `x` the element at a position: rows lie along its first axis.
+pub(crate) fn rows<R: Computed>(what: &'static str, x: AnyOperand, index: AnyOperand, place: Place) -> R {
+    let of = |shapes: &[&Shape]| {
+        let shape = gathered(shapes[0], shapes[1]).map_err(|what| {
+            Error::new(ErrorCode::Shape, what).help("positions and what is taken broadcast, and the axis has elements")
+        })?;
+        Ok((Move::Gather, shape))
+    };
+    R::movement(&Movement { what, of: &of }, &[x, index], place)
+}

@@ -1,0 +1,73 @@
+//! Positions: integers of any dtype become `i64`, negative ones count from the end, and of an array that holds its elements those that an
+//! axis does not have are an error.
+
+use crate::array::Array;
+use crate::operand::{AnyOperand, Computed, Scalar};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result};
+
+/// Positions along an axis of `extent`, if wanted `checked` where they are known.
+pub(crate) fn positions<R: Computed>(
+    what: &'static str,
+    index: &AnyOperand,
+    axis: usize,
+    extent: usize,
+    checked: bool,
+    place: Place,
+) -> Result<AnyOperand> {
+    let (ty, dtype, _) = index.describe(what)?;
+    if !dtype.is_int() {
+        let mut error = Error::new(ErrorCode::DType, format!("{what}: positions are integers, not {ty}")).at(place);
+        error = match dtype {
+            DType::Bool => error.help(
+                "of a mask `select(mask, x, y)` takes elements, outside of `jit` `nonzero(mask)` gives positions",
+            ),
+            _ => error.help("cast them, as in `cast(index, DType::I64)`"),
+        };
+        return Err(error);
+    }
+    let known = match index {
+        _ if !checked => None,
+        AnyOperand::Expr(_) => None,
+        AnyOperand::Array(array) => Some(array.clone()),
+        AnyOperand::Scalar(number) => Some(Array::scalar(*number)),
+    };
+    known.map_or(Ok(()), |array| check(what, &array, axis, extent)).map_err(|error| error.at(place))?;
+    Ok(counted::<R>(index, dtype, extent, place))
+}
+
+/// As `i64`, counted from the start.
+fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: Place) -> AnyOperand {
+    let number = |n: i64| AnyOperand::Scalar(Scalar(n.into(), None));
+    // What no `i64` is would be a negative position.
+    let index = match dtype {
+        DType::U64 => R::compute(Op::Minimum, &[index.clone(), number(i64::MAX)], place).operand(),
+        _ => index.clone(),
+    };
+    let index = R::convert(&index, DType::I64, place).operand();
+    if !dtype.is_signed() {
+        return index;
+    }
+    let negative = R::compute(Op::Less, &[index.clone(), number(0)], place).operand();
+    let from_end = R::compute(Op::Add, &[index.clone(), number(extent as i64)], place).operand();
+    R::compute(Op::Where, &[negative, from_end, index], place).operand()
+}
+
+/// Whether an axis has all of these positions.
+fn check(what: &'static str, index: &Array, axis: usize, extent: usize) -> Result<()> {
+    let all = crate::cast(index, DType::I64).to_vec::<i64>()?;
+    // Of an unsigned position beyond `i64` the sign is wrong, and it is out of range all the same.
+    let unsigned = index.dtype() == DType::U64;
+    let extent = extent as i64;
+    let outside = |position: i64| position >= extent || position < if unsigned { 0 } else { -extent };
+    match all.into_iter().enumerate().find(|&(_, position)| outside(position)) {
+        None => Ok(()),
+        Some((nth, position)) => {
+            let written = if unsigned { (position as u64).to_string() } else { position.to_string() };
+            let axis = format_args!("axis {axis} has {extent} positions");
+            Err(Error::new(ErrorCode::Index, format!("{what}: position {written} is out of range"))
+                .fact(axis)
+                .fact(format_args!("it is element {nth} of the positions, in row-major order"))
+                .help("positions are 0 to the extent less 1, or count from the end from -1 on; `clip` keeps them in range"))
+        }
+    }
+}

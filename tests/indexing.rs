@@ -1,0 +1,202 @@
+//! Indexing by arrays of positions: values that NumPy gives, and the rules for positions that an axis does not have.
+
+use ndjit::{Array, DType, ErrorCode, Expr, Side, arange, jit, searchsorted, take, take_along_axis};
+
+fn x() -> Array {
+    arange(24).reshape([2, 3, 4])
+}
+
+#[test]
+fn takes_slices_as_numpy_does() {
+    // np.take(np.arange(24).reshape(2, 3, 4), [2, 0], axis)
+    let i = Array::from([2, 0]);
+    assert_eq!(take(x(), &i, 1).to_vec::<i32>().unwrap(), [8, 9, 10, 11, 0, 1, 2, 3, 20, 21, 22, 23, 12, 13, 14, 15]);
+    assert_eq!(take(x(), &i, 2).to_vec::<i32>().unwrap(), [2, 0, 6, 4, 10, 8, 14, 12, 18, 16, 22, 20]);
+    assert_eq!(take(x(), &i, -1).shape().extents(), [2, 3, 2]);
+    let table = Array::from_rows(&[[1, -1], [0, 0]]);
+    let taken = take(x(), &table, 0);
+    assert_eq!(taken.shape().extents(), [2, 2, 3, 4]);
+    assert_eq!(taken.slice((0, 0, 0)).to_vec::<i32>().unwrap(), [12, 13, 14, 15]);
+    assert_eq!(take(x(), 1, 0).to_vec::<i32>().unwrap(), (12..24).collect::<Vec<i32>>());
+}
+
+#[test]
+fn takes_along_an_axis_as_numpy_does() {
+    // np.take_along_axis(x, i, 1)
+    let i = Array::from_rows(&[[2, 0, -3, 1]]).reshape([1, 1, 4]);
+    let taken = take_along_axis(x(), &i, 1);
+    assert_eq!(taken.shape().extents(), [2, 1, 4]);
+    assert_eq!(taken.to_vec::<i32>().unwrap(), [8, 1, 2, 7, 20, 13, 14, 19]);
+}
+
+#[test]
+fn positions_out_of_range_are_errors_of_arrays_and_nearest_when_traced() {
+    let i = Array::from([0, 3]);
+    let error = take(x(), &i, 1).eval().unwrap_err();
+    assert_eq!((error.code(), error.headline()), (ErrorCode::Index, "take: position 3 is out of range"));
+    assert_eq!(take(x(), Array::from([-4]), 1).eval().unwrap_err().code(), ErrorCode::Index);
+    assert_eq!(
+        take(x(), Array::from([u64::MAX]), 1).eval().unwrap_err().headline(),
+        "take: position 18446744073709551615 is out of range"
+    );
+    let traced = jit(|x: Expr, i: Expr| take(x, i, 1));
+    let taken = traced(&x(), &Array::from([7i64, -9, -1]));
+    assert_eq!(taken.slice((0, .., 0)).to_vec::<i32>().unwrap(), [8, 0, 8]);
+    let taken = traced(&x(), &Array::from([u64::MAX, 1 << 63, 0]));
+    assert_eq!(taken.slice((0, .., 0)).to_vec::<i32>().unwrap(), [8, 8, 0]);
+}
+
+#[test]
+fn positions_are_integers_and_axes_are_there() {
+    let error = take(x(), Array::from([1.0f32]), 0).eval().unwrap_err();
+    assert_eq!((error.code(), error.headline()), (ErrorCode::DType, "take: positions are integers, not f32"));
+    assert_eq!(take(x(), Array::from([true]), 0).eval().unwrap_err().code(), ErrorCode::DType);
+    assert_eq!(take(x(), 0, 3).eval().unwrap_err().code(), ErrorCode::Shape);
+    assert_eq!(take_along_axis(x(), Array::from([0]), 0).eval().unwrap_err().code(), ErrorCode::Shape);
+    let empty = ndjit::dtype(DType::F32).zeros([0, 2]);
+    assert_eq!(take(&empty, 0, 0).eval().unwrap_err().code(), ErrorCode::Index);
+    let traced = jit(|x: Expr, i: Expr| take(x, i, 0));
+    assert_eq!(traced.call((&empty, &Array::from([0]))).unwrap_err().code(), ErrorCode::Shape);
+    assert_eq!(traced(&empty, &ndjit::dtype(DType::I32).zeros([0])).shape().extents(), [0, 2]);
+}
+
+#[test]
+fn a_gather_is_fused_with_what_is_before_and_after() {
+    let f = jit(|x: Expr, i: Expr| take(x, i * 2 + 1, 0) * 10 + 1);
+    let (x, i) = (arange(100), arange(40));
+    let expected: Vec<i32> = (0..40).map(|i| (2 * i + 1) * 10 + 1).collect();
+    assert_eq!(f(&x, &i).to_vec::<i32>().unwrap(), expected);
+    ndjit::assert_kernels!(f, (&x, &i), 1);
+}
+
+#[test]
+fn what_is_taken_from_may_be_computed_a_view_or_positions() {
+    let i = Array::from([3i64, 0, 2, 2]);
+    let computed = jit(|x: Expr, i: Expr| take(x * 2, i, 0) + x);
+    assert_eq!(computed(&arange(4), &i).to_vec::<i32>().unwrap(), [6, 1, 6, 7]);
+    let flipped = jit(|x: Expr, i: Expr| take(x.flip(0), i, 0));
+    assert_eq!(flipped(&arange(4), &i).to_vec::<i32>().unwrap(), [0, 3, 1, 1]);
+    let positions = jit(|i: Expr| take(arange(4).flip(0) * 1 + i * 0, i, 0));
+    assert_eq!(positions(&i).to_vec::<i64>().unwrap(), [0, 3, 1, 1]);
+    let constant = jit(|i: Expr| take(ndjit::full([4], 7), i, 0));
+    assert_eq!(constant(&i).to_vec::<i32>().unwrap(), [7; 4]);
+    let twice = jit(|x: Expr, i: Expr| take(take(x, i, 0), i, 0));
+    assert_eq!(twice(&arange(4), &i).to_vec::<i32>().unwrap(), [2, 3, 2, 2]);
+}
+
+#[test]
+fn every_dtype_is_taken() {
+    for dtype in DType::ALL {
+        let x = ndjit::cast(arange(50) % 7, dtype);
+        let i = (arange(200) * 37) % 50;
+        let taken = jit(|x: Expr, i: Expr| take(x, i, 0))(&x, &i);
+        let expected = ndjit::cast(((arange(200) * 37) % 50) % 7, dtype);
+        assert_eq!(taken.dtype(), dtype);
+        assert!(ndjit::all(taken.eq(&expected), ..).item::<bool>().unwrap(), "{dtype}");
+    }
+}
+
+#[test]
+fn puts_as_numpy_does() {
+    // x = np.arange(6).reshape(3, 2); np.add.at(x, [2, 0, 2], [[10, 20], [30, 40], [50, 60]])
+    let x = arange(6).reshape([3, 2]);
+    let i = Array::from([2, 0, -1]);
+    let y = Array::from_rows(&[[10, 20], [30, 40], [50, 60]]);
+    assert_eq!(x.at(&i).add(&y).to_vec::<i32>().unwrap(), [30, 41, 2, 3, 64, 85]);
+    assert_eq!(x.at(&i).set(&y).to_vec::<i32>().unwrap(), [30, 40, 2, 3, 50, 60]);
+    assert_eq!(x.at(&i).max(Array::from([3, 3])).to_vec::<i32>().unwrap(), [3, 3, 2, 3, 4, 5]);
+    assert_eq!(x.at(&i).min(1).to_vec::<i32>().unwrap(), [0, 1, 2, 3, 1, 1]);
+    // x[[0, 2], [1, 0]] = [7, 8]
+    let two = (Array::from([0, 2]), Array::from([1, 0]));
+    assert_eq!(x.at(two.clone()).set(Array::from([7, 8])).to_vec::<i32>().unwrap(), [0, 7, 2, 3, 8, 5]);
+    assert_eq!(x.at(two).get().to_vec::<i32>().unwrap(), [1, 4]);
+    assert_eq!(x.at(0).set(9).to_vec::<i32>().unwrap(), [9, 9, 2, 3, 4, 5]);
+}
+
+#[test]
+fn masks_say_where_to_put() {
+    let x = arange(6).reshape([3, 2]);
+    let odd = (&x % 2).eq(1);
+    assert_eq!(x.at(&odd).set(9).to_vec::<i32>().unwrap(), [0, 9, 2, 9, 4, 9]);
+    assert_eq!(x.at(Array::from([true, false, true])).add(10).to_vec::<i32>().unwrap(), [10, 11, 2, 3, 14, 15]);
+    let clipped = jit(|x: Expr| x.at(x.gt(3)).set(3));
+    assert_eq!(clipped(&x).to_vec::<i32>().unwrap(), [0, 1, 2, 3, 3, 3]);
+    assert_eq!(x.at(&odd).get().eval().unwrap_err().code(), ErrorCode::DType);
+    assert_eq!(x.at(Array::from([true, false])).set(1).eval().unwrap_err().code(), ErrorCode::Shape);
+}
+
+#[test]
+fn searches_as_numpy_does() {
+    // np.searchsorted([1, 2, 2, 3, nan], [0, 1, 2, 2.5, 3, 4, nan], side)
+    let x = Array::from([1.0f32, 2.0, 2.0, 3.0, f32::NAN]);
+    let v = Array::from([0.0f32, 1.0, 2.0, 2.5, 3.0, 4.0, f32::NAN]);
+    assert_eq!(searchsorted(&x, &v, Side::Left).to_vec::<i64>().unwrap(), [0, 0, 1, 3, 3, 4, 4]);
+    assert_eq!(searchsorted(&x, &v, Side::Right).to_vec::<i64>().unwrap(), [0, 1, 3, 3, 4, 4, 5]);
+    for n in 0..70 {
+        let x = arange(n) * 2;
+        let v = (arange(150) - 3).reshape([3, 50]);
+        let left: Vec<i64> = (-3..147).map(|v: i64| ((v + 1) / 2).clamp(0, n as i64)).collect();
+        let found = searchsorted(&x, &v, Side::Left);
+        assert_eq!((found.shape().extents(), found.to_vec::<i64>().unwrap()), (&[3, 50][..], left), "{n}");
+    }
+    let f = jit(|x: Expr, v: Expr| searchsorted(x, v, Side::Right));
+    ndjit::assert_kernels!(f, (&x, &v), 1);
+    assert_eq!(searchsorted(x.reshape([1, -1]), 1, Side::Left).eval().unwrap_err().code(), ErrorCode::Shape);
+}
+
+#[test]
+fn what_is_put_nowhere_is_left_out_when_traced_and_an_error_of_arrays() {
+    let put = jit(|x: Expr, i: Expr, y: Expr| x.at(i).set(y));
+    let x = arange(3);
+    let y = Array::from([7, 8, 9]);
+    assert_eq!(put(&x, &Array::from([5, -1, -4]), &y).to_vec::<i32>().unwrap(), [0, 1, 8]);
+    assert_eq!(x.at(Array::from([5])).set(1).eval().unwrap_err().headline(), "at.set: position 5 is out of range");
+    let get = jit(|x: Expr, i: Expr| (x.at(i).get(), x.at(i).get_or(-1)));
+    let (nearest, filled) = get(&x, &Array::from([5, -1, -4]));
+    assert_eq!(nearest.to_vec::<i32>().unwrap(), [2, 2, 0]);
+    assert_eq!(filled.to_vec::<i32>().unwrap(), [-1, 2, -1]);
+    let error = x.at((0, 0)).get().eval().unwrap_err();
+    assert_eq!(
+        (error.code(), error.headline()),
+        (ErrorCode::Shape, "at: positions along 2 axes of an array of shape [3]")
+    );
+    let error = x.at(Array::from([0, 1])).add(Array::from([1, 2, 3])).eval().unwrap_err();
+    assert_eq!(error.headline(), "at.add: [3] does not broadcast to [2], the shape of what is put");
+    assert_eq!(x.at(0).set(1.5).eval().unwrap_err().code(), ErrorCode::Literal);
+}
+
+#[test]
+fn what_is_put_takes_the_memory_of_what_dies() {
+    let put = jit(|x: Expr, i: Expr| x.at(i).add(1));
+    let (mut x, i): (Array, Array) = (ndjit::zeros(1000), Array::from([3, 3, 999]));
+    for _ in 0..3 {
+        x = put.call((x.donate(), &i)).unwrap();
+    }
+    assert_eq!(x.slice(3).item::<f32>().unwrap(), 6.0);
+    let stats = put.stats();
+    assert_eq!((stats.donated, stats.donations_taken), (3, 3), "{stats:?}");
+    // Of an array that lives on, the elements stay.
+    let y = put(&x, &i);
+    assert_eq!((x.slice(3).item::<f32>().unwrap(), y.slice(3).item::<f32>().unwrap()), (6.0, 8.0));
+    // What is put is computed from what it is put into.
+    let mixed = jit(|x: Expr, i: Expr| (x * 2).at(i).add(x * 2));
+    assert_eq!(mixed(&arange(3), &Array::from([2, 1, 0])).to_vec::<i32>().unwrap(), [4, 4, 4]);
+}
+
+#[test]
+fn many_are_put_the_same_for_any_number_of_threads() {
+    let n = 200_000;
+    let x = ndjit::zeros(1000);
+    let i = (arange(n) * 7919) % 1000;
+    let y = ndjit::cast(arange(n), DType::F32) * 0.37f32;
+    let once = jit(|x: Expr, i: Expr, y: Expr| x.at(i).add(y)).threads(1)(&x, &i, &y).to_vec::<f32>().unwrap();
+    let mut expected = vec![0f32; 1000];
+    for k in 0..n as usize {
+        expected[(k * 7919) % 1000] += k as f32 * 0.37;
+    }
+    assert_eq!(once, expected);
+    for threads in [2, 3] {
+        let f = jit(|x: Expr, i: Expr, y: Expr| x.at(i).add(y)).threads(threads);
+        assert_eq!(f(&x, &i, &y).to_vec::<f32>().unwrap(), expected);
+    }
+}
