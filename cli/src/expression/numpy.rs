@@ -65,10 +65,8 @@ const ROWS: &[(&str, &str)] = &[
     ("shape ndim size", "write `x.shape[0]`, `x.ndim` or `x.size`"),
     ("softmax", "write `exp(x - logsumexp(x, axis=-1, keepdims=True))`"),
     ("lexsort", "one array is sorted at a time: `argsort(v)`"),
-    (
-        "median percentile quantile nanmedian",
-        "of an even number of elements it is `mean(sort(v)[1:3])`, of an odd one `sort(v)[1]`",
-    ),
+    ("nanmedian", "without NaN among the elements write `median(x)`"),
+    ("percentile", "a percentile is a hundredth of a quantile's number: `quantile(x, 0.9)`"),
     ("partition argpartition", "write `sort(v)` or `argsort(v)`"),
     ("split array_split hsplit vsplit unstack unbind", "parts are slices: `v[:2]` and `v[2:]`"),
     ("trace", "write `sum(diagonal(x))`"),
