@@ -87,6 +87,9 @@ macro_rules! domain {
     (INT) => {
         "Computes in integers; floats and complex are errors."
     };
+    (U64) => {
+        "Computes in `u64`; other dtypes are errors."
+    };
     (FLOAT) => {
         "Computes in `bf16 f16 f32 f64`; complex is an error."
     };

@@ -59,6 +59,7 @@ pub mod operand;
 pub mod operators;
 pub mod quantiles;
 pub mod queries;
+pub mod random;
 pub mod reductions;
 mod report;
 pub mod scans;
@@ -81,8 +82,8 @@ pub use config::{
 pub use contractions::{einsum, kron, matmul, outer, tensordot, trace, vecdot};
 #[doc(inline)]
 pub use creation::{
-    Indexing, arange, asarray, dtype, empty, eye, from_fn, full, full_like, linspace, logspace, meshgrid, ones,
-    ones_like, zeros, zeros_like,
+    Indexing, arange, asarray, dtype, empty, empty_like, eye, from_fn, full, full_like, linspace, logspace, meshgrid,
+    ones, ones_like, zeros, zeros_like,
 };
 #[doc(inline)]
 pub use debug::divergence::{Divergence, divergence};
@@ -99,9 +100,9 @@ pub use inspect::StageDiff;
 pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec};
 #[doc(inline)]
 pub use manipulation::{
-    Ellipsis, IntoSlice, NewAxis, Pad, Slice, broadcast_arrays, broadcast_to, concat, diagonal, expand_dims, flip,
-    matrix_transpose, moveaxis, pad, permute_dims, repeat, reshape, roll, slice, sliding_window, squeeze, stack, step,
-    step_by, swapaxes, tile, tril, triu, unstack,
+    Ellipsis, IntoSlice, NewAxis, Pad, Slice, broadcast_arrays, broadcast_shapes, broadcast_to, concat, diagonal,
+    expand_dims, flip, matrix_transpose, moveaxis, pad, permute_dims, repeat, reshape, roll, slice, sliding_window,
+    squeeze, stack, step, step_by, swapaxes, tile, tril, triu, unstack,
 };
 pub use misses::{Miss, forbid_compiling};
 pub use ndjit_codegen::target::VectorWidth;
@@ -156,6 +157,11 @@ struct Promotion;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/traps.md")]
 struct Traps;
+
+/// The page's example.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/random.md")]
+struct Random;
 
 /// The page's example.
 #[cfg(doctest)]

@@ -179,6 +179,7 @@ pub fn how(op: Op) -> How {
         Op::IsNan | Op::IsInf | Op::IsFinite | Op::Signbit | Op::IsClose => TRUTH,
         Op::BitwiseAnd | Op::BitwiseOr | Op::BitwiseXor | Op::BitwiseInvert => BITS,
         Op::RotateLeft | Op::RotateRight | Op::SaturatingAdd | Op::SaturatingSubtract => BITS,
+        Op::Threefry2x32 => How::Exact("gives bits: known answers in `ir/tests/bodies/threefry.rs`"),
         Op::FrexpExponent => How::Exact("gives an integer: every kind of value in `ir/tests/bodies/`"),
         Op::BitwiseLeftShift | Op::BitwiseRightShift | Op::Popcount | Op::Clz | Op::Ctz | Op::Gcd | Op::Lcm => BITS,
     }

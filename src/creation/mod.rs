@@ -198,6 +198,19 @@ pub fn zeros_like<X: Math>(x: X) -> X::Out {
     INFERRED.zeros_like(x)
 }
 
+/// [`zeros_like`]: no array shows what was in its memory before. It is here for the Array API's name.
+///
+/// ```
+/// use ndjit::{Array, empty_like};
+///
+/// assert_eq!(empty_like(Array::from([1i8, 2])).to_vec::<i8>()?, [0, 0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn empty_like<X: Math>(x: X) -> X::Out {
+    INFERRED.like("empty_like", x, Literal::weak(false), Place::caller())
+}
+
 /// Ones of the shape and type of `x`: see [`zeros_like`].
 ///
 /// ```
@@ -391,6 +404,18 @@ impl Typed {
         self.like("zeros_like", x, Literal::weak(false), Place::caller())
     }
 
+    /// [`empty_like`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// assert_eq!(dtype(DType::F64).empty_like(Array::from([1, 2])).dtype(), DType::F64);
+    /// ```
+    #[track_caller]
+    pub fn empty_like<X: Math>(self, x: X) -> X::Out {
+        self.like("empty_like", x, Literal::weak(false), Place::caller())
+    }
+
     /// [`ones_like`] of this dtype.
     ///
     /// ```
@@ -455,6 +480,11 @@ impl Typed {
     /// The dtype asked for.
     pub(crate) fn asked(self) -> Option<DType> {
         self.0
+    }
+
+    /// The dtype asked for, of the width that the policy takes.
+    pub(crate) fn asked_width(self) -> Option<DType> {
+        self.0.map(|dtype| config::policy().width(dtype))
     }
 
     /// The dtype asked for, or the default.

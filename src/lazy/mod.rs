@@ -188,8 +188,11 @@ pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: 
         (Move::Gather | Move::Scatter(_), [LazyOperand::Array(array), ..]) => array.dtype(),
         _ => settings.policy.commit(ty),
     };
+    let device = device_of(&own);
+    // Positions are made of nothing; an array says no more than where they are wanted.
+    let operands = if matches!(step, Move::Iota(_)) { SmallVec::new() } else { own };
     let (step, fallback) = (Step::Move(step, settings.policy), settings.fallback);
-    note(ty, dtype, shape, Recipe { step, operands: own, place, fallback })
+    note_on(device, ty, dtype, shape, Recipe { step, operands, place, fallback })
 }
 
 /// Where an operand comes from.
@@ -246,14 +249,24 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
     note(dtype.into(), dtype, array.shape().clone(), Recipe { step, operands, place, fallback })
 }
 
+/// The device that operands are on: all arrays are on one.
+fn device_of(operands: &[LazyOperand]) -> Device {
+    let device = operands.iter().find_map(|operand| match operand {
+        LazyOperand::Array(array) => Some(array.device()),
+        LazyOperand::Literal(_) => None,
+    });
+    device.unwrap_or(Device::CPU)
+}
+
 fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
+    note_on(device_of(&recipe.operands), ty, dtype, shape, recipe)
+}
+
+fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
     let mut waiting = 1usize;
-    let mut device = Device::CPU;
     let mut before: SmallVec<[usize; 3]> = SmallVec::new();
     for operand in &recipe.operands {
         if let LazyOperand::Array(array) = operand {
-            // All arrays are on one.
-            device = array.device();
             if array.0.state.get().is_some() || before.contains(&array.identity()) {
                 continue;
             }

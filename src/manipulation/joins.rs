@@ -12,6 +12,7 @@ use ndjit_ir::axes::{Axes, position};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{self, Slice, View, concat_shape};
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
+use std::slice;
 
 /// Arrays one after the other along an axis, in their common dtype.
 ///
@@ -187,7 +188,7 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
     let k = k.clamp(-isize::try_from(rows).unwrap_or(isize::MAX), isize::try_from(columns).unwrap_or(isize::MAX));
     let positions = |extents: [usize; 2]| -> R {
         let of = |_: &[&Shape]| Ok((Move::Iota(Axes::all(2)?), Shape::from(extents)));
-        R::movement(&Movement { what, of: &of }, &[], place)
+        R::movement(&Movement { what, of: &of }, slice::from_ref(&x), place)
     };
     let number = |literal| AnyOperand::Scalar(Scalar(literal, None));
     let zero = match ty {
@@ -204,7 +205,7 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
         let (row, column): (R, R) = (positions([rows, 1]), positions([1, columns]));
         let shifted: R = R::compute(Op::Add, &[row.operand(), k], place);
         let kept: R = R::compute(op, &[shifted.operand(), column.operand()], place);
-        R::compute(Op::Where, &[kept.operand(), x, zero], place)
+        R::compute(Op::Where, &[kept.operand(), x.clone(), zero], place)
     })
     .part_of(what, place)
 }

@@ -19,8 +19,8 @@ pub use repeats::{repeat, tile};
 pub use slices::{Ellipsis, IntoRange, IntoSlice, IntoSlices, NewAxis, Slice, Step, step, step_by};
 pub(crate) use views::reshaped;
 pub use views::{
-    broadcast_arrays, broadcast_to, diagonal, expand_dims, flip, matrix_transpose, moveaxis, permute_dims, reshape,
-    slice, sliding_window, squeeze, swapaxes, unstack,
+    broadcast_arrays, broadcast_shapes, broadcast_to, diagonal, expand_dims, flip, matrix_transpose, moveaxis,
+    permute_dims, reshape, slice, sliding_window, squeeze, swapaxes, unstack,
 };
 
 pub(crate) use joins::{joined, part};

@@ -331,6 +331,37 @@ pub fn broadcast_arrays<X: Math>(arrays: impl IntoIterator<Item = X>) -> Vec<X::
     operands.into_iter().map(seen).collect()
 }
 
+/// The shape that all broadcast to: axes are matched from the last, and extents are equal or 1. Of no shapes that of a number.
+///
+/// ```
+/// use ndjit::{Shape, arange, broadcast_shapes};
+///
+/// assert_eq!(broadcast_shapes([&[2, 1][..], &[3]])?, Shape::from([2, 3]));
+/// let (x, y) = (arange(2).reshape([2, 1]), arange(3));
+/// assert_eq!(broadcast_shapes([x.shape().clone(), y.shape().clone()])?, (&x + &y).shape().clone());
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_shapes.html).
+///
+/// # Errors
+/// `Shape` if they do not broadcast to each other.
+#[track_caller]
+pub fn broadcast_shapes(shapes: impl IntoIterator<Item = impl Into<Shape>>) -> Result<Shape> {
+    let mut common = Shape::scalar();
+    for (n, shape) in shapes.into_iter().map(Into::into).enumerate() {
+        common = common.broadcast(&shape).ok_or_else(|| {
+            Error::new(
+                ErrorCode::Shape,
+                format!("broadcast_shapes: shape {shape}, number {n}, does not broadcast with {common}"),
+            )
+            .at(Place::caller())
+            .help("axes are matched from the last; extents must be equal or 1")
+        })?;
+    }
+    Ok(common)
+}
+
 /// The parts of an array along an axis, each without that axis.
 ///
 /// ```

@@ -31,6 +31,7 @@ macro_rules! programs {
 programs! {
     softmax "../../examples/softmax.rs";
     black_scholes "../../examples/black_scholes.rs";
+    option_price "../../examples/option_price.rs";
     mandelbrot "../../examples/mandelbrot.rs";
     heat "../../examples/heat.rs";
     filters "../../examples/filters.rs";

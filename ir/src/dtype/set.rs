@@ -36,6 +36,8 @@ impl DTypeSet {
     pub const INT: DTypeSet = DTypeSet::UNSIGNED.union(DTypeSet::SIGNED);
     /// All real floating-point dtypes.
     pub const FLOAT: DTypeSet = DTypeSet::of_kind(Kind::Float);
+    /// `u64` alone: words of random bits.
+    pub const U64: DTypeSet = DTypeSet::of(DType::U64);
     /// The dtypes of the parts of complex numbers.
     pub const PARTS: DTypeSet = DTypeSet::of(DType::F32).union(DTypeSet::of(DType::F64));
     /// Both complex dtypes.

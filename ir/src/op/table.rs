@@ -237,6 +237,9 @@ macro_rules! op_table {
             Ctz ctz(x) Join INT Same Exact []
                 "The number of zero bits below the lowest one bit; the width for 0."
                 ("[8, 0]") "[ 3 32]";
+            Threefry2x32 threefry2x32(key counter) Join U64 Same Exact []
+                "The word that a key makes of a counter: Threefry-2x32 with 20 rounds, of which the module `random` makes its numbers. Different counters give different words; the high half of a word is the first of the two that the algorithm has."
+                ("[0u64]", "[0u64]") "[7719171245655871230]";
             Exp exp(x) Inexact FLOAT|COMPLEX Same Ulp(1) []
                 "e to the power `x`: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN. Complex: `e^a (cos b + i sin b)`, each part infinite or 0 only where it overflows or underflows itself; the special values of C99 Annex G (at most 1 ULP in each part)."
                 ("[0.0f32, 1.0]") "[1.        2.7182817]";

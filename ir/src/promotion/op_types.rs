@@ -90,7 +90,7 @@ impl Policy {
         let error = operand_facts(error, op, operands)
             .fact(Unsupported::Domain(op, self.commit(compute)).because())
             .fact(format_args!("accepted: {}", op.row().domain));
-        let Some(casts) = self.casts_to_write(op, operands) else { return error };
+        let Some(casts) = self.casts_to_write(op, operands) else { return error.help(ELSEWHERE) };
         let joined = &operands[op.joined()];
         let all_integer = joined.iter().all(|ty| matches!(ty.kind(), Kind::UInt | Kind::Int));
         error.help(match compute.kind() {
@@ -115,7 +115,7 @@ impl Policy {
         }
         match self.casts_to_write(op, operands) {
             Some(casts) => error.help(format!("cast explicitly: {casts}")),
-            None => error,
+            None => error.help(ELSEWHERE),
         }
     }
 
@@ -174,6 +174,9 @@ impl Policy {
         best.into_iter().flatten().chain(domain.iter())
     }
 }
+
+/// The way out of a policy that takes no dtype that an op takes.
+const ELSEWHERE: &str = "this policy computes in no dtype that is accepted: compute under another, as in `with_policy(Policy::Standard, || …)`";
 
 /// Casts to write, and what they lose.
 struct Casts {

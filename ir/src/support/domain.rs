@@ -62,10 +62,12 @@ const NUMPY_MODF: &str = "https://numpy.org/doc/stable/reference/generated/numpy
 const NUMPY_RINT: &str = "https://numpy.org/doc/stable/reference/generated/numpy.rint.html";
 const JAX_COMPLEX: &str = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.complex.html";
 const TORCH_POLAR: &str = "https://docs.pytorch.org/docs/stable/generated/torch.polar.html";
+const RANDOM123: &str = "https://www.thesalmons.org/john/random123/papers/random123sc11.pdf";
 const RUST_ROTATE: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.rotate_left";
 const RUST_SATURATING: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.saturating_add";
 const RUST_CTZ: &str = "https://doc.rust-lang.org/std/primitive.u64.html#method.trailing_zeros";
 
+const NO_WORD: DTypeSet = DTypeSet::ALL.difference(DTypeSet::U64);
 const EXACT: DTypeSet = DTypeSet::BOOL.union(DTypeSet::INT);
 const HALF: DTypeSet = DTypeSet::FLOAT.difference(DTypeSet::PARTS);
 const INEXACT: DTypeSet = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
@@ -111,6 +113,8 @@ const GAPS: &[DomainGap] = gaps! {
         BitwiseInvert page!("bitwise_invert"), BitwiseLeftShift page!("bitwise_left_shift"),
         BitwiseRightShift page!("bitwise_right_shift"), Popcount JAX_POPCOUNT, Clz JAX_CLZ, Ctz RUST_CTZ,
         RotateLeft RUST_ROTATE, RotateRight RUST_ROTATE;
+    NO_WORD, "keys and counters are words of 64 bits":
+        Threefry2x32 RANDOM123;
     INEXACT, "floats have no limits to stop at but infinities":
         SaturatingAdd RUST_SATURATING, SaturatingSubtract RUST_SATURATING;
     INEXACT, "it is about divisors of integers":

@@ -1,6 +1,7 @@
 //! Integer and bool bodies against plain Rust: all pairs of 8-bit values, and edge values of the wider types.
 
 use crate::support::Runner;
+use crate::threefry::plain;
 use ndjit_ir::op::{Op, body};
 use ndjit_ir::{DType, Kind};
 
@@ -67,6 +68,7 @@ fn reference(op: Op, dtype: DType, x: i128, y: i128, z: i128) -> i128 {
         Op::Clz => bits.min((x << (128 - bits)).leading_zeros().into()),
         Op::Ctz => bits.min(x.trailing_zeros().into()),
         Op::Relu => x.max(0),
+        Op::Threefry2x32 => plain(x as u64, y as u64).into(),
         _ => unreachable!("{op} has no integer domain"),
     }
 }

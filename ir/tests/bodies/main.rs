@@ -29,4 +29,5 @@ mod roots;
 mod sinc;
 mod structure;
 mod support;
+mod threefry;
 mod trig;

@@ -54,6 +54,7 @@ mod saturating;
 mod scale;
 mod sinc;
 mod softplus;
+mod threefry;
 mod trig;
 mod util;
 
@@ -83,6 +84,9 @@ fn build(b: &mut BodyBuilder, op: Op, dtype: DType, args: &[Reg]) -> Vec<Reg> {
     if op == Op::Where {
         let n = dtype.repr().len();
         return (1..=n).map(|i| b.select(args[0], args[i], args[i + n])).collect();
+    }
+    if op == Op::Threefry2x32 {
+        return vec![threefry::hash(b, args[0], args[1])];
     }
     if let Some(parts) = polar::op(op) {
         let (re, im) = parts(b, args[0], args[1]);
@@ -123,6 +127,7 @@ impl Scalar {
 /// Whether `op` has a body on `dtype`.
 const fn is_written(op: Op, dtype: DType) -> bool {
     matches!(op, Op::Where)
+        || matches!((op, dtype), (Op::Threefry2x32, DType::U64))
         || polar::op(op).is_some() && matches!(dtype, DType::F32 | DType::F64)
         || match dtype.kind() {
             Kind::Bool => bools::op(op).is_some(),

@@ -1,0 +1,279 @@
+//! Random numbers: JAX's, bit for bit where no function is rounded; the same on every engine, however the work is split; what is refused.
+
+use ndjit::{Array, DType, ErrorCode, Expr, Policy, VectorWidth, arange, dtype, jit, random, with_policy};
+use serde_json::Value;
+
+fn goldens() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens/random.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
+    of[name].as_array().unwrap_or_else(|| panic!("no list {name} in {of}"))
+}
+
+fn number(of: &Value, name: &str) -> u64 {
+    of[name].as_u64().unwrap_or_else(|| panic!("no number {name} in {of}"))
+}
+
+fn numbers(of: &Value, name: &str) -> Vec<u64> {
+    list(of, name).iter().map(|n| n.as_u64().unwrap()).collect()
+}
+
+/// The elements as bits of each part.
+fn patterns(x: &Array) -> Vec<u64> {
+    let int = |x: &Array| x.cast(DType::I64).to_vec::<i64>().unwrap();
+    match x.dtype() {
+        DType::F64 => x.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits).collect(),
+        DType::F32 => x.to_vec::<f32>().unwrap().into_iter().map(|x| x.to_bits().into()).collect(),
+        DType::F16 => x.to_vec::<ndjit::f16>().unwrap().into_iter().map(|x| x.to_bits().into()).collect(),
+        DType::Bf16 => x.to_vec::<ndjit::bf16>().unwrap().into_iter().map(|x| x.to_bits().into()).collect(),
+        DType::C64 | DType::C128 => {
+            let [re, im] = [x.real(), x.imag()].map(|part| patterns(&part));
+            re.into_iter().zip(im).flat_map(|(re, im)| [re, im]).collect()
+        }
+        other => {
+            let mask = u64::MAX >> (64 - 8 * other.bytes());
+            int(x).into_iter().map(|n| n as u64 & mask).collect()
+        }
+    }
+}
+
+fn as_float(dtype: DType, bits: u64) -> f64 {
+    match dtype {
+        DType::F64 | DType::C128 => f64::from_bits(bits),
+        DType::F32 | DType::C64 => f32::from_bits(bits as u32).into(),
+        DType::F16 => ndjit::f16::from_bits(bits as u16).into(),
+        _ => ndjit::bf16::from_bits(bits as u16).into(),
+    }
+}
+
+/// How far JAX's numbers may be from ours, relatively: its `erf_inv` and `log1p` are not correctly rounded, and neither are ours.
+fn tolerance(dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 | DType::C128 => 1e-14,
+        DType::F32 | DType::C64 => 2e-6,
+        DType::F16 => 2e-3,
+        _ => 1.6e-2,
+    }
+}
+
+/// What a case of JAX's is here.
+fn made(case: &Value) -> Array {
+    let shape: Vec<usize> = numbers(case, "shape").into_iter().map(|n| n as usize).collect();
+    let key = random::key(number(case, "key"));
+    let d: DType = case["dtype"].as_str().unwrap().parse().unwrap();
+    match case["function"].as_str().unwrap() {
+        "bits" => dtype(d).bits(&key, shape),
+        "uniform" => dtype(d).uniform(&key, shape, 0..1),
+        "exponential" => dtype(d).exponential(&key, shape),
+        "normal" => dtype(d).normal(&key, shape),
+        "bernoulli" => random::bernoulli(&key, shape, Array::from(case["p"].as_f64().unwrap()).cast(d)),
+        "randint" => {
+            let ends: Vec<i128> =
+                list(case, "range").iter().map(|n| n.as_number().unwrap().to_string().parse().unwrap()).collect();
+            match (i64::try_from(ends[0]), i64::try_from(ends[1])) {
+                (Ok(low), Ok(high)) => dtype(d).randint(&key, shape, low..high),
+                _ => panic!("{case}"),
+            }
+        }
+        other => panic!("no function {other}"),
+    }
+}
+
+#[test]
+fn the_numbers_are_those_of_jax() {
+    let goldens = goldens();
+    let (mut equal, mut near) = (0, 0);
+    for case in list(&goldens, "cases") {
+        let function = case["function"].as_str().unwrap();
+        if function == "permutation" {
+            continue;
+        }
+        let (array, expected) = (made(case), numbers(case, "bits"));
+        assert_eq!(array.error(), None, "{case}");
+        let got = patterns(&array);
+        if !matches!(function, "normal" | "exponential") {
+            assert_eq!(got, expected, "{function} {} of key {}", case["dtype"], case["key"]);
+            equal += got.len();
+            continue;
+        }
+        assert_eq!(got.len(), expected.len());
+        for (got, expected) in got.into_iter().zip(expected) {
+            let [got, expected] = [got, expected].map(|bits| as_float(array.dtype(), bits));
+            let off = (got - expected).abs();
+            assert!(off <= tolerance(array.dtype()) * expected.abs(), "{function} {}: {got} {expected}", case["dtype"]);
+            near += 1;
+        }
+    }
+    println!("{equal} numbers equal, {near} near");
+    assert!(equal > 2_000 && near > 800, "{equal} {near}");
+}
+
+#[test]
+fn keys_are_those_of_jax() {
+    let goldens = goldens();
+    for seed in list(&goldens, "seeds") {
+        assert_eq!(random::key(number(seed, "seed")).item::<u64>().unwrap(), number(seed, "key"));
+    }
+    for split in list(&goldens, "split") {
+        let key = random::key(number(split, "key"));
+        let expected = numbers(split, "keys");
+        assert_eq!(random::keys(&key, 6).to_vec::<u64>().unwrap(), expected);
+        let few: [Array; 3] = random::split(&key);
+        assert_eq!(few.map(|key| key.item::<u64>().unwrap()), expected[..3]);
+    }
+    for fold in list(&goldens, "fold_in") {
+        let folded = random::fold_in(random::key(number(fold, "key")), number(fold, "data"));
+        assert_eq!(folded.item::<u64>().unwrap(), number(fold, "to"));
+    }
+}
+
+#[test]
+fn positions_count_on_over_all_axes() {
+    for million in list(&goldens(), "million") {
+        let key = random::key(number(million, "key"));
+        let bits = random::bits(&key, [1000, 1000]);
+        assert_eq!(dtype(DType::U64).sum(&bits, ..).item::<u64>().unwrap(), number(million, "sum"));
+        assert_eq!(patterns(&bits.slice((-1, -3..))), numbers(million, "last"));
+        let flat = random::bits(&key, 1_000_000).reshape([1000, 1000]);
+        assert!(flat.equal(&bits).all(..).item::<bool>().unwrap());
+    }
+}
+
+/// One of everything, with what uses it.
+fn everything(key: Expr) -> Vec<Expr> {
+    let [a, b] = random::split(key);
+    let noise = random::normal(a, [37, 61]);
+    vec![
+        dtype(DType::U8).bits(b, 301),
+        random::uniform(b, [3, 5, 7], -2.0..3.0) + 1,
+        noise,
+        noise.mean(0),
+        (noise * noise).sum(..),
+        random::randint(a, 999, 1..7),
+        dtype(DType::I64).randint(b, 77, -5..1_000_000_000_007i64),
+        random::bernoulli(a, [50, 20], 0.3).count_nonzero(1),
+        dtype(DType::F16).normal(a, 100),
+        dtype(DType::Bf16).uniform(a, 100, 0..4),
+        dtype(DType::F64).exponential(b, 100),
+        dtype(DType::C64).normal(b, 50),
+        random::uniform(random::keys(a, 4), [6], 0..1),
+        random::fold_in(key, arange(9)),
+    ]
+}
+
+#[test]
+fn the_same_bits_everywhere() {
+    let key = random::key(2024);
+    let patterns = |results: Vec<Array>| -> Vec<Vec<u64>> { results.iter().map(patterns).collect() };
+    let expected = patterns(jit(everything).interpreted(true)(&key));
+    for fuse in [true, false] {
+        for vector in VectorWidth::ALL {
+            for threads in [1, 2, 7] {
+                let f = jit(everything).fuse(fuse).vector(vector).threads(threads);
+                assert!(patterns(f(&key)) == expected, "fuse {fuse}, {vector:?}, {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_a_shape_are_the_numbers_of_the_whole() {
+    let key = random::key(5);
+    let whole = random::normal(&key, [100, 10]);
+    let rows = jit(|key: Expr| random::normal(key, [100, 10]).slice((40..43, 2..)));
+    assert_eq!(patterns(&rows(&key)), patterns(&whole.slice((40..43, 2..))));
+    assert_eq!(patterns(&random::normal(&key, 10)), patterns(&whole.slice(0)));
+}
+
+#[test]
+fn an_array_of_keys_makes_an_array_for_each() {
+    let keys = random::keys(random::key(9), 3);
+    let all = random::normal(&keys, [2, 5]);
+    assert_eq!(all.shape().extents(), [3, 2, 5]);
+    let flags = random::bernoulli(&keys, [4], Array::from([0.1f32, 0.4, 0.5, 0.9]));
+    for n in 0..3 {
+        let key = keys.slice(n);
+        assert_eq!(patterns(&all.slice(n)), patterns(&random::normal(&key, [2, 5])));
+        let own = random::bernoulli(&key, [4], Array::from([0.1f32, 0.4, 0.5, 0.9]));
+        assert_eq!(patterns(&flags.slice(n)), patterns(&own));
+    }
+}
+
+#[test]
+fn ranges_are_kept() {
+    let key = random::key(1);
+    for (low, high) in [(-1.5, 2.5), (1e-3, 1e3), (-7.0, -6.999), (0.0, 1e-30)] {
+        for d in [DType::F32, DType::F64] {
+            let x = dtype(d).uniform(&key, 5000, low..high).cast(DType::F64).to_vec::<f64>().unwrap();
+            let (low, high) =
+                if d == DType::F32 { (f64::from(low as f32), f64::from(high as f32)) } else { (low, high) };
+            assert!(x.iter().all(|x| (low..=high).contains(x)), "{low}..{high}");
+            assert!(
+                x.iter().any(|&x| x < low + (high - low) * 0.01) && x.iter().any(|&x| x > high - (high - low) * 0.01)
+            );
+        }
+    }
+    // As it is documented: a rounding in each operation.
+    let fractions = random::uniform(&key, 1000, 0..1).to_vec::<f32>().unwrap();
+    let expected: Vec<f32> = fractions.iter().map(|x| x * (2.5f32 - -1.3f32) + -1.3f32).collect();
+    assert_eq!(random::uniform(&key, 1000, -1.3..2.5).to_vec::<f32>().unwrap(), expected);
+    for (d, low, high) in [(DType::U8, 0, 256), (DType::I8, -128, 128), (DType::I16, -3, 4), (DType::I32, 5, 6)] {
+        let x = dtype(d).randint(&key, 5000, low..high);
+        let [least, most] = [x.min(..), x.max(..)].map(|end| end.cast(DType::I64).item::<i64>().unwrap());
+        assert_eq!((least, most), (low, high - 1), "{d}");
+    }
+}
+
+#[test]
+fn policies_are_about_types_alone() {
+    let key = random::key(3);
+    let expected = patterns(&random::uniform(&key, 20, 0.5..2.5));
+    for policy in Policy::ALL {
+        with_policy(policy, || {
+            let x = dtype(DType::F32).uniform(&key, 20, 0.5..2.5);
+            assert_eq!(patterns(&x), expected, "{policy}");
+            assert_eq!(random::randint(&key, 3, 0..5).error(), None, "{policy}");
+            assert_eq!(random::normal(&key, 3).dtype(), policy.defaults().float, "{policy}");
+        });
+    }
+}
+
+#[test]
+fn what_is_refused_is_refused_by_name() {
+    let key = random::key(0);
+    let code = |x: Array, headline: &str| {
+        let error = x.error().unwrap_or_else(|| panic!("{headline} is accepted")).clone();
+        assert!(error.headline().starts_with(headline), "{error}");
+        assert!(error.place().is_some_and(|place| place.to_string().contains("random_numbers.rs")), "{error}");
+        assert!(error.help_text().is_some(), "{error}");
+        error.code()
+    };
+    let floats = Array::from([1.0f32]);
+    assert_eq!(code(random::normal(&floats, 3), "normal: the key is f32, not u64"), ErrorCode::DType);
+    assert_eq!(code(dtype(DType::I32).normal(&key, 3), "normal: i32 is not supported"), ErrorCode::DType);
+    assert_eq!(code(dtype(DType::C64).uniform(&key, 3, 0..1), "uniform: c64 is not"), ErrorCode::DType);
+    assert_eq!(code(dtype(DType::Bool).randint(&key, 3, 0..2), "randint: bool is not"), ErrorCode::DType);
+    assert_eq!(code(dtype(DType::I8).bits(&key, 3), "bits: i8 is not"), ErrorCode::DType);
+    assert_eq!(code(random::uniform(&key, 3, 1.0..1.0), "uniform: no f32 lies in"), ErrorCode::Argument);
+    assert_eq!(code(random::uniform(&key, 3, 0.0..f64::INFINITY), "uniform: no f32"), ErrorCode::Argument);
+    assert_eq!(code(random::randint(&key, 3, 4..4), "randint: 4..4 is no range"), ErrorCode::Argument);
+    assert_eq!(code(dtype(DType::U8).randint(&key, 3, 0..257), "randint: 0..257"), ErrorCode::Argument);
+    assert_eq!(code(random::randint(&key, 3, 0.0..4.0), "randint: 0.0..4.0"), ErrorCode::Argument);
+    assert_eq!(code(random::bernoulli(&key, 3, &key), "bernoulli: the probability is u64"), ErrorCode::DType);
+    assert_eq!(
+        code(random::bernoulli(&key, 3, Array::from([0.1f32, 0.2])), "bernoulli: probabilities of shape [2]"),
+        ErrorCode::Shape
+    );
+    assert_eq!(code(random::fold_in(&key, 0.5), "fold_in: the number is f*"), ErrorCode::DType);
+    assert_eq!(code(random::normal(&key, [1 << 40, 1 << 40]), "normal:"), ErrorCode::Size);
+    let poisoned = jit(|key: Expr| dtype(DType::I32).normal(key, 3)).call((&key,)).unwrap_err();
+    assert!(poisoned.headline().starts_with("normal: i32"), "{poisoned}");
+}
+
+#[test]
+fn empty_shapes_have_no_numbers() {
+    assert!(random::normal(random::key(0), [0, 3]).to_vec::<f32>().unwrap().is_empty());
+    assert_eq!(random::keys(random::key(0), 0).shape().extents(), [0]);
+}
