@@ -14,7 +14,7 @@ use crate::cost;
 use crate::reduce::tiles::{Run, Runs, Tile, before_last_two, even, last_two, product};
 use crate::threads::{Threads, catch};
 use ndjit_codegen::passes::split::SortParts;
-use ndjit_ir::loops::LoopNest;
+use ndjit_ir::loops::{LoopNest, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Reduction, Result};
 use radix::Parts;
 use row::{Wants, room, room_of_signs};
@@ -26,6 +26,11 @@ const MOST: usize = 64 << 10;
 const LEAST: usize = 4 << 10;
 /// Elements of a row that threads share: fewer are sorted before all of them have begun.
 const SHARED: usize = 32 << 10;
+/// Rows of a tile, at least, if there are as many and they fit [`BESIDE_BYTES`]: where rows are no rows in memory, they lie beside each
+/// other in the lines of the caches.
+const BESIDE: usize = 16;
+/// Bytes of the elements of those.
+const BESIDE_BYTES: usize = 2 << 20;
 /// Sorting one byte of an element, ns: it is moved and counted, or compared about as often as a row has doublings.
 const BYTE: f64 = 2.0;
 
@@ -36,6 +41,8 @@ pub struct Sorter {
     outputs: SmallVec<[Output; 1]>,
     rank: usize,
     inputs: usize,
+    /// Whether results lie side by side along rows.
+    dense: bool,
 }
 
 /// What is known of an output.
@@ -75,6 +82,7 @@ impl Sorter {
             elements: Kernel::part(&parts.elements.nest, options, parts.elements.form)?,
             rank: nest.rank,
             inputs: nest.inputs.len(),
+            dense: nest.outputs.iter().all(|access| access.inner == Stride::Contiguous),
         })
     }
 
@@ -85,7 +93,10 @@ impl Sorter {
         let rest = product(before_last_two(kept));
         let shared = pieces > 1 && len >= SHARED && product(kept) < 2 * threads.count();
         let target = if shared { 1 } else { (product(extents) / pieces.max(1)).clamp(LEAST, MOST) };
-        let width = (target / len).clamp(1, inner);
+        let bytes: usize = self.outputs.iter().map(|output| output.dtype.bytes()).sum();
+        let beside = (BESIDE_BYTES / len.saturating_mul(bytes).max(1)).min(BESIDE);
+        let least = if self.dense || shared { 1 } else { beside.max(1) };
+        let width = (target / len).max(least).min(inner);
         let height = if width == inner { target / width.saturating_mul(len) } else { 1 };
         (Tiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest }, shared)
     }

@@ -8,6 +8,8 @@ use super::key::{Code, Item, Pair, Placed, Position, Word};
 use super::radix::{Parts, Shared, sort};
 use crate::buffer::Writable;
 use ndjit_ir::{DType, Result};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// What is wanted of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +92,7 @@ unsafe fn values<W: Word>(row: Row, code: Code<W>, memory: *mut u8, parts: Parts
     let words: Shared<W> = Shared(row.elements.cast());
     // SAFETY: the caller's promise; parts are disjoint.
     unsafe {
-        let signs = Signs::of(code, words, row.len)?;
+        let signs = Signs::of(code, words, row.len, parts)?;
         parts.each(row.len, |_, run| {
             for index in run.start..run.start + run.len {
                 let word = words.at(index);
@@ -180,20 +182,28 @@ impl Signs {
     ///
     /// # Safety
     /// The words are initialised, and nobody writes them meanwhile.
-    unsafe fn of<W: Word>(code: Code<W>, words: Shared<W>, len: usize) -> Result<Option<Signs>> {
+    unsafe fn of<W: Word>(code: Code<W>, words: Shared<W>, len: usize, parts: Parts<'_>) -> Result<Option<Signs>> {
         if !matches!(code, Code::Float(_)) {
+            return Ok(None);
+        }
+        let [negative, positive] = [const { AtomicBool::new(false) }; 2];
+        parts.each(len, |_, run| {
+            // SAFETY: the caller's promise.
+            let words = unsafe { std::slice::from_raw_parts(words.at(run.start), run.len) };
+            let (mut is_negative, mut is_positive) = (false, false);
+            for &word in words {
+                is_negative |= word == W::SIGN;
+                is_positive |= word == W::low(0);
+            }
+            negative.fetch_or(is_negative, Relaxed);
+            positive.fetch_or(is_positive, Relaxed);
+            Ok(())
+        })?;
+        if !(negative.into_inner() && positive.into_inner()) {
             return Ok(None);
         }
         // SAFETY: the caller's promise.
         let words = unsafe { std::slice::from_raw_parts(words.0, len) };
-        let (mut negative, mut positive) = (false, false);
-        for &word in words {
-            negative |= word == W::SIGN;
-            positive |= word == W::low(0);
-        }
-        if !(negative && positive) {
-            return Ok(None);
-        }
         let mut bits = Writable::new(len.div_ceil(8))?;
         let (mut zeros, mut byte) = (0, 0u8);
         for &word in words.iter().filter(|&&word| code.is_zero(word)) {
