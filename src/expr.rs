@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::explain::Explanation;
-use crate::operand::{AnyOperand, Scalar};
+use crate::operand::{AnyOperand, Scalar, each_number};
 use crate::trace;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::Element;
@@ -199,6 +199,20 @@ impl From<Array> for Expr {
         trace::constant(&AnyOperand::Array(array), Place::caller())
     }
 }
+
+macro_rules! from_numbers {
+    ($($t:ty)*) => {$(
+        impl From<$t> for Expr {
+            /// A bare number, which is weak, as a value of the function being traced on this thread: what a loop begins with.
+            #[track_caller]
+            fn from(number: $t) -> Expr {
+                trace::constant(&AnyOperand::Scalar(Scalar(number.into(), None)), Place::caller())
+            }
+        }
+    )*};
+}
+
+each_number!(from_numbers);
 
 impl From<Scalar> for Expr {
     /// A number, weak or strong, as a value of the function being traced on this thread.

@@ -35,6 +35,7 @@ pub mod assertions;
 pub mod compound;
 mod config;
 pub mod contractions;
+pub mod control;
 pub mod creation;
 pub mod debug;
 pub mod dynamic;
@@ -80,6 +81,8 @@ pub use config::{
 };
 #[doc(inline)]
 pub use contractions::{einsum, kron, matmul, outer, tensordot, trace, vecdot};
+#[doc(inline)]
+pub use control::{cond, fori_loop, scan, while_loop};
 #[doc(inline)]
 pub use creation::{
     Indexing, arange, asarray, dtype, empty, empty_like, eye, from_fn, full, full_like, linspace, logspace, meshgrid,

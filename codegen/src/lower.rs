@@ -1,6 +1,6 @@
 //! The pipeline: one visible list of named passes from traced graph to loop nests, with a verifier after each.
 
-use crate::passes::access::Accesses;
+use crate::passes::access::{Accesses, contiguous};
 use crate::passes::{
     commit::commit,
     fuse::fuse,
@@ -157,6 +157,42 @@ pub fn lower_observed(
     let (mut typed, conversions) = commit(&traced, &places, options.policy)?;
     typed.seal();
     check(&|| typed.verify())?;
+    let stages = Traced { traced, places, typed, conversions };
+    lower_typed(stages, layouts, options, begins)
+}
+
+/// What the first passes made.
+struct Traced {
+    traced: Graph<ValueType>,
+    places: Places,
+    typed: Graph<DType>,
+    conversions: Conversions,
+}
+
+/// Runs the passes after commit on the graph of control flow, whose parameters are C-contiguous.
+///
+/// # Errors
+/// Those of [`lower`].
+pub fn lower_inner(typed: &Graph<DType>, options: &Options) -> Result<Lowered> {
+    let own = |&param: &Value| contiguous(typed.shape(param), typed.ty(param));
+    let layouts: Vec<Layout> = typed.params().iter().map(own).collect::<Result<_>>()?;
+    let stages = Traced {
+        traced: Graph::new(),
+        places: Places::default(),
+        typed: typed.clone(),
+        conversions: Conversions::default(),
+    };
+    lower_typed(stages, &layouts, options, &mut |_| {})
+}
+
+fn lower_typed(
+    stages: Traced,
+    layouts: &[Layout],
+    options: &Options,
+    begins: &mut dyn FnMut(&'static str),
+) -> Result<Lowered> {
+    let Traced { traced, places, typed, conversions } = stages;
+    let check = |stage: &dyn Fn() -> Result<()>| if options.verify { stage() } else { Ok(()) };
     begins("simplify");
     let mut simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
     simplified.seal();
@@ -177,7 +213,7 @@ pub fn lower_observed(
     }
     begins("fuse");
     let accesses = Accesses::new(&simplified, layouts)?;
-    let kernels = fuse(&simplified, &accesses, options.fuse, options.max_arrays)?;
+    let kernels = fuse(&simplified, &accesses, layouts, options.fuse, options.max_arrays)?;
     check(&|| verify_kernels(&kernels, &simplified))?;
     begins("tile");
     let launches = if options.fuse { tile(&kernels, &simplified, &accesses) } else { one_by_one(kernels.len()) };

@@ -91,6 +91,7 @@ fn run(gpu: &Arc<Gpu>, batch: &[Combination], count: usize) -> Result<Vec<Compar
         body: LoopBody::Prims { body: builder.finish(&results), hoisted: 0 },
         reduce: None,
         scatter: None,
+        control: None,
     };
     let geometry = Geometry {
         extents: [count].into_iter().collect(),

@@ -246,6 +246,7 @@ fn nest(body: LoopBody) -> LoopNest {
         body,
         reduce: None,
         scatter: None,
+        control: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use ndjit_ir::body::BodyBuilder;
 use ndjit_ir::graph::{Graph, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, OpBody, Scalar, StmtKind, verify_kernels};
+use ndjit_ir::kernel::{FusedKernel, KernelInput, OpBody, Reads, Scalar, StmtKind, verify_kernels};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Result, Shape};
 use std::sync::Arc;
@@ -37,8 +37,8 @@ fn kernel() -> FusedKernel {
     FusedKernel {
         shape: Shape::from([8, 3]),
         inputs: vec![
-            KernelInput { value: Value(0), shape: Shape::from([8, 3]) },
-            KernelInput { value: Value(1), shape: Shape::from([3]) },
+            KernelInput { value: Value(0), shape: Shape::from([8, 3]), reads: Reads::Elements },
+            KernelInput { value: Value(1), shape: Shape::from([3]), reads: Reads::Elements },
         ],
         literals: vec![SlotId(0)],
         body: body().into(),
@@ -47,6 +47,7 @@ fn kernel() -> FusedKernel {
         reduce: None,
         statements: Default::default(),
         scatter: None,
+        control: None,
     }
 }
 
@@ -59,6 +60,7 @@ fn nest() -> LoopNest {
         body: LoopBody::Ops(body().into()),
         reduce: None,
         scatter: None,
+        control: None,
     }
 }
 
@@ -157,6 +159,7 @@ fn nests_of_rank_one_and_complex_operands_print() {
         body: LoopBody::Prims { body, hoisted: 0 },
         reduce: None,
         scatter: None,
+        control: None,
     };
     nest.verify().unwrap();
     assert_snapshot!(nest, @r#"

@@ -5,7 +5,7 @@ use ndjit_ir::body::BodyBuilder;
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Reads, Scalar, StmtKind, verify_kernels};
-use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
+use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride};
 use ndjit_ir::reduction::Axes;
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Reduction, Result, Shape};
 use std::sync::Arc;
@@ -44,6 +44,7 @@ fn kernel() -> FusedKernel {
         }),
         statements: Default::default(),
         scatter: None,
+        control: None,
     }
 }
 
@@ -57,6 +58,7 @@ fn nest(reductions: &[Reduction], loops: usize, along: Along) -> LoopNest {
         body: LoopBody::Ops(squares(reductions.len()).into()),
         reduce: Some(NestReduce { loops, outputs: reductions.iter().copied().collect(), along }),
         scatter: None,
+        control: None,
     }
 }
 
@@ -143,7 +145,7 @@ fn reducing_nests_print_as_loops() {
     }
     ");
     let mut all = nest(&[Reduction::Sum], 2, Along::Reduced);
-    all.inputs.push(Access { index: true, ..Access::memory(DType::I64, Stride::Strided) });
+    all.inputs.push(Access { role: Role::Index, ..Access::memory(DType::I64, Stride::Strided) });
     Arc::make_mut(match &mut all.body {
         LoopBody::Ops(body) => body,
         LoopBody::Prims { .. } => unreachable!("the nest is of ops"),
@@ -241,8 +243,8 @@ fn the_nest_verifier_names_each_broken_invariant() {
         broken(|n| reduce(n).outputs[0] = Reduction::Std),
         broken(|n| reduce(n).outputs[1] = Reduction::All),
         broken(|n| n.outputs[0].inner = Stride::Strided),
-        broken(|n| n.outputs[0].index = true),
-        broken(|n| n.inputs[0].index = true),
+        broken(|n| n.outputs[0].role = Role::Index),
+        broken(|n| n.inputs[0].role = Role::Index),
     ];
     assert_snapshot!(found.join("\n"), @r"
     0 of 2 loops are reduced
@@ -314,7 +316,7 @@ fn geometry_bounds() {
     assert_snapshot!(facts(geometry([8, 3], [12, 4], 1, [4, 0]).verify(&columns, &[96], &[32])), @"in0: f32 contiguous, offset 0, strides [12, 4]  ; the innermost stride is 12, not 4");
     // Positions have no memory.
     let mut positions = nest(&[Reduction::Sum], 2, Along::Reduced);
-    positions.inputs = vec![Access { index: true, ..Access::memory(DType::I64, Stride::Strided) }];
+    positions.inputs = vec![Access { role: Role::Index, ..Access::memory(DType::I64, Stride::Strided) }];
     geometry([8, 3], [3, 1], 1, [0, 0]).verify(&positions, &[0], &[4]).unwrap();
 }
 
@@ -403,7 +405,7 @@ fn nests_read_positions() {
     body.outputs = vec![position];
     let access = Access::memory(DType::I64, Stride::Contiguous);
     let nest = LoopNest {
-        inputs: vec![Access { index: true, inner: Stride::Strided, ..access }],
+        inputs: vec![Access { role: Role::Index, inner: Stride::Strided, ..access }],
         outputs: vec![access],
         body: LoopBody::Ops(body.into()),
         ..nest(&[Reduction::Max], 1, Along::Reduced)

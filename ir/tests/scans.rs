@@ -62,6 +62,7 @@ fn kernel(reduction: Reduction) -> FusedKernel {
         reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect() }),
         statements: Default::default(),
         scatter: None,
+        control: None,
     }
 }
 
@@ -81,6 +82,7 @@ fn nest(reduction: Reduction, along: Along, inner: Stride) -> LoopNest {
         body: LoopBody::Ops(itself().into()),
         reduce: Some(NestReduce { loops: 1, outputs: [reduction].into_iter().collect(), along }),
         scatter: None,
+        control: None,
     }
 }
 

@@ -64,6 +64,7 @@ fn kernel(reduction: Reduction) -> FusedKernel {
         part: None,
         reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect() }),
         scatter: None,
+        control: None,
         statements: Default::default(),
     }
 }
@@ -77,6 +78,7 @@ fn nest(reduction: Reduction, dtype: DType, result: DType) -> LoopNest {
         body: LoopBody::Ops(body(dtype).into()),
         reduce: Some(NestReduce { loops: 1, outputs: [reduction].into_iter().collect(), along: Along::Reduced }),
         scatter: None,
+        control: None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Memory for code is written first and made executable after, never both at once. Where the system refuses executable
 //! memory the kernel keeps its loops and the interpreter runs them: same bits, slowly; [`notice`] tells.
 
+use crate::control::Controller;
 use crate::cost;
 use crate::devices::KernelCode;
 use crate::interpret;
@@ -124,6 +125,7 @@ impl Kernel {
             Split::Reduce(parts) => Box::new(Reducer::new(nest, &parts, options)?),
             Split::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
             Split::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
+            Split::Control => Box::new(Controller::new(nest, options)?),
             Split::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
         };
         let cost = composed.cost();

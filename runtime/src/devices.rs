@@ -336,7 +336,8 @@ pub fn options(device: Device, options: Options) -> Result<Options> {
     })
 }
 
-/// Whether a device has all that the kernels want: they use no more arrays than it takes, and a GPU has no kernels that gather rows.
+/// Whether a device has all that the kernels want: they use no more arrays than it takes, and a GPU has no kernels that gather rows,
+/// nor control flow.
 ///
 /// # Errors
 /// `Device` if a GPU cannot be opened.
@@ -348,7 +349,9 @@ pub fn fits(device: Device, lowered: &Lowered) -> Result<bool> {
         let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
         nest.inputs.iter().filter(|access| !access.is_index()).count() + nest.outputs.len() * if scans { 2 } else { 1 }
     };
-    let gathers = |scheduled: &Scheduled| scheduled.nest.inputs.iter().any(|access| access.role == Role::Rows);
+    let gathers = |scheduled: &Scheduled| {
+        scheduled.nest.control.is_some() || scheduled.nest.inputs.iter().any(|access| access.role == Role::Rows)
+    };
     Ok(lowered.scheduled.iter().all(|scheduled| !gathers(scheduled) && arrays(scheduled) <= gpu.max_arrays()))
 }
 

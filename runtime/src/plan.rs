@@ -5,10 +5,11 @@
 //! but it cannot make a kernel touch foreign memory.
 
 use crate::assignment::Assignment;
+use crate::control;
 use crate::executable::Output;
 use crate::tiles::{self, Cut};
 use ndjit_codegen::{Lowered, Scheduled};
-use ndjit_ir::graph::{Graph, Value};
+use ndjit_ir::graph::{Control, Graph, Value};
 use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, Role, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
@@ -217,6 +218,9 @@ impl Planner<'_> {
     fn step(&mut self, scheduled: &Scheduled, params: usize, index: usize) -> Result<StepPlan> {
         let Scheduled { nest, geometry, .. } = scheduled;
         check_form(scheduled, index)?;
+        if let Some((control, results)) = &nest.control {
+            return self.control(scheduled, &control.0, results, params, index);
+        }
         let nothing = geometry.extents.contains(&0);
         if nest.reduce.is_some() && geometry.size() > isize::MAX as usize {
             return Err(Error::new(
@@ -287,6 +291,53 @@ impl Planner<'_> {
         let mut step = StepPlan { inputs, outputs, strides, dead: SmallVec::new(), empty };
         reusable(&mut step, scheduled);
         Ok(step)
+    }
+
+    /// Control flow takes and gives whole arrays.
+    fn control(
+        &mut self,
+        scheduled: &Scheduled,
+        control: &Control,
+        results: &[u32],
+        params: usize,
+        index: usize,
+    ) -> Result<StepPlan> {
+        let Scheduled { nest, geometry, .. } = scheduled;
+        let (taken, made) = control::sizes(control, nest.inputs.len())?;
+        let mut inputs = SmallVec::new();
+        for (&value, &wanted) in scheduled.inputs.iter().zip(&taken) {
+            // A parameter that does not lie in order is copied before.
+            let Some(&location) = self.made.get(&value).or(self.read.get(&value)) else {
+                return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
+            };
+            let bytes = &mut self.bytes[location as usize];
+            if (location as usize) < params {
+                *bytes = wanted.max(*bytes);
+            } else if wanted > *bytes {
+                return Err(wrong(index, format_args!("it reads {wanted} bytes of {value}, which has {bytes}")));
+            }
+            if self.parts.get_mut(&value).is_some_and(|runs| !Run::cover(runs)) {
+                return Err(wrong(index, format_args!("it reads {value} before all of it is made")));
+            }
+            self.last[location as usize] = Some(index);
+            inputs.push((Some(location), 0));
+        }
+        let mut outputs = SmallVec::new();
+        for ((&value, &result), access) in scheduled.outputs.iter().zip(results).zip(&nest.outputs) {
+            let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
+            if made.get(result as usize) != Some(&bytes) || self.graph.ty(value) != access.dtype {
+                return Err(wrong(index, format_args!("it does not give {value}")));
+            }
+            if self.made.contains_key(&value) {
+                return Err(wrong(index, format_args!("it makes {value} again")));
+            }
+            let location = self.add(bytes);
+            self.made.insert(value, location);
+            self.read.entry(value).or_insert(location);
+            outputs.push(OutputPlan { location, bytes, offset: 0, reuse: SmallVec::new(), result: None });
+        }
+        let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
+        Ok(StepPlan { inputs, outputs, strides, dead: SmallVec::new(), empty: false })
     }
 
     /// Values made by several kernels are made whole.

@@ -324,6 +324,7 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
         | NodeKind::Reshape
         | NodeKind::Gather
         | NodeKind::Scatter(_)
+        | NodeKind::Control(..)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => made.fill(false),
     }

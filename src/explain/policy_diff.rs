@@ -284,6 +284,7 @@ impl Reader<'_> {
                 NodeKind::View(_) => self.note("view", id, graph, places),
                 NodeKind::Reshape => self.note("reshape", id, graph, places),
                 NodeKind::Scatter(_) => self.note("scatter", id, graph, places),
+                NodeKind::Control(..) => self.note("control flow", id, graph, places),
                 NodeKind::Gather => self.note("gather", id, graph, places),
                 NodeKind::Concat(..) => self.note("concat", id, graph, places),
                 NodeKind::Call(n) => {

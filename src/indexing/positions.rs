@@ -19,7 +19,7 @@ pub(crate) fn positions<R: Computed>(
         let mut error = Error::new(ErrorCode::DType, format!("{what}: positions are integers, not {ty}")).at(place);
         error = match dtype {
             DType::Bool => error.help(
-                "of a mask `select(mask, x, y)` takes elements, outside of `jit` `nonzero(mask)` gives positions",
+                "of a mask `where_(mask, x, y)` takes elements, outside of `jit` `nonzero(mask)` gives positions",
             ),
             _ => error.help("cast them, as in `cast(index, DType::I64)`"),
         };

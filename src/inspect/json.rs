@@ -125,6 +125,12 @@ fn node<T: Type>(block: &Block<'_, T>, id: NodeId, places: Option<&Places>) -> J
             put("view", json!(graph.view_of(view).to_string()));
         }
         NodeKind::Reshape => put("kind", json!("reshape")),
+        NodeKind::Control(n, result) => {
+            let kind = graph.controls().get(n as usize).map_or("control", |control| control.kind.name());
+            put("kind", json!(kind));
+            put("control", json!(n));
+            put("result", json!(result));
+        }
         NodeKind::Scatter(scatter) => put("kind", json!(format!("scatter {}", scatter.name()))),
         NodeKind::Gather => put("kind", json!("gather")),
         NodeKind::Concat(axis, own) => {

@@ -37,6 +37,10 @@ impl Trace {
             self.formulas.insert(array.identity(), (array.clone(), value));
             return Ok(value);
         }
+        if let Some(value) = self.captured_array(array) {
+            self.places.note(self.graph.producer(value), place);
+            return Ok(value);
+        }
         let value = self.graph.param_stored(array.value_type(), array.dtype(), array.shape());
         self.places.note(self.graph.producer(value), place);
         self.inputs.push(Input::Captured);

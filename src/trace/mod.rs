@@ -7,6 +7,7 @@ mod arrange;
 mod call;
 mod capture;
 mod escape;
+pub(crate) mod inner;
 mod print;
 mod replay;
 mod written;
@@ -26,6 +27,7 @@ use crate::manipulation::{Move, Movement};
 use crate::operand::AnyOperand;
 use crate::reductions::Request;
 use crate::support;
+use inner::Captures;
 use ndjit_ir::explain::{Explainer, Explanation, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
@@ -115,6 +117,8 @@ struct Trace {
     formulas: HashMap<usize, (Array, Value)>,
     /// Child graphs by the address of their recording, which is held so that no other takes that address.
     children: HashMap<usize, (u32, Arc<Recording>)>,
+    /// Of a graph of control flow what it may use of what is around it.
+    captures: Option<Captures>,
 }
 
 thread_local! {
@@ -130,6 +134,16 @@ pub(crate) fn record(
     place: Option<Place>,
     function: impl FnOnce(&[Expr], &mut Vec<Expr>),
 ) -> std::result::Result<Recording, Failure> {
+    record_in(params, place, None, function).map(|(recording, _)| recording)
+}
+
+/// As [`record`], perhaps of a graph of control flow: with what that uses of what is around it, which the last parameters stand for.
+fn record_in(
+    params: &[Param],
+    place: Option<Place>,
+    captures: Option<Captures>,
+    function: impl FnOnce(&[Expr], &mut Vec<Expr>),
+) -> std::result::Result<(Recording, Vec<AnyOperand>), Failure> {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     escape::begin(id, place);
@@ -147,6 +161,7 @@ pub(crate) fn record(
         printed: Vec::new(),
         formulas: HashMap::new(),
         children: HashMap::new(),
+        captures,
     };
     let inputs = trace.params(params);
     TRACES.with_borrow_mut(|traces| traces.push(trace));
@@ -290,7 +305,10 @@ pub(crate) fn explain(x: Expr, place: Place) -> Result<Explanation> {
 
 fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R) -> Result<R> {
     TRACES.with_borrow(|traces| {
-        let trace = traces.last().filter(|t| t.id == x.trace).ok_or_else(|| outside(what, x))?;
+        // A graph of control flow may look at what is around it.
+        let around = traces.iter().rev().take_while(|trace| trace.captures.is_some()).count() + 1;
+        let mut open = traces.iter().rev().take(around);
+        let trace = open.find(|trace| trace.id == x.trace).ok_or_else(|| outside(what, x))?;
         match x.node {
             Node::Value(value) => Ok(ask(trace, value)),
             Node::Poisoned(error) => Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside(what, x))),
@@ -396,7 +414,10 @@ impl Trace {
         match x.node {
             Node::Value(value) if x.trace == self.id => Ok(value),
             Node::Poisoned(error) if x.trace == self.id => Err(error),
-            Node::Value(_) | Node::Poisoned(_) => Err(self.fail(outside(what, x).at(place))),
+            Node::Value(_) | Node::Poisoned(_) => match self.captured(x) {
+                Some(value) => Ok(value),
+                None => Err(self.fail(outside(what, x).at(place))),
+            },
         }
     }
 
@@ -482,15 +503,16 @@ impl Trace {
         }
     }
 
-    fn finish(mut self, outputs: &[Expr]) -> std::result::Result<Recording, Failure> {
+    fn finish(mut self, outputs: &[Expr]) -> std::result::Result<(Recording, Vec<AnyOperand>), Failure> {
         let mut values = Vec::with_capacity(outputs.len());
         for &output in outputs {
             match output.node {
                 Node::Value(value) if output.trace == self.id => values.push(value),
                 Node::Poisoned(_) if output.trace == self.id => {}
-                Node::Value(_) | Node::Poisoned(_) => {
-                    self.fail(outside("return", output));
-                }
+                Node::Value(_) | Node::Poisoned(_) => match self.captured(output) {
+                    Some(value) => values.push(value),
+                    None => drop(self.fail(outside("return", output))),
+                },
             }
         }
         if let Some(error) = self.errors.into_iter().next() {
@@ -502,9 +524,12 @@ impl Trace {
         values.extend(hidden_results);
         self.graph.set_outputs(values);
         let hidden: Vec<Array> = self.hidden.into_iter().map(|(array, _)| array).collect();
-        let Trace { graph, places, supports, .. } = self;
+        let Trace { graph, places, supports, captures, .. } = self;
+        let captured = inner::used(captures);
         let recording = Recording { graph, places, supports, hidden, printed };
-        Ok(if recording.hidden.is_empty() { recording } else { arrange::params_first(recording) })
+        let in_order = recording.hidden.is_empty() && captured.is_empty();
+        let recording = if in_order { recording } else { arrange::params_first(recording) };
+        Ok((recording, captured))
     }
 }
 
@@ -525,6 +550,7 @@ fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
         | NodeKind::Reshape
         | NodeKind::Gather
         | NodeKind::Scatter(_)
+        | NodeKind::Control(..)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => None,
     }

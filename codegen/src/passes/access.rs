@@ -63,6 +63,7 @@ impl Accesses {
             | NodeKind::Reshape
             | NodeKind::Gather
             | NodeKind::Scatter(_)
+            | NodeKind::Control(..)
             | NodeKind::Concat(..)
             | NodeKind::Call(_) => true,
         };
@@ -79,6 +80,17 @@ impl Accesses {
         match graph.node(graph.producer(base)).kind {
             NodeKind::Iota(_) | NodeKind::Literal(_) => value,
             _ => base,
+        }
+    }
+
+    /// Whether all elements of a value lie in row-major order in memory of its own.
+    pub fn is_whole(&self, graph: &Graph<DType>, value: Value, params: &[Layout]) -> bool {
+        let own = || contiguous(graph.shape(value), graph.ty(value));
+        match graph.node(graph.producer(value)).kind {
+            NodeKind::Iota(_) | NodeKind::Literal(_) => false,
+            NodeKind::Param(n, _) => own()
+                .is_ok_and(|own| params.get(n as usize).is_some_and(|at| own.same_elements(at, graph.shape(value)))),
+            _ => self.view(value).is_none(),
         }
     }
 
@@ -110,6 +122,7 @@ pub fn layout_of(graph: &Graph<DType>, value: Value, params: &[Layout]) -> Resul
         | NodeKind::Reshape
         | NodeKind::Gather
         | NodeKind::Scatter(_)
+        | NodeKind::Control(..)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => contiguous(graph.shape(value), graph.ty(value)),
     }

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 pub fn expand(nest: &LoopNest) -> Result<LoopNest> {
     let ops = match &nest.body {
         // What a scatter puts is expanded, by itself.
-        _ if nest.scatter.is_some() => return Ok(nest.clone()),
+        _ if nest.scatter.is_some() || nest.control.is_some() => return Ok(nest.clone()),
         LoopBody::Prims { .. } => return Ok(nest.clone()),
         LoopBody::Ops(_) if nest.reduce.as_ref().is_some_and(NestReduce::sorts) => return Ok(nest.clone()),
         LoopBody::Ops(ops) => ops,

@@ -75,6 +75,7 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
             | NodeKind::Reshape
             | NodeKind::Gather
             | NodeKind::Scatter(_)
+            | NodeKind::Control(..)
             | NodeKind::Concat(..) => {
                 let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(graph.shape(first)));
                 out.add(kind, &operands, &[(graph.ty(first), shape)])

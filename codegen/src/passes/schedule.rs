@@ -8,7 +8,7 @@
 use super::access::{Accesses, contiguous, layout_of};
 use crate::lower::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelReduce, Part, Reads};
+use ndjit_ir::kernel::{ControlRef, FusedKernel, KernelReduce, Part, Reads};
 use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride};
 use ndjit_ir::reduction::{Axes, LANES};
 use ndjit_ir::{DType, Result, Shape};
@@ -28,6 +28,9 @@ pub fn schedule(
     accesses: &Accesses,
     tile: Option<usize>,
 ) -> Result<Scheduled> {
+    if let Some(control) = &kernel.control {
+        return Ok(controlling(kernel, control.clone(), graph));
+    }
     let space = &kernel.shape;
     let axes = kernel.reduce.as_ref().map_or(Axes::NONE, |reduce| reduce.axes);
     let scans = kernel.reduce.as_ref().is_some_and(KernelReduce::scans);
@@ -122,6 +125,7 @@ pub fn schedule(
         body: LoopBody::Ops(Arc::clone(&kernel.body)),
         reduce,
         scatter: kernel.scatter,
+        control: None,
     };
     let at = nest.vector_loop();
     for ((layout, &dtype), &role) in geometry.inputs.iter().zip(&kernel.body.inputs).zip(&roles) {
@@ -149,6 +153,34 @@ pub fn schedule(
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
         tile,
     })
+}
+
+/// The nest of control flow.
+fn controlling(kernel: &FusedKernel, control: (ControlRef, SmallVec<[u32; 2]>), graph: &Graph<DType>) -> Scheduled {
+    let access = |dtype: DType| Access::memory(dtype, Stride::Strided);
+    let layout = || Layout { offset: 0, strides: smallvec![0] };
+    let (inputs, outputs) = (kernel.inputs.len(), kernel.outputs.len());
+    Scheduled {
+        nest: LoopNest {
+            rank: 1,
+            inputs: kernel.body.inputs.iter().map(|&dtype| access(dtype)).collect(),
+            literals: Vec::new(),
+            outputs: kernel.outputs.iter().map(|&value| access(graph.ty(value))).collect(),
+            body: LoopBody::Ops(Arc::clone(&kernel.body)),
+            reduce: None,
+            scatter: None,
+            control: Some(control),
+        },
+        geometry: Geometry {
+            extents: smallvec![1],
+            inputs: (0..inputs).map(|_| layout()).collect(),
+            outputs: (0..outputs).map(|_| layout()).collect(),
+        },
+        inputs: kernel.inputs.iter().map(|input| input.value).collect(),
+        outputs: kernel.outputs.clone(),
+        literals: Vec::new(),
+        tile: None,
+    }
 }
 
 fn is_position(graph: &Graph<DType>, value: Value) -> bool {

@@ -79,6 +79,7 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
             | NodeKind::Iota(_)
             | NodeKind::Gather
             | NodeKind::Scatter(_)
+            | NodeKind::Control(..)
             | NodeKind::Concat(..) => {
                 let shape = out.intern(graph.shape(first));
                 out.add(node.kind, &operands, &[(dtype, shape)])

@@ -70,6 +70,7 @@ fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
     !empty
         && !scans
         && kernel.scatter.is_none()
+        && kernel.control.is_none()
         && kernel.shape.extents()[axis] > 1
         && !reduced
         && kernel.part.is_none_or(|part| part.axis != axis)
@@ -114,6 +115,9 @@ fn common_axis(
     extent: usize,
 ) -> Option<usize> {
     let mut common = None;
+    if kernel.control.is_some() {
+        return None;
+    }
     for input in &kernel.inputs {
         let base = match input.reads {
             Reads::Elements => accesses.base(input.value),

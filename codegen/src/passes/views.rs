@@ -101,6 +101,7 @@ impl Wanted {
                 | NodeKind::Reshape
                 | NodeKind::Gather
                 | NodeKind::Scatter(_)
+                | NodeKind::Control(..)
                 | NodeKind::Concat(..)
                 | NodeKind::Call(_) => smallvec![Form::Own],
             };
@@ -261,9 +262,12 @@ fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
                 shape.rank() == 0 || shape == graph.shape(value) && reshapable[operand.index()]
             }),
             NodeKind::Reshape => reshapable[graph.operands(id)[0].index()],
-            NodeKind::View(_) | NodeKind::Iota(_) | NodeKind::Gather | NodeKind::Scatter(_) | NodeKind::Call(_) => {
-                false
-            }
+            NodeKind::View(_)
+            | NodeKind::Iota(_)
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
+            | NodeKind::Control(..)
+            | NodeKind::Call(_) => false,
         };
     }
     reshapable

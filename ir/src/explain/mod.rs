@@ -164,6 +164,7 @@ impl<'a> Explainer<'a> {
             | NodeKind::Concat(..)
             | NodeKind::Gather
             | NodeKind::Scatter(_)
+            | NodeKind::Control(..)
             | NodeKind::Call(_) => None,
         }
     }

@@ -109,6 +109,7 @@ pub(super) fn what(kind: NodeKind) -> &'static str {
         NodeKind::Concat(..) => "concat",
         NodeKind::Gather => "gather",
         NodeKind::Scatter(_) => "scatter",
+        NodeKind::Control(..) => "control flow",
         NodeKind::Call(_) => "call",
     }
 }

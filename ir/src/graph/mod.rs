@@ -4,6 +4,7 @@
 //! every result is a [`Value`] with a type and a shape. Operands are values with smaller ids, so a graph is acyclic by
 //! construction and is walked by index, never by recursion. Source places are not in here: see [`Places`].
 
+mod control;
 mod parse;
 mod places;
 mod reads;
@@ -11,6 +12,7 @@ mod shrink;
 mod text;
 mod verify;
 
+pub use control::{Control, ControlKind, Inner, InnerGraph, MAX_NESTING};
 pub use places::Places;
 pub use reads::reads;
 pub use text::Block;
@@ -61,17 +63,36 @@ entity! {
 pub trait Type: Copy + Eq + Hash + Display + Debug + 'static {
     /// The dtype a value of this type is stored in, unless something else is said: of a weak one the default policy's.
     fn stored(self) -> DType;
+
+    /// A graph of control flow, if its values have such types.
+    fn inner(graph: &InnerGraph) -> Option<&Graph<Self>>
+    where
+        Self: Sized;
 }
 
 impl Type for ValueType {
     fn stored(self) -> DType {
         Policy::default().commit(self)
     }
+
+    fn inner(graph: &InnerGraph) -> Option<&Graph<ValueType>> {
+        match graph {
+            InnerGraph::Traced(graph) => Some(graph),
+            InnerGraph::Typed(_) => None,
+        }
+    }
 }
 
 impl Type for DType {
     fn stored(self) -> DType {
         self
+    }
+
+    fn inner(graph: &InnerGraph) -> Option<&Graph<DType>> {
+        match graph {
+            InnerGraph::Traced(_) => None,
+            InnerGraph::Typed(graph) => Some(graph),
+        }
     }
 }
 
@@ -132,6 +153,8 @@ pub enum NodeKind {
     /// order of the shape that [`Gather`](NodeKind::Gather) has of the first two. What has a position that the first axis does not have
     /// is left out. The third operand broadcasts to that shape.
     Scatter(Scatter),
+    /// One result of control flow: of which, and which of its results.
+    Control(u32, u32),
     /// A jitted function called on traced values: child graph `n`. As many results as the child has outputs.
     Call(u32),
 }
@@ -242,6 +265,7 @@ pub struct Graph<T: Type> {
     known: HashTable<(u32, NodeId)>,
     params: Vec<Value>,
     slots: Arc<Vec<Slot>>,
+    controls: Arc<Vec<Arc<Control>>>,
     children: Vec<Arc<Graph<T>>>,
     outputs: Vec<Value>,
     /// What each node was made from first, as far as that was said: shorter than `nodes` otherwise.
@@ -270,6 +294,7 @@ impl<T: Type> Default for Graph<T> {
             known: HashTable::new(),
             params: Vec::new(),
             slots: Arc::default(),
+            controls: Arc::default(),
             children: Vec::new(),
             outputs: Vec::new(),
             origins: Vec::new(),
@@ -285,9 +310,10 @@ impl<T: Type> Graph<T> {
         Graph::default()
     }
 
-    /// An empty graph that shares another's literal slots, with room for as many nodes.
+    /// An empty graph that shares another's literal slots and its control flow, with room for as many nodes.
     pub fn with_slots<U: Type>(other: &Graph<U>) -> Graph<T> {
-        let mut graph = Graph { slots: Arc::clone(&other.slots), ..Graph::default() };
+        let (slots, controls) = (Arc::clone(&other.slots), Arc::clone(&other.controls));
+        let mut graph = Graph { slots, controls, ..Graph::default() };
         graph.nodes.reserve(other.nodes.len());
         graph.operands.reserve(other.operands.len());
         graph.values.reserve(other.values.len());
@@ -453,7 +479,32 @@ impl<T: Type> Graph<T> {
     pub fn kind_in<U: Type>(&self, kind: NodeKind, other: &mut Graph<U>) -> NodeKind {
         match kind {
             NodeKind::View(id) => NodeKind::View(other.intern_view(self.view_of(id).clone())),
+            NodeKind::Control(n, result) => match self.controls.get(n as usize) {
+                Some(control) => NodeKind::Control(other.control(Arc::clone(control)), result),
+                None => kind,
+            },
             kind => kind,
+        }
+    }
+
+    /// The control flow of nodes.
+    pub fn controls(&self) -> &[Arc<Control>] {
+        &self.controls
+    }
+
+    /// Adds control flow for nodes, or finds the same.
+    pub fn control(&mut self, control: Arc<Control>) -> u32 {
+        if let Some(known) = self.controls.iter().position(|known| Arc::ptr_eq(known, &control)) {
+            return known as u32;
+        }
+        Arc::make_mut(&mut self.controls).push(control);
+        self.controls.len() as u32 - 1
+    }
+
+    /// Puts other control flow in the place of this.
+    pub fn set_control(&mut self, n: u32, control: Arc<Control>) {
+        if let Some(place) = Arc::make_mut(&mut self.controls).get_mut(n as usize) {
+            *place = control;
         }
     }
 
@@ -564,6 +615,19 @@ impl Graph<ValueType> {
                 (_, NodeKind::Op(_, policy) | NodeKind::Concat(_, policy)) => policy.commit(ty),
                 (_, NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather | NodeKind::Scatter(_)) => {
                     value = graph.operands(graph.producer(value))[0];
+                    continue;
+                }
+                (_, NodeKind::Control(n, result)) => {
+                    let control = graph.controls.get(n as usize);
+                    match control.map(|control| (control.kind, &control.graphs[0].graph)) {
+                        Some((ControlKind::While, _)) => {
+                            value = graph.operands(graph.producer(value))[result as usize];
+                        }
+                        Some((ControlKind::Cond, InnerGraph::Traced(inner))) => {
+                            (graph, value) = (inner, inner.outputs[result as usize]);
+                        }
+                        _ => return policy.commit(ty),
+                    }
                     continue;
                 }
                 (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Scan(_))

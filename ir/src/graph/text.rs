@@ -30,7 +30,7 @@
 //! no node uses have lines `slot #0 2`. Child graphs come before the graphs that call them; each is printed once, however
 //! often it is called. A comment runs from `;` to the end of the line.
 
-use super::{Graph, Node, NodeId, NodeKind, Places, Slot, Type, Value};
+use super::{Graph, InnerGraph, Node, NodeId, NodeKind, Places, Slot, Type, Value};
 use crate::promotion::Policy;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -90,6 +90,15 @@ fn write_program<T: Type>(graph: &Graph<T>, note: Option<&Note<'_>>, f: &mut For
         } else {
             f.write_str("graph ")?;
             write_block(block, note, f)?;
+        }
+    }
+    for (n, control) in graph.controls.iter().enumerate() {
+        for (inner, what) in control.graphs.iter().zip(control.kind.graphs()) {
+            write!(f, "\n{} ${n} {what} of operands {:?} ", control.kind.name(), inner.operands)?;
+            match &inner.graph {
+                InnerGraph::Traced(graph) => write_program(graph, None, f)?,
+                InnerGraph::Typed(graph) => write_program(graph, None, f)?,
+            }
         }
     }
     Ok(())
@@ -274,6 +283,11 @@ impl<T: Type> Display for NodeLine<'_, T> {
             }
             NodeKind::Reshape => {
                 f.write_str("reshape")?;
+                write_values(operands, f)?;
+            }
+            NodeKind::Control(n, result) => {
+                let kind = self.graph.controls.get(n as usize).map_or("control", |control| control.kind.name());
+                write!(f, "{kind} ${n} result {result}")?;
                 write_values(operands, f)?;
             }
             NodeKind::Scatter(scatter) => {

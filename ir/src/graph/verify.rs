@@ -15,6 +15,7 @@
 //! - a scatter has three operands, of the shapes and types that a gather of the first two has, keeps shape and type of the first and takes its
 //!   dtype;
 //! - a literal's slot exists;
+//! - control flow exists, its graphs take the operands that they say, and give the result;
 //! - outputs exist.
 //!
 //! Of traced graphs (`Graph<ValueType>`) besides
@@ -193,6 +194,10 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
             counts(2)?;
             same_shape(graph, node.first, &crate::view::gathered(graph.shape(operands[0]), graph.shape(operands[1]))?)
         }
+        NodeKind::Control(n, _) => {
+            counts(operands.len())?;
+            if (n as usize) < graph.controls.len() { Ok(()) } else { Err(format!("control flow {n} does not exist")) }
+        }
         NodeKind::Scatter(_) => {
             counts(3)?;
             let [x, index, updates] = [0, 1, 2].map(|n| graph.shape(operands[n]));
@@ -272,6 +277,7 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
             ty if ty == DType::I64.into() => found(graph.ty(graph.operands(id)[0])),
             ty => Err(format!("positions are i64, not {ty}")),
         },
+        NodeKind::Control(n, result) => controlled(graph, id, (n, result), DType::Bool.into()),
         NodeKind::Scatter(_) => match graph.ty(graph.operands(id)[1]) {
             ty if ty == DType::I64.into() => found(graph.ty(graph.operands(id)[0])),
             ty => Err(format!("positions are i64, not {ty}")),
@@ -354,6 +360,7 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
             [_, DType::I64] => Ok(()),
             [_, ty] => Err(format!("positions are i64, not {ty}")),
         },
+        NodeKind::Control(n, which) => controlled(graph, id, (n, which), DType::Bool),
         NodeKind::Scatter(scatter) => match [0, 1, 2].map(|n| graph.ty(graph.operands(id)[n])) {
             _ if !scatter.takes(result) => Err(format!("{} of {result}", scatter.name())),
             [x, DType::I64, updates] if [x, updates] == [result; 2] => Ok(()),
@@ -373,6 +380,13 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
 /// Whether the positions that a scan gives along an axis of this extent, if it gives positions, are numbers of the dtype.
 fn holds_positions(scan: Reduction, dtype: DType, extent: usize) -> bool {
     scan != Reduction::ArgSort || dtype.int_range().is_some_and(|(_, most)| extent as i128 <= most + 1)
+}
+
+/// Whether the graphs of control flow fit a node of it.
+fn controlled<T: Type>(graph: &Graph<T>, id: NodeId, (n, result): (u32, u32), truth: T) -> Result<(), String> {
+    let seen = |value: Value| (graph.ty(value), graph.shape(value).clone());
+    let operands: Vec<(T, Shape)> = graph.operands(id).iter().map(|&operand| seen(operand)).collect();
+    super::control::check(&graph.controls[n as usize], &operands, result as usize, &seen(graph.node(id).first), truth)
 }
 
 /// Whether values of this type may be stored as `dtype`.

@@ -6,7 +6,7 @@ use super::reduce::{iota, reduce, scanned};
 use super::tensor::Tensor;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
-use crate::graph::{Graph, NodeKind, Slot, Value};
+use crate::graph::{Control, ControlKind, Graph, NodeKind, Slot, Value};
 use crate::literal::Literal;
 use crate::op::store_body;
 use crate::shape::Shape;
@@ -45,6 +45,10 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
             NodeKind::Iota(axes) => iota(axes, graph.shape(value))?,
             NodeKind::View(view) => movement::view(&live[&operands[0]], graph.view_of(view), graph.shape(value))?,
             NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value)),
+            NodeKind::Control(n, result) => {
+                let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
+                controlled(&graph.controls()[n as usize], &operands, result as usize)?
+            }
             NodeKind::Scatter(scatter) => {
                 let operands = [0, 1, 2].map(|n| &live[&operands[n]]);
                 movement::scatter(&mut functions, scatter, operands)?
@@ -68,6 +72,32 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
         }
     }
     Ok(graph.outputs().iter().map(|output| live[output].clone()).collect())
+}
+
+/// One result of control flow.
+fn controlled(control: &Control, operands: &[&Tensor], result: usize) -> Result<Tensor> {
+    let run = |n: usize, carry: &[Tensor]| {
+        let wrong = || Error::new(ErrorCode::Verify, "interpreter: control flow that was not committed");
+        let graph = control.typed(n).ok_or_else(wrong)?;
+        let given = |&operand: &u32| carry.get(operand as usize).unwrap_or(operands[operand as usize]).clone();
+        let params: Vec<Tensor> = control.graphs[n].operands.iter().map(given).collect();
+        eval_graph(graph, &params, &[])
+    };
+    let holds = |condition: &Tensor| condition.get(0).first() == Some(&1);
+    match control.kind {
+        ControlKind::Cond => {
+            let mut results = run(usize::from(!holds(operands[0])), &[])?;
+            Ok(results.swap_remove(result))
+        }
+        ControlKind::While => {
+            let carried = control.typed(1).map_or(0, |body| body.outputs().len());
+            let mut carry: Vec<Tensor> = operands[..carried].iter().map(|&operand| operand.clone()).collect();
+            while holds(&run(0, &carry)?[0]) {
+                carry = run(1, &carry)?;
+            }
+            Ok(carry.swap_remove(result))
+        }
+    }
 }
 
 /// For each value the index of the last node that uses it, or of its own; outputs are used after all nodes.

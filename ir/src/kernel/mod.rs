@@ -14,13 +14,14 @@ pub use verify::verify_kernels;
 pub(crate) use verify::{check_body, output_dtype};
 
 use crate::dtype::DType;
-use crate::graph::{Scatter, SlotId, Value};
+use crate::graph::{Control, Scatter, SlotId, Value};
 use crate::id::entity;
 use crate::op::Op;
 use crate::origin::Origin;
 use crate::reduction::{Axes, Reduction};
 use crate::shape::Shape;
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 entity! {
@@ -146,6 +147,8 @@ pub struct FusedKernel {
     pub part: Option<Part>,
     /// What is done with the body's outputs before they are stored, if they are reduced.
     pub reduce: Option<KernelReduce>,
+    /// The control flow that the kernel is, and which results of it its outputs are: a kernel without a body, of which every input is all of a value.
+    pub control: Option<(ControlRef, SmallVec<[u32; 2]>)>,
     /// What is done with the body's outputs, if they are put into rows of an array.
     pub scatter: Option<KernelScatter>,
     /// The graph's value that each statement of the body is. No part of what the kernel is: kernels that differ in it alone are equal.
@@ -183,6 +186,24 @@ pub struct KernelReduce {
     pub outputs: SmallVec<[Reduction; 1]>,
 }
 
+/// Control flow, equal to itself alone.
+#[derive(Clone, Debug)]
+pub struct ControlRef(pub Arc<Control>);
+
+impl PartialEq for ControlRef {
+    fn eq(&self, other: &ControlRef) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for ControlRef {}
+
+impl Hash for ControlRef {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
 /// A scatter: what the kernel stores is the array whose rows input `into` reads, with the body's first output put into it at the position that
 /// the second one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -217,6 +238,9 @@ impl KernelReduce {
 impl FusedKernel {
     /// Whether the kernel stores results of this shape, or a part of them.
     pub fn stores(&self, shape: &Shape) -> bool {
+        if self.control.is_some() {
+            return true;
+        }
         if let Some(KernelScatter { into, .. }) = self.scatter {
             return self.inputs.get(into as usize).is_some_and(|input| input.shape == *shape);
         }

@@ -113,6 +113,7 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         part,
         reduce,
         scatter,
+        control: None,
         statements,
     };
     kernel.verify()?;

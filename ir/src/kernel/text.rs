@@ -39,6 +39,12 @@ impl Display for FusedKernel {
             write_stmt(&self.body, index, f)?;
             f.write_str("\n")?;
         }
+        if let Some((control, results)) = &self.control {
+            for (n, (value, result)) in self.outputs.iter().zip(results).enumerate() {
+                writeln!(f, "  out{n} = {} result {result} -> {value}", control.0.kind.name())?;
+            }
+            return f.write_str("}");
+        }
         if let (Some(KernelScatter { scatter, into }), [updates, index, ..]) = (self.scatter, &self.body.outputs[..]) {
             write!(f, "  out0 = scatter {} {updates} at {index} into in{into}", scatter.name())?;
             return match self.outputs.first() {

@@ -83,6 +83,9 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
         for slot in kernel.literals.iter().filter(|slot| slot.index() >= graph.slots().len()) {
             problems.note(format!("kernel {n}: literal slot {slot} does not exist"));
         }
+        for &value in kernel.outputs.iter().filter(|_| kernel.control.is_some()) {
+            stored.insert(value, (vec![(0, 1)], 1));
+        }
         for (i, (&value, &scalar)) in kernel.outputs.iter().zip(&kernel.body.outputs).enumerate() {
             let dtype = kernel.body.dtype(scalar);
             let gives = |result| match kernel.reduce.as_ref().and_then(|reduce| reduce.outputs.get(i)) {
@@ -150,6 +153,13 @@ fn stores(kernel: &FusedKernel, graph: &Graph<DType>, value: Value) -> bool {
 }
 
 fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
+    if let Some((_, results)) = &kernel.control {
+        let whole = kernel.inputs.iter().all(|input| input.reads == Reads::Elements);
+        if results.len() != kernel.outputs.len() || kernel.inputs.len() != kernel.body.inputs.len() || !whole {
+            problems.note("control flow has other operands than the kernel".to_owned());
+        }
+        return;
+    }
     let body = &kernel.body;
     check_body(body, problems);
     for (what, has, reads) in [

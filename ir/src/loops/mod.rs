@@ -13,7 +13,7 @@ pub use parse::parse_nests;
 
 use crate::body::Body;
 use crate::dtype::{DType, PrimType};
-use crate::kernel::{KernelScatter, OpBody};
+use crate::kernel::{ControlRef, KernelScatter, OpBody};
 use crate::reduction::Reduction;
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -146,6 +146,9 @@ pub struct LoopNest {
     /// Where the first of two values that a body of ops gives is put into rows of the one output, at the position that the second one is: how.
     /// The output begins as the rows of the input that it names, which has the same layout, and may share its memory.
     pub scatter: Option<KernelScatter>,
+    /// The control flow that it is, and which results of it its outputs are: it has one loop of one trip and an empty body, and each
+    /// operand is all of a C-contiguous array.
+    pub control: Option<(ControlRef, SmallVec<[u32; 2]>)>,
 }
 
 impl LoopNest {

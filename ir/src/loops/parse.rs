@@ -114,6 +114,7 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
         body: LoopBody::Ops(Arc::default()),
         reduce: None,
         scatter: None,
+        control: None,
     };
     let mut line = lines.expect("`out0: …`")?;
     if line.peek_word().starts_with("in") {

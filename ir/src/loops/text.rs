@@ -112,6 +112,9 @@ impl Display for LoopNest {
                 write_list(f, "  ", "out", &outputs)?;
             }
         }
+        if let Some((control, results)) = &self.control {
+            return write!(f, "  {} results {results:?}\n}}", control.0.kind.name());
+        }
         match &self.body {
             LoopBody::Ops(body) => {
                 self.write_loops(f)?;

@@ -172,7 +172,7 @@ impl<'a> Frame<'a> {
                     Step::Excluded(Exclusion { dtype, op: Some(op), place, reason })
                 }
             },
-            NodeKind::Iota(_) => Step::Type(traced),
+            NodeKind::Iota(_) | NodeKind::Control(..) => Step::Type(traced),
             NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather | NodeKind::Scatter(_) => Step::Type(operands[0]),
             NodeKind::Concat(_, policy) => match policy.resolve(Operands::Join, &operands) {
                 Ok(types) => Step::Type(types.compute),

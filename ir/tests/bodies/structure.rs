@@ -11,6 +11,7 @@ fn types_of(body: &Body, into: &mut HashSet<PrimType>) {
     for inst in &body.insts {
         match &inst.kind {
             InstKind::If(inner) | InstKind::Repeat { body: inner, .. } => types_of(inner, into),
+            InstKind::Gather { .. } => panic!("bodies of ops gather nothing"),
             InstKind::Table(table) => {
                 into.insert(table.ty);
             }

@@ -73,6 +73,7 @@ fn agrees(gpu: &Arc<Gpu>, dtype: DType, prims: &[Prim], subnormals: bool) -> Res
         body: LoopBody::Prims { body, hoisted: 0 },
         reduce: None,
         scatter: None,
+        control: None,
     };
     let layout = |dtype: DType| Layout { offset: 0, strides: smallvec![dtype.bytes() as isize] };
     let geometry = Geometry { extents: smallvec![OPERANDS], inputs: vec![layout(dtype); 3], outputs: vec![layout(to)] };

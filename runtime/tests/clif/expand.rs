@@ -21,6 +21,7 @@ fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
         body: LoopBody::Ops(body.into()),
         reduce: None,
         scatter: None,
+        control: None,
     }
 }
 

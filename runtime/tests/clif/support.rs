@@ -167,6 +167,7 @@ pub fn nest(
         body: LoopBody::Prims { body, hoisted: 0 },
         reduce: None,
         scatter: None,
+        control: None,
     }
 }
 

@@ -49,7 +49,7 @@ fn reductions_run_and_positions_need_no_memory() {
     let inputs = positions.nest.inputs.iter().zip(&positions.geometry.inputs);
     let inputs: Vec<&Buffer> = inputs
         .map(|(access, layout)| match layout.strides[1] {
-            _ if access.index => &nothing,
+            _ if access.is_index() => &nothing,
             0 => &least[0],
             _ => &x,
         })

@@ -6,8 +6,11 @@
 
 mod reduction;
 
+use super::inline::inline;
 use ndjit_ir::explain::{Conversions, Reason};
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
+use ndjit_ir::graph::{
+    Control, ControlKind, Graph, Inner, InnerGraph, NodeId, NodeKind, Places, Slot, SlotId, Type, Value,
+};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::promotion::Policy;
@@ -16,6 +19,7 @@ use ndjit_ir::view::scattered;
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What a traced value became.
 #[derive(Clone, Copy)]
@@ -109,6 +113,7 @@ impl Commit<'_> {
                 let result = (self.out.ty(operand), self.out.intern(shape));
                 self.out.add(NodeKind::Gather, &[operand, index], &[result])
             }
+            NodeKind::Control(control, result) => self.control(id, control, result)?,
             NodeKind::Scatter(scatter) => {
                 let [operand, index, updates] = [0, 1, 2].map(|n| graph.operands(id)[n]);
                 let operand = self.stored(operand, id)?;
@@ -139,6 +144,39 @@ impl Commit<'_> {
             }
         };
         Ok(Committed::Value(value))
+    }
+
+    /// Control flow of graphs whose dtypes are resolved too.
+    fn control(&mut self, id: NodeId, n: u32, result: u32) -> Result<Value> {
+        let operands: Vec<Value> =
+            self.graph.operands(id).iter().map(|&operand| self.stored(operand, id)).collect::<Result<_>>()?;
+        let known = self.out.controls().get(n as usize).cloned();
+        let control = known.ok_or_else(|| Error::new(ErrorCode::Verify, "commit: control flow that does not exist"))?;
+        let mut graphs = control.graphs.clone();
+        let mut resolved = false;
+        for inner in &mut graphs {
+            if let InnerGraph::Traced(graph) = &inner.graph {
+                // As deep as the verifier lets it be.
+                let (inlined, places) = inline(graph, &Places::default())?;
+                let (typed, _) = commit(&inlined, &places, self.policy)?;
+                inner.graph = InnerGraph::Typed(Arc::new(typed));
+                resolved = true;
+            }
+        }
+        let outputs = |inner: &Inner| match &inner.graph {
+            InnerGraph::Typed(graph) => graph.outputs().get(result as usize).map(|&output| graph.ty(output)),
+            InnerGraph::Traced(_) => None,
+        };
+        let dtype = match control.kind {
+            ControlKind::While => operands.get(result as usize).map(|&operand| self.out.ty(operand)),
+            ControlKind::Cond => outputs(&graphs[0]),
+        };
+        let wrong = || Error::new(ErrorCode::Verify, "commit: control flow has no such result");
+        if resolved {
+            self.out.set_control(n, Arc::new(Control { kind: control.kind, graphs }));
+        }
+        let shape = self.out.intern(self.graph.shape(self.graph.node(id).first()));
+        Ok(self.out.add(NodeKind::Control(n, result), &operands, &[(dtype.ok_or_else(wrong)?, shape)]))
     }
 
     /// Values of one dtype one after the other, without those that have no elements.

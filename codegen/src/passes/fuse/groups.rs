@@ -155,6 +155,7 @@ impl Groups {
                 NodeKind::Reduce(_)
                 | NodeKind::Scan(_)
                 | NodeKind::Scatter(_)
+                | NodeKind::Control(..)
                 | NodeKind::Concat(..)
                 | NodeKind::View(_)
                 | NodeKind::Reshape => {
@@ -219,7 +220,7 @@ impl Groups {
         let group = found.unwrap_or_else(|| {
             self.groups.push(Group { level, ..Group::default() });
             self.merged.push(self.groups.len() as u32 - 1);
-            if let NodeKind::Reduce(_) = graph.node(id).kind {
+            if let NodeKind::Reduce(_) | NodeKind::Control(..) = graph.node(id).kind {
                 self.reductions.push(self.groups.len() as u32 - 1);
             }
             self.groups.len() as u32 - 1
@@ -239,13 +240,16 @@ impl Groups {
         self.reductions.iter().rev().take(MAX_OPEN).copied().find(|&group| {
             let Group { level: own, nodes, .. } = &self.groups[group as usize];
             *own >= level
-                && nodes.len() < self.limits.reduced()
+                && (nodes.len() < self.limits.reduced() || matches!(graph.node(id).kind, NodeKind::Control(..)))
                 && nodes.iter().all(|&other| self.beside(graph, id, other))
         })
     }
 
-    /// Whether two reductions are of the same space, along the same axes, and read the same.
+    /// Whether two reductions are of the same space, along the same axes, and read the same; or two results of the same control flow.
     pub(super) fn beside(&self, graph: &Graph<DType>, a: NodeId, b: NodeId) -> bool {
+        if let (NodeKind::Control(n, _), NodeKind::Control(other, _)) = (graph.node(a).kind, graph.node(b).kind) {
+            return n == other && graph.operands(a) == graph.operands(b);
+        }
         let (NodeKind::Reduce(Reduce { axes, .. }), NodeKind::Reduce(Reduce { axes: along, .. })) =
             (graph.node(a).kind, graph.node(b).kind)
         else {
@@ -285,6 +289,7 @@ impl Groups {
                 | NodeKind::Reshape
                 | NodeKind::Gather
                 | NodeKind::Scatter(_)
+                | NodeKind::Control(..)
                 | NodeKind::Concat(..)
                 | NodeKind::Call(_) => {
                     let again = fuse && self.recomputed(graph, operand, graph.shape(value));

@@ -15,8 +15,10 @@ use crate::passes::access::Accesses;
 use groups::{Group, Groups, Limits, NONE};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{
-    FusedKernel, KernelInput, KernelReduce, KernelScatter, OpBody, Part, Reads, Scalar, Statements, StmtKind,
+    ControlRef, FusedKernel, KernelInput, KernelReduce, KernelScatter, OpBody, Part, Reads, Scalar, Statements,
+    StmtKind,
 };
+use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{Axes, Reduce, Scan};
 use ndjit_ir::view::scattered;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
@@ -31,7 +33,13 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// `Verify` if the kernel graph had a cycle, or the graph has calls.
-pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, max_arrays: usize) -> Result<Vec<FusedKernel>> {
+pub fn fuse(
+    graph: &Graph<DType>,
+    accesses: &Accesses,
+    params: &[Layout],
+    fuse: bool,
+    max_arrays: usize,
+) -> Result<Vec<FusedKernel>> {
     let groups = Groups::assign(graph, accesses, fuse, Limits::new(max_arrays))?;
     let fusing = Fusing { graph, accesses, groups: &groups, fuse };
     let mut kernels: Vec<FusedKernel> = Vec::new();
@@ -55,6 +63,14 @@ pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, max_arrays: u
             kernels.push(fusing.build(fusing.elementwise(vec![rows]), &mut needed));
         }
     }
+    // Control flow takes whole arrays.
+    for id in graph.node_ids().filter(|&id| matches!(graph.node(id).kind, NodeKind::Control(..))) {
+        for &operand in graph.operands(id) {
+            if !fusing.is_made(operand) && !accesses.is_whole(graph, operand, params) && copied.insert(operand) {
+                kernels.push(fusing.build(fusing.elementwise(vec![operand]), &mut needed));
+            }
+        }
+    }
     // Last kernels first: what they read decides what earlier ones store. A kernel reads from lower levels only. Those that are
     // alone in their group come after the others of their level, which may want their operands stored.
     let mut last_first: Vec<(&Group, bool)> = groups.groups.iter().rev().map(|g| (g, fusing.is_alone(g))).collect();
@@ -66,7 +82,9 @@ pub fn fuse(graph: &Graph<DType>, accesses: &Accesses, fuse: bool, max_arrays: u
         if stored.is_empty() {
             continue;
         }
-        if alone {
+        if let NodeKind::Control(n, _) = fusing.kind(stored[0]) {
+            kernels.push(fusing.controlling(n, &stored, &mut needed));
+        } else if alone {
             // The plans are made before kernels are: what one of them loads is no reason for another to load it too.
             for plan in fusing.alone(stored, &needed) {
                 kernels.push(fusing.build(plan, &mut needed));
@@ -159,6 +177,36 @@ impl Fusing<'_> {
                 plans
             }
             _ => vec![plan(operands[0])],
+        }
+    }
+
+    /// The kernel of control flow, of those of its results that are wanted.
+    fn controlling(&self, n: u32, stored: &[Value], needed: &mut [bool]) -> FusedKernel {
+        let graph = self.graph;
+        let which = |&value: &Value| match self.kind(value) {
+            NodeKind::Control(_, result) => result,
+            _ => 0,
+        };
+        let (mut inputs, mut body) = (Vec::new(), OpBody::default());
+        for &value in graph.operands(graph.producer(stored[0])) {
+            needed[value.index()] = true;
+            inputs.push(KernelInput { value, shape: graph.shape(value).clone(), reads: Reads::Elements });
+            body.inputs.push(graph.ty(value));
+        }
+        FusedKernel {
+            shape: Shape::scalar(),
+            inputs,
+            literals: Vec::new(),
+            body: Arc::new(body),
+            outputs: stored.to_vec(),
+            part: None,
+            reduce: None,
+            scatter: None,
+            control: graph
+                .controls()
+                .get(n as usize)
+                .map(|control| (ControlRef(Arc::clone(control)), stored.iter().map(which).collect())),
+            statements: Statements::default(),
         }
     }
 
@@ -271,7 +319,18 @@ impl Fusing<'_> {
         });
         let KernelBuilder { inputs, literals, body, statements, .. } = builder;
         let body = Arc::new(body);
-        FusedKernel { shape: space, inputs, literals, body, outputs: stored, part, reduce, scatter, statements }
+        FusedKernel {
+            shape: space,
+            inputs,
+            literals,
+            body,
+            outputs: stored,
+            part,
+            reduce,
+            scatter,
+            control: None,
+            statements,
+        }
     }
 }
 
@@ -281,6 +340,7 @@ fn is_alone(kind: NodeKind) -> bool {
         NodeKind::Reduce(_)
         | NodeKind::Scan(_)
         | NodeKind::Scatter(_)
+        | NodeKind::Control(..)
         | NodeKind::Concat(..)
         | NodeKind::View(_)
         | NodeKind::Reshape => true,
@@ -327,6 +387,7 @@ impl KernelBuilder<'_> {
             | NodeKind::View(_)
             | NodeKind::Reshape
             | NodeKind::Scatter(_)
+            | NodeKind::Control(..)
             | NodeKind::Concat(..)
             | NodeKind::Call(_) => {
                 unreachable!("only ops, casts and gathers belong to groups")
@@ -355,6 +416,7 @@ impl KernelBuilder<'_> {
             | NodeKind::Reshape
             | NodeKind::Gather
             | NodeKind::Scatter(_)
+            | NodeKind::Control(..)
             | NodeKind::Concat(..)
             | NodeKind::Call(_) => StmtKind::Load(self.input(value, Reads::Elements, dtype)),
         };

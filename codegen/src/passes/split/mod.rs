@@ -98,6 +98,8 @@ pub enum Split {
     Sort(Box<SortParts>),
     /// Of a scatter what makes the values that are put, and then their positions.
     Scatter(Box<Part>),
+    /// None: control flow is graphs, each of which is a program.
+    Control,
 }
 
 /// The nests that a nest becomes that reduces.
@@ -135,6 +137,9 @@ impl Parts {
 /// # Errors
 /// `Verify` if its body is not one of ops, or a reduction is not elementary.
 pub fn split(nest: &LoopNest) -> Result<Split> {
+    if nest.control.is_some() {
+        return Ok(Split::Control);
+    }
     if nest.scatter.is_some() {
         let values = nest.outputs.iter().map(|access| access.dtype).chain([DType::I64]);
         let outputs = values.map(|dtype| Access::memory(dtype, Stride::Contiguous)).collect();
@@ -165,6 +170,7 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
         body: LoopBody::Ops(Arc::new(body)),
         reduce: None,
         scatter: None,
+        control: None,
     };
     let all = [accumulators.clone(), nest.inputs.clone()].concat();
     let accumulate = nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1, 1));
@@ -212,6 +218,7 @@ pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
         }
         Split::Sort(parts) => vec![parts.elements],
         Split::Scatter(values) => vec![*values],
+        Split::Control => Vec::new(),
     })
 }
 

@@ -80,6 +80,7 @@ pub(super) fn split(nest: &LoopNest, reduce: &NestReduce, body: &OpBody, dtypes:
         body: LoopBody::Ops(Arc::new(body)),
         reduce: None,
         scatter: None,
+        control: None,
     };
     let inputs = all(local).chain(all(carry)).chain(truths).chain(nest.inputs.iter().copied()).collect();
     let outputs = all(local).chain(nest.outputs.iter().copied()).collect();

@@ -55,6 +55,7 @@ pub(super) fn split(nest: &LoopNest, body: &Arc<OpBody>) -> SortParts {
         body: LoopBody::Ops(Arc::clone(body)),
         reduce: None,
         scatter: None,
+        control: None,
     };
     SortParts { elements: Part::new("elements", elements, Form::Plain) }
 }

@@ -109,13 +109,17 @@ fn no_sort() -> Error {
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does.
 pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'static str>, LoopNest)>> {
-    if nest.inputs.iter().any(|access| access.role == Role::Rows) {
-        return Err(Error::new(ErrorCode::Backend, "wgsl: no code is generated for a kernel that gathers rows")
-            .help("a program that has one runs on the processor"));
+    if nest.control.is_some() || nest.inputs.iter().any(|access| access.role == Role::Rows) {
+        return Err(Error::new(
+            ErrorCode::Backend,
+            "wgsl: no code is generated for a kernel that gathers rows, nor for control flow",
+        )
+        .help("a program that has one runs on the processor"));
     }
     let legal = |nest: &LoopNest| legalize(expand(nest)?, &features.target());
     Ok(match split(nest)? {
         Split::Whole => vec![(None, legal(nest)?)],
+        Split::Control => Vec::new(),
         Split::Scatter(values) => vec![(Some("values"), legal(&values.nest)?)],
         Split::Reduce(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.combine.nest)?)],
         Split::Scan(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.carry.nest)?)],
@@ -286,7 +290,7 @@ impl<'a> Module<'a> {
             Split::Reduce(parts) => parts.combine.nest,
             Split::Scan(parts) => parts.carry.nest,
             Split::Sort(_) => return Err(no_sort()),
-            Split::Whole | Split::Scatter(_) => {
+            Split::Whole | Split::Scatter(_) | Split::Control => {
                 return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing"));
             }
         };

@@ -1,0 +1,161 @@
+//! Branches and loops in traced functions: what they compute, that they compile once, and what is refused.
+
+use ndjit::{Array, DType, ErrorCode, Expr, arange, cond, fori_loop, jit, scan, sum, while_loop};
+
+#[test]
+fn a_loop_repeats_while_its_condition_holds() {
+    // Collatz: how many steps until 1.
+    let steps = jit(|n: Expr| {
+        let (_, steps) = while_loop(
+            (n, n * 0),
+            |(n, _)| n.ne(1),
+            |(n, steps)| (ndjit::where_((n % 2).eq(0), n / 2, n * 3 + 1), steps + 1),
+        );
+        steps
+    });
+    assert_eq!(steps(&Array::from(27.0)).item::<f64>().unwrap(), 111.0);
+    assert_eq!(steps(&Array::from(1.0)).item::<f64>().unwrap(), 0.0);
+}
+
+#[test]
+fn bodies_use_what_is_around_them() {
+    let k = Array::from([10.0f32, 20.0]);
+    let f = jit(move |x: Expr, n: Expr| {
+        let twice = x * 2;
+        fori_loop(0, n, x * 0, |i, sum| sum + twice + &k * ndjit::cast(i, DType::F32))
+    });
+    let y = f(&Array::from([1.0f32, 2.0]), &Array::from(3));
+    assert_eq!(y.to_vec::<f32>().unwrap(), [36.0, 72.0]);
+    assert_eq!(f(&Array::from([1.0f32, 2.0]), &Array::from(0)).to_vec::<f32>().unwrap(), [0.0, 0.0]);
+}
+
+#[test]
+fn loops_stand_in_loops() {
+    let f = jit(|x: Expr| fori_loop(0, 3, x, |i, x| fori_loop(0, i, x, |j, x| x + i * 10 + j)));
+    let mut expected = 1;
+    for i in 0..3 {
+        for j in 0..i {
+            expected += i * 10 + j;
+        }
+    }
+    assert_eq!(f(&Array::from(1)).item::<i32>().unwrap(), expected);
+}
+
+#[test]
+fn a_branch_is_taken() {
+    let f = jit(|x: Expr, y: Expr| {
+        cond(sum(x, ..).gt(y), |(x, y)| (x + y, y), |(x, y): (Expr, Expr)| (x * 0, y - 1), (x, y))
+    });
+    let x = Array::from([1, 2, 3]);
+    let (a, b) = f(&x, &Array::from(5));
+    assert_eq!((a.to_vec::<i32>().unwrap(), b.item::<i32>().unwrap()), (vec![6, 7, 8], 5));
+    let (a, b) = f(&x, &Array::from(6));
+    assert_eq!((a.to_vec::<i32>().unwrap(), b.item::<i32>().unwrap()), (vec![0, 0, 0], 5));
+}
+
+#[test]
+fn a_scan_stacks() {
+    let f = jit(|x: Expr, k: Expr| {
+        scan(|carry: Expr, row: Expr| (carry + sum(row, ..), row * k + carry), Expr::from(0), x)
+    });
+    let x = arange(6).reshape([3, 2]);
+    let (last, all) = f(&x, &Array::from(10));
+    assert_eq!(last.item::<i32>().unwrap(), 15);
+    assert_eq!(all.to_string(), "[[ 0 10]\n [21 31]\n [46 56]]");
+    let (last, all) = f(&x.slice(..0), &Array::from(10));
+    assert_eq!((last.item::<i32>().unwrap(), all.shape().extents()), (0, &[0, 2][..]));
+}
+
+#[test]
+fn arguments_may_lie_in_any_order() {
+    let f = jit(|x: Expr, y: Expr| fori_loop(0, 2, x, |_, x| x + y));
+    let x = arange(6).reshape([2, 3]);
+    let y = arange(6).reshape([3, 2]);
+    let sum = f(&x.matrix_transpose(), &y);
+    assert_eq!(sum.to_vec::<i32>().unwrap(), [0, 5, 5, 10, 10, 15]);
+    let g = jit(|x: Expr| fori_loop(0, 2, x.matrix_transpose(), |_, x| x * 2));
+    assert_eq!(g(&x).to_vec::<i32>().unwrap(), [0, 12, 4, 16, 8, 20]);
+    let h = jit(|n: Expr| fori_loop(0, n, arange(3) * 1 + n * 0, |_, x| x + 1));
+    assert_eq!(h(&Array::from(4)).to_vec::<i32>().unwrap(), [4, 5, 6]);
+}
+
+#[test]
+fn a_loop_keeps_the_types_of_its_state() {
+    let refused = |f: fn(Expr) -> Expr| jit(f).call((&Array::from([1, 2]),)).unwrap_err();
+    let error = refused(|x| fori_loop(0, 3, (x, x), |_, (a, b)| (a, b * 0.5)).0);
+    assert_eq!(
+        (error.code(), error.headline()),
+        (ErrorCode::DType, "fori_loop: leaf 1 of the state is i32, the body gives f*")
+    );
+    assert!(error.place().is_some() && error.help_text().is_some());
+    let error = refused(|x| while_loop(x, |x| sum(x, ..).lt(9), |x| sum(x, ..)));
+    assert_eq!(error.headline(), "while_loop: leaf 0 of the state is shape [2], the body gives shape []");
+    let error = refused(|x| while_loop(x, |x| x.lt(9), |x| x + 1));
+    assert_eq!(error.headline(), "while_loop: a condition of shape [2]");
+    let error = refused(|x| cond(x.gt(0), |x| x, |x| x, x));
+    assert_eq!(error.headline(), "cond: a condition of shape [2]");
+    let error = refused(|x| cond(sum(x, ..).gt(0), |x| x, |x| x * 0.5, x));
+    assert_eq!(error.headline(), "cond: leaf 0 is i32 if true, f* if false");
+    let error = refused(|x| fori_loop(0, 1.5, x, |_, x| x));
+    assert_eq!(error.headline(), "fori_loop: a bound of type f*");
+    // What a body uses ends with it.
+    let error = refused(|x| {
+        let mut kept = None;
+        let y = fori_loop(0, 3, x, |i, x| x + i);
+        let stolen = std::cell::Cell::new(None);
+        let z = fori_loop(0, 3, x, |i, x| {
+            stolen.set(Some(i));
+            x
+        });
+        kept = kept.or(stolen.get());
+        y + z + kept.unwrap()
+    });
+    assert_eq!(error.code(), ErrorCode::Traced);
+}
+
+#[test]
+fn weak_numbers_take_the_type_of_the_body() {
+    let f = jit(|x: Expr| fori_loop(0, 3, Expr::from(0.0), |_, total| total + sum(x, ..)));
+    let y = f(&Array::from([1.0f64, 2.0]));
+    assert_eq!((y.dtype(), y.item::<f64>().unwrap()), (DType::F64, 9.0));
+}
+
+#[test]
+fn a_body_is_compiled_once_and_puts_in_place() {
+    let before = ndjit::stats().kernels_compiled;
+    let f = jit(|x: Expr, n: Expr| fori_loop(0, n, x, |i, x| x.at(i % 1000).add(1)));
+    let x = ndjit::dtype(DType::I32).zeros(1_000_000);
+    let y = f(&x, &Array::from(5000));
+    assert_eq!(sum(&y, ..).item::<i32>().unwrap(), 5000);
+    let compiled = ndjit::stats().kernels_compiled - before;
+    // Other tests compile meanwhile.
+    assert!(compiled < 500, "{compiled} kernels");
+}
+
+#[test]
+fn engines_agree() {
+    let f = jit(|x: Expr, n: Expr| {
+        let (a, b) =
+            fori_loop(0, n, (x, x * 0.5f32), |i, (a, b)| (ndjit::sin(a) + b, ndjit::cast(i, DType::F32) * a - b));
+        (a * b, cond(sum(a, ..).gt(0), |a| ndjit::exp(a), |a| a * 2, a))
+    });
+    let x = ndjit::cast(arange(100), DType::F32) * 0.1f32;
+    let n = Array::from(7);
+    let expected = f(&x, &n);
+    for options in 0..4 {
+        let g = jit(|x: Expr, n: Expr| {
+            let (a, b) =
+                fori_loop(0, n, (x, x * 0.5f32), |i, (a, b)| (ndjit::sin(a) + b, ndjit::cast(i, DType::F32) * a - b));
+            (a * b, cond(sum(a, ..).gt(0), |a| ndjit::exp(a), |a| a * 2, a))
+        });
+        let g = match options {
+            0 => g.fuse(false),
+            1 => g.threads(1),
+            2 => g.vector(false),
+            _ => g.interpreted(true),
+        };
+        let found = g(&x, &n);
+        assert_eq!(found.0.to_vec::<f32>().unwrap(), expected.0.to_vec::<f32>().unwrap(), "{options}");
+        assert_eq!(found.1.to_vec::<f32>().unwrap(), expected.1.to_vec::<f32>().unwrap(), "{options}");
+    }
+}
