@@ -69,11 +69,11 @@ pub fn cond<A: Outputs, R: Outputs>(
 /// `body` of the state again and again, while `condition` of it is true.
 ///
 /// ```
-/// use ndjit::{Array, Expr, jit, while_loop};
+/// use ndjit::{Array, Expr, jit, while_loop, zeros_like};
 ///
 /// // Newton's method until it stands still.
 /// let root = jit(|a: Expr| {
-///     let (x, _) = while_loop((a, a * 0), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x));
+///     let (x, _) = while_loop((a, zeros_like(a)), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x));
 ///     x
 /// });
 /// assert_eq!(root(&Array::from(2.0f64)).item::<f64>()?, 2f64.sqrt());
@@ -99,9 +99,9 @@ pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl
 /// (the default integer) where `start` is a number, else of the dtype of `start`.
 ///
 /// ```
-/// use ndjit::{Array, Expr, fori_loop, jit};
+/// use ndjit::{Array, Expr, fori_loop, jit, ones_like};
 ///
-/// let power = jit(|x: Expr, n: Expr| fori_loop(0, n, x * 0 + 1, |_, product| product * x));
+/// let power = jit(|x: Expr, n: Expr| fori_loop(0, n, ones_like(x), |_, product| product * x));
 /// assert_eq!(power(&Array::from([2, 3]), &Array::from(5)).to_vec::<i32>()?, [32, 243]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```

@@ -1,13 +1,13 @@
 //! Branches and loops in traced functions: what they compute, that they compile once, and what is refused.
 
-use ndjit::{Array, DType, ErrorCode, Expr, arange, cond, fori_loop, jit, scan, sum, while_loop};
+use ndjit::{Array, DType, ErrorCode, Expr, arange, cond, fori_loop, jit, scan, sum, while_loop, zeros_like};
 
 #[test]
 fn a_loop_repeats_while_its_condition_holds() {
     // Collatz: how many steps until 1.
     let steps = jit(|n: Expr| {
         let (_, steps) = while_loop(
-            (n, n * 0),
+            (n, zeros_like(n)),
             |(n, _)| n.ne(1),
             |(n, steps)| (ndjit::where_((n % 2).eq(0), n / 2, n * 3 + 1), steps + 1),
         );
@@ -22,7 +22,7 @@ fn bodies_use_what_is_around_them() {
     let k = Array::from([10.0f32, 20.0]);
     let f = jit(move |x: Expr, n: Expr| {
         let twice = x * 2;
-        fori_loop(0, n, x * 0, |i, sum| sum + twice + &k * ndjit::cast(i, DType::F32))
+        fori_loop(0, n, zeros_like(x), |i, sum| sum + twice + &k * ndjit::cast(i, DType::F32))
     });
     let y = f(&Array::from([1.0f32, 2.0]), &Array::from(3));
     assert_eq!(y.to_vec::<f32>().unwrap(), [36.0, 72.0]);
@@ -44,7 +44,7 @@ fn loops_stand_in_loops() {
 #[test]
 fn a_branch_is_taken() {
     let f = jit(|x: Expr, y: Expr| {
-        cond(sum(x, ..).gt(y), |(x, y)| (x + y, y), |(x, y): (Expr, Expr)| (x * 0, y - 1), (x, y))
+        cond(sum(x, ..).gt(y), |(x, y)| (x + y, y), |(x, y): (Expr, Expr)| (zeros_like(x), y - 1), (x, y))
     });
     let x = Array::from([1, 2, 3]);
     let (a, b) = f(&x, &Array::from(5));
@@ -75,7 +75,7 @@ fn arguments_may_lie_in_any_order() {
     assert_eq!(sum.to_vec::<i32>().unwrap(), [0, 5, 5, 10, 10, 15]);
     let g = jit(|x: Expr| fori_loop(0, 2, x.matrix_transpose(), |_, x| x * 2));
     assert_eq!(g(&x).to_vec::<i32>().unwrap(), [0, 12, 4, 16, 8, 20]);
-    let h = jit(|n: Expr| fori_loop(0, n, arange(3) * 1 + n * 0, |_, x| x + 1));
+    let h = jit(|n: Expr| fori_loop(0, n, arange(3) + zeros_like(n), |_, x| x + 1));
     assert_eq!(h(&Array::from(4)).to_vec::<i32>().unwrap(), [4, 5, 6]);
 }
 

@@ -76,7 +76,7 @@ fn what_is_taken_from_may_be_computed_a_view_or_positions() {
     assert_eq!(computed(&arange(4), &i).to_vec::<i32>().unwrap(), [6, 1, 6, 7]);
     let flipped = jit(|x: Expr, i: Expr| take(x.flip(0), i, 0));
     assert_eq!(flipped(&arange(4), &i).to_vec::<i32>().unwrap(), [0, 3, 1, 1]);
-    let positions = jit(|i: Expr| take(arange(4).flip(0) * 1 + i * 0, i, 0));
+    let positions = jit(|i: Expr| take(arange(4).flip(0) + ndjit::zeros_like(i), i, 0));
     assert_eq!(positions(&i).to_vec::<i64>().unwrap(), [0, 3, 1, 1]);
     let constant = jit(|i: Expr| take(ndjit::full([4], 7), i, 0));
     assert_eq!(constant(&i).to_vec::<i32>().unwrap(), [7; 4]);
@@ -198,5 +198,55 @@ fn many_are_put_the_same_for_any_number_of_threads() {
     for threads in [2, 3] {
         let f = jit(|x: Expr, i: Expr, y: Expr| x.at(i).add(y)).threads(threads);
         assert_eq!(f(&x, &i, &y).to_vec::<f32>().unwrap(), expected);
+    }
+}
+
+/// Bits of the elements, NaN as one.
+fn bits(x: &Array) -> Vec<String> {
+    let text = x.flatten_text();
+    text.into_iter().map(|element| element.replace("-nan", "nan")).collect()
+}
+
+trait Text {
+    fn flatten_text(&self) -> Vec<String>;
+}
+
+impl Text for Array {
+    fn flatten_text(&self) -> Vec<String> {
+        (0..self.len() as isize).map(|n| self.slice(n).to_string()).collect()
+    }
+}
+
+#[test]
+fn what_is_put_is_what_the_interpreter_puts_in_every_dtype() {
+    let special =
+        [0.0f64, -0.0, 1.0, -1.0, 0.1, 255.0, 1e5, -3e9, 1e300, 6e-8, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    let n = special.len();
+    let (a, b): (Vec<f64>, Vec<f64>) = (0..n * n).map(|k| (special[k / n], special[k % n])).unzip();
+    let i = Array::from((0..(n * n) as i64).rev().collect::<Vec<i64>>());
+    for dtype in DType::ALL {
+        let mut x = ndjit::cast(Array::from(a.clone()), dtype);
+        let mut y = ndjit::cast(Array::from(b.clone()), dtype).flip(0);
+        if dtype.is_complex() {
+            let turn = ndjit::cast(Array::from(num_complex::Complex::new(0.0f64, 1.0)), dtype);
+            (x, y) = (&x + &y * &turn, &y - &x * &turn);
+        }
+        for kind in ["set", "add", "min", "max"] {
+            let put = move |x: Expr, i: Expr, y: Expr| match kind {
+                "set" => x.at(i).set(y),
+                "add" => x.at(i).add(y),
+                "min" => x.at(i).min(y),
+                _ => x.at(i).max(y),
+            };
+            let compiled = match jit(put).call((&x, &i, &y)) {
+                Ok(compiled) => compiled,
+                Err(error) => {
+                    assert_eq!(error.code(), ErrorCode::DType, "{kind} {dtype}: {error}");
+                    continue;
+                }
+            };
+            let interpreted = jit(put).interpreted(true).call((&x, &i, &y)).unwrap();
+            assert_eq!(bits(&compiled), bits(&interpreted), "{kind} {dtype}");
+        }
     }
 }

@@ -114,13 +114,14 @@ fn read(name: &str) -> String {
 }
 
 /// The pages.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "docs/arrays.md",
     "docs/debugging.md",
     "docs/dumps.md",
     "docs/examples.md",
     "docs/fusion.md",
+    "docs/indexing.md",
     "docs/numerics.md",
     "docs/numpy.md",
     "docs/promotion.md",

@@ -272,6 +272,7 @@ macro_rules! puts {
         impl At<Expr> {$(
             #[doc = concat!($doc, " What is said of the function of arrays holds of it.")]
             #[doc(alias = "scatter")]
+            #[allow(clippy::should_implement_trait, reason = "named as in JAX; it is no sum of two of these")]
             pub fn $name(self, updates: impl Operand) -> Expr {
                 self.put($what, Scatter::$scatter, updates.operand())
             }
@@ -289,6 +290,7 @@ macro_rules! puts {
                 # Errors\nPoisoned as [`get`](At::get); with `Shape` if what is put does not broadcast; with `DType` for dtypes that \
                 have no such operation; with `Literal` for a number that does not fit.")]
             #[doc(alias = "scatter")]
+            #[allow(clippy::should_implement_trait, reason = "named as in JAX; it is no sum of two of these")]
             pub fn $name(self, updates: impl ArrayOperand) -> Array {
                 self.put($what, Scatter::$scatter, updates.operand())
             }

@@ -32,6 +32,7 @@ programs! {
     softmax "../../examples/softmax.rs";
     black_scholes "../../examples/black_scholes.rs";
     option_price "../../examples/option_price.rs";
+    kmeans "../../examples/kmeans.rs";
     mandelbrot "../../examples/mandelbrot.rs";
     heat "../../examples/heat.rs";
     filters "../../examples/filters.rs";

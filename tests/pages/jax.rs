@@ -54,9 +54,12 @@ rows! { g f x;
     "jnp.finfo(jnp.bfloat16).max" => finfo(DType::Bf16)?.max, "", "3.3895313892515355e38";
     "with jax.enable_x64():" => with_defaults(Defaults::BITS_64, || arange(3).dtype())?, "64-bit dtypes are there without it; this is about defaults", "I64";
     "with jax.numpy_dtype_promotion('strict'):" => with_policy(Policy::Strict, || (&x + arange(3)).error().is_some()), "", "true";
-    "x.at[1].set(9)" => where_(arange(3).eq(1), 9, &x), "", "Array(f32[3])";
+    "x.at[1].set(9)" => x.at(1).set(9), "in `jit` in the array's memory, where that dies", "Array(f32[3])";
     "jax.nn.softmax(x)" => { let e = exp(&x - x.max(keepdims(-1))); &e / e.sum(keepdims(-1)) }, "one kernel in `jit`", "Array(f32[3])";
-    "jax.lax.fori_loop(0, 3, lambda i, x: g(x), x)" => (0..3).fold(x.clone(), |x, _| f(&x)), "a loop of Rust; in `jit` it is written out", "Array(f32[3])";
+    "jax.lax.fori_loop(0, 3, lambda i, x: g(x), x)" => jit(move |x: Expr| fori_loop(0, 3, x, |_, x| g(x))).call((&x,))?, "a loop of Rust in `jit` is written out", "Array(f32[3])";
+    "jax.lax.while_loop(lambda x: x.sum() < 99, g, x)" => jit(move |x: Expr| while_loop(x, |x| x.sum(..).lt(99), g)).call((&x,))?, "in `jit`", "Array(f32[3])";
+    "jax.lax.cond(x.sum() > 1, g, lambda x: x, x)" => jit(move |x: Expr| cond(x.sum(..).gt(1), g, |x| x, x)).call((&x,))?, "in `jit`", "Array(f32[3])";
+    "jax.lax.scan(lambda c, x: (c + x, c), 0., x)" => jit(|x: Expr| scan(|c, x| (c + x, c), Expr::from(0.0), x)).call((&x,))?, "in `jit`", "(Array(f32[]), Array(f32[3]))";
     "jax.lax.select_n(i, x, y)" => select_n(Array::from([0, 1, 0]), [&x, &x]), "", "Array(f32[3])";
     "jax.device_put(x, jax.devices()[0])" => x.on(Device::CPU), "", "Array(f32[3])";
 }

@@ -114,6 +114,16 @@ rows! { x y z v w;
         "np.broadcast_to(v, (2, 4))" => broadcast_to(&v, [2, 4]), "PyTorch: `v.expand(2, 4)`", "[2, 4] 4 1 3 2 4 1 3 2";
         "np.broadcast_arrays(v, w.reshape(4, 1))[0]" => broadcast_arrays([&v, &w.reshape([4, 1])])[0], "`torch.broadcast_tensors`", "[4, 4] 4 1 3 2 4 1 3 2 4 1 3 2 4 1 3 2";
     }
+    "Positions" {
+        "v[[2, 0, -1]]`, `np.take(v, [2, 0, -1])" => take(&v, Array::from([2, 0, -1]), 0), "`torch.index_select`", "[3] 3 4 2";
+        "x[:, [2, 0]]" => take(&x, Array::from([2, 0]), 1), "", "[2, 2] 2 3 4 6";
+        "np.take_along_axis(x, np.argmax(x, 1, keepdims=True), 1)" => take_along_axis(&x, argmax(&x, keepdims(1)), 1), "`torch.gather`", "[2, 1] 3 6";
+        "x[[1, 0], [0, 2]]" => x.at((Array::from([1, 0]), Array::from([0, 2]))).get(), "", "[2] 6 2";
+        "v[[0, 2]] = 9" => v.at(Array::from([0, 2])).set(9), "JAX: `v.at[i].set(9)`; a new array", "[4] 9 1 9 2";
+        "np.add.at(v, [0, 0], 1)" => v.at(Array::from([0, 0])).add(1), "`v.at[i].add(1)`, `torch.index_add`", "[4] 6 1 3 2";
+        "v[v > 2] = 0`, `np.putmask(v, v > 2, 0)" => v.at(v.gt(2)).set(0), "`torch.masked_fill`", "[4] 0 1 0 2";
+        "np.searchsorted(w, v)" => searchsorted(&w, &v, Side::Left), "", "[4] 2 0 2 1";
+    }
     "Joins" {
         "np.concatenate([x, y], axis=1)" => concat([&x, &y], 1), "`torch.cat`", "[2, 6] 3 1 2 0 7 1 6 5 4 2 2 9";
         "np.stack([x, y])" => stack([&x, &y], 0), "", "[2, 2, 3] 3 1 2 6 5 4 0 7 1 2 2 9";

@@ -8,14 +8,18 @@ mod control;
 mod parse;
 mod places;
 mod reads;
+mod scatter;
 mod shrink;
 mod text;
+mod types;
 mod verify;
 
 pub use control::{Control, ControlKind, Inner, InnerGraph, MAX_NESTING};
 pub use places::Places;
 pub use reads::reads;
+pub use scatter::Scatter;
 pub use text::Block;
+pub use types::Type;
 
 use crate::dtype::DType;
 use crate::id::entity;
@@ -30,7 +34,7 @@ use crate::view::View;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
-use std::fmt::{Debug, Display};
+use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -57,43 +61,6 @@ entity! {
 entity! {
     /// A literal slot of a graph.
     SlotId "#"
-}
-
-/// The types a graph's values can have: [`ValueType`] before commit, [`DType`] after.
-pub trait Type: Copy + Eq + Hash + Display + Debug + 'static {
-    /// The dtype a value of this type is stored in, unless something else is said: of a weak one the default policy's.
-    fn stored(self) -> DType;
-
-    /// A graph of control flow, if its values have such types.
-    fn inner(graph: &InnerGraph) -> Option<&Graph<Self>>
-    where
-        Self: Sized;
-}
-
-impl Type for ValueType {
-    fn stored(self) -> DType {
-        Policy::default().commit(self)
-    }
-
-    fn inner(graph: &InnerGraph) -> Option<&Graph<ValueType>> {
-        match graph {
-            InnerGraph::Traced(graph) => Some(graph),
-            InnerGraph::Typed(_) => None,
-        }
-    }
-}
-
-impl Type for DType {
-    fn stored(self) -> DType {
-        self
-    }
-
-    fn inner(graph: &InnerGraph) -> Option<&Graph<DType>> {
-        match graph {
-            InnerGraph::Traced(_) => None,
-            InnerGraph::Typed(graph) => Some(graph),
-        }
-    }
 }
 
 /// What fills a literal slot.
@@ -166,54 +133,6 @@ impl NodeKind {
             NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => Some(reduction),
             _ => None,
         }
-    }
-}
-
-/// What becomes of an element that another one is put at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scatter {
-    /// The other one takes its place.
-    Set,
-    /// It becomes the sum of both.
-    Add,
-    /// It becomes the smaller.
-    Min,
-    /// It becomes the larger.
-    Max,
-}
-
-impl Scatter {
-    /// All of them.
-    pub const ALL: [Scatter; 4] = [Scatter::Set, Scatter::Add, Scatter::Min, Scatter::Max];
-
-    /// The name in text.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scatter::Set => "set",
-            Scatter::Add => "add",
-            Scatter::Min => "min",
-            Scatter::Max => "max",
-        }
-    }
-
-    /// The one of this name.
-    pub fn named(name: &str) -> Option<Scatter> {
-        Scatter::ALL.into_iter().find(|scatter| scatter.name() == name)
-    }
-
-    /// The op of the element that is there and the other one; none of `set`.
-    pub const fn combine(self) -> Option<Op> {
-        match self {
-            Scatter::Set => None,
-            Scatter::Add => Some(Op::Add),
-            Scatter::Min => Some(Op::Minimum),
-            Scatter::Max => Some(Op::Maximum),
-        }
-    }
-
-    /// Whether elements of a dtype can be put so.
-    pub fn takes(self, dtype: DType) -> bool {
-        self.combine().is_none_or(|op| op.row().domain.contains(dtype))
     }
 }
 

@@ -106,14 +106,13 @@ fn scattered<M: Memory>(
     let place = |index: &[usize], layout: &Layout| word_offsets(&words, layout, index).collect::<Vec<_>>();
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank + 1);
     let rows = all.extents[nest.rank];
-    while rows > 0 {
+    let mut more = rows > 0;
+    while more {
         let read: Vec<u64> =
             place(&index, &from).into_iter().map(|(offset, ty)| memory.load(into as usize, offset, ty)).collect();
         elements.insert(place(&index, &to)[0].0, read);
         advance(&mut index, &all.extents);
-        if index.iter().all(|&i| i == 0) {
-            break;
-        }
+        more = index.iter().any(|&i| i != 0);
     }
     let mut functions = Functions::default();
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);

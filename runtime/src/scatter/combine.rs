@@ -64,8 +64,8 @@ pub unsafe fn put(scatter: Scatter, dtype: DType, block: &Block<'_>) {
             numbers!(
                 [$t; 2],
                 |a, b| [a[0] + b[0], a[1] + b[1]],
-                |a, b| if first(a, b, <$t>::lt) { a } else { b },
-                |a, b| if first(a, b, <$t>::gt) { a } else { b }
+                |a, b| extreme(a, b, <$t>::lt, |a, b| minimum(a.into(), b.into()) as $t),
+                |a, b| extreme(a, b, <$t>::gt, |a, b| maximum(a.into(), b.into()) as $t)
             )
         };
     }
@@ -106,13 +106,19 @@ fn maximum(a: f64, b: f64) -> f64 {
     -minimum(-a, -b)
 }
 
-/// Whether `a` comes first of two complex numbers, by real, then imaginary part, or because it is NaN.
-fn first<T: PartialEq + Copy>(a: [T; 2], b: [T; 2], before: fn(&T, &T) -> bool) -> bool {
-    let nan = |z: [T; 2]| z.iter().any(|part| *part != *part);
-    if nan(a) || nan(b) {
-        return nan(a);
+/// The one of two complex numbers that comes first, by real, then imaginary part; the one that has a NaN, if one alone has; part by part where
+/// neither is before the other.
+fn extreme<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2], before: fn(&T, &T) -> bool, part: impl Fn(T, T) -> T) -> [T; 2] {
+    // NaN alone is in no order with itself.
+    let nan = |z: [T; 2]| z.iter().any(|part| part.partial_cmp(part).is_none());
+    let first = |a: [T; 2], b: [T; 2]| before(&a[0], &b[0]) || a[0] == b[0] && before(&a[1], &b[1]);
+    if first(a, b) && !nan(b) || nan(a) && !nan(b) {
+        a
+    } else if first(b, a) && !nan(a) || nan(b) && !nan(a) {
+        b
+    } else {
+        [part(a[0], b[0]), part(a[1], b[1])]
     }
-    before(&a[0], &b[0]) || a[0] == b[0] && (before(&a[1], &b[1]) || a[1] == b[1])
 }
 
 /// # Safety

@@ -8,6 +8,7 @@ mod memory;
 #[path = "../common/programs.rs"]
 mod programs;
 mod reductions;
+mod rows;
 mod scans;
 mod tiles;
 mod views;

@@ -1,0 +1,90 @@
+//! The examples of docs/indexing.md.
+
+use super::{Examples, examples};
+use ndjit::Result;
+
+fn taking() -> Result<()> {
+    use ndjit::{Array, argmax, take, take_along_axis};
+
+    let x = Array::from_rows(&[[10, 50, 30], [60, 20, 40]]);
+    println!("{}", take(&x, Array::from([2, 0, -1]), 1)); // columns
+    let largest = argmax(&x, ndjit::keepdims(1));
+    println!("{}", take_along_axis(&x, &largest, 1)); // of each row
+    println!("{}", x.at((Array::from([1, 0]), Array::from([0, 2]))).get()); // x[1, 0] and x[0, 2]
+    Ok(())
+}
+
+fn gathering() -> Result<()> {
+    use ndjit::{Expr, assert_kernels, jit, take};
+
+    let f = jit(|table: Expr, x: Expr| take(table, x % 10 * 2, 0) + 1);
+    let (table, x) = (ndjit::arange(20) * 100, ndjit::arange(1000));
+    assert_kernels!(f, (&table, &x), 1);
+    println!("{}", f.explain(ndjit::Stage::Kernels));
+    Ok(())
+}
+
+fn putting() -> Result<()> {
+    use ndjit::{Array, Expr, jit, zeros};
+
+    let histogram = jit(|x: Expr| Expr::from(zeros(5)).at(x).add(1));
+    println!("{}", histogram(&Array::from([0, 3, 3, 1, 3])));
+    let x = Array::from_rows(&[[1, 2], [3, 4]]);
+    println!("{}", x.at((0, -1)).set(9));
+    println!("{}", x.at(x.gt(2)).set(2));
+    Ok(())
+}
+
+fn outside() -> Result<()> {
+    use ndjit::{Array, Expr, jit};
+
+    let x = Array::from([10, 20, 30]);
+    let i = Array::from([2, 3]);
+    println!("{}", x.take(&i, 0).eval().unwrap_err());
+    let traced = jit(|x: Expr, i: Expr| (x.at(i).get(), x.at(i).get_or(-1), x.at(i).add(1)));
+    let (nearest, filled, put) = traced(&x, &i);
+    println!("{nearest} {filled} {put}");
+    Ok(())
+}
+
+fn searching() -> Result<()> {
+    use ndjit::{Array, Side, searchsorted};
+
+    let edges = Array::from([0.0f32, 1.0, 10.0]);
+    let x = Array::from([0.5f32, 10.0, -2.0, f32::NAN]);
+    println!("{} {}", searchsorted(&edges, &x, Side::Left), searchsorted(&edges, &x, Side::Right));
+    Ok(())
+}
+
+fn looping() -> Result<()> {
+    use ndjit::{Array, Expr, cond, fori_loop, jit, ones_like, scan, sum, while_loop, zeros_like};
+
+    // Newton's method until it stands still.
+    let root =
+        jit(|a: Expr| while_loop((a, zeros_like(a)), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x)).0);
+    println!("{}", root(&Array::from([2.0f64]).slice(0)));
+
+    // A number of steps that is an argument.
+    let power = jit(|x: Expr, n: Expr| fori_loop(0, n, ones_like(x), |_, y| y * x));
+    println!("{} {}", power(&Array::from([2, 3]), &Array::from(3)), power(&Array::from([2, 3]), &Array::from(10)));
+
+    // Each step gives the next state, and what is stacked.
+    let drops = jit(|x: Expr| scan(|level: Expr, drop: Expr| (level * 0.5 + drop, level), Expr::from(0.0), x));
+    let (last, levels) = drops(&Array::from([8.0f32, 0.0, 4.0]));
+    println!("{last} {levels}");
+
+    // Only one side is computed.
+    let shrink = jit(|x: Expr| cond(sum(x, ..).gt(10), |x| x / 2, |x| x / 1, x));
+    println!("{} {}", shrink(&Array::from([8.0f32, 4.0])), shrink(&Array::from([1.0f32, 4.0])));
+    Ok(())
+}
+
+fn keeping() -> Result<()> {
+    use ndjit::{Array, Expr, fori_loop, jit};
+
+    let f = jit(|x: Expr| fori_loop(0, 3, (x, x), |i, (a, b)| (a + i, b * 0.5)).1);
+    println!("{}", f.call((&Array::from([1, 2]),)).unwrap_err());
+    Ok(())
+}
+
+examples!(taking gathering putting outside searching looping keeping);
