@@ -63,7 +63,8 @@ ARGUMENTS = {
     "result_type": (np.int8, np.int16), "take": (v, np.array([3, 0])), "take_along_axis": (i, np.array([[2], [0]])), "matmul": (i, i.T),
     "matrix_transpose": (i,), "tensordot": (i, i.T, 1), "vecdot": (v, w),
 }
-AXES = {"take_along_axis": {"axis": 1}, "stack": {"axis": 0}, "take": {"axis": 0}, "repeat": {"axis": 0}, "flip": {"axis": 0}}
+AXES = {"take_along_axis": {"axis": 1}, "stack": {"axis": 0}, "take": {"axis": 0}, "repeat": {"axis": 0}, "flip": {"axis": 0},
+        "unique_values": {"sorted": True}}
 
 
 def shown(result):
