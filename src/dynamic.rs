@@ -123,7 +123,9 @@ fn possible(reduction: Reduction, asked: Asked, scans: bool) -> Result<(), Error
         false if scans => wrong("is a reduction, not a scan"),
         _ if dtype.is_some() && !reduction.takes_dtype() => wrong("takes no dtype: its result has that of its operand"),
         _ if correction.is_some() && reduction.row().operands.len() < 2 => wrong("takes no correction"),
-        _ if include_initial && (!scans || !reduction.takes_dtype()) => wrong("has no initial value"),
+        _ if include_initial && (!scans || !reduction.takes_dtype() || reduction.sorts()) => {
+            wrong("has no initial value")
+        }
         _ => Ok(()),
     }
 }

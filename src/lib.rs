@@ -13,8 +13,8 @@
 //!
 //! - [`Expr`] is a value inside a function being traced, [`Array`] is data. Both have the same operators, [functions]
 //!   and methods; see [`operators`] for what each operator means.
-//! - Arrays of several axes: [`creation`], [`manipulation`], [`reductions`], [`scans`], [`contractions`], [`neighbours`]. `docs/arrays.md` shows them with what
-//!   they print.
+//! - Arrays of several axes: [`creation`], [`manipulation`], [`reductions`], [`scans`], [`sorting`], [`quantiles`],
+//!   [`selection`], [`contractions`], [`neighbours`]. `docs/arrays.md` shows them with what they print.
 //! - [`jit`](fn@jit) makes a [`Jitted`] function of a closure; [`Jitted`] lists the ways to call and to look into it.
 //! - Bare Rust numbers are weak: their kind counts, their width does not. See [`weak`] and [`strong`].
 //! - Which dtype two operands meet in is a [`Policy`]'s to say: JAX's unless [`with_policy`], [`Jitted::with_policy`] or
@@ -58,11 +58,14 @@ pub mod neighbours;
 pub mod npy;
 pub mod operand;
 pub mod operators;
+pub mod quantiles;
 pub mod queries;
 pub mod random;
 pub mod reductions;
 mod report;
 pub mod scans;
+pub mod selection;
+pub mod sorting;
 mod source;
 mod stats;
 mod support;
@@ -121,6 +124,8 @@ pub use neighbours::{Ends, Positions, append, diff, positions, prepend, trapezoi
 #[doc(inline)]
 pub use operand::{Scalar, strong, weak};
 #[doc(inline)]
+pub use quantiles::{Interpolation, median, quantile};
+#[doc(inline)]
 pub use queries::{can_cast, promote_arrays, promote_types, result_type};
 #[doc(inline)]
 pub use reductions::{
@@ -130,6 +135,10 @@ pub use reductions::{
 pub use report::{report, report_in};
 #[doc(inline)]
 pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, include_initial};
+#[doc(inline)]
+pub use selection::{UniqueAll, isin, nonzero, unique_all, unique_counts, unique_inverse, unique_values};
+#[doc(inline)]
+pub use sorting::{IntoSorting, Sorting, argsort, descending, sort, topk};
 pub use stats::{ArrayPlace, ArrayPlan, FunctionStats, KernelStats, LaunchProfile, MemoryPlan, Profile, Stats, stats};
 pub use support::{
     casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,

@@ -242,7 +242,7 @@ pub(crate) fn reduce<R: Computed>(
 }
 
 macro_rules! rows {
-    (reductions { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* } scans { $($scan:tt)* }) => {
+    (reductions { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* } scans { $($scan:tt)* } sorts { $($sort:tt)* }) => {
         $(
             #[doc = concat!($doc, "\n\n- Result: ", types!($rule), " Never weak.\n- ", accuracy!($rule),
                 "\n- Along which axes: [`Axes`].\n\n```\nuse ndjit::{Array, ", stringify!($name), "};\n", example!($name),

@@ -133,7 +133,7 @@ macro_rules! source {
 }
 
 macro_rules! rows {
-    (reductions { $($other:tt)* } scans { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* }) => {
+    (reductions { $($other:tt)* } scans { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* } sorts { $($sort:tt)* }) => {
         $(
             #[doc = concat!($doc, "\n\n```\n", example!($variant), "\n# Ok::<(), ndjit::Error>(())\n```\n\n- Result: ", types!($rule),
                 " Never weak.\n- ", accuracy!($rule), "\n- Along which axis: [`Along`].\n\nSource: ", source!($rule),

@@ -76,7 +76,8 @@ fn flops(kernel: &FusedKernel) -> u64 {
         StmtKind::Op(Op::Where) | StmtKind::Load(_) | StmtKind::Gather(_) | StmtKind::Literal(_) | StmtKind::Cast => 0,
         StmtKind::Op(op) => of_op(op, stmt.dtype),
     });
-    let reduced = kernel.reduce.iter().flat_map(|_| &kernel.body.outputs);
+    let combines = kernel.reduce.iter().filter(|reduce| !reduce.sorts());
+    let reduced = combines.flat_map(|_| &kernel.body.outputs);
     ops.chain(reduced.map(|&scalar| of_op(Op::Add, kernel.body.dtype(scalar)))).sum()
 }
 

@@ -17,6 +17,8 @@ fn steps(nest: &ndjit_ir::loops::LoopNest) -> Vec<Step> {
     let [yes, no] = [true, false];
     match &nest.reduce {
         None => vec![Step::Elements { packed: yes }, Step::Elements { packed: no }],
+        // What sorts runs on the processor.
+        Some(reduce) if reduce.sorts() => Vec::new(),
         Some(reduce) if reduce.scans() => {
             vec![Step::Local { last: yes }, Step::Local { last: no }, Step::Carries, Step::Carried]
         }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 const HEAD: &str = "# Functions
-Every elementwise function, every reduction and every scan, from the tables that they are made from ([ops](../ir/src/op/table.rs),
+Every elementwise function, every reduction, every scan and what sorts, from the tables that they are made from ([ops](../ir/src/op/table.rs),
 [reductions](../ir/src/reduction/table.rs)). Each is a free function and a method of `Expr` and `Array`; `where` is spelled `where_`. How dtypes meet is
 the [policy's](promotion.md) to say: the words below are those of the standard one. How accuracy was measured stands in
 [accuracy.md](accuracy.md). How arrays are made, sliced, joined and viewed, and all of it under NumPy's names, is in [arrays.md](arrays.md).
@@ -43,6 +43,16 @@ elements. Made of neighbours along an axis: `diff(x, n, axis)`, `trapezoid(y, dx
 | --- | --- | --- |
 ";
 
+const SORTS: &str = "
+## Sorts
+Along one axis, given last: `x.sort(-1)`, `argsort(&x, 0)`; from the largest element on `sort(&x, descending(0))`. Equal elements stay in the
+order they had both ways. Made of these: `topk(x, k, axis)` gives the largest and their indices, `median(x, axes)` and
+`quantile(x, q, axes)` go along axes as reductions do, with NumPy's other methods as in `Interpolation::Nearest.quantile(x, q, axes)`.
+
+| function | gives | |
+| --- | --- | --- |
+";
+
 fn page() -> String {
     let mut page = HEAD.to_owned();
     for op in Op::ALL {
@@ -60,7 +70,8 @@ fn page() -> String {
         );
     }
     let (scans, reductions): (Vec<Reduction>, Vec<Reduction>) = Reduction::ALL.iter().partition(|r| r.scans());
-    for (head, rows) in [(REDUCTIONS, reductions), (SCANS, scans)] {
+    let (sorts, scans): (Vec<Reduction>, Vec<Reduction>) = scans.into_iter().partition(|r| r.sorts());
+    for (head, rows) in [(REDUCTIONS, reductions), (SCANS, scans), (SORTS, sorts)] {
         page += head;
         for reduction in rows {
             let row = reduction.row();

@@ -10,6 +10,7 @@ use crate::interpret;
 use crate::reduce::Reducer;
 use crate::scan::Scanner;
 use crate::scatter::Scatterer;
+use crate::sort::Sorter;
 use crate::threads::Threads;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::Signature;
@@ -53,7 +54,7 @@ enum Code {
     Composed(Box<dyn Composed>),
 }
 
-/// Kernels and who calls them: what a nest that reduces or scans becomes.
+/// Kernels and who calls them: what a nest that reduces, scans or sorts becomes.
 pub(crate) trait Composed: Send + Sync {
     /// The kernels that no other nest has.
     fn own(&self) -> SmallVec<[&Kernel; 2]>;
@@ -123,6 +124,7 @@ impl Kernel {
             Split::Whole => return Kernel::part(nest, options, Form::Plain),
             Split::Reduce(parts) => Box::new(Reducer::new(nest, &parts, options)?),
             Split::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
+            Split::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
             Split::Control => Box::new(Controller::new(nest, options)?),
             Split::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
         };

@@ -129,6 +129,9 @@ impl Memory {
     }
 }
 
+/// Where a loop nest runs that sorts.
+pub(crate) const SORTS: &str = "on the processor: there is no shader that sorts";
+
 /// What a program on a GPU consists of.
 #[derive(Clone, Debug)]
 pub struct OnGpu {
@@ -154,9 +157,9 @@ pub struct NestOnGpu {
 impl OnGpu {
     /// What a program would consist of on a device that has everything, of small arrays.
     pub fn anywhere(lowered: &Lowered) -> OnGpu {
-        let nest = |scheduled: &Scheduled| NestOnGpu {
-            placement: "on the device".to_owned(),
-            steps: vec![Step::first(&scheduled.nest)],
+        let nest = |scheduled: &Scheduled| match &scheduled.nest.reduce {
+            Some(reduce) if reduce.sorts() => NestOnGpu { placement: SORTS.to_owned(), steps: Vec::new() },
+            _ => NestOnGpu { placement: "on the device".to_owned(), steps: vec![Step::first(&scheduled.nest)] },
         };
         OnGpu {
             name: "the program runs on the processor; on a GPU that has everything it would be".to_owned(),

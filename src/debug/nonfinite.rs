@@ -305,6 +305,7 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
                 }
             }
         }
+        NodeKind::Scan(scan) if scan.reduction.sorts() => made.fill(false),
         NodeKind::Scan(scan) => {
             let Some(x) = operands.first() else { return made };
             let step = step_along(&x.shape, scan.axis as usize);

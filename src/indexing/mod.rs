@@ -21,6 +21,7 @@ mod take;
 
 pub use at::{ArrayIndices, At, Indices};
 pub use search::{Side, searchsorted};
+pub(crate) use take::each_found;
 pub use take::{take, take_along_axis};
 
 use crate::manipulation::{Move, Movement};

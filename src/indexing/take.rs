@@ -117,6 +117,17 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
         Ok(found) => found,
         Err(error) => return R::failed(error.at(place)),
     };
+    each_found(what, x, index, at, place)
+}
+
+/// Of each row along an axis the elements at its own positions, which are `i64` and known to be there.
+pub(crate) fn each_found<R: Computed>(
+    what: &'static str,
+    x: AnyOperand,
+    index: AnyOperand,
+    at: usize,
+    place: Place,
+) -> R {
     let x: R = seen(what, x, place, |shape| {
         let (first, moved) = view::moveaxis(shape, &[at as isize], &[0])?;
         let (apart, wide) = view::expand_dims(&moved, &[at as isize + 1])?;

@@ -5,7 +5,7 @@ use crate::jit::Stage;
 use ndjit_codegen::assembly::assembly;
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, Line};
-use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts};
+use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts, SortParts};
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, Scheduled};
@@ -320,9 +320,13 @@ fn number(line: &str, prefix: &str) -> Option<usize> {
     line.strip_prefix(prefix)?.split(' ').next()?.parse().ok()
 }
 
-/// What a reader of the parts of a reduction or a scan needs to know.
+/// What a reader of the parts of a reduction, a scan or a sort needs to know.
 fn about(nest: &LoopNest) -> String {
     let Some(reduce) = &nest.reduce else { return String::new() };
+    if reduce.sorts() {
+        let loops: Vec<String> = SortParts::LOOPS.iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
+        return format!("; elements are computed, and sorted after\n; loops of elements: {}\n", loops.join(", "));
+    }
     if reduce.scans() {
         let loops: Vec<String> =
             ScanParts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();

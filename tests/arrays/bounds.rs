@@ -82,6 +82,8 @@ fn bound(case: &Case, dtype: DType, modulus: f64, scale: Option<f64>) -> f64 {
             let distances = if case.dtypes[0].is_half() { unit(case.dtypes[0]) } else { own_unit };
             (68.0 + 2.0 * blocks) * u * scale + (2.0 * own_unit + distances) * scale
         }
+        // Both elements may round before.
+        "median" | "quantile" => (3.0 + converted) * u * scale,
         "trapezoid" => (69.0 + blocks) * u * scale + own_unit * (scale + modulus),
         _ => return 0.0,
     };

@@ -28,6 +28,11 @@ pub struct Case {
     n: isize,
     /// At which ends further operands stand.
     ends: Vec<String>,
+    /// Whether a sort goes from the largest element on.
+    descending: bool,
+    /// Of a quantile: which, and between two elements which.
+    q: f64,
+    method: Interpolation,
     /// Of `einsum`.
     subscripts: String,
     /// Of `tensordot`.
@@ -71,6 +76,15 @@ impl Case {
                 .flatten()
                 .map(|end| end.as_str().expect("an end").into())
                 .collect(),
+            descending: row["descending"] == true,
+            q: row["q"].as_f64().unwrap_or(0.5),
+            method: match row["method"].as_str() {
+                Some("lower") => Interpolation::Lower,
+                Some("higher") => Interpolation::Higher,
+                Some("midpoint") => Interpolation::Midpoint,
+                Some("nearest") => Interpolation::Nearest,
+                _ => Interpolation::Linear,
+            },
             subscripts: row["subscripts"].as_str().unwrap_or_default().to_owned(),
             pairs: row["pairs"].clone(),
             products: row["count"].as_u64().map(|count| count as usize),
@@ -127,10 +141,17 @@ impl Case {
             "triu" => triu(x, int(0)),
             "broadcast_arrays" => return broadcast_arrays(all()),
             "unstack" => return unstack(x, int(0)).unwrap_or_else(|e| panic!("{e}")),
+            "sort" => sort(x, self.sorting()),
+            "argsort" => argsort(x, self.sorting()),
             "cumulative_sum" | "cumulative_prod" | "cummax" | "cummin" | "diff" | "trapezoid" => self.scanned(xs),
             "matmul" | "vecdot" | "tensordot" | "outer" | "kron" | "trace" | "einsum" => self.contracted(xs),
             _ => self.reduced(x),
         }]
+    }
+
+    fn sorting(&self) -> Sorting {
+        let axis = self.axes.as_ref().expect("an axis")[0];
+        if self.descending { descending(axis) } else { axis.sorting() }
     }
 
     fn contracted<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> X {
@@ -186,6 +207,12 @@ impl Case {
         if self.function == "vector_norm" {
             return vector_norm(x, self.order, axes);
         }
+        match (self.function.as_str(), self.method) {
+            ("median", _) => return median(x, axes),
+            ("quantile", Interpolation::Linear) => return quantile(x, self.q, axes),
+            ("quantile", method) => return method.quantile(x, self.q, axes),
+            _ => {}
+        }
         macro_rules! table {
             ($($name:ident)*; $($typed:ident)*; $($corrected:ident)*) => {
                 match (self.function.as_str(), self.asked, self.correction) {
@@ -213,6 +240,7 @@ impl std::fmt::Display for Case {
             [] => {
                 write!(f, " axes {axes:?} keepdims {keepdims} dtype {asked:?} correction {correction:?}")?;
                 write!(f, " order {} initial {} n {}", self.order, self.initial, self.n)?;
+                write!(f, " descending {} q {} {:?}", self.descending, self.q, self.method)?;
                 write!(f, " subscripts {:?} pairs {}", self.subscripts, self.pairs)
             }
             arguments => write!(f, " {arguments:?}"),

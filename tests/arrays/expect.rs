@@ -48,9 +48,9 @@ pub const DIFFERENCES: &[Difference] = &[
         reason: "sums of small integers and of bool have the default integer's width, which is JAX's 32 bits; NumPy's is 64",
     },
     Difference {
-        functions: &["mean", "var", "std", "norm", "vector_norm", "trapezoid"],
+        functions: &["mean", "var", "std", "norm", "vector_norm", "trapezoid", "median", "quantile"],
         what: What::DTypes(|numpy, own| (numpy, own) == (DType::F64, DType::F32)),
-        reason: "means, variances, norms and integrals of integers of at most 32 bits and of bool are f32, as in JAX; NumPy's are f64",
+        reason: "means, variances, norms, integrals and quantiles of integers of at most 32 bits and of bool are f32, as in JAX; NumPy's are f64",
     },
     Difference {
         functions: &["logsumexp"],
@@ -68,7 +68,7 @@ pub const DIFFERENCES: &[Difference] = &[
         reason: "bf16 stays bf16 beside a bare float, as in JAX; NumPy makes f32 of it",
     },
     Difference {
-        functions: &["argmax", "argmin", "count_nonzero"],
+        functions: &["argmax", "argmin", "count_nonzero", "argsort"],
         what: What::DTypes(|numpy, own| (numpy, own) == (DType::I64, DType::I32)),
         reason: "indices and counts have the default integer dtype, which is JAX's i32; NumPy's is i64",
     },

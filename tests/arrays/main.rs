@@ -1,4 +1,4 @@
-//! What moves, joins, reduces, scans and contracts elements, against NumPy: every file of `tests/goldens/arrays`, element by element. Each case runs as
+//! What moves, joins, reduces, scans, sorts and contracts elements, against NumPy: every file of `tests/goldens/arrays`, element by element. Each case runs as
 //! operations on arrays and inside a traced function, on arrays in row-major order and on strided parts of larger ones, under NumPy's
 //! promotion and the default one. Movement and integers are exact, inexact reductions and scans within the bounds that
 //! `ndjit::reductions`, `ndjit::scans` and `ndjit::contractions` state.

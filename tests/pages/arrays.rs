@@ -233,6 +233,23 @@ fn neighbours() -> Result<()> {
     Ok(())
 }
 
+fn sorts() -> Result<()> {
+    use ndjit::{Array, argsort, descending, isin, median, nonzero, quantile, sort, topk, unique_counts};
+
+    let x = Array::from_rows(&[[3, 1, 2], [9, 7, 7]]);
+    println!("{}\n{}", sort(&x, 1), sort(&x, descending(0)));
+    println!("{}", argsort(&x, 1));
+    let (values, indices) = topk(&x, 2, 1);
+    println!("{values}\n{indices}");
+    println!("{} {} {}", median(&x, ..), quantile(&x, 0.25, 1), isin(&x, Array::from([7, 9])).any(0));
+    // How many there are depends on values: of arrays, not inside a traced function.
+    let (values, counts) = unique_counts(&x);
+    println!("{values} {counts}");
+    let at = nonzero(x.gt(3));
+    println!("{} {}", at[0], at[1]);
+    Ok(())
+}
+
 fn one_kernel() -> Result<()> {
     use ndjit::{DType, arange, assert_kernels, concat, exp, jit, keepdims, sliding_window, sqrt};
 
@@ -297,6 +314,6 @@ fn rows() -> Result<()> {
 
 examples! {
     making asking creating traced_creation broadcasting slices axes more_views copies joins padding reductions contractions any_threads
-    scans neighbours one_kernel complete rows
+    scans neighbours sorts one_kernel complete rows
     #[cfg(all(feature = "ndarray", feature = "npy"))] exchange
 }

@@ -190,4 +190,17 @@ rows! { x y z v w;
         "np.trapezoid(v, dx=0.5)" => trapezoid(&v, 0.5, 0), "", "[] 3.500000";
         "np.trapezoid(v, w)" => positions(&w).trapezoid(&v, 0), "", "[] 14";
     }
+    "Sorts and sets" {
+        "np.sort(x, axis=1)" => sort(&x, 1), "`torch.sort` also gives the indices", "[2, 3] 1 2 3 4 5 6";
+        "np.sort(v)[::-1]" => sort(&v, descending(0)), "`descending=True`", "[4] 4 3 2 1";
+        "np.argsort(v, stable=True)" => argsort(&v, 0), "", "[4] 1 3 2 0";
+        "np.median(x, axis=1)" => median(&x, 1), "PyTorch: the lower of the middle two", "[2] 2 5";
+        "np.quantile(v, 0.25)`, `np.percentile(v, 25)" => quantile(&v, 0.25, ..), "", "[] 1.750000";
+        "np.quantile(v, 0.25, method='lower')" => Interpolation::Lower.quantile(&v, 0.25, ..), "PyTorch: `interpolation=`", "[] 1";
+        "np.isin(v, w)" => isin(&v, &w), "", "[4] 1 1 0 1";
+        "np.nonzero(x > 3)[1]" => nonzero(x.gt(3))[1], "JAX: with `size=` inside `jit`", "[3] 0 1 2";
+        "np.unique(y)`, `np.unique_values" => unique_values(&y), "JAX: with `size=` inside `jit`", "[5] 0 1 2 7 9";
+        "np.unique_counts(y).counts" => unique_counts(&y).1, "`return_counts=True`", "[5] 1 1 2 1 1";
+        "np.unique_inverse(y).inverse_indices" => unique_inverse(&y).1, "`return_inverse=True`", "[2, 3] 0 3 1 2 2 4";
+    }
 }

@@ -4,11 +4,12 @@ use super::arguments::Arguments;
 use super::error::Problem;
 use super::names::Other;
 use super::node::Number;
+use super::reducing::axes;
 use super::sequences;
 use super::value::{Argument, Value};
 use ndjit::{
-    Expr, Pad, Shape, concat, diagonal, diff, dtype, full_like, ones_like, pad, positions, roll, sliding_window, stack,
-    tile, trapezoid, tril, triu, zeros_like,
+    Expr, Pad, Scalar, Shape, concat, diagonal, diff, dtype, full_like, median, ones_like, pad, positions, quantile,
+    roll, sliding_window, stack, tile, trapezoid, tril, triu, zeros_like,
 };
 
 /// The result of a call.
@@ -39,6 +40,8 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, most_bytes: usize) -> Re
         }
         Other::Flip => x()?.flip(given.ints("axis")?.map_or_else(|| x().map(|x| along(x, |_| true)), Ok)?),
         Other::MatrixTranspose => x()?.matrix_transpose(),
+        Other::Median => median(x()?, axes(given)?),
+        Other::Quantile => quantile(x()?, fraction(given)?, axes(given)?),
         Other::Moveaxis => x()?.moveaxis(given.some_ints("source")?, given.some_ints("destination")?),
         Other::PermuteDims => match given.ints("axes")? {
             Some(axes) => x()?.permute_dims(axes),
@@ -78,6 +81,17 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, most_bytes: usize) -> Re
         Other::Logspace => sequences::spaced(given, most_bytes, true)?,
         Other::Eye => sequences::eye(given, most_bytes)?,
     })
+}
+
+/// The number that says which quantile.
+fn fraction(given: &Arguments<'_>) -> Result<Scalar, Problem> {
+    match given.get("q") {
+        Some(Argument { value: Value::Number(number), column }) => number.scalar(*column),
+        Some(other) => Err(given
+            .problem_of("q", format_args!("`q`: takes a number, given {}", other.value.kind()))
+            .help("as in `quantile(x, 0.9)`")),
+        None => Err(given.problem("`q` is missing").help("as in `quantile(x, 0.9)`")),
+    }
 }
 
 /// The axes of an array whose extents are such.

@@ -45,11 +45,13 @@ others! {
     Linspace linspace(start stop num dtype endpoint) 2;
     Logspace logspace(start stop num dtype endpoint) 2;
     MatrixTranspose matrix_transpose(x) 1;
+    Median median(x axis keepdims) 1;
     Moveaxis moveaxis(x source destination) 3;
     Ones ones(shape dtype) 1;
     OnesLike ones_like(x dtype) 1;
     Pad pad(x pad_width mode constant_values) 2;
     PermuteDims permute_dims(x axes) 1;
+    Quantile quantile(x q axis keepdims) 2;
     Repeat repeat(x repeats axis) 2;
     Reshape reshape(x shape) 2;
     Roll roll(x shift axis) 2;
@@ -179,7 +181,10 @@ impl Function {
             Function::Reduction(reduction) if reduction.scans() => {
                 let mut parameters = vec!["x", "axis"];
                 if reduction.takes_dtype() {
-                    parameters.extend(["dtype", "include_initial"]);
+                    parameters.push("dtype");
+                }
+                if reduction.takes_dtype() && !reduction.sorts() {
+                    parameters.push("include_initial");
                 }
                 (parameters, 1)
             }

@@ -6,7 +6,7 @@ use super::value::{Argument, Value};
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::Operand;
 use ndjit::reductions::IntoAxes;
-use ndjit::{Expr, Reduction, keepdims};
+use ndjit::{Axes, Expr, Reduction, keepdims};
 
 /// The result of a reduction or a scan.
 pub(super) fn call(reduction: Reduction, given: &Arguments<'_>) -> Result<Expr, Problem> {
@@ -25,14 +25,18 @@ pub(super) fn call(reduction: Reduction, given: &Arguments<'_>) -> Result<Expr, 
         let axis = match given.int("axis")? {
             Some(axis) => axis,
             None if x.shape().rank() == 1 => 0,
-            None => return Err(given.problem("`axis` is missing").help("a scan goes along one axis: `axis=0`")),
+            None => return Err(given.problem("`axis` is missing").help("it goes along one axis: `axis=0`")),
         };
         return Ok(dynamic::scan(reduction, x.operand(), axis, asked));
     }
+    Ok(dynamic::reduce(reduction, x.operand(), axes(given)?, asked))
+}
+
+/// The axes that are given, or all, and whether they stay.
+pub(super) fn axes(given: &Arguments<'_>) -> Result<Axes, Problem> {
     let axes = match given.ints("axis")? {
         Some(axes) => axes.axes(),
         None => (..).axes(),
     };
-    let axes = if given.truth("keepdims")?.unwrap_or(false) { keepdims(axes) } else { axes };
-    Ok(dynamic::reduce(reduction, x.operand(), axes, asked))
+    Ok(if given.truth("keepdims")?.unwrap_or(false) { keepdims(axes) } else { axes })
 }

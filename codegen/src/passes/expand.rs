@@ -6,12 +6,13 @@
 
 use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
 use ndjit_ir::kernel::{OpBody, Stmt, StmtKind};
-use ndjit_ir::loops::{LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{LoopBody, LoopNest, NestReduce, Stride};
 use ndjit_ir::op::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
 use ndjit_ir::{Error, ErrorCode, Origin, PrimType, Result};
 use smallvec::SmallVec;
 
-/// Expands the ops of `nest` into primitives. A nest that is expanded already comes back unchanged.
+/// Expands the ops of `nest` into primitives. A nest that is expanded already comes back unchanged, and so does one that sorts: its
+/// elements are computed by a [part](super::split) of it.
 ///
 /// # Errors
 /// `Verify` if the nest's accesses and literals are not those of its body.
@@ -20,6 +21,7 @@ pub fn expand(nest: &LoopNest) -> Result<LoopNest> {
         // What a scatter puts is expanded, by itself.
         _ if nest.scatter.is_some() || nest.control.is_some() => return Ok(nest.clone()),
         LoopBody::Prims { .. } => return Ok(nest.clone()),
+        LoopBody::Ops(_) if nest.reduce.as_ref().is_some_and(NestReduce::sorts) => return Ok(nest.clone()),
         LoopBody::Ops(ops) => ops,
     };
     check(nest, ops)?;

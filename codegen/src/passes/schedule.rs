@@ -3,7 +3,7 @@
 //! Axes of extent 1 are dropped and neighbouring axes that every operand walks in one step are joined, so that a
 //! contiguous array of any rank is one loop. What remains of shapes in the nest is its rank and how each operand moves
 //! along the innermost loop. Axes that are reduced become the innermost loops, in their order; only they are joined with each
-//! other. An axis that is scanned becomes the innermost loop.
+//! other. An axis that is scanned or sorted becomes the innermost loop.
 
 use super::access::{Accesses, contiguous, layout_of};
 use crate::lower::{Scheduled, TileLoop};
@@ -34,6 +34,7 @@ pub fn schedule(
     let space = &kernel.shape;
     let axes = kernel.reduce.as_ref().map_or(Axes::NONE, |reduce| reduce.axes);
     let scans = kernel.reduce.as_ref().is_some_and(KernelReduce::scans);
+    let sorts = kernel.reduce.as_ref().is_some_and(KernelReduce::sorts);
     let mut inputs: Vec<Layout> = Vec::with_capacity(kernel.inputs.len());
     let mut roles = Vec::with_capacity(kernel.inputs.len());
     let mut read = Vec::with_capacity(kernel.inputs.len());
@@ -111,6 +112,7 @@ pub fn schedule(
         loops: reduced.len(),
         outputs: reduce.outputs.clone(),
         along: match scans {
+            true if sorts => Along::Reduced,
             true => along_scan(&geometry, kept.len(), &output_dtypes),
             false => along(&geometry, kept.len(), &kernel.body.inputs),
         },

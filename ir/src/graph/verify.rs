@@ -30,7 +30,7 @@
 //! - a literal has a dtype that its slot's value fits (for an argument: that any value of its kind fits but for its range);
 //! - the operands of an op have the dtypes it computes in, so every conversion is a cast; the op takes that dtype; the result
 //!   has the dtype the op gives;
-//! - a reduction is elementary, it and a scan keeps the dtype of its operand, accumulates values of it, and no dtype is asked for;
+//! - a reduction is elementary, it and a scan keeps the dtype of its operand, or gives positions that fit, accumulates values of it, and no dtype is asked for;
 //! - an op or a reduction has the default policy, a cast no reason, and there are no calls: policies are resolved and calls inlined before.
 //!
 //! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
@@ -41,7 +41,7 @@ use crate::error::Result;
 use crate::op::Operands;
 use crate::problems::Problems;
 use crate::promotion::Policy;
-use crate::reduction::{MAX_RANK, Reduce, Scan};
+use crate::reduction::{MAX_RANK, Reduce, Reduction, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -334,10 +334,14 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
                     "policy and dtype of the {} are not resolved",
                     if reduction.scans() { "scan" } else { "reduction" }
                 ))
-            } else if graph.ty(operand) != result {
+            } else if !reduction.stores(graph.ty(operand), result) {
                 Err(format!("operand {operand} is {}, the result {result}", graph.ty(operand)))
-            } else if !reduction.accumulates(result) {
+            } else if !reduction.accumulates(graph.ty(operand)) {
                 Err(format!("{reduction} does not accumulate {result}"))
+            } else if let NodeKind::Scan(Scan { axis, .. }) = node.kind
+                && !holds_positions(reduction, result, graph.shape(operand).extents()[axis as usize])
+            {
+                Err(format!("{result} does not hold the positions along axis {axis}"))
             } else {
                 Ok(())
             }
@@ -371,6 +375,11 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
         NodeKind::Cast(reason) if reason != CastReason::Explicit => Err("the reason of a cast is kept".to_owned()),
         NodeKind::Param(..) | NodeKind::Cast(_) => Ok(()),
     }
+}
+
+/// Whether the positions that a scan gives along an axis of this extent, if it gives positions, are numbers of the dtype.
+fn holds_positions(scan: Reduction, dtype: DType, extent: usize) -> bool {
+    scan != Reduction::ArgSort || dtype.int_range().is_some_and(|(_, most)| extent as i128 <= most + 1)
 }
 
 /// Whether the graphs of control flow fit a node of it.

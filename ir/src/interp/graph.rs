@@ -59,7 +59,7 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
                 movement::concat(&operands, axis as usize, graph.shape(value))?
             }
             NodeKind::Reduce(node) => reduce(&mut functions, node, &live[&operands[0]])?,
-            NodeKind::Scan(node) => scanned(&mut functions, node, &live[&operands[0]])?,
+            NodeKind::Scan(node) => scanned(&mut functions, node, &live[&operands[0]], dtype)?,
             NodeKind::Op(op, _) => apply(Function::Op(op, graph.compute_dtype(id, op)))?,
             NodeKind::Cast(_) => apply(Function::Cast(graph.ty(operands[0]), dtype))?,
             NodeKind::Call(_) => return Err(Error::new(ErrorCode::Verify, "interpreter: a call that was not inlined")),

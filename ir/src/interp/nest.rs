@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::kernel::{KernelScatter, OpBody, StmtKind};
 use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role};
 use crate::op::{self, cast_body, load_body, store_body};
-use crate::reduction::{fold, scan};
+use crate::reduction::{Reduction, fold, scan, sorted};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -23,7 +23,7 @@ pub trait Memory {
 }
 
 /// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs; or reduces what the
-/// body gives over the loops that are reduced, or scans it, and stores that. `literals` are the
+/// body gives over the loops that are reduced, or scans or sorts it, and stores that. `literals` are the
 /// bits of the registers of each literal in order (see [`Literal::to_repr`](crate::Literal::to_repr)). Instructions hoisted
 /// out of the innermost loop are evaluated inside it: on a well-formed nest that makes no difference.
 ///
@@ -52,14 +52,19 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
     loop {
         if let Some(reduce) = nest.reduce.as_ref().filter(|reduce| reduce.scans()) {
             let mut results = Vec::with_capacity(geometry.extents[kept]);
-            let element = |_: usize| {
+            let mut element = |_: usize| {
                 let words = body.at(nest, geometry, literals, &index, memory);
                 advance(&mut index[kept..], &geometry.extents[kept..]);
                 words
             };
-            let mut functions = Functions::default();
-            let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, &mut functions, &a, &b);
-            scan(geometry.extents[kept], element, meet, |_, words| results.push(words));
+            if reduce.sorts() {
+                let elements: Vec<Vec<u64>> = (0..geometry.extents[kept]).map(element).collect();
+                results = sorted_results(nest, reduce, &elements);
+            } else {
+                let mut functions = Functions::default();
+                let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, &mut functions, &a, &b);
+                scan(geometry.extents[kept], &mut element, meet, |_, words| results.push(words));
+            }
             for words in results {
                 store(nest, geometry, &index, words, memory);
                 advance(&mut index[kept..], &geometry.extents[kept..]);
@@ -158,6 +163,28 @@ fn combined(nest: &LoopNest, reduce: &NestReduce, functions: &mut Functions, a: 
         met.extend(body.eval(&[&a[words.clone()], &b[words]].concat()));
     }
     met
+}
+
+/// The storage words of all outputs at each index of what is sorted, from those of the elements.
+fn sorted_results(nest: &LoopNest, reduce: &NestReduce, elements: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    let mut results = vec![Vec::new(); elements.len()];
+    // The verifier knows sorts of bodies of ops alone.
+    let LoopBody::Ops(body) = &nest.body else { return results };
+    let mut start = 0;
+    for (&reduction, &scalar) in reduce.outputs.iter().zip(&body.outputs) {
+        let dtype = body.dtype(scalar);
+        let words = start..start + dtype.storage().len();
+        start = words.end;
+        let registers: Vec<Vec<u64>> =
+            elements.iter().map(|element| load_body(dtype).eval(&element[words.clone()])).collect();
+        for (result, from) in results.iter_mut().zip(sorted(dtype, &registers)) {
+            match reduction {
+                Reduction::ArgSort => result.push(from as u64),
+                _ => result.extend(&elements[from][words.clone()]),
+            }
+        }
+    }
+    results
 }
 
 /// The storage words of all outputs at an index of the loops that are kept, reduced over the others.

@@ -1,15 +1,16 @@
-//! Evaluating reductions, scans and positions on tensors.
+//! Evaluating reductions, scans, sorts and positions on tensors.
 
 use super::elementwise::{Function, Functions, advance};
 use super::tensor::{Tensor, Words};
+use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::op::store_body;
-use crate::reduction::{Axes, Reduce, Reduction, Scan, fold, scan};
+use crate::reduction::{Axes, Reduce, Reduction, Scan, fold, scan, sorted};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
 /// The storage words of an elementary reduction of no elements.
-pub(super) fn of_nothing(reduction: Reduction, dtype: crate::dtype::DType) -> Result<Words> {
+pub(super) fn of_nothing(reduction: Reduction, dtype: DType) -> Result<Words> {
     let Some(literal) = reduction.of_nothing() else {
         return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} of no elements")));
     };
@@ -39,10 +40,13 @@ pub(super) fn reduce(functions: &mut Functions, reduce: Reduce, operand: &Tensor
     Ok(result)
 }
 
-/// Scans a tensor along an axis, in the order of [`scan`].
-pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor) -> Result<Tensor> {
+/// Scans a tensor along an axis, in the order of [`scan`], or sorts it; `result` is the dtype of what that gives.
+pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor, result: DType) -> Result<Tensor> {
     let Scan { reduction, axis, .. } = node;
     let dtype = operand.dtype;
+    if reduction.sorts() {
+        return sort(reduction, axis as usize, operand, result);
+    }
     let Some(op) = reduction.combine() else {
         return Err(Error::new(ErrorCode::Verify, format!("interpreter: {reduction} is no scan")));
     };
@@ -58,11 +62,29 @@ pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor) -
     Ok(result)
 }
 
+/// Sorts a tensor along an axis, in the order of [`sorted`]: its elements, or their positions.
+fn sort(reduction: Reduction, axis: usize, operand: &Tensor, dtype: DType) -> Result<Tensor> {
+    let walk = |along: bool| Walk::new(&operand.shape, |other| (other == axis) == along);
+    let along: Vec<usize> = walk(true).collect();
+    let mut result = Tensor::zeros(dtype, operand.shape.clone())?;
+    for start in walk(false) {
+        let elements: Vec<Words> = along.iter().map(|i| operand.repr(start + i)).collect();
+        for (i, from) in sorted(operand.dtype, &elements).into_iter().enumerate() {
+            let words = match reduction {
+                Reduction::ArgSort => Words::from_slice(&[from as u64]),
+                _ => operand.get(start + along[from]),
+            };
+            result.set(start + along[i], &words);
+        }
+    }
+    Ok(result)
+}
+
 /// At each index the position along the axes.
 pub(super) fn iota(axes: Axes, shape: &Shape) -> Result<Tensor> {
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, shape.rank());
     let steps = axes.steps(shape);
-    let mut result = Tensor::zeros(crate::dtype::DType::I64, shape.clone())?;
+    let mut result = Tensor::zeros(DType::I64, shape.clone())?;
     for position in 0..result.len() {
         let at: usize = index.iter().zip(&steps).map(|(i, step)| i * step).sum();
         result.set(position, &[at as u64]);

@@ -177,10 +177,10 @@ pub struct Part {
     pub start: usize,
 }
 
-/// A reduction of all outputs of a kernel, or a scan of them.
+/// A reduction of all outputs of a kernel, or a scan of them, or a sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelReduce {
-    /// Axes of the iteration space, of a scan one. The results of a reduction may have them with extent 1, or be without them.
+    /// Axes of the iteration space, of a scan or a sort one. The results of a reduction may have them with extent 1, or be without them.
     pub axes: Axes,
     /// The elementary reduction of each output, or the scan.
     pub outputs: SmallVec<[Reduction; 1]>,
@@ -215,9 +215,23 @@ pub struct KernelScatter {
 }
 
 impl KernelReduce {
-    /// Whether it is a scan.
+    /// Whether it is a scan, or sorts.
     pub fn scans(&self) -> bool {
         self.outputs.iter().any(|reduction| reduction.scans())
+    }
+
+    /// Whether it sorts.
+    pub fn sorts(&self) -> bool {
+        self.outputs.iter().any(|reduction| reduction.sorts())
+    }
+
+    /// What the kernel does, as its text says it.
+    pub(crate) fn verb(&self) -> &'static str {
+        match (self.sorts(), self.scans()) {
+            (true, _) => "sorts",
+            (false, true) => "scans",
+            (false, false) => "reduces",
+        }
     }
 }
 

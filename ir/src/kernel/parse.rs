@@ -60,8 +60,8 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         return Err(header.expected(HEADER));
     }
     let shape_of_all = shape(&mut header)?;
-    let reduces = header.eat("reduces");
-    let reduce = reduces || header.eat("scans");
+    let verb = ["reduces", "scans", "sorts"].into_iter().find(|verb| header.eat(verb));
+    let reduce = verb.is_some();
     let axes = if reduce { Some(axes(&mut header)?) } else { None };
     header.expect("{")?;
     header.end()?;
@@ -99,9 +99,8 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         line.end()?;
     }
     let reduce = axes.map(|axes| KernelReduce { axes, outputs: stored.reductions });
-    if let Some(reduce) = reduce.as_ref().filter(|reduce| reduce.scans() == reduces) {
-        let does = if reduce.scans() { "scans" } else { "reduces" };
-        return Err(header.error(format_args!("the kernel {does}, by its outputs")));
+    if let Some(reduce) = reduce.as_ref().filter(|reduce| Some(reduce.verb()) != verb) {
+        return Err(header.error(format_args!("the kernel {}, by its outputs", reduce.verb())));
     }
     let (outputs, part, scatter) = (stored.values, stored.part, stored.scatter);
     let statements = Statements::default();
@@ -185,7 +184,7 @@ pub(crate) fn read_scatter(line: &mut Line<'_>, body: &OpBody) -> Result<(Kernel
     Ok((KernelScatter { scatter, into }, [updates, index]))
 }
 
-/// An elementary reduction, or a scan.
+/// An elementary reduction, a scan, or what sorts.
 pub(crate) fn read_reduction(line: &mut Line<'_>) -> Result<Reduction> {
     line.word("a reduction or a scan, as in `sum`", |word| word.parse().ok())
 }

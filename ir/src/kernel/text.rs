@@ -13,7 +13,8 @@
 //!
 //! One that gathers has three lines for that: `in0 = rows of %0 : f32[8, 3]`, then `last row of` and `row step of` the same value, both `i64`;
 //! and `t1 = gather in0, t0 : f32`. One that makes a part of a value says which: `out0 = t2 -> %4 from 3 along axis 0`. One that reduces begins `kernel [8, 3] reduces axes [1] {`,
-//! and says how: `out0 = sum t2 -> %4`; one that scatters `out0 = scatter add t2 at t1 into in1 -> %4`; one that scans begins `kernel [8, 3] scans axes [1] {`.
+//! and says how: `out0 = sum t2 -> %4`; one that scatters `out0 = scatter add t2 at t1 into in1 -> %4`; one that scans begins `kernel [8, 3] scans axes [1] {`,
+//! one that sorts `kernel [8, 3] sorts axes [1] {`.
 
 use super::{FusedKernel, KernelScatter, OpBody, Part, Reads, StmtKind};
 use crate::dtype::DType;
@@ -23,7 +24,7 @@ impl Display for FusedKernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "kernel {}", self.shape)?;
         if let Some(reduce) = &self.reduce {
-            write!(f, " {} axes {}", if reduce.scans() { "scans" } else { "reduces" }, reduce.axes)?;
+            write!(f, " {} axes {}", reduce.verb(), reduce.axes)?;
         }
         f.write_str(" {\n")?;
         for (n, input) in self.inputs.iter().enumerate() {

@@ -5,7 +5,7 @@
 //! - statements use earlier ones; loads and literals exist and have the dtype the body declares; an op takes its operands,
 //!   accepts the dtype it computes in and gives the statement's dtype;
 //! - a kernel that reduces does so along axes it has, with an elementary reduction for each output that accumulates its dtype; one
-//!   that scans along one axis, with a scan for each output;
+//!   that scans or sorts along one axis, with a scan for each output, or a sort for each;
 //! - no value is stored twice.
 //!
 //! Of all kernels of a graph together ([`verify_kernels`]) that
@@ -88,9 +88,13 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
         }
         for (i, (&value, &scalar)) in kernel.outputs.iter().zip(&kernel.body.outputs).enumerate() {
             let dtype = kernel.body.dtype(scalar);
+            let gives = |result| match kernel.reduce.as_ref().and_then(|reduce| reduce.outputs.get(i)) {
+                Some(reduction) => reduction.stores(dtype, result),
+                None => dtype == result,
+            };
             let checked = if !known(value) {
                 Err("does not exist".to_owned())
-            } else if graph.ty(value) != dtype || !stores(kernel, graph, value) {
+            } else if !gives(graph.ty(value)) || !stores(kernel, graph, value) {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
             } else {
                 let part = match kernel.part {
@@ -184,6 +188,9 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
             && (reduce.axes.iter().count() != 1 || !reduce.outputs.iter().all(|reduction| reduction.scans()))
         {
             problems.note("a kernel that scans does so along one axis, and does nothing else".to_owned());
+        }
+        if reduce.sorts() && !reduce.outputs.iter().all(|reduction| reduction.sorts()) {
+            problems.note("a kernel that sorts does nothing else".to_owned());
         }
         if reduce.outputs.len() != body.outputs.len() {
             problems.note(format!("{} reductions of {} outputs", reduce.outputs.len(), body.outputs.len()));

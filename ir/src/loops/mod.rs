@@ -79,27 +79,33 @@ impl Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Along {
     /// The innermost loop that is reduced: elements of one row. Of a scan it is the one that is scanned, and there are no vectors:
-    /// each element waits for the one before.
+    /// each element waits for the one before. What sorts goes along it.
     Reduced,
     /// The innermost loop that is kept: elements of many columns.
     Kept,
 }
 
-/// What a nest does with its body's values where it does not store them: it reduces or scans them.
+/// What a nest does with its body's values where it does not store them: it reduces, scans or sorts them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NestReduce {
     /// The number of loops that are reduced, the innermost ones, at least 1; of a scan 1. The others are kept.
     pub loops: usize,
-    /// The elementary reduction of each output, in the dtype of that output, or the scan.
+    /// The elementary reduction of each output, in the dtype of that output, or the scan; or what sorts, whose output may hold
+    /// positions.
     pub outputs: SmallVec<[Reduction; 1]>,
     /// The loop that vectors lie along.
     pub along: Along,
 }
 
 impl NestReduce {
-    /// Whether it is a scan.
+    /// Whether it is a scan, or sorts.
     pub fn scans(&self) -> bool {
         self.outputs.iter().any(|reduction| reduction.scans())
+    }
+
+    /// Whether it sorts.
+    pub fn sorts(&self) -> bool {
+        self.outputs.iter().any(|reduction| reduction.sorts())
     }
 }
 
@@ -134,7 +140,8 @@ pub struct LoopNest {
     /// What happens at each index.
     pub body: LoopBody,
     /// Where the values of the innermost loops are reduced to one, in the order of [`fold`](crate::reduction::fold), or those of
-    /// the innermost loop are scanned, in the order of [`scan`](crate::reduction::scan): how.
+    /// the innermost loop are scanned, in the order of [`scan`](crate::reduction::scan), or sorted, in that of
+    /// [`sorted`](crate::reduction::sorted): how.
     pub reduce: Option<NestReduce>,
     /// Where the first of two values that a body of ops gives is put into rows of the one output, at the position that the second one is: how.
     /// The output begins as the rows of the input that it names, which has the same layout, and may share its memory.

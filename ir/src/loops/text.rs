@@ -28,6 +28,7 @@
 //! ```
 //!
 //! One that scans has no vectors along the loop that it scans. It says `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`.
+//! One that sorts says `for i0 sort i1`; its inside is ops, and the outputs of `argsort` are `i32` or `i64` whatever is sorted.
 //!
 //! An input `i64 index` has no memory: its elements are positions. One `f32 rows` is gathered from: what comes in is where its first row lies,
 //! and the two inputs after it are its last row and the bytes from row to row. `r5 = gather in0, r0, r4, r1, r2 : f32` reads a word of it.
@@ -183,6 +184,7 @@ impl LoopNest {
     pub(super) fn stores(&self) -> &'static str {
         match &self.reduce {
             None => "store",
+            Some(reduce) if reduce.sorts() => "sort",
             Some(reduce) if reduce.scans() => "scan",
             Some(_) => "reduce",
         }

@@ -3,7 +3,8 @@
 //! - there is at least one loop, and at least one output;
 //! - outputs move along the innermost loop, and are no indices;
 //! - a nest that reduces does so along some of its loops, has an elementary reduction for each output that accumulates its dtype,
-//!   and vectors along a kept loop only if it has one; one that scans has a scan for each output, along one loop;
+//!   and vectors along a kept loop only if it has one; one that scans has a scan for each output, along one loop; so has one that
+//!   sorts, with vectors along that loop and a body of ops;
 //! - indices are `i64`; what is gathered from is followed by two of them, and no address is an output or contiguous;
 //! - a body of ops is sound by itself, its inputs, literals and outputs have the nest's number and dtypes;
 //! - a body of primitives is sound by itself, takes the storage words of each input and the registers of each literal, in
@@ -73,6 +74,15 @@ impl LoopNest {
                 let inputs: Vec<DType> = self.inputs.iter().map(|access| access.dtype).collect();
                 let outputs: Vec<Option<DType>> = self.outputs.iter().map(|access| Some(access.dtype)).collect();
                 let mut stored: Vec<Option<DType>> = (0..body.outputs.len()).map(|n| output_dtype(body, n)).collect();
+                if let Some(reduce) = &self.reduce {
+                    let pairs = stored.iter_mut().zip(&self.outputs).zip(&reduce.outputs);
+                    for ((stored, access), reduction) in pairs.filter(|(_, reduction)| reduction.sorts()) {
+                        // What is sorted has a dtype of its own.
+                        if stored.is_some_and(|element| reduction.stores(element, access.dtype)) {
+                            *stored = Some(access.dtype);
+                        }
+                    }
+                }
                 if self.scatter.is_some() && stored.pop() != Some(Some(DType::I64)) {
                     problems.note("a scatter's positions are no i64".to_owned());
                 }
@@ -92,6 +102,14 @@ impl LoopNest {
         }
         if reduce.scans() && (reduce.loops != 1 || !reduce.outputs.iter().all(|reduction| reduction.scans())) {
             problems.note("a nest that scans does so along one loop, and does nothing else".to_owned());
+        }
+        if reduce.sorts() {
+            if reduce.along != Along::Reduced || !reduce.outputs.iter().all(|reduction| reduction.sorts()) {
+                problems.note("a nest that sorts has vectors along what it sorts, and does nothing else".to_owned());
+            }
+            if let LoopBody::Prims { .. } = self.body {
+                problems.note("a nest that sorts has a body of ops: its elements' dtypes are known".to_owned());
+            }
         }
         if reduce.along == Along::Kept && self.kept() == 0 {
             problems.note("vectors lie along a loop that is kept, and none is".to_owned());

@@ -1,15 +1,18 @@
 //! Reductions: what makes one value of all elements along some axes; and scans: what makes one of all elements up to each, along
-//! one axis. The facts stand in [the table](crate::reduction_table); [`Axes`] says along which axes, [`fold`] and [`scan`] in which
-//! order: one that depends on the logical shape alone, so that neither threads nor vectors nor fusion change a bit.
+//! one axis; and what sorts along one axis. The facts stand in [the table](crate::reduction_table); [`Axes`] says along which axes,
+//! [`fold`] and [`scan`] in which order: one that depends on the logical shape alone, so that neither threads nor vectors nor fusion
+//! change a bit. [`sorted`] says which elements come first.
 //!
 //! Some reductions [combine](Reduction::combine) elements by an op; the others are made of those when types are committed.
 //! How dtypes follow is a policy's to say ([`Policy::resolve_reduction`](crate::Policy::resolve_reduction)).
 
 mod order;
+mod sorting;
 mod table;
 
 pub use crate::axes::{Axes, MAX_RANK};
 pub use order::{BLOCK, LANES, fold, scan};
+pub use sorting::{compare, sorted};
 
 use crate::dtype::DType;
 use crate::literal::Literal;
@@ -52,34 +55,41 @@ pub struct ReductionRow {
     pub operands: &'static [&'static str],
     /// How the result's type follows.
     pub rule: Rule,
-    /// Whether it is a scan.
+    /// Whether the result has the operand's shape: whether it is a scan, or sorts.
     pub scans: bool,
+    /// Whether it sorts.
+    pub sorts: bool,
     /// What it does, for people.
     pub doc: &'static str,
 }
 
 macro_rules! derive_reductions {
     (reductions { $($reduction:ident $reduces:ident($($of:ident)*) $by:ident $about:literal;)* }
-     scans { $($scan:ident $scans:ident($($over:ident)*) $rule:ident $doc:literal;)* }) => {
-        /// A reduction or a scan; facts about each are in its table [row](Reduction::row).
+     scans { $($scan:ident $scans:ident($($over:ident)*) $rule:ident $doc:literal;)* }
+     sorts { $($sort:ident $sorts:ident($($sorted:ident)*) $as:ident $says:literal;)* }) => {
+        /// A reduction, a scan, or what sorts; facts about each are in its table [row](Reduction::row).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum Reduction { $(#[doc = $about] $reduction,)* $(#[doc = $doc] $scan,)* }
+        pub enum Reduction { $(#[doc = $about] $reduction,)* $(#[doc = $doc] $scan,)* $(#[doc = $says] $sort,)* }
 
         const ROWS: &[ReductionRow] = &[
             $(ReductionRow {
                 reduction: Reduction::$reduction, name: stringify!($reduces), operands: &[$(stringify!($of)),*],
-                rule: Rule::$by, scans: false, doc: $about,
+                rule: Rule::$by, scans: false, sorts: false, doc: $about,
             },)*
             $(ReductionRow {
                 reduction: Reduction::$scan, name: stringify!($scans), operands: &[$(stringify!($over)),*],
-                rule: Rule::$rule, scans: true, doc: $doc,
+                rule: Rule::$rule, scans: true, sorts: false, doc: $doc,
+            },)*
+            $(ReductionRow {
+                reduction: Reduction::$sort, name: stringify!($sorts), operands: &[$(stringify!($sorted)),*],
+                rule: Rule::$as, scans: true, sorts: true, doc: $says,
             },)*
         ];
 
         impl Reduction {
-            /// All reductions and scans, in table order.
-            pub const ALL: [Reduction; ROWS.len()] = [$(Reduction::$reduction,)* $(Reduction::$scan,)*];
+            /// All reductions and scans, and what sorts, in table order.
+            pub const ALL: [Reduction; ROWS.len()] = [$(Reduction::$reduction,)* $(Reduction::$scan,)* $(Reduction::$sort,)*];
         }
     };
 }
@@ -97,12 +107,17 @@ impl Reduction {
         self.row().name
     }
 
-    /// Whether it is a scan: whether the result is as long as what is combined.
+    /// Whether the result is as long as the operand: whether it is a scan, or sorts.
     pub const fn scans(self) -> bool {
         self.row().scans
     }
 
-    /// The op that makes one value of two, if the reduction is elementary, as every scan is. It computes in the operand's dtype,
+    /// Whether it sorts, in the order of [`sorted`].
+    pub const fn sorts(self) -> bool {
+        self.row().sorts
+    }
+
+    /// The op that makes one value of two, if the reduction is elementary, as every scan is that does not sort. It computes in the operand's dtype,
     /// which is the result's.
     pub const fn combine(self) -> Option<Op> {
         match self {
@@ -120,15 +135,25 @@ impl Reduction {
             | Reduction::Norm
             | Reduction::ArgMax
             | Reduction::ArgMin
-            | Reduction::CountNonzero => None,
+            | Reduction::CountNonzero
+            | Reduction::Sort
+            | Reduction::ArgSort => None,
         }
     }
 
-    /// Whether an elementary reduction accumulates values of this dtype. Sums and products of halves are accumulated in `f32`
-    /// and rounded once.
+    /// Whether an elementary reduction accumulates values of this dtype, or it sorts them. Sums and products of halves are
+    /// accumulated in `f32` and rounded once.
     pub fn accumulates(self, dtype: DType) -> bool {
         let rounds = matches!(self.row().rule, Rule::Sum | Rule::Product);
-        self.combine().is_some_and(|op| op.row().domain.contains(dtype)) && !(rounds && dtype.is_half())
+        self.sorts() || self.combine().is_some_and(|op| op.row().domain.contains(dtype)) && !(rounds && dtype.is_half())
+    }
+
+    /// Whether an elementary reduction, or what sorts, gives `result` of values of `element`: the same dtype, or that of positions.
+    pub fn stores(self, element: DType, result: DType) -> bool {
+        match self {
+            Reduction::ArgSort => matches!(result, DType::I32 | DType::I64),
+            _ => element == result,
+        }
     }
 
     /// Whether a reduction of no elements is an error.
@@ -158,7 +183,9 @@ impl Reduction {
             | Reduction::Norm
             | Reduction::ArgMax
             | Reduction::ArgMin
-            | Reduction::CountNonzero => None,
+            | Reduction::CountNonzero
+            | Reduction::Sort
+            | Reduction::ArgSort => None,
         }
     }
 
@@ -205,7 +232,7 @@ impl FromStr for Reduction {
     }
 }
 
-/// A scan as a node of a graph.
+/// A scan as a node of a graph, or what sorts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scan {
     /// What is done: a [scan](Reduction::scans).

@@ -1,4 +1,4 @@
-//! The reduction table: one row per reduction and per scan. The enum, names, the parser, the user's functions and methods derive
+//! The reduction table: one row per reduction, per scan and per function that sorts. The enum, names, the parser, the user's functions and methods derive
 //! from it.
 
 /// Calls `$callback!` with all rows. A row is
@@ -7,7 +7,7 @@
 ///
 /// - *types*: how the type of the result follows from the operand's ([`Rule`](crate::reduction::Rule)).
 ///
-/// Rows of scans stand apart: their results are as long as what they combine.
+/// Rows of scans stand apart: their results are as long as what they combine. So do those that sort, which combine nothing.
 #[macro_export]
 macro_rules! reduction_table {
     ($callback:path) => {
@@ -53,6 +53,12 @@ macro_rules! reduction_table {
                     "The largest of the elements up to each along an axis, that element included. NaN from the first NaN on; -0 < +0. Complex numbers are ordered by real, then imaginary part.";
                 CumMin cummin(x) Same
                     "The smallest of the elements up to each along an axis, that element included. NaN from the first NaN on; -0 < +0. Complex numbers are ordered by real, then imaginary part.";
+            }
+            sorts {
+                Sort sort(x) Same
+                    "The elements in ascending order along an axis; equal ones stay in the order they had. `false` before `true`; -0 and +0 are equal; NaN is after all numbers. Complex numbers are ordered by real, then imaginary part, those with a NaN after the others: with a NaN as imaginary part, as real part, as both.";
+                ArgSort argsort(x) Index
+                    "The indices, along an axis, of the elements in ascending order; equal ones stay in the order they had. The order is that of `sort`.";
             }
         }
     };

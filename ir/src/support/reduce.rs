@@ -39,6 +39,8 @@ const fn ops(reduction: Reduction) -> &'static [Op] {
         Reduction::All => &[Op::LogicalAnd],
         Reduction::ArgMax => &[Op::Maximum, Op::Equal],
         Reduction::ArgMin => &[Op::Minimum, Op::Equal],
+        // Elements are compared as the smallest is found.
+        Reduction::Sort | Reduction::ArgSort => &[Op::Minimum],
     }
 }
 

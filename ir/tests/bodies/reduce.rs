@@ -131,5 +131,7 @@ fn sums_and_products_of_halves_are_accumulated_wider() {
     cumulative_prod: bf16 f16
     cummax: 
     cummin: 
+    sort: 
+    argsort: 
     ");
 }

@@ -1,11 +1,11 @@
-//! Where each loop nest of a program runs: on the device, or on the processor where the device lacks a dtype.
+//! Where each loop nest of a program runs: on the device, or on the processor where the device lacks a dtype, or where it sorts.
 
 use super::device::Gpu;
-use crate::devices::Fallback;
+use crate::devices::{Fallback, SORTS};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::wgsl::bodies;
 use ndjit_ir::body::{Body, InstKind};
-use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::loops::{LoopBody, LoopNest, NestReduce};
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
 use std::fmt;
 
@@ -18,6 +18,8 @@ pub enum Placement {
     Emulated(DType),
     /// On the processor, since the device lacks this dtype.
     Cpu(DType),
+    /// On the processor, since it sorts.
+    Sorts,
 }
 
 impl fmt::Display for Placement {
@@ -31,12 +33,16 @@ impl fmt::Display for Placement {
                 write!(f, "on the device, which has no {dtype}: its bits are held as integers")
             }
             Placement::Cpu(dtype) => write!(f, "on the processor: the device has no {dtype}"),
+            Placement::Sorts => f.write_str(SORTS),
         }
     }
 }
 
 /// Where a nest runs.
 pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Result<Placement> {
+    if nest.reduce.as_ref().is_some_and(NestReduce::sorts) {
+        return Ok(Placement::Sorts);
+    }
     let features = gpu.features();
     let body = expand(nest)?;
     let LoopBody::Prims { body, .. } = &body.body else { return Ok(Placement::Device) };

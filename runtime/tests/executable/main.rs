@@ -7,6 +7,7 @@ mod reductions;
 #[path = "../common/running.rs"]
 mod running;
 mod scans;
+mod sorts;
 
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};

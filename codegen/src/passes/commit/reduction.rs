@@ -78,7 +78,12 @@ impl Commit<'_> {
             | Reduction::Min
             | Reduction::Any
             | Reduction::All) => building.fold(elementary, x),
-            scan @ (Reduction::CumulativeSum | Reduction::CumulativeProd | Reduction::CumMax | Reduction::CumMin) => {
+            scan @ (Reduction::CumulativeSum
+            | Reduction::CumulativeProd
+            | Reduction::CumMax
+            | Reduction::CumMin
+            | Reduction::Sort
+            | Reduction::ArgSort) => {
                 return Err(Error::new(ErrorCode::Verify, format!("commit: {scan} is a scan, no reduction")));
             }
         };
@@ -87,7 +92,7 @@ impl Commit<'_> {
 }
 
 impl Commit<'_> {
-    /// The values of the typed graph that a scan of the traced one becomes.
+    /// The values of the typed graph that a scan of the traced one becomes, or what sorts.
     pub(super) fn scan(&mut self, id: NodeId, scan: Scan) -> Result<Value> {
         let Scan { reduction, axis, dtype, policy } = scan;
         let operand = self.graph.operands(id)[0];
@@ -100,7 +105,15 @@ impl Commit<'_> {
         let mut building = Building { commit: self, id, reduction, axes: Axes::one(axis as usize), keepdims: true };
         let x = if reduction.accumulates(types.compute) { x } else { building.cast(x, accumulated(types.compute)) };
         let out = &mut building.commit.out;
-        let result = (out.ty(x), out.shape_id(x));
+        let dtype = match reduction {
+            // Positions are made in the dtype they are wanted in, or in the narrower of two that hold them.
+            Reduction::ArgSort => {
+                let narrow = i32::try_from(out.shape(x).extents()[axis as usize]).is_ok();
+                if narrow && types.result != DType::I64 { DType::I32 } else { DType::I64 }
+            }
+            _ => out.ty(x),
+        };
+        let result = (dtype, out.shape_id(x));
         let scanned = out.add(NodeKind::Scan(Scan::typed(reduction, axis)), &[x], &[result]);
         Ok(building.cast(scanned, types.result))
     }

@@ -1,4 +1,4 @@
-//! Split: a nest that reduces or [scans](ScanParts) becomes ordinary nests, which code is generated for as for any other. Who runs
+//! Split: a nest that reduces, [scans](ScanParts) or [sorts](SortParts) becomes ordinary nests, which code is generated for as for any other. Who runs
 //! a reduction holds
 //! accumulators, one per output for each lane of each block of [`fold`](ndjit_ir::reduction::fold), and calls
 //!
@@ -13,8 +13,10 @@
 //! the steps are taken in order.
 
 mod scan;
+mod sort;
 
 pub use scan::{SCAN_LOOPS, ScanLoop, ScanParts};
+pub use sort::{SORT_LOOPS, SortLoop, SortParts};
 
 use crate::clif::Form;
 use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
@@ -86,12 +88,14 @@ impl Part {
 /// The nests that a nest becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// Itself, if it neither reduces nor scans.
+    /// Itself, if it neither reduces nor scans nor sorts.
     Whole,
     /// The parts of a reduction.
     Reduce(Box<Parts>),
     /// The parts of a scan.
     Scan(Box<ScanParts>),
+    /// The part of a sort that code is generated for.
+    Sort(Box<SortParts>),
     /// Of a scatter what makes the values that are put, and then their positions.
     Scatter(Box<Part>),
     /// None: control flow is graphs, each of which is a program.
@@ -146,6 +150,9 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
     let LoopBody::Ops(body) = &nest.body else {
         return Err(Error::new(ErrorCode::Verify, "split: a nest that reduces is split before it is expanded"));
     };
+    if reduce.sorts() {
+        return Ok(Split::Sort(Box::new(sort::split(nest, body))));
+    }
     let dtypes: Vec<DType> = nest.outputs.iter().map(|access| access.dtype).collect();
     let ops = ops(reduce, dtypes.len())?;
     if body.outputs.len() != dtypes.len() {
@@ -209,6 +216,7 @@ pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
             let ScanParts { step, carry, .. } = *parts;
             vec![step, carry]
         }
+        Split::Sort(parts) => vec![parts.elements],
         Split::Scatter(values) => vec![*values],
         Split::Control => Vec::new(),
     })

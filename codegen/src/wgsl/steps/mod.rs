@@ -23,6 +23,9 @@ use std::fmt::Write;
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does; `Verify` if the step is not one of the nest's.
 pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
+    if nest.reduce.as_ref().is_some_and(|reduce| reduce.sorts()) {
+        return Err(no_sort());
+    }
     let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
     let fits = match step {
         Step::Elements { .. } => nest.reduce.is_none(),
@@ -95,6 +98,12 @@ pub fn bindings(nest: &LoopNest, step: Step, pieces: &Pieces) -> Vec<Binding> {
     bindings
 }
 
+/// What sorts has no module.
+fn no_sort() -> Error {
+    Error::new(ErrorCode::Backend, "wgsl: there is no shader that sorts")
+        .help("sort on the processor: a program of a GPU does so by itself")
+}
+
 /// The nests whose bodies a nest's modules hold, as primitives: itself, and how values are combined where it reduces or scans.
 ///
 /// # Errors
@@ -114,6 +123,7 @@ pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'stat
         Split::Scatter(values) => vec![(Some("values"), legal(&values.nest)?)],
         Split::Reduce(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.combine.nest)?)],
         Split::Scan(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.carry.nest)?)],
+        Split::Sort(_) => return Err(no_sort()),
     })
 }
 
@@ -279,6 +289,7 @@ impl<'a> Module<'a> {
         let combining = match split(self.nest)? {
             Split::Reduce(parts) => parts.combine.nest,
             Split::Scan(parts) => parts.carry.nest,
+            Split::Sort(_) => return Err(no_sort()),
             Split::Whole | Split::Scatter(_) | Split::Control => {
                 return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing"));
             }

@@ -1,0 +1,61 @@
+//! Split: the part of a nest that sorts which code is generated for. Who runs it has memory for the elements of some rows, calls
+//! *elements* to compute them, and sorts them there in the order of [`sorted`](ndjit_ir::reduction::sorted).
+
+use super::Part;
+use crate::clif::Form;
+use ndjit_ir::kernel::OpBody;
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
+use std::fmt;
+use std::sync::Arc;
+
+/// Loops of [`SortParts::elements`].
+pub const SORT_LOOPS: usize = 3;
+
+/// What the loops of [`SortParts::elements`] run over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortLoop {
+    /// The last but one of the loops that are kept.
+    Outer,
+    /// The last of the loops that are kept.
+    Kept,
+    /// The elements that are sorted.
+    Element,
+}
+
+impl fmt::Display for SortLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SortLoop::Outer => "outer",
+            SortLoop::Kept => "kept",
+            SortLoop::Element => "element",
+        })
+    }
+}
+
+/// What a nest becomes that sorts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortParts {
+    /// The elements. Inputs: the nest's; outputs: for each of the nest's what it sorts, in the dtype that is sorted, contiguous along
+    /// the innermost loop.
+    pub elements: Part,
+}
+
+impl SortParts {
+    /// The loops, outermost first. Vectors lie along the innermost.
+    pub const LOOPS: [SortLoop; SORT_LOOPS] = [SortLoop::Outer, SortLoop::Kept, SortLoop::Element];
+}
+
+pub(super) fn split(nest: &LoopNest, body: &Arc<OpBody>) -> SortParts {
+    let outputs = body.outputs.iter().map(|&scalar| Access::memory(body.dtype(scalar), Stride::Contiguous));
+    let elements = LoopNest {
+        rank: SORT_LOOPS,
+        inputs: nest.inputs.clone(),
+        literals: nest.literals.clone(),
+        outputs: outputs.collect(),
+        body: LoopBody::Ops(Arc::clone(body)),
+        reduce: None,
+        scatter: None,
+        control: None,
+    };
+    SortParts { elements: Part::new("elements", elements, Form::Plain) }
+}

@@ -1,0 +1,295 @@
+//! Medians and quantiles: elements that stand at a place among those in order. Free functions and methods; an [`Interpolation`] has
+//! [`quantile`] as a method.
+//!
+//! Where any element is NaN the result is. All are sorts along the axes, so they take as long.
+
+use crate::array::Array;
+use crate::config::{settings, with_parts};
+use crate::expr::Expr;
+use crate::manipulation::{part, refused, reshaped, seen};
+use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
+use crate::reductions::{self, Axes, IntoAxes, Request};
+use crate::sorting::{IntoSorting, sorted};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::view::permute_dims;
+use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, Shape};
+
+/// The median: of the elements in order the middle one, or the mean of the middle two. NaN of none.
+///
+/// ```
+/// use ndjit::{Array, median};
+/// let x = Array::from_rows(&[[3.0f32, 1.0, 2.0, 10.0], [0.0, f32::NAN, 1.0, 2.0]]);
+/// assert_eq!(median(&x, 1).to_string(), "[2.5 nan]");
+/// assert_eq!(median(Array::from([5, 1, 9]), ..).item::<f32>()?, 5.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Result: the dtype of a [`mean`](fn@crate::mean). NaN where any element is. Complex numbers are in the order of
+///   [`sort`](fn@crate::sort).
+/// - Accuracy: an element, or the mean of two.
+///
+/// Source: NumPy's [`median`](https://numpy.org/doc/stable/reference/generated/numpy.median.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy refuses a mean.
+#[track_caller]
+pub fn median<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
+    let (what, place, x) = ("median", Place::caller(), x.operand());
+    let rows = match Rows::of::<X::Out>(what, &x, axes.axes(), place) {
+        Ok(rows) => rows,
+        Err(error) => return refused(what, &[x], place, &error),
+    };
+    let middle: X::Out = rows.part(rows.len.saturating_sub(1) / 2, (rows.len / 2 + 1).min(rows.len));
+    let middle = X::Out::convert(&middle.operand(), rows.compute, place);
+    let mean: X::Out = with_parts(|| reductions::reduce(Reduction::Mean, None, middle.operand(), (-1).axes(), place));
+    rows.finished(mean)
+}
+
+/// Which element stands at a place between two in order. `h` is that place: `q` times the number of elements less 1.
+///
+/// ```
+/// use ndjit::{Array, Interpolation};
+/// let x = Array::from([1, 2, 4]);
+/// assert_eq!(Interpolation::Lower.quantile(&x, 0.7, ..).item::<i32>()?, 2);
+/// assert_eq!(Interpolation::Linear.quantile(&x, 0.75, ..).item::<f32>()?, 3.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpolation {
+    /// Between both, as `h` is.
+    Linear,
+    /// The element before.
+    Lower,
+    /// The element after.
+    Higher,
+    /// The mean of both.
+    Midpoint,
+    /// The nearer element, of two that are as near that with the even index.
+    Nearest,
+}
+
+/// The quantile `q`, a number from 0 to 1: what stands at `h = q (n - 1)` among the `n` elements in order, counted from 0; between
+/// two elements by linear interpolation. Others: [`Interpolation`].
+///
+/// ```
+/// use ndjit::{Array, quantile};
+/// let x = Array::from([4.0f32, 1.0, 3.0, 2.0]);
+/// assert_eq!(quantile(&x, 0.5, ..).item::<f32>()?, 2.5);
+/// assert_eq!(quantile(&x, 1, ..).item::<f32>()?, 4.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Result: the dtype of a [`mean`](fn@crate::mean), or where an element is chosen its dtype. NaN where any element is. Halves are
+///   computed in `f32` and rounded once.
+/// - Accuracy: at an element exact, between `a` and `b` three roundings: of `b - a`, of its product with the distance, of the sum. The
+///   distance is `h` less its integer part, in `f64`, rounded to the dtype.
+///
+/// Source: NumPy's [`quantile`](https://numpy.org/doc/stable/reference/generated/numpy.quantile.html), which at an element computes
+/// with the next one too: NaN if that is infinite.
+///
+/// # Errors
+/// Poisoned with `Argument` for a `q` that is not from 0 to 1, with `Shape` for an axis that is not there or named twice and if there are
+/// no elements, with `DType` for complex numbers, with `Promotion` where the policy refuses a mean.
+#[doc(alias = "percentile")]
+#[track_caller]
+pub fn quantile<X: Math>(x: X, q: impl Number, axes: impl IntoAxes) -> X::Out {
+    Interpolation::Linear.of(x.operand(), q.literal(), axes.axes(), Place::caller())
+}
+
+impl Interpolation {
+    /// [`quantile`](fn@crate::quantile) with this interpolation.
+    ///
+    /// ```
+    /// use ndjit::{Array, Interpolation};
+    /// let x = Array::from([1, 2, 4]);
+    /// assert_eq!(Interpolation::Nearest.quantile(&x, 0.9, ..).item::<i32>()?, 4);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn quantile<X: Math>(self, x: X, q: impl Number, axes: impl IntoAxes) -> X::Out {
+        self.of(x.operand(), q.literal(), axes.axes(), Place::caller())
+    }
+
+    fn of<R: Computed>(self, x: AnyOperand, q: Literal, axes: Axes, place: Place) -> R {
+        let what = "quantile";
+        let found = fraction(q).and_then(|q| Ok((q, Rows::of::<R>(what, &x, axes, place)?)));
+        let (q, rows) = match found.and_then(|(q, rows)| rows.of_some().map(|rows| (q, rows))) {
+            Ok(found) => found,
+            Err(error) => return refused(what, &[x], place, &error),
+        };
+        let h = q * (rows.len - 1) as f64;
+        let (below, distance) = (h.floor() as usize, h - h.floor());
+        let at = |index: usize| -> R { reshaped(what, rows.part::<R>(index, index + 1).operand(), &rows.kept, place) };
+        let chosen = match self {
+            Interpolation::Lower => Some(below),
+            Interpolation::Higher => Some(h.ceil() as usize),
+            Interpolation::Nearest => Some(h.round_ties_even() as usize),
+            Interpolation::Linear | Interpolation::Midpoint => None,
+        };
+        if let Some(index) = chosen {
+            return rows.or_nan(at(index));
+        }
+        let computed = |index: usize| R::convert(&at(index).operand(), rows.compute, place);
+        if distance == 0.0 {
+            return rows.finished(computed(below));
+        }
+        let distance = if self == Interpolation::Midpoint { 0.5 } else { distance };
+        let [a, b] = [below, below + 1].map(|index| computed(index).operand());
+        let between = with_parts(|| {
+            let op = |op, operands: &[AnyOperand]| R::compute(op, operands, place);
+            let number = |n: f64| {
+                let literal = Literal::strong(n, rows.compute).unwrap_or(Literal::weak(n));
+                AnyOperand::Scalar(Scalar(literal, None))
+            };
+            let apart = op(Op::Subtract, &[b.clone(), a.clone()]).operand();
+            // From the nearer one, so that results are between both and grow with `q`.
+            if distance < 0.5 {
+                let more = op(Op::Multiply, &[apart, number(distance)]).operand();
+                op(Op::Add, &[a, more])
+            } else {
+                let less = op(Op::Multiply, &[apart, number(1.0 - distance)]).operand();
+                op(Op::Subtract, &[b, less])
+            }
+        });
+        rows.finished(between)
+    }
+}
+
+/// A number from 0 to 1.
+fn fraction(q: Literal) -> Result<f64> {
+    let number = match q.value() {
+        LiteralValue::Int(n) => Some(n as f64),
+        LiteralValue::Float(x) => Some(x),
+        LiteralValue::Bool(_) | LiteralValue::Complex(..) => None,
+    };
+    number.filter(|q| (0.0..=1.0).contains(q)).ok_or_else(|| {
+        Error::new(ErrorCode::Argument, format!("q is {}, not a number from 0 to 1", q.value()))
+            .help("a percentile is a hundredth: `0.9` for the 90th")
+    })
+}
+
+/// The elements along some axes in order, as the last axis.
+struct Rows {
+    what: &'static str,
+    place: Place,
+    sorted: AnyOperand,
+    /// How many there are along it.
+    len: usize,
+    /// The extents of the other axes.
+    kept: Vec<isize>,
+    /// The extents of the result.
+    result: Vec<isize>,
+    dtype: DType,
+    /// The dtype that a mean is computed in, and the one that it has.
+    compute: DType,
+    mean: DType,
+}
+
+impl Rows {
+    fn of<R: Computed>(what: &'static str, x: &AnyOperand, axes: Axes, place: Place) -> Result<Rows> {
+        let (ty, own, shape) = x.describe(what)?;
+        let (axes, keepdims) = Request::new(Reduction::Mean, None, axes).on(&shape).map_err(Error::unnamed)?;
+        let settings = settings();
+        let types = settings.support.resolve_reduction(settings.policy, Reduction::Mean, None, ty);
+        let adapted = types.map_err(|error| {
+            let to = settings.policy.defaults().float;
+            error.unnamed().help(format!("cast the array, as in `cast(x, DType::{to:?})`"))
+        })?;
+        let before = adapted.cast.map(|(dtype, _)| dtype);
+        let (reduced, kept): (Vec<usize>, Vec<usize>) = (0..shape.rank()).partition(|&axis| axes.contains(axis));
+        let order: Vec<isize> = kept.iter().chain(&reduced).map(|&axis| axis as isize).collect();
+        let extents = |shape: &Shape| shape.extents().iter().map(|&extent| extent as isize).collect::<Vec<isize>>();
+        let len = axes.count(&shape);
+        let kept: Vec<isize> = kept.iter().map(|&axis| shape.extents()[axis] as isize).collect();
+        let rows: Vec<isize> = kept.iter().copied().chain([len as isize]).collect();
+        let x = before.map_or(x.clone(), |dtype| R::convert(x, dtype, place).operand());
+        let seen: R = seen(what, x, place, |shape| permute_dims(shape, &order));
+        let joined: R = reshaped(what, seen.operand(), &rows, place);
+        let sorted: R = with_parts(|| sorted(Reduction::Sort, None, joined.operand(), (-1).sorting(), place));
+        Ok(Rows {
+            what,
+            place,
+            sorted: sorted.operand(),
+            len,
+            kept,
+            result: extents(&axes.reduced(&shape, keepdims)),
+            dtype: before.unwrap_or(own),
+            compute: if adapted.types.compute.is_half() { DType::F32 } else { adapted.types.compute },
+            mean: adapted.types.result,
+        })
+    }
+
+    /// The same, if a quantile can be taken of them.
+    fn of_some(self) -> Result<Rows> {
+        if self.dtype.kind() == Kind::Complex {
+            return Err(Error::new(
+                ErrorCode::DType,
+                "complex numbers have no quantiles: nothing is between two of them",
+            )
+            .help("take those of the moduli, `abs(x)`, or of a part, `real(x)`"));
+        }
+        if self.len == 0 {
+            return Err(Error::new(ErrorCode::Shape, "there are no elements")
+                .help("give the array elements, or take the median: that of none is NaN"));
+        }
+        Ok(self)
+    }
+
+    /// Elements of each row.
+    fn part<R: Computed>(&self, start: usize, end: usize) -> R {
+        seen(self.what, self.sorted.clone(), self.place, |shape| part(shape, self.kept.len(), start, end, 1))
+    }
+
+    /// The result, from one value of each row in the dtype that is computed in.
+    fn finished<R: Computed>(&self, value: R) -> R {
+        self.or_nan(R::convert(&value.operand(), self.mean, self.place))
+    }
+
+    /// The result, from one value of each row: NaN where the last element is, after which none comes.
+    fn or_nan<R: Computed>(&self, value: R) -> R {
+        let Rows { what, place, len, dtype, .. } = *self;
+        let may_be_nan = dtype.is_float() || dtype.is_complex();
+        let value = if len > 0 && may_be_nan {
+            let last: R = reshaped(what, self.part::<R>(len - 1, len).operand(), &self.kept, place);
+            let last = last.operand();
+            with_parts(|| {
+                let nan = R::compute(Op::IsNan, std::slice::from_ref(&last), place).operand();
+                R::compute(Op::Where, &[nan, last, value.operand()], place)
+            })
+        } else {
+            value
+        };
+        let result: R = reshaped(what, value.operand(), &self.result, place);
+        result.part_of(what, place)
+    }
+}
+
+/// Medians and quantiles: each is documented where it stands alone.
+impl Expr {
+    /// The median: [`median`](fn@crate::median).
+    #[track_caller]
+    pub fn median(self, axes: impl IntoAxes) -> Expr {
+        median(self, axes)
+    }
+
+    /// The quantile `q`, a number from 0 to 1: [`quantile`](fn@crate::quantile).
+    #[track_caller]
+    pub fn quantile(self, q: impl Number, axes: impl IntoAxes) -> Expr {
+        quantile(self, q, axes)
+    }
+}
+
+/// Medians and quantiles: each is documented where it stands alone.
+impl Array {
+    /// The median: [`median`](fn@crate::median).
+    #[track_caller]
+    pub fn median(&self, axes: impl IntoAxes) -> Array {
+        median(self, axes)
+    }
+
+    /// The quantile `q`, a number from 0 to 1: [`quantile`](fn@crate::quantile).
+    #[track_caller]
+    pub fn quantile(&self, q: impl Number, axes: impl IntoAxes) -> Array {
+        quantile(self, q, axes)
+    }
+}
