@@ -188,6 +188,7 @@ rows! { x y u i v w d z b c a;
     "argmin" => argmin(&x, ..);
     "count_nonzero" => count_nonzero(&b, ..);
     "nonzero" => nonzero(&b);
+    "searchsorted" => searchsorted(&w, Array::from([0, 2, 5, 9]), Side::Left);
     "where" => where_(&b, &u, 0.0);
     "argsort" => argsort(&v, -1);
     "sort" => sort(&v, -1);
@@ -235,6 +236,8 @@ rows! { x y u i v w d z b c a;
     "iinfo" => iinfo(DType::I16);
     "isdtype" => isdtype(DType::F32, DTypeSet::FLOAT);
     "result_type" => result_type((DType::I8, DType::I16));
+    "take" => take(&v, Array::from([3, 0]), 0);
+    "take_along_axis" => take_along_axis(&i, Array::from_rows(&[[2], [0]]), 1);
     "matmul" => matmul(&i, matrix_transpose(&i));
     "matrix_transpose" => matrix_transpose(&i);
     "tensordot" => tensordot(&i, matrix_transpose(&i), 1);
@@ -242,15 +245,10 @@ rows! { x y u i v w d z b c a;
 }
 
 /// Functions that are not here, and what there is instead.
-const MISSING: &[(&str, &str)] = &[
-    ("searchsorted", "not yet"),
-    (
-        "from_dlpack",
-        "memory of other libraries is taken by `Array::from_shape_vec`, of `ndarray` by `Array::from`, that of a `.npy` file by `Array::read_npy`",
-    ),
-    ("take", "not yet"),
-    ("take_along_axis", "not yet"),
-];
+const MISSING: &[(&str, &str)] = &[(
+    "from_dlpack",
+    "memory of other libraries is taken by `Array::from_shape_vec`, of `ndarray` by `Array::from`, that of a `.npy` file by `Array::read_npy`",
+)];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -106,6 +106,13 @@ fn the_numbers_are_those_of_jax() {
             near += 1;
         }
     }
+    for case in list(&goldens, "cases").iter().filter(|case| case["function"] == "permutation") {
+        let n = numbers(case, "shape")[0] as usize;
+        let key = random::key(number(case, "key"));
+        assert_eq!(patterns(&random::permutation(&key, n)), numbers(case, "bits"), "{n} of key {}", case["key"]);
+        let shuffled = random::shuffle(&key, &(arange(n) * 3), 0);
+        assert_eq!(patterns(&shuffled), patterns(&(random::permutation(&key, n) * 3)));
+    }
     println!("{equal} numbers equal, {near} near");
     assert!(equal > 2_000 && near > 800, "{equal} {near}");
 }
@@ -273,7 +280,63 @@ fn what_is_refused_is_refused_by_name() {
 }
 
 #[test]
+fn parts_are_drawn_and_shuffled() {
+    let (key, x) = (random::key(4), Array::from_rows(&[[1, 2, 3], [4, 5, 6]]));
+    let drawn = random::choice(&key, &x, [5]);
+    let positions = random::randint(&key, [5], 0..2);
+    assert_eq!(patterns(&drawn), patterns(&ndjit::take(&x, &positions, 0)));
+    let traced = jit(|key: Expr, x: Expr| random::choice(key, x, [5]));
+    assert_eq!(patterns(&traced(&key, &x)), patterns(&drawn));
+    let columns = random::shuffle(&key, &x, -1);
+    assert_eq!(patterns(&columns.sum(0)), patterns(&ndjit::take(x.sum(0), random::permutation(&key, 3), 0)));
+    for refused in [
+        random::shuffle(&key, &x, 2),
+        random::permutation(&Array::from([0.5f32]), 3),
+        random::choice(&key, Array::from(1), 3),
+        random::choice(&key, ndjit::zeros([0, 2]), 3),
+    ] {
+        let error = refused.error().expect("an error");
+        let names = ["shuffle:", "permutation:", "choice:"];
+        assert!(names.iter().any(|name| error.headline().starts_with(name)) && error.place().is_some(), "{error}");
+    }
+}
+
+#[test]
 fn empty_shapes_have_no_numbers() {
     assert!(random::normal(random::key(0), [0, 3]).to_vec::<f32>().unwrap().is_empty());
     assert_eq!(random::keys(random::key(0), 0).shape().extents(), [0]);
+}
+
+/// With a device: lavapipe is enough.
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_has_the_same_bits() {
+    use ndjit::{Device, Fallback, with_fallback};
+
+    if let Err(error) = ndjit_runtime::gpu::opened(0) {
+        println!("SKIPPED, no device: {error}");
+        assert_eq!(error.code(), ErrorCode::Device);
+        return;
+    }
+    let gpu = Device::gpu();
+    let draws = |key: Expr| {
+        let [a, b] = random::split(key);
+        vec![
+            random::bits(a, [5, 70]),
+            random::uniform(b, 300, -1.0..2.0),
+            random::normal(a, 300),
+            random::randint(b, 300, 1..7),
+            random::bernoulli(a, 300, 0.3),
+            random::keys(key, 5),
+        ]
+    };
+    let key = random::key(77);
+    let expected: Vec<Vec<u64>> = jit(draws)(&key).iter().map(patterns).collect();
+    let there = jit(draws).on(gpu).fallback(Fallback::Emulate).call((&key,)).unwrap();
+    let got: Vec<Vec<u64>> = there.iter().map(|x| patterns(&x.on(Device::CPU))).collect();
+    assert_eq!(got, expected);
+    // Positions are computed where the key is.
+    let lazy = with_fallback(Fallback::Emulate, || random::uniform(key.on(gpu), 100, 0..1));
+    assert_eq!((lazy.error(), lazy.device()), (None, gpu));
+    assert_eq!(patterns(&lazy.on(Device::CPU)), patterns(&random::uniform(&key, 100, 0..1)));
 }

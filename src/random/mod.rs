@@ -20,14 +20,17 @@
 //! - A number is made of its position alone, by the op [`threefry2x32`](fn@crate::threefry2x32): number `i` of a shape, counted in
 //!   row-major order, is made of the word that the key makes of `i`. So kernels compute random numbers where they are used, and none need be in memory.
 //! - Keys and bits are those of JAX with `jax_threefry_partitionable`, its default: `random::key(seed)` holds the two words of
-//!   `jax.random.key(seed)`, the first in the high half. [`bits`], [`uniform`] from 0 to 1, [`randint`] and
-//!   [`bernoulli`] give JAX's numbers bit for bit; [`normal`] and [`exponential`] the same but for the rounding of the functions they are made with.
+//!   `jax.random.key(seed)`, the first in the high half. [`bits`], [`uniform`] from 0 to 1, [`randint`],
+//!   [`bernoulli`], [`permutation`] and [`choice`] give JAX's numbers bit for bit; [`normal`] and [`exponential`] the same but for the rounding of the functions they are made with.
 //! - An array of keys makes an array for each: of keys of shape `[4]` and shape `[2, 3]` the result has shape `[4, 2, 3]`.
 //! - A dtype is asked for as everywhere: [`dtype(DType::F64).normal(&key, 3)`](crate::dtype).
 //!
 //! Shapes and ranges are known when a function is traced, keys when it runs. `docs/random.md` has the statistical tests.
 
 mod draw;
+mod order;
+
+pub use order::{choice, permutation, shuffle};
 
 use crate::array::Array;
 use crate::config::defaults;

@@ -61,5 +61,10 @@ rows! { g f x;
     "jax.lax.cond(x.sum() > 1, g, lambda x: x, x)" => jit(move |x: Expr| cond(x.sum(..).gt(1), g, |x| x, x)).call((&x,))?, "in `jit`", "Array(f32[3])";
     "jax.lax.scan(lambda c, x: (c + x, c), 0., x)" => jit(|x: Expr| scan(|c, x| (c + x, c), Expr::from(0.0), x)).call((&x,))?, "in `jit`", "(Array(f32[]), Array(f32[3]))";
     "jax.lax.select_n(i, x, y)" => select_n(Array::from([0, 1, 0]), [&x, &x]), "", "Array(f32[3])";
+    "jax.random.key(0)" => random::key(0), "one `u64`", "Array(u64[])";
+    "jax.random.split(key, 2)" => random::split::<_, 2>(random::key(0)), "or `let [a, b] = …`", "[Array(u64[]), Array(u64[])]";
+    "jax.random.uniform(key, (3,))" => random::uniform(random::key(0), 3, 0.0..1.0), "the same bits", "Array(f32[3])";
+    "jax.random.normal(key, (3,), 'f8')" => dtype(DType::F64).normal(random::key(0), 3), "", "Array(f64[3])";
+    "jax.random.randint(key, (3,), 1, 7)" => random::randint(random::key(0), 3, 1..7), "the same bits", "Array(i32[3])";
     "jax.device_put(x, jax.devices()[0])" => x.on(Device::CPU), "", "Array(f32[3])";
 }

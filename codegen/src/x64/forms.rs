@@ -382,6 +382,14 @@ pub(super) fn shift_by(set: Set, prim: Prim, ty: PrimType) -> Option<Form> {
     form.map(|form| if set == Set::Avx2 { Form { memory: Memory::No, ..form } } else { form })
 }
 
+/// Rotations to the left by an immediate count, of lanes of 32 or 64 bits: AVX-512's.
+pub(super) fn rotate_by(set: Set, ty: PrimType) -> Form {
+    match ty {
+        I64 => vector(set, EVEX_Vprolq_zmm_k1z_zmmm512b64_imm8, 64),
+        _ => vector(set, EVEX_Vprold_zmm_k1z_zmmm512b32_imm8, 32),
+    }
+}
+
 /// The result replaces the first operand: `second * first + third`, `first * third + second`, `second * third + first`.
 pub(super) fn fma(set: Set, ty: PrimType) -> [Form; 3] {
     let codes = match (set, ty) {

@@ -6,7 +6,8 @@
 //!     + 40     masks of lanes that are there: of elements, of pairs in the first and in the second register; without mask registers
 //!              how many lanes are there, and two registers' contents while others are in them
 //!     + 64     trips left of each outer loop and of steps; for each outer loop of them, and for the innermost, a pointer for each operand
-//!     then     slots as large as registers, aligned
+//!     then     slots as large as registers, aligned: of operands that are positions first where a block begins, then how far its lanes
+//!              are from there
 //! ```
 
 use super::assembler::{Address, Assembler, Operand};
@@ -73,6 +74,8 @@ pub(super) struct Frame {
     outer: usize,
     slots: i32,
     size: i32,
+    /// Of the operands that are positions: where a block begins, how far its lanes are from there, and how many these are.
+    positions: Vec<Option<[i32; 3]>>,
 }
 
 impl Frame {
@@ -84,7 +87,27 @@ impl Frame {
             Set::Avx512 => slots,
             Set::Avx2 => slots + set.bytes() as i32,
         };
-        Frame { set, operands, outer, slots, size }
+        Frame { set, operands, outer, slots, size, positions: vec![None; operands] }
+    }
+
+    /// Takes memory for an operand that is positions, of so many units.
+    pub(super) fn take_positions(&mut self, operand: usize, units: usize) {
+        let first = self.slot();
+        let lanes = self.size;
+        (0..units).for_each(|_| _ = self.slot());
+        if let Some(positions) = self.positions.get_mut(operand) {
+            *positions = Some([first, lanes, (units as u32 * self.set.bytes() / 8) as i32]);
+        }
+    }
+
+    /// Of an operand that is positions, memory for where a block begins, and for how far its lanes are from there.
+    pub(super) fn positions(&self, operand: usize) -> Option<[i32; 2]> {
+        self.positions.get(operand).copied().flatten().map(|[first, lanes, _]| [first, lanes])
+    }
+
+    /// How many lanes a block has, of an operand that is positions.
+    pub(super) fn lanes_of_positions(&self, operand: usize) -> i32 {
+        self.positions.get(operand).copied().flatten().map_or(0, |[.., lanes]| lanes)
     }
 
     /// Memory for what is there of a register, if there are no masks: the first slot.
@@ -130,6 +153,9 @@ impl Frame {
 
     /// The address of an element at the index of the innermost loop.
     pub(super) fn element(&self, code: &mut Assembler, element: Element) -> Address {
+        if let Some([first, _]) = self.positions(element.operand) {
+            return Address::at(Register::RSP, first);
+        }
         let base = match self.base(element.operand) {
             Ok(register) => register,
             Err(offset) => {

@@ -67,11 +67,48 @@ impl<'a> Writer<'a> {
             self.code.add(X::Mov_r64_rm64, &[COUNT, pointer]);
             self.code.add(X::Mov_rm64_r64, &[stack(self.frame.pointer(0, operand)), COUNT]);
         }
+        self.distances();
         for n in 0..self.values.len() as u32 {
             let value = self.values.get(V(n));
             if let (Some(register), Some(place)) = (value.pinned, value.known) {
                 load(self.code, self.frame, place, register);
             }
+        }
+    }
+
+    /// The operands that are positions and move along the innermost loop.
+    fn moving(&self) -> Vec<(usize, [i32; 2])> {
+        let inputs = self.nest.nest.inputs.iter().enumerate().filter(|(_, access)| access.inner != Stride::Broadcast);
+        inputs.filter_map(|(operand, _)| Some((operand, self.frame.positions(operand)?))).collect()
+    }
+
+    /// How far an operand moves along a loop.
+    fn stride(&mut self, operand: usize, axis: usize) {
+        let offset = 8 * (operand * self.rank() + axis) as i32;
+        self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(STRIDES)]);
+        self.code.add(X::Mov_r64_rm64, &[SCRATCH, Op::Memory(Address::at(POINTERS.scratch, offset))]);
+    }
+
+    /// Notes how far positions in lanes are from those where a block begins.
+    fn distances(&mut self) {
+        for (operand, [_, lanes]) in self.moving() {
+            self.stride(operand, self.rank() - 1);
+            self.code.add(X::Mov_rm64_imm32, &[COUNT, Op::Immediate32(0)]);
+            for lane in 0..self.frame.lanes_of_positions(operand) {
+                self.code.add(X::Mov_rm64_r64, &[stack(lanes + 8 * lane), COUNT]);
+                self.code.add(X::Add_rm64_r64, &[COUNT, SCRATCH]);
+            }
+        }
+    }
+
+    /// Notes the positions where the block at the index begins.
+    fn positions(&mut self) {
+        let outer = self.rank() - 1 - usize::from(self.nest.form == Form::Rows);
+        for (operand, [first, _]) in self.moving() {
+            self.stride(operand, self.rank() - 1);
+            self.code.add(X::Imul_r64_rm64, &[SCRATCH, INDEX]);
+            self.code.add(X::Add_r64_rm64, &[SCRATCH, stack(self.frame.pointer(outer, operand))]);
+            self.code.add(X::Mov_rm64_r64, &[stack(first), SCRATCH]);
         }
     }
 
@@ -113,6 +150,10 @@ impl<'a> Writer<'a> {
             if let Ok(register) = self.frame.base(operand) {
                 self.code.add(X::Mov_r64_rm64, &[Op::Register(register), stack(self.frame.pointer(outer, operand))]);
             }
+            if let Some([first, _]) = self.frame.positions(operand) {
+                self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(self.frame.pointer(outer, operand))]);
+                self.code.add(X::Mov_rm64_r64, &[stack(first), SCRATCH]);
+            }
         }
     }
 
@@ -132,6 +173,7 @@ impl<'a> Writer<'a> {
         self.code.jump(When::Less, rest);
         self.code.align();
         self.code.bind(whole);
+        self.positions();
         self.stretch(&selected.whole.insts, &[], &[]);
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(selected.whole.lanes as i32)]);
         self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
@@ -142,6 +184,7 @@ impl<'a> Writer<'a> {
         self.code.jump(When::Always, done);
         self.code.bind(tail);
         self.mask(lanes);
+        self.positions();
         self.stretch(&selected.rest.insts, &[], &[]);
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
         self.code.jump(When::Always, rest);
@@ -177,6 +220,7 @@ impl<'a> Writer<'a> {
         let (rank, steps) = (self.rank(), self.frame.counter(self.rank() - 2));
         let first: Vec<V> = block.carried.iter().map(|&(first, ..)| first).collect();
         let moves: Vec<(V, V)> = block.carried.iter().map(|&(first, held, _)| (held, first)).collect();
+        self.positions();
         self.stretch(&block.before, &first, &moves);
         self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
         self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, 8 * (rank as i32 - 2)))]);
@@ -202,6 +246,10 @@ impl<'a> Writer<'a> {
             };
             let bytes = (LANES * access.dtype.bytes()) as i32;
             self.code.add(X::Add_rm64_imm32, &[base, Op::Immediate32(bytes)]);
+        }
+        for (operand, [first, _]) in self.moving() {
+            self.stride(operand, rank - 2);
+            self.code.add(X::Add_rm64_r64, &[stack(first), SCRATCH]);
         }
         self.code.add(X::Sub_rm64_imm32, &[left, Op::Immediate32(1)]);
         self.code.jump(When::NotEqual, step);

@@ -24,6 +24,7 @@ mod nest;
 mod partial;
 mod pin;
 mod products;
+mod rotations;
 mod select;
 mod set;
 mod streams;

@@ -49,7 +49,8 @@ pub(super) struct Block {
 impl Nest<'_> {
     /// The code; `None` if something in it is for other code generators.
     pub(super) fn emit(&self) -> Result<Option<Code>> {
-        let moves = |access: &Access| access.inner == Stride::Strided || access.role != Role::Memory;
+        let moves =
+            |access: &Access| access.inner == Stride::Strided && !access.is_index() || access.role == Role::Rows;
         if self.nest.inputs.iter().chain(&self.nest.outputs).any(moves) {
             return Ok(None);
         }
@@ -59,9 +60,16 @@ impl Nest<'_> {
         };
         let mut values = Values::default();
         let mut known = Known::default();
-        let Some(selected) = self.select(&mut values, &mut known, lanes) else { return Ok(None) };
+        let operands = self.nest.inputs.len() + self.nest.outputs.len();
+        let outer = self.nest.rank - 1 - usize::from(self.form == Form::Rows);
+        let mut frame = Frame::new(self.set, operands, outer);
+        for (operand, access) in self.nest.inputs.iter().enumerate().filter(|(_, access)| access.is_index()) {
+            let units = if access.inner == Stride::Broadcast { 0 } else { self.units(lanes) };
+            frame.take_positions(operand, units);
+        }
+        let Some(selected) = self.select(&mut values, &mut known, lanes, &frame) else { return Ok(None) };
         let reserved = pin(self.set, &mut values, &selected);
-        self.write(&mut values, &mut known, &selected, lanes, reserved)
+        self.write(&mut values, &mut known, &selected, (lanes, reserved), frame)
     }
 
     /// Whether there are elements of 16 bytes, whose addresses take a register more.
@@ -105,8 +113,8 @@ impl Nest<'_> {
         }
     }
 
-    fn select(&self, values: &mut Values, known: &mut Known, lanes: u32) -> Option<Selected> {
-        let inputs = self.streams();
+    fn select(&self, values: &mut Values, known: &mut Known, lanes: u32, frame: &Frame) -> Option<Selected> {
+        let inputs = self.streams(frame);
         let mut select = Select {
             set: self.set,
             values,
@@ -201,17 +209,18 @@ impl Nest<'_> {
         for (n, access) in self.nest.outputs.iter().enumerate() {
             select.located = Located::Store(n);
             let words: Vec<Operand> = values.take(access.dtype.storage().len()).collect();
-            let stream = Stream { operand: self.nest.inputs.len() + n, access: *access, first: 0 };
+            let stream = Stream { operand: self.nest.inputs.len() + n, access: *access, first: 0, positions: None };
             select.store(&stream, &words);
         }
         select.located = Located::Nowhere;
     }
 
-    fn streams(&self) -> Vec<Stream> {
+    fn streams(&self, frame: &Frame) -> Vec<Stream> {
         let mut first = 0;
         let mut streams = Vec::new();
         for (operand, &access) in self.nest.inputs.iter().enumerate() {
-            streams.push(Stream { operand, access, first });
+            let positions = frame.positions(operand).map(|[_, lanes]| lanes);
+            streams.push(Stream { operand, access, first, positions });
             first += access.dtype.storage().len();
         }
         streams
@@ -223,12 +232,10 @@ impl Nest<'_> {
         values: &mut Values,
         known: &mut Known,
         selected: &Selected,
-        lanes: u32,
-        reserved: u64,
+        (lanes, reserved): (u32, u64),
+        mut frame: Frame,
     ) -> Result<Option<Code>> {
-        let operands = self.nest.inputs.len() + self.nest.outputs.len();
         let outer = self.nest.rank - 1 - usize::from(self.form == Form::Rows);
-        let mut frame = Frame::new(self.set, operands, outer);
         // What is made once and has no register has memory.
         let mut made = Vec::new();
         results(&selected.once, &mut |v| made.push(v));

@@ -6,6 +6,7 @@
 use super::forms::{self, Form};
 use super::inst::{Base, Class, If, Inst, Kind, Place, V, Values};
 use super::moves;
+use super::rotations::Rotations;
 use super::set::Set;
 use crate::clif::constants::Constants;
 use crate::clif::{Cell, Located};
@@ -50,6 +51,8 @@ pub(super) struct Stream {
     pub access: Access,
     /// Its first word's register in the body.
     pub first: usize,
+    /// Of positions, where in the function's memory is how far lanes are from the first of a block.
+    pub positions: Option<i32>,
 }
 
 /// What constants have been asked for.
@@ -106,12 +109,25 @@ impl Select<'_> {
         inputs: &[Stream],
         noted: bool,
     ) -> Option<()> {
+        let rotations = Rotations::of(self.set, body);
         for inst in insts {
-            for &arg in &inst.args {
+            if rotations.spares(inst) {
+                // Nothing reads it.
+                env.push(Operand::Const(0));
+                continue;
+            }
+            let turned = rotations.turned(inst);
+            let read = turned.as_ref().map_or(&inst.args[..], |(value, _)| std::slice::from_ref(value));
+            for &arg in read {
                 self.load_first(arg, env, inputs);
             }
             if noted {
                 self.located = Located::Register(inst.first);
+            }
+            if let Some((value, count)) = turned {
+                let operand = env[value.index()].clone();
+                env.push(self.rotated(&operand, body.ty(inst.first), count));
+                continue;
             }
             let args: SmallVec<[Operand; 3]> = inst.args.iter().map(|a| env[a.index()].clone()).collect();
             match &inst.kind {
@@ -235,6 +251,17 @@ impl Select<'_> {
             made.push(self.one(prim, from, to, &values, count)?);
         }
         Some(if same { Operand::Same(made[0]) } else { Operand::Units(made) })
+    }
+
+    /// The bits of an operand moved up, round.
+    fn rotated(&mut self, operand: &Operand, ty: PrimType, count: u8) -> Operand {
+        let units = if matches!(operand, Operand::Units(_)) { self.units } else { 1 };
+        let mut made: SmallVec<[V; 4]> = SmallVec::new();
+        for unit in 0..units {
+            let value = self.unit(operand, ty, unit);
+            made.push(self.vector_by(forms::rotate_by(self.set, ty), &[value], count));
+        }
+        if matches!(operand, Operand::Units(_)) { Operand::Units(made) } else { Operand::Same(made[0]) }
     }
 
     /// A primitive on one unit. `last` is its last operand, if that is constant.

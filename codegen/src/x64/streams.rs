@@ -5,12 +5,16 @@ use super::moves;
 use super::select::{Operand, Select, Stream, Tail};
 use super::set::Set;
 use ndjit_ir::PrimType;
+use ndjit_ir::body::Prim;
 use ndjit_ir::loops::Stride;
 use smallvec::{SmallVec, smallvec};
 
 impl Select<'_> {
     /// The words of a block's elements, or of the one element that does not move.
     pub(super) fn load(&mut self, stream: &Stream) -> Vec<Operand> {
+        if let Some(lanes) = stream.positions {
+            return self.positions(stream, lanes).into_iter().collect();
+        }
         let storage = stream.access.dtype.storage();
         let (ty, words) = (storage[0], storage.len());
         let element =
@@ -52,6 +56,24 @@ impl Select<'_> {
             all.iter_mut().zip(split).for_each(|(all, word)| all.push(word));
         }
         all.into_iter().map(Operand::Units).collect()
+    }
+
+    /// The positions of a block's lanes: nothing is read but where the block begins.
+    fn positions(&mut self, stream: &Stream, lanes: i32) -> Option<Operand> {
+        let element = Element { operand: stream.operand, step: 0, offset: 0 };
+        let kind = Kind::Load(moves::broadcast(self.set, PrimType::I64.bits()), element, None);
+        let first = self.make(Class::Vector, kind, &[]);
+        if stream.access.inner == Stride::Broadcast {
+            return Some(Operand::Same(first));
+        }
+        let mut units: SmallVec<[V; 4]> = smallvec![];
+        for unit in 0..self.units as i32 {
+            let offset = lanes + unit * self.set.bytes() as i32;
+            let place = Place { base: Base::Frame, offset, broadcast: None };
+            let from_first = self.known.at(self.values, place);
+            units.push(self.both(Prim::Iadd, PrimType::I64, first, from_first)?);
+        }
+        Some(Operand::Units(units))
     }
 
     /// Stores the words of a block's elements.
