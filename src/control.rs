@@ -1,7 +1,7 @@
 //! Control flow in traced functions: branches and loops that depend on values. Rust's own `if` and `for` decide while a function is traced; these
 //! decide while it runs, and are compiled once however often they run.
 //!
-//! State is any structure of traced values: one [`Expr`](crate::Expr), tuples, arrays, `Vec`s and structs with [`outputs!`](crate::outputs). Closures may
+//! State is any structure of traced values: one [`Expr`], tuples, arrays, `Vec`s and structs with [`outputs!`](crate::outputs). Closures may
 //! use values, arrays and numbers from around them.
 //!
 //! A loop keeps the types of its state: dtype, shape, and whether it is weak. A weak number that a loop begins with, such as `Expr::from(0.0)`, takes

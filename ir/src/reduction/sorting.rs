@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn numbers_are_in_the_order_of_their_values() {
-        let integers = [3i32, -1, 0, -128, 127, -1].map(|n| Literal::weak(n));
+        let integers = [3i32, -1, 0, -128, 127, -1].map(Literal::weak);
         for dtype in [DType::I8, DType::I16, DType::I32, DType::I64, DType::Bf16, DType::F16, DType::F32, DType::F64] {
             assert_eq!(order(dtype, &integers), [3, 1, 5, 2, 0, 4], "{dtype}");
         }

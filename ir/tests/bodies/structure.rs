@@ -15,7 +15,7 @@ fn types_of(body: &Body, into: &mut HashSet<PrimType>) {
             InstKind::Table(table) => {
                 into.insert(table.ty);
             }
-            InstKind::Const(_) | InstKind::Prim(_) | InstKind::Gather { .. } => {}
+            InstKind::Const(_) | InstKind::Prim(_) => {}
         }
     }
 }

@@ -267,9 +267,9 @@ mod tests {
         }
         let words = [0u32, 1, 7, 0x3f80_0000, 0x7f80_0000, 0x7f80_0001, 0x7fff_ffff];
         let words: Vec<u32> = words.iter().flat_map(|&word| [word, word | 1 << 31]).collect();
-        [DType::U32, DType::I32, DType::F32].map(|dtype| all(dtype, &words));
+        [DType::U32, DType::I32, DType::F32].into_iter().for_each(|dtype| all(dtype, &words));
         let words: Vec<u64> = words.iter().map(|&word| u64::from(word) << 32 | u64::from(word & 1)).collect();
-        [DType::U64, DType::I64, DType::F64].map(|dtype| all(dtype, &words));
+        [DType::U64, DType::I64, DType::F64].into_iter().for_each(|dtype| all(dtype, &words));
     }
 
     #[test]
