@@ -41,6 +41,19 @@ impl<T: Shown, const N: usize> Shown for [T; N] {
     }
 }
 
+impl<A: Shown, B: Shown> Shown for (A, B) {
+    fn shown(&self) -> String {
+        format!("{} | {}", self.0.shown(), self.1.shown())
+    }
+}
+
+impl Shown for UniqueAll<Array> {
+    fn shown(&self) -> String {
+        let UniqueAll { values, indices, inverse_indices, counts } = self;
+        [values, indices, inverse_indices, counts].map(Shown::shown).join(" | ")
+    }
+}
+
 impl<T: Shown> Shown for Result<T> {
     fn shown(&self) -> String {
         self.as_ref().unwrap_or_else(|error| panic!("{error}")).shown()
@@ -89,7 +102,6 @@ macro_rules! rows {
             let $z = Array::from([Complex::new(1.0f64, 2.0), Complex::new(0.0, -0.5)]);
             let ($b, $c) = (Array::from([true, false, true]), Array::from([true, true, false]));
             let $a = arange(24).reshape([2, 3, 4]);
-            let _ = &$d;
             vec![$(Row { name: $name, call: stringify!($call), shown: $call.shown() }),*]
         }
     };
@@ -175,8 +187,16 @@ rows! { x y u i v w d z b c a;
     "argmax" => argmax(&x, ..);
     "argmin" => argmin(&x, ..);
     "count_nonzero" => count_nonzero(&b, ..);
+    "nonzero" => nonzero(&b);
     "searchsorted" => searchsorted(&w, Array::from([0, 2, 5, 9]), Side::Left);
     "where" => where_(&b, &u, 0.0);
+    "argsort" => argsort(&v, -1);
+    "sort" => sort(&v, -1);
+    "isin" => isin(&v, &w);
+    "unique_all" => unique_all(&d);
+    "unique_counts" => unique_counts(&d);
+    "unique_inverse" => unique_inverse(&d);
+    "unique_values" => unique_values(&d);
     "all" => all(&b, ..);
     "any" => any(&b, ..);
     "diff" => diff(&w, 1, 0);
@@ -225,20 +245,10 @@ rows! { x y u i v w d z b c a;
 }
 
 /// Functions that are not here, and what there is instead.
-const MISSING: &[(&str, &str)] = &[
-    ("nonzero", "not yet"),
-    ("argsort", "not yet"),
-    ("sort", "not yet"),
-    ("isin", "not yet"),
-    ("unique_all", "not yet"),
-    ("unique_counts", "not yet"),
-    ("unique_inverse", "not yet"),
-    ("unique_values", "not yet"),
-    (
-        "from_dlpack",
-        "memory of other libraries is taken by `Array::from_shape_vec`, of `ndarray` by `Array::from`, that of a `.npy` file by `Array::read_npy`",
-    ),
-];
+const MISSING: &[(&str, &str)] = &[(
+    "from_dlpack",
+    "memory of other libraries is taken by `Array::from_shape_vec`, of `ndarray` by `Array::from`, that of a `.npy` file by `Array::read_npy`",
+)];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
