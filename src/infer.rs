@@ -151,7 +151,10 @@ fn reducing(request: &Request, settings: Settings, operands: &[Known<'_>]) -> Re
         Some(axis) => (NodeKind::Scan(Scan { reduction, axis: axis as u32, dtype, policy }), x.shape.clone()),
         None => {
             let reduced = axes.reduced(x.shape, keepdims);
-            (NodeKind::Reduce(Reduce { reduction, axes, keepdims, dtype, policy }), reduced)
+            (
+                NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts: request.contracts, dtype, policy }),
+                reduced,
+            )
         }
     };
     shape.bytes(result.bytes()).map_err(|e| e.of(reduction))?;

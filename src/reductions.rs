@@ -100,17 +100,24 @@ pub struct Request {
     /// The dtype asked for.
     pub(crate) dtype: Option<DType>,
     axes: Axes,
+    /// Whether it is the sum of a contraction.
+    pub(crate) contracts: bool,
 }
 
 impl Request {
     /// Of a reduction.
     pub(crate) fn new(reduction: Reduction, dtype: Option<DType>, axes: Axes) -> Request {
-        Request { reduction, dtype, axes }
+        Request { reduction, dtype, axes, contracts: false }
+    }
+
+    /// The sum of products that a contraction makes.
+    pub(crate) fn contracting(dtype: DType, axes: Axes) -> Request {
+        Request { contracts: true, ..Request::new(Reduction::Sum, Some(dtype), axes) }
     }
 
     /// Of a scan.
     pub(crate) fn scan(reduction: Reduction, dtype: Option<DType>, axis: isize) -> Request {
-        Request { reduction, dtype, axes: axis.axes() }
+        Request::new(reduction, dtype, axis.axes())
     }
 
     /// The axes of an operand of this shape, and whether they stay.

@@ -147,9 +147,9 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
         let n = x.len();
         if n == 0 {
             // Nothing is taken of nothing.
-            let none = || Array::from_elements::<i64>(Shape::from([0]), Vec::new());
-            let inverse = Array::from_elements::<i64>(x.shape().clone(), Vec::new());
-            return Ok(vec![flat, none(), inverse, none()]);
+            let none = |shape: Shape| Array::from_shape_vec(shape, Vec::<i64>::new());
+            let [indices, counts] = [0; 2].map(|extent| none(Shape::from([extent])));
+            return Ok(vec![flat, indices?, none(x.shape().clone())?, counts?]);
         }
         let request = Request::scan(Reduction::ArgSort, Some(DType::I64), 0);
         let order = with_parts(|| Array::reduce(&request, &[(&flat).operand()], place));
@@ -166,16 +166,16 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
         let order = order.to_vec::<i64>()?;
         let firsts = chosen::positions(&begins)?;
         let found = Shape::from(firsts.len());
-        let indices = firsts.iter().map(|&first| order[first as usize]).collect();
-        let indices = Array::from_elements::<i64>(found.clone(), indices);
+        let indices: Vec<i64> = firsts.iter().map(|&first| order[first as usize]).collect();
+        let indices = Array::from_shape_vec(found.clone(), indices)?;
         let values: Array = rows(what, flat.operand(), (&indices).operand(), place);
         let next = firsts.iter().skip(1).copied().chain([n as i64]);
-        let counts = firsts.iter().zip(next).map(|(first, next)| next - first).collect();
+        let counts: Vec<i64> = firsts.iter().zip(next).map(|(first, next)| next - first).collect();
         Ok(vec![
             values.eval()?.clone(),
             indices,
-            Array::from_elements::<i64>(x.shape().clone(), chosen::groups(&begins, &order)?),
-            Array::from_elements::<i64>(found, counts),
+            Array::from_shape_vec(x.shape().clone(), chosen::groups(&begins, &order)?)?,
+            Array::from_shape_vec(found, counts)?,
         ])
     });
     let mut all = all.into_iter();

@@ -41,21 +41,22 @@ impl<T: Shown, const N: usize> Shown for [T; N] {
     }
 }
 
-impl<T: Shown> Shown for Result<T> {
+impl<A: Shown, B: Shown> Shown for (A, B) {
     fn shown(&self) -> String {
-        self.as_ref().unwrap_or_else(|error| panic!("{error}")).shown()
-    }
-}
-
-impl Shown for (Array, Array) {
-    fn shown(&self) -> String {
-        [self.0.shown(), self.1.shown()].join(" | ")
+        format!("{} | {}", self.0.shown(), self.1.shown())
     }
 }
 
 impl Shown for UniqueAll<Array> {
     fn shown(&self) -> String {
-        [&self.values, &self.indices, &self.inverse_indices, &self.counts].map(Shown::shown).join(" | ")
+        let UniqueAll { values, indices, inverse_indices, counts } = self;
+        [values, indices, inverse_indices, counts].map(Shown::shown).join(" | ")
+    }
+}
+
+impl<T: Shown> Shown for Result<T> {
+    fn shown(&self) -> String {
+        self.as_ref().unwrap_or_else(|error| panic!("{error}")).shown()
     }
 }
 
@@ -189,8 +190,8 @@ rows! { x y u i v w d z b c a;
     "nonzero" => nonzero(&b);
     "searchsorted" => searchsorted(&w, Array::from([0, 2, 5, 9]), Side::Left);
     "where" => where_(&b, &u, 0.0);
-    "argsort" => argsort(&v, 0);
-    "sort" => sort(&v, 0);
+    "argsort" => argsort(&v, -1);
+    "sort" => sort(&v, -1);
     "isin" => isin(&v, &w);
     "unique_all" => unique_all(&d);
     "unique_counts" => unique_counts(&d);
@@ -244,12 +245,10 @@ rows! { x y u i v w d z b c a;
 }
 
 /// Functions that are not here, and what there is instead.
-const MISSING: &[(&str, &str)] = &[
-    (
-        "from_dlpack",
-        "memory of other libraries is taken by `Array::from_shape_vec`, of `ndarray` by `Array::from`, that of a `.npy` file by `Array::read_npy`",
-    ),
-];
+const MISSING: &[(&str, &str)] = &[(
+    "from_dlpack",
+    "memory of other libraries is taken by `Array::from_shape_vec`, of `ndarray` by `Array::from`, that of a `.npy` file by `Array::read_npy`",
+)];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

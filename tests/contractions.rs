@@ -5,8 +5,8 @@
 mod refused;
 
 use ndjit::{
-    Array, DType, Expr, arange, bf16, dtype, einsum, f16, jit, kron, matmul, ones, outer, tensordot, trace, vecdot,
-    weak, zeros,
+    Array, DType, Ellipsis, Expr, NewAxis, Stage, arange, bf16, concat, dtype, einsum, f16, jit, kron, matmul, ones,
+    outer, step_by, tensordot, trace, vecdot, weak, zeros,
 };
 use std::collections::BTreeMap;
 
@@ -149,6 +149,126 @@ fn halves_are_rounded_once() {
         ],
     );
     assert_eq!(three.item::<bf16>().unwrap(), bf16::from_f32(1.0078125 * 1.0078125));
+}
+
+/// Whole numbers from -8 to 8, whose products and sums are exact in whatever order.
+fn whole(shape: &[usize], seed: u64) -> Array {
+    let mut random = Random(seed);
+    let count = shape.iter().product::<usize>();
+    let elements: Vec<i32> = (0..count).map(|_| random.below(17) as i32 - 8).collect();
+    Array::from_shape_vec(shape.to_vec(), elements).unwrap()
+}
+
+/// Numbers between -1 and 1.
+fn real(shape: &[usize], seed: u64) -> Array {
+    let mut random = Random(seed);
+    let count = shape.iter().product::<usize>();
+    let elements: Vec<f64> = (0..count).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 29) - 1.0).collect();
+    Array::from_shape_vec(shape.to_vec(), elements).unwrap()
+}
+
+#[test]
+fn large_matrices_are_multiplied_as_small_ones_are() {
+    let cases: [(&str, &[usize], &[usize]); 14] = [
+        ("ij,jk->ik", &[70, 90], &[90, 50]),
+        ("ij,jk->ki", &[70, 90], &[90, 50]),
+        ("ji,kj->ik", &[90, 70], &[50, 90]),
+        ("ij,jk->ik", &[4, 3000], &[3000, 5]),
+        ("ij,jk->ik", &[517, 9], &[9, 1033]),
+        ("ij,jk->ik", &[65, 31], &[31, 67]),
+        ("bij,bjk->bik", &[3, 40, 50], &[3, 50, 30]),
+        ("bij,jk->bik", &[3, 40, 50], &[50, 30]),
+        ("ij,bjk->bik", &[40, 50], &[3, 50, 30]),
+        ("acij,bjk->abcik", &[2, 3, 40, 50], &[2, 50, 30]),
+        ("iajb,bkja->ik", &[20, 9, 8, 7], &[7, 21, 8, 9]),
+        ("iajb,kbla->kjil", &[20, 9, 8, 7], &[12, 7, 5, 9]),
+        ("aabij,bjk->aki", &[3, 3, 2, 40, 50], &[2, 50, 30]),
+        ("bij,bjk->ik", &[1, 40, 50], &[3, 50, 30]),
+    ];
+    for (subscripts, x, y) in cases {
+        let (x, y) = (whole(x, 1), whole(y, 2));
+        let expected = einsum(subscripts, [&x, &y]).to_vec::<i32>().unwrap();
+        // Of arrays in memory, of parts of larger ones that are walked backwards, and of what is computed before.
+        let last = x.shape().rank() as isize - 1;
+        let (wide, other) = (concat([&x, &x], last), concat([&y, &y], 0).flip(0));
+        let every = |extent: usize| step_by(..extent as isize, -1);
+        let back = wide.flip(last).slice((Ellipsis, every(x.shape().extents()[last as usize])));
+        let parts = [back, other.slice(..y.shape().extents()[0]).flip(0)];
+        for dtype in [DType::F32, DType::F64, DType::C64, DType::C128, DType::F16] {
+            let (x, y) = (x.cast(dtype), y.cast(dtype));
+            let of = |[x, y]: [&Array; 2]| einsum(subscripts, [x, y]).real_part();
+            assert_eq!(of([&x, &y]), expected, "{subscripts} {dtype}");
+            let [back, other] = &parts;
+            let (back, other) = (back.cast(dtype), other.cast(dtype));
+            assert_eq!(of([&back, &other]), expected, "{subscripts} {dtype}, computed");
+            back.eval().unwrap();
+            other.eval().unwrap();
+            assert_eq!(of([&back, &other]), expected, "{subscripts} {dtype}, of parts");
+        }
+    }
+}
+
+/// Elements that are whole numbers.
+trait Whole {
+    fn real_part(&self) -> Vec<i32>;
+}
+
+impl Whole for Array {
+    fn real_part(&self) -> Vec<i32> {
+        let real = if self.dtype().is_complex() { self.real() } else { self.clone() };
+        real.cast(DType::I32).to_vec().unwrap()
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let (x, y) = (real(&[700, 300], 3), real(&[300, 1100], 4));
+    for dtype in [DType::F32, DType::F64, DType::C64, DType::C128] {
+        let (x, y) = (x.cast(dtype), y.cast(dtype));
+        let all = [1, 2, 3, 7].map(|threads| {
+            let product = jit!(|x, y| x.matmul(y)).threads(threads).call((&x, &y)).unwrap();
+            if dtype.is_complex() { product.real().cast(DType::F64) } else { product.cast(DType::F64) }
+        });
+        let bits = all.map(|product| product.to_vec::<f64>().unwrap());
+        assert!(bits.iter().all(|other| *other == bits[0]), "{dtype}");
+    }
+}
+
+#[test]
+fn errors_are_within_the_stated_bound() {
+    for (m, k, n) in [(64, 700, 64), (33, 1030, 65), (5, 5000, 7)] {
+        let (x, y) = (real(&[m, k], 5).cast(DType::F32), real(&[k, n], 6).cast(DType::F32));
+        let [wide_x, wide_y] = [&x, &y].map(|x| x.cast(DType::F64));
+        let exact = wide_x.matmul(&wide_y).to_vec::<f64>().unwrap();
+        let scales = wide_x.abs().matmul(wide_y.abs()).to_vec::<f64>().unwrap();
+        let found = x.matmul(&y).to_vec::<f32>().unwrap();
+        let bound = (k + k / 256 + 2) as f64 * 2f64.powi(-24) * 1.01;
+        let worst = found
+            .iter()
+            .zip(&exact)
+            .zip(&scales)
+            .map(|((&found, exact), scale)| (f64::from(found) - exact).abs() / scale);
+        let worst = worst.fold(0.0, f64::max);
+        assert!(worst > 0.0 && worst <= bound, "{worst:e} of {bound:e}");
+    }
+}
+
+#[test]
+fn large_matrices_have_kernels_of_their_own() {
+    let (x, y) = (real(&[64, 64], 7), real(&[64, 64], 8));
+    let kernels = |f: &str| f.matches("contracts").count();
+    let f = jit!(|x, y| x.sin().matmul(y.exp()) * 2 + 1);
+    f.call((&x, &y)).unwrap();
+    let text = f.explain(Stage::Kernels);
+    assert_eq!((f.kernels().len(), kernels(&text)), (4, 1), "{text}");
+    // What is summed as it is written keeps its order.
+    let g = jit!(|x, y| (x.slice((.., .., NewAxis)) * y).sum(1));
+    g.call((&x, &y)).unwrap();
+    assert_eq!(kernels(&g.explain(Stage::Kernels)), 0);
+    // So do small ones, and products that something else wants.
+    let small = jit!(|x, y| x.matmul(y));
+    small.call((&x.slice((..8, ..)), &y.slice((.., ..8)))).unwrap();
+    assert_eq!(kernels(&small.explain(Stage::Kernels)), 0);
 }
 
 #[test]

@@ -73,6 +73,7 @@ fn nothing_points_back() {
                 "cranelift-codegen",
                 "cranelift-jit",
                 "cranelift-module",
+                "gemm",
                 "rayon",
                 "rustc-hash",
                 "smallvec",

@@ -48,7 +48,7 @@ impl Program {
         let (kind, reduced) = match axes.first().filter(|_| reduction.scans()) {
             Some(&axis) => (NodeKind::Scan(Scan { reduction, axis: axis as u32, dtype: None, policy }), shape.clone()),
             None => {
-                let reduce = Reduce { reduction, axes: all, keepdims: false, dtype: None, policy };
+                let reduce = Reduce { reduction, axes: all, keepdims: false, contracts: false, dtype: None, policy };
                 (NodeKind::Reduce(reduce), all.reduced(shape, false))
             }
         };

@@ -10,10 +10,11 @@ pub mod mutate;
 pub mod seeds;
 
 use ndjit_ir::body::Body;
+use ndjit_ir::contraction::{Subscripts, order};
 use ndjit_ir::graph::{Graph, Type};
 use ndjit_ir::kernel::parse_kernels;
 use ndjit_ir::loops::parse_nests;
-use ndjit_ir::{DType, Error, ValueType};
+use ndjit_ir::{DType, Error, Shape, ValueType};
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -37,6 +38,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "loops", run: loops, seeds: seeds::loops },
     Target { name: "body", run: body, seeds: seeds::bodies },
     Target { name: "npy", run: npy, seeds: seeds::npy_files },
+    Target { name: "subscripts", run: subscripts, seeds: seeds::subscripts },
     Target { name: "expression", run: expression, seeds: seeds::expressions },
 ];
 
@@ -54,6 +56,25 @@ pub fn expression(data: &[u8]) -> Outcome {
         }
         Err(problem) => outcome(&problem.into()),
     }
+}
+
+/// Subscripts of `einsum`, and what they say of arrays with some axes.
+pub fn subscripts(data: &[u8]) -> Outcome {
+    let Ok(text) = std::str::from_utf8(data) else { return String::new() };
+    let subscripts = match text.parse::<Subscripts>() {
+        Ok(subscripts) => subscripts,
+        Err(error) => return outcome(&error),
+    };
+    prints_back(&subscripts);
+    let arity = subscripts.arity().min(64);
+    let outcomes = (0..5).map(|rank| match subscripts.contraction(&vec![rank; arity]) {
+        Ok(contraction) => match contraction.extents(&vec![Shape::from(vec![2; rank]); arity]) {
+            Ok(extents) => format!("{} products ", order::order(&contraction, &extents).len()),
+            Err(mismatch) => panic!("equal extents do not meet: {mismatch}"),
+        },
+        Err(error) => error.code().name().to_owned(),
+    });
+    format!("subscripts {}", outcomes.collect::<String>())
 }
 
 /// Graph text, traced and typed.

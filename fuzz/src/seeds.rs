@@ -46,6 +46,22 @@ pub fn bodies() -> Vec<Vec<u8>> {
     short(all.map(|(op, dtype)| shared_body(op, dtype).to_string()))
 }
 
+/// Subscripts with each part of their grammar.
+pub fn subscripts() -> Vec<Vec<u8>> {
+    let texts = [
+        "ij,jk->ik",
+        "ii",
+        "ii->i",
+        "...ij,...jk",
+        " i j , j -> i ",
+        "ab,bc,cd,de,ef,fg,gh,hi,ij->aj",
+        "i...->...i",
+        ",->",
+        "aB,Bc",
+    ];
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
 /// Expressions with each sort of operator, call and index.
 pub fn expressions() -> Vec<Vec<u8>> {
     let texts = [

@@ -4,8 +4,10 @@ use insta::assert_snapshot;
 use ndjit_ir::body::BodyBuilder;
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Reads, Scalar, StmtKind, verify_kernels};
-use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride};
+use ndjit_ir::kernel::{
+    FusedKernel, KernelInput, KernelReduce, OpBody, Reads, Scalar, StmtKind, parse_kernels, verify_kernels,
+};
+use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride, parse_nests};
 use ndjit_ir::reduction::Axes;
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Reduction, Result, Shape};
 use std::sync::Arc;
@@ -41,6 +43,7 @@ fn kernel() -> FusedKernel {
         reduce: Some(KernelReduce {
             axes: Axes::new(&[1], 2).unwrap(),
             outputs: [Reduction::Sum, Reduction::Max].into_iter().collect(),
+            contracts: false,
         }),
         statements: Default::default(),
         scatter: None,
@@ -56,7 +59,7 @@ fn nest(reductions: &[Reduction], loops: usize, along: Along) -> LoopNest {
         literals: vec![],
         outputs: vec![Access::memory(DType::F32, Stride::Contiguous); reductions.len()],
         body: LoopBody::Ops(squares(reductions.len()).into()),
-        reduce: Some(NestReduce { loops, outputs: reductions.iter().copied().collect(), along }),
+        reduce: Some(NestReduce { loops, outputs: reductions.iter().copied().collect(), along, contracts: false }),
         scatter: None,
         control: None,
     }
@@ -104,7 +107,8 @@ fn kernels_read_positions() {
     let mut body = OpBody { inputs: vec![DType::I64], ..OpBody::default() };
     let position = body.push(StmtKind::Load(0), &[], DType::I64);
     body.outputs = vec![position];
-    let reduce = KernelReduce { axes: Axes::all(1).unwrap(), outputs: [Reduction::Sum].into_iter().collect() };
+    let reduce =
+        KernelReduce { axes: Axes::all(1).unwrap(), outputs: [Reduction::Sum].into_iter().collect(), contracts: false };
     let kernel = FusedKernel {
         shape: Shape::from([8]),
         inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8]), reads: Reads::Elements }],
@@ -416,4 +420,58 @@ fn nests_read_positions() {
     eval_nest(&nest, &geometry, &[], &mut Tensors { inputs: &[], outputs: &mut outputs }).unwrap();
     assert_eq!(outputs[..], expected);
     assert_eq!([0, 1, 2].map(|i| outputs[0].get(i)[0]), [3, 7, 11]);
+}
+
+#[test]
+fn a_contraction_is_one_sum_of_products() {
+    let mut body = OpBody { inputs: vec![DType::F32; 2], ..OpBody::default() };
+    let factors = [0, 1].map(|n| body.push(StmtKind::Load(n), &[], DType::F32));
+    let product = body.push(StmtKind::Op(Op::Multiply), &factors, DType::F32);
+    body.outputs = vec![product];
+    let contracting = |body: &OpBody, reduction: Reduction| {
+        let input = |value: u32, shape: [usize; 3]| KernelInput {
+            value: Value(value),
+            shape: Shape::from(shape),
+            reads: Reads::Elements,
+        };
+        let reduce = KernelReduce { axes: Axes::one(2), outputs: [reduction].into_iter().collect(), contracts: true };
+        let kernel = FusedKernel {
+            shape: Shape::from([4, 5, 3]),
+            inputs: vec![input(0, [4, 1, 3]), input(1, [1, 5, 3])],
+            literals: vec![],
+            body: body.clone().into(),
+            outputs: vec![Value(2)],
+            part: None,
+            reduce: Some(reduce),
+            scatter: None,
+            control: None,
+            statements: Default::default(),
+        };
+        let access = Access::memory(DType::F32, Stride::Contiguous);
+        let outputs = [reduction].into_iter().collect();
+        let nest = LoopNest {
+            rank: 3,
+            inputs: vec![access; 2],
+            literals: vec![],
+            outputs: vec![access],
+            body: LoopBody::Ops(body.clone().into()),
+            reduce: Some(NestReduce { loops: 1, outputs, along: Along::Reduced, contracts: true }),
+            scatter: None,
+            control: None,
+        };
+        (kernel, nest)
+    };
+    let (kernel, nest) = contracting(&body, Reduction::Sum);
+    assert!(nest.contracts() && nest.reduces());
+    assert_eq!(parse_kernels(&kernel.to_string()).unwrap(), std::slice::from_ref(&kernel));
+    assert_eq!(parse_nests(&nest.to_string()).unwrap()[0].0, nest);
+    assert!(kernel.to_string().starts_with("kernel [4, 5, 3] contracts axes [2] {"), "{kernel}");
+    let refused = |(kernel, nest): (FusedKernel, LoopNest)| {
+        let texts = [parse_kernels(&kernel.to_string()).map(drop), nest.verify()];
+        texts.map(|text| text.unwrap_err().to_string().contains("sums the products of two arrays"))
+    };
+    assert_eq!(refused(contracting(&body, Reduction::Max)), [true; 2]);
+    let square = body.push(StmtKind::Op(Op::Multiply), &[factors[0]; 2], DType::F32);
+    body.outputs = vec![square];
+    assert_eq!(refused(contracting(&body, Reduction::Sum)), [true; 2]);
 }

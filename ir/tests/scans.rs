@@ -59,7 +59,7 @@ fn kernel(reduction: Reduction) -> FusedKernel {
         body: itself().into(),
         outputs: vec![Value(1)],
         part: None,
-        reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect() }),
+        reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect(), contracts: false }),
         statements: Default::default(),
         scatter: None,
         control: None,
@@ -80,7 +80,7 @@ fn nest(reduction: Reduction, along: Along, inner: Stride) -> LoopNest {
         literals: vec![],
         outputs: vec![Access::memory(DType::F32, inner)],
         body: LoopBody::Ops(itself().into()),
-        reduce: Some(NestReduce { loops: 1, outputs: [reduction].into_iter().collect(), along }),
+        reduce: Some(NestReduce { loops: 1, outputs: [reduction].into_iter().collect(), along, contracts: false }),
         scatter: None,
         control: None,
     }

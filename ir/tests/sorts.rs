@@ -62,7 +62,7 @@ fn kernel(reduction: Reduction) -> FusedKernel {
         body: body(DType::F32).into(),
         outputs: vec![Value(1)],
         part: None,
-        reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect() }),
+        reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect(), contracts: false }),
         scatter: None,
         control: None,
         statements: Default::default(),
@@ -76,7 +76,12 @@ fn nest(reduction: Reduction, dtype: DType, result: DType) -> LoopNest {
         literals: vec![],
         outputs: vec![Access::memory(result, Stride::Contiguous)],
         body: LoopBody::Ops(body(dtype).into()),
-        reduce: Some(NestReduce { loops: 1, outputs: [reduction].into_iter().collect(), along: Along::Reduced }),
+        reduce: Some(NestReduce {
+            loops: 1,
+            outputs: [reduction].into_iter().collect(),
+            along: Along::Reduced,
+            contracts: false,
+        }),
         scatter: None,
         control: None,
     }
@@ -89,7 +94,7 @@ fn kernels_and_nests_say_what_is_sorted() {
         let graph = format!("graph (%0: f32[8, 3]) {{\n  %1 = {reduction} %0 axis 1 : {result}[8, 3]\n  return %1\n}}");
         let (kernel, graph) = (kernel(reduction), graph.parse::<Graph<DType>>().unwrap());
         verify_kernels(std::slice::from_ref(&kernel), &graph).unwrap();
-        assert_eq!(parse_kernels(&kernel.to_string()).unwrap(), [kernel.clone()]);
+        assert_eq!(parse_kernels(&kernel.to_string()).unwrap(), std::slice::from_ref(&kernel));
         let nest = nest(reduction, DType::F32, result);
         nest.verify().unwrap();
         let read = parse_nests(&nest.to_string()).unwrap();

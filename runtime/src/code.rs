@@ -3,6 +3,7 @@
 //! Memory for code is written first and made executable after, never both at once. Where the system refuses executable
 //! memory the kernel keeps its loops and the interpreter runs them: same bits, slowly; [`notice`] tells.
 
+use crate::contract::Contractor;
 use crate::control::Controller;
 use crate::cost;
 use crate::devices::KernelCode;
@@ -122,7 +123,14 @@ impl Kernel {
         nest.verify()?;
         let composed: Box<dyn Composed> = match split(nest)? {
             Split::Whole => return Kernel::part(nest, options, Form::Plain),
-            Split::Reduce(parts) => Box::new(Reducer::new(nest, &parts, options)?),
+            Split::Reduce(parts) => {
+                let reducer = Box::new(Reducer::new(nest, &parts, options)?);
+                // Without machine code the order is the interpreter's.
+                match if options.compile { Contractor::new(nest, reducer) } else { Err(reducer) } {
+                    Ok(contractor) => Box::new(contractor),
+                    Err(reducer) => reducer,
+                }
+            }
             Split::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
             Split::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
             Split::Control => Box::new(Controller::new(nest, options)?),

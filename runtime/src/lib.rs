@@ -9,6 +9,7 @@ pub mod buffer;
 pub mod cache;
 pub mod chosen;
 pub mod code;
+mod contract;
 mod control;
 mod cost;
 pub mod devices;

@@ -5,8 +5,12 @@
 //! not widened as by [`sum`](fn@crate::sum). Halves are multiplied and summed in `f32` and rounded once; bools are combined by "and" and "or".
 //! Results are never weak.
 //!
+//! Order: products are summed as all sums are, in an order that depends on shapes alone; but large matrices of `f32`, `f64`, `c64` and `c128` are
+//! multiplied in an order that is the processor's, the same in every run and on any number of threads. docs/numerics.md says which are large.
+//!
 //! Accuracy: an element that is a sum of `k` products of floats differs from the exact one by at most `(69 + log2(k / 1024)) u` times the sum
-//! of the products' magnitudes, to first order, `u` being half an ULP of 1; of complex numbers by `(71 + log2(k / 1024)) u` times that.
+//! of the products' magnitudes, to first order, `u` being half an ULP of 1, and in large matrices by `(k + k / 256 + 2) u` times that; each part of a
+//! complex number by `(71 + log2(k / 1024)) u` times that, and in large matrices by `(2 k + k / 256 + 4) u` times that.
 
 mod einsum;
 mod make;

@@ -4,7 +4,7 @@
 use crate::config::{settings, with_parts};
 use crate::manipulation::{refused, seen};
 use crate::operand::{AnyOperand, Computed, weak};
-use crate::reductions::{self, IntoAxes};
+use crate::reductions::{self, IntoAxes, Request};
 use ndjit_ir::contraction::order::order;
 use ndjit_ir::contraction::{Contraction, Label, LabelSet, Labels, Mismatch, Pair};
 use ndjit_ir::{DType, Error, Op, Place, Reduction, Result, Shape, ValueType, view};
@@ -130,7 +130,11 @@ impl Making {
         let [left, right] = [left, right].map(|(x, labels)| self.placed::<R>(x.clone(), labels, &places));
         let op = if self.compute == DType::Bool { Op::LogicalAnd } else { Op::Multiply };
         let product = R::compute(op, &[left, right], self.place).operand();
-        (self.summed::<R>(product, (own.len()..places.len()).collect()), own)
+        let axes: Vec<usize> = (own.len()..places.len()).collect();
+        if axes.is_empty() || self.compute == DType::Bool {
+            return (self.summed::<R>(product, axes), own);
+        }
+        (R::reduce(&Request::contracting(self.compute, axes.axes()), &[product], self.place).operand(), own)
     }
 
     /// A part with its axes where their labels are among `places`.

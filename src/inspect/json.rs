@@ -108,6 +108,9 @@ fn node<T: Type>(block: &Block<'_, T>, id: NodeId, places: Option<&Places>) -> J
             policy(&mut put, reduce.policy);
             put("axes", reduce.axes.iter().collect());
             put("keepdims", json!(reduce.keepdims));
+            if reduce.contracts {
+                put("contracts", json!(true));
+            }
             put("dtype", json!(reduce.dtype.map(|dtype| dtype.name())));
         }
         NodeKind::Scan(scan) => {

@@ -77,7 +77,9 @@ fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
             }
             NodeKind::Cast(_) => true,
             NodeKind::Reduce(reduce) => {
-                (!reduce.axes.contains(0) && !has_rows_elsewhere(operands, &has_rows)).then_some(true)?
+                // A multiplication of fewer rows may have another order.
+                (!reduce.contracts && !reduce.axes.contains(0) && !has_rows_elsewhere(operands, &has_rows))
+                    .then_some(true)?
             }
             NodeKind::Scan(scan) => (scan.axis != 0).then_some(true)?,
             // Rows of what is gathered from are other rows, and positions may be.

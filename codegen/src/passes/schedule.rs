@@ -116,6 +116,7 @@ pub fn schedule(
             true => along_scan(&geometry, kept.len(), &output_dtypes),
             false => along(&geometry, kept.len(), &kernel.body.inputs),
         },
+        contracts: reduce.contracts,
     });
     let mut nest = LoopNest {
         rank: geometry.extents.len(),

@@ -336,7 +336,8 @@ fn along<T: Type>(
     } else {
         let axes = axes(line)?;
         let keepdims = line.eat("keepdims");
-        NodeKind::Reduce(Reduce { reduction, axes, keepdims, dtype: asked(line)?, policy })
+        let contracts = line.eat("contracts");
+        NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype: asked(line)?, policy })
     };
     Ok((kind, SmallVec::from_vec(operands)))
 }

@@ -257,6 +257,7 @@ impl<T: Type> Display for NodeLine<'_, T> {
                 write_values(operands, f)?;
                 write!(f, " axes {}", reduce.axes)?;
                 f.write_str(if reduce.keepdims { " keepdims" } else { "" })?;
+                f.write_str(if reduce.contracts { " contracts" } else { "" })?;
                 if let Some(dtype) = reduce.dtype {
                     write!(f, " dtype {dtype}")?;
                 }

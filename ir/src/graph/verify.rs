@@ -151,6 +151,9 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
             if !reduce.axes.within(shape.rank()) {
                 return Err(format!("axes {} of an operand of shape {shape}", reduce.axes));
             }
+            if reduce.contracts && reduce.reduction != Reduction::Sum {
+                return Err(format!("a {} that contracts, as sums alone do", reduce.reduction));
+            }
             if reduce.reduction.needs_elements() && reduce.axes.count(shape) == 0 {
                 return Err(format!("{} of no elements", reduce.reduction));
             }

@@ -88,6 +88,15 @@ impl OpBody {
         Scalar::from_index(self.stmts.len() - 1)
     }
 
+    /// Whether it does nothing but multiply an element of one input by one of another.
+    pub fn is_product(&self) -> bool {
+        let [left, right, product] = &self.stmts[..] else { return false };
+        let factors = [[Scalar(0), Scalar(1)], [Scalar(1), Scalar(0)]];
+        (left.kind, right.kind, product.kind) == (StmtKind::Load(0), StmtKind::Load(1), StmtKind::Op(Op::Multiply))
+            && factors.iter().any(|factors| product.args[..] == factors[..])
+            && self.outputs == [Scalar(2)]
+    }
+
     /// The dtype an op statement computes in.
     pub fn compute_dtype(&self, stmt: &Stmt, op: Op) -> DType {
         self.dtype(stmt.args[op.joined().start])
@@ -184,6 +193,8 @@ pub struct KernelReduce {
     pub axes: Axes,
     /// The elementary reduction of each output, or the scan.
     pub outputs: SmallVec<[Reduction; 1]>,
+    /// Whether it is a contraction: one sum of [products](OpBody::is_product) of two arrays, which may be made as matrices are multiplied.
+    pub contracts: bool,
 }
 
 /// Control flow, equal to itself alone.
@@ -227,10 +238,11 @@ impl KernelReduce {
 
     /// What the kernel does, as its text says it.
     pub(crate) fn verb(&self) -> &'static str {
-        match (self.sorts(), self.scans()) {
-            (true, _) => "sorts",
-            (false, true) => "scans",
-            (false, false) => "reduces",
+        match (self.sorts(), self.scans(), self.contracts) {
+            (true, ..) => "sorts",
+            (false, true, _) => "scans",
+            (false, false, true) => "contracts",
+            (false, false, false) => "reduces",
         }
     }
 }

@@ -60,7 +60,7 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         return Err(header.expected(HEADER));
     }
     let shape_of_all = shape(&mut header)?;
-    let verb = ["reduces", "scans", "sorts"].into_iter().find(|verb| header.eat(verb));
+    let verb = ["reduces", "contracts", "scans", "sorts"].into_iter().find(|verb| header.eat(verb));
     let reduce = verb.is_some();
     let axes = if reduce { Some(axes(&mut header)?) } else { None };
     header.expect("{")?;
@@ -98,7 +98,8 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         }
         line.end()?;
     }
-    let reduce = axes.map(|axes| KernelReduce { axes, outputs: stored.reductions });
+    let reduce =
+        axes.map(|axes| KernelReduce { axes, outputs: stored.reductions, contracts: verb == Some("contracts") });
     if let Some(reduce) = reduce.as_ref().filter(|reduce| Some(reduce.verb()) != verb) {
         return Err(header.error(format_args!("the kernel {}, by its outputs", reduce.verb())));
     }

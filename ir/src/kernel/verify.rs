@@ -20,7 +20,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Graph, NodeKind, Value};
 use crate::problems::Problems;
-use crate::reduction::Axes;
+use crate::reduction::{Axes, Reduction};
 use crate::shape::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -188,6 +188,9 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
             && (reduce.axes.iter().count() != 1 || !reduce.outputs.iter().all(|reduction| reduction.scans()))
         {
             problems.note("a kernel that scans does so along one axis, and does nothing else".to_owned());
+        }
+        if reduce.contracts && (reduce.outputs[..] != [Reduction::Sum] || !body.is_product()) {
+            problems.note("a kernel that contracts sums the products of two arrays, and does nothing else".to_owned());
         }
         if reduce.sorts() && !reduce.outputs.iter().all(|reduction| reduction.sorts()) {
             problems.note("a kernel that sorts does nothing else".to_owned());

@@ -95,6 +95,8 @@ pub struct NestReduce {
     pub outputs: SmallVec<[Reduction; 1]>,
     /// The loop that vectors lie along.
     pub along: Along,
+    /// Whether it is a contraction: one sum of [products](OpBody::is_product) of two arrays, in an order that is the device's.
+    pub contracts: bool,
 }
 
 impl NestReduce {
@@ -155,6 +157,11 @@ impl LoopNest {
     /// Whether the nest reduces, so that outputs do not move along the innermost loops.
     pub fn reduces(&self) -> bool {
         self.reduce.as_ref().is_some_and(|reduce| !reduce.scans())
+    }
+
+    /// Whether it sums the products of two arrays, in an order that is the device's.
+    pub fn contracts(&self) -> bool {
+        self.reduce.as_ref().is_some_and(|reduce| reduce.contracts)
     }
 
     /// The number of loops that outputs move along: all, or those that are kept where others are reduced.

@@ -131,7 +131,7 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
     let reductions: SmallVec<[Reduction; 1]> = outputs.iter().filter_map(|(_, reduction)| *reduction).collect();
     if !reductions.is_empty() {
         // How many loops and along which, the next lines say.
-        nest.reduce = Some(NestReduce { loops: 0, outputs: reductions, along: Along::Reduced });
+        nest.reduce = Some(NestReduce { loops: 0, outputs: reductions, along: Along::Reduced, contracts: false });
     }
     if outputs.iter().any(|(_, reduction)| reduction.is_some() != nest.reduce.is_some()) {
         return Err(line.error("either every output is reduced or scanned, or none is"));
@@ -218,12 +218,15 @@ fn read_loops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
         loops = read_axes(&mut line, 0)?;
     }
     if nest.reduce.is_some() {
-        let verb = nest.stores();
-        line.expect(verb)?;
+        let contracts = line.eat("contract");
+        if !contracts {
+            line.expect(nest.stores())?;
+        }
         let reduced = read_axes(&mut line, loops)?;
         loops += reduced;
         if let Some(reduce) = &mut nest.reduce {
             reduce.loops = reduced;
+            reduce.contracts = contracts;
         }
     }
     line.expect("{")?;

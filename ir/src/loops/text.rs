@@ -27,6 +27,7 @@
 //! }
 //! ```
 //!
+//! One that contracts says `contract` in place of `reduce`.
 //! One that scans has no vectors along the loop that it scans. It says `for i0 scan i1` and `out0: f32 contiguous cumulative_sum`.
 //! One that sorts says `for i0 sort i1`; its inside is ops, and the outputs of `argsort` are `i32` or `i64` whatever is sorted.
 //!
@@ -186,6 +187,7 @@ impl LoopNest {
             None => "store",
             Some(reduce) if reduce.sorts() => "sort",
             Some(reduce) if reduce.scans() => "scan",
+            Some(reduce) if reduce.contracts => "contract",
             Some(_) => "reduce",
         }
     }

@@ -19,6 +19,7 @@ use crate::dtype::{DType, PrimType};
 use crate::error::{Error, ErrorCode, Result};
 use crate::kernel::{KernelScatter, OpBody, StmtKind, check_body, output_dtype};
 use crate::problems::Problems;
+use crate::reduction::Reduction;
 
 impl LoopNest {
     /// Checks the nest's invariants.
@@ -113,6 +114,10 @@ impl LoopNest {
         }
         if reduce.along == Along::Kept && self.kept() == 0 {
             problems.note("vectors lie along a loop that is kept, and none is".to_owned());
+        }
+        let product = matches!(&self.body, LoopBody::Ops(body) if body.is_product());
+        if reduce.contracts && (reduce.outputs[..] != [Reduction::Sum] || !product) {
+            problems.note("a nest that contracts sums the products of two arrays, and does nothing else".to_owned());
         }
         if reduce.outputs.len() != self.outputs.len() {
             problems.note(format!("{} reductions of {} outputs", reduce.outputs.len(), self.outputs.len()));

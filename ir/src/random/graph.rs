@@ -356,7 +356,10 @@ impl<'a> Builder<'a> {
             }
             (false, _) => {
                 let reduced = axes.reduced(&shape, keepdims);
-                (NodeKind::Reduce(Reduce { reduction, axes, keepdims, dtype, policy }), reduced)
+                // Of what is not large, so that the order is that of every sum.
+                let contracts =
+                    reduction == Reduction::Sum && keepdims && shape.size().is_ok_and(|size| size < 1 << 12);
+                (NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype, policy }), reduced)
             }
         };
         let Ok(types) = self.policy.resolve_reduction(reduction, dtype, self.graph.ty(operand)) else { return };
@@ -384,7 +387,7 @@ impl<'a> Builder<'a> {
             let Ok(types) = self.policy.resolve_reduction(again, None, self.graph.ty(beside)) else { return };
             if self.limits.dtypes.contains(types.result) {
                 let shape = self.graph.intern(&axes.reduced(self.graph.shape(beside), true));
-                let reduce = Reduce { reduction: again, axes, keepdims: true, dtype: None, policy };
+                let reduce = Reduce { reduction: again, axes, keepdims: true, contracts: false, dtype: None, policy };
                 let reduced = self.graph.add(NodeKind::Reduce(reduce), &[beside], &[(types.result.into(), shape)]);
                 self.beside(beside, reduced);
             }

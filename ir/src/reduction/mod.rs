@@ -261,6 +261,9 @@ pub struct Reduce {
     pub axes: Axes,
     /// Whether those axes stay, with extent 1.
     pub keepdims: bool,
+    /// Whether it is the sum of a contraction: where it is one of products of two arrays, its order may be that of a multiplication of
+    /// matrices, which is the same in every run on a machine, and not [`fold`]'s. Of a sum alone.
+    pub contracts: bool,
     /// The dtype that was asked for (after commit: none).
     pub dtype: Option<DType>,
     /// The policy it was made under (after commit: the default one).
@@ -270,6 +273,6 @@ pub struct Reduce {
 impl Reduce {
     /// As it stands in typed graphs.
     pub fn typed(reduction: Reduction, axes: Axes, keepdims: bool) -> Reduce {
-        Reduce { reduction, axes, keepdims, dtype: None, policy: Policy::default() }
+        Reduce { reduction, axes, keepdims, contracts: false, dtype: None, policy: Policy::default() }
     }
 }

@@ -4,6 +4,7 @@
 
 #![cfg(unix)]
 
+mod contractions;
 mod memory;
 #[path = "../common/programs.rs"]
 mod programs;

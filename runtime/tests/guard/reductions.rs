@@ -35,7 +35,8 @@ fn of_cases(dtype: DType, cases: &[([usize; 3], &[isize])], reductions: &[Reduct
             let asked = Some(dtype).filter(|_| asks && reduction.takes_dtype());
             let Ok(types) = policy.resolve_reduction(reduction, asked, dtype.into()) else { continue };
             let result = (types.result.into(), graph.intern(&axes.reduced(&shape, false)));
-            let kind = NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, dtype: asked, policy });
+            let kind =
+                NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, contracts: false, dtype: asked, policy });
             outputs.push(graph.add(kind, &[x], &[result]));
         }
     }

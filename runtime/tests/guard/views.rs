@@ -64,7 +64,8 @@ fn of_views(dtype: DType, n: usize, views: &[Seen]) -> Program {
             let axes = Axes::new(&[-1], shape.rank()).unwrap();
             let types = policy.resolve_reduction(reduction, None, dtype.into()).unwrap();
             let result = (types.result.into(), graph.intern(&axes.reduced(shape, false)));
-            let kind = NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, dtype: None, policy });
+            let kind =
+                NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, contracts: false, dtype: None, policy });
             outputs.push(graph.add(kind, &[seen], &[result]));
         }
         let joined = view::concat_shape(&[shape; 2], 0).unwrap();

@@ -88,6 +88,8 @@ def shown(result):
 groups = {group: names.split() for group, names in NAMES.items()}
 assert sum(map(len, groups.values())) == 135
 made = {name: shown(getattr(np, name)(*ARGUMENTS[name], **AXES.get(name, {}))) for names in groups.values() for name in names}
+# In which order the standard does not say.
+made["unique_values"] = shown(np.sort(np.unique_values(*ARGUMENTS["unique_values"])))
 print(json.dumps({
     "method": f"numpy {np.__version__}; names of the Array API standard 2025.12",
     "groups": groups,

@@ -21,6 +21,7 @@ struct Building<'a, 'g> {
     reduction: Reduction,
     axes: Axes,
     keepdims: bool,
+    contracts: bool,
 }
 
 impl Commit<'_> {
@@ -44,8 +45,8 @@ impl Commit<'_> {
             }
             None => None,
         };
-        let Reduce { axes, keepdims, .. } = reduce;
-        let mut building = Building { commit: self, id, reduction: reduce.reduction, axes, keepdims };
+        let Reduce { axes, keepdims, contracts, .. } = reduce;
+        let mut building = Building { commit: self, id, reduction: reduce.reduction, axes, keepdims, contracts };
         let value = match reduce.reduction {
             Reduction::Mean => {
                 let x = building.cast(x, types.compute);
@@ -102,7 +103,8 @@ impl Commit<'_> {
             Some(_) => self.cast(operand, types.compute, reason)?,
             None => self.coerce(operand, types.compute, reason)?,
         };
-        let mut building = Building { commit: self, id, reduction, axes: Axes::one(axis as usize), keepdims: true };
+        let mut building =
+            Building { commit: self, id, reduction, axes: Axes::one(axis as usize), keepdims: true, contracts: false };
         let x = if reduction.accumulates(types.compute) { x } else { building.cast(x, accumulated(types.compute)) };
         let out = &mut building.commit.out;
         let dtype = match reduction {
@@ -184,7 +186,8 @@ impl Building<'_, '_> {
         let out = &mut self.commit.out;
         let dtype = out.ty(x);
         let shape = out.intern(&self.axes.reduced(out.shape(x), keepdims));
-        let kind = NodeKind::Reduce(Reduce::typed(reduction, self.axes, keepdims));
+        let reduce = Reduce { contracts: self.contracts, ..Reduce::typed(reduction, self.axes, keepdims) };
+        let kind = NodeKind::Reduce(reduce);
         let value = out.add(kind, &[x], &[(dtype, shape)]);
         // That a sum is part of a sum says nothing.
         if reduction == self.reduction { value } else { self.part(value) }

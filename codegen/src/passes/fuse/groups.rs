@@ -2,6 +2,7 @@
 //! Reductions of the same elements along the same axes are a group of their own, and so is a scan, and what moves elements: a join,
 //! or a reshape that no strides make.
 
+use super::contract::products;
 use super::regroup::Waiting;
 use crate::passes::access::Accesses;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
@@ -76,6 +77,8 @@ pub(super) struct Groups {
     alone_in: Vec<u32>,
     /// The groups of reductions, by creation.
     pub(super) reductions: Vec<u32>,
+    /// Products that contractions sum, each with the contraction. None is computed with anything else, and what is multiplied is stored.
+    pub(super) products: FxHashMap<Value, NodeId>,
     pub(super) limits: Limits,
 }
 
@@ -131,6 +134,7 @@ impl Groups {
             after: vec![0; values],
             alone_in: vec![0; values],
             reductions: Vec::new(),
+            products: if fuse { products(graph) } else { FxHashMap::default() },
             limits,
         };
         let results: FxHashSet<Value> = graph.outputs().iter().copied().collect();
@@ -178,7 +182,8 @@ impl Groups {
             };
             let ready = rows.map_or(0, |rows| this.after_storing(accesses.in_memory(graph, rows)));
             this.after[value.index()] = operands.iter().map(|o| this.after[o.index()]).fold(ready, u32::max);
-            let mut wants = this.wants(graph, value, operands, weight, results.contains(&value), fuse);
+            let apart = this.products.contains_key(&value);
+            let mut wants = this.wants(graph, value, operands, weight, results.contains(&value), fuse && !apart);
             (wants.rows, wants.ready) = (rows, ready);
             wants.views =
                 wants.reads.iter().copied().filter(|&o| this.group(accesses.base(o)) != this.group(o)).collect();
@@ -187,13 +192,15 @@ impl Groups {
             let level = again.chain(foreign).fold(ready, u32::max);
             wants.at_most = if waiting.prompt.contains(&value) { level } else { u32::MAX };
             let candidates = open.entry(graph.shape_id(value)).or_default();
-            let group = this.accepting(fuse, candidates, &wants).unwrap_or_else(|| {
+            let group = this.accepting(fuse && !apart, candidates, &wants).unwrap_or_else(|| {
                 let (inputs, nodes) = (FxHashSet::default(), Vec::new());
                 this.groups.push(Group { level, weight: 0, inputs, leaves: 0, outputs: 0, nodes });
-                if candidates.len() == MAX_OPEN {
-                    candidates.remove(0);
+                if !apart {
+                    if candidates.len() == MAX_OPEN {
+                        candidates.remove(0);
+                    }
+                    candidates.push(this.groups.len() as u32 - 1);
                 }
-                candidates.push(this.groups.len() as u32 - 1);
                 this.merged.push(this.groups.len() as u32 - 1);
                 this.groups.len() as u32 - 1
             });

@@ -6,8 +6,9 @@
 //! the innermost axis and so is computed once per row; else it is stored. A value of the kernel's own shape is computed once,
 //! and stored if another kernel reads it, so sharing never recomputes. A reduction or a scan has a kernel of its own, in which its
 //! operand is computed if nothing else wants that, or if it is cheap; so has each array that is joined with others, and a reshape that is a
-//! copy. Views are read in place.
+//! copy. Views are read in place. The sum of a contraction of [large matrices](contract) has a kernel with nothing else in it, whose operands are stored.
 
+mod contract;
 mod groups;
 mod regroup;
 
@@ -161,7 +162,11 @@ impl Fusing<'_> {
         match self.kind(value) {
             NodeKind::Reduce(Reduce { axes, .. }) => vec![self.reducing(axes, stored, needed)],
             NodeKind::Scan(Scan { reduction, axis, .. }) => {
-                let reduce = Some(KernelReduce { axes: Axes::one(axis as usize), outputs: smallvec![reduction] });
+                let reduce = Some(KernelReduce {
+                    axes: Axes::one(axis as usize),
+                    outputs: smallvec![reduction],
+                    contracts: false,
+                });
                 vec![KernelPlan { reduce, ..plan(operands[0]) }]
             }
             NodeKind::Scatter(scatter) => vec![self.scattering(scatter, value, needed)],
@@ -243,10 +248,12 @@ impl Fusing<'_> {
         let made = roots.iter().filter(|&&root| self.groups.group(root) != NONE);
         let mut groups = made.map(|&root| self.computing(root, needed));
         let first = groups.next().flatten().filter(|first| groups.all(|group| group == Some(*first)));
+        let of = self.groups.products.get(&roots[0]);
+        let contracts = stored.len() == 1 && first.is_some() && of == Some(&self.graph.producer(stored[0]));
         KernelPlan {
             group: first.unwrap_or(self.groups.group(stored[0])),
             space: self.graph.shape(roots[0]).clone(),
-            reduce: Some(KernelReduce { axes, outputs: stored.iter().filter_map(reduction).collect() }),
+            reduce: Some(KernelReduce { axes, outputs: stored.iter().filter_map(reduction).collect(), contracts }),
             roots,
             stored,
             part: None,
@@ -270,7 +277,9 @@ impl Fusing<'_> {
     /// One kernel; notes in `needed` what it loads.
     fn build(&self, plan: KernelPlan, needed: &mut [bool]) -> FusedKernel {
         let Fusing { graph, groups, fuse, .. } = *self;
-        let KernelPlan { group, space, roots, stored, part, reduce, scatter } = plan;
+        let KernelPlan { group, space, roots, stored, part, mut reduce, scatter } = plan;
+        // What matrices are made of is stored for them.
+        let fuse = fuse && !reduce.as_ref().is_some_and(|reduce| reduce.contracts);
         // Values computed in this kernel, found from the last to the first.
         let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
         let mut computed: Vec<Value> = Vec::new();
@@ -318,6 +327,9 @@ impl Fusing<'_> {
             KernelScatter { scatter, into: builder.rows(x) }
         });
         let KernelBuilder { inputs, literals, body, statements, .. } = builder;
+        if let Some(reduce) = &mut reduce {
+            reduce.contracts &= body.is_product();
+        }
         let body = Arc::new(body);
         FusedKernel {
             shape: space,

@@ -1,0 +1,317 @@
+//! Contractions on the CPU: a nest that sums the products of two arrays, as the crate `gemm` multiplies matrices.
+//!
+//! Of the loops that are kept, those along which only the first array moves are rows, those along which only the second does are columns, and
+//! all others are matrices by themselves. The longest of each kind, and of the loops that are summed over, are what one multiplication is of;
+//! the others are gone through around it.
+//!
+//! Rows and columns are cut into [blocks](Blocks) by their numbers alone, and each block is one multiplication on one thread. So an element is
+//! the sum of the same numbers in the same order on any number of threads; which order that is, is the crate's and the processor's.
+
+use crate::code::{Composed, Kernel, Operands};
+use crate::reduce::Reducer;
+use crate::threads::{Threads, catch};
+use gemm::{Parallelism, gemm};
+use ndjit_ir::loops::LoopNest;
+use ndjit_ir::{DType, Error, ErrorCode, Result};
+use num_complex::Complex;
+use smallvec::SmallVec;
+use std::sync::OnceLock;
+
+/// Rows and columns of a block, at least, where there are more: of fewer, packing what is multiplied takes a larger share.
+const SIDE: usize = 512;
+/// Multiplications of a block, at least, where there are more.
+const WORK: usize = 1 << 25;
+/// Estimated time of one multiplication and addition of `f32`, ns.
+const COST: f64 = 0.015;
+
+/// A nest that sums the products of two arrays.
+#[derive(Debug)]
+pub struct Contractor {
+    multiply: Multiply,
+    dtype: DType,
+    /// What its elements are aligned to, bytes.
+    align: usize,
+    rank: usize,
+    kept: usize,
+    /// What sums where elements are not aligned.
+    reducer: Box<Reducer>,
+}
+
+/// A multiplication of matrices in one dtype: rows, columns and products of a sum; then pointer and strides, in elements, of the result, of the first
+/// and of the second matrix; and whether it is added to the result. Strides are along rows and columns, of the first matrix along rows and
+/// products, of the second along products and columns.
+type Multiply = unsafe fn([usize; 3], [*mut u8; 3], [[isize; 2]; 3], bool);
+
+/// What matrices are of.
+trait Factor: Copy + 'static {
+    const ONE: Self;
+}
+
+impl Factor for f32 {
+    const ONE: f32 = 1.0;
+}
+
+impl Factor for f64 {
+    const ONE: f64 = 1.0;
+}
+
+impl Factor for Complex<f32> {
+    const ONE: Complex<f32> = Complex::new(1.0, 0.0);
+}
+
+impl Factor for Complex<f64> {
+    const ONE: Complex<f64> = Complex::new(1.0, 0.0);
+}
+
+/// As [`Multiply`] says.
+///
+/// # Safety
+/// Pointers are aligned; all elements of the matrices may be read, those of the result may be written, and nobody else touches them.
+unsafe fn multiply<T: Factor>(
+    [m, n, k]: [usize; 3],
+    [out, left, right]: [*mut u8; 3],
+    [[out_m, out_n], [left_m, left_k], [right_k, right_n]]: [[isize; 2]; 3],
+    add: bool,
+) {
+    // SAFETY: the caller's promise. The crate reads and writes elements of these matrices alone, which the tests between guard pages confirm.
+    unsafe {
+        gemm(
+            m,
+            n,
+            k,
+            out.cast::<T>(),
+            out_n,
+            out_m,
+            add,
+            left.cast::<T>(),
+            left_k,
+            left_m,
+            right.cast::<T>(),
+            right_n,
+            right_k,
+            T::ONE,
+            T::ONE,
+            false,
+            false,
+            false,
+            Parallelism::None,
+        );
+    }
+}
+
+/// Whether the crate works on this processor: where it does not know the caches it panics.
+fn works() -> bool {
+    const N: usize = 65;
+    static WORKS: OnceLock<bool> = OnceLock::new();
+    *WORKS.get_or_init(|| {
+        let (mut out, mut ones) = (vec![0.0f32; N * N], vec![1.0f32; N * N]);
+        let at = [&mut out, &mut ones].map(|elements| elements.as_mut_ptr().cast());
+        let done = catch(|| {
+            // SAFETY: square matrices in row-major order, of as many elements; the two that are read are one.
+            unsafe { multiply::<f32>([N; 3], [at[0], at[1], at[1]], [[N as isize, 1]; 3], false) };
+            Ok(())
+        });
+        done.is_ok() && out.iter().all(|&sum| sum == N as f32)
+    })
+}
+
+/// What multiplies matrices of a dtype, if there is something that does.
+fn of(dtype: DType) -> Option<Multiply> {
+    match dtype {
+        DType::F32 => Some(multiply::<f32>),
+        DType::F64 => Some(multiply::<f64>),
+        DType::C64 => Some(multiply::<Complex<f32>>),
+        DType::C128 => Some(multiply::<Complex<f64>>),
+        _ => None,
+    }
+}
+
+impl Contractor {
+    /// What runs `nest`; the reducer back if it sums no products of two arrays, or those of a dtype or on a processor that there is no
+    /// multiplication for.
+    pub fn new(nest: &LoopNest, reducer: Box<Reducer>) -> std::result::Result<Contractor, Box<Reducer>> {
+        let dtype = nest.outputs.first().filter(|_| nest.contracts() && works()).map(|access| access.dtype);
+        match dtype.and_then(|dtype| Some((dtype, of(dtype)?))) {
+            Some((dtype, multiply)) => {
+                let align = dtype.real().bytes();
+                Ok(Contractor { multiply, dtype, align, rank: nest.rank, kept: nest.kept(), reducer })
+            }
+            None => Err(reducer),
+        }
+    }
+
+    /// How the loops are gone through.
+    fn loops(&self, extents: &[usize], strides: &[isize]) -> Loops {
+        let size = self.dtype.bytes() as isize;
+        let step = |at: usize| Step {
+            extent: extents[at],
+            strides: [2, 0, 1].map(|operand: usize| strides[operand * self.rank + at] / size),
+        };
+        let mut loops = Loops { one: [Step::ONCE; 3], matrices: SmallVec::new(), sums: SmallVec::new() };
+        for at in 0..self.rank {
+            let own = step(at);
+            let kind = match own.strides {
+                _ if at >= self.kept => 2,
+                [_, left, 0] if left != 0 => 0,
+                [_, 0, right] if right != 0 => 1,
+                _ => {
+                    loops.matrices.push(own);
+                    continue;
+                }
+            };
+            // The longest of its kind is what is multiplied at once.
+            let other =
+                if own.extent > loops.one[kind].extent { std::mem::replace(&mut loops.one[kind], own) } else { own };
+            match kind {
+                _ if other.extent == 1 => {}
+                2 => loops.sums.push(other),
+                _ => loops.matrices.push(other),
+            }
+        }
+        loops
+    }
+}
+
+/// One loop: how often, and by how many elements result, first and second array move.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    extent: usize,
+    strides: [isize; 3],
+}
+
+impl Step {
+    const ONCE: Step = Step { extent: 1, strides: [0; 3] };
+}
+
+/// The loops of a contraction.
+#[derive(Debug)]
+struct Loops {
+    /// Rows, columns and products that one multiplication is of.
+    one: [Step; 3],
+    /// Loops around it that store other results.
+    matrices: SmallVec<[Step; 4]>,
+    /// Loops around it that add to the same.
+    sums: SmallVec<[Step; 4]>,
+}
+
+/// How far each operand is at the `number`th index of some loops, the last of them innermost, in elements.
+fn offsets(steps: &[Step], mut number: usize) -> [isize; 3] {
+    let mut at = [0isize; 3];
+    for step in steps.iter().rev() {
+        let index = (number % step.extent) as isize;
+        number /= step.extent;
+        for (at, stride) in at.iter_mut().zip(step.strides) {
+            *at += index * stride;
+        }
+    }
+    at
+}
+
+fn count(steps: &[Step]) -> usize {
+    steps.iter().fold(1, |n, step| n.saturating_mul(step.extent))
+}
+
+/// Pointers to result, first and second array, so many elements on.
+fn moved(operands: &Operands<'_>, offsets: [isize; 3], size: isize) -> [*mut u8; 3] {
+    let [out, left, right] = offsets.map(|offset| offset * size);
+    let [first, second, result] = [0, 1, 2].map(|n: usize| operands.pointers[n]);
+    [result.wrapping_offset(out), first.wrapping_offset(left), second.wrapping_offset(right)]
+}
+
+/// The blocks of a matrix: how many rows and columns each has but the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Blocks {
+    height: usize,
+    width: usize,
+}
+
+impl Blocks {
+    /// Halves the longer side while blocks stay large.
+    fn new([rows, columns, products]: [usize; 3]) -> Blocks {
+        let (mut height, mut width) = (rows, columns);
+        while height.max(width) >= 2 * SIDE && height.saturating_mul(width).saturating_mul(products) >= 2 * WORK {
+            let longer = if height >= width { &mut height } else { &mut width };
+            // Whole vectors, and about as much in each.
+            *longer = longer.div_ceil(2).next_multiple_of(64);
+        }
+        Blocks { height, width }
+    }
+}
+
+impl Composed for Contractor {
+    fn own(&self) -> SmallVec<[&Kernel; 2]> {
+        self.reducer.own()
+    }
+
+    fn cost(&self) -> f64 {
+        let words = self.dtype.real().bytes() as f64 / 4.0;
+        COST * words * if self.dtype.is_complex() { 4.0 } else { 1.0 }
+    }
+
+    /// What the crate packs into is its own.
+    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+        self.reducer.scratch(extents, threads)
+    }
+
+    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
+        let Operands { pointers, extents, strides, .. } = operands;
+        let size = self.dtype.bytes() as isize;
+        let whole = |strides: &[isize]| strides.iter().all(|stride| stride % size == 0);
+        if !pointers.iter().all(|pointer| pointer.addr().is_multiple_of(self.align)) || !whole(strides) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.reducer.run(operands, threads) };
+        }
+        if extents.contains(&0) {
+            return Err(Error::new(ErrorCode::Verify, "contract: there are no elements to multiply"));
+        }
+        let loops = self.loops(extents, strides);
+        let [rows, columns, products] = loops.one;
+        let Blocks { height, width } = Blocks::new([rows.extent, columns.extent, products.extent]);
+        let column_blocks = columns.extent.div_ceil(width);
+        let blocks = rows.extent.div_ceil(height) * column_blocks;
+        let work = |task: usize| {
+            let (block, matrix) = (task % blocks, task / blocks);
+            let (first_row, first_column) = ((block / column_blocks) * height, (block % column_blocks) * width);
+            let (m, n) = (height.min(rows.extent - first_row), width.min(columns.extent - first_column));
+            let matrix = offsets(&loops.matrices, matrix);
+            for sum in 0..count(&loops.sums) {
+                let sum_at = offsets(&loops.sums, sum);
+                let mut own = [0; 3];
+                for (n, own) in own.iter_mut().enumerate() {
+                    let block = rows.strides[n] * first_row as isize + columns.strides[n] * first_column as isize;
+                    *own = matrix[n] + sum_at[n] + block;
+                }
+                let strides = [
+                    [rows.strides[0], columns.strides[0]],
+                    [rows.strides[1], products.strides[1]],
+                    [products.strides[2], columns.strides[2]],
+                ];
+                // SAFETY: the caller's promise: these are some of the kernel's indices, and tasks store different results.
+                unsafe { (self.multiply)([m, n, products.extent], moved(&operands, own, size), strides, sum > 0) };
+            }
+            Ok(())
+        };
+        let tasks = blocks.saturating_mul(count(&loops.matrices));
+        let time = extents.iter().fold(1.0, |n, &extent| n * extent as f64) * self.cost();
+        catch(|| threads.each(tasks, time, work))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_large_and_cover_all() {
+        let of = |extents| {
+            let Blocks { height, width } = Blocks::new(extents);
+            (height, width)
+        };
+        assert_eq!(of([256, 256, 256]), (256, 256));
+        assert_eq!(of([1024, 1024, 1024]), (512, 512));
+        assert_eq!(of([1024, 1024, 8]), (1024, 1024));
+        assert_eq!(of([4, 1 << 20, 64]), (4, 1 << 17));
+        assert_eq!(of([1000, 1030, 500]), (512, 576));
+        assert_eq!(of([usize::MAX / 4, 1, 1]).1, 1);
+    }
+}
