@@ -108,7 +108,7 @@ fn errors_of_kernels_say_where() {
     kernel text, line 4, column 13: expected an input, as in `in0`, found `in : f32`
     kernel text, line 5, column 19: t1 is not defined above this line
     kernel: 1 broken invariant: t1 = add t0 : f32  ; takes 2 operands, has 1
-    kernel text, line 5, column 8: expected an op, `load`, `literal` or `cast`, found `adds t0, t0 : f32`
+    kernel text, line 5, column 8: expected an op, `load`, `gather`, `literal` or `cast`, found `adds t0, t0 : f32`
     kernel text, line 6, column 10: expected a scalar, as in `t0`, found `sum t1 -> %5`
     kernel text, line 6, column 25: expected `along`, found the end of the line
     kernel text, line 7, column 1: expected `in0 = …`, `l0 = …`, `t0 = …` or `out0 = …`, numbered in order, found `}`
@@ -158,7 +158,7 @@ fn errors_of_loops_say_where() {
     loop text, line 10, column 18: numbers are in order: the next one is `i1`
     loop nest: 1 broken invariant: r3 is hoisted, but r0 changes in the innermost loop
     loop nest: 2 broken invariants: body: 1 invariants do not hold
-    loop text, line 12, column 12: expected a primitive, `const`, `table`, `if` or `repeat`, found `flop.f32 r0, r3`
+    loop text, line 12, column 12: expected a primitive, `const`, `table`, `gather`, `if` or `repeat`, found `flop.f32 r0, r3`
     loop text, line 12, column 27: r9 is not defined above this line
     loop text, line 13, column 7: expected `store`, found `reduce out0, r4`
     loop text, line 16: expected `}`, found the end
