@@ -267,12 +267,26 @@ impl Rows {
 /// Medians and quantiles: each is documented where it stands alone.
 impl Expr {
     /// The median: [`median`](fn@crate::median).
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    /// let f = jit(|x: Expr| x.median(..));
+    /// assert_eq!(f(&Array::from([3.0f32, 1.0, 2.0])).item::<f32>()?, 2.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn median(self, axes: impl IntoAxes) -> Expr {
         median(self, axes)
     }
 
     /// The quantile `q`, a number from 0 to 1: [`quantile`](fn@crate::quantile).
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    /// let f = jit(|x: Expr| x.quantile(0.5, ..));
+    /// assert_eq!(f(&Array::from([3.0f32, 1.0, 2.0])).item::<f32>()?, 2.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn quantile(self, q: impl Number, axes: impl IntoAxes) -> Expr {
         quantile(self, q, axes)
@@ -282,12 +296,24 @@ impl Expr {
 /// Medians and quantiles: each is documented where it stands alone.
 impl Array {
     /// The median: [`median`](fn@crate::median).
+    ///
+    /// ```
+    /// use ndjit::Array;
+    /// assert_eq!(Array::from([3.0f32, 1.0, 2.0]).median(..).item::<f32>()?, 2.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn median(&self, axes: impl IntoAxes) -> Array {
         median(self, axes)
     }
 
     /// The quantile `q`, a number from 0 to 1: [`quantile`](fn@crate::quantile).
+    ///
+    /// ```
+    /// use ndjit::Array;
+    /// assert_eq!(Array::from([3.0f32, 1.0, 2.0]).quantile(1, ..).item::<f32>()?, 3.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn quantile(&self, q: impl Number, axes: impl IntoAxes) -> Array {
         quantile(self, q, axes)

@@ -57,6 +57,13 @@ pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
 }
 
 /// What [`unique_all`] gives. Indices and counts are `i64`.
+///
+/// ```
+/// use ndjit::{Array, UniqueAll, unique_all};
+/// let UniqueAll { values, counts, .. } = unique_all(Array::from([3, 1, 3]));
+/// assert_eq!((values.to_vec::<i32>()?, counts.to_vec::<i64>()?), (vec![1, 3], vec![1, 2]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct UniqueAll<X> {
     /// The different values, in ascending order.
@@ -250,12 +257,24 @@ fn among<R: Computed>(x: AnyOperand, others: AnyOperand, place: Place) -> R {
 /// Elements by what they are: each is documented where it stands alone.
 impl Array {
     /// The indices of the elements that are nonzero, for each axis: [`nonzero`](fn@crate::nonzero).
+    ///
+    /// ```
+    /// use ndjit::Array;
+    /// assert_eq!(Array::from([0, 5, 7]).nonzero()[0].to_vec::<i64>()?, [1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn nonzero(&self) -> Vec<Array> {
         nonzero(self)
     }
 
     /// For each element whether it is among those of another array: [`isin`](fn@crate::isin).
+    ///
+    /// ```
+    /// use ndjit::Array;
+    /// assert_eq!(Array::from([1, 2]).isin(&Array::from([2, 3])).to_vec::<bool>()?, [false, true]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn isin<T: Operand>(&self, others: T) -> <Array as Meet<T>>::Out
     where
@@ -268,12 +287,26 @@ impl Array {
 /// Elements by what they are: each is documented where it stands alone.
 impl Expr {
     /// Errors: where elements of a traced value are nonzero is not known: [`nonzero`](fn@crate::nonzero).
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode, Expr, jit};
+    /// let f = jit(|x: Expr| x.nonzero());
+    /// assert_eq!(f.call((&Array::from([0, 5]),)).unwrap_err().code(), ErrorCode::Traced);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn nonzero(self) -> Vec<Expr> {
         nonzero(self)
     }
 
     /// For each element whether it is among those of another array: [`isin`](fn@crate::isin).
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    /// let f = jit(|x: Expr, y: Expr| x.isin(y));
+    /// assert_eq!(f(&Array::from([1, 2]), &Array::from([2, 3])).to_vec::<bool>()?, [false, true]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn isin<T: Operand>(self, others: T) -> Expr {
         among(self.operand(), others.operand(), Place::caller())

@@ -167,6 +167,13 @@ pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
 
 impl Expr {
     /// The `k` largest elements along an axis, from the largest on, and their indices: [`topk`](fn@crate::topk).
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    /// let f = jit(|x: Expr| x.topk(2, 0));
+    /// assert_eq!(f(&Array::from([5, 9, 7])).0.to_vec::<i32>()?, [9, 7]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn topk(self, k: usize, axis: isize) -> (Expr, Expr) {
         topk(self, k, axis)
@@ -175,6 +182,12 @@ impl Expr {
 
 impl Array {
     /// The `k` largest elements along an axis, from the largest on, and their indices: [`topk`](fn@crate::topk).
+    ///
+    /// ```
+    /// use ndjit::Array;
+    /// assert_eq!(Array::from([5, 9, 7]).topk(2, 0).1.to_vec::<i32>()?, [1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     #[track_caller]
     pub fn topk(&self, k: usize, axis: isize) -> (Array, Array) {
         topk(self, k, axis)

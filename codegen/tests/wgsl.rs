@@ -5,6 +5,7 @@ use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::loops::{Access, Role};
 use ndjit_ir::random::{Limits, program};
 use ndjit_ir::{ErrorCode, Policy, Result, ValueType};
 
@@ -34,7 +35,9 @@ fn modules(graph: &Graph<ValueType>, features: &Features) -> Result<Vec<String>>
     let layouts = graph.params().iter().map(|&p| stored(p)).collect::<Result<Vec<_>>>()?;
     let lowered = lower(graph, &Places::default(), &layouts, &Options::default())?;
     let mut modules = Vec::new();
-    for scheduled in &lowered.scheduled {
+    // What gathers has no shader.
+    let rows = |access: &Access| access.role == Role::Rows;
+    for scheduled in lowered.scheduled.iter().filter(|scheduled| !scheduled.nest.inputs.iter().any(rows)) {
         for step in steps(&scheduled.nest) {
             modules.push(wgsl::emit(&scheduled.nest, step, features, &Pieces::default())?.text);
         }

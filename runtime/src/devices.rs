@@ -8,7 +8,7 @@ use crate::planned;
 use ndjit_codegen::wgsl::{Features, Step};
 use ndjit_codegen::{Lowered, Options, Scheduled};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::loops::Role;
+use ndjit_ir::loops::{LoopNest, Role};
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
@@ -129,6 +129,14 @@ impl Memory {
     }
 }
 
+/// Where a loop nest runs that gathers, scatters, or is control flow.
+pub(crate) const ROWS: &str = "on the processor: there is no shader that gathers or scatters, nor one of control flow";
+
+/// Whether a nest gathers, scatters, or is control flow.
+pub(crate) fn has_rows(nest: &LoopNest) -> bool {
+    nest.control.is_some() || nest.inputs.iter().any(|access| access.role == Role::Rows)
+}
+
 /// Where a loop nest runs that sorts.
 pub(crate) const SORTS: &str = "on the processor: there is no shader that sorts";
 
@@ -158,6 +166,7 @@ impl OnGpu {
     /// What a program would consist of on a device that has everything, of small arrays.
     pub fn anywhere(lowered: &Lowered) -> OnGpu {
         let nest = |scheduled: &Scheduled| match &scheduled.nest.reduce {
+            _ if has_rows(&scheduled.nest) => NestOnGpu { placement: ROWS.to_owned(), steps: Vec::new() },
             Some(reduce) if reduce.sorts() => NestOnGpu { placement: SORTS.to_owned(), steps: Vec::new() },
             _ => NestOnGpu { placement: "on the device".to_owned(), steps: vec![Step::first(&scheduled.nest)] },
         };
@@ -336,8 +345,7 @@ pub fn options(device: Device, options: Options) -> Result<Options> {
     })
 }
 
-/// Whether a device has all that the kernels want: they use no more arrays than it takes, and a GPU has no kernels that gather rows,
-/// nor control flow.
+/// Whether no kernel that runs on a device uses more arrays than it takes.
 ///
 /// # Errors
 /// `Device` if a GPU cannot be opened.
@@ -349,10 +357,8 @@ pub fn fits(device: Device, lowered: &Lowered) -> Result<bool> {
         let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
         nest.inputs.iter().filter(|access| !access.is_index()).count() + nest.outputs.len() * if scans { 2 } else { 1 }
     };
-    let gathers = |scheduled: &Scheduled| {
-        scheduled.nest.control.is_some() || scheduled.nest.inputs.iter().any(|access| access.role == Role::Rows)
-    };
-    Ok(lowered.scheduled.iter().all(|scheduled| !gathers(scheduled) && arrays(scheduled) <= gpu.max_arrays()))
+    let elsewhere = |scheduled: &Scheduled| has_rows(&scheduled.nest);
+    Ok(lowered.scheduled.iter().all(|scheduled| elsewhere(scheduled) || arrays(scheduled) <= gpu.max_arrays()))
 }
 
 /// Opens a device; `None` for the processor.

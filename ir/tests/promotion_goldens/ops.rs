@@ -53,7 +53,8 @@ impl Call {
 type Cell = (Vec<ValueType>, String);
 
 fn row(cells: &Value, operands: &dyn Fn(ValueType) -> Vec<ValueType>) -> Vec<Cell> {
-    let text = |i: usize| cells[i].as_str().unwrap().to_owned();
+    // A function that gives several arrays, as PyTorch's `sort` does: the first of them.
+    let text = |i: usize| cells[i].as_str().or(cells[i][0].as_str()).unwrap().to_owned();
     ValueType::ALL.into_iter().enumerate().map(|(i, a)| (operands(a), text(i))).collect()
 }
 

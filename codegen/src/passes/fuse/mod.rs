@@ -6,7 +6,7 @@
 //! the innermost axis and so is computed once per row; else it is stored. A value of the kernel's own shape is computed once,
 //! and stored if another kernel reads it, so sharing never recomputes. A reduction or a scan has a kernel of its own, in which its
 //! operand is computed if nothing else wants that, or if it is cheap; so has each array that is joined with others, and a reshape that is a
-//! copy. Views are read in place. The sum of a contraction of [large matrices](contract) has a kernel with nothing else in it, whose operands are stored.
+//! copy. Views are read in place. The sum of a contraction of large matrices (`contract`) has a kernel with nothing else in it, whose operands are stored.
 
 mod contract;
 mod groups;
