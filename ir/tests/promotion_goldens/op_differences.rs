@@ -24,6 +24,27 @@ const IVY: &[&str] = &["ivy_precise", "ivy_imprecise"];
 
 /// All deliberate differences, the first that fits a cell being its reason. Each is needed by a cell of each library it names.
 pub const DIFFERENCES: &[Difference] = &[
+    Difference {
+        libraries: &["jax x64", "jax x32"],
+        calls: &["sort"],
+        cells: |o| o.other() && o.operands[0].is_weak(),
+        ours: of_defaults,
+        reason: "sorted arrays are strong, as the results of all functions along an axis; JAX's stay weak",
+    },
+    Difference {
+        libraries: &["torch", "tensorflow", "array_api"],
+        calls: &["sort", "argsort"],
+        cells: |o| o.refused() && o.has_kind(Kind::Complex),
+        ours: of_defaults,
+        reason: "complex numbers are sorted by real, then imaginary part, as in NumPy",
+    },
+    Difference {
+        libraries: &["tensorflow"],
+        calls: &["argsort"],
+        cells: |o| o.ours.is_some() && !o.has_kind(Kind::Complex),
+        ours: i64_result,
+        reason: "TensorFlow's argsort counts in i32 and takes no bool; here it is as argmax",
+    },
     // Every library.
     Difference {
         libraries: &["jax x64", "jax x32", "numpy2", "numpy1", "torch", "tensorflow", "ivy_precise", "ivy_imprecise"],
