@@ -186,7 +186,7 @@ impl<R: Computed> At<R> {
     /// use ndjit::Array;
     ///
     /// let x = Array::from([1.0f32, 2.0]);
-    /// assert_eq!(x.at(Array::from([1, 7])).get_or(f32::NAN).to_string(), "[  2. nan]");
+    /// assert_eq!(x.at(Array::from([1, 7])).get_or(f32::NAN).to_string(), "[ 2. nan]");
     /// ```
     ///
     /// # Errors

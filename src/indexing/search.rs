@@ -33,7 +33,7 @@ pub enum Side {
 ///
 /// let edges = Array::from([0.0f32, 1.0, 10.0]);
 /// let bins = jit(|edges, values| searchsorted(edges, values, Side::Right) - 1);
-/// assert_eq!(bins(&edges, &[0.0f32, 0.5, 5.0, 20.0]).to_vec::<i64>()?, [0, 0, 1, 2]);
+/// assert_eq!(bins.call((&edges, &[0.0f32, 0.5, 5.0, 20.0]))?.to_vec::<i64>()?, [0, 0, 1, 2]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
