@@ -67,9 +67,6 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 /// Whether a program's kernels are so long that Mesa's driver takes many seconds to compile them: each emulated multiply-add of `f64` is
 /// hundreds of instructions. The example `parity` compares these functions.
 fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
-    if gpu.features().fma {
-        return Ok(false);
-    }
     let given = Given::new(program, false)?;
     let lowered = lowered(&program.graph, &given.layouts, fuse, true)?;
     let emulated = |scheduled: &Scheduled| {
@@ -80,7 +77,10 @@ fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
         };
         // What cannot be emitted is an error when it is run.
         wgsl::emit(&scheduled.nest, step, &gpu.features(), &Pieces::default()).is_ok_and(|module| {
-            module.text.matches("= nd_fma64(").count() > 6 || module.text.matches("= nd_fma(").count() > 40
+            let emulated =
+                module.text.matches("= nd_fma64(").count() > 6 || module.text.matches("= nd_fma(").count() > 40;
+            // A module of 15,000 characters took minutes, one of 8,000 a second.
+            module.text.len() > 12_000 || !gpu.features().fma && emulated
         })
     };
     Ok(lowered.scheduled.iter().any(emulated))
