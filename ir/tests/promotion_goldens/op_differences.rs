@@ -4,19 +4,9 @@ use crate::op_outcome::*;
 use crate::ops::Call;
 use ndjit_ir::{DType, Kind, Op, ValueType};
 
+#[rustfmt::skip]
 const COMPARISONS: &[&str] = &[
-    "less",
-    "less_equal",
-    "greater",
-    "greater_equal",
-    "minimum",
-    "maximum",
-    "fmin",
-    "fmax",
-    "max",
-    "min",
-    "argmax",
-    "argmin",
+    "less", "less_equal", "greater", "greater_equal", "minimum", "maximum", "fmin", "fmax", "max", "min", "argmax", "argmin",
 ];
 const LOGICAL: &[&str] = &["logical_and", "logical_or", "logical_xor", "logical_not", "any", "all"];
 const NUMPY: &[&str] = &["numpy2", "numpy1"];
