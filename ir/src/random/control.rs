@@ -121,12 +121,13 @@ impl<'a> Builder<'a> {
         Some(())
     }
 
-    /// A graph that takes some of the operands from `first` on, in any order, and in any case those that it needs.
+    /// A graph that takes some of the operands from `first` on, in any order, some twice, and in any case those that it needs.
     fn inner(&mut self, operands: &[Value], first: usize, needed: &[usize]) -> Made<'a> {
         let mut made = Made { builder: self.child(), operands: Vec::new() };
         made.builder.depth += 1;
         let mut taken: Vec<usize> =
             (first..operands.len()).filter(|n| needed.contains(n) || !self.rng.one_in(5)).collect();
+        taken.extend((first..operands.len()).filter(|_| self.rng.one_in(5)));
         for last in (1..taken.len()).rev() {
             taken.swap(last, self.rng.below(last + 1));
         }
