@@ -68,11 +68,14 @@ fn text(x: &Array) -> String {
 /// Both sides of a law, of arrays as a traced function has them.
 macro_rules! law {
     ($what:expr; $($x:ident = $array:expr),* => $left:expr, $right:expr) => {
+        let mut first: Option<String> = None;
         for (threads, interpreted) in [(1, false), (2, false), (1, true)] {
             let both = jit(move |$($x: Expr),*| ($left, $right)).threads(threads).interpreted(interpreted);
             let (left, right) = both.call(($(&$array,)*)).unwrap_or_else(|error| panic!("{}: {error}", $what));
             let way = format!("{}, {threads} threads, interpreted {interpreted}", $what);
-            assert_eq!(text(&left), text(&right), "{way}");
+            let (left, right) = (text(&left), text(&right));
+            assert_eq!(left, right, "{way}");
+            assert_eq!(left, *first.get_or_insert_with(|| left.clone()), "{way}");
         }
     };
 }
