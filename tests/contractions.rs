@@ -260,7 +260,8 @@ fn large_matrices_have_kernels_of_their_own() {
     let f = jit!(|x, y| x.sin().matmul(y.exp()) * 2 + 1);
     f.call((&x, &y)).unwrap();
     let text = f.explain(Stage::Kernels);
-    assert_eq!((f.kernels().len(), kernels(&text)), (4, 1), "{text}");
+    // What is made of `y`, the product, and what is made of it are one launch.
+    assert_eq!((f.kernels().len(), kernels(&text)), (2, 1), "{text}");
     // What is summed as it is written keeps its order.
     let g = jit!(|x, y| (x.slice((.., .., NewAxis)) * y).sum(1));
     g.call((&x, &y)).unwrap();
@@ -269,6 +270,28 @@ fn large_matrices_have_kernels_of_their_own() {
     let small = jit!(|x, y| x.matmul(y));
     small.call((&x.slice((..8, ..)), &y.slice((.., ..8)))).unwrap();
     assert_eq!(kernels(&small.explain(Stage::Kernels)), 0);
+}
+
+/// A layer of a neural network and the next: products, and what is computed of them, on one thread and on several.
+#[test]
+fn what_is_made_of_products_follows_tile_by_tile() {
+    let whole = |shape: [usize; 2]| {
+        let size = shape[0] * shape[1];
+        let numbers: Vec<f32> = (0..size as i32).map(|i| (i * 79 % 17 - 8) as f32).collect();
+        Array::from(numbers).reshape(shape)
+    };
+    let (x, w, b, v) = (whole([8000, 48]), whole([48, 100]), whole([1, 100]).reshape([100]), whole([100, 32]));
+    let layers = || jit!(|x, w, b, v| (x + 1).matmul(w).add(b).maximum(0.0).matmul(v) / 4);
+    // Sums of whole numbers are exact in any order.
+    let expected = (((&x + 1.0).matmul(&w) + &b).maximum(0.0).matmul(&v) / 4.0).to_vec::<f32>().unwrap();
+    for threads in [1, 2, 3] {
+        let f = layers().threads(threads);
+        assert_eq!(f.call((&x, &w, &b, &v)).unwrap().to_vec::<f32>().unwrap(), expected);
+        assert!(f.explain(Stage::Kernels).contains("tile by tile"), "{}", f.explain(Stage::Kernels));
+        // Neither product is there as a whole.
+        let peak = f.memory_plan().unwrap().peak_bytes;
+        assert!(peak < 8000 * (32 + 100) * 4, "{peak}");
+    }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
-use ndjit_codegen::{Options, lower};
+use ndjit_codegen::{Options, Scheduled, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::loops::{Access, Role};
+use ndjit_ir::loops::Role;
 use ndjit_ir::random::{Limits, program};
 use ndjit_ir::{ErrorCode, Policy, Result, ValueType};
 
@@ -35,11 +35,16 @@ fn modules(graph: &Graph<ValueType>, features: &Features) -> Result<Vec<String>>
     let layouts = graph.params().iter().map(|&p| stored(p)).collect::<Result<Vec<_>>>()?;
     let lowered = lower(graph, &Places::default(), &layouts, &Options::default())?;
     let mut modules = Vec::new();
-    // What gathers has no shader.
-    let rows = |access: &Access| access.role == Role::Rows;
-    for scheduled in lowered.scheduled.iter().filter(|scheduled| !scheduled.nest.inputs.iter().any(rows)) {
-        for step in steps(&scheduled.nest) {
-            modules.push(wgsl::emit(&scheduled.nest, step, features, &Pieces::default())?.text);
+    for Scheduled { nest, .. } in &lowered.scheduled {
+        // What scatters runs on the processor.
+        let steps = if nest.scatter.is_some() { Vec::new() } else { steps(nest) };
+        for step in steps {
+            modules.push(wgsl::emit(nest, step, features, &Pieces::default())?.text);
+            // And each input in three pieces.
+            if nest.inputs.iter().any(|access| access.role == Role::Rows) {
+                let pieces = Pieces { bytes: 1 << 20, counts: vec![3; nest.inputs.len()] };
+                modules.push(wgsl::emit(nest, step, features, &pieces)?.text);
+            }
         }
     }
     Ok(modules)

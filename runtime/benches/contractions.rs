@@ -5,6 +5,7 @@ use gemm::{Parallelism, gemm};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
 use std::sync::Arc;
@@ -65,7 +66,26 @@ fn direct<T: Copy + 'static>(n: usize, x: &[T], y: &[T], zero: T, one: T) -> imp
     }
 }
 
-fn own(n: usize, dtype: DType, x: &[u8], y: &[u8], threads: usize) -> impl FnMut() {
+/// Runs the program of this text with arguments of these shapes.
+fn program<const N: usize>(
+    text: &str,
+    dtype: DType,
+    arguments: [(&[usize], &[u8]); N],
+    options: RunOptions,
+) -> impl FnMut() + use<N> {
+    let graph: Graph<ValueType> = text.parse().expect("a graph");
+    let layouts = arguments.iter().map(|(shape, _)| contiguous(&Shape::from(*shape), dtype).expect("fits"));
+    let layouts: Vec<Layout> = layouts.collect();
+    let lowered = lower(&graph, &Places::default(), &layouts, &Options::default()).expect("lowers");
+    let executable = Executable::new(&lowered, &options).expect("compiles");
+    let arguments = arguments.map(|(_, bytes)| Arc::new(Buffer::from_bytes(bytes).expect("memory")));
+    move || {
+        let mut outputs = [Output::Fresh(None)];
+        executable.run(arguments.each_ref().map(Argument::Shared), &[], &mut outputs).expect("runs");
+    }
+}
+
+fn own(n: usize, dtype: DType, x: &[u8], y: &[u8], threads: usize) -> impl FnMut() + use<> {
     let text = format!(
         "graph (%0: {dtype}[{n}, {n}], %1: {dtype}[{n}, {n}]) {{
   %2 = view %0 (d0, d1, d2) -> (d0, d2) : {dtype}[{n}, 1, {n}]
@@ -76,15 +96,36 @@ fn own(n: usize, dtype: DType, x: &[u8], y: &[u8], threads: usize) -> impl FnMut
 }}"
     );
     let options = RunOptions { threads: Some(threads), ..RunOptions::default() };
-    let graph: Graph<ValueType> = text.parse().expect("a graph");
-    let layouts = vec![contiguous(&Shape::from([n, n]), dtype).expect("fits"); 2];
-    let lowered = lower(&graph, &Places::default(), &layouts, &Options::default()).expect("lowers");
-    let executable = Executable::new(&lowered, &options).expect("compiles");
-    let [x, y] = [x, y].map(|bytes| Arc::new(Buffer::from_bytes(bytes).expect("memory")));
-    move || {
-        let mut outputs = [Output::Fresh(None)];
-        executable.run([Argument::Shared(&x), Argument::Shared(&y)], &[], &mut outputs).expect("runs");
-    }
+    program(&text, dtype, [(&[n, n], x), (&[n, n], y)], options)
+}
+
+/// `abs((x + x) @ w + b)` of an m by k and a k by n matrix: tile by tile, where there are enough rows for it, beside kernels that run one after the other.
+fn layer([m, k, n]: [usize; 3]) {
+    let text = format!(
+        "graph (%0: f32[{m}, {k}], %1: f32[{k}, {n}], %2: f32[{n}]) {{
+  %3 = add %0, %0 : f32[{m}, {k}]
+  %4 = view %3 (d0, d1, d2) -> (d0, d2) : f32[{m}, 1, {k}]
+  %5 = view %1 (d0, d1, d2) -> (d2, d1) : f32[1, {n}, {k}]
+  %6 = multiply %4, %5 : f32[{m}, {n}, {k}]
+  %7 = sum %6 axes [2] contracts : f32[{m}, {n}]
+  %8 = add %7, %2 : f32[{m}, {n}]
+  %9 = abs %8 : f32[{m}, {n}]
+  return %9
+}}"
+    );
+    let numbers = |count: usize| (0..count).map(|i| (i % 1013) as f32 / 1013.0 - 0.5).collect::<Vec<f32>>();
+    let [x, w, b] = [m * k, k * n, n].map(numbers);
+    let [x, w, b] = [&x, &w, &b].map(|x| ndjit_runtime::bytes_of(x));
+    let with = |tile| {
+        let options = RunOptions { threads: Some(1), tile, ..RunOptions::default() };
+        program(&text, DType::F32, [(&[m, k], x), (&[k, n], w), (&[n], b)], options)
+    };
+    let (mut tiles, mut whole) = (with(None), with(Some(m)));
+    let [tiles, whole] = best([&mut tiles, &mut whole]);
+    println!(
+        "layer {m:5} x {k:3} x {n:4}: tile by tile {tiles:>9.2?}, one by one {whole:>9.2?} ({:.2})",
+        whole.as_secs_f64() / tiles.as_secs_f64()
+    );
 }
 
 fn row(n: usize, dtype: DType, mut direct: impl FnMut(), x: &[u8], y: &[u8]) {
@@ -117,5 +158,10 @@ fn main() {
         let [x, y] = [1, 2].map(|seed| numbers(seed).collect::<Vec<f64>>());
         let alone = direct(n, &x, &y, 0.0, 1.0);
         row(n, DType::F64, alone, ndjit_runtime::bytes_of(&x), ndjit_runtime::bytes_of(&y));
+    }
+    for shape in
+        [[512, 512, 512], [1024, 256, 1024], [2048, 64, 2048], [4096, 64, 1024], [4096, 512, 512], [65536, 64, 64]]
+    {
+        layer(shape);
     }
 }

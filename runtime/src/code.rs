@@ -66,6 +66,11 @@ pub(crate) trait Composed: Send + Sync {
     /// Bytes that [`run`](Composed::run) takes from the pool at once, at most.
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize;
 
+    /// Of what does the same to a result however its loops are cut, nothing. Else the least number of indices of the loop `along` that pays.
+    fn least(&self, _strides: &[isize], _along: usize) -> Option<usize> {
+        None
+    }
+
     /// Does what the nest does, on these threads where that is worth it.
     ///
     /// # Errors

@@ -19,6 +19,8 @@ use std::sync::OnceLock;
 
 /// Rows and columns of a block, at least, where there are more: of fewer, packing what is multiplied takes a larger share.
 const SIDE: usize = 512;
+/// Rows, or columns, that are multiplied at once at least where what is made of them follows tile by tile.
+const STRIP: usize = 256;
 /// Multiplications of a block, at least, where there are more.
 const WORK: usize = 1 << 25;
 /// Estimated time of one multiplication and addition of `f32`, ns.
@@ -251,6 +253,12 @@ impl Composed for Contractor {
     /// What the crate packs into is its own.
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
         self.reducer.scratch(extents, threads)
+    }
+
+    fn least(&self, strides: &[isize], along: usize) -> Option<usize> {
+        let moves = |operand: usize| strides[operand * self.rank + along] != 0;
+        // A matrix is multiplied as a whole.
+        Some(if moves(0) && moves(1) { 1 } else { STRIP })
     }
 
     unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::planned;
 use ndjit_codegen::wgsl::{Features, Step};
 use ndjit_codegen::{Lowered, Options, Scheduled};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::loops::{LoopNest, Role};
+use ndjit_ir::loops::LoopNest;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
@@ -129,12 +129,12 @@ impl Memory {
     }
 }
 
-/// Where a loop nest runs that gathers, scatters, or is control flow.
-pub(crate) const ROWS: &str = "on the processor: there is no shader that gathers or scatters, nor one of control flow";
+/// Where a loop nest runs that scatters or is control flow.
+pub(crate) const ORDERED: &str = "on the processor: there is no shader that scatters, nor one of control flow";
 
-/// Whether a nest gathers, scatters, or is control flow.
-pub(crate) fn has_rows(nest: &LoopNest) -> bool {
-    nest.control.is_some() || nest.inputs.iter().any(|access| access.role == Role::Rows)
+/// Whether a nest scatters or is control flow.
+pub(crate) fn is_ordered(nest: &LoopNest) -> bool {
+    nest.control.is_some() || nest.scatter.is_some()
 }
 
 /// Where a loop nest runs that sorts.
@@ -166,7 +166,7 @@ impl OnGpu {
     /// What a program would consist of on a device that has everything, of small arrays.
     pub fn anywhere(lowered: &Lowered) -> OnGpu {
         let nest = |scheduled: &Scheduled| match &scheduled.nest.reduce {
-            _ if has_rows(&scheduled.nest) => NestOnGpu { placement: ROWS.to_owned(), steps: Vec::new() },
+            _ if is_ordered(&scheduled.nest) => NestOnGpu { placement: ORDERED.to_owned(), steps: Vec::new() },
             Some(reduce) if reduce.sorts() => NestOnGpu { placement: SORTS.to_owned(), steps: Vec::new() },
             _ => NestOnGpu { placement: "on the device".to_owned(), steps: vec![Step::first(&scheduled.nest)] },
         };
@@ -357,7 +357,7 @@ pub fn fits(device: Device, lowered: &Lowered) -> Result<bool> {
         let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
         nest.inputs.iter().filter(|access| !access.is_index()).count() + nest.outputs.len() * if scans { 2 } else { 1 }
     };
-    let elsewhere = |scheduled: &Scheduled| has_rows(&scheduled.nest);
+    let elsewhere = |scheduled: &Scheduled| is_ordered(&scheduled.nest);
     Ok(lowered.scheduled.iter().all(|scheduled| elsewhere(scheduled) || arrays(scheduled) <= gpu.max_arrays()))
 }
 

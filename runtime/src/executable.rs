@@ -14,7 +14,7 @@ use crate::scratch::{Lists, Ready};
 use crate::spans;
 use crate::storage::{Storage, Used};
 use crate::threads::{Chunk, Split, Threads, catch};
-use crate::tiles::{PerIndex, Tiles};
+use crate::tiles::{PerIndex, Tiles, Touched};
 use ndjit_codegen::clif::Cell;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, TileLoop};
@@ -468,7 +468,7 @@ impl Bound {
 
     /// What it does with one index along the axis that tiles are cut along.
     fn per_index((bound, step): (&Bound, &StepPlan)) -> PerIndex {
-        let Some(tile) = bound.tile else { return PerIndex { operands: SmallVec::new(), time: 0.0, slabs: true } };
+        let Some(tile) = bound.tile else { return PerIndex::default() };
         let nest = bound.kernel.nest();
         let rank = bound.extents.len();
         let trips = |index: usize| if index == tile.index { tile.step } else { bound.extents[index] };
@@ -477,7 +477,8 @@ impl Bound {
         let accesses = nest.inputs.iter().chain(&nest.outputs).zip(step.strides.chunks(rank));
         let operands = locations.zip(accesses).map(|(location, (access, strides))| {
             let moving = (0..rank).filter(|&index| strides[index] != 0 && !access.is_index());
-            (location, moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index))))
+            let bytes = moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index)));
+            Touched { location, bytes, own: strides[tile.index] != 0 }
         });
         let elements = (0..rank).fold(1.0, |n, index| n * trips(index) as f64);
         let slabs = |strides: &[isize]| {
@@ -488,6 +489,7 @@ impl Bound {
             operands: operands.collect(),
             time: elements * bound.cost(),
             slabs: step.strides.chunks(rank).all(slabs),
+            least: bound.kernel.composed().and_then(|composed| composed.least(&step.strides, tile.index)),
         }
     }
 

@@ -13,6 +13,10 @@ const CACHE: usize = 256 << 10;
 /// The least length of tiles whose elements do not lie together in memory, in elements: many cache lines are then read one after the other. (Column sums of 4096 by 4096 elements read half as fast in tiles of 32 columns as in tiles of 512.)
 const STRIP: usize = 128;
 
+/// Bytes of all operands of a tile in which matrices are multiplied, and the least number of such tiles: threads are to find enough.
+const SHARED: usize = 1 << 20;
+const FEW: usize = 4;
+
 /// Tiles that are many: what it takes to begin one is then to be won back, and is if of this many bytes one is read again.
 const MANY: usize = 16;
 const AGAIN: usize = 8;
@@ -147,15 +151,26 @@ pub struct Tiles {
     pub parallel: bool,
 }
 
+/// What a kernel reads or stores of an operand with one index along the tiles' axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Touched {
+    /// Where it lies, if it is in memory.
+    pub location: Option<Location>,
+    pub bytes: usize,
+    /// Whether other indices have other elements.
+    pub own: bool,
+}
+
 /// What a kernel does with one index along the tiles' axis.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PerIndex {
-    /// Its operands: where they lie, if they are in memory, and their bytes.
-    pub operands: SmallVec<[(Option<Location>, usize); 4]>,
+    pub operands: SmallVec<[Touched; 4]>,
     /// Estimated time, ns.
     pub time: f64,
     /// Whether what it does with one index lies together in memory, apart from other indices.
     pub slabs: bool,
+    /// For what may round otherwise where it is cut elsewhere: how many indices pay at least.
+    pub least: Option<usize>,
 }
 
 impl Tiles {
@@ -167,6 +182,9 @@ impl Tiles {
     /// The tiles of kernels that do this. `None` where the kernels are better run one after the other: they are too large for the cache, or
     /// too few to share, or many of them read hardly anything again.
     pub fn new(extent: usize, kernels: &[PerIndex], threads: &Threads) -> Option<Tiles> {
+        if let Some(least) = kernels.iter().filter_map(|kernel| kernel.least).max() {
+            return Tiles::cut_alike(extent, kernels, least, threads);
+        }
         let (bytes, again) = traffic(kernels);
         if bytes.saturating_mul(extent) > MANY * CACHE && again.saturating_mul(AGAIN) < bytes {
             return None;
@@ -188,6 +206,17 @@ impl Tiles {
         (tiles.count() >= threads).then_some(tiles)
     }
 
+    /// The tiles of kernels of which some may round otherwise where they are cut elsewhere: their length does not ask how many threads there are.
+    fn cut_alike(extent: usize, kernels: &[PerIndex], least: usize, threads: &Threads) -> Option<Tiles> {
+        let own = kernels.iter().flat_map(|kernel| &kernel.operands).filter(|operand| operand.own);
+        let bytes = own.fold(1usize, |all, operand| all.saturating_add(operand.bytes));
+        let len = (SHARED / bytes).max(least) / least * least;
+        let time: f64 = kernels.iter().map(|kernel| kernel.time).sum();
+        let parallel = threads.pieces(extent, time) > 1;
+        let tiles = Tiles { extent, len: len.min(extent), time: extent as f64 * time, parallel };
+        (tiles.count() >= FEW).then_some(tiles)
+    }
+
     /// The number of tiles.
     pub fn count(&self) -> usize {
         self.extent.div_ceil(self.len)
@@ -204,7 +233,7 @@ impl Tiles {
 fn traffic(kernels: &[PerIndex]) -> (usize, usize) {
     let mut known: FxHashMap<Location, usize> = FxHashMap::default();
     let (mut all, mut again) = (1usize, 0usize);
-    for &(location, bytes) in kernels.iter().flat_map(|kernel| &kernel.operands) {
+    for &Touched { location, bytes, .. } in kernels.iter().flat_map(|kernel| &kernel.operands) {
         all = all.saturating_add(bytes);
         if let Some(location) = location {
             let before = known.entry(location).or_insert(0);
@@ -213,4 +242,33 @@ fn traffic(kernels: &[PerIndex]) -> (usize, usize) {
         }
     }
     (all, again)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Products of `[rows, 64]` and a matrix, and what follows them.
+    fn layer(columns: usize) -> [PerIndex; 2] {
+        let touched = |bytes, own| Touched { location: None, bytes, own };
+        let product = [touched(64 * 4, true), touched(64 * 4 * columns, false), touched(columns * 4, true)];
+        let rest = [touched(columns * 4, true), touched(columns * 4, true)];
+        [
+            PerIndex { operands: product.into_iter().collect(), time: columns as f64, slabs: true, least: Some(256) },
+            PerIndex { operands: rest.into_iter().collect(), time: columns as f64 / 10.0, slabs: true, least: None },
+        ]
+    }
+
+    #[test]
+    fn tiles_of_products_are_the_same_for_all_numbers_of_threads() {
+        for (rows, columns, expected) in
+            [(4096, 1024, Some(256)), (1 << 16, 64, Some(768)), (1 << 16, 1 << 20, Some(256)), (512, 512, None)]
+        {
+            for threads in [1, 2, 7, 64] {
+                let threads = Threads::new(Some(threads)).unwrap();
+                let tiles = Tiles::new(rows, &layer(columns), &threads);
+                assert_eq!(tiles.map(|tiles| tiles.get(0)), expected.map(|len| (0, len)), "{rows} x {columns}");
+            }
+        }
+    }
 }

@@ -121,6 +121,32 @@ fn every_program_of_the_corpus() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// Rows of arrays that are bound in pieces: of floats, of bytes, of elements of several words, of an array seen backwards.
+#[test]
+fn rows_of_large_arrays() {
+    if devices().is_empty() {
+        return;
+    }
+    let gpu = Gpu::open(GpuOptions { max_binding: Some(1024), ..GpuOptions::default() }).unwrap();
+    let text = "graph (%0: f32[61, 23], %1: i64[150, 1], %2: u8[61, 50], %3: c64[61, 5]) {
+      %4 = gather %0, %1 : f32[150, 23]
+      %5 = add %4, %4 : f32[150, 23]
+      %6 = gather %2, %1 : u8[150, 50]
+      %7 = view %3 (d0, d1) -> (-d0 + 60, d1) : c64[61, 5]
+      %8 = gather %7, %1 : c64[150, 5]
+      return %5, %6, %8
+    }";
+    let mut program = corpus::program(text, 1);
+    let positions = (0..150i64).map(|n| n * 37 % 71 - 5);
+    program.params[1].bytes = positions.flat_map(i64::to_le_bytes).collect();
+    let plain = lowered(&program.graph, &Given::new(&program, false).unwrap().layouts, true, false).unwrap();
+    let expected = eval_graph(&plain.typed, &program.params, &program.scalars).unwrap();
+    for strided in [false, true] {
+        let found = run(&gpu, &program, true, strided).unwrap_or_else(|e| panic!("{e}"));
+        assert!(compare("gpu", &expected, &found).is_ok(), "strided: {strided}");
+    }
+}
+
 #[test]
 fn random_programs() {
     let mut report = String::new();

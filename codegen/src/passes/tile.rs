@@ -67,12 +67,9 @@ fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
     let empty = kernel.shape.extents().contains(&0);
     // Who runs scans cuts them into tasks of their own.
     let scans = kernel.reduce.as_ref().is_some_and(|reduce| reduce.outputs.iter().any(|r| r.scans()));
-    // A multiplication of matrices is cut by its own numbers of rows and columns.
-    let contracts = kernel.reduce.as_ref().is_some_and(|reduce| reduce.contracts);
     !empty
         && !scans
         && kernel.scatter.is_none()
-        && !contracts
         && kernel.control.is_none()
         && kernel.shape.extents()[axis] > 1
         && !reduced

@@ -3,7 +3,7 @@
 use super::Features;
 use super::prim::{self, register};
 use ndjit_ir::body::{Body, Inst, InstKind, Table};
-use ndjit_ir::{Error, ErrorCode, Origin, PrimType, Result};
+use ndjit_ir::{Origin, PrimType, Result};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -80,9 +80,7 @@ impl Code {
                 prim::expression(*prim, from, to, &args, &self.features)?
             }
             InstKind::Table(table) => self.look_up(table, args[0]),
-            InstKind::Gather { .. } => {
-                return Err(Error::new(ErrorCode::Verify, "wgsl: a gather, which nests are refused for"));
-            }
+            InstKind::Gather { input, word } => format!("row{input}({}).w{word}", args.join(", ")),
             InstKind::If(inner) => return self.branch(inner, &args),
             InstKind::Repeat { max, state, body } => return self.repeat(*max, *state, body, &args),
         };

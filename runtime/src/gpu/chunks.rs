@@ -3,7 +3,7 @@
 //! A kernel's loops are cut in halves until what each operand has to be bound for is small enough, where that helps.
 //! Loops that are reduced or scanned are not cut; there the blocks of elements are.
 
-use ndjit_ir::loops::{Geometry, Layout, LoopNest};
+use ndjit_ir::loops::{Geometry, Layout, LoopNest, Role};
 use ndjit_ir::reduction::BLOCK;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -96,10 +96,9 @@ fn where_to_cut(
 ) -> Option<Cut> {
     let kept = nest.kept();
     let layouts = geometry.inputs.iter().chain(&geometry.outputs);
-    let too_large = windows.iter().zip(layouts).enumerate().filter(|(n, (window, layout))| {
+    let too_large = windows.iter().zip(layouts).enumerate().filter(|(n, (window, _))| {
         // An input that stays as large is bound in pieces instead, as many of the whole as of a part.
-        window.size as u64 > max
-            && (*n >= nest.inputs.len() || lessens(nest, &geometry.extents, blocks, window, layout, max))
+        window.size as u64 > max && (*n >= nest.inputs.len() || lessens(nest, geometry, blocks, window, *n, max))
     });
     let too_large = too_large.map(|(_, operand)| operand);
     // Operands of which a cut makes less, the largest first.
@@ -131,16 +130,18 @@ fn where_to_cut(
 /// Whether cuts make an input's window fit, or take fewer pieces.
 fn lessens(
     nest: &LoopNest,
-    extents: &[usize],
+    geometry: &Geometry,
     blocks: &Range<usize>,
     window: &Window,
-    layout: &Layout,
+    input: usize,
     max: u64,
 ) -> bool {
+    let extents = &geometry.extents;
     let elements = if nest.reduce.is_some() { 0..BLOCK.min(reduced_of(nest, extents)) } else { 0..1 };
     let one: SmallVec<[usize; 4]> =
         extents.iter().enumerate().map(|(n, &e)| if n < nest.kept() { 1 } else { e }).collect();
-    let (low, high) = reach(layout, &one, nest.kept(), elements);
+    let (low, high) = reach(&geometry.inputs[input], &one, nest.kept(), elements);
+    let (low, high) = with_rows(nest, geometry, input, (low, high));
     // A window begins at a multiple of its alignment, and ends after the last element.
     let least = (high - low) as u128 + ALIGNMENT as u128 + 16;
     let pieces = |bytes: u128| bytes.div_ceil(u128::from(max));
@@ -186,18 +187,31 @@ fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Resul
         None => 0..1,
     };
     let operands = nest.inputs.iter().zip(&geometry.inputs).chain(nest.outputs.iter().zip(&geometry.outputs));
-    let window = |(access, layout): (&ndjit_ir::loops::Access, &Layout)| {
+    let window = |(n, (access, layout)): (usize, (&ndjit_ir::loops::Access, &Layout))| {
         if access.is_index() {
             return Ok(Window::default());
         }
-        let (low, high) = reach(layout, &geometry.extents, nest.kept(), elements.clone());
+        let first = reach(layout, &geometry.extents, nest.kept(), elements.clone());
+        let (low, high) = with_rows(nest, geometry, n, first);
         let high = high.saturating_add(access.dtype.bytes() as i128);
         let outside = || Error::new(ErrorCode::Verify, "gpu: a kernel leaves its memory");
         let start = usize::try_from(low).map_err(|_| outside())? / ALIGNMENT * ALIGNMENT;
         let end = usize::try_from(high).map_err(|_| outside())?;
         Ok(Window { start, size: (end - start).next_multiple_of(16) })
     };
-    operands.map(window).collect()
+    operands.enumerate().map(window).collect()
+}
+
+/// What is reached in the first row, and in all others of an input whose rows are gathered.
+fn with_rows(nest: &LoopNest, geometry: &Geometry, operand: usize, (low, high): (i128, i128)) -> (i128, i128) {
+    if nest.inputs.get(operand).is_none_or(|access| access.role != Role::Rows) {
+        return (low, high);
+    }
+    // The last row and the bytes from row to row follow it.
+    let [last, step] =
+        [1, 2].map(|n| geometry.inputs.get(operand + n).map_or(0, |layout| layout.offset as isize as i128));
+    let far = last * step;
+    (low + far.min(0), high + far.max(0))
 }
 
 /// The lowest and the highest byte at which an element begins: over the kept loops, and some of the elements of the others in

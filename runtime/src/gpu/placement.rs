@@ -1,7 +1,7 @@
 //! Where each loop nest of a program runs: on the device, or on the processor where the device lacks a dtype, or where it sorts.
 
 use super::device::Gpu;
-use crate::devices::{Fallback, ROWS, SORTS, has_rows};
+use crate::devices::{Fallback, ORDERED, SORTS, is_ordered};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::wgsl::bodies;
 use ndjit_ir::body::{Body, InstKind};
@@ -20,8 +20,8 @@ pub enum Placement {
     Cpu(DType),
     /// On the processor, since it sorts.
     Sorts,
-    /// On the processor, since it gathers, scatters, or is control flow.
-    Rows,
+    /// On the processor, since it scatters or is control flow.
+    Ordered,
 }
 
 impl fmt::Display for Placement {
@@ -36,7 +36,7 @@ impl fmt::Display for Placement {
             }
             Placement::Cpu(dtype) => write!(f, "on the processor: the device has no {dtype}"),
             Placement::Sorts => f.write_str(SORTS),
-            Placement::Rows => f.write_str(ROWS),
+            Placement::Ordered => f.write_str(ORDERED),
         }
     }
 }
@@ -46,8 +46,8 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
     if nest.reduce.as_ref().is_some_and(NestReduce::sorts) {
         return Ok(Placement::Sorts);
     }
-    if has_rows(nest) {
-        return Ok(Placement::Rows);
+    if is_ordered(nest) {
+        return Ok(Placement::Ordered);
     }
     let features = gpu.features();
     let body = expand(nest)?;

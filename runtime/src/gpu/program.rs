@@ -68,7 +68,7 @@ impl Program {
             let placement = placement(gpu, nest, fallback)?;
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
-            } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Rows = placement {
+            } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Ordered = placement {
                 Work::Cpu(
                     Cpu.compile(nest, CodeOptions { vector: VectorWidth::default(), compile: true })?,
                     geometry.clone(),
@@ -112,7 +112,7 @@ impl Program {
     pub fn on_processor(&self) -> Vec<DType> {
         let dtypes = self.placements().filter_map(|placement| match placement {
             Placement::Cpu(dtype) => Some(*dtype),
-            Placement::Device | Placement::Emulated(_) | Placement::Sorts | Placement::Rows => None,
+            Placement::Device | Placement::Emulated(_) | Placement::Sorts | Placement::Ordered => None,
         });
         dtypes.collect()
     }

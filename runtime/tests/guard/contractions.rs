@@ -38,3 +38,42 @@ fn matrices_of_every_dtype_and_remainder() {
         }
     }
 }
+
+/// Two products one after the other, with what their operands and results are made by; the matrices that are multiplied with are stored by columns
+/// or by rows.
+fn layers(dtype: DType, [m, k, n]: [usize; 3], by_columns: bool) -> Program {
+    let (w, order) = if by_columns { ([n, k], "d1, d2") } else { ([k, n], "d2, d1") };
+    let text = format!(
+        "graph (%0: {dtype}[{m}, {k}], %1: {dtype}[{}, {}], %2: {dtype}[{n}], %3: bool[{n}, {k}]) {{
+  %4 = add %0, %0 : {dtype}[{m}, {k}]
+  %5 = view %4 (d0, d1, d2) -> (d0, d2) : {dtype}[{m}, 1, {k}]
+  %6 = view %1 (d0, d1, d2) -> ({order}) : {dtype}[1, {n}, {k}]
+  %7 = multiply %5, %6 : {dtype}[{m}, {n}, {k}]
+  %8 = sum %7 axes [2] contracts : {dtype}[{m}, {n}]
+  %9 = subtract %8, %2 : {dtype}[{m}, {n}]
+  %10 = view %9 (d0, d1, d2) -> (d0, d2) : {dtype}[{m}, 1, {n}]
+  %11 = cast %3 : {dtype}[{n}, {k}]
+  %12 = view %11 (d0, d1, d2) -> (d2, d1) : {dtype}[1, {k}, {n}]
+  %13 = multiply %10, %12 : {dtype}[{m}, {k}, {n}]
+  %14 = sum %13 axes [2] contracts : {dtype}[{m}, {k}]
+  %15 = add %14, %0 : {dtype}[{m}, {k}]
+  return %15
+}}",
+        w[0], w[1]
+    );
+    (lowered(&text), vec![(dtype, vec![m, k]), (dtype, w.to_vec()), (dtype, vec![n]), (DType::Bool, vec![n, k])])
+}
+
+#[test]
+fn products_within_tiles() {
+    for dtype in [DType::F32, DType::F64, DType::C64, DType::C128] {
+        for by_columns in [false, true] {
+            let (program, params) = layers(dtype, [53, 33, 37], by_columns);
+            let longest = program.launches.iter().map(|launch| launch.kernels.len()).max();
+            assert!(longest >= Some(4), "{:?}", program.launches);
+            for tile in [1, 5, 16, 53] {
+                check(&program, &params, Some(tile));
+            }
+        }
+    }
+}

@@ -109,12 +109,9 @@ fn no_sort() -> Error {
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does.
 pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'static str>, LoopNest)>> {
-    if nest.control.is_some() || nest.inputs.iter().any(|access| access.role == Role::Rows) {
-        return Err(Error::new(
-            ErrorCode::Backend,
-            "wgsl: no code is generated for a kernel that gathers rows, nor for control flow",
-        )
-        .help("a program that has one runs on the processor"));
+    if nest.control.is_some() || nest.scatter.is_some() {
+        return Err(Error::new(ErrorCode::Backend, "wgsl: there is no shader that scatters, nor one of control flow")
+            .help("scatters and control flow run on the processor: a program of a GPU does so by itself"));
     }
     let legal = |nest: &LoopNest| legalize(expand(nest)?, &features.target());
     Ok(match split(nest)? {
@@ -224,37 +221,22 @@ impl<'a> Module<'a> {
             Some(format!("// {}", ops.statement(statement)))
         };
         for (n, access) in nest.inputs.iter().enumerate() {
-            let at = format!("at{n}");
-            let words = if access.is_index() {
-                vec![index(nest, n, &loops)]
-            } else {
-                loads.extend(noted(StmtKind::Load(n as u32)));
-                loads.push(format!("let {at} = {};", position(nest, n, &loops)));
-                self.load(Binding::Input(n), &at)
-            };
-            let pieces = self.pieces.of(n);
-            if pieces > 1 && !access.is_index() {
-                let elements = self.pieces.bytes / access.dtype.bytes() as u64;
-                loads.push(format!("let {at}_piece = {at} / {elements}u;"));
-                loads.push(format!("let {at}_own = {at} % {elements}u;"));
-                for (k, &ty) in access.dtype.storage().iter().enumerate() {
-                    let (name, ty) = (format!("x{}", inputs.len() + k), features.held(ty));
-                    loads.push(format!("var {name}: {} = {};", register(ty), zero(ty)));
+            let (at, words) = (format!("at{n}"), access.words());
+            let names: Vec<String> = (0..words.len()).map(|k| format!("x{}", inputs.len() + k)).collect();
+            match access.role {
+                Role::Index => loads.push(format!("let {} = {};", names[0], index(nest, n, &loops))),
+                Role::Memory => {
+                    loads.extend(noted(StmtKind::Load(n as u32)));
+                    loads.push(format!("let {at} = {};", position(nest, n, &loops)));
+                    loads.extend(self.read(n, &at, &names));
                 }
-                for piece in 0..pieces {
-                    let binding = if piece == 0 { Binding::Input(n) } else { Binding::Piece(n, piece) };
-                    let words = self.load(binding, &format!("{at}_own"));
-                    let sets = words.iter().enumerate().map(|(k, word)| format!("x{} = {word};", inputs.len() + k));
-                    let sets: Vec<String> = sets.collect();
-                    loads.push(format!("if ({at}_piece == {piece}u) {{ {} }}", sets.join(" ")));
+                Role::Rows => {
+                    self.row(n);
+                    // The element in the first row.
+                    loads.push(format!("let {} = {};", names[0], position(nest, n, &loops)));
                 }
-                inputs.extend((0..words.len()).map(|k| format!("x{}", inputs.len() + k)).collect::<Vec<_>>());
-                continue;
             }
-            for word in words {
-                loads.push(format!("let x{} = {word};", inputs.len()));
-                inputs.push(format!("x{}", inputs.len()));
-            }
+            inputs.extend(names);
         }
         let mut at = params::offset(nest, nest.inputs.len() + nest.outputs.len());
         for (n, ty) in
@@ -281,6 +263,55 @@ impl<'a> Module<'a> {
             code.line(format!("return Words({});", outputs.join(", ")));
             Ok(())
         })
+    }
+
+    /// `row0`, and so on: the words of an element of an input, in the row nearest to a position. `first` is where the element is in the first
+    /// row, in elements; `step` the bytes from row to row.
+    fn row(&mut self, input: usize) {
+        let dtype = self.nest.inputs[input].dtype;
+        let names: Vec<String> = (0..dtype.storage().len()).map(|k| format!("x{k}")).collect();
+        let reads = self.read(input, "at", &names);
+        let (fields, result) = (self.held(dtype), format!("Row{input}"));
+        let fields: Vec<String> = fields.iter().enumerate().map(|(k, ty)| format!("w{k}: {ty}")).collect();
+        self.code.line(format!("struct {result} {{ {} }}", fields.join(", ")));
+        let parameters = "first: u32, position: nd_u64, last: nd_u64, step: nd_u64";
+        self.code.block(format!("fn row{input}({parameters}) -> {result}"), |code| {
+            code.line("let row = nd64_low(nd64_smin(nd64_smax(position, nd64_make(0u, 0u)), last));");
+            code.line(format!(
+                "let at = first + row * bitcast<u32>(bitcast<i32>(nd64_low(step)) / {});",
+                dtype.bytes()
+            ));
+            code.lines(&reads);
+            code.line(format!("return {result}({});", names.join(", ")));
+        });
+    }
+
+    /// What the words of an element are held in.
+    fn held(&self, dtype: DType) -> Vec<&'static str> {
+        dtype.storage().iter().map(|&ty| register(self.code.features.held(ty))).collect()
+    }
+
+    /// Statements that read the words of an element of an input at `at`, and name them.
+    fn read(&self, input: usize, at: &str, names: &[String]) -> Vec<String> {
+        let (pieces, dtype) = (self.pieces.of(input), self.nest.inputs[input].dtype);
+        if pieces == 1 {
+            let words = self.load(Binding::Input(input), at);
+            return names.iter().zip(words).map(|(name, word)| format!("let {name} = {word};")).collect();
+        }
+        let elements = self.pieces.bytes / dtype.bytes() as u64;
+        let mut lines =
+            vec![format!("let {at}_piece = {at} / {elements}u;"), format!("let {at}_own = {at} % {elements}u;")];
+        for (name, &ty) in names.iter().zip(dtype.storage()) {
+            let ty = self.code.features.held(ty);
+            lines.push(format!("var {name}: {} = {};", register(ty), zero(ty)));
+        }
+        for piece in 0..pieces {
+            let binding = if piece == 0 { Binding::Input(input) } else { Binding::Piece(input, piece) };
+            let words = self.load(binding, &format!("{at}_own"));
+            let sets: Vec<String> = names.iter().zip(words).map(|(name, word)| format!("{name} = {word};")).collect();
+            lines.push(format!("if ({at}_piece == {piece}u) {{ {} }}", sets.join(" ")));
+        }
+        lines
     }
 
     /// `combine`: two values of all outputs combined.
