@@ -12,6 +12,9 @@ use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Buffers of results that a temporary is tried in: those of the results that are made last. So programs of many results take no longer for each.
+const TRIED: usize = 64;
+
 /// A buffer of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Home {
@@ -126,7 +129,7 @@ impl Assignment {
                         let rows = &plan.launches[uses.launch[index]].cut.rows;
                         own == uses.launch[index]
                             && own == uses.last[location]
-                            && rows.contains(&(output.location, slot.row))
+                            && rows.get(&output.location) == Some(&slot.row)
                     }
                     Home::Arena | Home::Result(_) => true,
                 };
@@ -253,8 +256,7 @@ impl Storages {
         for (location, of) in self.of.iter().enumerate() {
             let Some((storage, _)) = *of else { continue };
             let cut = plan.launches.get(self.all[storage].first).map(|launch| &launch.cut);
-            let row = cut.and_then(|cut| cut.rows.iter().find(|(own, _)| *own as usize == location));
-            rows[storage].push(row.map(|&(_, row)| row));
+            rows[storage].push(cut.and_then(|cut| cut.rows.get(&(location as Location)).copied()));
         }
         for ((storage, rows), home) in self.all.iter_mut().zip(rows).zip(homes) {
             let launch = storage.first;
@@ -287,6 +289,8 @@ fn place(storages: &[Storage], plan: &Plan, homes: &mut [(Home, usize)]) -> Resu
     let later = storages.iter().filter(|storage| storage.first > 0);
     let mut results: Vec<(usize, usize, Gaps)> =
         later.filter_map(|storage| Some((storage.result?, storage.first, Gaps::new(storage.bytes)))).collect();
+    let mut latest: Vec<usize> = (0..results.len()).collect();
+    latest.sort_by_key(|&n| std::cmp::Reverse(results[n].1));
     let mut arena = Gaps::new(isize::MAX as usize);
     let mut starting: Vec<Vec<usize>> = vec![Vec::new(); plan.launches.len()];
     let temporary = |storage: &Storage| storage.result.is_none() && storage.tile.is_none();
@@ -299,8 +303,8 @@ fn place(storages: &[Storage], plan: &Plan, homes: &mut [(Home, usize)]) -> Resu
         starting.sort_by_key(|&index| std::cmp::Reverse(storages[index].bytes));
         for index in starting {
             let Storage { bytes, last, .. } = storages[index];
-            let fitting = results.iter().enumerate().filter(|(_, (_, first, _))| *first > last);
-            let best = fitting.filter_map(|(n, (_, _, gaps))| Some((gaps.fit(bytes)?.0, n))).min().map(|(_, n)| n);
+            let fitting = latest.iter().take_while(|&&n| results[n].1 > last).take(TRIED);
+            let best = fitting.filter_map(|&n| Some((results[n].2.fit(bytes)?.0, n))).min().map(|(_, n)| n);
             let (home, gaps) = match best {
                 Some(n) => (Home::Result(results[n].0), &mut results[n].2),
                 None => (Home::Arena, &mut arena),

@@ -64,7 +64,7 @@ pub struct Cut {
     /// The number of indices that tiles are cut from; 0 if kernels run one after the other.
     pub indices: usize,
     /// What they make so that the bytes of an index lie together, and those of the next behind: with how many they are.
-    pub rows: Vec<(Location, usize)>,
+    pub rows: FxHashMap<Location, usize>,
 }
 
 /// Checks kernels that run in tiles, the first of which has the number `first`, and takes from outputs the memory of operands that tiles
@@ -111,9 +111,7 @@ pub fn check(scheduled: &[Scheduled], steps: &mut [StepPlan], first: usize) -> R
     let whole = outputs.filter(|output| {
         slabs.get(&output.location).is_some_and(|own| own.step.checked_mul(own.count) == Some(output.bytes))
     });
-    let mut rows: Vec<(Location, usize)> =
-        whole.map(|output| (output.location, slabs[&output.location].step)).collect();
-    rows.dedup();
+    let rows = whole.map(|output| (output.location, slabs[&output.location].step)).collect();
     Ok(Cut { indices: count, rows })
 }
 
