@@ -64,6 +64,9 @@ fn a_scan_stacks() {
     assert_eq!(all.to_string(), "[[ 0 10]\n [21 31]\n [46 56]]");
     let (last, all) = f(&x.slice(..0), &Array::from(10));
     assert_eq!((last.item::<i32>().unwrap(), all.shape().extents()), (0, &[0, 2][..]));
+    // Nothing is put into what has no rows.
+    let put = jit(|x: Expr, n: Expr| x.at(n).add(1));
+    assert_eq!(put(&x.slice(..0), &Array::from(0)).shape().extents(), [0, 2]);
 }
 
 #[test]

@@ -63,6 +63,15 @@ pub(crate) trait Composed: Send + Sync {
     /// Estimated time per element, ns.
     fn cost(&self) -> f64;
 
+    /// Makes everything that the first run would have to make otherwise, for these threads.
+    ///
+    /// # Errors
+    /// Those of compiling.
+    fn prepare(&self, threads: &Threads) -> Result<()> {
+        let _ = threads;
+        Ok(())
+    }
+
     /// Bytes that [`run`](Composed::run) takes from the pool at once, at most.
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize;
 

@@ -76,7 +76,7 @@ pub(crate) enum State {
 
 impl State {
     /// What is there by now.
-    pub fn get(&self) -> Option<&Result<Elements>> {
+    pub(crate) fn get(&self) -> Option<&Result<Elements>> {
         match self {
             State::Made(elements) => Some(elements),
             State::Waiting(elements) => elements.get(),
@@ -84,7 +84,7 @@ impl State {
     }
 
     /// Keeps what was computed; the first counts.
-    pub fn set(&self, computed: Result<Elements>) {
+    pub(crate) fn set(&self, computed: Result<Elements>) {
         if let State::Waiting(elements) = self {
             let _ = elements.set(computed);
         }

@@ -316,6 +316,9 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
                 made[at] &= !held[at];
             }
         }
+        // Which elements of a result come of which of an operand is not known.
+        NodeKind::Control(..) if operands.iter().any(|operand| sought.of(operand).contains(&true)) => made.fill(false),
+        NodeKind::Control(..) => {}
         // What moves elements makes none.
         NodeKind::Param(..)
         | NodeKind::Literal(_)
@@ -324,7 +327,6 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
         | NodeKind::Reshape
         | NodeKind::Gather
         | NodeKind::Scatter(_)
-        | NodeKind::Control(..)
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => made.fill(false),
     }

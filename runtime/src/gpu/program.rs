@@ -16,6 +16,7 @@ use crate::plan::{Plan, StepPlan};
 use crate::planned;
 use crate::reduce::element;
 use crate::spans;
+use crate::threads::Threads;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::wgsl::Step;
 use ndjit_codegen::{Lowered, Scheduled};
@@ -69,10 +70,9 @@ impl Program {
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
             } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Ordered = placement {
-                Work::Cpu(
-                    Cpu.compile(nest, CodeOptions { vector: VectorWidth::default(), compile: true })?,
-                    geometry.clone(),
-                )
+                let kernel = Cpu.compile(nest, CodeOptions { vector: VectorWidth::default(), compile: true })?;
+                kernel.composed().map_or(Ok(()), |composed| composed.prepare(&Threads::Serial))?;
+                Work::Cpu(kernel, geometry.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
                 let dispatches = Dispatches::new(gpu, nest, geometry, &sizes);
