@@ -10,7 +10,7 @@ fn positions(n: usize, end: usize) -> Vec<i32> {
     let mut state = 1u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (u128::from(state) * end as u128 >> 64) as i32
+        ((u128::from(state) * end as u128) >> 64) as i32
     };
     (0..n).map(|_| next()).collect()
 }

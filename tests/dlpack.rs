@@ -135,6 +135,27 @@ fn every_dtype_goes_out_and_in() -> Result<()> {
 }
 
 #[test]
+fn tensors_are_in_the_memory_of_the_host() -> Result<()> {
+    let tensor = || arange(6).reshape([2, 3]).to_dlpack(None);
+    let x = match from_dlpack(tensor()?, Device::gpu(), None) {
+        Err(error) if error.code() == ErrorCode::Device => {
+            eprintln!("SKIPPED, there is no GPU: {error}");
+            return Ok(());
+        }
+        x => x?,
+    };
+    assert_eq!((x.device(), x.to_vec::<i32>()?), (Device::gpu(), vec![0, 1, 2, 3, 4, 5]));
+    let error = x.to_dlpack(false).unwrap_err();
+    assert_eq!(error.headline(), "to_dlpack: elements must be copied to another device");
+    for copy in [None, Some(true)] {
+        let tensor = x.to_dlpack(copy)?;
+        assert!(tensor.is_copied());
+        assert_eq!(from_dlpack(tensor, None, false)?.to_string(), x.to_string());
+    }
+    Ok(())
+}
+
+#[test]
 fn errors_have_the_line_and_a_way_out() {
     let gaps = arange(6).slice(ndjit::step(2)).to_dlpack(None).unwrap();
     let failed = zeros([2]) + zeros([3]);
