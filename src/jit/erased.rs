@@ -246,11 +246,13 @@ impl Core {
         hidden.into_iter().map(moved).collect()
     }
 
-    /// Counts the kernels that no plan of this function had before.
+    /// Counts the kernels that no plan of this function had before. Control flow is no code: each plan has its own, and nothing was compiled.
     fn count_kernels(&self, plan: &Plan) {
         let mut known = self.kernels.lock();
         known.retain(|_, kernel| kernel.strong_count() > 0);
-        for kernel in plan.kernels().iter().flatten() {
+        let kernels = plan.kernels();
+        let compiled = kernels.iter().zip(&plan.lowered.scheduled).filter(|(_, nest)| nest.nest.control.is_none());
+        for kernel in compiled.flat_map(|(kernels, _)| kernels) {
             let address = Arc::as_ptr(kernel).addr();
             if known.insert(address, Arc::downgrade(kernel)).is_none() {
                 self.compiles.fetch_add(1, Relaxed);
