@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 /// How often it is said how far it has come.
 const REPORTED: Duration = Duration::from_secs(30);
 
-/// Programs as tests have them, and every eighth larger: elements of several blocks of the widest vectors.
+/// Programs as tests have them, every third with branches and loops, and every eighth larger: elements of several blocks of the widest vectors.
 fn limits(seed: u64) -> Limits {
     let (nodes, elements) = if seed.is_multiple_of(8) { (24, 700) } else { (16, 140) };
-    Limits { nodes, elements, ..Limits::default() }
+    Limits { nodes, elements, control: seed.is_multiple_of(3), ..Limits::default() }
 }
 
 fn matrix(seed: u64) -> Matrix {

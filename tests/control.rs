@@ -67,6 +67,9 @@ fn a_scan_stacks() {
     assert_eq!(all.to_string(), "[[ 0 10]\n [21 31]\n [46 56]]");
     let (last, all) = f(&x.slice(..0), &Array::from(10));
     assert_eq!((last.item::<i32>().unwrap(), all.shape().extents()), (0, &[0, 2][..]));
+    // Nothing is put into what has no rows.
+    let put = jit(|x: Expr, n: Expr| x.at(n).add(1));
+    assert_eq!(put(&x.slice(..0), &Array::from(0)).shape().extents(), [0, 2]);
 }
 
 #[test]
@@ -141,7 +144,9 @@ fn a_new_size_compiles_no_kernel_of_the_function() {
     f(&arange(3));
     let before = f.compile_count();
     assert_eq!(f(&arange(4)).to_vec::<i32>().unwrap(), [9, 15, 21, 27]);
-    assert_eq!((before > 0, f.compile_count()), (true, before));
+    // Before, behind, the condition, the body, and its index.
+    assert!((4..8).contains(&before), "{before}");
+    assert_eq!(f.compile_count(), before);
 }
 
 #[test]

@@ -32,6 +32,17 @@ fn small_programs_of_everything() {
 }
 
 #[test]
+fn branches_and_loops() {
+    let matrix = Matrix {
+        fuse: &[true, false],
+        vector: &[VectorWidth::Scalar, VectorWidth::Bits128, VectorWidth::Widest],
+        threads: &[1, 2],
+        strided: &[false, true],
+    };
+    run(0..150, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }, matrix);
+}
+
+#[test]
 fn many_small_programs_fused_and_vectorised() {
     let matrix = Matrix {
         fuse: &[true],

@@ -58,12 +58,15 @@ fn check(program: &Program, fuse: bool) -> [usize; 3] {
     graph_round_trip(&lowered.traced);
     graph_round_trip(&lowered.typed);
     graph_round_trip(&lowered.simplified);
-    lowered.kernels.iter().for_each(round_trip::<FusedKernel>);
-    let text: Vec<String> = lowered.kernels.iter().map(FusedKernel::to_string).collect();
-    assert_eq!(parse_kernels(&text.join("\n\n")).unwrap(), lowered.kernels);
+    // The texts of control flow lack its graphs, which the graph's text has.
+    let kernels: Vec<FusedKernel> = lowered.kernels.into_iter().filter(|kernel| kernel.control.is_none()).collect();
+    kernels.iter().for_each(round_trip::<FusedKernel>);
+    let text: Vec<String> = kernels.iter().map(FusedKernel::to_string).collect();
+    assert_eq!(parse_kernels(&text.join("\n\n")).unwrap(), kernels);
     let mut seen = [0; 3];
     let mut text = String::new();
-    for scheduled in &lowered.scheduled {
+    let scheduled: Vec<_> = lowered.scheduled.into_iter().filter(|s| s.nest.control.is_none()).collect();
+    for scheduled in &scheduled {
         round_trip::<LoopNest>(&scheduled.nest);
         round_trip::<Geometry>(&scheduled.geometry);
         text += &format!("{}\n{}\n", scheduled.nest, scheduled.geometry);
@@ -79,7 +82,7 @@ fn check(program: &Program, fuse: bool) -> [usize; 3] {
         }
     }
     let read = parse_nests(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let printed = lowered.scheduled.iter().map(|s| (s.nest.clone(), Some(s.geometry.clone())));
+    let printed = scheduled.iter().map(|s| (s.nest.clone(), Some(s.geometry.clone())));
     assert!(read.into_iter().eq(printed), "{text}");
     seen
 }
@@ -99,7 +102,8 @@ fn texts_of_the_corpus_parse_back() {
 fn texts_of_random_programs_parse_back() {
     let mut seen = [0; 3];
     for seed in 5_000..5_300 {
-        let program = program(seed, &Limits { nodes: 16, elements: 140, ..Limits::default() }).unwrap();
+        let limits = Limits { nodes: 16, elements: 140, control: seed % 2 == 0, ..Limits::default() };
+        let program = program(seed, &limits).unwrap();
         let found = check(&program, seed % 3 > 0);
         seen.iter_mut().zip(found).for_each(|(all, found)| *all += found);
     }

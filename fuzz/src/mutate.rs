@@ -48,8 +48,19 @@ const NUMBERS: &[&str] = &[
 ];
 
 /// What opens something, and so nests.
-const OPENERS: &[&str] =
-    &["(", "[", "{", "-", "graph (", "child @0 (", "if r0, r0 then(", "repeat 2 state 1 r0 step(", "\n", ","];
+const OPENERS: &[&str] = &[
+    "(",
+    "[",
+    "{",
+    "-",
+    "graph (",
+    "child @0 (",
+    "  $0 = while condition @0 of [",
+    "if r0, r0 then(",
+    "repeat 2 state 1 r0 step(",
+    "\n",
+    ",",
+];
 
 /// Makes inputs from seeds, and from inputs with outcomes not seen before.
 pub struct Mutator {

@@ -24,7 +24,9 @@ pub fn graphs() -> Vec<Vec<u8>> {
 /// The kernels of programs.
 pub fn kernels() -> Vec<Vec<u8>> {
     short(programs().iter().map(|lowered| {
-        let kernels: Vec<String> = lowered.kernels.iter().map(ToString::to_string).collect();
+        // The text of control flow lacks its graphs.
+        let read = lowered.kernels.iter().filter(|kernel| kernel.control.is_none());
+        let kernels: Vec<String> = read.map(ToString::to_string).collect();
         kernels.join("\n")
     }))
 }
@@ -32,7 +34,9 @@ pub fn kernels() -> Vec<Vec<u8>> {
 /// Nests over ops with their geometries, and over primitives, whole and in parts.
 pub fn loops() -> Vec<Vec<u8>> {
     let mut texts = Vec::new();
-    for scheduled in programs().iter().flat_map(|lowered| &lowered.scheduled) {
+    let programs = programs();
+    let scheduled = programs.iter().flat_map(|lowered| &lowered.scheduled);
+    for scheduled in scheduled.filter(|scheduled| scheduled.nest.control.is_none()) {
         texts.push(format!("{}\n{}", scheduled.nest, scheduled.geometry));
         texts.extend(expand(&scheduled.nest).iter().map(LoopNest::to_string));
         texts.extend(generated(&scheduled.nest).iter().flatten().map(|part| part.nest.to_string()));
@@ -113,8 +117,8 @@ fn corpus() -> Vec<Graph<ValueType>> {
 }
 
 fn traced() -> Vec<Graph<ValueType>> {
-    let limits = Limits { nodes: 10, elements: 70, ..Limits::default() };
-    (0..60).filter_map(|seed| program(seed, &limits).ok()).map(|program| program.graph).collect()
+    let limits = |seed: u64| Limits { nodes: 10, elements: 70, control: seed.is_multiple_of(3), ..Limits::default() };
+    (0..60).filter_map(|seed| program(seed, &limits(seed)).ok()).map(|program| program.graph).collect()
 }
 
 fn programs() -> Vec<Lowered> {

@@ -133,6 +133,46 @@ fn programs_cover_everything() {
     assert!(shared > 1000 && dead > 100, "{shared} shared, {dead} dead");
 }
 
+/// Control flow and what stands in it, counted; its text round-trips, and loops end.
+#[test]
+fn programs_have_control_flow_in_control_flow() {
+    let limits = Limits { elements: 40, nodes: 16, control: true, ..Limits::default() };
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for program in programs(&limits).take(1_000) {
+        program.graph.verify().unwrap_or_else(|error| panic!("{error}\n{program}"));
+        let text = program.graph.to_string();
+        let parsed: Graph<ValueType> = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(parsed.to_string(), text);
+        parsed.verify().unwrap_or_else(|error| panic!("{error}\n{text}"));
+        *seen.entry(format!("nesting {}", program.graph.nesting())).or_default() += 1;
+        let mut graphs: Vec<(&Graph<ValueType>, bool)> = vec![(&program.graph, false)];
+        while let Some((graph, inner)) = graphs.pop() {
+            graphs.extend(graph.children().iter().map(|child| (&**child, inner)));
+            for control in graph.controls() {
+                *seen.entry(control.kind.name().to_owned()).or_default() += 1;
+                *seen.entry(format!("{} of {}", control.kind.name(), control.results())).or_default() += 1;
+                graphs.extend(control.graphs.iter().map(|inner| (&*inner.graph, true)));
+            }
+            for id in graph.node_ids().filter(|_| inner) {
+                let what = match graph.node(id).kind {
+                    NodeKind::Gather => "gather",
+                    NodeKind::Scatter(_) => "scatter",
+                    NodeKind::Reduce(_) => "reduce",
+                    NodeKind::Call(_) => "call",
+                    _ => continue,
+                };
+                *seen.entry(what.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    println!("{seen:?}");
+    let wanted = ["nesting 0", "nesting 1", "nesting 2", "nesting 3", "while", "cond", "cond of 1", "cond of 2"];
+    let inside = ["while of 1", "while of 2", "while of 4", "gather", "scatter", "reduce", "call"];
+    for what in wanted.into_iter().chain(inside) {
+        assert!(seen.get(what).is_some_and(|&count| count >= 20), "{what}: {seen:?}");
+    }
+}
+
 #[test]
 fn limits_are_kept() {
     for set in [DTypeSet::BOOL, DTypeSet::COMPLEX, DTypeSet::FLOAT, DTypeSet::INT] {
@@ -145,6 +185,7 @@ fn limits_are_kept() {
             calls: false,
             reductions: false,
             movement: false,
+            control: false,
         };
         for program in programs(&limits).take(200) {
             program.graph.verify().unwrap();

@@ -28,7 +28,7 @@ use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// What a kernel is compiled for, beside its loops; part of its key.
@@ -60,8 +60,22 @@ pub(crate) trait Composed: Send + Sync {
     /// The kernels that no other nest has.
     fn own(&self) -> SmallVec<[&Kernel; 2]>;
 
+    /// Of control flow the kernels of its graphs.
+    fn inner(&self) -> Option<Vec<Arc<Kernel>>> {
+        None
+    }
+
     /// Estimated time per element, ns.
     fn cost(&self) -> f64;
+
+    /// Makes everything that the first run would have to make otherwise, for these threads.
+    ///
+    /// # Errors
+    /// Those of compiling.
+    fn prepare(&self, threads: &Threads) -> Result<()> {
+        let _ = threads;
+        Ok(())
+    }
 
     /// Bytes that [`run`](Composed::run) takes from the pool at once, at most.
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize;
@@ -115,6 +129,11 @@ impl KernelCode for Kernel {
 
     fn compile_time(&self) -> Duration {
         Kernel::compile_time(self)
+    }
+
+    fn inner(&self) -> Option<Vec<Arc<dyn KernelCode>>> {
+        let kernels = self.composed()?.inner()?;
+        Some(kernels.into_iter().map(|kernel| kernel as Arc<dyn KernelCode>).collect())
     }
 }
 

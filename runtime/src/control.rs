@@ -6,42 +6,39 @@
 use crate::buffer::Buffer;
 use crate::code::{CodeOptions, Composed, Kernel, Operands};
 use crate::executable::{Argument, Executable, Output, RunOptions};
+use crate::planned::Memory;
 use crate::threads::Threads;
 use ndjit_codegen::Options;
 use ndjit_codegen::lower::lower_inner;
 use ndjit_ir::graph::{Control, ControlKind};
 use ndjit_ir::loops::LoopNest;
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
 /// Control flow with its graphs compiled.
 #[derive(Debug)]
 pub struct Controller {
-    control: Arc<Control>,
+    control: Arc<Control<DType>>,
     /// Which of its results each output is.
     results: SmallVec<[u32; 2]>,
     options: CodeOptions,
-    /// The programs of the graphs, for the calling thread alone and for as many as there are.
-    serial: Programs,
-    threaded: Programs,
+    /// The programs of its graphs, compiled with the program that it is a kernel of.
+    programs: [OnceLock<Result<Executable>>; 2],
     /// Bytes of each operand, and of each result.
     operands: Vec<usize>,
     made: Vec<usize>,
 }
 
-/// The programs of both graphs, compiled when they are first wanted.
-type Programs = [OnceLock<Result<Executable>>; 2];
-
 impl Controller {
     /// Finds the sizes of what `nest` takes and gives.
     ///
     /// # Errors
-    /// `Verify` if its graphs were not committed, or do not fit it; `Size` if an array cannot exist.
+    /// `Verify` if its graphs do not fit it; `Size` if an array cannot exist.
     pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Controller> {
         let wrong = || Error::new(ErrorCode::Verify, "control flow: its graphs do not fit it");
         let Some((control, results)) = &nest.control else { return Err(wrong()) };
-        let (operands, made) = sizes(&control.0, nest.inputs.len())?;
+        let (operands, made) = control.0.sizes(nest.inputs.len())?;
         if results.len() != nest.outputs.len() || results.iter().any(|&n| n as usize >= made.len()) {
             return Err(wrong());
         }
@@ -49,23 +46,18 @@ impl Controller {
             control: Arc::clone(&control.0),
             results: results.clone(),
             options,
-            serial: Programs::default(),
-            threaded: Programs::default(),
+            programs: Default::default(),
             operands,
             made,
         })
     }
 
     fn program(&self, n: usize, threads: &Threads) -> Result<&Executable> {
-        let (programs, count) = match threads {
-            Threads::Serial => (&self.serial, Some(1)),
-            Threads::Several(_) => (&self.threaded, None),
-        };
-        let compiled = programs[n].get_or_init(|| {
-            let wrong = || Error::new(ErrorCode::Verify, "control flow: a graph that was not committed");
-            let lowered = lower_inner(self.control.typed(n).ok_or_else(wrong)?, &Options::default())?;
+        let compiled = self.programs[n].get_or_init(|| {
+            let lowered = lower_inner(&self.control.graphs[n].graph, &Options::default())?;
             let CodeOptions { vector, compile } = self.options;
-            Executable::new(&lowered, &RunOptions { threads: count, vector, compile, tile: None })
+            let options = RunOptions { threads: None, vector, compile, tile: None };
+            Executable::with_threads(&lowered, &options, threads.clone())
         });
         compiled.as_ref().map_err(Clone::clone)
     }
@@ -95,7 +87,7 @@ impl Controller {
             carry.fill(None);
         }
         let borrowed = |operand: u32| Argument::Borrowed(operands[operand as usize]);
-        let count = self.control.typed(n).map_or(0, |graph| graph.outputs().len());
+        let count = self.control.graphs[n].graph.outputs().len();
         let mut outputs: Vec<Output<'_>> = (0..count).map(|_| Output::Fresh(None)).collect();
         if give {
             let arguments = given.into_iter().zip(inner);
@@ -136,36 +128,27 @@ impl Controller {
     }
 }
 
-/// Bytes of each operand of control flow, as far as a graph takes it, and of each result.
+/// Bytes that control flow takes at once, at most: of a loop its state, beside which a graph makes the next one or the condition; of branches what one
+/// takes. `made` are the bytes of each result, `peaks` what the programs of the graphs take.
+fn taken(kind: ControlKind, made: &[usize], peaks: impl Iterator<Item = u64>) -> usize {
+    let state = match kind {
+        ControlKind::While => made.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes)),
+        ControlKind::Cond => 0,
+    };
+    state.saturating_add(usize::try_from(peaks.max().unwrap_or(0)).unwrap_or(usize::MAX))
+}
+
+/// The same before its graphs are compiled, so that what their kernels take for themselves is not counted.
 ///
 /// # Errors
-/// `Verify` if its graphs were not committed, or do not fit so many operands; `Size` if an array cannot exist.
-pub fn sizes(control: &Control, operands: usize) -> Result<(Vec<usize>, Vec<usize>)> {
-    let wrong = || Error::new(ErrorCode::Verify, "control flow: its graphs do not fit it");
-    let mut taken = vec![0; operands];
-    let mut made = Vec::new();
-    for (n, inner) in control.graphs.iter().enumerate() {
-        let graph = control.typed(n).ok_or_else(wrong)?;
-        let bytes = |value| graph.shape(value).bytes(graph.ty(value).bytes());
-        if graph.params().len() != inner.operands.len() {
-            return Err(wrong());
-        }
-        for (&param, &operand) in graph.params().iter().zip(&inner.operands) {
-            let taken = taken.get_mut(operand as usize).ok_or_else(wrong)?;
-            *taken = bytes(param)?.max(*taken);
-        }
-        made = graph.outputs().iter().map(|&output| bytes(output)).collect::<Result<_>>()?;
+/// Those of lowering and planning them: `Verify`, `Size`.
+pub fn planned(control: &Control<DType>, operands: usize) -> Result<usize> {
+    let (_, made) = control.sizes(operands)?;
+    let mut peaks = [0; 2];
+    for (peak, inner) in peaks.iter_mut().zip(&control.graphs) {
+        *peak = Memory::of(&lower_inner(&inner.graph, &Options::default())?)?.peak;
     }
-    match control.kind {
-        ControlKind::Cond => *taken.first_mut().ok_or_else(wrong)? = 1,
-        ControlKind::While => {
-            for (n, &bytes) in made.iter().enumerate() {
-                let taken = taken.get_mut(n).ok_or_else(wrong)?;
-                *taken = bytes.max(*taken);
-            }
-        }
-    }
-    Ok((taken, made))
+    Ok(taken(control.kind, &made, peaks.into_iter()))
 }
 
 impl Composed for Controller {
@@ -173,14 +156,23 @@ impl Composed for Controller {
         SmallVec::new()
     }
 
+    fn inner(&self) -> Option<Vec<Arc<Kernel>>> {
+        let programs = self.programs.iter().filter_map(|program| program.get()?.as_ref().ok());
+        Some(programs.flat_map(Executable::kernels).cloned().collect())
+    }
+
     /// How often graphs run is not known: as much as a call takes.
     fn cost(&self) -> f64 {
         1000.0
     }
 
-    /// The carry once; what the programs take beside depends on how they run.
+    fn prepare(&self, threads: &Threads) -> Result<()> {
+        (0..self.programs.len()).try_for_each(|n| self.program(n, threads).map(|_| ()))
+    }
+
     fn scratch(&self, _extents: &[usize], _threads: &Threads) -> usize {
-        self.made.iter().fold(0, |all, &bytes| all.saturating_add(bytes))
+        let compiled = self.programs.iter().filter_map(|program| program.get()?.as_ref().ok());
+        taken(self.control.kind, &self.made, compiled.map(|program| program.memory().peak))
     }
 
     unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {

@@ -78,7 +78,7 @@ impl Memory {
             Memory::Host(buffer) => Ok(Arc::clone(buffer)),
             Memory::Gpu(memory) => {
                 let mut buffer = Buffer::zeroed(memory.len())?;
-                memory.download(buffer.as_bytes_mut())?;
+                memory.download(buffer.as_bytes_mut()?)?;
                 Ok(Arc::new(buffer))
             }
         }
@@ -185,6 +185,10 @@ pub trait KernelCode: Send + Sync {
     fn code_bytes(&self) -> usize;
     /// The time it took to compile.
     fn compile_time(&self) -> Duration;
+    /// Of control flow, which has no code of its own, the kernels of its graphs.
+    fn inner(&self) -> Option<Vec<Arc<dyn KernelCode>>> {
+        None
+    }
 }
 
 /// A lowered program with its kernels compiled for a device. `Send + Sync`; any number of threads may run it at once.

@@ -146,12 +146,19 @@ impl Executable {
     /// `Backend` if code generation fails; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a
     /// kernel of the program would leave its operands' memory.
     pub fn new(lowered: &Lowered, options: &RunOptions) -> Result<Executable> {
+        Executable::with_threads(lowered, options, Threads::new(options.threads)?)
+    }
+
+    /// As [`new`](Executable::new), with threads that are there.
+    pub(crate) fn with_threads(lowered: &Lowered, options: &RunOptions, threads: Threads) -> Result<Executable> {
         let mut plan = Plan::new(lowered)?;
-        let threads = Threads::new(options.threads)?;
         let code = CodeOptions { vector: options.vector, compile: options.compile };
         let mut kernels = Vec::with_capacity(lowered.scheduled.len());
         for scheduled in &lowered.scheduled {
             let kernel = Cpu.compile(&scheduled.nest, code)?;
+            if let Some(composed) = kernel.composed() {
+                composed.prepare(&threads)?;
+            }
             let literals = Literals::new(lowered, scheduled)?;
             let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
             let extents = scheduled.geometry.extents.clone();

@@ -5,7 +5,6 @@
 //! but it cannot make a kernel touch foreign memory.
 
 use crate::assignment::Assignment;
-use crate::control;
 use crate::executable::Output;
 use crate::tiles::{self, Cut};
 use ndjit_codegen::{Lowered, Scheduled};
@@ -298,13 +297,13 @@ impl Planner<'_> {
     fn control(
         &mut self,
         scheduled: &Scheduled,
-        control: &Control,
+        control: &Control<DType>,
         results: &[u32],
         params: usize,
         index: usize,
     ) -> Result<StepPlan> {
         let Scheduled { nest, geometry, .. } = scheduled;
-        let (taken, made) = control::sizes(control, nest.inputs.len())?;
+        let (taken, made) = control.sizes(nest.inputs.len())?;
         let mut inputs = SmallVec::new();
         for (&value, &wanted) in scheduled.inputs.iter().zip(&taken) {
             // A parameter that does not lie in order is copied before.

@@ -1,6 +1,7 @@
 //! What a program's arrays are in memory, for those who look.
 
 pub use crate::assignment::{Home, Slot};
+use crate::control;
 use crate::plan::Plan;
 use ndjit_codegen::Lowered;
 use ndjit_ir::Result;
@@ -37,7 +38,8 @@ pub struct Memory {
     pub temporaries: u64,
     /// Bytes of the arena, which temporaries share that do not lie in memory of results.
     pub arena: u64,
-    /// Bytes that kernels take while they run, at most: for accumulators of reductions, and what is in the memory of tiles.
+    /// Bytes that kernels take while they run, at most: for accumulators of reductions, what is in the memory of tiles, and for the state of loops and
+    /// all that programs of control flow make.
     pub scratch: u64,
     /// Bytes held at once, at most.
     pub peak: u64,
@@ -80,12 +82,23 @@ impl Memory {
         memory
     }
 
-    /// Of a lowered program on the processor, without what kernels take for themselves, which is known when they are compiled.
+    /// Of a lowered program on the processor, without what kernels take for themselves, which is known when they are compiled: of control flow it
+    /// is known before.
     ///
     /// # Errors
-    /// Those of making a plan: `Verify`, `Size`.
+    /// Those of making a plan: `Verify`, `Size`; of control flow those of lowering its graphs.
     pub fn of(lowered: &Lowered) -> Result<Memory> {
-        Ok(Memory::new(&Plan::new(lowered)?, &[]))
+        let mut scratch = Vec::with_capacity(lowered.launches.len());
+        for launch in &lowered.launches {
+            let mut most = 0;
+            for nest in lowered.scheduled[launch.kernels.clone()].iter().map(|scheduled| &scheduled.nest) {
+                if let Some((control, _)) = &nest.control {
+                    most = control::planned(&control.0, nest.inputs.len())?.max(most);
+                }
+            }
+            scratch.push(most);
+        }
+        Ok(Memory::new(&Plan::new(lowered)?, &scratch))
     }
 }
 

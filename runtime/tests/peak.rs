@@ -188,4 +188,50 @@ fn peak_memory_is_known_before_a_run() {
     assert_eq!(measured(|| run(Output::Fresh(None))), (1, 65536));
     let mut out = vec![0; 65536];
     assert_eq!(measured(|| run(Output::Into(&mut out))), (0, 0), "all of it in the caller's memory");
+
+    // A loop holds its state, and what its body makes of it; a loop in the body the same of its own.
+    let text = "child @0 (%0: i32[], %1: i32[]) {
+  %2 = less %0, %1 : bool[]
+  return %2
+}
+child @1 (%0: i32[], %1: f32[N]) {
+  %2 = literal #0 1_i32 : i32[]
+  %3 = add %0, %2 : i32[]
+  %4 = cumulative_sum %1 axis 0 : f32[N]
+  %5 = cumulative_sum %4 axis 0 dtype f64 : f64[N]
+  %6 = view %5 (d0) -> (-d0 + M) : f64[N]
+  %7 = cumulative_sum %6 axis 0 : f64[N]
+  %8 = cast %7 : f32[N]
+  return %3, %8
+}
+child @2 (%0: i32[], %1: f32[N], %2: i32[]) {
+  $0 = while condition @0 of [0, 2] body @1 of [0, 1]
+  %3 = literal #0 0_i32 : i32[]
+  %4 = while $0 result 1 %3, %1, %2 : f32[N]
+  %5 = literal #1 1_i32 : i32[]
+  %6 = add %0, %5 : i32[]
+  %7 = add %4, %1 : f32[N]
+  return %6, %7
+}
+graph (%0: f32[N], %1: f32[]) {
+  $0 = while condition @0 of [0, 2] body @2 of [0, 1, 2]
+  %2 = literal #0 0_i32 : i32[]
+  %3 = cast %1 : i32[]
+  %4 = while $0 result 1 %2, %0, %3 : f32[N]
+  return %4
+}";
+    let n: usize = 40_000;
+    let program = lowered(&text.replace('N', &n.to_string()).replace('M', &(n - 1).to_string()), true);
+    let executable = Executable::new(&program, &RunOptions { threads: Some(1), ..RunOptions::default() }).unwrap();
+    let said = executable.memory().peak as usize;
+    let x = tensor(&[n]);
+    let times = Tensor { shape: Shape::scalar(), bytes: 3f32.to_le_bytes().to_vec(), ..x.clone() };
+    let arguments = [Argument::Borrowed(&x.bytes), Argument::Borrowed(&times.bytes)];
+    let (blocks, held) = measured(|| executable.run(arguments, &[], &mut [Output::Fresh(None)]).unwrap());
+    assert!(held <= said + said / 4 + 64 * blocks, "{held} held, {said} said");
+    assert!(held >= said / 2, "{held} held, {said} said");
+    // The result, the state of both loops, and in the inner one three arrays at once.
+    assert!(said > 4 * n * 5, "{said} said");
+    let before = ndjit_runtime::planned::Memory::of(&program).unwrap().peak as usize;
+    assert!(before <= said && before > said - said / 10, "{before} before it is compiled, {said} after");
 }

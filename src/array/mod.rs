@@ -142,6 +142,11 @@ impl Array {
         Array::made(ty, dtype, shape, Elements::dense(memory), None)
     }
 
+    /// An array of a buffer that holds its elements where the layout says; without one in row-major order and nothing else.
+    pub(crate) fn laid_out(dtype: DType, shape: Shape, buffer: Arc<Buffer>, layout: Option<Layout>) -> Array {
+        Array::made(dtype.into(), dtype, shape, Elements { layout, ..Elements::dense(Memory::Host(buffer)) }, None)
+    }
+
     /// An array of a buffer, whose elements can be computed where they are used in a traced function.
     pub(crate) fn created(
         ty: ValueType,
@@ -218,7 +223,7 @@ impl Array {
         let coming = self.elements()?.coming.lock().take();
         let Some(reading) = coming else { return memory.host() };
         let mut buffer = Buffer::zeroed(memory.len())?;
-        reading.finish(buffer.as_bytes_mut())?;
+        reading.finish(buffer.as_bytes_mut()?)?;
         Ok(Arc::new(buffer))
     }
 

@@ -317,12 +317,9 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
                 made[at] &= !held[at];
             }
         }
-        // Loops and branches are one step. Which element of a result is computed from which of an operand is not known.
-        NodeKind::Control(..) => {
-            if operands.iter().any(|operand| sought.of(operand).contains(&true)) {
-                made.fill(false);
-            }
-        }
+        // Which elements of a result come of which of an operand is not known.
+        NodeKind::Control(..) if operands.iter().any(|operand| sought.of(operand).contains(&true)) => made.fill(false),
+        NodeKind::Control(..) => {}
         // Numbers may be added up to what is sought.
         NodeKind::Scatter(Scatter::Add) => {
             let [x, _, updates] = operands[..] else { return made };

@@ -38,7 +38,8 @@ impl fmt::Display for DebugPrint {
 
 /// Prints a value when the function that is traced runs, and gives the value. What is printed is a result of the program beside those
 /// of the function: nothing else that is computed changes, and it is printed when a call is done, on every device, from functions
-/// that are inlined as well; in the order in which the function was traced. An [`Array`] is evaluated and printed at once.
+/// that are inlined as well; in the order in which the function was traced. An [`Array`] is evaluated and printed at once. The bodies of
+/// [branches and loops](crate::cond) print nothing: there it is an error, `Traced`.
 ///
 /// It goes to standard error, or to whoever [collects](collect_debug_output) it on the thread that calls.
 ///

@@ -39,8 +39,8 @@ pub fn shrink(graph: &str, mut fails: impl FnMut(&str) -> bool) -> Result<String
 }
 
 /// What compiled code gives otherwise than the reference interpreter, for a graph as text on arrays that look random, rich in special
-/// values; `None` if all results are equal, bit for bit, as they should be. The same `seed` gives the same arrays. With
-/// [`shrink`]:
+/// values; `None` if all results are equal, bit for bit, as they should be. The same `seed` gives the same arrays. Loops run as often as these
+/// make them. With [`shrink`]:
 ///
 /// ```
 /// use ndjit::debug::{disagreement, shrink};

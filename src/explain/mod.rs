@@ -16,8 +16,9 @@ pub use policy_diff::{DiffRow, PolicyDiff};
 
 use crate::source::Sources;
 use ndjit_codegen::Lowered;
+use ndjit_codegen::passes::commit::commit_as;
 use ndjit_codegen::passes::inline::inline;
-use ndjit_ir::explain::{Explainer, Input};
+use ndjit_ir::explain::{Conversions, Explainer, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Reduction, Result, ValueType};
@@ -89,29 +90,73 @@ pub(crate) fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[Input], p
     graph.node_ids().map(|id| explainer.explain(graph.node(id).first()).to_string()).collect()
 }
 
-/// The first operation that widened a dtype. Calls are looked into.
+/// The first operation that widened a dtype. Calls and the graphs of control flow are looked into.
 pub(crate) fn first_widening(
     graph: &Graph<ValueType>,
     places: &Places,
     inputs: &[Input],
     policy: Policy,
 ) -> Option<Widening> {
-    let (graph, places) = inline(graph, places).ok()?;
     let sources = Sources::default();
-    let read = |site| sources.snippet(site);
-    Explainer::new(&graph, &places).inputs(inputs).policy(policy).source(&read).first_widening()
+    widening_in((graph, places), inputs, policy, &sources)
 }
 
-/// Every cast of a program's typed graph.
+/// As deep as control flow stands in control flow, which is bounded.
+fn widening_in(
+    (graph, places): (&Graph<ValueType>, &Places),
+    inputs: &[Input],
+    policy: Policy,
+    sources: &Sources,
+) -> Option<Widening> {
+    let (graph, places) = inline(graph, places).ok()?;
+    let read = |site| sources.snippet(site);
+    let own = Explainer::new(&graph, &places).inputs(inputs).policy(policy).source(&read).first_widening();
+    let before = own.as_ref().map_or(usize::MAX, |own| graph.producer(own.value).index());
+    let mut next = 0;
+    let met = graph.node_ids().take(before).filter_map(|id| match graph.node(id).kind {
+        // They are numbered as they are met.
+        NodeKind::Control(n, _) if n >= next => {
+            next = n + 1;
+            Some((&graph.controls()[n as usize].graphs, places.control(n)))
+        }
+        _ => None,
+    });
+    let mut inner = met.flat_map(|(graphs, places)| graphs.iter().zip(places));
+    inner.find_map(|(inner, places)| widening_in((&inner.graph, &places), &[], policy, sources)).or(own)
+}
+
+/// Every cast of a program's typed graph, and after them those of the graphs of its control flow.
 pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
-    let typed = &lowered.typed;
+    let mut all = Vec::new();
+    let Lowered { traced, places, typed, conversions, policy, .. } = lowered;
+    casts_in((traced, places), (typed, conversions), *policy, &mut all);
+    all
+}
+
+/// As deep as control flow stands in control flow, which is bounded.
+fn casts_in(
+    (traced, places): (&Graph<ValueType>, &Places),
+    (typed, conversions): (&Graph<DType>, &Conversions),
+    policy: Policy,
+    all: &mut Vec<InsertedCast>,
+) {
+    let explainer = Explainer::new(traced, places).policy(policy);
     let casts = typed.node_ids().filter(|&id| matches!(typed.node(id).kind, NodeKind::Cast(_)));
-    let inserted = casts.map(|id| InsertedCast {
+    all.extend(casts.map(|id| InsertedCast {
         from: typed.ty(typed.operands(id)[0]),
         to: typed.ty(typed.node(id).first()),
-        reasons: lowered.reasons(id).collect(),
-    });
-    inserted.collect()
+        reasons: conversions.of(id).map(|reason| explainer.reason(reason).to_string()).collect(),
+    }));
+    for (n, (control, committed)) in traced.controls().iter().zip(typed.controls()).enumerate() {
+        let graphs = control.graphs.iter().zip(&committed.graphs);
+        for ((inner, committed), places) in graphs.zip(places.control(n as u32)) {
+            let results: Vec<DType> = committed.graph.outputs().iter().map(|&o| committed.graph.ty(o)).collect();
+            // What was committed once is so again, now with the reasons.
+            let Ok((traced, places)) = inline(&inner.graph, &places) else { continue };
+            let Ok((typed, conversions)) = commit_as(&traced, &places, policy, &results) else { continue };
+            casts_in((&traced, &places), (&typed, &conversions), policy, all);
+        }
+    }
 }
 
 /// Warns of the first widening, or refuses it.

@@ -263,12 +263,25 @@ struct Reader<'a> {
     found: Vec<Recorded>,
 }
 
+/// A graph that is read: how far it got.
+struct Level<'a> {
+    graph: &'a Graph<ValueType>,
+    places: Arc<Places>,
+    rest: std::vec::IntoIter<NodeId>,
+    /// Control flow that was met.
+    seen: HashSet<u32>,
+}
+
+fn level(graph: &Graph<ValueType>, places: Arc<Places>, limit: usize) -> Level<'_> {
+    let nodes: Vec<NodeId> = graph.node_ids().take(limit).collect();
+    Level { graph, places, rest: nodes.into_iter(), seen: HashSet::new() }
+}
+
 impl Reader<'_> {
-    /// Reads the first operations of a graph, those of called functions at their calls.
+    /// Reads the first operations of a graph, those of called functions at their calls, and those of control flow after it.
     fn read(&mut self, graph: &Graph<ValueType>, places: &Places, limit: usize) {
-        let nodes = |graph: &Graph<ValueType>, limit| graph.node_ids().take(limit).collect::<Vec<_>>().into_iter();
-        let mut stack = vec![(graph, Arc::new(places.clone()), nodes(graph, limit))];
-        while let Some((graph, places, rest)) = stack.last_mut() {
+        let mut stack = vec![level(graph, Arc::new(places.clone()), limit)];
+        while let Some(Level { graph, places, rest, seen }) = stack.last_mut() {
             let Some(id) = rest.next() else {
                 stack.pop();
                 continue;
@@ -284,13 +297,20 @@ impl Reader<'_> {
                 NodeKind::View(_) => self.note("view", id, graph, places),
                 NodeKind::Reshape => self.note("reshape", id, graph, places),
                 NodeKind::Scatter(_) => self.note("scatter", id, graph, places),
-                NodeKind::Control(..) => self.note("control flow", id, graph, places),
+                NodeKind::Control(n, _) => {
+                    self.note("control flow", id, graph, places);
+                    // One with several results is several nodes.
+                    let control = graph.controls().get(n as usize).filter(|_| seen.insert(n));
+                    let inner = control.into_iter().flat_map(|control| &control.graphs).zip(places.control(n));
+                    let inner: Vec<_> = inner.map(|(inner, places)| level(&inner.graph, places, usize::MAX)).collect();
+                    stack.extend(inner.into_iter().rev());
+                }
                 NodeKind::Gather => self.note("gather", id, graph, places),
                 NodeKind::Concat(..) => self.note("concat", id, graph, places),
                 NodeKind::Call(n) => {
                     if let Some(child) = graph.children().get(n as usize) {
                         let places = places.child(n);
-                        stack.push((child, places, nodes(child, usize::MAX)));
+                        stack.push(level(child, places, usize::MAX));
                     }
                 }
             }

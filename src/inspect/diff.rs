@@ -34,7 +34,13 @@ const LONG: Duration = Duration::from_secs(1);
 impl StageDiff {
     pub(crate) fn new(names: (String, String), old: &str, new: &str) -> StageDiff {
         let (old, new) = (without_places(old), without_places(new));
-        let new = renamed(&old, &new);
+        // The values of each graph have names of their own. The last one is the program.
+        let (mut before, after) = (blocks(&old), blocks(&new));
+        let (last, extra) = (before.pop().unwrap_or_default(), after.len().saturating_sub(before.len() + 1));
+        before.extend(std::iter::repeat_n("", extra));
+        before.truncate(after.len().saturating_sub(1));
+        before.push(last);
+        let new: String = before.into_iter().zip(after).map(|(old, new)| renamed(old, new)).collect();
         StageDiff { names, old, new }
     }
 
@@ -63,6 +69,19 @@ impl fmt::Display for StageDiff {
 fn without_places(text: &str) -> String {
     let line = |line: &str| line.split_once("  ;").map_or(line, |(line, _)| line).to_owned() + "\n";
     text.lines().map(line).collect()
+}
+
+/// The graphs of a text, or all of another text.
+fn blocks(text: &str) -> Vec<&str> {
+    let mut blocks = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("\n}\n").map(|at| at + 3).filter(|_| rest.starts_with("child @")) {
+        let (block, after) = rest.split_at(at);
+        blocks.push(block);
+        rest = after;
+    }
+    blocks.push(rest);
+    blocks
 }
 
 /// The second text with the first's names of values.

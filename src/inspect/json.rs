@@ -3,10 +3,13 @@
 //! Every document is an object with `"ndjit": 1`, the version of this form, and `"stage"`, its name.
 //! - Graphs (`graph`, `typed`, `simplified`): `"graphs"` is a list of graphs, those that are called before those that call them; the last
 //!   is the program. Each has `"params"` (`value`, `type`, `shape`, and `stored` where a weak one is stored otherwise than usual),
-//!   `"calls"` (positions in the list), `"slots"` (`{"literal": "2"}` or `{"argument": 0, "type": "i*"}`), `"nodes"` and `"outputs"`.
+//!   `"calls"` (positions in the list), `"controls"` (if there is control flow: of each piece `kind` and two `graphs`, each with `graph`, its
+//!   position in the list, and `operands`, the positions of its parameters among the operands of the piece's nodes), `"slots"`
+//!   (`{"literal": "2"}` or `{"argument": 0, "type": "i*"}`), `"nodes"` and `"outputs"`.
 //!   A node has `results` (each with `value`, `type`, `shape`), `kind` (an op, a reduction, a scan, or `literal`, `cast`, `view`,
-//!   `reshape`, `gather`, `scatter add`, `concat`, `iota`, `call`), `operands`, and what its kind needs of `slot`, `policy`, `reason`, `view`, `axes`, `axis`,
-//!   `keepdims`, `dtype`, `call`; and `places`, where they are known.
+//!   `reshape`, `gather`, `scatter add`, `concat`, `iota`, `while`, `cond`, `call`), `operands`, and what its kind needs of `slot`, `policy`,
+//!   `reason`, `view`, `axes`, `axis`, `keepdims`, `contracts`, `dtype`, `control` (a position in `"controls"`) and `result`, `call`; and `places`,
+//!   where they are known.
 //! - `kernels` and `loops`: `"kernels"` or `"nests"`, a list of objects with `text`, as the stage prints it, and what it reads and stores:
 //!   `inputs` and `outputs` (values of the simplified graph), `literals` (slots). Of a kernel `shape`, of a nest `extents`.
 //! - Other stages: `"text"`.
@@ -14,12 +17,13 @@
 //! Values are numbers, as in `%2`. What is not there is `null` or left out.
 
 use ndjit_codegen::Lowered;
-use ndjit_ir::graph::{Block, Graph, NodeId, NodeKind, Places, Slot, Type, Value};
+use ndjit_ir::graph::{Block, Control, ControlKind, Graph, NodeId, NodeKind, Places, Slot, Type, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Error, ErrorCode, Result, Shape};
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The version of the form.
 ///
@@ -66,13 +70,22 @@ fn block_of<T: Type>(block: &Block<'_, T>, places: Option<&Places>) -> Json {
         Slot::Argument { index, ty } => json!({ "argument": index, "type": ty.name() }),
     };
     let is_param = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Param(..));
-    json!({
+    let mut out = json!({
         "params": graph.params().iter().map(param).collect::<Vec<Json>>(),
         "calls": block.callees,
         "slots": graph.slots().iter().map(slot).collect::<Vec<Json>>(),
         "nodes": graph.node_ids().filter(|id| !is_param(id)).map(|id| node(block, id, places)).collect::<Vec<Json>>(),
         "outputs": values(graph.outputs()),
-    })
+    });
+    let control = |(control, blocks): (&Arc<Control<T>>, &[usize; 2])| {
+        let inner = control.graphs.iter().zip(blocks);
+        let graphs = inner.map(|(inner, block)| json!({ "graph": block, "operands": inner.operands }));
+        json!({ "kind": control.kind.name(), "graphs": graphs.collect::<Vec<Json>>() })
+    };
+    if !graph.controls().is_empty() {
+        out["controls"] = graph.controls().iter().zip(&block.controls).map(control).collect();
+    }
+    out
 }
 
 fn node<T: Type>(block: &Block<'_, T>, id: NodeId, places: Option<&Places>) -> Json {
@@ -240,6 +253,15 @@ fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
     for (n, content) in slots.iter().enumerate() {
         let _ = writeln!(out, "  slot #{n} {}", slot(content)?);
     }
+    for (n, control) in graph["controls"].as_array().into_iter().flatten().enumerate() {
+        let kind = ControlKind::ALL.into_iter().find(|kind| control["kind"] == json!(kind.name()))?;
+        let _ = write!(out, "  ${n} = {}", kind.name());
+        let graphs = control["graphs"].as_array().filter(|graphs| graphs.len() == 2)?;
+        for (what, inner) in kind.graphs().iter().zip(graphs) {
+            let _ = write!(out, " {what} @{} of [{}]", inner["graph"].as_u64()?, numbers(&inner["operands"], "")?);
+        }
+        out.push('\n');
+    }
     for node in graph["nodes"].as_array()? {
         let results = node["results"].as_array()?;
         let types = results.iter().map(|r| Some(format!("{}{}", word(r["type"].as_str()?), shape(r)?)));
@@ -254,12 +276,17 @@ fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
 }
 
 fn operation(node: &Json, slot: impl Fn(usize) -> Option<String>) -> Option<String> {
-    let kind = word(node["kind"].as_str()?);
+    // `scatter add` is two words, the others are one.
+    let words: Vec<&str> = node["kind"].as_str()?.split_whitespace().take(2).map(word).collect();
+    let kind = words.join(" ");
     let operands = numbers(&node["operands"], "%")?;
     if let Some(call) = node["call"].as_u64() {
         return Some(format!("call @{call}({operands})"));
     }
-    let mut text = kind.to_owned();
+    if let Some(control) = node["control"].as_u64() {
+        return Some(format!("{kind} ${control} result {} {operands}", node["result"].as_u64()?));
+    }
+    let mut text = kind;
     if let Some(name) = node["policy"].as_str().or(node["reason"].as_str()) {
         let _ = write!(text, "[{}]", word(name));
     }
@@ -278,6 +305,9 @@ fn operation(node: &Json, slot: impl Fn(usize) -> Option<String>) -> Option<Stri
     }
     if node["keepdims"] == json!(true) {
         text += " keepdims";
+    }
+    if node["contracts"] == json!(true) {
+        text += " contracts";
     }
     if let Some(dtype) = node["dtype"].as_str() {
         let _ = write!(text, " dtype {}", word(dtype));

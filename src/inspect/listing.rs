@@ -5,13 +5,14 @@ use crate::jit::Stage;
 use ndjit_codegen::assembly::assembly;
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, Line};
+use ndjit_codegen::lower::lower_inner;
 use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts, SortParts};
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
-use ndjit_codegen::{Lowered, Scheduled};
+use ndjit_codegen::{Lowered, Options, Scheduled};
 use ndjit_ir::explain::Input;
-use ndjit_ir::graph::{Graph, NodeId, Type, Value};
-use ndjit_ir::kernel::{FusedKernel, OpBody};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Type, Value};
+use ndjit_ir::kernel::{ControlRef, FusedKernel, OpBody};
 use ndjit_ir::loops::{LoopBody, LoopNest};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{DType, Origin, Result};
@@ -59,8 +60,39 @@ pub(crate) struct Looked<'a> {
 }
 
 impl Looked<'_> {
-    /// The lines of a stage. What fails is said in the place of the lines.
+    /// The lines of a stage. What fails is said in the place of the lines. Of control flow the programs of its graphs follow.
     pub fn listing(&self, stage: Stage) -> Listing {
+        let mut out = self.own(stage);
+        if let Stage::Kernels | Stage::Loops | Stage::Expanded | Stage::Clif | Stage::Assembly = stage {
+            self.inner(stage, &mut out);
+        }
+        out
+    }
+
+    /// The programs of control flow. What they are made from is the node that they stand in.
+    fn inner(&self, stage: Stage, out: &mut Listing) {
+        for (number, kernel) in self.lowered.kernels.iter().enumerate() {
+            let Some((ControlRef(control), _)) = &kernel.control else { continue };
+            let nodes = self.of_values(kernel.outputs.clone());
+            for (what, inner) in control.kind.graphs().iter().zip(&control.graphs) {
+                let title = format!("; kernel {number}, {} {what}", control.kind.name());
+                let lines =
+                    match lower_inner(&inner.graph, &Options { policy: self.lowered.policy, ..Options::default() }) {
+                        Ok(lowered) => {
+                            let looked = Looked { lowered: &lowered, program: None, inputs: Vec::new(), ..*self };
+                            looked.listing(stage).lines
+                        }
+                        Err(error) => failed(&error).lines,
+                    };
+                out.separate();
+                let title = StageLine { text: title, nodes: nodes.clone(), kernel: Some(number) };
+                let made_from = |line| StageLine { nodes: nodes.clone(), kernel: Some(number), ..line };
+                out.lines.extend([title].into_iter().chain(lines.into_iter().map(made_from)));
+            }
+        }
+    }
+
+    fn own(&self, stage: Stage) -> Listing {
         let lowered = self.lowered;
         match stage {
             Stage::Graph => {
@@ -289,10 +321,21 @@ fn once(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
     nodes
 }
 
-/// The lines of a graph: one a node, between that of the parameters and that of the results.
+/// The lines of a graph: one a node, between that of the parameters and that of the results. Before them those of the graphs of its
+/// control flow, which are made from the nodes that they stand in.
 fn graph<T: Type>(graph: &Graph<T>, text: &str, nodes: impl Fn(NodeId) -> Vec<NodeId>) -> Listing {
     let of = |value: Value| nodes(graph.producer(value));
+    let controls = controls(graph, &nodes);
+    let mut child = None;
     let lines = text.lines().map(|line| {
+        if line.starts_with("graph ") {
+            child = None;
+        }
+        child = number(line, "child @").or(child);
+        let inner = child.and_then(|child| controls.blocks.get(child));
+        if let Some(nodes) = inner.or_else(|| controls.pieces.get(number(line, "  $")?)) {
+            return StageLine { text: line.to_owned(), nodes: nodes.clone(), kernel: None };
+        }
         let made = number(line, "  %").map(Value::from_index).filter(|value| value.index() < graph.value_count());
         let nodes = match made {
             Some(value) => of(value),
@@ -305,6 +348,40 @@ fn graph<T: Type>(graph: &Graph<T>, text: &str, nodes: impl Fn(NodeId) -> Vec<No
         StageLine { text: line.to_owned(), nodes, kernel: None }
     });
     Listing { lines: lines.collect() }
+}
+
+/// What control flow of a graph is made from.
+struct Controls {
+    /// Of each piece.
+    pieces: Vec<Vec<NodeId>>,
+    /// Of each block of the text but the last.
+    blocks: Vec<Vec<NodeId>>,
+}
+
+fn controls<T: Type>(graph: &Graph<T>, nodes: impl Fn(NodeId) -> Vec<NodeId>) -> Controls {
+    let mut pieces = vec![Vec::new(); graph.controls().len()];
+    for id in graph.node_ids() {
+        if let NodeKind::Control(n, _) = graph.node(id).kind {
+            pieces[n as usize].extend(nodes(id));
+        }
+    }
+    let all = graph.blocks();
+    let mut blocks = vec![Vec::new(); all.len()];
+    if let Some(root) = all.last() {
+        for (own, nodes) in root.controls.iter().zip(&pieces) {
+            own.iter().for_each(|&block| blocks[block].extend(nodes));
+        }
+    }
+    // Blocks come before those that use them.
+    for n in (0..all.len().saturating_sub(1)).rev() {
+        let nodes = std::mem::take(&mut blocks[n]);
+        for &used in all[n].callees.iter().chain(all[n].controls.iter().flatten()) {
+            blocks[used].extend(&nodes);
+        }
+        blocks[n] = once(nodes);
+    }
+    blocks.pop();
+    Controls { pieces: pieces.into_iter().map(once).collect(), blocks }
 }
 
 /// The values of the graph that a line of a kernel is about.
@@ -320,8 +397,11 @@ fn number(line: &str, prefix: &str) -> Option<usize> {
     line.strip_prefix(prefix)?.split(' ').next()?.parse().ok()
 }
 
-/// What a reader of the parts of a reduction, a scan or a sort needs to know.
+/// What a reader of control flow, or of the parts of a reduction, a scan or a sort needs to know.
 fn about(nest: &LoopNest) -> String {
+    if let Some((ControlRef(control), _)) = &nest.control {
+        return format!("; {}, which runs programs of its own: they follow\n", control.kind.name());
+    }
     let Some(reduce) = &nest.reduce else { return String::new() };
     if reduce.sorts() {
         let loops: Vec<String> = SortParts::LOOPS.iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();

@@ -1,9 +1,9 @@
 //! What is drawn of a stage, in one form for all drawings: clusters of nodes, edges within them and between them. The nodes of a
-//! graph are one cluster; of kernels and loop nests each is a cluster of its own.
+//! graph are one cluster, and those of each graph of its control flow; of kernels and loop nests each is a cluster of its own.
 
 use ndjit_codegen::Lowered;
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Type, Value};
-use ndjit_ir::kernel::{OpBody, StmtKind};
+use ndjit_ir::kernel::{ControlRef, OpBody, StmtKind};
 use ndjit_ir::loops::LoopBody;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Result, ValueType};
 use std::collections::HashMap;
@@ -87,9 +87,47 @@ impl Drawn for DType {
     }
 }
 
-/// A graph: a node for each of its nodes but literals, which stand where they are used.
+/// A graph: a node for each of its nodes but literals, which stand where they are used. Before it the graphs of control flow, each with an edge
+/// to the nodes that run it.
 pub(crate) fn graph<T: Drawn>(title: &str, graph: &Graph<T>, places: Option<&Places>) -> Result<Picture> {
+    let blocks = graph.blocks();
+    let mut picture = Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() };
+    // What control flow of the graph needs; the graphs of calls are not drawn.
+    let mut titles: Vec<Option<String>> = vec![None; blocks.len()];
+    for (number, block) in blocks.iter().enumerate().rev() {
+        if number + 1 < blocks.len() && titles[number].is_none() {
+            continue;
+        }
+        for (n, (control, used)) in block.graph.controls().iter().zip(&block.controls).enumerate() {
+            for (what, &used) in control.kind.graphs().iter().zip(used) {
+                titles[used] = Some(format!("@{used}: ${n} {} {what}", control.kind.name()));
+            }
+        }
+    }
+    let mut at: Vec<Option<usize>> = vec![None; blocks.len()];
+    for (number, (block, name)) in blocks.iter().zip(titles).enumerate() {
+        let is_root = number + 1 == blocks.len();
+        if !is_root && name.is_none() {
+            continue;
+        }
+        let cluster = picture.clusters.len();
+        let (drawn, controls) = cluster_of(block.graph, places.filter(|_| is_root));
+        for (node, n) in controls {
+            let used = block.controls.get(n as usize).into_iter().flatten();
+            let from = used.filter_map(|&block| at[block]).filter(|&c| !picture.clusters[c].nodes.is_empty());
+            let edges = from.map(|from| ((from, picture.clusters[from].nodes.len() - 1), (cluster, node)));
+            picture.edges.extend(edges.collect::<Vec<_>>());
+        }
+        at[number] = Some(cluster);
+        picture.clusters.push(Cluster { title: name, ..drawn });
+    }
+    picture.checked()
+}
+
+/// The cluster of a graph, and which of its nodes are which control flow.
+fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&Places>) -> (Cluster, Vec<(usize, u32)>) {
     let mut cluster = Cluster::default();
+    let mut controls = Vec::new();
     let mut drawn: HashMap<usize, usize> = HashMap::new();
     let mut outputs: HashMap<Value, Vec<String>> = HashMap::new();
     for (n, &output) in graph.outputs().iter().enumerate() {
@@ -122,12 +160,15 @@ pub(crate) fn graph<T: Drawn>(title: &str, graph: &Graph<T>, places: Option<&Pla
                 cluster.edge(from, node);
             }
         }
+        if let NodeKind::Control(n, _) = graph.node(id).kind {
+            controls.push((node, n));
+        }
         drawn.insert(id.index(), node);
         let look =
             Node { weak, result: !stored.is_empty(), places: written.join(", "), ..Node::new(lines, Some(kind)) };
         cluster.nodes.push(look);
     }
-    Picture { title: title.to_owned(), clusters: vec![cluster], edges: Vec::new() }.checked()
+    (cluster, controls)
 }
 
 /// The number that a value is, if it is a literal.
@@ -198,7 +239,12 @@ pub(crate) fn kernels(lowered: &Lowered) -> Result<Picture> {
             let reduction = kernel.reduce.as_ref().and_then(|reduce| reduce.outputs.get(i));
             (value, reduction.map_or(String::new(), |reduction| format!("{reduction} ")), format!("→ {value}"))
         });
-        parts.body(header, &kernel.body, &numbers, &inputs, outputs.collect());
+        match &kernel.control {
+            Some((control, results)) => {
+                parts.control(header, control, &inputs, kernel.outputs.iter().copied().zip(results.iter().copied()));
+            }
+            None => parts.body(header, &kernel.body, &numbers, &inputs, outputs.collect()),
+        }
     }
     parts.picture.checked()
 }
@@ -224,6 +270,11 @@ pub(crate) fn loops(lowered: &Lowered) -> Result<Picture> {
             let inner = nest.outputs.get(i).map_or("", |access| access.inner.name());
             (value, reduction.map_or("store ".to_owned(), |r| format!("{r} ")), format!("→ {value} {inner}"))
         });
+        if let Some((control, results)) = &nest.control {
+            let outputs = scheduled.outputs.iter().copied().zip(results.iter().copied());
+            parts.control(format!("nest {n}"), control, &inputs, outputs);
+            continue;
+        }
         parts.body(title, body, &numbers, &inputs, outputs.collect());
     }
     parts.picture.checked()
@@ -267,6 +318,40 @@ impl<'a> Parts<'a> {
                 _ => return Vec::new(),
             }
         }
+    }
+
+    /// A kernel or a nest of control flow: what it takes whole, and which of its results it stores.
+    fn control(
+        &mut self,
+        title: String,
+        control: &ControlRef,
+        inputs: &[(Value, String)],
+        outputs: impl Iterator<Item = (Value, u32)>,
+    ) {
+        let at = self.picture.clusters.len();
+        let kind = control.0.kind;
+        let taken: Vec<String> = inputs.iter().map(|(value, _)| value.to_string()).collect();
+        let [first, second] = kind.graphs();
+        let lines = vec![format!("{} of {}", kind.name(), taken.join(", ")), format!("{first}, {second}")];
+        let mut cluster = Cluster { title: Some(title), nodes: vec![Node::new(lines, None)], ..Cluster::default() };
+        for (value, _) in inputs {
+            self.picture.edges.extend(self.makers(*value).into_iter().map(|from| (from, (at, 0))));
+        }
+        for (n, (value, result)) in outputs.enumerate() {
+            let node = cluster.nodes.len();
+            let lines = vec![format!("out{n} = result {result}"), format!("→ {value}")];
+            let lines = lines.into_iter().chain(self.results(value)).collect();
+            cluster.edge(0, node);
+            cluster.nodes.push(Node { result: true, ..Node::new(lines, Some(self.graph.ty(value).kind())) });
+            self.made.entry(value).or_default().push((at, node));
+        }
+        self.picture.clusters.push(cluster);
+    }
+
+    /// Which results of the program a value is.
+    fn results(&self, value: Value) -> impl Iterator<Item = String> {
+        let results = self.graph.outputs().iter().enumerate().filter(move |&(_, &output)| output == value);
+        results.map(|(n, _)| format!("→ result {n}"))
     }
 
     /// A kernel or a nest: what it reads, its statements, what it stores.
@@ -337,8 +422,7 @@ impl<'a> Parts<'a> {
                 None => (scalar.to_string(), None),
             };
             let mut lines = vec![format!("out{n} = {does}{operand}"), stored];
-            let results = self.graph.outputs().iter().enumerate().filter(|&(_, &output)| output == value);
-            lines.extend(results.map(|(n, _)| format!("→ result {n}")));
+            lines.extend(self.results(value));
             cluster.nodes.push(Node { result: true, ..Node::new(lines, ty) });
             made.push((value, (at, node)));
         }

@@ -17,7 +17,7 @@ pub(super) fn count(graph: &Graph<ValueType>) -> Option<usize> {
 /// The same graph, with its places, for another number of rows.
 pub(super) fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Option<(Graph<ValueType>, Places)> {
     let (_, has_rows) = analysed(graph)?;
-    let (mut out, mut out_places) = (Graph::with_slots(graph), Places::default());
+    let (mut out, mut out_places) = (Graph::like(graph), Places::default());
     // With one row views can be the same that were not before.
     let mut map: Vec<Value> = Vec::with_capacity(graph.value_count());
     for id in graph.node_ids() {
@@ -44,6 +44,7 @@ pub(super) fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Op
         }
         map.push(made);
     }
+    (0..graph.controls().len() as u32).for_each(|n| out_places.set_control(n, places.control(n)));
     out.set_outputs(graph.outputs().iter().map(|output| map[output.index()]).collect());
     Some((out, out_places))
 }

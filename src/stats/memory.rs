@@ -83,7 +83,8 @@ pub struct MemoryPlan {
     pub intermediate_bytes: u64,
     /// Bytes of the arena, which temporaries share that do not lie in the buffers of results.
     pub arena_bytes: u64,
-    /// Bytes that kernels take while they run, at most: accumulators of reductions and scans, and arrays of which there is a tile at a time.
+    /// Bytes that kernels take while they run, at most: accumulators of reductions and scans, arrays of which there is a tile at a time, and all that
+    /// branches and loops hold, the state of loops among it.
     pub scratch_bytes: u64,
     /// Bytes held at once, at most: the peak memory. Less where results are written into memory of the caller, or of donated arguments.
     pub peak_bytes: u64,
@@ -183,8 +184,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
-    /// The memory that a call takes beside its arguments on the processor, as if kernels took none for themselves (`scratch_bytes`) and
-    /// nothing were computed tile by tile: that is known when they are compiled.
+    /// The memory that a call takes beside its arguments on the processor, as if kernels took none for themselves (`scratch_bytes`; of branches and
+    /// loops what they make is known) and nothing were computed tile by tile: that is known when they are compiled.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};

@@ -46,7 +46,14 @@ pub(super) fn computed(
                 graph.literal(slot.clone(), ty)
             }
             kind => {
+                let inner = match kind {
+                    NodeKind::Control(n, _) => Some(own.control(n)),
+                    _ => None,
+                };
                 let kind = formula.kind_in(kind, graph);
+                if let (NodeKind::Control(n, _), Some(inner)) = (kind, inner) {
+                    places.set_control(n, inner);
+                }
                 graph.add(kind, &operands, &[(ty, shape)])
             }
         };
@@ -63,7 +70,7 @@ pub(super) fn computed(
 /// The same recording with all parameters before all other nodes, each sort in its order.
 pub(super) fn params_first(recording: Recording) -> Recording {
     let Recording { graph, places, supports, hidden, printed } = recording;
-    let mut out = Graph::with_slots(&graph);
+    let mut out = Graph::like(&graph);
     let (mut out_places, mut out_supports) = (Places::default(), Supports::default());
     let mut note = |from: NodeId, to: NodeId| {
         places.all(from).for_each(|place| out_places.note(to, place));
@@ -100,6 +107,10 @@ pub(super) fn params_first(recording: Recording) -> Recording {
     for n in 0..graph.children().len() as u32 {
         out_places.add_child(places.child(n));
         supports.child(n).into_iter().for_each(|child| out_supports.add_child(Arc::clone(child)));
+    }
+    for n in 0..graph.controls().len() as u32 {
+        out_places.set_control(n, places.control(n));
+        supports.control(n).into_iter().for_each(|inner| out_supports.set_control(n, inner.clone()));
     }
     out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
     Recording { graph: out, places: out_places, supports: out_supports, hidden, printed }

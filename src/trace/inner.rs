@@ -6,8 +6,9 @@ use crate::array::Array;
 use crate::config;
 use crate::expr::{Expr, Node};
 use crate::operand::AnyOperand;
-use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, InnerGraph, MAX_NESTING, NodeKind, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Value};
 use ndjit_ir::literal::Literal;
+use ndjit_ir::support::Supports;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -81,9 +82,11 @@ impl Trace {
 
 /// A recorded graph of control flow.
 pub(crate) struct Recorded {
-    pub graph: Graph<ValueType>,
+    graph: Graph<ValueType>,
+    places: Places,
+    supports: Supports,
     /// What its last parameters stand for.
-    pub captured: Vec<AnyOperand>,
+    captured: Vec<AnyOperand>,
     /// Type, dtype and shape of each output.
     pub outputs: Vec<(ValueType, DType, Shape)>,
 }
@@ -111,16 +114,16 @@ pub(crate) fn record_inner(
     let outside = || Error::new(ErrorCode::Traced, "control flow outside of a traced function").at(place);
     let captures = captures.ok_or_else(outside)?;
     let recorded = record_in(params, Some(place), Some(captures), |params, outputs| *outputs = function(params));
-    let (Recording { graph, printed, .. }, captured) = recorded?;
+    let (Recording { graph, places, supports, printed, .. }, captured) = recorded?;
     if !printed.is_empty() {
-        return Err(Error::new(ErrorCode::Traced, "debug_print: control flow prints nothing")
-            .at(place)
-            .help("return the value from the loop or the branch, and print it there"));
+        return Err(Error::new(ErrorCode::Traced, "debug_print: control flow prints nothing").at(place).help(
+            "return the value from the loop or the branch, and print it there; `scan` returns those of all steps",
+        ));
     }
     let policy = config::policy();
     let seen = |&value: &Value| (graph.ty(value), graph.stored(value, policy), graph.shape(value).clone());
     let outputs = graph.outputs().iter().map(seen).collect();
-    Ok(Recorded { graph, captured, outputs })
+    Ok(Recorded { graph, places, supports, captured, outputs })
 }
 
 /// The used values of a finished trace, for its recording.
@@ -151,8 +154,10 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: [Recorded; 2], pl
             ControlKind::Cond => 1,
         };
         let params = operands.len();
+        let (mut places, mut supports): ([Arc<Places>; 2], [Arc<Supports>; 2]) = Default::default();
         let mut inner = Vec::with_capacity(2);
-        for Recorded { graph, captured, .. } in graphs {
+        for (n, Recorded { graph, captured, places: own, supports: under, .. }) in graphs.into_iter().enumerate() {
+            (places[n], supports[n]) = (Arc::new(own), Arc::new(under));
             let mut of: Vec<u32> = (first as u32..params as u32).collect();
             for operand in &captured {
                 let value = trace.value(operand, kind.name(), place)?;
@@ -162,15 +167,17 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: [Recorded; 2], pl
                     operands.push(value);
                 }
             }
-            inner.push(Inner { graph: InnerGraph::Traced(Arc::new(graph)), operands: of });
+            inner.push(Inner { graph: Arc::new(graph), operands: of });
         }
-        let Ok(graphs) = <[Inner; 2]>::try_from(inner) else { return Ok(Vec::new()) };
+        let Ok(graphs) = <[Inner<ValueType>; 2]>::try_from(inner) else { return Ok(Vec::new()) };
         let control = Control { kind, graphs };
         if control.nesting() > MAX_NESTING {
             let headline = format!("{}: control flow in control flow more than {MAX_NESTING} deep", kind.name());
             return Err(trace.fail(Error::new(ErrorCode::Size, headline).at(place).help("loop over one index instead")));
         }
         let number = trace.graph.control(Arc::new(control));
+        trace.places.set_control(number, places);
+        trace.supports.set_control(number, supports);
         let mut values = Vec::with_capacity(results.len());
         for (n, (ty, shape)) in results.into_iter().enumerate() {
             let shape = trace.graph.intern(&shape);

@@ -87,7 +87,12 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
         }
         // Positions have no memory.
         let none = Tensor::zeros(DType::I64, Shape::from(0))?;
-        let read = |v: &Value| params.get(v).copied().or(made.get(v)).unwrap_or(&none).clone();
+        // Control flow reads what lies in order: of a parameter that does not, the copy.
+        let read = |v: &Value| match (params.get(v).copied(), made.get(v)) {
+            (Some(_), Some(copy)) if nest.control.is_some() => copy.clone(),
+            (Some(own), _) => own.clone(),
+            (None, made) => made.unwrap_or(&none).clone(),
+        };
         let inputs: Vec<Tensor> = scheduled.inputs.iter().map(read).collect();
         let mut outputs: Vec<Tensor> = scheduled
             .outputs

@@ -66,6 +66,13 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
                     out.literal(graph.slots()[slot.index()].clone(), graph.ty(first))
                 }
             },
+            NodeKind::Control(n, _) => {
+                let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(graph.shape(first)));
+                if let NodeKind::Control(number, _) = kind {
+                    out_places.set_control(number, frame.places.control(n));
+                }
+                out.add(kind, &operands, &[(graph.ty(first), shape)])
+            }
             NodeKind::Op(..)
             | NodeKind::Cast(_)
             | NodeKind::Reduce(_)
@@ -75,7 +82,6 @@ pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, P
             | NodeKind::Reshape
             | NodeKind::Gather
             | NodeKind::Scatter(_)
-            | NodeKind::Control(..)
             | NodeKind::Concat(..) => {
                 let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(graph.shape(first)));
                 out.add(kind, &operands, &[(graph.ty(first), shape)])

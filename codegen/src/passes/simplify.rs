@@ -42,7 +42,7 @@ pub const RULES: &[Rule] = &[
 /// `Literal` if folding meets a literal that does not fit its dtype (commit refuses those before).
 pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
     let live = live_values(graph);
-    let mut out = Graph::with_slots(graph);
+    let mut out = Graph::like(graph);
     let mut map = vec![Value(u32::MAX); graph.value_count()];
     for id in graph.node_ids() {
         let node = graph.node(id);

@@ -38,7 +38,7 @@ pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DTy
         return Ok(None);
     }
     let wanted = Wanted::collect(graph, params)?;
-    let mut out = Graph::with_slots(graph);
+    let mut out = Graph::like(graph);
     let mut made: Vec<SmallVec<[(Form, Value); 1]>> = vec![smallvec![]; graph.value_count()];
     for id in graph.node_ids() {
         let value = graph.node(id).first();

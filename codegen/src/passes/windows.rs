@@ -27,7 +27,7 @@ pub fn windows(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     if found.is_empty() {
         return Ok(None);
     }
-    let mut out = Graph::with_slots(graph);
+    let mut out = Graph::like(graph);
     let mut map = vec![Value(u32::MAX); graph.value_count()];
     for id in graph.node_ids() {
         let value = graph.node(id).first();

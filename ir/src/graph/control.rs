@@ -1,12 +1,15 @@
 //! Control flow: nodes whose graphs run once, not at all, or again and again, as values say that are not known when a program is made.
 //!
 //! A node of control flow has one result: one with several is as many nodes of the same [`Control`] with the same operands, which one kernel
-//! computes together. Its graphs are closed: what they use from outside are operands.
+//! computes together. Its graphs are closed: what they use from outside are operands, and no number in them is passed at each call.
 
-use super::{Graph, Value};
+use super::{Graph, Type, Value};
 use crate::dtype::DType;
+use crate::error::{Error, ErrorCode, Result};
+use crate::promotion::Policy;
 use crate::shape::Shape;
 use crate::value_type::ValueType;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// How deep control flow may stand in control flow.
@@ -23,12 +26,20 @@ pub enum ControlKind {
 }
 
 impl ControlKind {
+    /// All of them.
+    pub const ALL: [ControlKind; 2] = [ControlKind::While, ControlKind::Cond];
+
     /// The name in text.
     pub const fn name(self) -> &'static str {
         match self {
             ControlKind::While => "while",
             ControlKind::Cond => "cond",
         }
+    }
+
+    /// The kind of a name in text.
+    pub(super) fn named(name: &str) -> Option<ControlKind> {
+        ControlKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// What its graphs are called.
@@ -42,99 +53,184 @@ impl ControlKind {
 
 /// What nodes of control flow have in common that are of the same piece of it.
 #[derive(Clone, Debug)]
-pub struct Control {
+pub struct Control<T: Type> {
     /// What it does.
     pub kind: ControlKind,
     /// Its two graphs.
-    pub graphs: [Inner; 2],
+    pub graphs: [Inner<T>; 2],
 }
 
 /// A graph in a node of control flow.
 #[derive(Clone, Debug)]
-pub struct Inner {
+pub struct Inner<T: Type> {
     /// The graph.
-    pub graph: InnerGraph,
+    pub graph: Arc<Graph<T>>,
     /// For each parameter the operand of the node that it is.
     pub operands: Vec<u32>,
 }
 
-/// A graph as it is traced, or as it is committed.
-#[derive(Clone, Debug)]
-pub enum InnerGraph {
-    /// As traced.
-    Traced(Arc<Graph<ValueType>>),
-    /// With every dtype resolved.
-    Typed(Arc<Graph<DType>>),
-}
-
-impl InnerGraph {
-    /// How deep control flow stands in it.
-    pub fn nesting(&self) -> usize {
-        let controls = match self {
-            InnerGraph::Traced(graph) => graph.controls(),
-            InnerGraph::Typed(graph) => graph.controls(),
-        };
-        controls.iter().map(|control| control.nesting()).max().unwrap_or(0)
-    }
-}
-
-impl Control {
+impl<T: Type> Control<T> {
     /// How deep control flow stands in it, itself counted.
     pub fn nesting(&self) -> usize {
         1 + self.graphs.iter().map(|inner| inner.graph.nesting()).max().unwrap_or(0)
     }
 
-    /// Its graph at this position, with every dtype resolved.
-    pub fn typed(&self, n: usize) -> Option<&Graph<DType>> {
-        match &self.graphs.get(n)?.graph {
-            InnerGraph::Typed(graph) => Some(graph),
-            InnerGraph::Traced(_) => None,
+    /// How many results it has.
+    pub fn results(&self) -> usize {
+        self.graphs[1].graph.outputs().len()
+    }
+
+    /// The shape that an operand has, as its graphs say; `None` if nothing depends on it.
+    pub fn shape(&self, operand: usize) -> Option<&Shape> {
+        let taken = self.graphs.iter().find_map(|Inner { graph, operands }| {
+            let at = operands.iter().position(|&own| own as usize == operand)?;
+            graph.params().get(at).map(|&param| graph.shape(param))
+        });
+        let body = &self.graphs[1].graph;
+        let state = || body.outputs().get(operand).map(|&output| body.shape(output));
+        taken.or_else(|| state().filter(|_| self.kind == ControlKind::While))
+    }
+}
+
+impl Control<DType> {
+    /// Bytes of each of so many operands, as far as its graphs take it, and of each result.
+    ///
+    /// # Errors
+    /// `Verify` if its graphs do not fit so many operands; `Size` if an array cannot exist.
+    pub fn sizes(&self, operands: usize) -> Result<(Vec<usize>, Vec<usize>)> {
+        let wrong = || Error::new(ErrorCode::Verify, "control flow: its graphs do not fit it");
+        let mut taken = vec![0; operands];
+        for Inner { graph, operands } in &self.graphs {
+            if graph.params().len() != operands.len() {
+                return Err(wrong());
+            }
+            for (&param, &operand) in graph.params().iter().zip(operands) {
+                let taken = taken.get_mut(operand as usize).ok_or_else(wrong)?;
+                *taken = graph.shape(param).bytes(graph.ty(param).bytes())?.max(*taken);
+            }
         }
+        let results = &self.graphs[1].graph;
+        let bytes = |&output: &Value| results.shape(output).bytes(results.ty(output).bytes());
+        let made: Vec<usize> = results.outputs().iter().map(bytes).collect::<Result<_>>()?;
+        match self.kind {
+            ControlKind::Cond => *taken.first_mut().ok_or_else(wrong)? = 1,
+            ControlKind::While => {
+                for (n, &bytes) in made.iter().enumerate() {
+                    let taken = taken.get_mut(n).ok_or_else(wrong)?;
+                    *taken = bytes.max(*taken);
+                }
+            }
+        }
+        Ok((taken, made))
+    }
+}
+
+impl Control<ValueType> {
+    /// The dtype that a result is stored in: of a loop as its graphs take it.
+    pub fn stored(&self, result: usize, policy: Policy) -> DType {
+        let (taken, graph) = match self.kind {
+            ControlKind::While => (self.takes(result), &self.graphs[1].graph),
+            ControlKind::Cond => (None, &self.graphs[0].graph),
+        };
+        taken.unwrap_or_else(|| graph.stored(graph.outputs()[result], policy))
+    }
+
+    /// The dtype in which its graphs take an operand; `None` if none takes it.
+    pub fn takes(&self, operand: usize) -> Option<DType> {
+        self.graphs.iter().find_map(|inner| {
+            let at = inner.operands.iter().position(|&own| own as usize == operand)?;
+            inner.graph.param_dtype(at)
+        })
+    }
+}
+
+/// The control flow of a graph.
+#[derive(Clone, Debug)]
+pub(super) struct Controls<T: Type> {
+    all: Vec<Arc<Control<T>>>,
+    /// Their numbers, by address.
+    numbers: FxHashMap<usize, u32>,
+}
+
+impl<T: Type> Default for Controls<T> {
+    fn default() -> Controls<T> {
+        Controls { all: Vec::new(), numbers: FxHashMap::default() }
+    }
+}
+
+impl<T: Type> Controls<T> {
+    pub(super) fn all(&self) -> &[Arc<Control<T>>] {
+        &self.all
+    }
+
+    /// Adds a piece, or finds the same.
+    pub(super) fn number(&mut self, control: Arc<Control<T>>) -> u32 {
+        let next = self.all.len() as u32;
+        // An address is that of one piece as long as the list holds it.
+        let number = *self.numbers.entry(Arc::as_ptr(&control).addr()).or_insert(next);
+        if number == next {
+            self.all.push(control);
+        }
+        number
     }
 }
 
 /// Type and shape of a value.
 type Seen<T> = (T, Shape);
 
-/// Checks a node of control flow: `operands` and `result` are what it has, `result_at` says which of the results it is.
-pub(super) fn check<T: super::Type>(
-    control: &Control,
+/// Checks a node of control flow: `operands` and `result` are what it has, `at` says which of the results it is.
+pub(super) fn check<T: Type>(
+    control: &Control<T>,
     operands: &[Seen<T>],
-    result_at: usize,
+    at: usize,
     result: &Seen<T>,
     truth: T,
 ) -> Result<(), String> {
-    if control.nesting() > MAX_NESTING {
-        return Err(format!("control flow stands more than {MAX_NESTING} deep in control flow"));
-    }
     let mut outputs: Vec<Vec<Seen<T>>> = Vec::new();
-    for (inner, what) in control.graphs.iter().zip(control.kind.graphs()) {
-        let Some(graph) = T::inner(&inner.graph) else { return Err(format!("the graph `{what}` is of another stage")) };
-        let seen = |value: &Value| (graph.ty(*value), graph.shape(*value).clone());
-        let params: Vec<Seen<T>> = graph.params().iter().map(seen).collect();
-        let given: Option<Vec<Seen<T>>> = inner.operands.iter().map(|&n| operands.get(n as usize).cloned()).collect();
-        if given.as_ref() != Some(&params) {
-            return Err(format!("the graph `{what}` takes {params:?}, not {given:?}"));
+    for (Inner { graph, operands: taken }, what) in control.graphs.iter().zip(control.kind.graphs()) {
+        let seen = |value: &Value| {
+            let known = value.index() < graph.value_count();
+            known.then(|| (graph.ty(*value), graph.shape(*value).clone()))
+        };
+        let missing = || format!("the graph `{what}` has a value that does not exist");
+        let params: Vec<Seen<T>> = graph.params().iter().map(seen).collect::<Option<_>>().ok_or_else(missing)?;
+        if params.len() != taken.len() {
+            return Err(format!("the graph `{what}` has {} parameters, and takes {}", params.len(), taken.len()));
         }
-        outputs.push(graph.outputs().iter().map(seen).collect());
+        for (param, &operand) in params.iter().zip(taken) {
+            match operands.get(operand as usize) {
+                Some(given) if given == param => {}
+                Some((ty, shape)) => {
+                    return Err(format!(
+                        "operand {operand} is {ty}{shape}, the graph `{what}` takes {}{}",
+                        param.0, param.1
+                    ));
+                }
+                None => return Err(format!("the graph `{what}` takes operand {operand} of {}", operands.len())),
+            }
+        }
+        outputs.push(graph.outputs().iter().map(seen).collect::<Option<_>>().ok_or_else(missing)?);
     }
     let condition = (truth, Shape::scalar());
-    let results = match control.kind {
-        ControlKind::While if outputs[0][..] != [condition.clone()] => {
-            return Err("the condition is no truth value".to_owned());
+    match control.kind {
+        ControlKind::While if outputs[0] != std::slice::from_ref(&condition) => {
+            return Err("the condition is not one truth value".to_owned());
         }
         ControlKind::While if !operands.starts_with(&outputs[1]) => {
-            return Err("what the body gives is not the carry".to_owned());
+            return Err("the body gives otherwise than it takes".to_owned());
         }
-        ControlKind::While => &outputs[1],
-        ControlKind::Cond if operands.first() != Some(&condition) => return Err("there is no condition".to_owned()),
+        ControlKind::Cond if operands.first() != Some(&condition) => {
+            return Err("the first operand is not one truth value".to_owned());
+        }
         ControlKind::Cond if outputs[0] != outputs[1] => {
-            return Err("for true and false the results differ in type".to_owned());
+            return Err("the graphs for true and for false give different types".to_owned());
         }
-        ControlKind::Cond => &outputs[0],
-    };
-    match results.get(result_at) {
+        ControlKind::While | ControlKind::Cond => {}
+    }
+    // Those of both branches are the same.
+    match outputs[1].get(at) {
         Some(own) if own == result => Ok(()),
-        own => Err(format!("the result is {own:?}, not {result:?}")),
+        Some((ty, shape)) => Err(format!("result {at} is {ty}{shape}, not {}{}", result.0, result.1)),
+        None => Err(format!("there are {} results", outputs[1].len())),
     }
 }

@@ -14,7 +14,7 @@ mod text;
 mod types;
 mod verify;
 
-pub use control::{Control, ControlKind, Inner, InnerGraph, MAX_NESTING};
+pub use control::{Control, ControlKind, Inner, MAX_NESTING};
 pub use places::Places;
 pub use reads::reads;
 pub use scatter::Scatter;
@@ -31,6 +31,7 @@ use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use crate::view::View;
+use control::Controls;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
@@ -184,8 +185,10 @@ pub struct Graph<T: Type> {
     known: HashTable<(u32, NodeId)>,
     params: Vec<Value>,
     slots: Arc<Vec<Slot>>,
-    controls: Arc<Vec<Arc<Control>>>,
+    controls: Arc<Controls<T>>,
     children: Vec<Arc<Graph<T>>>,
+    /// How deep control flow stands in it, that of what it calls counted.
+    nesting: usize,
     outputs: Vec<Value>,
     /// What each node was made from first, as far as that was said: shorter than `nodes` otherwise.
     origins: Vec<NodeId>,
@@ -215,6 +218,7 @@ impl<T: Type> Default for Graph<T> {
             slots: Arc::default(),
             controls: Arc::default(),
             children: Vec::new(),
+            nesting: 0,
             outputs: Vec::new(),
             origins: Vec::new(),
             more_origins: FxHashMap::default(),
@@ -229,10 +233,15 @@ impl<T: Type> Graph<T> {
         Graph::default()
     }
 
-    /// An empty graph that shares another's literal slots and its control flow, with room for as many nodes.
+    /// An empty graph that shares another's literal slots and control flow, with room for as many nodes.
+    pub fn like(other: &Graph<T>) -> Graph<T> {
+        let (controls, nesting) = (Arc::clone(&other.controls), other.controls().iter().map(|c| c.nesting()).max());
+        Graph { controls, nesting: nesting.unwrap_or(0), ..Graph::with_slots(other) }
+    }
+
+    /// An empty graph that shares another's literal slots, with room for as many nodes.
     pub fn with_slots<U: Type>(other: &Graph<U>) -> Graph<T> {
-        let (slots, controls) = (Arc::clone(&other.slots), Arc::clone(&other.controls));
-        let mut graph = Graph { slots, controls, ..Graph::default() };
+        let mut graph = Graph { slots: Arc::clone(&other.slots), ..Graph::default() };
         graph.nodes.reserve(other.nodes.len());
         graph.operands.reserve(other.operands.len());
         graph.values.reserve(other.values.len());
@@ -395,10 +404,10 @@ impl<T: Type> Graph<T> {
     }
 
     /// The kind, in another graph, that a node of this one has whose kind names no parameter, slot or child of its graph.
-    pub fn kind_in<U: Type>(&self, kind: NodeKind, other: &mut Graph<U>) -> NodeKind {
+    pub fn kind_in(&self, kind: NodeKind, other: &mut Graph<T>) -> NodeKind {
         match kind {
             NodeKind::View(id) => NodeKind::View(other.intern_view(self.view_of(id).clone())),
-            NodeKind::Control(n, result) => match self.controls.get(n as usize) {
+            NodeKind::Control(n, result) => match self.controls().get(n as usize) {
                 Some(control) => NodeKind::Control(other.control(Arc::clone(control)), result),
                 None => kind,
             },
@@ -407,24 +416,19 @@ impl<T: Type> Graph<T> {
     }
 
     /// The control flow of nodes.
-    pub fn controls(&self) -> &[Arc<Control>] {
-        &self.controls
+    pub fn controls(&self) -> &[Arc<Control<T>>] {
+        self.controls.all()
     }
 
     /// Adds control flow for nodes, or finds the same.
-    pub fn control(&mut self, control: Arc<Control>) -> u32 {
-        if let Some(known) = self.controls.iter().position(|known| Arc::ptr_eq(known, &control)) {
-            return known as u32;
-        }
-        Arc::make_mut(&mut self.controls).push(control);
-        self.controls.len() as u32 - 1
+    pub fn control(&mut self, control: Arc<Control<T>>) -> u32 {
+        self.nesting = self.nesting.max(control.nesting());
+        Arc::make_mut(&mut self.controls).number(control)
     }
 
-    /// Puts other control flow in the place of this.
-    pub fn set_control(&mut self, n: u32, control: Arc<Control>) {
-        if let Some(place) = Arc::make_mut(&mut self.controls).get_mut(n as usize) {
-            *place = control;
-        }
+    /// How deep control flow stands in control flow of the graph, and of those that it calls.
+    pub fn nesting(&self) -> usize {
+        self.nesting
     }
 
     /// Adds a view of a value, or finds the value itself where the view changes nothing.
@@ -482,6 +486,7 @@ impl<T: Type> Graph<T> {
 
     /// Adds a child graph for calls.
     pub fn child(&mut self, child: Arc<Graph<T>>) -> u32 {
+        self.nesting = self.nesting.max(child.nesting);
         self.children.push(child);
         self.children.len() as u32 - 1
     }
@@ -521,6 +526,14 @@ fn spread(hash: u32) -> u64 {
 }
 
 impl Graph<ValueType> {
+    /// The dtype that a parameter is stored in.
+    pub fn param_dtype(&self, param: usize) -> Option<DType> {
+        match self.node(self.producer(*self.params.get(param)?)).kind {
+            NodeKind::Param(_, stored) => Some(stored),
+            _ => None,
+        }
+    }
+
     /// The dtype a value is computed and stored in: a strong one's own; a weak one's the dtype its op computes in or its
     /// parameter is stored in; for a literal the default of `policy`.
     pub fn stored(&self, value: Value, policy: Policy) -> DType {
@@ -536,19 +549,7 @@ impl Graph<ValueType> {
                     value = graph.operands(graph.producer(value))[0];
                     continue;
                 }
-                (_, NodeKind::Control(n, result)) => {
-                    let control = graph.controls.get(n as usize);
-                    match control.map(|control| (control.kind, &control.graphs[0].graph)) {
-                        Some((ControlKind::While, _)) => {
-                            value = graph.operands(graph.producer(value))[result as usize];
-                        }
-                        Some((ControlKind::Cond, InnerGraph::Traced(inner))) => {
-                            (graph, value) = (inner, inner.outputs[result as usize]);
-                        }
-                        _ => return policy.commit(ty),
-                    }
-                    continue;
-                }
+                (_, NodeKind::Control(n, result)) => graph.controls()[n as usize].stored(result as usize, policy),
                 (_, NodeKind::Literal(_) | NodeKind::Cast(_) | NodeKind::Reduce(_) | NodeKind::Scan(_))
                 | (_, NodeKind::Iota(_)) => policy.commit(ty),
                 (_, NodeKind::Call(child)) => {

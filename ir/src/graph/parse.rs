@@ -3,7 +3,9 @@
 //!
 //! Whether types may be weak is not written in the text: the graph type that is asked for says it.
 
-use super::{Graph, NodeKind, Scatter, ShapeId, Slot, SlotId, Type, Value, ViewId};
+use super::{
+    Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Scatter, ShapeId, Slot, SlotId, Type, Value, ViewId,
+};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::literal::Literal;
@@ -21,7 +23,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Calls may nest this deep in text.
+/// Calls, and graphs of control flow, may nest this deep in text.
 const MAX_CALL_DEPTH: usize = 64;
 
 impl FromStr for Graph<ValueType> {
@@ -80,7 +82,7 @@ fn parse<T: Type>(text: &str, type_names: &'static str, read_type: fn(&str) -> O
 }
 
 struct Parser<T: Type> {
-    /// Child graphs read so far and how deep each one's calls nest.
+    /// Child graphs read so far and how deep calls and control flow nest in each.
     blocks: Vec<(Arc<Graph<T>>, usize)>,
     type_names: &'static str,
     read_type: fn(&str) -> Option<T>,
@@ -98,7 +100,7 @@ struct Reading<T: Type> {
 impl<T: Type> Parser<T> {
     fn block(&self, mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<(Graph<T>, usize)> {
         let mut reading = Reading { graph: Graph::new(), slots: FxHashMap::default(), callees: Vec::new() };
-        let depth = self.header(&mut header, &mut reading)?;
+        let mut depth = self.header(&mut header, &mut reading)?;
         let start = header.number();
         loop {
             let Some(mut line) = lines.next() else {
@@ -117,6 +119,8 @@ impl<T: Type> Parser<T> {
                 let content = read_slot(&mut line)?;
                 line.end()?;
                 reading.fill(&mut line, slot, content)?;
+            } else if line.peek_until_space().starts_with('$') {
+                depth = depth.max(self.control(&mut line, &mut reading)?);
             } else {
                 self.node(&mut line, &mut reading)?;
             }
@@ -145,11 +149,7 @@ impl<T: Type> Parser<T> {
         if line.eat("calls") {
             reading.callees = line.items(|line| Ok(line.id("@", "a child, as in `@0`")? as usize))?;
             for &number in &reading.callees {
-                let Some((child, below)) = self.blocks.get(number) else {
-                    return Err(
-                        line.error(format_args!("child @{number} is not known; children come before their callers"))
-                    );
-                };
+                let (child, below) = self.child(line, number)?;
                 depth = depth.max(below + 1);
                 reading.graph.child(Arc::clone(child));
             }
@@ -159,6 +159,42 @@ impl<T: Type> Parser<T> {
         }
         line.expect("{")?;
         line.end()?;
+        Ok(depth)
+    }
+
+    /// A child that was read, and how deep calls and control flow nest in it.
+    fn child(&self, line: &mut Line<'_>, number: usize) -> Result<&(Arc<Graph<T>>, usize)> {
+        let unknown = || line.error(format_args!("child @{number} is not known; children come before their callers"));
+        self.blocks.get(number).ok_or_else(unknown)
+    }
+
+    /// `$0 = while condition @0 of [0, 2] body @1 of [0, 1]`; returns how deep calls and control flow nest.
+    fn control(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<usize> {
+        line.numbered("$", reading.graph.controls().len())?;
+        line.expect("=")?;
+        let kind = line.word("`while` or `cond`", ControlKind::named)?;
+        let mut depth = 0;
+        let mut inner = |what: &'static str| {
+            line.expect(what)?;
+            let number = line.id("@", "a child, as in `@0`")? as usize;
+            let (graph, below) = self.child(line, number)?;
+            depth = depth.max(below + 1);
+            let nesting = graph.nesting() + 1;
+            if nesting > MAX_NESTING {
+                return Err(line.error(format_args!("control flow nests {nesting} deep; the limit is {MAX_NESTING}")));
+            }
+            if depth > MAX_CALL_DEPTH {
+                return Err(line.error(format_args!("graphs nest {depth} deep; the limit is {MAX_CALL_DEPTH}")));
+            }
+            line.expect("of")?;
+            line.expect("[")?;
+            let operands = line.list("]", |line| line.number_of("the position of an operand"))?;
+            Ok(Inner { graph: Arc::clone(graph), operands })
+        };
+        let [first, second] = kind.graphs();
+        let graphs = [inner(first)?, inner(second)?];
+        line.end()?;
+        reading.graph.control(Arc::new(Control { kind, graphs }));
         Ok(depth)
     }
 
@@ -236,6 +272,13 @@ impl<T: Type> Parser<T> {
                 let operands = line.list(")", |line| reading.value(line))?;
                 Ok((NodeKind::Call(child as u32), SmallVec::from_vec(operands)))
             }
+            "while" | "cond" => {
+                let number = control_of(line, word, &reading.graph)?;
+                line.expect("result")?;
+                let result = line.number_of("which result, as in `result 0`")?;
+                let operands = line.items(|line| reading.value(line))?;
+                Ok((NodeKind::Control(number, result), SmallVec::from_vec(operands)))
+            }
             "view" => {
                 line.skip(word);
                 let operand = reading.value(line)?;
@@ -303,11 +346,23 @@ impl<T: Type> Parser<T> {
     }
 }
 
+/// `while $0`: control flow of this kind that was defined above.
+fn control_of<T: Type>(line: &mut Line<'_>, kind: &str, graph: &Graph<T>) -> Result<u32> {
+    line.skip(kind);
+    let number = line.id("$", "control flow, as in `$0`")?;
+    match graph.controls().get(number as usize).map(|control| control.kind.name()) {
+        Some(own) if own == kind => Ok(number),
+        Some(own) => Err(line.error(format_args!("${number} is a {own}"))),
+        None => Err(line.error(format_args!("${number} is not defined above this line"))),
+    }
+}
+
 /// No operation has this name.
 fn unknown(line: &mut Line<'_>, word: &str) -> Error {
-    const OTHERS: [&str; 9] = ["literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "call"];
-    let quoted: Vec<String> = OTHERS[..8].iter().map(|name| format!("`{name}`")).collect();
-    let expected = format_args!("an op, a reduction, a scan, {} or `{}`", quoted.join(", "), OTHERS[8]);
+    const OTHERS: [&str; 11] =
+        ["literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "while", "cond", "call"];
+    let quoted: Vec<String> = OTHERS[..10].iter().map(|name| format!("`{name}`")).collect();
+    let expected = format_args!("an op, a reduction, a scan, {} or `{}`", quoted.join(", "), OTHERS[10]);
     let error = line.expected(expected);
     let ops = Op::ALL.iter().map(|op| op.name());
     let reductions = Reduction::ALL.iter().map(|reduction| reduction.name());

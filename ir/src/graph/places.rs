@@ -13,6 +13,7 @@ pub struct Places {
     first: Vec<u32>,
     more: FxHashMap<u32, Vec<u32>>,
     children: Vec<Arc<Places>>,
+    controls: Vec<[Arc<Places>; 2]>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -47,6 +48,19 @@ impl Places {
     /// The places of child graph `n`; none noted if they were never added.
     pub fn child(&self, n: u32) -> Arc<Places> {
         self.children.get(n as usize).cloned().unwrap_or_default()
+    }
+
+    /// Sets the places of the graphs of control flow `n`.
+    pub fn set_control(&mut self, n: u32, places: [Arc<Places>; 2]) {
+        if self.controls.len() <= n as usize {
+            self.controls.resize_with(n as usize + 1, Default::default);
+        }
+        self.controls[n as usize] = places;
+    }
+
+    /// The places of the graphs of control flow `n`; none noted if they were never set.
+    pub fn control(&self, n: u32) -> [Arc<Places>; 2] {
+        self.controls.get(n as usize).cloned().unwrap_or_default()
     }
 
     /// The first place a node was written at.

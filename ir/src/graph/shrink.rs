@@ -2,9 +2,10 @@
 //!
 //! Each step is one change to the graph, tried in turn: outputs left out; a value read in another's place; a value that becomes a
 //! parameter or a number, so that what it was computed from goes; smaller extents; simpler dtypes. A change that the verifier refuses
-//! is no candidate. The first that is smaller and still fails is taken, until there is none.
+//! is no candidate. The first that is smaller and still fails is taken, until there is none. Graphs of control flow stay as they are, and whole
+//! numbers that a loop takes are computed as they were, or are 1: a loop that counts to three must not count to a billion.
 
-use super::{Graph, NodeId, NodeKind, Slot, Type, Value};
+use super::{ControlKind, Graph, NodeId, NodeKind, Slot, Type, Value};
 use crate::dtype::DType;
 use crate::literal::{Literal, LiteralValue};
 use crate::shape::Shape;
@@ -94,7 +95,8 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
     for &output in outputs {
         all.extend(graph.operands(graph.producer(output)).iter().map(|&operand| plain(vec![operand])));
     }
-    for id in graph.node_ids() {
+    let counts = counts(graph);
+    for id in graph.node_ids().filter(|&id| !counts.contains(&graph.node(id).first())) {
         let value = graph.node(id).first();
         let like = |&&operand: &&Value| {
             graph.ty(operand) == graph.ty(value) && graph.shape_id(operand) == graph.shape_id(value)
@@ -112,7 +114,9 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
             NodeKind::Param(..) => all.push(replaced(Instead::One(node.first()))),
             NodeKind::Literal(_) => {}
             _ => {
-                all.extend(node.results().flat_map(|value| [Instead::One(value), Instead::Param(value)]).map(replaced))
+                let cut = node.results().flat_map(|value| [Instead::One(value), Instead::Param(value)]);
+                let ends = |cut: &Instead| !matches!(cut, Instead::Param(value) if counts.contains(value));
+                all.extend(cut.filter(ends).map(replaced));
             }
         }
     }
@@ -130,6 +134,22 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
         all.extend(simpler.map(|&to| Change { dtype: Some((from, to)), ..plain(outputs.to_vec()) }));
     }
     all
+}
+
+/// Whole numbers that loops take, and those that they are computed from.
+fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
+    let is_count = |&&value: &&Value| graph.shape(value).rank() == 0 && graph.ty(value).stored().is_int();
+    let mut counts = FxHashSet::default();
+    for id in graph.node_ids().rev() {
+        let loops = match graph.node(id).kind {
+            NodeKind::Control(n, _) => graph.controls()[n as usize].kind == ControlKind::While,
+            _ => graph.node(id).results().any(|value| counts.contains(&value)),
+        };
+        if loops {
+            counts.extend(graph.operands(id).iter().filter(is_count));
+        }
+    }
+    counts
 }
 
 /// The graph after a change, with what its outputs need.

@@ -29,8 +29,15 @@
 //! `argument 2` for a number passed at each call, followed by the argument's weak type where the node's differs. Slots that
 //! no node uses have lines `slot #0 2`. Child graphs come before the graphs that call them; each is printed once, however
 //! often it is called. A comment runs from `;` to the end of the line.
+//!
+//! The graphs of control flow are children too. A line says which they are, and which operands of its nodes their parameters are:
+//!
+//! ```text
+//!   $0 = while condition @0 of [0, 2] body @1 of [0, 1]
+//!   %5 = while $0 result 1 %2, %0, %1 : f32[3]
+//! ```
 
-use super::{Graph, InnerGraph, Node, NodeId, NodeKind, Places, Slot, Type, Value};
+use super::{Graph, Node, NodeId, NodeKind, Places, Slot, Type, Value};
 use crate::promotion::Policy;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -92,15 +99,6 @@ fn write_program<T: Type>(graph: &Graph<T>, note: Option<&Note<'_>>, f: &mut For
             write_block(block, note, f)?;
         }
     }
-    for (n, control) in graph.controls.iter().enumerate() {
-        for (inner, what) in control.graphs.iter().zip(control.kind.graphs()) {
-            write!(f, "\n{} ${n} {what} of operands {:?} ", control.kind.name(), inner.operands)?;
-            match &inner.graph {
-                InnerGraph::Traced(graph) => write_program(graph, None, f)?,
-                InnerGraph::Typed(graph) => write_program(graph, None, f)?,
-            }
-        }
-    }
     Ok(())
 }
 
@@ -110,6 +108,8 @@ pub struct Block<'a, T: Type> {
     pub graph: &'a Graph<T>,
     /// The position among the blocks of each of its children.
     pub callees: Vec<usize>,
+    /// The same of the two graphs of each piece of its control flow.
+    pub controls: Vec<[usize; 2]>,
 }
 
 /// Which block a child gets: its address, and how often the same parent listed it before.
@@ -117,14 +117,34 @@ type BlockKey<T> = (*const Graph<T>, usize);
 
 /// A graph whose callees are being numbered.
 struct Frame<'a, T: Type> {
-    block: Block<'a, T>,
+    graph: &'a Graph<T>,
     key: Option<BlockKey<T>>,
+    /// The positions known so far: of its children, then of the graphs of its control flow.
+    numbers: Vec<usize>,
     listed: FxHashMap<*const Graph<T>, usize>,
 }
 
 impl<'a, T: Type> Frame<'a, T> {
     fn new(graph: &'a Graph<T>, key: Option<BlockKey<T>>) -> Frame<'a, T> {
-        Frame { block: Block { graph, callees: Vec::new() }, key, listed: FxHashMap::default() }
+        Frame { graph, key, numbers: Vec::new(), listed: FxHashMap::default() }
+    }
+
+    /// The next child, or graph of control flow, and the block that it gets.
+    fn next(&self) -> Option<(&'a Arc<Graph<T>>, BlockKey<T>)> {
+        let (children, at) = (&self.graph.children, self.numbers.len());
+        if let Some(child) = children.get(at) {
+            let address = Arc::as_ptr(child);
+            return Some((child, (address, self.listed.get(&address).copied().unwrap_or(0))));
+        }
+        let at = at - children.len();
+        let inner = &self.graph.controls().get(at / 2)?.graphs[at % 2].graph;
+        Some((inner, (Arc::as_ptr(inner), 0)))
+    }
+
+    fn finished(mut self) -> Block<'a, T> {
+        let inner = self.numbers.split_off(self.graph.children.len());
+        let controls = inner.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
+        Block { graph: self.graph, callees: self.numbers, controls }
     }
 }
 
@@ -135,20 +155,18 @@ fn blocks<T: Type>(root: &Graph<T>) -> Vec<Block<'_, T>> {
     let mut blocks = Vec::new();
     let mut stack = vec![Frame::new(root, None)];
     while let Some(frame) = stack.last_mut() {
-        let Some(child) = frame.block.graph.children.get(frame.block.callees.len()) else {
-            if let Some(Frame { block, key, .. }) = stack.pop() {
-                if let Some(key) = key {
+        let Some((child, key)) = frame.next() else {
+            if let Some(frame) = stack.pop() {
+                if let Some(key) = frame.key {
                     done.insert(key, blocks.len());
                 }
-                blocks.push(block);
+                blocks.push(frame.finished());
             }
             continue;
         };
-        let address = Arc::as_ptr(child);
-        let key = (address, frame.listed.get(&address).copied().unwrap_or(0));
         if let Some(&number) = done.get(&key) {
-            frame.block.callees.push(number);
-            *frame.listed.entry(address).or_insert(0) += 1;
+            frame.numbers.push(number);
+            *frame.listed.entry(key.0).or_insert(0) += 1;
         } else {
             stack.push(Frame::new(child, Some(key)));
         }
@@ -172,6 +190,13 @@ fn write_block<T: Type>(block: &Block<'_, T>, note: Option<&Note<'_>>, f: &mut F
     }
     f.write_str(" {\n")?;
     write_unused_slots(graph, f)?;
+    for (n, (control, blocks)) in graph.controls().iter().zip(&block.controls).enumerate() {
+        write!(f, "  ${n} = {}", control.kind.name())?;
+        for ((what, inner), number) in control.kind.graphs().iter().zip(&control.graphs).zip(blocks) {
+            write!(f, " {what} @{number} of {:?}", inner.operands)?;
+        }
+        f.write_str("\n")?;
+    }
     for id in graph.node_ids() {
         if matches!(graph.node(id).kind, NodeKind::Param(..)) {
             continue;
@@ -287,7 +312,7 @@ impl<T: Type> Display for NodeLine<'_, T> {
                 write_values(operands, f)?;
             }
             NodeKind::Control(n, result) => {
-                let kind = self.graph.controls.get(n as usize).map_or("control", |control| control.kind.name());
+                let kind = self.graph.controls().get(n as usize).map_or("control", |control| control.kind.name());
                 write!(f, "{kind} ${n} result {result}")?;
                 write_values(operands, f)?;
             }

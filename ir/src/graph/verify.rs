@@ -15,7 +15,8 @@
 //! - a scatter has three operands, of the shapes and types that a gather of the first two has, keeps shape and type of the first and takes its
 //!   dtype;
 //! - a literal's slot exists;
-//! - control flow exists, its graphs take the operands that they say, and give the result;
+//! - control flow exists, not too deep, its graphs take the operands that they say, and give the result; they are well-formed and no number in them
+//!   is passed at each call;
 //! - outputs exist.
 //!
 //! Of traced graphs (`Graph<ValueType>`) besides
@@ -35,7 +36,7 @@
 //!
 //! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
 
-use super::{Graph, NodeId, NodeKind, Slot, Type, Value};
+use super::{Graph, MAX_NESTING, NodeId, NodeKind, Slot, Type, Value};
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::op::Operands;
@@ -49,36 +50,51 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 impl Graph<ValueType> {
-    /// Checks the invariants of a traced graph and of all graphs it calls.
+    /// Checks the invariants of a traced graph, of all graphs it calls, and of those of its control flow.
     ///
     /// # Errors
     /// `Verify`, one fact per problem: the node's line and what is wrong.
     pub fn verify(&self) -> Result<()> {
-        let mut problems = Problems::default();
-        let mut seen: FxHashSet<*const Graph<ValueType>> = FxHashSet::default();
-        let mut stack = vec![self];
-        while let Some(graph) = stack.pop() {
-            check(graph, traced_types, &mut problems);
-            stack.extend(graph.children.iter().filter(|child| seen.insert(Arc::as_ptr(child))).map(|child| &**child));
-        }
-        problems.verdict("graph")
+        verify(self, traced_types, "graph")
     }
 }
 
 impl Graph<DType> {
-    /// Checks the invariants of a typed graph.
+    /// Checks the invariants of a typed graph, and of those of its control flow.
     ///
     /// # Errors
     /// `Verify`, one fact per problem: the node's line and what is wrong.
     pub fn verify(&self) -> Result<()> {
-        let mut problems = Problems::default();
-        check(self, typed_types, &mut problems);
-        problems.verdict("typed graph")
+        verify(self, typed_types, "typed graph")
     }
 }
 
+/// What must hold of the type of a node of a stage.
+type Types<T> = fn(&Graph<T>, NodeId) -> Result<(), String>;
+
+fn verify<T: Type>(graph: &Graph<T>, types: Types<T>, stage: &str) -> Result<()> {
+    let mut problems = Problems::default();
+    if graph.nesting() > MAX_NESTING {
+        problems.note(format!("control flow stands more than {MAX_NESTING} deep in control flow"));
+    }
+    // A graph may be called, and be one of control flow: then more must hold.
+    let mut seen: FxHashSet<(*const Graph<T>, bool)> = FxHashSet::default();
+    let mut stack = vec![(graph, false)];
+    while let Some((graph, closed)) = stack.pop() {
+        check(graph, types, &mut problems);
+        if closed && graph.slots.iter().any(|slot| matches!(slot, Slot::Argument { .. })) {
+            problems.note("control flow has a number that is passed at each call".to_owned());
+        }
+        let called = graph.children.iter().map(|child| (child, closed));
+        let inner = graph.controls().iter().flat_map(|control| &control.graphs).map(|inner| (&inner.graph, true));
+        let new = |&(graph, closed): &(&Arc<Graph<T>>, bool)| seen.insert((Arc::as_ptr(graph), closed));
+        stack.extend(called.chain(inner).filter(new).map(|(graph, closed)| (&**graph, closed)));
+    }
+    problems.verdict(stage)
+}
+
 /// Checks what does not depend on the stage, then the types of each node that is sound so far.
-fn check<T: Type>(graph: &Graph<T>, types: fn(&Graph<T>, NodeId) -> Result<(), String>, problems: &mut Problems) {
+fn check<T: Type>(graph: &Graph<T>, types: Types<T>, problems: &mut Problems) {
     for id in graph.node_ids() {
         if problems.is_full() {
             return;
@@ -199,7 +215,7 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
         }
         NodeKind::Control(n, _) => {
             counts(operands.len())?;
-            if (n as usize) < graph.controls.len() { Ok(()) } else { Err(format!("control flow {n} does not exist")) }
+            if (n as usize) < graph.controls().len() { Ok(()) } else { Err(format!("control flow {n} does not exist")) }
         }
         NodeKind::Scatter(_) => {
             counts(3)?;
@@ -389,7 +405,7 @@ fn holds_positions(scan: Reduction, dtype: DType, extent: usize) -> bool {
 fn controlled<T: Type>(graph: &Graph<T>, id: NodeId, (n, result): (u32, u32), truth: T) -> Result<(), String> {
     let seen = |value: Value| (graph.ty(value), graph.shape(value).clone());
     let operands: Vec<(T, Shape)> = graph.operands(id).iter().map(|&operand| seen(operand)).collect();
-    super::control::check(&graph.controls[n as usize], &operands, result as usize, &seen(graph.node(id).first), truth)
+    super::control::check(&graph.controls()[n as usize], &operands, result as usize, &seen(graph.node(id).first), truth)
 }
 
 /// Whether values of this type may be stored as `dtype`.

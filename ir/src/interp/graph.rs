@@ -6,7 +6,7 @@ use super::reduce::{iota, reduce, scanned};
 use super::tensor::Tensor;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
-use crate::graph::{Control, ControlKind, Graph, NodeKind, Slot, Value};
+use crate::graph::{Control, ControlKind, Graph, Inner, NodeKind, Slot, Value};
 use crate::literal::Literal;
 use crate::op::store_body;
 use crate::shape::Shape;
@@ -20,10 +20,17 @@ use rustc_hash::FxHashMap;
 /// graph says; `Literal` if a scalar does not fit the dtype it is used in; `Allocation` if memory is refused.
 pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
     graph.verify()?;
+    eval(graph, params, scalars)
+}
+
+/// As [`eval_graph`], of a graph that was verified.
+fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
     check_params(graph, params)?;
     let last_uses = last_uses(graph);
     let mut functions = Functions::default();
     let mut live: FxHashMap<Value, Tensor> = FxHashMap::default();
+    // Nodes of the same piece of control flow mostly stand side by side.
+    let mut controlled: Option<Controlled<'_>> = None;
     for id in graph.node_ids() {
         let node = graph.node(id);
         let value = node.first();
@@ -46,8 +53,16 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
             NodeKind::View(view) => movement::view(&live[&operands[0]], graph.view_of(view), graph.shape(value))?,
             NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value)),
             NodeKind::Control(n, result) => {
-                let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
-                controlled(&graph.controls()[n as usize], &operands, result as usize)?
+                let results = match controlled.take() {
+                    Some(known) if (known.number, known.operands) == (n, operands) => known.results,
+                    _ => {
+                        let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
+                        control(&graph.controls()[n as usize], &operands)?
+                    }
+                };
+                let own = results[result as usize].clone();
+                controlled = Some(Controlled { number: n, operands, results });
+                own
             }
             NodeKind::Scatter(scatter) => {
                 let operands = [0, 1, 2].map(|n| &live[&operands[n]]);
@@ -74,28 +89,30 @@ pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Li
     Ok(graph.outputs().iter().map(|output| live[output].clone()).collect())
 }
 
-/// One result of control flow.
-fn controlled(control: &Control, operands: &[&Tensor], result: usize) -> Result<Tensor> {
+/// The results of control flow on some operands.
+struct Controlled<'a> {
+    number: u32,
+    operands: &'a [Value],
+    results: Vec<Tensor>,
+}
+
+/// The results of control flow whose graphs were verified.
+pub(super) fn control(control: &Control<DType>, operands: &[&Tensor]) -> Result<Vec<Tensor>> {
     let run = |n: usize, carry: &[Tensor]| {
-        let wrong = || Error::new(ErrorCode::Verify, "interpreter: control flow that was not committed");
-        let graph = control.typed(n).ok_or_else(wrong)?;
+        let Inner { graph, operands: taken } = &control.graphs[n];
         let given = |&operand: &u32| carry.get(operand as usize).unwrap_or(operands[operand as usize]).clone();
-        let params: Vec<Tensor> = control.graphs[n].operands.iter().map(given).collect();
-        eval_graph(graph, &params, &[])
+        let params: Vec<Tensor> = taken.iter().map(given).collect();
+        eval(graph, &params, &[])
     };
     let holds = |condition: &Tensor| condition.get(0).first() == Some(&1);
     match control.kind {
-        ControlKind::Cond => {
-            let mut results = run(usize::from(!holds(operands[0])), &[])?;
-            Ok(results.swap_remove(result))
-        }
+        ControlKind::Cond => run(usize::from(!holds(operands[0])), &[]),
         ControlKind::While => {
-            let carried = control.typed(1).map_or(0, |body| body.outputs().len());
-            let mut carry: Vec<Tensor> = operands[..carried].iter().map(|&operand| operand.clone()).collect();
+            let mut carry: Vec<Tensor> = operands[..control.results()].iter().map(|&operand| operand.clone()).collect();
             while holds(&run(0, &carry)?[0]) {
                 carry = run(1, &carry)?;
             }
-            Ok(carry.swap_remove(result))
+            Ok(carry)
         }
     }
 }

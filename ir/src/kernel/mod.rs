@@ -199,7 +199,7 @@ pub struct KernelReduce {
 
 /// Control flow, equal to itself alone.
 #[derive(Clone, Debug)]
-pub struct ControlRef(pub Arc<Control>);
+pub struct ControlRef(pub Arc<Control<DType>>);
 
 impl PartialEq for ControlRef {
     fn eq(&self, other: &ControlRef) -> bool {

@@ -36,10 +36,12 @@ pub struct Limits {
     pub reductions: bool,
     /// Whether arrays are viewed, reshaped and joined.
     pub movement: bool,
+    /// Whether there are branches and loops, in loops too; a loop runs three times at most.
+    pub control: bool,
 }
 
 impl Default for Limits {
-    /// Small programs of everything.
+    /// Small programs of everything but control flow, which is no kernel that code is generated for.
     fn default() -> Limits {
         Limits {
             nodes: 20,
@@ -50,6 +52,7 @@ impl Default for Limits {
             calls: true,
             reductions: true,
             movement: true,
+            control: false,
         }
     }
 }
@@ -133,6 +136,8 @@ pub(super) struct Builder<'a> {
     pub(super) policy: Policy,
     pub(super) base: Shape,
     pub(super) graph: Graph<ValueType>,
+    /// How deep in control flow the graph stands. There no number is passed at each call.
+    pub(super) depth: usize,
     /// The number that an integer literal's node holds.
     integers: FxHashMap<Value, i128>,
     scalars: Vec<(usize, Literal)>,
@@ -147,6 +152,7 @@ impl<'a> Builder<'a> {
             policy: Policy::default(),
             base: Shape::scalar(),
             graph: Graph::new(),
+            depth: 0,
             integers: FxHashMap::default(),
             scalars: Vec::new(),
         }
@@ -170,7 +176,7 @@ impl<'a> Builder<'a> {
         Shape::from(extents.into_iter().map(|e| if self.rng.one_in(4) { 1 } else { e }).collect::<Vec<usize>>())
     }
 
-    fn node(&mut self, may_call: bool) {
+    pub(super) fn node(&mut self, may_call: bool) {
         match self.rng.below(20) {
             0..=2 => {
                 self.literal();
@@ -184,12 +190,13 @@ impl<'a> Builder<'a> {
             4 if may_call && self.limits.calls => self.call(),
             5 | 6 if self.limits.reductions => self.reduce(),
             7..=9 if self.limits.movement => self.movement(),
+            10 | 11 if self.limits.control => self.control(),
             _ => self.op(),
         }
     }
 
     /// A dtype that both the set and the limits have.
-    fn dtype_in(&mut self, set: DTypeSet) -> Option<DType> {
+    pub(super) fn dtype_in(&mut self, set: DTypeSet) -> Option<DType> {
         let both: Vec<DType> = self.dtypes.iter().copied().filter(|&dtype| set.contains(dtype)).collect();
         if both.is_empty() { None } else { Some(self.rng.pick(&both)) }
     }
@@ -204,7 +211,7 @@ impl<'a> Builder<'a> {
         };
         let ty = literal.ty();
         let slot = match ty {
-            ValueType::Weak(weak) if self.rng.one_in(4) => {
+            ValueType::Weak(weak) if self.rng.one_in(4) && self.depth == 0 => {
                 let index = self.graph.params().len() + self.scalars.len();
                 self.scalars.push((index, literal));
                 Slot::Argument { index, ty: weak }
@@ -266,7 +273,7 @@ impl<'a> Builder<'a> {
 
     /// The type of the op's result, if it takes the operands, computes and results in allowed dtypes, and all integer
     /// literals fit.
-    fn result_type(&self, op: Op, operands: &[Value]) -> Option<ValueType> {
+    pub(super) fn result_type(&self, op: Op, operands: &[Value]) -> Option<ValueType> {
         let types: Vec<ValueType> = operands.iter().map(|&operand| self.graph.ty(operand)).collect();
         let types = self.policy.resolve_op(op, &types).ok()?;
         let compute = self.policy.commit(types.compute);
@@ -306,7 +313,7 @@ impl<'a> Builder<'a> {
         Some(operands)
     }
 
-    fn add(&mut self, op: Op, operands: &[Value], result: ValueType) -> Value {
+    pub(super) fn add(&mut self, op: Op, operands: &[Value], result: ValueType) -> Value {
         let mut shape = Shape::scalar();
         for &operand in operands {
             // All shapes broadcast to the base, so they do to each other.
@@ -316,7 +323,7 @@ impl<'a> Builder<'a> {
         self.graph.add(NodeKind::Op(op, self.policy), operands, &[(result, shape)])
     }
 
-    fn cast(&mut self, value: Value, dtype: DType) -> Value {
+    pub(super) fn cast(&mut self, value: Value, dtype: DType) -> Value {
         let shape = self.graph.shape_id(value);
         self.graph.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype.into(), shape)])
     }
@@ -406,18 +413,24 @@ impl<'a> Builder<'a> {
         Some(self.add(op, &pair, result))
     }
 
+    /// Of a graph that belongs to this one.
+    pub(super) fn child(&mut self) -> Builder<'a> {
+        Builder {
+            rng: Rng::new(self.rng.bits()),
+            dtypes: self.dtypes.clone(),
+            policy: self.policy,
+            base: self.base.clone(),
+            depth: self.depth,
+            ..Builder::empty(self.limits)
+        }
+    }
+
     /// A call of a small random graph whose parameters have the operands' types.
     fn call(&mut self) {
         let count = 1 + self.rng.below(3);
         let operands: Option<Vec<Value>> = (0..count).map(|_| self.operand()).collect();
         let Some(operands) = operands else { return };
-        let mut child = Builder {
-            rng: Rng::new(self.rng.bits()),
-            dtypes: self.dtypes.clone(),
-            policy: self.policy,
-            base: self.base.clone(),
-            ..Builder::empty(self.limits)
-        };
+        let mut child = self.child();
         for &operand in &operands {
             let stored = self.graph.stored(operand, self.policy);
             let param = child.graph.param_stored(self.graph.ty(operand), stored, self.graph.shape(operand));

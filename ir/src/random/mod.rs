@@ -3,8 +3,9 @@
 //! [`program`] makes a well-formed traced graph, with arrays and numbers to call it with, such that no pass may refuse it:
 //! types follow from the policy, shapes broadcast, every integer literal fits where it is used. It covers all ops of the
 //! table, casts, all dtypes, weak, strong and per-call numbers, shared, dead and repeated values, calls of child graphs,
-//! several outputs, broadcast and empty shapes. [`tensor`] makes arrays rich in values at which implementations go wrong.
+//! several outputs, broadcast and empty shapes, and where it is asked for branches and loops in each other. [`tensor`] makes arrays rich in values at which implementations go wrong.
 
+mod control;
 mod graph;
 mod movement;
 mod shrink;

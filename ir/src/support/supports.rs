@@ -15,6 +15,7 @@ use std::sync::Arc;
 pub struct Supports {
     nodes: FxHashMap<u32, SmallVec<[Support; 1]>>,
     children: Vec<Arc<Supports>>,
+    controls: Vec<[Arc<Supports>; 2]>,
 }
 
 impl Supports {
@@ -38,6 +39,19 @@ impl Supports {
     /// The table of child graph `n`, if there is one.
     pub fn child(&self, n: u32) -> Option<&Arc<Supports>> {
         self.children.get(n as usize)
+    }
+
+    /// Sets the tables of the graphs of control flow `n`.
+    pub fn set_control(&mut self, n: u32, supports: [Arc<Supports>; 2]) {
+        if self.controls.len() <= n as usize {
+            self.controls.resize_with(n as usize + 1, Default::default);
+        }
+        self.controls[n as usize] = supports;
+    }
+
+    /// The tables of the graphs of control flow `n`, if there are any.
+    pub fn control(&self, n: u32) -> Option<&[Arc<Supports>; 2]> {
+        self.controls.get(n as usize)
     }
 
     /// What was noted of a node.

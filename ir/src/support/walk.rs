@@ -3,7 +3,7 @@
 //! Only types are computed anew. What an explicit cast gives does not depend on the argument, so nothing after it does. (Ivy
 //! intersects the sets of all functions that are called, whatever dtype they are called with.) Casts that a mode inserted are
 //! not counted: the question is what is supported without them. Literals are not looked at. Functions that are called are
-//! walked for each call.
+//! walked for each call, and the graphs of control flow once: loops keep the types of their state, branches agree.
 
 use super::adapt::{Lack, Refused, Role, Support};
 use super::modes::{CastReason, CastingModes};
@@ -12,7 +12,7 @@ use super::restriction::Restriction;
 use super::supports::Supports;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
-use crate::graph::{Graph, NodeId, NodeKind, Places};
+use crate::graph::{ControlKind, Graph, NodeId, NodeKind, Places, Value};
 use crate::op::{Op, Operands};
 use crate::place::Place;
 use crate::promotion::Policy;
@@ -77,14 +77,7 @@ pub fn infer(
         let types = vec![dtype.into(); arguments];
         let walk = Walk {
             dtype,
-            stack: vec![Frame {
-                graph,
-                places: Arc::clone(&places),
-                supports: Some(supports),
-                arguments: types,
-                types: Vec::new(),
-                next: 0,
-            }],
+            stack: vec![Frame { places: Arc::clone(&places), supports: Some(supports), ..Frame::new(graph, types) }],
         };
         let exclusion = match (support.restrictions.excluding(dtype), support.device) {
             (Some(restriction), _) => Some(Exclusion::declared(dtype, restriction)),
@@ -111,6 +104,28 @@ struct Frame<'a> {
     arguments: Vec<ValueType>,
     types: Vec<ValueType>,
     next: u32,
+    /// Whether it is a graph of control flow.
+    inner: bool,
+    /// What the graphs of the control flow that is looked at give, of those that were walked.
+    walked: Vec<Vec<ValueType>>,
+    /// The types of the results of the control flow that was looked at last, by its number and operands.
+    controlled: Option<((u32, &'a [Value]), Vec<ValueType>)>,
+}
+
+impl<'a> Frame<'a> {
+    fn new(graph: &'a Graph<ValueType>, arguments: Vec<ValueType>) -> Frame<'a> {
+        Frame {
+            graph,
+            places: Arc::default(),
+            supports: None,
+            arguments,
+            types: Vec::with_capacity(graph.value_count()),
+            next: 0,
+            inner: false,
+            walked: Vec::new(),
+            controlled: None,
+        }
+    }
 }
 
 struct Walk<'a> {
@@ -125,9 +140,11 @@ impl<'a> Walk<'a> {
             let (graph, id) = (frame.graph, NodeId(frame.next));
             if id.index() == graph.node_count() {
                 let results: Vec<ValueType> = graph.outputs().iter().map(|o| frame.types[o.index()]).collect();
-                self.stack.pop();
-                if let Some(outer) = self.stack.last_mut() {
-                    outer.types.extend(results);
+                let inner = self.stack.pop().is_some_and(|frame| frame.inner);
+                match self.stack.last_mut() {
+                    Some(outer) if inner => outer.walked.push(results),
+                    Some(outer) => outer.types.extend(results),
+                    None => {}
                 }
                 continue;
             }
@@ -135,6 +152,11 @@ impl<'a> Walk<'a> {
             match frame.node(id, self.dtype)? {
                 Step::Type(ty) => frame.types.push(ty),
                 Step::Call(called) => self.stack.push(called),
+                Step::Inner(graph) => {
+                    // The node is looked at again when its graphs are known.
+                    frame.next -= 1;
+                    self.stack.push(graph);
+                }
                 Step::Excluded(exclusion) => return Ok(Some(exclusion)),
             }
         }
@@ -146,11 +168,13 @@ impl<'a> Walk<'a> {
 enum Step<'a> {
     Type(ValueType),
     Call(Frame<'a>),
+    /// A graph of control flow, of the node that is looked at.
+    Inner(Frame<'a>),
     Excluded(Exclusion),
 }
 
 impl<'a> Frame<'a> {
-    fn node(&self, id: NodeId, dtype: DType) -> Result<Step<'a>> {
+    fn node(&mut self, id: NodeId, dtype: DType) -> Result<Step<'a>> {
         let (graph, node) = (self.graph, self.graph.node(id));
         let operands: Vec<ValueType> = graph.operands(id).iter().map(|o| self.types[o.index()]).collect();
         let traced = graph.ty(node.first());
@@ -172,7 +196,8 @@ impl<'a> Frame<'a> {
                     Step::Excluded(Exclusion { dtype, op: Some(op), place, reason })
                 }
             },
-            NodeKind::Iota(_) | NodeKind::Control(..) => Step::Type(traced),
+            NodeKind::Iota(_) => Step::Type(traced),
+            NodeKind::Control(n, result) => self.control(id, (n, result), &operands, dtype)?,
             NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather | NodeKind::Scatter(_) => Step::Type(operands[0]),
             NodeKind::Concat(_, policy) => match policy.resolve(Operands::Join, &operands) {
                 Ok(types) => Step::Type(types.compute),
@@ -200,16 +225,74 @@ impl<'a> Frame<'a> {
                     ));
                 }
                 Step::Call(Frame {
-                    graph: child,
                     places: self.places.child(n),
                     supports: self.supports.and_then(|supports| supports.child(n)).map(|child| &**child),
-                    arguments: operands,
-                    types: Vec::with_capacity(child.value_count()),
-                    next: 0,
+                    ..Frame::new(child, operands)
                 })
             }
         })
     }
+
+    /// A result of control flow: its graphs, one after the other, and then its type.
+    fn control(
+        &mut self,
+        id: NodeId,
+        (n, result): (u32, u32),
+        operands: &[ValueType],
+        dtype: DType,
+    ) -> Result<Step<'a>> {
+        let graph = self.graph;
+        let (control, key) = (&graph.controls()[n as usize], (n, graph.operands(id)));
+        if let Some((_, types)) = self.controlled.as_ref().filter(|(known, _)| *known == key) {
+            return Ok(Step::Type(types[result as usize]));
+        }
+        let which = self.walked.len();
+        if let Some(inner) = control.graphs.get(which) {
+            let taken = inner.operands.iter().map(|&operand| operands.get(operand as usize).copied());
+            let Some(arguments) = taken.collect::<Option<Vec<ValueType>>>() else {
+                return Err(Error::new(ErrorCode::Verify, "support: a graph of control flow takes what is no operand"));
+            };
+            return Ok(Step::Inner(Frame {
+                places: Arc::clone(&self.places.control(n)[which]),
+                supports: self.supports.and_then(|supports| supports.control(n)).map(|inner| &*inner[which]),
+                inner: true,
+                ..Frame::new(&inner.graph, arguments)
+            }));
+        }
+        let walked = std::mem::take(&mut self.walked);
+        let [first, second] = &control.graphs;
+        let mut types = Vec::with_capacity(walked[1].len());
+        for (leaf, &ty) in walked[1].iter().enumerate() {
+            let (other, cast) = match control.kind {
+                ControlKind::While => (operands[leaf], is_number_cast(graph, key.1[leaf])),
+                ControlKind::Cond => (walked[0][leaf], is_number_cast(&first.graph, first.graph.outputs()[leaf])),
+            };
+            let output = second.graph.outputs()[leaf];
+            types.push(match ty == other {
+                true => ty,
+                // A number took the dtype that it met when the function was traced. It would take another.
+                false if cast || is_number_cast(&second.graph, output) => second.graph.ty(output),
+                false => {
+                    let reason = match control.kind {
+                        ControlKind::While => format!("leaf {leaf} of a loop's state is {other}, the body gives {ty}"),
+                        ControlKind::Cond => format!("leaf {leaf} of branches is {other} if true, {ty} if false"),
+                    };
+                    let place = self.places.first(id);
+                    return Ok(Step::Excluded(Exclusion { dtype, op: None, place, reason }));
+                }
+            });
+        }
+        let own = types[result as usize];
+        self.controlled = Some((key, types));
+        Ok(Step::Type(own))
+    }
+}
+
+/// Whether a value is a number that was cast.
+fn is_number_cast(graph: &Graph<ValueType>, value: Value) -> bool {
+    let id = graph.producer(value);
+    matches!(graph.node(id).kind, NodeKind::Cast(CastReason::Explicit))
+        && graph.operands(id).iter().all(|&operand| graph.ty(operand).is_weak())
 }
 
 /// The declaration that an argument of this type does not meet. Weak arguments meet all.

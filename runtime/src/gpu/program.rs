@@ -16,6 +16,7 @@ use crate::plan::{Plan, StepPlan};
 use crate::planned;
 use crate::reduce::element;
 use crate::spans;
+use crate::threads::Threads;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::wgsl::Step;
 use ndjit_codegen::{Lowered, Scheduled};
@@ -69,10 +70,9 @@ impl Program {
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
             } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Ordered = placement {
-                Work::Cpu(
-                    Cpu.compile(nest, CodeOptions { vector: VectorWidth::default(), compile: true })?,
-                    geometry.clone(),
-                )
+                let kernel = Cpu.compile(nest, CodeOptions { vector: VectorWidth::default(), compile: true })?;
+                kernel.composed().map_or(Ok(()), |composed| composed.prepare(&Threads::Serial))?;
+                Work::Cpu(kernel, geometry.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
                 let dispatches = Dispatches::new(gpu, nest, geometry, &sizes);
@@ -219,7 +219,7 @@ impl Program {
                 Output::Into(bytes) => memory.download(bytes)?,
                 Output::Fresh(into) => {
                     let mut buffer = Buffer::zeroed(memory.len())?;
-                    memory.download(buffer.as_bytes_mut())?;
+                    memory.download(buffer.as_bytes_mut()?)?;
                     *into = Some(Arc::new(buffer));
                 }
             }
@@ -321,7 +321,7 @@ impl Kernel {
         let at = |location: u32| places[location as usize].as_deref().ok_or_else(missing);
         let here = |memory: &Memory| {
             let mut buffer = Buffer::zeroed(memory.len())?;
-            memory.download(buffer.as_bytes_mut())?;
+            memory.download(buffer.as_bytes_mut()?)?;
             Ok::<Buffer, Error>(buffer)
         };
         let mut literals: Vec<u64> = self.literals.registers.iter().map(|register| register.1).collect();

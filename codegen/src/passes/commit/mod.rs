@@ -8,9 +8,7 @@ mod reduction;
 
 use super::inline::inline;
 use ndjit_ir::explain::{Conversions, Reason};
-use ndjit_ir::graph::{
-    Control, ControlKind, Graph, Inner, InnerGraph, NodeId, NodeKind, Places, Slot, SlotId, Type, Value,
-};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::promotion::Policy;
@@ -37,23 +35,41 @@ enum Committed {
 /// `Literal` if an integer literal does not fit the dtype it is used in, with the place of the use; `Verify` if the graph has
 /// calls.
 pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Result<(Graph<DType>, Conversions)> {
+    let stored: Vec<DType> = graph.outputs().iter().map(|&output| graph.stored(output, policy)).collect();
+    commit_as(graph, places, policy, &stored)
+}
+
+/// As [`commit`], with results of these dtypes.
+///
+/// # Errors
+/// Those of [`commit`].
+pub fn commit_as(
+    graph: &Graph<ValueType>,
+    places: &Places,
+    policy: Policy,
+    stored: &[DType],
+) -> Result<(Graph<DType>, Conversions)> {
     let mut commit = Commit {
         graph,
+        places,
         policy,
         out: Graph::with_slots(graph),
         map: Vec::with_capacity(graph.value_count()),
         reasons: Vec::new(),
         numbers: FxHashMap::default(),
     };
+    for n in 0..graph.controls().len() as u32 {
+        commit.control(n)?;
+    }
     for id in graph.node_ids() {
         commit.out.make_from(&[id]);
         let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
         commit.map.push(value);
     }
     let mut outputs = Vec::with_capacity(graph.outputs().len());
-    for (i, &output) in graph.outputs().iter().enumerate() {
+    for (i, (&output, &dtype)) in graph.outputs().iter().zip(stored).enumerate() {
         commit.out.make_from(&[graph.producer(output)]);
-        outputs.push(commit.coerce(output, graph.stored(output, policy), Reason::Result(i as u32))?);
+        outputs.push(commit.coerce(output, dtype, Reason::Result(i as u32))?);
     }
     commit.out.set_outputs(outputs);
     Ok((commit.out, Conversions::new(commit.reasons)))
@@ -61,6 +77,7 @@ pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Resu
 
 struct Commit<'a> {
     graph: &'a Graph<ValueType>,
+    places: &'a Places,
     /// Whose default dtypes weak literals have that meet nothing.
     policy: Policy,
     out: Graph<DType>,
@@ -113,12 +130,13 @@ impl Commit<'_> {
                 let result = (self.out.ty(operand), self.out.intern(shape));
                 self.out.add(NodeKind::Gather, &[operand, index], &[result])
             }
-            NodeKind::Control(control, result) => self.control(id, control, result)?,
+            NodeKind::Control(control, _) => self.controlled(id, control, shape)?,
             NodeKind::Scatter(scatter) => {
                 let [operand, index, updates] = [0, 1, 2].map(|n| graph.operands(id)[n]);
                 let operand = self.stored(operand, id)?;
                 let space = scattered(graph.shape(graph.operands(id)[0]), graph.shape(index)).unwrap_or_default();
-                if space.extents().contains(&0) {
+                // Nothing is put, or there is nowhere to put it.
+                if space.extents().contains(&0) || shape.extents().contains(&0) {
                     return Ok(Committed::Value(operand));
                 }
                 let dtype = self.out.ty(operand);
@@ -146,37 +164,43 @@ impl Commit<'_> {
         Ok(Committed::Value(value))
     }
 
-    /// Control flow of graphs whose dtypes are resolved too.
-    fn control(&mut self, id: NodeId, n: u32, result: u32) -> Result<Value> {
-        let operands: Vec<Value> =
-            self.graph.operands(id).iter().map(|&operand| self.stored(operand, id)).collect::<Result<_>>()?;
-        let known = self.out.controls().get(n as usize).cloned();
-        let control = known.ok_or_else(|| Error::new(ErrorCode::Verify, "commit: control flow that does not exist"))?;
-        let mut graphs = control.graphs.clone();
-        let mut resolved = false;
-        for inner in &mut graphs {
-            if let InnerGraph::Traced(graph) = &inner.graph {
-                // As deep as the verifier lets it be.
-                let (inlined, places) = inline(graph, &Places::default())?;
-                let (typed, _) = commit(&inlined, &places, self.policy)?;
-                inner.graph = InnerGraph::Typed(Arc::new(typed));
-                resolved = true;
-            }
-        }
-        let outputs = |inner: &Inner| match &inner.graph {
-            InnerGraph::Typed(graph) => graph.outputs().get(result as usize).map(|&output| graph.ty(output)),
-            InnerGraph::Traced(_) => None,
+    /// Resolves the graphs of control flow, which has the same number in the typed graph. It is as deep as the verifier lets it be.
+    fn control(&mut self, n: u32) -> Result<()> {
+        let control = &self.graph.controls()[n as usize];
+        let Control { kind, graphs } = &**control;
+        let places = self.places.control(n);
+        let inner = |which: usize, stored: Option<&[DType]>| {
+            let Inner { graph, operands } = &graphs[which];
+            let (inlined, places) = inline(graph, &places[which])?;
+            let (typed, _) = match stored {
+                Some(stored) => commit_as(&inlined, &places, self.policy, stored)?,
+                None => commit(&inlined, &places, self.policy)?,
+            };
+            Ok::<_, Error>(Inner { graph: Arc::new(typed), operands: operands.clone() })
         };
-        let dtype = match control.kind {
-            ControlKind::While => operands.get(result as usize).map(|&operand| self.out.ty(operand)),
-            ControlKind::Cond => outputs(&graphs[0]),
-        };
-        let wrong = || Error::new(ErrorCode::Verify, "commit: control flow has no such result");
-        if resolved {
-            self.out.set_control(n, Arc::new(Control { kind: control.kind, graphs }));
+        // Weak values may be stored otherwise in the second graph: the state as the loop takes it, results as the first branch has them.
+        let results: Vec<DType> = (0..control.results()).map(|result| control.stored(result, self.policy)).collect();
+        let graphs = [inner(0, None)?, inner(1, Some(&results))?];
+        self.out.control(Arc::new(Control { kind: *kind, graphs }));
+        Ok(())
+    }
+
+    /// A result of control flow, of operands as its graphs take them.
+    fn controlled(&mut self, id: NodeId, n: u32, shape: &Shape) -> Result<Value> {
+        let (graph, kind) = (self.graph, self.graph.node(id).kind);
+        let control = &graph.controls()[n as usize];
+        let mut operands = Vec::with_capacity(graph.operands(id).len());
+        for (i, &operand) in graph.operands(id).iter().enumerate() {
+            let is_state = control.kind == ControlKind::While && i < control.results();
+            let dtype = match control.takes(i) {
+                Some(dtype) => dtype,
+                None if is_state => control.stored(i, self.policy),
+                None => graph.stored(operand, self.policy),
+            };
+            operands.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32))?);
         }
-        let shape = self.out.intern(self.graph.shape(self.graph.node(id).first()));
-        Ok(self.out.add(NodeKind::Control(n, result), &operands, &[(dtype.ok_or_else(wrong)?, shape)]))
+        let result = (graph.stored(graph.node(id).first(), self.policy), self.out.intern(shape));
+        Ok(self.out.add(kind, &operands, &[result]))
     }
 
     /// Values of one dtype one after the other, without those that have no elements.

@@ -1,0 +1,294 @@
+//! What looks into programs sees control flow, and what stands in it: stages and their forms, types and their reasons, debugging, memory.
+
+#![cfg(feature = "json")]
+
+use ndjit::debug::{self, first_nan};
+use ndjit::inspect::graph_from_json;
+use ndjit::{
+    Array, DType, DTypeSet, ErrorCode, Expr, Lint, Policy, Program, Restriction, Stage, ValueType, cast, cond,
+    divergence, fori_loop, jit, log, restrict_dtypes, scan, spec, sqrt, sum,
+};
+use ndjit_ir::graph::Graph;
+
+/// A loop with a branch in it, and a scan with a loop in it.
+fn nested(x: Expr, n: Expr) -> (Expr, Expr) {
+    let (y, _) = fori_loop(0, n, (x, sum(x, ..)), |i, (x, total)| {
+        let x = cond(total.gt(10), |x| sqrt(x) * 0.5, |x| x * 2 + cast(i, DType::F32), x);
+        (x, sum(x, ..))
+    });
+    let (_, all) = scan(|carry: Expr, row: Expr| (fori_loop(0, 2, carry, |_, c| c + row), carry), Expr::from(0.0), y);
+    (y, all)
+}
+
+fn arguments() -> (Array, Array) {
+    (Array::from([1.0f32, 2.0, 3.0]), Array::from(3))
+}
+
+#[test]
+fn every_stage_shows_it() {
+    let f = jit(nested);
+    let (x, n) = arguments();
+    f.call((&x, &n)).unwrap();
+    for &stage in Stage::ALL {
+        let text = f.explain(stage);
+        let part = match stage {
+            Stage::Graph | Stage::Typed | Stage::Simplified => "$0 = while condition @",
+            Stage::Kernels => "out0 = while result",
+            Stage::Loops => "while results [",
+            Stage::Expanded | Stage::Clif | Stage::Assembly => ", while body",
+            Stage::Wgsl | Stage::Spirv => "processor",
+            _ => panic!("{}: what it shows is not said here", stage.name()),
+        };
+        assert!(text.contains(part), "{}: {text}", stage.name());
+    }
+    // The kernels of bodies, those of branches and loops in them too.
+    let kernels = f.explain(Stage::Kernels);
+    let sqrt_in_a_branch = kernels.split("; kernel ").find(|part| part.contains("sqrt")).expect("the branch is shown");
+    assert!(sqrt_in_a_branch.contains("cond true"), "{kernels}");
+    let typed = f.explain(Stage::Typed);
+    let graph: Graph<DType> = typed.parse().unwrap();
+    assert_eq!(graph.nesting(), 2);
+}
+
+#[test]
+fn lines_of_bodies_belong_to_the_loop() {
+    let folder = std::env::temp_dir().join(format!("ndjit-control-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("page.html");
+    let f = jit(nested);
+    let (x, n) = arguments();
+    f.call((&x, &n)).unwrap();
+    f.explain_html(&path).unwrap();
+    let page = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    for part in ["$0 = while condition", ", while body", "sqrt"] {
+        assert!(page.contains(part), "{part}");
+    }
+    // A line of a body is marked as what the loop's own line is.
+    let marks = |part: &str| {
+        let line = page.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}"));
+        line.split_once("data-n=\"").and_then(|(_, rest)| rest.split_once('"')).map(|(nodes, _)| nodes.to_owned())
+    };
+    assert!(marks("= sqrt %").is_some());
+    assert_eq!(marks("= sqrt %"), marks("$0 = while"));
+}
+
+#[test]
+fn pictures_draw_its_graphs() {
+    let f = jit(nested);
+    let (x, n) = arguments();
+    f.call((&x, &n)).unwrap();
+    for stage in [Stage::Graph, Stage::Typed, Stage::Simplified] {
+        let dot = f.dot(stage).unwrap();
+        for part in ["$0 while condition", "$0 while body", "$0 cond true", "sqrt"] {
+            assert!(dot.contains(part), "{}: {dot}", stage.name());
+        }
+        assert!(f.svg(stage).unwrap().contains("while body"));
+    }
+    for stage in [Stage::Kernels, Stage::Loops] {
+        let dot = f.dot(stage).unwrap();
+        assert!(dot.contains("while of %") && dot.contains("condition, body"), "{dot}");
+        // What a loop gives is read: no cluster stands alone.
+        let clusters = dot.matches("subgraph").count();
+        let edges = dot.lines().filter(|line| line.starts_with("  n") && line.contains(" -> ")).count();
+        assert!(edges >= clusters, "{dot}");
+    }
+}
+
+#[test]
+fn graphs_are_read_back_from_json() {
+    let f = jit(nested);
+    let (x, n) = arguments();
+    f.call((&x, &n)).unwrap();
+    let read = |stage| graph_from_json::<DType>(&f.json(stage).unwrap()).unwrap();
+    assert_eq!(read(Stage::Simplified).to_string(), f.explain(Stage::Simplified));
+    let graph = graph_from_json::<ValueType>(&f.json(Stage::Graph).unwrap()).unwrap();
+    graph.verify().unwrap();
+    let without_places: String = f
+        .explain(Stage::Graph)
+        .lines()
+        .map(|line| line.split("  ;").next().unwrap_or(line).to_owned() + "\n")
+        .collect();
+    assert_eq!(graph.to_string(), without_places.trim_end());
+    let damaged = f.json(Stage::Graph).unwrap().replace("\"kind\":\"while\"", "\"kind\":\"until\"");
+    assert_eq!(graph_from_json::<ValueType>(&damaged).unwrap_err().code(), ErrorCode::Parse);
+}
+
+#[test]
+fn diffs_name_values_graph_by_graph() {
+    let f = jit(nested);
+    let specs = [spec(DType::F32, [3]), spec(DType::I32, [])];
+    assert!(f.diff(&specs, &specs, Stage::Typed).unwrap().is_empty());
+    let lowered = f.trace(&specs).unwrap().lower().unwrap();
+    let diff = lowered.diff(Stage::Typed, Stage::Simplified).to_string();
+    assert!(diff.lines().all(|line| !line.starts_with('+') || !line.contains("sqrt")), "{diff}");
+}
+
+#[test]
+fn programs_read_back_and_run() {
+    let f = jit(nested);
+    let (x, n) = arguments();
+    let expected = f.call((&x, &n)).unwrap();
+    let text = f.explain(Stage::Graph);
+    let results = Program::parse(&text).unwrap().call([&x, &n]).unwrap();
+    assert_eq!(results[0].to_vec::<f32>().unwrap(), expected.0.to_vec::<f32>().unwrap());
+    assert_eq!(results[1].to_vec::<f32>().unwrap(), expected.1.to_vec::<f32>().unwrap());
+    assert_eq!(
+        debug::disagreement(&f.explain(Stage::Graph).replace("%1: i32[]", "%1: bool[]"), 1).unwrap_err().code(),
+        ErrorCode::Verify
+    );
+    let small = debug::shrink(&text, |text| text.contains("cond $0")).unwrap();
+    assert!(small.contains("cond $0") && small.len() < text.len() / 2, "{small}");
+    small.parse::<Graph<ValueType>>().unwrap().verify().unwrap();
+}
+
+#[test]
+fn policies_differ_in_bodies_too() {
+    let f = jit(|x: Expr| fori_loop(0, 3, x, |i, x| cast(x + i, DType::F32)));
+    let diff = f.policy_diff(&[spec(DType::F32, [3])], &[Policy::Standard, Policy::NumPy2]).unwrap();
+    let row = diff.rows().iter().find(|row| row.what == "add" && row.written.as_deref() == Some("x + i"));
+    let types = &row.unwrap_or_else(|| panic!("{diff}")).types;
+    assert_ne!(types[0], types[1], "{diff}");
+}
+
+#[test]
+fn casts_and_widenings_in_bodies_are_found() {
+    let f = jit(|x: Expr| fori_loop(0, 3, x, |i, x| cast(x * ndjit::strong(0.1f64) + i, DType::F32)));
+    let x = Array::from([1.0f32]);
+    f.call((&x,)).unwrap();
+    let casts = f.casts();
+    assert!(casts.iter().any(|cast| (cast.from, cast.to) == (DType::F32, DType::F64)), "{casts:?}");
+    assert!(
+        casts.iter().any(|cast| cast.reasons.iter().any(|reason| reason.contains("tests/control_tools.rs"))),
+        "{casts:?}"
+    );
+    let widening = f.first_widening().unwrap();
+    assert_eq!((widening.from, widening.to), (DType::F32, DType::F64));
+    let denied = jit(|x: Expr| fori_loop(0, 3, x, |i, x| cast(x * ndjit::strong(0.1f64) + i, DType::F32)));
+    assert_eq!(denied.on_widening(Lint::Deny).call((&x,)).unwrap_err().code(), ErrorCode::Promotion);
+}
+
+#[test]
+fn declarations_in_bodies_count() {
+    let excluded = |f: fn(Expr) -> Expr, dtype: DType| {
+        let inferred = jit(f).trace(&[spec(DType::F32, [3])]).unwrap().inferred_dtypes().unwrap();
+        inferred
+            .unsupported
+            .into_iter()
+            .find(|exclusion| exclusion.dtype == dtype)
+            .map(|exclusion| exclusion.to_string())
+    };
+    let declared = |x: Expr| {
+        fori_loop(0, 3, x, |_, x| restrict_dtypes(Restriction::unsupported(DTypeSet::COMPLEX | DType::F64), || x * 2))
+    };
+    let reason = excluded(declared, DType::F64).expect("it is declared unsupported");
+    assert!(
+        reason.starts_with("f64: multiply takes f64, which is declared unsupported, at tests/control_tools.rs:"),
+        "{reason}"
+    );
+    assert_eq!(excluded(declared, DType::F16), None);
+    // What ops of a body do not take.
+    let masks = |x: Expr| cond(sum(x, ..).gt(0), |x| ndjit::floor(x), |x| x, x);
+    assert!(excluded(masks, DType::C64).expect("floor takes no complex numbers").contains("floor"));
+    // A state keeps its type, whatever the argument's is; a number takes it.
+    let meets = |x: Expr| fori_loop(0, 2, x, |_, x| x * ndjit::strong(2.0f32));
+    assert!(
+        excluded(meets, DType::F16)
+            .expect("f16 becomes f32")
+            .contains("leaf 1 of a loop's state is f16, the body gives f32")
+    );
+    assert_eq!(excluded(meets, DType::F64), None);
+    let numbers = |x: Expr| fori_loop(0, 2, Expr::from(0.0), |_, total| total + sum(x, ..));
+    assert_eq!(excluded(numbers, DType::F64), None);
+}
+
+#[test]
+fn errors_of_bodies_name_their_line() {
+    let (f, line) = (jit(|x: Expr| fori_loop(0, 3, x, |_, x| x + 300)), line!());
+    let error = f.call((&Array::from([1u8]),)).unwrap_err();
+    assert_eq!((error.code(), error.place().map(|place| place.line)), (ErrorCode::Literal, Some(line)), "{error}");
+}
+
+/// A weak value that is stored otherwise than usual stays so in loops and branches.
+#[test]
+fn weak_state_keeps_how_it_is_stored() {
+    let text = "child @0 (%0: f*:f64[], %1: i32[]) {
+  %2 = literal #0 3_i32 : i32[]
+  %3 = less %1, %2 : bool[]
+  return %3
+}
+child @1 (%0: f*:f64[], %1: i32[]) {
+  %2 = literal #0 0.1 : f*[]
+  %3 = add %0, %2 : f*[]
+  %4 = literal #1 1_i32 : i32[]
+  %5 = add %1, %4 : i32[]
+  return %3, %5
+}
+child @2 (%0: f*:f64[]) {
+  return %0
+}
+child @3 () {
+  %0 = literal #0 0.5 : f*[]
+  return %0
+}
+graph (%0: f*:f64[], %1: bool[]) {
+  $0 = while condition @0 of [0, 1] body @1 of [0, 1]
+  $1 = cond true @2 of [1] false @3 of []
+  %2 = literal #0 0_i32 : i32[]
+  %3 = while $0 result 0 %0, %2 : f*[]
+  %4 = cond $1 result 0 %1, %3 : f*[]
+  return %3, %4
+}";
+    assert_eq!(debug::disagreement(text, 1).unwrap(), None);
+}
+
+#[test]
+fn a_loop_that_makes_nan_is_found() {
+    let f = jit(|x: Expr| fori_loop(0, 3, x * 1, |_, x| log(x) - 1) + 1);
+    let found = first_nan(&f, (&Array::from([2.0f32, 0.5]),)).unwrap().expect("logarithms of negative numbers");
+    assert!(found.operation.contains("while $0"), "{found}");
+    assert_eq!(found.place.map(|place| place.line), Some(line!() - 3));
+    let f = jit(|x: Expr| fori_loop(0, 3, log(x), |_, x| x - 1) + 1);
+    let found = first_nan(&f, (&Array::from([2.0f32, -0.5]),)).unwrap().unwrap();
+    assert!(found.operation.contains("log"), "{found}");
+}
+
+#[test]
+fn runs_are_measured() {
+    let f = jit(nested);
+    let (x, n) = arguments();
+    f.call((&x, &n)).unwrap();
+    let stats = f.stats();
+    assert!(!stats.to_string().is_empty() && f.profile((&x, &n)).unwrap().to_string().contains("kernel"));
+    match divergence(&f, (&x, &n)) {
+        Ok(found) => assert!(found.is_none(), "{found:?}"),
+        Err(error) => assert_eq!(error.code(), ErrorCode::Device, "{error}"),
+    }
+}
+
+#[test]
+fn the_memory_of_bodies_is_planned() {
+    let f =
+        jit(|x: Expr| fori_loop(0, 3, x, |_, x| ndjit::cumulative_sum(ndjit::flip(ndjit::cumulative_sum(x, 0), 0), 0)));
+    let specs = [spec(DType::F32, [100_000])];
+    let array = 400_000;
+    let lowered = f.trace(&specs).unwrap().lower().unwrap();
+    // The result, the state, and what a step makes of it, for which it takes one more array at least.
+    assert!(lowered.memory_plan().unwrap().peak_bytes > 3 * array);
+    let compiled = lowered.compile().unwrap();
+    let plan = compiled.memory_plan().unwrap();
+    assert!(plan.scratch_bytes >= 2 * array && plan.peak_bytes >= plan.scratch_bytes + plan.result_bytes, "{plan}");
+    // Bodies are compiled with the program.
+    let x = ndjit::arange(100_000);
+    let x = cast(x, DType::F32);
+    x.eval().unwrap();
+    ndjit::forbid_compiling(|| compiled.call((&x,))).unwrap();
+}
+
+#[test]
+fn printing_in_a_body_is_refused() {
+    let f = jit(|x: Expr| fori_loop(0, 3, x, |_, x| debug::debug_print("x", x * 2)));
+    let error = f.call((&Array::from([1.0f32]),)).unwrap_err();
+    assert_eq!((error.code(), error.headline()), (ErrorCode::Traced, "debug_print: control flow prints nothing"));
+    assert!(error.help_text().is_some_and(|help| help.contains("`scan`")));
+}
