@@ -28,7 +28,7 @@ use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Result, Shape, ValueTyp
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// `where_(mask, x, y)` takes elements of both.
+/// A number is a condition too, true where it is not 0. `where_(mask, x, y)` takes elements of both.
 ///
 /// Source: [`jax.lax.cond`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.cond.html).
 ///
@@ -47,7 +47,12 @@ pub fn cond<A: Outputs, R: Outputs>(
     let given = collected(operands);
     let mut results = Collected::default();
     let made = (|| {
-        let condition = truth("cond", condition.operand(), place)?;
+        let condition = match condition.operand() {
+            // As in JAX, a number is a condition.
+            number if number.describe("cond")?.1 != DType::Bool => Expr::convert(&number, DType::Bool, place).operand(),
+            truth => truth,
+        };
+        let condition = truth("cond", condition, place)?;
         let types = params(&given.exprs, "cond")?;
         let mut branch = |function: Box<dyn FnOnce(A) -> R + '_>| {
             record_inner(&types, place, |own| {
@@ -179,15 +184,16 @@ fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) 
     built(&leaves, &like)
 }
 
-/// A condition as one truth value.
+/// A condition as one truth value. A number is none: a loop that runs until one is exactly 0 may never end.
 fn truth(what: &'static str, condition: AnyOperand, place: Place) -> Result<Expr> {
-    let (_, dtype, shape) = condition.describe(what)?;
+    let (ty, dtype, shape) = condition.describe(what)?;
     if shape.rank() > 0 {
         return Err(Error::new(ErrorCode::Shape, format!("{what}: a condition of shape {shape}"))
             .help("it is one value: reduce it with `all` or `any`; `where_(mask, x, y)` decides for each element"));
     }
     if dtype != DType::Bool {
-        return Ok(Expr::convert(&condition, DType::Bool, place));
+        return Err(Error::new(ErrorCode::DType, format!("{what}: a condition of type {ty}"))
+            .help("compare it, as in `x.gt(0)`; what is to stop at zero says `x.ne(0)`"));
     }
     Ok(value(&condition, what, place))
 }

@@ -105,6 +105,33 @@ impl Expr {
         trace::describe(self, "shape").map_or_else(|_| Shape::scalar(), |(.., shape)| shape)
     }
 
+    /// The number of elements, known as the shape is. One for a poisoned value.
+    ///
+    /// ```
+    /// use ndjit::{arange, jit};
+    ///
+    /// let mean = jit!(|x| x.sum(..) / x.len() as i32);
+    /// assert_eq!(mean(&arange(6).reshape([2, 3])).item::<f32>()?, 2.5);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn len(self) -> usize {
+        self.shape().size().unwrap_or(0)
+    }
+
+    /// Whether there are no elements.
+    ///
+    /// ```
+    /// use ndjit::{jit, zeros};
+    ///
+    /// // The largest element, or 0 of none.
+    /// let f = jit!(|x| if x.is_empty() { x.sum(..) } else { x.max(..) });
+    /// assert_eq!(f(&zeros([0])).item::<f32>()?, 0.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
     /// Elements exist only when the function runs, so this is always an error: return the value and read it outside.
     ///
     /// ```

@@ -127,7 +127,7 @@ pub use neighbours::{Ends, Positions, append, diff, positions, prepend, trapezoi
 #[doc(inline)]
 pub use operand::{Scalar, strong, weak};
 #[doc(inline)]
-pub use quantiles::{Interpolation, median, quantile};
+pub use quantiles::{Interpolation, IntoQuantiles, median, quantile};
 #[doc(inline)]
 pub use queries::{can_cast, promote_arrays, promote_types, result_type};
 #[doc(inline)]

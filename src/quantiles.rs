@@ -6,12 +6,12 @@
 use crate::array::Array;
 use crate::config::{settings, with_parts};
 use crate::expr::Expr;
-use crate::manipulation::{part, refused, reshaped, seen};
+use crate::manipulation::{joined, part, refused, reshaped, seen};
 use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
 use crate::reductions::{self, Axes, IntoAxes, Request};
 use crate::sorting::{IntoSorting, sorted};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::view::permute_dims;
+use ndjit_ir::view::{expand_dims, permute_dims};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, Shape};
 
 /// The median: of the elements in order the middle one, or the mean of the middle two. NaN of none.
@@ -69,13 +69,15 @@ pub enum Interpolation {
 }
 
 /// The quantile `q`, a number from 0 to 1: what stands at `h = q (n - 1)` among the `n` elements in order, counted from 0; between
-/// two elements by linear interpolation. Others: [`Interpolation`].
+/// two elements by linear interpolation. Others: [`Interpolation`]. Of several numbers the quantiles lie along a new first axis, and the elements are
+/// sorted once.
 ///
 /// ```
 /// use ndjit::{Array, quantile};
 /// let x = Array::from([4.0f32, 1.0, 3.0, 2.0]);
 /// assert_eq!(quantile(&x, 0.5, ..).item::<f32>()?, 2.5);
 /// assert_eq!(quantile(&x, 1, ..).item::<f32>()?, 4.0);
+/// assert_eq!(quantile(&x, [0.25, 0.75], ..).to_vec::<f32>()?, [1.75, 3.25]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
@@ -88,12 +90,12 @@ pub enum Interpolation {
 /// with the next one too: NaN if that is infinite.
 ///
 /// # Errors
-/// Poisoned with `Argument` for a `q` that is not from 0 to 1, with `Shape` for an axis that is not there or named twice and if there are
+/// Poisoned with `Argument` for a `q` that is not from 0 to 1, or a list of none, with `Shape` for an axis that is not there or named twice and if there are
 /// no elements, with `DType` for complex numbers, with `Promotion` where the policy refuses a mean.
 #[doc(alias = "percentile")]
 #[track_caller]
-pub fn quantile<X: Math>(x: X, q: impl Number, axes: impl IntoAxes) -> X::Out {
-    Interpolation::Linear.of(x.operand(), q.literal(), axes.axes(), Place::caller())
+pub fn quantile<X: Math>(x: X, q: impl IntoQuantiles, axes: impl IntoAxes) -> X::Out {
+    Interpolation::Linear.of(x.operand(), q.quantiles(), axes.axes(), Place::caller())
 }
 
 impl Interpolation {
@@ -106,17 +108,33 @@ impl Interpolation {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn quantile<X: Math>(self, x: X, q: impl Number, axes: impl IntoAxes) -> X::Out {
-        self.of(x.operand(), q.literal(), axes.axes(), Place::caller())
+    pub fn quantile<X: Math>(self, x: X, q: impl IntoQuantiles, axes: impl IntoAxes) -> X::Out {
+        self.of(x.operand(), q.quantiles(), axes.axes(), Place::caller())
     }
 
-    fn of<R: Computed>(self, x: AnyOperand, q: Literal, axes: Axes, place: Place) -> R {
+    fn of<R: Computed>(self, x: AnyOperand, q: Quantiles, axes: Axes, place: Place) -> R {
         let what = "quantile";
-        let found = fraction(q).and_then(|q| Ok((q, Rows::of::<R>(what, &x, axes, place)?)));
-        let (q, rows) = match found.and_then(|(q, rows)| rows.of_some().map(|rows| (q, rows))) {
+        let found =
+            q.fractions().and_then(|fractions| Ok((fractions, Rows::of::<R>(what, &x, axes, place)?.of_some()?)));
+        let (fractions, rows) = match found {
             Ok(found) => found,
             Err(error) => return refused(what, &[x], place, &error),
         };
+        match (&fractions[..], q.many) {
+            (&[q], false) => self.at(q, &rows),
+            _ => {
+                let apart = |q: &f64| -> R {
+                    let one: R = self.at(*q, &rows);
+                    seen(what, one.operand(), place, |shape| expand_dims(shape, &[0]))
+                };
+                joined(what, fractions.iter().map(|q| apart(q).operand()).collect(), 0, place)
+            }
+        }
+    }
+
+    /// One quantile of each row.
+    fn at<R: Computed>(self, q: f64, rows: &Rows) -> R {
+        let (what, place) = (rows.what, rows.place);
         let h = q * (rows.len - 1) as f64;
         let (below, distance) = (h.floor() as usize, h - h.floor());
         let at = |index: usize| -> R { reshaped(what, rows.part::<R>(index, index + 1).operand(), &rows.kept, place) };
@@ -152,6 +170,81 @@ impl Interpolation {
             }
         });
         rows.finished(between)
+    }
+}
+
+/// Which quantiles are wanted: one, or several that lie side by side.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Quantiles {
+    numbers: Vec<Literal>,
+    many: bool,
+}
+
+impl Quantiles {
+    fn fractions(&self) -> Result<Vec<f64>> {
+        if self.numbers.is_empty() {
+            return Err(Error::new(ErrorCode::Argument, "no q is given").help("name a number from 0 to 1, or several"));
+        }
+        self.numbers.iter().map(|&q| fraction(q)).collect()
+    }
+}
+
+/// What [`quantile`] takes: a number from 0 to 1, or an array, a slice or a `Vec` of them. They are known where a function is traced, since they say
+/// which elements are read.
+///
+/// ```
+/// use ndjit::{Array, IntoQuantiles, quantile};
+///
+/// fn spread(x: &Array, q: impl IntoQuantiles) -> Array {
+///     quantile(x, q, ..)
+/// }
+/// let x = Array::from([1.0f32, 2.0, 3.0, 4.0, 5.0]);
+/// assert_eq!((spread(&x, 0.5).to_string(), spread(&x, vec![0.25, 1.0]).to_string()), ("3.".into(), "[2. 5.]".into()));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no quantiles",
+    label = "not a number, nor an array of numbers",
+    note = "write `0.9`, or `[0.25, 0.5, 0.75]`; quantiles that are computed are not taken: sort, and `take` what stands at `q * (n - 1)`"
+)]
+pub trait IntoQuantiles {
+    #[doc(hidden)]
+    fn quantiles(self) -> Quantiles;
+}
+
+impl<Q: Number> IntoQuantiles for Q {
+    fn quantiles(self) -> Quantiles {
+        Quantiles { numbers: vec![self.literal()], many: false }
+    }
+}
+
+impl<Q: Number> IntoQuantiles for &[Q] {
+    fn quantiles(self) -> Quantiles {
+        Quantiles { numbers: self.iter().map(|q| q.literal()).collect(), many: true }
+    }
+}
+
+impl<Q: Number, const N: usize> IntoQuantiles for [Q; N] {
+    fn quantiles(self) -> Quantiles {
+        self[..].quantiles()
+    }
+}
+
+impl<Q: Number, const N: usize> IntoQuantiles for &[Q; N] {
+    fn quantiles(self) -> Quantiles {
+        self[..].quantiles()
+    }
+}
+
+impl<Q: Number> IntoQuantiles for Vec<Q> {
+    fn quantiles(self) -> Quantiles {
+        self[..].quantiles()
+    }
+}
+
+impl<Q: Number> IntoQuantiles for &Vec<Q> {
+    fn quantiles(self) -> Quantiles {
+        self[..].quantiles()
     }
 }
 
@@ -288,7 +381,7 @@ impl Expr {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn quantile(self, q: impl Number, axes: impl IntoAxes) -> Expr {
+    pub fn quantile(self, q: impl IntoQuantiles, axes: impl IntoAxes) -> Expr {
         quantile(self, q, axes)
     }
 }
@@ -315,7 +408,7 @@ impl Array {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn quantile(&self, q: impl Number, axes: impl IntoAxes) -> Array {
+    pub fn quantile(&self, q: impl IntoQuantiles, axes: impl IntoAxes) -> Array {
         quantile(self, q, axes)
     }
 }

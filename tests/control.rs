@@ -51,6 +51,9 @@ fn a_branch_is_taken() {
     assert_eq!((a.to_vec::<i32>().unwrap(), b.item::<i32>().unwrap()), (vec![6, 7, 8], 5));
     let (a, b) = f(&x, &Array::from(6));
     assert_eq!((a.to_vec::<i32>().unwrap(), b.item::<i32>().unwrap()), (vec![0, 0, 0], 5));
+    let by_number = jit(|n: Expr| cond(n, |n| n + 10, |n| n - 10, n));
+    assert_eq!(by_number(&Array::from(2)).item::<i32>().unwrap(), 12);
+    assert_eq!(by_number(&Array::from(0)).item::<i32>().unwrap(), -10);
 }
 
 #[test]
@@ -95,6 +98,8 @@ fn a_loop_keeps_the_types_of_its_state() {
     assert_eq!(error.headline(), "while_loop: leaf 0 of the state is shape [2], the body gives shape []");
     let error = refused(|x| while_loop(x, |x| x.lt(9), |x| x + 1));
     assert_eq!(error.headline(), "while_loop: a condition of shape [2]");
+    let error = refused(|x| while_loop(x, |x| sum(x, ..), |x| x - 1));
+    assert_eq!((error.code(), error.headline()), (ErrorCode::DType, "while_loop: a condition of type i32"));
     let error = refused(|x| cond(x.gt(0), |x| x, |x| x, x));
     assert_eq!(error.headline(), "cond: a condition of shape [2]");
     let error = refused(|x| cond(sum(x, ..).gt(0), |x| x, |x| x * 0.5, x));
@@ -131,6 +136,26 @@ fn a_body_is_compiled_once_and_puts_in_place() {
     let y = ndjit::forbid_compiling(|| f.call((&x, &Array::from(5000)))).unwrap();
     assert_eq!(sum(&y, ..).item::<i32>().unwrap(), 5000);
     assert_eq!(sum(&x, ..).item::<i32>().unwrap(), 0);
+}
+
+#[test]
+fn a_new_size_compiles_no_kernel_of_the_function() {
+    let f = jit(|x: Expr| fori_loop(0, 3, x * 2, |_, x| x + 1) * 3);
+    f(&arange(3));
+    let before = f.compile_count();
+    assert_eq!(f(&arange(4)).to_vec::<i32>().unwrap(), [9, 15, 21, 27]);
+    // Before, behind, the condition, the body, and its index.
+    assert!((4..8).contains(&before), "{before}");
+    assert_eq!(f.compile_count(), before);
+}
+
+#[test]
+fn notes_of_the_typed_stage_say_something() {
+    let f = jit(|x: Expr| while_loop((x, Expr::from(0)), |(_, n)| n.lt(3), |(x, n)| (x + 1, n + 1)));
+    f(&arange(3));
+    let text = f.explain(ndjit::Stage::Typed);
+    assert!(text.contains("while") && !text.contains(";  "), "{text}");
+    assert!(text.lines().all(|line| !line.trim_end().ends_with([';', '|'])), "{text}");
 }
 
 #[test]

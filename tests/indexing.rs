@@ -162,7 +162,70 @@ fn what_is_put_nowhere_is_left_out_when_traced_and_an_error_of_arrays() {
     );
     let error = x.at(Array::from([0, 1])).add(Array::from([1, 2, 3])).eval().unwrap_err();
     assert_eq!(error.headline(), "at.add: [3] does not broadcast to [2], the shape of what is put");
+    let facts = ["x0: i32[3] held as data", "x1: i32[2] held as data", "x2: i32[3] held as data"];
+    assert!(error.facts() == facts && error.help_text().is_some(), "{error}");
     assert_eq!(x.at(0).set(1.5).eval().unwrap_err().code(), ErrorCode::Literal);
+}
+
+#[test]
+fn errors_name_what_was_given() {
+    let x = x();
+    let i = Array::from([0, 1]);
+    let wrong: [(fn(Expr, Expr) -> Expr, &str); 6] = [
+        (
+            |x, i| x.at((i, i * 0 + arange(2).reshape([2, 1]), arange(3))).get(),
+            "at: positions of shapes [2, 2] and [3] do not broadcast",
+        ),
+        (|x, i| x.at(i * 0.5).set(1), "at.set: positions are integers, not f*"),
+        (
+            |x, i| x.at(i.gt(0).slice(..1).reshape([1, 1]).broadcast_to([2, 2])).set(1),
+            "at.set: a mask of shape [2, 2] for an array of shape [2, 3, 4]",
+        ),
+        (|x, i| x.at(i.gt(0)).set(i), "at.set: [2] does not broadcast to [2, 3, 4], the array's shape"),
+        (
+            |x, i| take_along_axis(x, i.reshape([1, 2, 1]), 2),
+            "take_along_axis: positions of shape [1, 2, 1] for an array of shape [2, 3, 4]",
+        ),
+        (|x, i| take(x, i, 3), "take: there is no axis 3"),
+    ];
+    for (f, headline) in wrong {
+        let error = jit(f).call((&x, &i)).unwrap_err();
+        assert_eq!(error.headline(), headline);
+        let facts = error.facts();
+        assert!(facts[0] == "x0: i32[2, 3, 4] from argument 0" && facts[1].starts_with("x1: "), "{error}");
+        assert!(error.help_text().is_some() && error.place().is_some(), "{error}");
+    }
+}
+
+#[test]
+fn arrays_without_elements() {
+    let (empty, rows): (Array, Array) = (ndjit::zeros([0]), ndjit::zeros([0, 2]));
+    let i = Array::from([0, -1]);
+    let put = |f: fn(Expr, Expr) -> Expr, x: &Array| jit(f)(x, &i).shape().extents().to_vec();
+    assert_eq!(put(|x, i| x.at(i).add(1), &empty), [0]);
+    assert_eq!(put(|x, i| x.at(i).set(1), &rows), [0, 2]);
+    assert_eq!(put(|x, i| x.at((i, i)).max(1), &rows), [0, 2]);
+    let instead = jit(|x: Expr, i: Expr| x.at(i).get_or(7));
+    assert_eq!(instead(&empty, &i).to_vec::<f32>().unwrap(), [7.0, 7.0]);
+    assert_eq!(instead(&rows, &i).to_string(), "[[7. 7.]\n [7. 7.]]");
+    assert_eq!(empty.at(&i).get_or(7).to_vec::<f32>().unwrap(), [7.0, 7.0]);
+    for f in [|x, i| take(x, i, 0), |x: Expr, i| x.at(i).get(), |x, i| take_along_axis(x, i, 0)]
+        as [fn(Expr, Expr) -> Expr; 3]
+    {
+        let error = jit(f).call((&empty, &i)).unwrap_err();
+        assert!(error.headline().ends_with("an array of shape [0] has no position to take from"), "{error}");
+    }
+}
+
+#[test]
+fn a_search_is_compiled_for_few_lengths() {
+    let f = jit(|x: Expr, v: Expr| searchsorted(x, v, Side::Left));
+    for n in [16, 17, 31, 32, 100, 255] {
+        let x = arange(n) * 2;
+        let found = f(&x, &(arange(n) * 2 + 1)).to_vec::<i64>().unwrap();
+        assert_eq!(found, (1..=i64::from(n)).collect::<Vec<i64>>(), "{n}");
+    }
+    assert_eq!(f.compile_count(), 1);
 }
 
 #[test]

@@ -199,12 +199,15 @@ fn an_array_of_keys_makes_an_array_for_each() {
     let keys = random::keys(random::key(9), 3);
     let all = random::normal(&keys, [2, 5]);
     assert_eq!(all.shape().extents(), [3, 2, 5]);
+    // Sorted more than once.
+    let orders = random::permutation(&keys, 2000);
     let flags = random::bernoulli(&keys, [4], Array::from([0.1f32, 0.4, 0.5, 0.9]));
     for n in 0..3 {
         let key = keys.slice(n);
         assert_eq!(patterns(&all.slice(n)), patterns(&random::normal(&key, [2, 5])));
         let own = random::bernoulli(&key, [4], Array::from([0.1f32, 0.4, 0.5, 0.9]));
         assert_eq!(patterns(&flags.slice(n)), patterns(&own));
+        assert_eq!(patterns(&orders.slice(n)), patterns(&random::permutation(&key, 2000)));
     }
 }
 
@@ -289,6 +292,10 @@ fn parts_are_drawn_and_shuffled() {
     assert_eq!(patterns(&traced(&key, &x)), patterns(&drawn));
     let columns = random::shuffle(&key, &x, -1);
     assert_eq!(patterns(&columns.sum(0)), patterns(&ndjit::take(x.sum(0), random::permutation(&key, 3), 0)));
+    let traced = jit(|key: Expr, x: Expr| (random::permutation(key, 70_000), random::shuffle(key, x, 1)));
+    let (order, shuffled) = traced(&key, &x);
+    assert_eq!(patterns(&order), patterns(&random::permutation(&key, 70_000)));
+    assert_eq!(patterns(&shuffled), patterns(&columns));
     for refused in [
         random::shuffle(&key, &x, 2),
         random::permutation(&Array::from([0.5f32]), 3),

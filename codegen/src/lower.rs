@@ -123,7 +123,11 @@ impl Lowered {
 
     /// The text of the typed graph, each cast, each weak number and each part of a reduction with what asked for it.
     pub fn typed_text(&self) -> String {
-        self.typed.display_noted(|id| self.reasons(id).collect::<Vec<String>>().join(" | ")).to_string()
+        self.typed
+            .display_noted(|id| {
+                self.reasons(id).filter(|reason| !reason.is_empty()).collect::<Vec<String>>().join(" | ")
+            })
+            .to_string()
     }
 }
 

@@ -28,7 +28,7 @@ use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// What a kernel is compiled for, beside its loops; part of its key.
@@ -59,6 +59,11 @@ enum Code {
 pub(crate) trait Composed: Send + Sync {
     /// The kernels that no other nest has.
     fn own(&self) -> SmallVec<[&Kernel; 2]>;
+
+    /// Of control flow the kernels of its graphs.
+    fn inner(&self) -> Option<Vec<Arc<Kernel>>> {
+        None
+    }
 
     /// Estimated time per element, ns.
     fn cost(&self) -> f64;
@@ -124,6 +129,11 @@ impl KernelCode for Kernel {
 
     fn compile_time(&self) -> Duration {
         Kernel::compile_time(self)
+    }
+
+    fn inner(&self) -> Option<Vec<Arc<dyn KernelCode>>> {
+        let kernels = self.composed()?.inner()?;
+        Some(kernels.into_iter().map(|kernel| kernel as Arc<dyn KernelCode>).collect())
     }
 }
 

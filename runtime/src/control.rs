@@ -156,6 +156,11 @@ impl Composed for Controller {
         SmallVec::new()
     }
 
+    fn inner(&self) -> Option<Vec<Arc<Kernel>>> {
+        let programs = self.programs.iter().filter_map(|program| program.get()?.as_ref().ok());
+        Some(programs.flat_map(Executable::kernels).cloned().collect())
+    }
+
     /// How often graphs run is not known: as much as a call takes.
     fn cost(&self) -> f64 {
         1000.0

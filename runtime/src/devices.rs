@@ -185,6 +185,10 @@ pub trait KernelCode: Send + Sync {
     fn code_bytes(&self) -> usize;
     /// The time it took to compile.
     fn compile_time(&self) -> Duration;
+    /// Of control flow, which has no code of its own, the kernels of its graphs.
+    fn inner(&self) -> Option<Vec<Arc<dyn KernelCode>>> {
+        None
+    }
 }
 
 /// A lowered program with its kernels compiled for a device. `Send + Sync`; any number of threads may run it at once.

@@ -246,7 +246,8 @@ impl Planner<'_> {
                 Role::Rows => (&reached.0.extents, &reached.1),
                 Role::Memory | Role::Index => (&geometry.extents, layout),
             };
-            let end = if nothing { 0 } else { end_of(all, extents, access.dtype.bytes(), index)? };
+            let end =
+                if nothing || extents.contains(&0) { 0 } else { end_of(all, extents, access.dtype.bytes(), index)? };
             let bytes = &mut self.bytes[location as usize];
             if (location as usize) < params {
                 *bytes = end.max(*bytes);

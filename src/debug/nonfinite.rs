@@ -4,7 +4,7 @@ use super::steps::{Given, Steps, flat, indices, line, shown};
 use crate::jit::input::{Arg, Data, Inputs};
 use crate::jit::plan::Plan;
 use crate::jit::{JitFn, Jitted, caller};
-use ndjit_ir::graph::{NodeId, NodeKind, Value};
+use ndjit_ir::graph::{NodeId, NodeKind, Scatter, Value};
 use ndjit_ir::interp::Tensor;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_runtime::devices::result_memory;
@@ -87,8 +87,9 @@ impl Sought {
 }
 
 /// Runs a function operation by operation and finds the first that gives NaN from operands without: of an operation element by element
-/// the operands' elements at that place, of a reduction or a scan those it combines. If none does but a result is NaN, the argument or
-/// captured array that holds one. `None` if nothing that is computed becomes NaN.
+/// the operands' elements at that place, of a reduction or a scan those it combines. A loop or a branch is one operation, and is named where it
+/// gives NaN though its operands have none. If no operation does but a result is NaN, the argument or captured array that holds one. `None` if
+/// nothing that is computed becomes NaN.
 ///
 /// Memory for all intermediate arrays is needed at once.
 ///
@@ -319,6 +320,13 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
         // Which elements of a result come of which of an operand is not known.
         NodeKind::Control(..) if operands.iter().any(|operand| sought.of(operand).contains(&true)) => made.fill(false),
         NodeKind::Control(..) => {}
+        // Numbers may be added up to what is sought.
+        NodeKind::Scatter(Scatter::Add) => {
+            let [x, _, updates] = operands[..] else { return made };
+            let held = sought.of(x);
+            let put = sought.of(updates).contains(&true);
+            made.iter_mut().zip(held).for_each(|(made, held)| *made &= !held && !put);
+        }
         // What moves elements makes none.
         NodeKind::Param(..)
         | NodeKind::Literal(_)

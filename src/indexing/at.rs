@@ -1,13 +1,13 @@
 //! `x.at(positions)`: elements at positions along the first axes, to take them or to put others in their place.
 
 use super::positions::positions;
-use super::rows;
+use super::{no_positions, rows};
 use crate::array::Array;
 use crate::expr::Expr;
-use crate::manipulation::{Move, Movement, seen};
+use crate::manipulation::{Move, Movement, refused, seen};
 use crate::operand::{AnyOperand, ArrayOperand, Computed, Operand, Scalar};
 use ndjit_ir::graph::Scatter;
-use ndjit_ir::view::{self, scattered};
+use ndjit_ir::view;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
 
 /// What [`Expr::at`] takes: positions along the first axis, or a tuple of positions along the first axes.
@@ -22,6 +22,12 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
 /// assert_eq!(jit(|x: Expr| first_two(x, (1, 0)))(&x).item::<i32>()?, 3);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no positions",
+    label = "not positions, nor a tuple of positions along the first axes",
+    note = "positions are integers, arrays of integers, or a mask; `x.at((arange(n), 1))` has all `n` positions of the first axis",
+    note = "slices are for `slice`: `x.slice((.., 1))`"
+)]
 pub trait Indices {
     #[doc(hidden)]
     fn indices(self) -> Vec<AnyOperand>;
@@ -38,6 +44,12 @@ pub trait Indices {
 /// assert_eq!(picked(&Array::from([5, 6, 7]), 2).item::<i32>()?, 7);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no positions of an `Array`",
+    label = "not an `Array`, a number, nor a tuple of these",
+    note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced positions: `Expr::from(&x).at(i)`",
+    note = "slices are for `slice`: `x.slice((.., 1))`"
+)]
 pub trait ArrayIndices: Indices {}
 
 impl<I: Operand> Indices for I {
@@ -94,6 +106,10 @@ struct Found {
     inside: AnyOperand,
     shape: Shape,
     dtype: DType,
+    /// Whether the array has positions at all along those axes.
+    any: bool,
+    /// The shape of what is taken or put.
+    taken: Shape,
 }
 
 impl<R: Computed> At<R> {
@@ -116,10 +132,18 @@ impl<R: Computed> At<R> {
         let (_, dtype, shape) = self.x.describe(what)?;
         let depth = self.indices.len();
         if depth > shape.rank() {
-            let headline = format!("{what}: positions along {depth} axes of an array of shape {shape}");
+            let headline = format!("positions along {depth} axes of an array of shape {shape}");
             return Err(
                 Error::new(ErrorCode::Shape, headline).help("there is at most one array of positions for each axis")
             );
+        }
+        let mut positioned = Shape::scalar();
+        for operand in &self.indices {
+            let (_, _, own) = operand.describe(what)?;
+            positioned = positioned.broadcast(&own).ok_or_else(|| {
+                Error::new(ErrorCode::Shape, format!("positions of shapes {positioned} and {own} do not broadcast"))
+                    .help("positions along several axes are matched from the last, with equal extents or 1; `i.slice((.., NewAxis))` and `j` give all pairs")
+            })?;
         }
         let (first, others) = shape.extents().split_at(depth);
         let mut index: Option<(AnyOperand, AnyOperand)> = None;
@@ -142,7 +166,7 @@ impl<R: Computed> At<R> {
             });
         }
         let Some((index, inside)) = index else {
-            return Err(Error::new(ErrorCode::Shape, format!("{what}: there are no positions")));
+            return Err(Error::new(ErrorCode::Shape, "there are no positions"));
         };
         let (_, _, of) = index.describe(what)?;
         let joined = first.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent)).unwrap_or(usize::MAX);
@@ -154,11 +178,16 @@ impl<R: Computed> At<R> {
             let x: R = seen(what, x, place, |shape| view::expand_dims(shape, &behind));
             x.operand()
         };
-        Ok(Found { rows, index: apart(index), inside: apart(inside), shape, dtype })
+        let taken: Vec<usize> = positioned.extents().iter().chain(others).copied().collect();
+        let (any, taken) = (joined > 0, Shape::from(&taken[..]));
+        Ok(Found { rows, index: apart(index), inside: apart(inside), shape, dtype, any, taken })
     }
 
-    fn failed(&self, error: Error) -> R {
-        R::failed(error.at(self.place))
+    /// The error of the function `what`, with what it was given.
+    fn failed(&self, what: &'static str, updates: Option<&AnyOperand>, error: &Error) -> R {
+        let operands: Vec<AnyOperand> =
+            [&self.x].into_iter().chain(&self.indices).chain(updates).map(|operand| (*operand).clone()).collect();
+        refused(what, &operands, self.place, error)
     }
 
     /// The elements.
@@ -175,8 +204,11 @@ impl<R: Computed> At<R> {
     /// Poisoned as [`take`](fn@crate::take), and with `Shape` if there are more positions than axes or if they do not broadcast.
     pub fn get(self) -> R {
         match self.found("at", true) {
+            Ok(found) if !found.any && found.taken.size() != Ok(0) => {
+                self.failed("at", None, &no_positions(&found.shape))
+            }
             Ok(found) => rows("at", found.rows, found.index, self.place),
-            Err(error) => self.failed(error),
+            Err(error) => self.failed("at", None, &error),
         }
     }
 
@@ -190,38 +222,51 @@ impl<R: Computed> At<R> {
     /// ```
     ///
     /// # Errors
-    /// As [`get`](At::get), but for positions that are not there; with `Shape` if the array has no elements and some are taken.
+    /// As [`get`](At::get), but for positions that are not there.
     pub fn get_or(self, number: impl ArrayOperand) -> R {
         let found = match self.found("at", false) {
             Ok(found) => found,
-            Err(error) => return self.failed(error),
+            Err(error) => return self.failed("at", None, &error),
         };
-        let gathered: R = rows("at", found.rows, found.index, self.place);
+        let gathered: R = match found.any {
+            true => rows("at", found.rows, found.index, self.place),
+            // There is nothing to take: any number stands for it.
+            false => {
+                let zero: R = R::convert(&Self::number(0), found.dtype, self.place);
+                seen("at", zero.operand(), self.place, |shape| view::broadcast_to(shape, &found.taken))
+            }
+        };
         R::compute(Op::Where, &[found.inside, gathered.operand(), number.operand()], self.place)
     }
 
     /// Where a mask says so the array with the others, elsewhere as it is.
-    fn masked(self, what: &'static str, scatter: Scatter, mask: AnyOperand, updates: AnyOperand) -> Result<R> {
+    fn masked(&self, what: &'static str, scatter: Scatter, mask: &AnyOperand, updates: AnyOperand) -> Result<R> {
         let (_, dtype, shape) = self.x.describe(what)?;
         let (_, _, of) = mask.describe(what)?;
-        let behind = shape.rank().checked_sub(of.rank()).ok_or_else(|| {
-            Error::new(ErrorCode::Shape, format!("{what}: a mask of shape {of} for an array of shape {shape}"))
-                .help("a mask has the array's first axes")
-        })?;
-        let behind: Vec<isize> = (0..behind).map(|n| (of.rank() + n) as isize).collect();
-        let mask: R = seen(what, mask, self.place, |shape| view::expand_dims(shape, &behind));
+        let (_, _, given) = updates.describe(what)?;
+        let fits = |of: &Shape, first: &[usize]| {
+            of.rank() == first.len() && of.extents().iter().zip(first).all(|(own, extent)| *own == 1 || own == extent)
+        };
+        if !shape.extents().get(..of.rank()).is_some_and(|first| fits(&of, first)) {
+            let headline = format!("a mask of shape {of} for an array of shape {shape}");
+            return Err(Error::new(ErrorCode::Shape, headline)
+                .help("a mask has the array's first axes, with their extents; `mask.slice((NewAxis, ..))` is one of the second axis"));
+        }
+        if given.broadcast(&shape).as_ref() != Some(&shape) {
+            return Err(Error::new(
+                ErrorCode::Shape,
+                format!("{given} does not broadcast to {shape}, the array's shape"),
+            )
+            .help("with a mask what is put has an element for each of the array's, or is a number"));
+        }
+        let behind: Vec<isize> = (of.rank()..shape.rank()).map(|n| n as isize).collect();
+        let mask: R = seen(what, mask.clone(), self.place, |shape| view::expand_dims(shape, &behind));
         let updates = self.cast(updates, dtype);
         let put = match scatter.combine() {
             None => updates,
             Some(op) => self.compute(op, &[&self.x, &updates]),
         };
-        let (of, mask) = (put.describe(what)?.2, mask.operand());
-        if let Some(wrong) =
-            [of, mask.describe(what)?.2].iter().find(|of| of.broadcast(&shape).as_ref() != Some(&shape))
-        {
-            return Err(Error::new(ErrorCode::Shape, format!("{what}: {wrong} does not broadcast to {shape}")));
-        }
-        Ok(R::compute(Op::Where, &[mask, put, self.x.clone()], self.place).part_of(what, self.place))
+        Ok(R::compute(Op::Where, &[mask.operand(), put, self.x.clone()], self.place).part_of(what, self.place))
     }
 
     /// What is put in the dtype of the array; a number takes that by itself.
@@ -233,37 +278,35 @@ impl<R: Computed> At<R> {
     }
 
     fn put(self, what: &'static str, scatter: Scatter, updates: AnyOperand) -> R {
+        self.placed(what, scatter, &updates).unwrap_or_else(|error| self.failed(what, Some(&updates), &error))
+    }
+
+    fn placed(&self, what: &'static str, scatter: Scatter, updates: &AnyOperand) -> Result<R> {
         if let [mask] = &self.indices[..]
             && mask.describe(what).is_ok_and(|(_, dtype, _)| dtype == DType::Bool)
         {
-            let (mask, place) = (mask.clone(), self.place);
-            return self.masked(what, scatter, mask, updates).unwrap_or_else(|error| R::failed(error.at(place)));
+            return self.masked(what, scatter, mask, updates.clone());
         }
-        let found = match self.found(what, true) {
-            Ok(found) => found,
-            Err(error) => return self.failed(error),
-        };
+        let found = self.found(what, true)?;
         if !scatter.takes(found.dtype) {
-            let headline = format!("{what}: elements of {} are not put so", found.dtype);
-            return self
-                .failed(Error::new(ErrorCode::DType, headline).help("cast the array, as in `cast(x, DType::F32)`"));
+            return Err(Error::new(ErrorCode::DType, format!("elements of {} are not put so", found.dtype))
+                .help("cast the array, as in `cast(x, DType::F32)`"));
+        }
+        let (_, _, given) = updates.describe(what)?;
+        if given.broadcast(&found.taken).as_ref() != Some(&found.taken) {
+            let headline = format!("{given} does not broadcast to {}, the shape of what is put", found.taken);
+            return Err(Error::new(ErrorCode::Shape, headline)
+                .help("it is the shape of the positions and then the array's other axes, as `get` gives it"));
         }
         let place = self.place;
         // What is not there has a position that no row has.
         let nowhere = AnyOperand::Scalar(Scalar((-1i64).into(), None));
         let index = self.compute(Op::Where, &[&found.inside, &found.index, &nowhere]);
-        let updates = self.cast(updates, found.dtype);
-        let of = |shapes: &[&Shape]| {
-            let wrong = |what: String| Error::new(ErrorCode::Shape, what);
-            let space = scattered(shapes[0], shapes[1]).map_err(wrong)?;
-            if shapes[2].broadcast(&space).as_ref() != Some(&space) {
-                return Err(wrong(format!("{} does not broadcast to {space}, the shape of what is put", shapes[2])));
-            }
-            Ok((Move::Scatter(scatter), shapes[0].clone()))
-        };
+        let updates = self.cast(updates.clone(), found.dtype);
+        let of = |shapes: &[&Shape]| Ok((Move::Scatter(scatter), shapes[0].clone()));
         let put = R::movement(&Movement { what, of: &of }, &[found.rows, index, updates], place);
         let reshape = |_: &[&Shape]| Ok((Move::Reshape, found.shape.clone()));
-        R::movement(&Movement { what, of: &reshape }, &[put.operand()], place)
+        Ok(R::movement(&Movement { what, of: &reshape }, &[put.operand()], place))
     }
 }
 

@@ -39,3 +39,9 @@ pub(crate) fn rows<R: Computed>(what: &'static str, x: AnyOperand, index: AnyOpe
     };
     R::movement(&Movement { what, of: &of }, &[x, index], place)
 }
+
+/// Of an array without positions none can be taken, also where the nearest would be.
+fn no_positions(shape: &Shape) -> Error {
+    Error::new(ErrorCode::Shape, format!("an array of shape {shape} has no position to take from"))
+        .help("give the array elements along the axis, or no positions; `x.at(i).get_or(number)` takes the number")
+}

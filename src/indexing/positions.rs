@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::operand::{AnyOperand, Computed, Scalar};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result};
 
-/// Positions along an axis of `extent`, if wanted `checked` where they are known.
+/// Positions along an axis of `extent`, if wanted `checked` where they are known. Its own errors have neither name nor place.
 pub(crate) fn positions<R: Computed>(
     what: &'static str,
     index: &AnyOperand,
@@ -16,7 +16,7 @@ pub(crate) fn positions<R: Computed>(
 ) -> Result<AnyOperand> {
     let (ty, dtype, _) = index.describe(what)?;
     if !dtype.is_int() {
-        let mut error = Error::new(ErrorCode::DType, format!("{what}: positions are integers, not {ty}")).at(place);
+        let mut error = Error::new(ErrorCode::DType, format!("positions are integers, not {ty}"));
         error = match dtype {
             DType::Bool => error.help(
                 "of a mask `where_(mask, x, y)` takes elements, outside of `jit` `nonzero(mask)` gives positions",
@@ -31,7 +31,7 @@ pub(crate) fn positions<R: Computed>(
         AnyOperand::Array(array) => Some(array.clone()),
         AnyOperand::Scalar(number) => Some(Array::scalar(*number)),
     };
-    known.map_or(Ok(()), |array| check(what, &array, axis, extent)).map_err(|error| error.at(place))?;
+    known.map_or(Ok(()), |array| check(&array, axis, extent))?;
     Ok(counted::<R>(index, dtype, extent, place))
 }
 
@@ -53,7 +53,7 @@ fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: 
 }
 
 /// Whether an axis has all of these positions.
-fn check(what: &'static str, index: &Array, axis: usize, extent: usize) -> Result<()> {
+fn check(index: &Array, axis: usize, extent: usize) -> Result<()> {
     let all = crate::cast(index, DType::I64).to_vec::<i64>()?;
     // Of an unsigned position beyond `i64` the sign is wrong, and it is out of range all the same.
     let unsigned = index.dtype() == DType::U64;
@@ -64,7 +64,7 @@ fn check(what: &'static str, index: &Array, axis: usize, extent: usize) -> Resul
         Some((nth, position)) => {
             let written = if unsigned { (position as u64).to_string() } else { position.to_string() };
             let axis = format_args!("axis {axis} has {extent} positions");
-            Err(Error::new(ErrorCode::Index, format!("{what}: position {written} is out of range"))
+            Err(Error::new(ErrorCode::Index, format!("position {written} is out of range"))
                 .fact(axis)
                 .fact(format_args!("it is element {nth} of the positions, in row-major order"))
                 .help("positions are 0 to the extent less 1, or count from the end from -1 on; `clip` keeps them in range"))

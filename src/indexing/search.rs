@@ -1,4 +1,5 @@
-//! Binary search in a sorted array: as many gathers as its length has binary digits, all in one kernel.
+//! Binary search in a sorted array: as many gathers as its length has binary digits, rounded up so that few lengths differ in their code, all in
+//! one kernel.
 
 use super::rows;
 use crate::array::Array;
@@ -40,6 +41,7 @@ pub enum Side {
 /// - Result: `i64`, of the shape of `values`. Elements and values meet in their common dtype.
 /// - NaN is greater than everything else and equal to itself, as where arrays are sorted; -0 equals 0.
 /// - Whether `x` is sorted is not looked at; if it is not, the result is some position from 0 to its length.
+/// - The steps of the search are compiled: again where the length of `x` gets past 15, 255, 4095, and so on by sixteens.
 /// - Of an array that another one sorts, search in `take(x, sorter, 0)`.
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.searchsorted.html).
@@ -87,7 +89,9 @@ fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: P
     let same = compute(Op::NotEqual, &[&values, &values]);
     let none = compute(Op::LogicalAnd, &[&same, &AnyOperand::Scalar(Scalar(false.into(), None))]);
     let mut found: R = R::convert(&none, DType::I64, place);
-    let mut step = if len == 0 { 0 } else { 1usize << len.ilog2() };
+    // Each step is part of the code. A step beyond the end moves nothing.
+    let steps = len.checked_ilog2().map_or(0, |digits| (digits + 1).next_multiple_of(4).min(63));
+    let mut step = (1usize << steps) / 2;
     while step > 0 {
         let start = found.operand();
         let end = compute(Op::Add, &[&start, &number(step)]);

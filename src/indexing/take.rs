@@ -1,10 +1,10 @@
 //! Taking along one axis: whole slices, or elements one by one.
 
 use super::positions::positions;
-use super::rows;
+use super::{no_positions, rows};
 use crate::array::Array;
 use crate::expr::Expr;
-use crate::manipulation::seen;
+use crate::manipulation::{refused, seen};
 use crate::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
 use ndjit_ir::axes::position;
 use ndjit_ir::view;
@@ -53,13 +53,16 @@ pub(super) fn taken<R: Computed>(
     let found = (|| {
         let (_, _, shape) = x.describe(what)?;
         let (_, _, of) = indices.describe(what)?;
-        let at = position(axis, shape.rank()).map_err(|error| error.of(what))?;
+        let at = position(axis, shape.rank())?;
         let index = positions::<R>(what, &indices, at, shape.extents()[at], true, place)?;
+        if shape.extents()[at] == 0 && of.size() != Ok(0) {
+            return Err(no_positions(&shape));
+        }
         Ok((at, shape.rank(), of.rank(), index))
     })();
     let (at, rank, depth, index) = match found {
         Ok(found) => found,
-        Err(error) => return R::failed(Error::at(error, place)),
+        Err(error) => return refused(what, &[x, indices], place, &error),
     };
     // Rows first, then the axes before, those of the positions, and those behind.
     let x: R = seen(what, x, place, |shape| {
@@ -105,17 +108,27 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
     let found: Result<_> = (|| {
         let (_, _, shape) = x.describe(what)?;
         let (_, _, of) = indices.describe(what)?;
-        let at = position(axis, shape.rank()).map_err(|error| error.of(what))?;
+        let at = position(axis, shape.rank())?;
+        let wrong = |help: &str| {
+            let headline = format!("positions of shape {of} for an array of shape {shape}");
+            Err(Error::new(ErrorCode::Shape, headline).help(help))
+        };
         if of.rank() != shape.rank() {
-            let headline = format!("{what}: positions of shape {of} for an array of shape {shape}");
-            let help = "both have the same number of axes; `take` takes whole slices";
-            return Err(Error::new(ErrorCode::Shape, headline).help(help));
+            return wrong("both have the same number of axes; `take` takes whole slices");
         }
-        Ok((at, positions::<R>(what, &indices, at, shape.extents()[at], true, place)?))
+        let mut pairs = of.extents().iter().zip(shape.extents()).enumerate().filter(|(axis, _)| *axis != at);
+        if !pairs.all(|(_, (own, extent))| own == extent || *own == 1 || *extent == 1) {
+            return wrong("along the other axes extents are equal, or one of them is 1");
+        }
+        let index = positions::<R>(what, &indices, at, shape.extents()[at], true, place)?;
+        if shape.extents()[at] == 0 && of.size() != Ok(0) {
+            return Err(no_positions(&shape));
+        }
+        Ok((at, index))
     })();
     let (at, index) = match found {
         Ok(found) => found,
-        Err(error) => return R::failed(error.at(place)),
+        Err(error) => return refused(what, &[x, indices], place, &error),
     };
     each_found(what, x, index, at, place)
 }

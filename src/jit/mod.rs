@@ -414,7 +414,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     }
 
     /// How many different kernels this function has needed, compiled for it or found in the process's cache. No more come when
-    /// only sizes or numbers change.
+    /// only sizes or numbers change. Those of the graphs of loops and branches are among them.
     ///
     /// ```
     /// use ndjit::{Array, jit};

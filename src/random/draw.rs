@@ -1,10 +1,13 @@
 //! Random numbers as operations: positions, the words that a key makes of them, and what words become.
 
-use crate::config::{policy, with_parts};
+use crate::config::{defaults, policy, with_parts};
+use crate::indexing::each_found;
 use crate::manipulation::{Move, Movement, refused, seen};
 use crate::operand::{AnyOperand, Computed, Number, Scalar};
+use crate::sorting::{IntoSorting, sorted};
 use ndjit_ir::axes::Axes;
 use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::Reduction;
 use ndjit_ir::view::expand_dims;
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
 use std::f64::consts::SQRT_2;
@@ -294,5 +297,29 @@ impl<R: Computed> Drawing<R> {
             return Ok(offset);
         }
         Ok(self.op(Op::Add, &[offset.operand(), number(low, dtype)?]))
+    }
+
+    /// The integers below `n` in random order: sorted by random bits, as often as JAX does.
+    pub fn order(&self, n: usize) -> Result<R> {
+        let dtype = defaults().int;
+        let most = dtype.int_range().map_or(0, |(_, most)| most);
+        if n as i128 > most {
+            return Err(Error::new(ErrorCode::DType, format!("{dtype} cannot count {n} elements"))
+                .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`"));
+        }
+        // After three times as many bits as positions have, keys of two elements are hardly equal in each round.
+        let rounds = (3.0 * (n.max(2) as f64).ln() / f64::from(u32::MAX).ln()).ceil() as usize;
+        let axis = self.keys.rank();
+        let sorting = |drawing: &Drawing<R>| -> Result<R> {
+            let bits = drawing.with(drawing.word(1)?).bits(DType::U32, &Shape::from(n))?.operand();
+            Ok(sorted(Reduction::ArgSort, Some(DType::I64), bits, (axis as isize).sorting(), self.place))
+        };
+        let mut order = sorting(self)?;
+        let mut drawing = self.with(self.word(0)?);
+        for _ in 1..rounds {
+            order = each_found(self.what, order.operand(), sorting(&drawing)?.operand(), axis, self.place);
+            drawing = drawing.with(drawing.word(0)?);
+        }
+        Ok(self.cast(order, dtype))
     }
 }

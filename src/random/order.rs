@@ -1,21 +1,22 @@
 //! Elements in random order, and elements drawn from an array.
 
-use super::{bits, randint, split};
-use crate::array::Array;
-use crate::config::defaults;
+use super::draw::draw;
+use super::randint;
 use crate::indexing::take;
+use crate::manipulation::refused;
 use crate::operand::{Computed, Math, Meet, Operand};
 use ndjit_ir::axes::position;
-use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
+use ndjit_ir::{Error, ErrorCode, Place, Shape};
 
-/// The integers from 0 on and below `n` in random order, of the default integer dtype: `jax.random.permutation(key, n)`. It is computed at once: a
-/// key that is a value of a traced function is not taken.
+/// The integers from 0 on and below `n` in random order, of the default integer dtype: `jax.random.permutation(key, n)`.
 ///
 /// ```
-/// use ndjit::random;
+/// use ndjit::{Expr, jit, random};
 ///
-/// let order = random::permutation(&random::key(0), 5).to_vec::<i32>()?;
-/// assert_eq!(order.iter().sum::<i32>(), 10);
+/// let order = random::permutation(&random::key(0), 5);
+/// assert_eq!(order.sum(..).item::<i32>()?, 10);
+/// let traced = jit(|key: Expr| random::permutation(key, 5));
+/// assert_eq!(traced(&random::key(0)).to_vec::<i32>()?, order.to_vec::<i32>()?);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
@@ -24,13 +25,11 @@ use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 /// # Errors
 /// Poisoned with `DType` if the key is no `u64`, or if the default integer dtype cannot count so many.
 #[track_caller]
-pub fn permutation(key: &Array, n: usize) -> Array {
-    let place = Place::caller();
-    ordered(key, n).unwrap_or_else(|error| Array::poisoned(error.of("permutation").at(place)))
+pub fn permutation<K: Math>(key: K, n: usize) -> K::Out {
+    draw("permutation", key.operand(), Place::caller(), |draw| draw.order(n))
 }
 
-/// The parts of an array along an axis in random order: `jax.random.permutation(key, x, axis)`. As [`permutation`], which says in which
-/// order, it is for arrays alone.
+/// The parts of an array along an axis in random order: `jax.random.permutation(key, x, axis)`, in the order of [`permutation`].
 ///
 /// ```
 /// use ndjit::{Array, random};
@@ -44,15 +43,21 @@ pub fn permutation(key: &Array, n: usize) -> Array {
 /// # Errors
 /// Those of [`permutation`]; poisoned with `Shape` for an axis that is not there.
 #[track_caller]
-pub fn shuffle(key: &Array, x: &Array, axis: isize) -> Array {
+pub fn shuffle<K, X>(key: K, x: X, axis: isize) -> <K::Out as Meet<X>>::Out
+where
+    K: Math,
+    K::Out: Meet<X>,
+    X: Operand + Clone + Meet<K::Out, Out = <K::Out as Meet<X>>::Out>,
+{
     let place = Place::caller();
-    if let Some(error) = x.error() {
-        return Array::poisoned(error.clone());
-    }
-    let order = position(axis, x.shape().rank()).and_then(|axis| ordered(key, x.shape().extents()[axis]));
-    match order {
-        Ok(order) => take(x, order, axis).part_of("shuffle", place),
-        Err(error) => Array::poisoned(error.of("shuffle").at(place)),
+    let own = x.clone().operand();
+    let extent = own.describe("shuffle").and_then(|(.., shape)| Ok(shape.extents()[position(axis, shape.rank())?]));
+    match extent {
+        Ok(n) => {
+            let order: K::Out = draw("shuffle", key.operand(), place, |draw| draw.order(n));
+            take(x, order, axis).part_of("shuffle", place)
+        }
+        Err(error) => refused("shuffle", &[own], place, &error),
     }
 }
 
@@ -87,29 +92,4 @@ where
         Err(error) => return Computed::failed(error.at(place)),
     };
     take(x, randint(key, shape, 0..n), 0).part_of("choice", place)
-}
-
-/// Numbers sorted by random keys, as often as JAX does.
-fn ordered(key: &Array, n: usize) -> Result<Array> {
-    // Whether it is a key.
-    bits(key, 0).eval().map_err(Error::unnamed)?;
-    let dtype = defaults().int;
-    let most = dtype.int_range().map_or(0, |(_, most)| most);
-    if n as i128 > most {
-        return Err(Error::new(ErrorCode::DType, format!("{dtype} cannot count {n} elements"))
-            .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`"));
-    }
-    // After three times as many bits as positions have, keys of two elements are hardly equal in each round.
-    let rounds = (3.0 * (n.max(1) as f64).ln() / f64::from(u32::MAX).ln()).ceil() as usize;
-    let mut order: Vec<i64> = (0..n as i64).collect();
-    let mut key = key.clone();
-    for _ in 0..rounds {
-        let [next, now] = split(&key);
-        let keys = bits(&now, n).to_vec::<u32>().map_err(Error::unnamed)?;
-        let mut sorted: Vec<(u32, i64)> = keys.into_iter().zip(order).collect();
-        sorted.sort_by_key(|&(key, _)| key);
-        order = sorted.into_iter().map(|(_, position)| position).collect();
-        key = next;
-    }
-    Ok(Array::from(order).cast(dtype))
 }

@@ -2,7 +2,7 @@
 
 use super::without_places;
 use ndjit::debug::{NonFinite, first_nan, first_nonfinite, with_nan_check};
-use ndjit::{Array, ErrorCode, Expr, cumulative_sum, exp, jit, keepdims, log, sqrt, sum};
+use ndjit::{Array, ErrorCode, Expr, cumulative_sum, exp, fori_loop, jit, keepdims, log, sqrt, sum};
 
 const INF: f32 = f32::INFINITY;
 const NAN: f32 = f32::NAN;
@@ -56,6 +56,27 @@ fn a_reduction_or_scan_is_at_fault_where_its_own_elements_are_fine() {
     let f = jit(|x| cumulative_sum(x, 0));
     let found = first_nan(&f, (&x,)).unwrap();
     assert_eq!(operation(&found), "argument 0");
+}
+
+#[test]
+fn a_loop_a_branch_or_a_scatter_is_at_fault_where_its_operands_are_fine() {
+    let f = jit(|x: Expr, n: Expr| fori_loop(0, n, x * 2, |_, x: Expr| x - 3 + sqrt(x) * 0) + 1);
+    let found = first_nan(&f, (&[8.0f32, 1.0], 2)).unwrap().unwrap();
+    assert!(found.operation.contains(" = while $0 result 1 "), "{found}");
+    assert_eq!((found.place.unwrap().line, &found.index[..], found.elements), (line!() - 3, &[1][..], 1));
+    assert_eq!(operation(&first_nan(&f, (&[8.0f32, 9.0], 2)).unwrap()), "none");
+    assert_eq!(operation(&first_nan(&f, (&[8.0f32, NAN], 2)).unwrap()), "argument 0");
+    let error = f.check_nans(true).call((&[8.0f32, 1.0], 2)).unwrap_err();
+    assert_eq!(error.headline(), "while: a result is NaN");
+
+    let g = jit(|x: Expr| ndjit::cond(sum(x, ..).gt(0), |x| x, |x| sqrt(x), x));
+    let found = first_nan(&g, (&[-1.0f32, -4.0],)).unwrap();
+    assert!(operation(&found).contains(" = cond $0 result 0 "), "{found:?}");
+
+    let put = jit(|x: Expr, y: Expr| x.at(Array::from([1, 1])).add(y));
+    let found = first_nan(&put, (&[1.0f32, INF], &[2.0f32, -INF])).unwrap();
+    assert!(operation(&found).contains(" = scatter add "), "{found:?}");
+    assert_eq!(operation(&first_nan(&put, (&[1.0f32, 1.0], &[2.0f32, NAN])).unwrap()), "argument 1");
 }
 
 #[test]

@@ -74,6 +74,47 @@ fn running_sums() -> Result<()> {
     Ok(())
 }
 
+fn taken() -> Result<()> {
+    use ndjit::{Array, Stage, jit};
+
+    let f = jit!(|x, i| x.take(i, 0) * 2);
+    let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+    f.call((&x, &Array::from([2u8, 0])))?;
+    println!("{}", f.explain(Stage::Simplified));
+    println!("{}", f.explain(Stage::Kernels));
+    println!("{}", f.explain(Stage::Loops));
+    Ok(())
+}
+
+fn put() -> Result<()> {
+    use ndjit::{Array, Stage, jit};
+
+    let f = jit!(|x, i| x.at(i).add(0.5));
+    f.call((&Array::from([1.0f32, 2.0, 3.0]), &Array::from([2u8, 0, 2])))?;
+    println!("{}", f.explain(Stage::Simplified));
+    println!("{}", f.explain(Stage::Kernels));
+    Ok(())
+}
+
+fn sorted() -> Result<()> {
+    use ndjit::{Array, Stage, jit};
+
+    let f = jit!(|x| (x * 2).sort(1));
+    f.call((&Array::from_rows(&[[3.0f32, 1.0, 2.0], [4.0, 6.0, 5.0]]),))?;
+    println!("{}", f.explain(Stage::Kernels));
+    Ok(())
+}
+
+fn repeated() -> Result<()> {
+    use ndjit::{Array, Stage, jit, while_loop};
+
+    let f = jit!(|x, k| while_loop(x, |x| x.max(..).gt(1), move |x| x * k));
+    f.call((&Array::from([8.0f32, 3.0]), &Array::from([0.5f32, 0.25])))?;
+    println!("{}", f.explain(Stage::Simplified));
+    println!("{}", f.explain(Stage::Kernels));
+    Ok(())
+}
+
 fn join() -> Result<()> {
     use ndjit::{Stage, assert_kernels, concat, jit};
 
@@ -170,4 +211,4 @@ fn sums_on_gpu_code() -> Result<()> {
     Ok(())
 }
 
-examples! { spread shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy code_expanded code_clif code_assembly code_wide #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu_code }
+examples! { spread shares_program shares_kernels shares_dump shares_loops row_sums running_sums join positions copy taken put sorted repeated code_expanded code_clif code_assembly code_wide #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu #[cfg(all(feature = "gpu", not(target_vendor = "apple")))] sums_on_gpu_code }

@@ -55,6 +55,9 @@ rows! { g f x;
     "with jax.enable_x64():" => with_defaults(Defaults::BITS_64, || arange(3).dtype())?, "64-bit dtypes are there without it; this is about defaults", "I64";
     "with jax.numpy_dtype_promotion('strict'):" => with_policy(Policy::Strict, || (&x + arange(3)).error().is_some()), "", "true";
     "x.at[1].set(9)" => x.at(1).set(9), "in `jit` in the array's memory, where that dies", "Array(f32[3])";
+    "x.at[7].get(mode='fill', fill_value=0)" => x.at(7).get_or(0), "", "Array(f32[])";
+    "jax.lax.top_k(x, 2)" => topk(&x, 2, -1), "", "(Array(f32[2]), Array(i32[2]))";
+    "jax.nn.one_hot(jnp.array([2, 0]), 3)" => Array::from([2, 0]).slice((.., NewAxis)).eq(arange(3)).cast(DType::F32), "", "Array(f32[2, 3])";
     "jax.nn.softmax(x)" => { let e = exp(&x - x.max(keepdims(-1))); &e / e.sum(keepdims(-1)) }, "one kernel in `jit`", "Array(f32[3])";
     "jax.lax.fori_loop(0, 3, lambda i, x: g(x), x)" => jit(move |x: Expr| fori_loop(0, 3, x, |_, x| g(x))).call((&x,))?, "a loop of Rust in `jit` is written out", "Array(f32[3])";
     "jax.lax.while_loop(lambda x: x.sum() < 99, g, x)" => jit(move |x: Expr| while_loop(x, |x| x.sum(..).lt(99), g)).call((&x,))?, "in `jit`", "Array(f32[3])";
@@ -66,5 +69,6 @@ rows! { g f x;
     "jax.random.uniform(key, (3,))" => random::uniform(random::key(0), 3, 0.0..1.0), "the same bits", "Array(f32[3])";
     "jax.random.normal(key, (3,), 'f8')" => dtype(DType::F64).normal(random::key(0), 3), "", "Array(f64[3])";
     "jax.random.randint(key, (3,), 1, 7)" => random::randint(random::key(0), 3, 1..7), "the same bits", "Array(i32[3])";
+    "jax.random.permutation(key, 5)" => random::permutation(random::key(0), 5), "the same order", "Array(i32[5])";
     "jax.device_put(x, jax.devices()[0])" => x.on(Device::CPU), "", "Array(f32[3])";
 }

@@ -120,9 +120,12 @@ rows! { x y z v w;
         "np.take_along_axis(x, np.argmax(x, 1, keepdims=True), 1)" => take_along_axis(&x, argmax(&x, keepdims(1)), 1), "`torch.gather`", "[2, 1] 3 6";
         "x[[1, 0], [0, 2]]" => x.at((Array::from([1, 0]), Array::from([0, 2]))).get(), "", "[2] 6 2";
         "v[[0, 2]] = 9" => v.at(Array::from([0, 2])).set(9), "JAX: `v.at[i].set(9)`; a new array", "[4] 9 1 9 2";
+        "x[:, 1] = 0" => x.at((arange(2), 1)).set(0), "JAX: `x.at[:, 1].set(0)`", "[2, 3] 3 0 2 6 0 4";
         "np.add.at(v, [0, 0], 1)" => v.at(Array::from([0, 0])).add(1), "`v.at[i].add(1)`, `torch.index_add`", "[4] 6 1 3 2";
         "v[v > 2] = 0`, `np.putmask(v, v > 2, 0)" => v.at(v.gt(2)).set(0), "`torch.masked_fill`", "[4] 0 1 0 2";
+        "np.bincount(v, minlength=6)" => dtype(DType::I32).zeros(6).at(&v).add(1), "", "[6] 0 1 1 1 1 0";
         "np.searchsorted(w, v)" => searchsorted(&w, &v, Side::Left), "", "[4] 2 0 2 1";
+        "np.digitize(v, w)" => searchsorted(&w, &v, Side::Right), "`torch.bucketize`", "[4] 3 1 2 2";
     }
     "Joins" {
         "np.concatenate([x, y], axis=1)" => concat([&x, &y], 1), "`torch.cat`", "[2, 6] 3 1 2 0 7 1 6 5 4 2 2 9";
@@ -197,6 +200,7 @@ rows! { x y z v w;
         "np.median(x, axis=1)" => median(&x, 1), "PyTorch: the lower of the middle two", "[2] 2 5";
         "np.quantile(v, 0.25)`, `np.percentile(v, 25)" => quantile(&v, 0.25, ..), "", "[] 1.750000";
         "np.quantile(v, 0.25, method='lower')" => Interpolation::Lower.quantile(&v, 0.25, ..), "PyTorch: `interpolation=`", "[] 1";
+        "np.quantile(v, [0.25, 0.75])" => quantile(&v, [0.25, 0.75], ..), "", "[2] 1.750000 3.250000";
         "np.isin(v, w)" => isin(&v, &w), "", "[4] 1 1 0 1";
         "np.nonzero(x > 3)[1]" => nonzero(x.gt(3))[1], "JAX: with `size=` inside `jit`", "[3] 0 1 2";
         "np.unique(y)`, `np.unique_values" => unique_values(&y), "JAX: with `size=` inside `jit`", "[5] 0 1 2 7 9";
