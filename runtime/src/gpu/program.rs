@@ -204,7 +204,7 @@ impl Program {
             if let Work::Cpu(cpu, geometry) = &kernel.work {
                 // What it reads must have been computed.
                 std::mem::replace(&mut recording, Recording::new(&self.gpu)).submit()?;
-                kernel.run_here(cpu, geometry, step, scalars, &places)?;
+                kernel.run_here(cpu, geometry, step, scalars, (arguments.len(), &places))?;
             } else {
                 kernel.record(&mut recording, step, scalars, &places)?;
             }
@@ -308,14 +308,14 @@ impl Kernel {
         }
     }
 
-    /// On the processor, with copies of its arrays.
+    /// On the processor, with copies of its arrays: `places`, the first of which are the `arguments`.
     fn run_here(
         &self,
         kernel: &crate::Kernel,
         geometry: &Geometry,
         step: &StepPlan,
         scalars: &[(usize, Literal)],
-        places: &[Option<Arc<Memory>>],
+        (arguments, places): (usize, &[Option<Arc<Memory>>]),
     ) -> Result<()> {
         let missing = || Error::new(ErrorCode::Verify, "run: a kernel has an operand that no kernel made");
         let at = |location: u32| places[location as usize].as_deref().ok_or_else(missing);
@@ -329,8 +329,11 @@ impl Kernel {
         let mut inputs = Vec::with_capacity(step.inputs.len());
         for (location, _) in &step.inputs {
             inputs.push(match location {
-                Some(location) => here(at(*location)?)?,
-                None => Buffer::zeroed(0)?,
+                // An argument of which nothing is read was not brought here.
+                Some(location) if *location as usize >= arguments || places[*location as usize].is_some() => {
+                    here(at(*location)?)?
+                }
+                Some(_) | None => Buffer::zeroed(0)?,
             });
         }
         // Other kernels may have made parts of them.
