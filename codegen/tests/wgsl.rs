@@ -36,9 +36,13 @@ fn modules(graph: &Graph<ValueType>, features: &Features) -> Result<Vec<String>>
     let lowered = lower(graph, &Places::default(), &layouts, &Options::default())?;
     let mut modules = Vec::new();
     for Scheduled { nest, .. } in &lowered.scheduled {
-        // What scatters runs on the processor.
-        let steps = if nest.scatter.is_some() { Vec::new() } else { steps(nest) };
-        for step in steps {
+        let on_processor = nest.scatter.is_some() || nest.control.is_some();
+        for step in steps(nest) {
+            if on_processor {
+                let error = wgsl::emit(nest, step, features, &Pieces::default()).unwrap_err();
+                assert!(error.to_string().contains("run on the processor"), "{error}");
+                continue;
+            }
             modules.push(wgsl::emit(nest, step, features, &Pieces::default())?.text);
             // And each input in three pieces.
             if nest.inputs.iter().any(|access| access.role == Role::Rows) {

@@ -23,9 +23,7 @@ use std::fmt::Write;
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does; `Verify` if the step is not one of the nest's.
 pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
-    if nest.reduce.as_ref().is_some_and(|reduce| reduce.sorts()) {
-        return Err(no_sort());
-    }
+    has_shader(nest)?;
     let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
     let fits = match step {
         Step::Elements { .. } => nest.reduce.is_none(),
@@ -98,7 +96,18 @@ pub fn bindings(nest: &LoopNest, step: Step, pieces: &Pieces) -> Vec<Binding> {
     bindings
 }
 
-/// What sorts has no module.
+/// What sorts, scatters or is control flow has no module.
+fn has_shader(nest: &LoopNest) -> Result<()> {
+    if nest.control.is_some() || nest.scatter.is_some() {
+        return Err(Error::new(ErrorCode::Backend, "wgsl: there is no shader that scatters, nor one of control flow")
+            .help("scatters and control flow run on the processor: a program of a GPU does so by itself"));
+    }
+    if nest.reduce.as_ref().is_some_and(|reduce| reduce.sorts()) {
+        return Err(no_sort());
+    }
+    Ok(())
+}
+
 fn no_sort() -> Error {
     Error::new(ErrorCode::Backend, "wgsl: there is no shader that sorts")
         .help("sort on the processor: a program of a GPU does so by itself")
@@ -109,10 +118,7 @@ fn no_sort() -> Error {
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does.
 pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'static str>, LoopNest)>> {
-    if nest.control.is_some() || nest.scatter.is_some() {
-        return Err(Error::new(ErrorCode::Backend, "wgsl: there is no shader that scatters, nor one of control flow")
-            .help("scatters and control flow run on the processor: a program of a GPU does so by itself"));
-    }
+    has_shader(nest)?;
     let legal = |nest: &LoopNest| legalize(expand(nest)?, &features.target());
     Ok(match split(nest)? {
         Split::Whole => vec![(None, legal(nest)?)],
