@@ -5,7 +5,7 @@
 
 mod program;
 
-use crate::array::{Array, Elements, Node};
+use crate::array::{Array, Elements, Node, State};
 use crate::config::{self, Settings};
 use crate::debug::nonfinite;
 use crate::debug::steps::Given;
@@ -201,7 +201,7 @@ fn origin(operand: &LazyOperand) -> Origin {
         LazyOperand::Literal(number) => return Origin::Literal(number.0, number.1),
         LazyOperand::Array(array) => array,
     };
-    match &*array.0.recipe.lock() {
+    match array.0.recipe.lock().as_deref() {
         None => Origin::Data,
         Some(Recipe { step, place, .. }) => Origin::Computed { value: None, what: step.name(), place: Some(*place) },
     }
@@ -278,14 +278,13 @@ fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, recipe: Re
     if waiting > Array::NODE_LIMIT {
         waiting = 1 + count_waiting(&recipe);
     }
-    let state = OnceLock::new();
     let array = Array(Arc::new(Node {
         ty,
         dtype,
         shape,
         device,
-        state,
-        recipe: Mutex::new(Some(recipe)),
+        state: State::Waiting(OnceLock::new()),
+        recipe: Mutex::new(Some(Box::new(recipe))),
         waiting,
         formula: None,
         traced: trace::is_tracing(),
@@ -331,7 +330,7 @@ pub(crate) fn dismantle(recipe: Recipe) {
             if let LazyOperand::Array(array) = operand
                 && let Some(mut node) = Arc::into_inner(array.0)
             {
-                stack.extend(node.recipe.get_mut().take());
+                stack.extend(node.recipe.get_mut().take().map(|recipe| *recipe));
             }
         }
     }
@@ -361,9 +360,9 @@ fn run(array: &Array) -> Result<()> {
         nonfinite::check(&plan, given, &[as_output(&memory)])?;
     }
     // A second thread may have been first: its elements are the same.
-    let _ = array.0.state.set(Ok(Elements::dense(memory)));
+    array.0.state.set(Ok(Elements::dense(memory)));
     if let Some(recipe) = array.0.recipe.lock().take() {
-        dismantle(recipe);
+        dismantle(*recipe);
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ impl Program {
     pub(super) fn collect(root: &Array) -> Program {
         struct Frame {
             array: Array,
-            recipe: Recipe,
+            recipe: Box<Recipe>,
             operands: SmallVec<[u32; 3]>,
         }
         let mut program = Program {
