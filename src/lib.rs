@@ -38,6 +38,7 @@ pub mod contractions;
 pub mod control;
 pub mod creation;
 pub mod debug;
+pub mod dlpack;
 pub mod dynamic;
 pub mod explain;
 mod expr;
@@ -90,6 +91,8 @@ pub use creation::{
 };
 #[doc(inline)]
 pub use debug::divergence::{Divergence, divergence};
+#[doc(inline)]
+pub use dlpack::from_dlpack;
 pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]

@@ -1,9 +1,10 @@
-//! Memory for array elements: a run of initialised bytes, from the pool or taken over from a `Vec`.
+//! Memory for array elements: a run of initialised bytes, from the pool, taken over from a `Vec`, or shared with another library.
 //!
 //! Invariant: every byte of a [`Buffer`] is initialised. Memory that is still to be written is a `Writable`, which shows
 //! no bytes and becomes a buffer only through an unsafe promise that all of them have been written.
 
 use crate::block::Block;
+use crate::dlpack::ManagedTensor;
 use crate::element::Element;
 #[cfg(feature = "mapped")]
 use crate::mapping::Mapping;
@@ -33,9 +34,11 @@ enum Owner {
     /// A part of a file, unmapped when this is dropped.
     #[cfg(feature = "mapped")]
     Mapped(ManuallyDrop<Mapping>),
+    /// Memory of another library, which is only read. Given back when this is dropped.
+    Foreign(ManagedTensor),
 }
 
-// SAFETY: a buffer owns its memory, which came from the global allocator; elements are `Send`.
+// SAFETY: a buffer owns its memory, which came from the global allocator, or from another library as what any thread may use; elements are `Send`.
 unsafe impl Send for Buffer {}
 // SAFETY: through `&Buffer` bytes are only read.
 unsafe impl Sync for Buffer {}
@@ -94,6 +97,24 @@ impl Buffer {
         Ok(Buffer { ptr: mapping.ptr(), bytes, owner: Owner::Mapped(ManuallyDrop::new(mapping)) })
     }
 
+    /// Memory of another library.
+    ///
+    /// # Safety
+    /// As long as `owner` lives, `bytes` bytes from `ptr` on are initialised and nobody writes to them.
+    pub(crate) unsafe fn foreign(ptr: NonNull<u8>, bytes: usize, owner: ManagedTensor) -> Buffer {
+        Buffer { ptr, bytes, owner: Owner::Foreign(owner) }
+    }
+
+    /// Whether the memory is another library's.
+    pub(crate) fn is_foreign(&self) -> bool {
+        matches!(self.owner, Owner::Foreign(_))
+    }
+
+    /// Whether the memory may be written to by who has the only reference to the buffer, as this is.
+    pub(crate) fn is_writable(buffer: &mut Arc<Buffer>) -> bool {
+        Arc::get_mut(buffer).is_some_and(|buffer| !buffer.is_foreign())
+    }
+
     /// The length in bytes.
     pub fn len(&self) -> usize {
         self.bytes
@@ -111,9 +132,15 @@ impl Buffer {
     }
 
     /// The bytes, to write to.
-    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
+    ///
+    /// # Errors
+    /// `Argument` for memory of another library, which is only read.
+    pub fn as_bytes_mut(&mut self) -> Result<&mut [u8]> {
+        if self.is_foreign() {
+            return Err(Error::new(ErrorCode::Argument, "buffer: memory of another library is only read"));
+        }
         // SAFETY: as `as_bytes`, and the borrow is exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.ptr.as_ptr(), self.bytes) }
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.ptr.as_ptr(), self.bytes) })
     }
 
     /// The elements.
@@ -148,7 +175,7 @@ impl Buffer {
                     // capacity, its elements are initialised and valid, and the buffer that owned it is not dropped.
                     return Ok(unsafe { Vec::from_raw_parts(buffer.ptr.as_ptr().cast(), length, capacity) });
                 }
-                Owner::Vec { .. } | Owner::Pool(_) => Arc::new(buffer),
+                Owner::Vec { .. } | Owner::Pool(_) | Owner::Foreign(_) => Arc::new(buffer),
                 #[cfg(feature = "mapped")]
                 Owner::Mapped(_) => Arc::new(buffer),
             },
@@ -168,7 +195,7 @@ impl Buffer {
         Ok(elements)
     }
 
-    /// The first byte. Writing through it takes the only reference to the buffer.
+    /// The first byte. Writing through it takes the only reference to the buffer, and memory [that may be written to](Buffer::is_writable).
     pub(crate) fn ptr(&self) -> *mut u8 {
         self.ptr.as_ptr()
     }
@@ -184,6 +211,8 @@ impl Drop for Buffer {
             #[cfg(feature = "mapped")]
             // SAFETY: the mapping is taken out once, here.
             Owner::Mapped(mapping) => unsafe { ManuallyDrop::drop(mapping) },
+            // Dropped with the field.
+            Owner::Foreign(_) => {}
         }
     }
 }
@@ -195,6 +224,7 @@ impl fmt::Debug for Buffer {
             Owner::Vec { .. } => "vec",
             #[cfg(feature = "mapped")]
             Owner::Mapped(_) => "mapped",
+            Owner::Foreign(tensor) => return write!(f, "Buffer({} bytes of {tensor:?})", self.bytes),
         };
         write!(f, "Buffer({} bytes, {owner})", self.bytes)
     }
@@ -293,7 +323,7 @@ mod tests {
             for _ in 0..3 {
                 let mut buffer = Buffer::zeroed(bytes).unwrap();
                 assert!(buffer.as_bytes().iter().all(|&b| b == 0));
-                buffer.as_bytes_mut().fill(7);
+                buffer.as_bytes_mut().unwrap().fill(7);
             }
         }
     }

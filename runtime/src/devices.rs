@@ -78,7 +78,7 @@ impl Memory {
             Memory::Host(buffer) => Ok(Arc::clone(buffer)),
             Memory::Gpu(memory) => {
                 let mut buffer = Buffer::zeroed(memory.len())?;
-                memory.download(buffer.as_bytes_mut())?;
+                memory.download(buffer.as_bytes_mut()?)?;
                 Ok(Arc::new(buffer))
             }
         }

@@ -13,6 +13,7 @@ mod contract;
 mod control;
 mod cost;
 pub mod devices;
+pub mod dlpack;
 pub mod element;
 pub mod executable;
 #[cfg(feature = "gpu")]

@@ -190,7 +190,7 @@ impl<'p, 'a> Storage<'p, 'a> {
             let place = &mut self.scratch.places[operand as usize];
             if let Place::Donated(buffer) = place
                 && buffer.len() == output.bytes
-                && Arc::get_mut(buffer).is_some()
+                && Buffer::is_writable(buffer)
             {
                 self.used.in_place += 1;
                 return Ok(std::mem::replace(place, Place::Empty));

@@ -76,7 +76,7 @@ pub(crate) enum State {
 
 impl State {
     /// What is there by now.
-    pub fn get(&self) -> Option<&Result<Elements>> {
+    pub(crate) fn get(&self) -> Option<&Result<Elements>> {
         match self {
             State::Made(elements) => Some(elements),
             State::Waiting(elements) => elements.get(),
@@ -84,7 +84,7 @@ impl State {
     }
 
     /// Keeps what was computed; the first counts.
-    pub fn set(&self, computed: Result<Elements>) {
+    pub(crate) fn set(&self, computed: Result<Elements>) {
         if let State::Waiting(elements) = self {
             let _ = elements.set(computed);
         }
@@ -140,6 +140,11 @@ impl Array {
     /// An array of memory that holds exactly `shape` elements of `dtype`.
     pub(crate) fn in_memory(ty: ValueType, dtype: DType, shape: Shape, memory: Memory) -> Array {
         Array::made(ty, dtype, shape, Elements::dense(memory), None)
+    }
+
+    /// An array of a buffer that holds its elements where the layout says; without one in row-major order and nothing else.
+    pub(crate) fn laid_out(dtype: DType, shape: Shape, buffer: Arc<Buffer>, layout: Option<Layout>) -> Array {
+        Array::made(dtype.into(), dtype, shape, Elements { layout, ..Elements::dense(Memory::Host(buffer)) }, None)
     }
 
     /// An array of a buffer, whose elements can be computed where they are used in a traced function.
@@ -218,7 +223,7 @@ impl Array {
         let coming = self.elements()?.coming.lock().take();
         let Some(reading) = coming else { return memory.host() };
         let mut buffer = Buffer::zeroed(memory.len())?;
-        reading.finish(buffer.as_bytes_mut())?;
+        reading.finish(buffer.as_bytes_mut()?)?;
         Ok(Arc::new(buffer))
     }
 

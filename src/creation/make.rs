@@ -58,7 +58,7 @@ pub(super) fn filled(what: &str, ty: Type, shape: Shape, fill: Literal, place: P
     let made = ty.bytes_of(what, fill).and_then(|element| {
         let mut elements = zeroed(what, ty.dtype, &shape)?;
         if element.as_ref().iter().any(|&byte| byte != 0) {
-            repeat(elements.as_bytes_mut(), element.as_ref());
+            repeat(elements.as_bytes_mut()?, element.as_ref());
         }
         let formula = formula::filled(ty, fill, &shape);
         Ok(ty.array(shape, elements, formula))
@@ -72,7 +72,7 @@ pub(super) fn diagonal(ty: Type, eye: Eye, place: Place) -> Array {
     let made = ty.bytes_of("eye", Literal::weak(true)).and_then(|one| {
         let mut elements = zeroed("eye", ty.dtype, &shape)?;
         let one = one.as_ref();
-        let rows = elements.as_bytes_mut().chunks_exact_mut(eye.columns.saturating_mul(one.len()).max(1));
+        let rows = elements.as_bytes_mut()?.chunks_exact_mut(eye.columns.saturating_mul(one.len()).max(1));
         for (row, cells) in rows.enumerate() {
             let column = row as i128 + eye.diagonal as i128;
             let at =
@@ -102,7 +102,7 @@ pub(super) fn progression(what: &str, ty: Type, terms: &Progression) -> Result<A
     }
     let shape = Shape::from(terms.len());
     let mut elements = zeroed(what, ty.dtype, &shape)?;
-    for (i, element) in elements.as_bytes_mut().chunks_exact_mut(ty.dtype.bytes()).enumerate() {
+    for (i, element) in elements.as_bytes_mut()?.chunks_exact_mut(ty.dtype.bytes()).enumerate() {
         element.copy_from_slice(&literal_bytes(&number(i), ty.dtype)?);
     }
     Ok(ty.array(shape, elements, formula::progression(ty, terms)))

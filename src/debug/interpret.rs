@@ -46,7 +46,7 @@ pub(crate) fn run<'a>(
             Argument::Donated(buffer) => gather(dtype, shape, layout, buffer.as_bytes())?,
             Argument::Gpu(memory) => {
                 let mut buffer = Buffer::zeroed(memory.len())?;
-                memory.download(buffer.as_bytes_mut())?;
+                memory.download(buffer.as_bytes_mut()?)?;
                 gather(dtype, shape, layout, buffer.as_bytes())?
             }
         });

@@ -358,7 +358,11 @@ pub(crate) fn run_into(plan: &Plan, args: &mut [Arg<'_>], destinations: &mut [De
     for destination in &mut *destinations {
         match &mut destination.into {
             Sink::Bytes(bytes) => outputs.push(Output::Into(bytes)),
-            Sink::Truths(_) => outputs.extend(bytes.next().map(|buffer| Output::Into(buffer.as_bytes_mut()))),
+            Sink::Truths(_) => {
+                if let Some(buffer) = bytes.next() {
+                    outputs.push(Output::Into(buffer.as_bytes_mut()?));
+                }
+            }
         }
     }
     run(plan, args, &mut outputs)?;

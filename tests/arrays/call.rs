@@ -1,7 +1,9 @@
 //! A case of a golden file, and the table of functions by name.
 
+use crate::indexed::{At, index};
 use ndjit::operand::{Math, Meet};
 use ndjit::*;
+use ndjit_ir::interp::Tensor;
 use ndjit_ir::view::Slice;
 use serde_json::Value;
 use std::sync::Arc;
@@ -14,7 +16,11 @@ pub struct Case {
     /// Which elements the operands repeat.
     pub pool: &'static str,
     /// Of a function that moves or joins.
-    arguments: Vec<Value>,
+    pub arguments: Vec<Value>,
+    /// Positions or a mask, as further operands.
+    pub index: Vec<Tensor>,
+    /// Of a search.
+    pub side: Side,
     /// Of a reduction; `None` for all axes. Of a scan its one axis.
     axes: Option<Vec<isize>>,
     keepdims: bool,
@@ -63,6 +69,8 @@ impl Case {
             shapes: shapes.clone(),
             pool: if special { "special" } else { "plain" },
             arguments: row["args"].as_array().cloned().unwrap_or_default(),
+            index: index(row),
+            side: Case::side(row),
             axes: row["axes"].as_array().map(|_| numbers(&row["axes"])),
             keepdims: row["keepdims"] == true,
             asked: row["dtype"].as_str().map(named),
@@ -114,7 +122,7 @@ impl Case {
     }
 
     /// The function on these operands.
-    pub fn call<X: Math<Out = X> + Meet<X, Out = X> + Clone>(&self, xs: &[X]) -> Vec<X> {
+    pub fn call<X: Math<Out = X> + Meet<X, Out = X> + Clone + At>(&self, xs: &[X]) -> Vec<X> {
         let (x, all) = (xs[0].clone(), || xs.iter().cloned());
         let int = |n: usize| numbers::<isize>(&self.arguments[n])[0];
         let ints = |n: usize| numbers::<isize>(&self.arguments[n]);
@@ -145,6 +153,7 @@ impl Case {
             "argsort" => argsort(x, self.sorting()),
             "cumulative_sum" | "cumulative_prod" | "cummax" | "cummin" | "diff" | "trapezoid" => self.scanned(xs),
             "matmul" | "vecdot" | "tensordot" | "outer" | "kron" | "trace" | "einsum" => self.contracted(xs),
+            _ if self.indexes() => self.indexed(xs),
             _ => self.reduced(x),
         }]
     }
@@ -244,24 +253,34 @@ impl std::fmt::Display for Case {
                 write!(f, " subscripts {:?} pairs {}", self.subscripts, self.pairs)
             }
             arguments => write!(f, " {arguments:?}"),
+        }?;
+        match &self.index[..] {
+            [] => Ok(()),
+            index => write!(f, " at {index:?} {:?}", self.side),
         }
     }
 }
 
-/// The same call inside a traced function.
-pub fn traced(case: &Arc<Case>, xs: &[Array]) -> Result<Vec<Array>> {
+/// The same call inside a traced function, compiled or interpreted.
+pub fn traced(case: &Arc<Case>, xs: &[Array], interpreted: bool) -> Result<Vec<Array>> {
     let case = Arc::clone(case);
+    macro_rules! called {
+        ($($x:ident)*) => {
+            jit(move |$($x: Expr),*| case.call(&[$($x),*])).interpreted(interpreted).call(($($x,)*))
+        };
+    }
     match xs {
-        [x] => jit(move |x: Expr| case.call(&[x])).call((x,)),
-        [x, y] => jit(move |x: Expr, y: Expr| case.call(&[x, y])).call((x, y)),
-        [x, y, z] => jit(move |x: Expr, y: Expr, z: Expr| case.call(&[x, y, z])).call((x, y, z)),
-        [x, y, z, w] => jit(move |x: Expr, y: Expr, z: Expr, w: Expr| case.call(&[x, y, z, w])).call((x, y, z, w)),
+        [x] => called!(x),
+        [x, y] => called!(x y),
+        [x, y, z] => called!(x y z),
+        [x, y, z, w] => called!(x y z w),
+        [x, y, z, w, v] => called!(x y z w v),
         _ => panic!("{} operands", xs.len()),
     }
 }
 
 /// A number, or a list of them.
-fn numbers<N: TryFrom<i64>>(given: &Value) -> Vec<N> {
+pub fn numbers<N: TryFrom<i64>>(given: &Value) -> Vec<N> {
     let number = |value: &Value| value.as_i64().and_then(|n| N::try_from(n).ok()).expect("a number");
     given.as_array().map_or_else(|| vec![number(given)], |list| list.iter().map(number).collect())
 }

@@ -45,7 +45,7 @@ pub fn parts(tensor: &Tensor, at: usize) -> [f64; 2] {
     [part(words[0]), words.get(1).map_or(0.0, |&word| part(word))]
 }
 
-/// The operands of a case: each begins where the elements of that before end.
+/// The operands of a case: each begins where the elements of that before end. Behind them positions and masks.
 pub fn operands(pools: &Value, case: &Case) -> Vec<Tensor> {
     let mut begin = 0;
     let operand = |(&dtype, shape): (&DType, &Vec<usize>)| {
@@ -55,7 +55,8 @@ pub fn operands(pools: &Value, case: &Case) -> Vec<Tensor> {
         begin += tensor.len();
         tensor
     };
-    case.dtypes.iter().zip(&case.shapes).map(operand).collect()
+    let operands = case.dtypes.iter().zip(&case.shapes).map(operand);
+    operands.collect::<Vec<_>>().into_iter().chain(case.index.iter().cloned()).collect()
 }
 
 macro_rules! typed {

@@ -85,7 +85,7 @@ pub const DIFFERENCES: &[Difference] = &[
         reason: "the parts of an infinite complex sum are divided by the number of elements; NumPy divides by a complex number",
     },
     Difference {
-        functions: &["max", "min", "ptp", "cummax", "cummin"],
+        functions: &["max", "min", "ptp", "cummax", "cummin", "at.max", "at.min"],
         what: What::Parts(|numpy, own| [numpy, own].iter().all(|parts| parts.iter().any(|part| part.is_nan()))),
         reason: "of complex numbers with NaN the parts are compared one by one, so that no order counts; NumPy takes the first",
     },

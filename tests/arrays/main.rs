@@ -1,6 +1,6 @@
-//! What moves, joins, reduces, scans, sorts and contracts elements, against NumPy: every file of `tests/goldens/arrays`, element by element. Each case runs as
-//! operations on arrays and inside a traced function, on arrays in row-major order and on strided parts of larger ones, under NumPy's
-//! promotion and the default one. Movement and integers are exact, inexact reductions and scans within the bounds that
+//! What moves, joins, reduces, scans, sorts, contracts and indexes elements, against NumPy: every file of `tests/goldens/arrays`, element by element. Each case
+//! runs as operations on arrays and inside a traced function, on arrays in row-major order and on strided parts of larger ones, under NumPy's
+//! promotion and the default one; what indexes in the interpreter too. Movement and integers are exact, inexact reductions and scans within the bounds that
 //! `ndjit::reductions`, `ndjit::scans` and `ndjit::contractions` state.
 //!
 //! Prints how many elements were compared per file. Not under the usual harness, which hides what passing tests print.
@@ -9,6 +9,7 @@ mod bounds;
 mod call;
 mod data;
 mod expect;
+mod indexed;
 
 use call::{Case, traced};
 use data::{array, operands, strided, tensor};
@@ -80,19 +81,22 @@ fn check(case: &Arc<Case>, row: &Value, pools: &Value, report: &mut Report, used
     let dense: Vec<Array> = operands.iter().map(array).collect();
     let parts: Vec<Array> = operands.iter().map(strided).collect();
     let numpy = if case.has_bf16() { Policy::NumPy2MlDtypes } else { Policy::NumPy2 };
-    for (policy, xs, trace) in [
-        (numpy, &dense, false),
-        (numpy, &parts, true),
-        (Policy::Standard, &parts, false),
-        (Policy::Standard, &dense, true),
+    for (policy, xs, way) in [
+        (numpy, &dense, "eager"),
+        (numpy, &parts, "traced"),
+        (Policy::Standard, &parts, "eager"),
+        (Policy::Standard, &dense, "traced"),
+        (Policy::Standard, &parts, "interpreted"),
     ] {
-        let run = || if trace { traced(case, xs) } else { Ok(case.call(xs)) };
+        if way == "interpreted" && !case.indexes() {
+            continue;
+        }
+        let run = || if way == "eager" { Ok(case.call(xs)) } else { traced(case, xs, way == "interpreted") };
         let got = with_policy(policy, || run()?.iter().map(tensor).collect::<Result<Vec<Tensor>>>());
         let verdict = got.map_err(|e| e.to_string()).and_then(|got| expected.compare(case, &got, used));
         match verdict {
             Ok(compared) => report.compared += compared,
             Err(problem) => {
-                let way = if trace { "traced" } else { "eager" };
                 let layout = if std::ptr::eq(xs, &parts) { "strided" } else { "dense" };
                 report.problems.push(format!("{case}, {way}, {layout}, {policy}: {problem}"));
             }

@@ -42,6 +42,19 @@ fn exchange() -> Result<()> {
     Ok(())
 }
 
+fn sharing() -> Result<()> {
+    use ndjit::dlpack::ManagedTensor;
+    use ndjit::{from_dlpack, sort};
+    use std::sync::Arc;
+
+    let elements: Arc<[f32]> = Arc::from([3.0, 1.0, 2.0]);
+    let x = from_dlpack(ManagedTensor::from_owner(Arc::clone(&elements), [3])?, None, None)?; // no copy
+    println!("{} {}", sort(&x, 0), Arc::strong_count(&elements));
+    drop(x);
+    println!("{}", Arc::strong_count(&elements));
+    Ok(())
+}
+
 fn creating() -> Result<()> {
     use ndjit::{DType, Indexing, arange, dtype, eye, full, linspace, logspace, meshgrid, zeros_like};
 
@@ -316,4 +329,5 @@ examples! {
     making asking creating traced_creation broadcasting slices axes more_views copies joins padding reductions contractions any_threads
     scans neighbours sorts one_kernel complete rows
     #[cfg(all(feature = "ndarray", feature = "npy"))] exchange
+    sharing
 }

@@ -219,7 +219,7 @@ impl Program {
                 Output::Into(bytes) => memory.download(bytes)?,
                 Output::Fresh(into) => {
                     let mut buffer = Buffer::zeroed(memory.len())?;
-                    memory.download(buffer.as_bytes_mut())?;
+                    memory.download(buffer.as_bytes_mut()?)?;
                     *into = Some(Arc::new(buffer));
                 }
             }
@@ -321,7 +321,7 @@ impl Kernel {
         let at = |location: u32| places[location as usize].as_deref().ok_or_else(missing);
         let here = |memory: &Memory| {
             let mut buffer = Buffer::zeroed(memory.len())?;
-            memory.download(buffer.as_bytes_mut())?;
+            memory.download(buffer.as_bytes_mut()?)?;
             Ok::<Buffer, Error>(buffer)
         };
         let mut literals: Vec<u64> = self.literals.registers.iter().map(|register| register.1).collect();

@@ -5,6 +5,7 @@
 use super::contract::products;
 use super::regroup::Waiting;
 use crate::passes::access::Accesses;
+use ndjit_ir::body::{Body, Inst, InstKind, Prim};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
 use ndjit_ir::op::shared_body;
 use ndjit_ir::reduction::Reduce;
@@ -23,6 +24,20 @@ const MAX_RECOMPUTED: usize = 16;
 const MAX_HOISTED: usize = 200;
 /// What a gather counts for, in primitives.
 const GATHER: usize = 8;
+
+/// Bits of integers that a division counts once for: no processor divides them in vectors, and the code of a lane is as long as that of two vectors.
+const DIVIDED: usize = 256;
+
+/// The primitives of a body, as far as they make code. (A hundred divisions of bytes in one kernel took 59 ms to compile.)
+fn weight(body: &Body) -> usize {
+    let of = |inst: &Inst| match &inst.kind {
+        InstKind::Prim(Prim::Sdiv | Prim::Udiv | Prim::Srem | Prim::Urem) => {
+            DIVIDED / body.ty(inst.first).bits() as usize
+        }
+        _ => 1,
+    };
+    body.insts.iter().map(of).sum()
+}
 
 /// How many arrays a kernel may use.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +163,7 @@ impl Groups {
                     continue;
                 }
                 NodeKind::Literal(_) => continue,
-                NodeKind::Op(op, _) => shared_body(op, graph.compute_dtype(id, op)).insts.len().max(1),
+                NodeKind::Op(op, _) => weight(shared_body(op, graph.compute_dtype(id, op))).max(1),
                 NodeKind::Cast(_) => 4,
                 NodeKind::Gather => GATHER,
                 NodeKind::View(_) | NodeKind::Reshape if accesses.view(value).is_some() => {

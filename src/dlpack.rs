@@ -1,0 +1,134 @@
+//! Arrays of other libraries in the same process, and arrays for them, without a copy, by [DLPack](https://dmlc.github.io/dlpack/latest/):
+//! what NumPy, PyTorch, JAX, CuPy and others exchange arrays with.
+//!
+//! A [`ManagedTensor`] is such an array on its way. Of a pointer that a library gives, as a Python capsule holds it, one is made by
+//! [`ManagedTensor::from_raw`], which is unsafe; [`ManagedTensor::into_raw`] gives the pointer for a library. Of memory that any Rust value
+//! owns [`ManagedTensor::from_owner`] makes one without `unsafe`.
+//!
+//! ```
+//! use ndjit::dlpack::ManagedTensor;
+//! use ndjit::{from_dlpack, sum};
+//! use std::sync::Arc;
+//!
+//! // Memory that others read too.
+//! let elements: Arc<[f32]> = Arc::from([1.0, 2.0, 3.0, 4.0]);
+//! let x = from_dlpack(ManagedTensor::from_owner(elements, [2, 2])?, None, false)?;
+//! assert_eq!(sum(&x, 0).to_vec::<f32>()?, [4.0, 6.0]);
+//!
+//! // What a library takes, and what is made of what a library gives.
+//! let pointer = x.to_dlpack(None)?.into_raw();
+//! // SAFETY: the pointer is a tensor's, which nobody else has.
+//! let tensor = unsafe { ManagedTensor::from_raw(pointer) }?;
+//! assert_eq!(from_dlpack(tensor, None, None)?.to_string(), "[[1. 2.]\n [3. 4.]]");
+//! # Ok::<(), ndjit::Error>(())
+//! ```
+
+use crate::array::Array;
+use ndjit_ir::support::Device;
+use ndjit_ir::{Error, ErrorCode, Place, Result};
+#[doc(inline)]
+pub use ndjit_runtime::dlpack::{
+    DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor, IS_COPIED, ManagedTensor,
+    READ_ONLY,
+};
+use ndjit_runtime::{Buffer, Memory};
+use std::sync::Arc;
+
+/// The array of a tensor that another library made. It shares the tensor's memory, which goes back to that library when the last array
+/// that sees it is dropped; nothing is ever written there, also not where the array is [donated](Array::donate).
+///
+/// ```
+/// use ndjit::dlpack::ManagedTensor;
+/// use ndjit::{ErrorCode, from_dlpack};
+///
+/// let tensor = ManagedTensor::from_owner(vec![1, 2, 3, 4], [2, 2])?;
+/// let x = from_dlpack(tensor, None, None)?;
+/// assert_eq!((&x + 1).to_string(), "[[2 3]\n [4 5]]");
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - `device`: where the array shall be, [`Device::CPU`] for `None`. On another device it is a copy.
+/// - `copy`: `true` for a copy, `false` for none, `None` for one where it must be: where there are gaps between the elements, or they are not
+///   aligned. Axes in any order, flipped and broadcast ones, and overlapping windows are no reason.
+/// - Result: strong, of every dtype; `f16`, `bf16` and complex numbers are those of DLPack.
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.from_dlpack.html).
+///
+/// # Errors
+/// `DType` for elements of another type, such as floats of 8 bits or several lanes; `Device` for memory that is not the host's, or a device that
+/// cannot be opened; `Shape` for negative extents and more than 64 axes; `Size` for elements beyond what memory can address; `Argument`
+/// where the tensor has no memory, its bools are neither 0 nor 1, or a copy is needed and `copy` is `false`; `Allocation` if memory is
+/// refused.
+#[doc(alias = "capsule")]
+#[track_caller]
+pub fn from_dlpack(
+    x: ManagedTensor,
+    device: impl Into<Option<Device>>,
+    copy: impl Into<Option<bool>>,
+) -> Result<Array> {
+    let place = Place::caller();
+    let (device, copy) = (device.into().unwrap_or(Device::CPU), copy.into());
+    imported(x, device, copy).map_err(|error| error.unnamed().of("from_dlpack").at(place))
+}
+
+fn imported(x: ManagedTensor, device: Device, copy: Option<bool>) -> Result<Array> {
+    if device != Device::CPU && copy == Some(false) {
+        return Err(no_copy("dlpack", format_args!("the tensor is in the host's memory, and {device} is asked for")));
+    }
+    let imported = x.import(copy)?;
+    let array = Array::laid_out(imported.dtype, imported.shape, imported.buffer, imported.layout).on(device);
+    array.error().cloned().map_or(Ok(array), Err)
+}
+
+fn no_copy(what: &str, fact: impl std::fmt::Display) -> Error {
+    Error::new(ErrorCode::Argument, format!("{what}: elements must be copied to another device"))
+        .fact(fact)
+        .help("ask for a copy where one is needed, with `None`")
+}
+
+/// For other libraries.
+impl Array {
+    /// The array as a tensor for another library, which may read it as long as it wants; what waits is run. Without a copy nobody may write
+    /// to it, and it says so.
+    ///
+    /// ```
+    /// use ndjit::{Array, from_dlpack};
+    ///
+    /// let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
+    /// let transposed = x.mt().to_dlpack(None)?;
+    /// assert!(transposed.is_read_only());
+    /// assert_eq!(from_dlpack(transposed, None, false)?.to_vec::<f32>()?, [1.0, 3.0, 2.0, 4.0]);
+    /// // A copy is the library's own, to write to.
+    /// assert!(!x.to_dlpack(true)?.is_read_only());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// `copy`: `true` for a copy in row-major order, `false` for none, `None` for one where it must be: of an array on a GPU. The dtype is the
+    /// array's, the strides those it has in memory. As `__dlpack__` of the
+    /// [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.array.__dlpack__.html).
+    ///
+    /// # Errors
+    /// Those of [`eval`](Array::eval); `Argument` if a copy is needed and `copy` is `false`.
+    #[track_caller]
+    pub fn to_dlpack(&self, copy: impl Into<Option<bool>>) -> Result<ManagedTensor> {
+        let place = Place::caller();
+        self.exported(copy.into()).map_err(|error| error.at(place))
+    }
+
+    fn exported(&self, copy: Option<bool>) -> Result<ManagedTensor> {
+        let (dtype, shape) = (self.dtype(), self.shape());
+        match (&self.elements()?.memory, copy) {
+            (Memory::Host(buffer), None | Some(false)) => {
+                ManagedTensor::shared(Arc::clone(buffer), dtype, shape, &self.memory_layout()?)
+            }
+            (Memory::Gpu(_), Some(false)) => Err(no_copy(
+                "to_dlpack",
+                format_args!("the array is on {}, tensors are in the host's memory", self.device()),
+            )),
+            (_, None | Some(true)) => {
+                let copy = Buffer::from_bytes(self.buffer()?.as_bytes())?;
+                ManagedTensor::owned(copy, dtype, shape)
+            }
+        }
+    }
+}
