@@ -67,7 +67,7 @@ fn lines_of_bodies_belong_to_the_loop() {
     // A line of a body is marked as what the loop's own line is, which is the last one of its kind.
     let graph = page.split("id=\"graph\"").nth(1).and_then(|rest| rest.split("</section>").next()).unwrap();
     let marks = |part: &str| {
-        let line = graph.split("<div ").rfind(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}"));
+        let line = graph.split("<div ").filter(|line| line.contains(part)).last().unwrap_or_else(|| panic!("{part}"));
         line.split_once("data-n=\"").and_then(|(_, rest)| rest.split_once('"')).map(|(nodes, _)| nodes)
     };
     assert!(marks("= sqrt %").is_some());
