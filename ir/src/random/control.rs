@@ -114,7 +114,8 @@ impl<'a> Builder<'a> {
                 (Some(index), Some(into)) if self.rng.one_in(2) => body.builder.put(into, index),
                 _ => None,
             };
-            outputs.push(put.unwrap_or_else(|| body.builder.like(*ty, shape)));
+            let own = body.last_param(leaf);
+            outputs.push(put.unwrap_or_else(|| body.builder.stepped(own, *ty, shape)));
         }
         body.builder.graph.set_outputs(outputs);
         self.controlled(ControlKind::While, &operands, [condition, body], &types);
@@ -173,7 +174,7 @@ impl<'a> Builder<'a> {
 
     /// How often a loop runs: a number, or what is computed, which may be less than nothing.
     fn bound(&mut self, dtype: DType) -> Option<Value> {
-        let most = self.rng.below(1 + MOST as usize) as i128;
+        let most = self.rng.pick(&[0, 1, 2, MOST, MOST, MOST]);
         let most = self.strong(most, dtype)?;
         let computed = (0..3).find_map(|_| self.operand().filter(|&x| self.graph.shape(x).rank() == 0));
         let Some(computed) = computed.filter(|_| self.rng.one_in(2)) else { return Some(most) };
@@ -203,6 +204,20 @@ impl<'a> Builder<'a> {
         let row = scatter.takes(dtype).then(|| self.like(dtype.into(), &space))?;
         let result = (dtype.into(), self.graph.shape_id(into));
         Some(self.graph.add(NodeKind::Scatter(scatter), &[into, index, row], &[result]))
+    }
+
+    /// The next value of a state: mostly one that depends on what it is.
+    fn stepped(&mut self, own: Option<Value>, ty: ValueType, shape: &Shape) -> Value {
+        let other = self.like(ty, shape);
+        let Some(own) = own.filter(|_| !self.rng.one_in(3)) else { return other };
+        let (pair, op) = ([own, other], self.rng.pick(&[Op::Add, Op::Subtract, Op::Maximum, Op::NotEqual]));
+        let Some(result) = self.result_type(op, &pair) else { return other };
+        let value = self.add(op, &pair, result);
+        match ty {
+            _ if result == ty => value,
+            ValueType::Strong(dtype) => self.cast(value, dtype),
+            ValueType::Weak(_) => other,
+        }
     }
 
     /// A value of this type and shape: one made before, if there is one that can be cast and broadcast to it, or ones.
@@ -240,6 +255,12 @@ impl Made<'_> {
     /// The parameter that stands for an operand.
     fn param(&self, operand: usize) -> Option<Value> {
         let at = self.operands.iter().position(|&own| own as usize == operand)?;
+        self.builder.graph.params().get(at).copied()
+    }
+
+    /// The last parameter that stands for an operand, where several do.
+    fn last_param(&self, operand: usize) -> Option<Value> {
+        let at = self.operands.iter().rposition(|&own| own as usize == operand)?;
         self.builder.graph.params().get(at).copied()
     }
 

@@ -190,7 +190,7 @@ impl<'a> Builder<'a> {
             4 if may_call && self.limits.calls => self.call(),
             5 | 6 if self.limits.reductions => self.reduce(),
             7..=9 if self.limits.movement => self.movement(),
-            10 | 11 if self.limits.control => self.control(),
+            10..=12 if self.limits.control => self.control(),
             _ => self.op(),
         }
     }
