@@ -171,9 +171,10 @@ fn what_is_put_nowhere_is_left_out_when_traced_and_an_error_of_arrays() {
 fn errors_name_what_was_given() {
     let x = x();
     let i = Array::from([0, 1]);
-    let wrong: [(fn(Expr, Expr) -> Expr, &str); 6] = [
+    type Wrong = fn(Expr, Expr) -> Expr;
+    let wrong: [(Wrong, &str); 6] = [
         (
-            |x, i| x.at((i, i * 0 + arange(2).reshape([2, 1]), arange(3))).get(),
+            |x, i| x.at((i, i + arange(2).reshape([2, 1]), arange(3))).get(),
             "at: positions of shapes [2, 2] and [3] do not broadcast",
         ),
         (|x, i| x.at(i * 0.5).set(1), "at.set: positions are integers, not f*"),

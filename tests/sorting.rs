@@ -268,7 +268,7 @@ fn several_quantiles_of_one_sort() -> Result<()> {
     assert_eq!(both.shape().extents(), [2, 2, 4]);
     assert_eq!(both.to_vec::<f64>()?, ndjit::stack([x.min(1), x.max(1)], 0).to_vec::<f64>()?);
     assert_eq!(quantile(&x, vec![0.5], keepdims(..)).shape().extents(), [1, 1, 1, 1]);
-    let several = jit(|x: Expr| quantile(x, &[0.25, 0.5, 0.75], ..));
+    let several = jit(|x: Expr| quantile(x, [0.25, 0.5, 0.75], ..));
     assert_eq!(several(&x).to_vec::<f64>()?, [5.75, 11.5, 17.25]);
     assert_eq!(several.explain(Stage::Kernels).matches("sorts").count(), 1);
     let error = quantile(&x, [0.5, 1.5], ..).error().cloned().unwrap();

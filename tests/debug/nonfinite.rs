@@ -60,7 +60,7 @@ fn a_reduction_or_scan_is_at_fault_where_its_own_elements_are_fine() {
 
 #[test]
 fn a_loop_a_branch_or_a_scatter_is_at_fault_where_its_operands_are_fine() {
-    let f = jit(|x: Expr, n: Expr| fori_loop(0, n, x * 2, |_, x: Expr| x - 3 + sqrt(x) * 0) + 1);
+    let f = jit(|x: Expr, n: Expr| fori_loop(0, n, x * 2, |_, x: Expr| x - 3 + sqrt(x) * 0.0) + 1);
     let found = first_nan(&f, (&[8.0f32, 1.0], 2)).unwrap().unwrap();
     assert!(found.operation.contains(" = while $0 result 1 "), "{found}");
     assert_eq!((found.place.unwrap().line, &found.index[..], found.elements), (line!() - 3, &[1][..], 1));

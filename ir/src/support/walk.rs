@@ -95,6 +95,9 @@ pub fn infer(
     Ok(inferred)
 }
 
+/// Control flow: its number and operands.
+type Key<'a> = (u32, &'a [Value]);
+
 /// A graph being walked: how far it got and the types of its values. A frame above another is the function that is called.
 struct Frame<'a> {
     graph: &'a Graph<ValueType>,
@@ -109,7 +112,7 @@ struct Frame<'a> {
     /// What the graphs of the control flow that is looked at give, of those that were walked.
     walked: Vec<Vec<ValueType>>,
     /// The types of the results of the control flow that was looked at last, by its number and operands.
-    controlled: Option<((u32, &'a [Value]), Vec<ValueType>)>,
+    controlled: Option<(Key<'a>, Vec<ValueType>)>,
 }
 
 impl<'a> Frame<'a> {
