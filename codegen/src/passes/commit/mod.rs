@@ -178,9 +178,13 @@ impl Commit<'_> {
             };
             Ok::<_, Error>(Inner { graph: Arc::new(typed), operands: operands.clone() })
         };
-        // Weak values may be stored otherwise in the second graph: the state as the loop takes it, results as the first branch has them.
+        // Weak values may be stored otherwise in a graph: the state is as the loop takes it, results as the first branch says.
         let results: Vec<DType> = (0..control.results()).map(|result| control.stored(result, self.policy)).collect();
-        let graphs = [inner(0, None)?, inner(1, Some(&results))?];
+        let first = match kind {
+            ControlKind::While => None,
+            ControlKind::Cond => Some(&results[..]),
+        };
+        let graphs = [inner(0, first)?, inner(1, Some(&results))?];
         self.out.control(Arc::new(Control { kind: *kind, graphs }));
         Ok(())
     }
