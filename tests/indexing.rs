@@ -259,9 +259,17 @@ fn many_are_put_the_same_for_any_number_of_threads() {
         expected[(k * 7919) % 1000] += k as f32 * 0.37;
     }
     assert_eq!(once, expected);
-    for threads in [2, 3] {
+    // Rows of 40 elements, which threads share.
+    let (rows, to) = (y.reshape([5000, 40]), (arange(5000) * 7919) % 100);
+    let wide = ndjit::zeros([100, 40]);
+    let mut sums = vec![0f32; 4000];
+    for k in 0..n as usize {
+        sums[(k / 40 * 7919) % 100 * 40 + k % 40] += k as f32 * 0.37;
+    }
+    for threads in [1, 2, 3, 7] {
         let f = jit(|x: Expr, i: Expr, y: Expr| x.at(i).add(y)).threads(threads);
         assert_eq!(f(&x, &i, &y).to_vec::<f32>().unwrap(), expected);
+        assert_eq!(f(&wide, &to, &rows).to_vec::<f32>().unwrap(), sums);
     }
 }
 
