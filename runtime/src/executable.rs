@@ -67,7 +67,7 @@ pub enum Output<'a> {
     Gpu(Option<Arc<gpu::Memory>>),
 }
 
-/// How a program is compiled and run. No option changes a result.
+/// How a program is compiled and run. No option changes a result, but `tile` how large products of matrices round.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RunOptions {
     /// Threads for large kernels: `None` for as many as rayon's global pool has, 1 for the calling thread alone.
@@ -76,7 +76,8 @@ pub struct RunOptions {
     pub vector: VectorWidth,
     /// Make machine code; without it the interpreter runs the loops.
     pub compile: bool,
-    /// Indices of a tile, where several kernels run tile by tile: `None` for as many as stay in a processor's cache.
+    /// Indices of a tile, where several kernels run tile by tile: `None` for as many as stay in a processor's cache; with products of matrices
+    /// as many as the shape alone says.
     pub tile: Option<usize>,
 }
 

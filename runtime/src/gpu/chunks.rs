@@ -210,7 +210,8 @@ fn with_rows(nest: &LoopNest, geometry: &Geometry, operand: usize, (low, high): 
     // The last row and the bytes from row to row follow it.
     let [last, step] =
         [1, 2].map(|n| geometry.inputs.get(operand + n).map_or(0, |layout| layout.offset as isize as i128));
-    let far = last * step;
+    // Of none the last is before the first.
+    let far = last.max(0) * step;
     (low + far.min(0), high + far.max(0))
 }
 
