@@ -5,7 +5,7 @@
 use crate::array::Array;
 use crate::config::with_parts;
 use crate::expr::Expr;
-use crate::indexing::rows;
+use crate::indexing::{index_dtype, rows};
 use crate::manipulation::{part, refused, reshaped, seen};
 use crate::operand::{AnyOperand, Computed, Math, Meet, Operand, Scalar};
 use crate::reductions::{self, IntoAxes, Request};
@@ -13,14 +13,15 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape};
 use ndjit_runtime::chosen;
 
-/// The indices of the elements that are nonzero, in row-major order: for each axis an array of their indices along it, an `i64` for each.
+/// The indices of the elements that are nonzero, in row-major order: for each axis an array of their indices along it, of the dtype of
+/// indices as from [`argsort`](fn@crate::argsort).
 /// NaN is nonzero.
 ///
 /// ```
 /// use ndjit::{Array, nonzero};
 /// let x = Array::from_rows(&[[0, 5], [7, 0]]);
 /// let [rows, columns] = &nonzero(&x)[..] else { unreachable!() };
-/// assert_eq!((rows.to_vec::<i64>()?, columns.to_vec::<i64>()?), (vec![0, 1], vec![1, 0]));
+/// assert_eq!((rows.to_vec::<i32>()?, columns.to_vec::<i32>()?), (vec![0, 1], vec![1, 0]));
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
@@ -41,6 +42,7 @@ pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
                 .help("`x.reshape(1)` has one axis"));
         }
         let truths = Array::convert(&x.operand(), DType::Bool, place).to_vec::<bool>()?;
+        let dtype = index_dtype(shape.extents().iter().copied().max().unwrap_or(0))?;
         let mut left = Array::from(chosen::positions(&truths)?);
         // From the last axis on: the index along it, and what is left for the axes before.
         let mut indices = Vec::with_capacity(rank);
@@ -48,7 +50,7 @@ pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
             let extent = AnyOperand::Scalar(Scalar(Literal::strong(extent.max(1) as u64, DType::I64)?, None));
             let op = |op| with_parts(|| Array::compute(op, &[(&left).operand(), extent.clone()], place));
             let (index, rest) = (op(Op::Remainder), op(Op::FloorDivide));
-            indices.push(index.eval()?.clone());
+            indices.push(Array::convert(&index.operand(), dtype, place).eval()?.clone());
             left = rest;
         }
         indices.reverse();
@@ -56,12 +58,12 @@ pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
     })
 }
 
-/// What [`unique_all`] gives. Indices and counts are `i64`.
+/// What [`unique_all`] gives. Indices and counts have the dtype of indices, as from [`argsort`](fn@crate::argsort).
 ///
 /// ```
 /// use ndjit::{Array, UniqueAll, unique_all};
 /// let UniqueAll { values, counts, .. } = unique_all(Array::from([3, 1, 3]));
-/// assert_eq!((values.to_vec::<i32>()?, counts.to_vec::<i64>()?), (vec![1, 3], vec![1, 2]));
+/// assert_eq!((values.to_vec::<i32>()?, counts.to_vec::<i32>()?), (vec![1, 3], vec![1, 2]));
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -152,11 +154,14 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
     let all = outside(what, &x.operand(), place, instead, 4, |x| {
         let flat: Array = reshaped(what, x.operand(), &[-1], place);
         let n = x.len();
+        let dtype = index_dtype(n)?;
+        let counted =
+            |numbers: &Array| -> Result<Array> { Ok(Array::convert(&numbers.operand(), dtype, place).eval()?.clone()) };
+        let numbers = |shape: Shape, numbers: Vec<i64>| counted(&Array::from_shape_vec(shape, numbers)?);
         if n == 0 {
             // Nothing is taken of nothing.
-            let none = |shape: Shape| Array::from_shape_vec(shape, Vec::<i64>::new());
-            let [indices, counts] = [0; 2].map(|extent| none(Shape::from([extent])));
-            return Ok(vec![flat, indices?, none(x.shape().clone())?, counts?]);
+            let none = |shape: &Shape| numbers(shape.clone(), Vec::new());
+            return Ok(vec![flat, none(&Shape::from(0))?, none(x.shape())?, none(&Shape::from(0))?]);
         }
         let request = Request::scan(Reduction::ArgSort, Some(DType::I64), 0);
         let order = with_parts(|| Array::reduce(&request, &[(&flat).operand()], place));
@@ -180,9 +185,9 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
         let counts: Vec<i64> = firsts.iter().zip(next).map(|(first, next)| next - first).collect();
         Ok(vec![
             values.eval()?.clone(),
-            indices,
-            Array::from_shape_vec(x.shape().clone(), chosen::groups(&begins, &order)?)?,
-            Array::from_shape_vec(found, counts)?,
+            counted(&indices)?,
+            numbers(x.shape().clone(), chosen::groups(&begins, &order)?)?,
+            numbers(found, counts)?,
         ])
     });
     let mut all = all.into_iter();
@@ -260,7 +265,7 @@ impl Array {
     ///
     /// ```
     /// use ndjit::Array;
-    /// assert_eq!(Array::from([0, 5, 7]).nonzero()[0].to_vec::<i64>()?, [1, 2]);
+    /// assert_eq!(Array::from([0, 5, 7]).nonzero()[0].to_vec::<i32>()?, [1, 2]);
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]

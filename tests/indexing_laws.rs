@@ -217,7 +217,7 @@ fn what_is_found_divides_a_sorted_array() {
             for side in [Side::Left, Side::Right] {
                 for interpreted in [false, true] {
                     let search = jit(move |x: Expr, v: Expr| searchsorted(x, v, side)).interpreted(interpreted);
-                    let found = search(&x, &v).to_vec::<i64>().unwrap();
+                    let found = search(&x, &v).to_vec::<i32>().unwrap();
                     // All dtypes but the widest integers go into `f64` exactly, and the values here do too. NaN comes last.
                     let wide = |x: &Array| x.cast(DType::F64).to_vec::<f64>().unwrap();
                     let key = |x: f64| (x.is_nan(), if x.is_nan() { 0.0 } else { x });

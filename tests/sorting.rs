@@ -195,7 +195,8 @@ fn shapes_that_depend_on_values_are_errors_in_traced_functions() {
 
 #[test]
 fn what_is_nonzero() -> Result<()> {
-    let rows = |x: &Array| -> Result<Vec<Vec<i64>>> { nonzero(x).iter().map(Array::to_vec).collect() };
+    let rows =
+        |x: &Array| -> Result<Vec<Vec<i64>>> { nonzero(x).iter().map(|i| i.cast(DType::I64).to_vec()).collect() };
     let x = Array::from_rows(&[[0.0f32, 2.0, f32::NAN], [-0.0, 0.0, 1.0]]);
     assert_eq!(rows(&x)?, [[0, 0, 1], [1, 2, 2]]);
     assert_eq!(rows(&x.mt())?, [[1, 2, 2], [0, 0, 1]]);
@@ -209,17 +210,44 @@ fn what_is_nonzero() -> Result<()> {
 }
 
 #[test]
+fn all_positions_have_the_dtype_of_indices() -> Result<()> {
+    let dtypes = || {
+        let x = Array::from([3, 1, 2]);
+        let unique = unique_all(&x);
+        let all = [
+            argsort(&x, 0),
+            ndjit::argmax(&x, 0),
+            ndjit::count_nonzero(&x, ..),
+            nonzero(&x)[0].clone(),
+            unique.indices,
+            unique.inverse_indices,
+            unique.counts,
+            ndjit::searchsorted(&x, 2, ndjit::Side::Left),
+            jit(|x: Expr| x.searchsorted(2, ndjit::Side::Left))(&x),
+            unique_all(zeros(0)).counts,
+        ];
+        all.iter().map(Array::dtype).collect::<Vec<DType>>()
+    };
+    assert_eq!(dtypes(), [DType::I32; 10]);
+    for policy in [Policy::Torch, Policy::NumPy2] {
+        assert_eq!(with_policy(policy, dtypes), [DType::I64; 10], "{policy}");
+    }
+    assert_eq!(ndjit::with_defaults(ndjit::Defaults::BITS_64, dtypes)?, [DType::I64; 10]);
+    Ok(())
+}
+
+#[test]
 fn what_there_is_once() -> Result<()> {
     let x = Array::from_rows(&[[2.0f32, -0.0, f32::NAN, 0.0], [2.0, f32::NAN, -1.0, 2.0]]);
     let unique = unique_all(&x);
     assert_eq!(unique.values.to_string(), "[-1. -0.  2. nan nan]");
-    assert_eq!(unique.indices.to_vec::<i64>()?, [6, 1, 0, 2, 5]);
-    assert_eq!(unique.counts.to_vec::<i64>()?, [1, 2, 3, 1, 1]);
+    assert_eq!(unique.indices.to_vec::<i32>()?, [6, 1, 0, 2, 5]);
+    assert_eq!(unique.counts.to_vec::<i32>()?, [1, 2, 3, 1, 1]);
     assert_eq!(unique.inverse_indices.to_string(), "[[2 1 3 1]\n [2 4 0 2]]");
     let (values, counts) = unique_counts(Array::from(vec![7u8; 300]));
-    assert_eq!((values.to_vec::<u8>()?, counts.to_vec::<i64>()?), (vec![7], vec![300]));
+    assert_eq!((values.to_vec::<u8>()?, counts.to_vec::<i32>()?), (vec![7], vec![300]));
     let (values, inverse) = unique_inverse(Array::from([true, false, true]));
-    assert_eq!((values.to_vec::<bool>()?, inverse.to_vec::<i64>()?), (vec![false, true], vec![1, 0, 1]));
+    assert_eq!((values.to_vec::<bool>()?, inverse.to_vec::<i32>()?), (vec![false, true], vec![1, 0, 1]));
     assert_eq!(unique_values(zeros([0, 3])).shape().extents(), [0]);
     assert_eq!(unique_inverse(zeros([0, 3])).1.shape().extents(), [0, 3]);
     assert_eq!(unique_values(Array::from(5i16)).to_vec::<i16>()?, [5]);
@@ -232,7 +260,7 @@ fn what_there_is_once() -> Result<()> {
     expected.dedup();
     let unique = unique_all(Array::from(elements.clone()));
     assert_eq!(unique.values.to_vec::<i32>()?, expected);
-    let inverse = unique.inverse_indices.to_vec::<i64>()?;
+    let inverse = unique.inverse_indices.to_vec::<i32>()?;
     assert!(inverse.iter().zip(&elements).all(|(&i, &x)| expected[i as usize] == x));
     let failed = unique_all(zeros([2]) + zeros([3]));
     assert_eq!(failed.counts.error().unwrap().code(), ErrorCode::Shape);

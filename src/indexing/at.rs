@@ -1,84 +1,23 @@
-//! `x.at(positions)`: elements at positions along the first axes, to take them or to put others in their place.
+//! `x.at(indices)`: elements at positions along the first axes, to take them or to put others in their place.
 
+use super::indices::{Along, ArrayIndices, Index, Indices, Layout, slices};
 use super::positions::positions;
 use super::{no_positions, rows};
 use crate::array::Array;
 use crate::expr::Expr;
 use crate::manipulation::{Move, Movement, refused, seen};
 use crate::operand::{AnyOperand, ArrayOperand, Computed, Operand, Scalar};
+use ndjit_ir::axes::Axes;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::view;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
-
-/// What [`Expr::at`] takes: positions along the first axis, or a tuple of positions along the first axes.
-///
-/// ```
-/// use ndjit::{Array, Expr, indexing::Indices, jit};
-///
-/// fn first_two(x: Expr, at: impl Indices) -> Expr {
-///     x.at(at).get()
-/// }
-/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
-/// assert_eq!(jit(|x: Expr| first_two(x, (1, 0)))(&x).item::<i32>()?, 3);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` names no positions",
-    label = "not positions, nor a tuple of positions along the first axes",
-    note = "positions are integers, arrays of integers, or a mask; `x.at((arange(n), 1))` has all `n` positions of the first axis",
-    note = "slices are for `slice`: `x.slice((.., 1))`"
-)]
-pub trait Indices {
-    #[doc(hidden)]
-    fn indices(self) -> Vec<AnyOperand>;
-}
-
-/// What [`Array::at`] takes: [`Indices`] without traced values.
-///
-/// ```
-/// use ndjit::{Array, indexing::ArrayIndices};
-///
-/// fn picked(x: &Array, at: impl ArrayIndices) -> Array {
-///     x.at(at).get()
-/// }
-/// assert_eq!(picked(&Array::from([5, 6, 7]), 2).item::<i32>()?, 7);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` names no positions of an `Array`",
-    label = "not an `Array`, a number, nor a tuple of these",
-    note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced positions: `Expr::from(&x).at(i)`",
-    note = "slices are for `slice`: `x.slice((.., 1))`"
-)]
-pub trait ArrayIndices: Indices {}
-
-impl<I: Operand> Indices for I {
-    fn indices(self) -> Vec<AnyOperand> {
-        vec![self.operand()]
-    }
-}
-
-impl<I: ArrayOperand> ArrayIndices for I {}
-
-macro_rules! tuples {
-    ($($($name:ident)*;)*) => {$(
-        impl<$($name: Operand),*> Indices for ($($name,)*) {
-            #[allow(non_snake_case)]
-            fn indices(self) -> Vec<AnyOperand> {
-                let ($($name,)*) = self;
-                vec![$($name.operand()),*]
-            }
-        }
-
-        impl<$($name: ArrayOperand),*> ArrayIndices for ($($name,)*) {}
-    )*};
-}
-
-tuples! { A; A B; A B C; A B C D; }
+use smallvec::SmallVec;
+use std::slice;
 
 /// Elements of an array at positions, made by [`Expr::at`] and [`Array::at`]. `R` is what its functions give.
 ///
-/// Positions along several axes broadcast with each other. The shape of what is taken is theirs, and then the other axes of the array.
+/// Positions along several axes broadcast with each other. The shape of what is taken is theirs, and then the other axes of the array. Ranges
+/// keep their axes, in their order: the axes of positions stand where the first of these stood, or in front if a range stands between them, as in NumPy.
 ///
 /// ```
 /// use ndjit::Array;
@@ -86,12 +25,13 @@ tuples! { A; A B; A B C; A B C D; }
 /// let x = Array::from([0, 0, 0, 0]);
 /// let i = Array::from([1, 3, 1]);
 /// assert_eq!(x.at(&i).add(1).to_vec::<i32>()?, [0, 2, 0, 1]);
+/// assert_eq!(x.at(1..).set(7).to_vec::<i32>()?, [0, 7, 7, 7]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[must_use]
 pub struct At<R> {
     x: AnyOperand,
-    indices: Vec<AnyOperand>,
+    indices: SmallVec<[Index; 4]>,
     place: Place,
     gives: std::marker::PhantomData<R>,
 }
@@ -113,7 +53,7 @@ struct Found {
 }
 
 impl<R: Computed> At<R> {
-    fn new(x: AnyOperand, indices: Vec<AnyOperand>, place: Place) -> At<R> {
+    fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: Place) -> At<R> {
         At { x, indices, place, gives: std::marker::PhantomData }
     }
 
@@ -130,31 +70,24 @@ impl<R: Computed> At<R> {
     fn found(&self, what: &'static str, checked: bool) -> Result<Found> {
         let place = self.place;
         let (_, dtype, shape) = self.x.describe(what)?;
-        let depth = self.indices.len();
-        if depth > shape.rank() {
-            let headline = format!("positions along {depth} axes of an array of shape {shape}");
-            return Err(
-                Error::new(ErrorCode::Shape, headline).help("there is at most one array of positions for each axis")
-            );
-        }
-        let mut positioned = Shape::scalar();
-        for operand in &self.indices {
-            let (_, _, own) = operand.describe(what)?;
-            positioned = positioned.broadcast(&own).ok_or_else(|| {
-                Error::new(ErrorCode::Shape, format!("positions of shapes {positioned} and {own} do not broadcast"))
-                    .help("positions along several axes are matched from the last, with equal extents or 1; `i.slice((.., NewAxis))` and `j` give all pairs")
-            })?;
-        }
-        let (first, others) = shape.extents().split_at(depth);
+        let layout = Layout::new(what, &self.indices, &shape)?;
+        let (first, others) = shape.extents().split_at(layout.axes.len());
+        let joined = first.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent)).unwrap_or(usize::MAX);
         let mut index: Option<(AnyOperand, AnyOperand)> = None;
-        for (axis, (operand, &extent)) in self.indices.iter().zip(first).enumerate() {
-            let own = positions::<R>(what, operand, axis, extent, checked, place)?;
+        for (axis, (along, &extent)) in layout.axes.iter().zip(first).enumerate() {
+            let own = match along {
+                Along::Positions(own) => {
+                    let own = positions::<R>(what, own, axis, extent, checked, place)?;
+                    self.apart(what, own, layout.before, layout.behind)
+                }
+                &Along::Range { start, step, axis } => self.range(what, [start, step], axis, &layout.found),
+            };
             let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
             let below = self.compute(Op::Less, &[&own, &Self::number(extent)]);
             let inside = self.compute(Op::LogicalAnd, &[&at_least, &below]);
-            let own = match depth {
+            let own = match first {
                 // A gather keeps the position in range that it has.
-                1 => own,
+                [_] => own,
                 _ => self.compute(Op::Clip, &[&own, &Self::number(0), &Self::number(extent.saturating_sub(1))]),
             };
             index = Some(match index {
@@ -168,25 +101,46 @@ impl<R: Computed> At<R> {
         let Some((index, inside)) = index else {
             return Err(Error::new(ErrorCode::Shape, "there are no positions"));
         };
-        let (_, _, of) = index.describe(what)?;
-        let joined = first.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent)).unwrap_or(usize::MAX);
-        let rows: Vec<usize> = [joined].into_iter().chain(vec![1; of.rank()]).chain(others.iter().copied()).collect();
+        let depth = layout.found.rank();
+        let rows: Vec<usize> = [joined].into_iter().chain(vec![1; depth]).chain(others.iter().copied()).collect();
         let reshape = |_: &[&Shape]| Ok((Move::Reshape, Shape::from(&rows[..])));
-        let rows = R::movement(&Movement { what, of: &reshape }, std::slice::from_ref(&self.x), place).operand();
-        let behind: Vec<isize> = (0..others.len()).map(|n| (of.rank() + n) as isize).collect();
-        let apart = |x: AnyOperand| {
-            let x: R = seen(what, x, place, |shape| view::expand_dims(shape, &behind));
-            x.operand()
-        };
-        let taken: Vec<usize> = positioned.extents().iter().chain(others).copied().collect();
+        let rows = R::movement(&Movement { what, of: &reshape }, slice::from_ref(&self.x), place).operand();
+        let [index, inside] = [index, inside].map(|x| self.apart(what, x, 0, others.len()));
+        let taken: Vec<usize> = layout.found.extents().iter().chain(others).copied().collect();
         let (any, taken) = (joined > 0, Shape::from(&taken[..]));
-        Ok(Found { rows, index: apart(index), inside: apart(inside), shape, dtype, any, taken })
+        Ok(Found { rows, index, inside, shape, dtype, any, taken })
+    }
+
+    /// The same with so many axes of extent 1 more before and behind its own.
+    fn apart(&self, what: &'static str, x: AnyOperand, before: usize, behind: usize) -> AnyOperand {
+        if before + behind == 0 {
+            return x;
+        }
+        let x: R = seen(what, x, self.place, |shape| {
+            let new = (0..before).chain((0..behind).map(|n| before + shape.rank() + n));
+            view::expand_dims(shape, &new.map(|axis| axis as isize).collect::<Vec<isize>>())
+        });
+        x.operand()
+    }
+
+    /// The positions of a range along an axis of what is found.
+    fn range(&self, what: &'static str, [start, step]: [isize; 2], axis: usize, found: &Shape) -> AnyOperand {
+        let mut extents = vec![1; found.rank()];
+        extents[axis] = found.extents()[axis];
+        let of = |_: &[&Shape]| Ok((Move::Iota(Axes::all(extents.len())?), Shape::from(&extents[..])));
+        let along = R::movement(&Movement { what, of: &of }, slice::from_ref(&self.x), self.place).operand();
+        let number = |n: isize| AnyOperand::Scalar(Scalar((n as i64).into(), None));
+        let steps = if step == 1 { along } else { self.compute(Op::Multiply, &[&along, &number(step)]) };
+        if start == 0 { steps } else { self.compute(Op::Add, &[&steps, &number(start)]) }
     }
 
     /// The error of the function `what`, with what it was given.
     fn failed(&self, what: &'static str, updates: Option<&AnyOperand>, error: &Error) -> R {
-        let operands: Vec<AnyOperand> =
-            [&self.x].into_iter().chain(&self.indices).chain(updates).map(|operand| (*operand).clone()).collect();
+        let positions = self.indices.iter().filter_map(|index| match index {
+            Index::Positions(operand) => Some(operand),
+            Index::Slice(_) => None,
+        });
+        let operands: Vec<AnyOperand> = [&self.x].into_iter().chain(positions).chain(updates).cloned().collect();
         refused(what, &operands, self.place, error)
     }
 
@@ -203,6 +157,9 @@ impl<R: Computed> At<R> {
     /// # Errors
     /// Poisoned as [`take`](fn@crate::take), and with `Shape` if there are more positions than axes or if they do not broadcast.
     pub fn get(self) -> R {
+        if self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
+            return seen("at", self.x, self.place, |shape| view::slice(shape, &slices(&self.indices)));
+        }
         match self.found("at", true) {
             Ok(found) if !found.any && found.taken.size() != Ok(0) => {
                 self.failed("at", None, &no_positions(&found.shape))
@@ -282,7 +239,7 @@ impl<R: Computed> At<R> {
     }
 
     fn placed(&self, what: &'static str, scatter: Scatter, updates: &AnyOperand) -> Result<R> {
-        if let [mask] = &self.indices[..]
+        if let [Index::Positions(mask)] = &self.indices[..]
             && mask.describe(what).is_ok_and(|(_, dtype, _)| dtype == DType::Bool)
         {
             return self.masked(what, scatter, mask, updates.clone());

@@ -15,11 +15,14 @@
 //! between. The array that is taken from is stored, if it is not an argument.
 
 mod at;
+mod indices;
 mod positions;
 mod search;
 mod take;
 
-pub use at::{ArrayIndices, At, Indices};
+pub use at::At;
+pub use indices::{ArrayIndex, ArrayIndices, Indices, IntoIndex};
+pub(crate) use positions::{counting, index_dtype};
 pub use search::{Side, searchsorted};
 pub(crate) use take::each_found;
 pub use take::{take, take_along_axis};

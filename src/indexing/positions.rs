@@ -2,8 +2,23 @@
 //! axis does not have are an error.
 
 use crate::array::Array;
+use crate::config;
 use crate::operand::{AnyOperand, Computed, Scalar};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result};
+
+/// The dtype of positions and counts under the policy in force, if it can count `n` elements.
+pub(crate) fn index_dtype(n: usize) -> Result<DType> {
+    counting(config::policy().index_dtype(), n)
+}
+
+/// The dtype, if it can count `n` elements.
+pub(crate) fn counting(dtype: DType, n: usize) -> Result<DType> {
+    match dtype.int_range() {
+        Some((_, most)) if n as i128 <= most => Ok(dtype),
+        _ => Err(Error::new(ErrorCode::DType, format!("{dtype} cannot count {n} elements"))
+            .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`")),
+    }
+}
 
 /// Positions along an axis of `extent`, if wanted `checked` where they are known. Its own errors have neither name nor place.
 pub(crate) fn positions<R: Computed>(

@@ -1,7 +1,7 @@
 //! Binary search in a sorted array: as many gathers as its length has binary digits, rounded up so that few lengths differ in their code, all in
 //! one kernel.
 
-use super::rows;
+use super::{index_dtype, rows};
 use crate::array::Array;
 use crate::expr::Expr;
 use crate::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand, Scalar};
@@ -13,8 +13,8 @@ use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Result};
 /// use ndjit::{Array, Side, searchsorted};
 ///
 /// let x = Array::from([1, 2, 2, 3]);
-/// assert_eq!(searchsorted(&x, 2, Side::Left).item::<i64>()?, 1);
-/// assert_eq!(searchsorted(&x, 2, Side::Right).item::<i64>()?, 3);
+/// assert_eq!(searchsorted(&x, 2, Side::Left).item::<i32>()?, 1);
+/// assert_eq!(searchsorted(&x, 2, Side::Right).item::<i32>()?, 3);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -34,11 +34,11 @@ pub enum Side {
 ///
 /// let edges = Array::from([0.0f32, 1.0, 10.0]);
 /// let bins = jit(|edges, values| searchsorted(edges, values, Side::Right) - 1);
-/// assert_eq!(bins.call((&edges, &[0.0f32, 0.5, 5.0, 20.0]))?.to_vec::<i64>()?, [0, 0, 1, 2]);
+/// assert_eq!(bins.call((&edges, &[0.0f32, 0.5, 5.0, 20.0]))?.to_vec::<i32>()?, [0, 0, 1, 2]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
-/// - Result: `i64`, of the shape of `values`. Elements and values meet in their common dtype.
+/// - Result: the dtype of indices, as of [`argsort`](fn@crate::argsort), of the shape of `values`. Elements and values meet in their common dtype.
 /// - NaN is greater than everything else and equal to itself, as where arrays are sorted; -0 equals 0.
 /// - Whether `x` is sorted is not looked at; if it is not, the result is some position from 0 to its length.
 /// - The steps of the search are compiled: again where the length of `x` gets past 15, 255, 4095, and so on by sixteens.
@@ -69,6 +69,7 @@ fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: P
         return Err(Error::new(ErrorCode::Shape, format!("{WHAT}: an array of shape {shape} is searched"))
             .help("it has one axis; `x.reshape(-1)` makes one of several"));
     };
+    let positions = index_dtype(len)?;
     if let Some(dtype) = [dtype, of].into_iter().find(|dtype| dtype.kind() == Kind::Complex) {
         return Err(Error::new(ErrorCode::DType, format!("{WHAT}: {dtype} is not ordered"))
             .help("search by `abs(x)` or `real(x)`"));
@@ -107,7 +108,7 @@ fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: P
         found = R::compute(Op::Where, &[moves, end, start], place);
         step /= 2;
     }
-    Ok(found)
+    Ok(R::convert(&found.operand(), positions, place))
 }
 
 /// Searching: documented where it stands alone.
@@ -118,7 +119,7 @@ impl Expr {
     /// use ndjit::{Array, Expr, Side, jit};
     ///
     /// let f = jit(|x: Expr, v: Expr| x.searchsorted(v, Side::Left));
-    /// assert_eq!(f(&Array::from([1, 3]), &Array::from([2])).to_vec::<i64>()?, [1]);
+    /// assert_eq!(f(&Array::from([1, 3]), &Array::from([2])).to_vec::<i32>()?, [1]);
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
@@ -134,7 +135,7 @@ impl Array {
     /// ```
     /// use ndjit::{Array, Side};
     ///
-    /// assert_eq!(Array::from([1, 3]).searchsorted(2, Side::Left).item::<i64>()?, 1);
+    /// assert_eq!(Array::from([1, 3]).searchsorted(2, Side::Left).item::<i32>()?, 1);
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]

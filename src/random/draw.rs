@@ -1,7 +1,7 @@
 //! Random numbers as operations: positions, the words that a key makes of them, and what words become.
 
 use crate::config::{defaults, policy, with_parts};
-use crate::indexing::each_found;
+use crate::indexing::{counting, each_found};
 use crate::manipulation::{Move, Movement, refused, seen};
 use crate::operand::{AnyOperand, Computed, Number, Scalar};
 use crate::sorting::{IntoSorting, sorted};
@@ -301,12 +301,7 @@ impl<R: Computed> Drawing<R> {
 
     /// The integers below `n` in random order: sorted by random bits, as often as JAX does.
     pub fn order(&self, n: usize) -> Result<R> {
-        let dtype = defaults().int;
-        let most = dtype.int_range().map_or(0, |(_, most)| most);
-        if n as i128 > most {
-            return Err(Error::new(ErrorCode::DType, format!("{dtype} cannot count {n} elements"))
-                .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`"));
-        }
+        let dtype = counting(defaults().int, n)?;
         // After three times as many bits as positions have, keys of two elements are hardly equal in each round.
         let rounds = (3.0 * (n.max(2) as f64).ln() / f64::from(u32::MAX).ln()).ceil() as usize;
         let axis = self.keys.rank();

@@ -11,6 +11,7 @@ fn taking() -> Result<()> {
     let largest = argmax(&x, ndjit::keepdims(1));
     println!("{}", take_along_axis(&x, &largest, 1)); // of each row
     println!("{}", x.at((Array::from([1, 0]), Array::from([0, 2]))).get()); // x[1, 0] and x[0, 2]
+    println!("{}", x.at((.., Array::from([2, 0]))).get()); // x[:, [2, 0]]
     Ok(())
 }
 
@@ -31,6 +32,7 @@ fn putting() -> Result<()> {
     println!("{}", histogram(&Array::from([0, 3, 3, 1, 3])));
     let x = Array::from_rows(&[[1, 2], [3, 4]]);
     println!("{}", x.at((0, -1)).set(9));
+    println!("{}", x.at((.., 0)).add(100));
     println!("{}", x.at(x.gt(2)).set(2));
     Ok(())
 }

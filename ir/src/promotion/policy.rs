@@ -280,6 +280,11 @@ impl Policy {
         self.defaults.of(weak)
     }
 
+    /// The dtype of indices and counts.
+    pub fn index_dtype(self) -> DType {
+        self.width(self.rules().index.unwrap_or(self.default_dtype(Weak::Int)))
+    }
+
     /// The dtype a value of this type is stored in and computed with.
     pub const fn commit(self, ty: ValueType) -> DType {
         self.defaults.commit(ty)

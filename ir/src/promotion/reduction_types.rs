@@ -85,9 +85,8 @@ impl Policy {
             Rule::Same => same(own),
             Rule::Bool => same(DType::Bool),
             Rule::Index => {
-                let index = self.rules().index.unwrap_or(self.default_dtype(Weak::Int));
                 let compute = if reduction == Reduction::CountNonzero { DType::Bool } else { own };
-                ReductionTypes { compute, result: asked.unwrap_or(self.width(index)) }
+                ReductionTypes { compute, result: asked.unwrap_or(self.index_dtype()) }
             }
         })
     }

@@ -48,8 +48,7 @@ impl Slice {
 pub fn slice(shape: &Shape, parts: &[Slice]) -> Result<(View, Shape)> {
     let taken = parts.iter().filter(|part| !matches!(part, Slice::NewAxis | Slice::Ellipsis)).count();
     let Some(whole) = shape.rank().checked_sub(taken) else {
-        return Err(Error::new(ErrorCode::Shape, format!("{taken} parts of an array of {} axes", shape.rank()))
-            .fact(format_args!("the shape: {shape}"))
+        return Err(Error::new(ErrorCode::Shape, format!("{taken} indices or ranges of an array of shape {shape}"))
             .help("give at most one index or range for each axis"));
     };
     let ellipses = parts.iter().filter(|part| **part == Slice::Ellipsis).count();
@@ -181,6 +180,6 @@ mod tests {
         assert_eq!(text(&[to(isize::MAX)]), format!("{} is beyond an axis of 5", isize::MAX));
         assert_eq!(text(&[to(-7)]), "-7 is before the first element of an axis of 5");
         assert_eq!(text(&[of(0, 5, 0)]), "a step of 0");
-        assert_eq!(text(&[Slice::ALL; 4]), "4 parts of an array of 3 axes");
+        assert_eq!(text(&[Slice::ALL; 4]), "4 indices or ranges of an array of shape [5, 6, 7]");
     }
 }

@@ -26,8 +26,9 @@ fn product(dtype: DType, [m, k, n]: [usize; 3], by_columns: [bool; 2]) -> Progra
 #[test]
 fn matrices_of_every_dtype_and_remainder() {
     for dtype in [DType::F32, DType::F64, DType::C64, DType::C128] {
-        for n in [16, 17, 23, 31, 33, 47] {
-            for (turn, extents) in [[n, 41, 67], [67, n, 41], [41, 67, n]].into_iter().enumerate() {
+        // Matrices of at most 64 rows, columns and products to a sum, and larger ones.
+        for (n, most) in [16, 17, 23, 31, 33, 47].into_iter().flat_map(|n| [(n, 67), (n, 59)]) {
+            for (turn, extents) in [[n, 41, most], [most, n, 41], [41, most, n]].into_iter().enumerate() {
                 let by_columns = [(n + turn) % 2 == 0, (n / 2 + turn) % 2 == 0];
                 let (program, params) = product(dtype, extents, by_columns);
                 let contracts =

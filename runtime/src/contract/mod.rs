@@ -6,6 +6,11 @@
 //!
 //! Rows and columns are cut into [blocks](Blocks) by their numbers alone, and each block is one multiplication on one thread. So an element is
 //! the sum of the same numbers in the same order on any number of threads; which order that is, is the crate's and the processor's.
+//!
+//! Matrices that are [small] don't go through the crate.
+
+#[cfg(target_arch = "x86_64")]
+mod small;
 
 use crate::code::{Composed, Kernel, Operands};
 use crate::reduce::Reducer;
@@ -39,22 +44,55 @@ pub struct Contractor {
     reducer: Box<Reducer>,
 }
 
-/// A multiplication of matrices in one dtype: rows, columns and products of a sum; then pointer and strides, in elements, of the result, of the first
-/// and of the second matrix; and whether it is added to the result. Strides are along rows and columns, of the first matrix along rows and
-/// products, of the second along products and columns.
-type Multiply = unsafe fn([usize; 3], [*mut u8; 3], [[isize; 2]; 3], bool);
+/// A multiplication of matrices in one dtype.
+///
+/// # Safety
+/// Pointers are aligned; all elements of the matrices may be read, those of the result may be written, and nobody else touches them.
+type Multiply = unsafe fn(&Matrices);
+
+/// The result, the first and the second matrix of a multiplication.
+#[derive(Clone, Copy, Debug)]
+struct Matrices {
+    /// Rows, columns and products of a sum.
+    extents: [usize; 3],
+    pointers: [*mut u8; 3],
+    /// In elements: of the result along rows and columns, of the first matrix along rows and products, of the second along products and columns.
+    strides: [[isize; 2]; 3],
+    /// Whether to add to the result.
+    add: bool,
+}
 
 /// What matrices are of.
 trait Factor: Copy + 'static {
     const ONE: Self;
+
+    /// Multiplies matrices if they are small; says whether it did.
+    ///
+    /// # Safety
+    /// As [`Multiply`].
+    unsafe fn small(_: &Matrices) -> bool {
+        false
+    }
 }
 
 impl Factor for f32 {
     const ONE: f32 = 1.0;
+
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn small(matrices: &Matrices) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { small::of_f32(matrices) }
+    }
 }
 
 impl Factor for f64 {
     const ONE: f64 = 1.0;
+
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn small(matrices: &Matrices) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { small::of_f64(matrices) }
+    }
 }
 
 impl Factor for Complex<f32> {
@@ -65,16 +103,26 @@ impl Factor for Complex<f64> {
     const ONE: Complex<f64> = Complex::new(1.0, 0.0);
 }
 
-/// As [`Multiply`] says.
+/// Multiplies matrices of `T`.
 ///
 /// # Safety
-/// Pointers are aligned; all elements of the matrices may be read, those of the result may be written, and nobody else touches them.
-unsafe fn multiply<T: Factor>(
-    [m, n, k]: [usize; 3],
-    [out, left, right]: [*mut u8; 3],
-    [[out_m, out_n], [left_m, left_k], [right_k, right_n]]: [[isize; 2]; 3],
-    add: bool,
-) {
+/// As [`Multiply`].
+unsafe fn multiply<T: Factor>(matrices: &Matrices) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !T::small(matrices) {
+            packed::<T>(matrices);
+        }
+    }
+}
+
+/// Multiplies matrices as the crate does.
+///
+/// # Safety
+/// As [`Multiply`].
+unsafe fn packed<T: Factor>(matrices: &Matrices) {
+    let Matrices { extents: [m, n, k], pointers: [out, left, right], strides, add } = *matrices;
+    let [[out_m, out_n], [left_m, left_k], [right_k, right_n]] = strides;
     // SAFETY: the caller's promise. The crate reads and writes elements of these matrices alone, which the tests between guard pages confirm.
     unsafe {
         gemm(
@@ -107,10 +155,12 @@ fn works() -> bool {
     static WORKS: OnceLock<bool> = OnceLock::new();
     *WORKS.get_or_init(|| {
         let (mut out, mut ones) = (vec![0.0f32; N * N], vec![1.0f32; N * N]);
-        let at = [&mut out, &mut ones].map(|elements| elements.as_mut_ptr().cast());
+        let [out_at, ones_at] = [&mut out, &mut ones].map(|elements| elements.as_mut_ptr().cast());
+        let strides = [[N as isize, 1]; 3];
+        let matrices = Matrices { extents: [N; 3], pointers: [out_at, ones_at, ones_at], strides, add: false };
         let done = catch(|| {
             // SAFETY: square matrices in row-major order, of as many elements; the two that are read are one.
-            unsafe { multiply::<f32>([N; 3], [at[0], at[1], at[1]], [[N as isize, 1]; 3], false) };
+            unsafe { packed::<f32>(&matrices) };
             Ok(())
         });
         done.is_ok() && out.iter().all(|&sum| sum == N as f32)
@@ -144,10 +194,11 @@ impl Contractor {
 
     /// How the loops are gone through.
     fn loops(&self, extents: &[usize], strides: &[isize]) -> Loops {
-        let size = self.dtype.bytes() as isize;
+        // Sizes are powers of 2, and a division takes ten times as long as a shift: there are nine here in a product of matrices.
+        let shift = self.dtype.bytes().trailing_zeros();
         let step = |at: usize| Step {
             extent: extents[at],
-            strides: [2, 0, 1].map(|operand: usize| strides[operand * self.rank + at] / size),
+            strides: [2, 0, 1].map(|operand: usize| strides[operand * self.rank + at] >> shift),
         };
         let mut loops = Loops { one: [Step::ONCE; 3], matrices: SmallVec::new(), sums: SmallVec::new() };
         for at in 0..self.rank {
@@ -199,6 +250,9 @@ struct Loops {
 /// How far each operand is at the `number`th index of some loops, the last of them innermost, in elements.
 fn offsets(steps: &[Step], mut number: usize) -> [isize; 3] {
     let mut at = [0isize; 3];
+    if number == 0 {
+        return at;
+    }
     for step in steps.iter().rev() {
         let index = (number % step.extent) as isize;
         number /= step.extent;
@@ -264,7 +318,7 @@ impl Composed for Contractor {
     unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
         let Operands { pointers, extents, strides, .. } = operands;
         let size = self.dtype.bytes() as isize;
-        let whole = |strides: &[isize]| strides.iter().all(|stride| stride % size == 0);
+        let whole = |strides: &[isize]| strides.iter().fold(0, |all, stride| all | stride) & (size - 1) == 0;
         if !pointers.iter().all(|pointer| pointer.addr().is_multiple_of(self.align)) || !whole(strides) {
             // SAFETY: the caller's promise.
             return unsafe { self.reducer.run(operands, threads) };
@@ -294,8 +348,10 @@ impl Composed for Contractor {
                     [rows.strides[1], products.strides[1]],
                     [products.strides[2], columns.strides[2]],
                 ];
+                let extents = [m, n, products.extent];
+                let matrices = Matrices { extents, pointers: moved(&operands, own, size), strides, add: sum > 0 };
                 // SAFETY: the caller's promise: these are some of the kernel's indices, and tasks store different results.
-                unsafe { (self.multiply)([m, n, products.extent], moved(&operands, own, size), strides, sum > 0) };
+                unsafe { (self.multiply)(&matrices) };
             }
             Ok(())
         };
