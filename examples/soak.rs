@@ -17,9 +17,12 @@ use std::time::{Duration, Instant};
 /// How often it is said how far it has come.
 const REPORTED: Duration = Duration::from_secs(30);
 
-/// Programs as tests have them, every third with branches and loops, and every eighth larger: elements of several blocks of the widest vectors.
+/// Programs of a few operations to many, every third with branches and loops; those of the most operations have elements of several blocks of the
+/// widest vectors.
 fn limits(seed: u64) -> Limits {
-    let (nodes, elements) = if seed.is_multiple_of(8) { (24, 700) } else { (16, 140) };
+    // Each number with each of the options of `matrix`.
+    let nodes = [24, 4, 8, 12, 16, 6, 10, 14][(seed / 4 % 8) as usize];
+    let elements = if nodes == 24 { 700 } else { 140 };
     Limits { nodes, elements, control: seed.is_multiple_of(3), ..Limits::default() }
 }
 

@@ -2,7 +2,8 @@
 #![cfg(feature = "gpu")]
 
 use ndjit::{
-    Array, CastingModes, DType, Device, ErrorCode, Fallback, Stage, divergence, exp, jit, with_casting, with_fallback,
+    Array, CastingModes, DType, Device, ErrorCode, Expr, Fallback, Side, Stage, divergence, exp, jit, with_casting,
+    with_fallback,
 };
 use ndjit_codegen::wgsl::Features;
 use ndjit_runtime::gpu::{GpuOptions, with_options};
@@ -246,4 +247,35 @@ fn capabilities_are_shown() {
 fn arrays_say_where_they_are() {
     let Some(gpu) = gpu() else { return };
     assert_eq!(format!("{:?}", Array::from([1u8, 2]).on(gpu)), "Array(u8[2] on gpu)");
+}
+
+#[test]
+fn positions_and_random_order_of_arrays_on_a_gpu() {
+    let Some(gpu) = gpu() else { return };
+    let of = |on: Device| {
+        let (x, i) = (ndjit::arange(24).reshape([4, 6]).on(on), Array::from([3, 0]).on(on));
+        let traced = jit(|x: Expr, i: Expr| {
+            let put = x.at((1.., i)).set(x.at((..3, 0)).get().expand_dims(1)).at((.., -1)).add(100);
+            (
+                x.at((i, 2..4)).get(),
+                put,
+                x.sum(0).searchsorted(30, Side::Left),
+                ndjit::random::permutation(i.sum(0).cast(DType::U64), 9),
+            )
+        });
+        let (taken, put, found, order) = traced.call((&x, &i)).unwrap();
+        let eager = [
+            x.at((.., 1..3)).set(0),
+            ndjit::random::shuffle(&ndjit::random::key(3).on(on), &x, 0),
+            x.at((&i, ..)).get(),
+        ];
+        let all: Vec<Array> = [taken, put, found, order].into_iter().chain(eager).collect();
+        assert!(
+            all.iter().all(|x| x.device() == on),
+            "{on:?}: {:?}",
+            all.iter().map(Array::device).collect::<Vec<_>>()
+        );
+        all.iter().map(|x| format!("{} {:?} {x}", x.dtype(), x.shape())).collect::<Vec<String>>()
+    };
+    assert_eq!(of(gpu), of(Device::CPU));
 }

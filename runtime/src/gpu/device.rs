@@ -349,13 +349,18 @@ impl Gpu {
         let _ = self.lose("it was given up");
         self.end();
     }
+
+    /// Waits until all that it was given is done; says whether it is, or at least answers.
+    pub(super) fn idle(&self) -> bool {
+        let patience = self.patience.max(Duration::from_secs(10));
+        let idle = wgpu::PollType::Wait { submission_index: None, timeout: Some(patience) };
+        !matches!(self.poll(idle), Ok(Err(wgpu::PollError::Timeout)))
+    }
 }
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        let patience = self.patience.max(Duration::from_secs(10));
-        let idle = wgpu::PollType::Wait { submission_index: None, timeout: Some(patience) };
-        if let Ok(Err(wgpu::PollError::Timeout)) = self.poll(idle) {
+        if !self.idle() {
             // The queue would be waited for without end; it stays, and with it the device.
             return;
         }

@@ -1,10 +1,14 @@
 //! The GPUs of the process: each opened once, when it is first used, and anew after it was lost.
 
+#[cfg(unix)]
+use super::device::GpuKind;
 use super::device::{Gpu, GpuOptions};
 use ndjit_codegen::passes::legalize::does;
 use ndjit_ir::support::device::{GPUS, OPTIONED};
 use ndjit_ir::support::{Device, Gap};
 use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, Op, Result};
+#[cfg(unix)]
+use std::sync::Once;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How a GPU is opened, and the open one.
@@ -43,7 +47,30 @@ pub fn opened(number: usize) -> Result<Arc<Gpu>> {
         device.emulating().set_gaps(gaps(&gpu, true));
     }
     slot.gpu = Some(Arc::clone(&gpu));
+    #[cfg(unix)]
+    if gpu.info().kind == GpuKind::Software {
+        wait_at_exit();
+    }
     Ok(gpu)
+}
+
+/// Has the process wait, where it ends, for what software devices were given and nobody waits for. They compute in threads of the process,
+/// which compiled with a library while that was taken down: Mesa's lavapipe ended one in 200 runs of a test so, with a segmentation fault.
+#[cfg(unix)]
+fn wait_at_exit() {
+    extern "C" fn wait() {
+        // Whoever holds them at this moment may never let go.
+        let Ok(slots) = SLOTS.try_lock() else { return };
+        let software = slots.iter().flatten().filter_map(|slot| slot.gpu.as_ref());
+        for gpu in software.filter(|gpu| gpu.info().kind == GpuKind::Software && gpu.alive().is_ok()) {
+            let _ = gpu.idle();
+        }
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: a plain call. What it has called takes no lock that a thread may hold without end, and no panic leaves `poll`.
+        unsafe { libc::atexit(wait) };
+    });
 }
 
 /// The device of a number.
