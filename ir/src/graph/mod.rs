@@ -5,6 +5,7 @@
 //! construction and is walked by index, never by recursion. Source places are not in here: see [`Places`].
 
 mod control;
+mod known;
 mod parse;
 mod places;
 mod reads;
@@ -32,7 +33,7 @@ use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use crate::view::View;
 use control::Controls;
-use hashbrown::HashTable;
+use known::Known;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::fmt::Debug;
@@ -181,8 +182,7 @@ pub struct Graph<T: Type> {
     shape_ids: FxHashMap<Shape, ShapeId>,
     views: Vec<View>,
     view_ids: FxHashMap<View, ViewId>,
-    /// Each node with its hash, so that neither growing nor most comparisons look at nodes, which lie far apart in a large graph.
-    known: HashTable<(u32, NodeId)>,
+    known: Known,
     params: Vec<Value>,
     slots: Arc<Vec<Slot>>,
     controls: Arc<Controls<T>>,
@@ -213,7 +213,7 @@ impl<T: Type> Default for Graph<T> {
             shape_ids: FxHashMap::default(),
             views: Vec::new(),
             view_ids: FxHashMap::default(),
-            known: HashTable::new(),
+            known: Known::default(),
             params: Vec::new(),
             slots: Arc::default(),
             controls: Arc::default(),
@@ -245,7 +245,7 @@ impl<T: Type> Graph<T> {
         graph.nodes.reserve(other.nodes.len());
         graph.operands.reserve(other.operands.len());
         graph.values.reserve(other.values.len());
-        graph.known.reserve(other.nodes.len(), |&(hash, _)| spread(hash));
+        graph.known = Known::with_room(other.nodes.len(), other.values.len());
         graph
     }
 
@@ -335,7 +335,7 @@ impl<T: Type> Graph<T> {
         self.operands.shrink_to_fit();
         self.values.shrink_to_fit();
         self.origins.shrink_to_fit();
-        self.known = HashTable::new();
+        self.known = Known::default();
     }
 
     /// Says which nodes of the traced graph the nodes to come are made from.
@@ -493,36 +493,33 @@ impl<T: Type> Graph<T> {
 
     /// Adds a node, or finds the same one made before; returns its first result.
     pub fn add(&mut self, kind: NodeKind, operands: &[Value], results: &[(T, ShapeId)]) -> Value {
-        let hash = {
+        let hash = || {
             let mut hasher = FxHasher::default();
             (kind, operands, results).hash(&mut hasher);
             hasher.finish() as u32
         };
-        let same = |&(known, id): &(u32, NodeId)| {
-            known == hash
-                && self.node(id).kind == kind
+        let same = |id: NodeId| {
+            self.node(id).kind == kind
                 && self.operands(id) == operands
                 && self.node(id).results().map(|v| (self.ty(v), self.shape_id(v))).eq(results.iter().copied())
         };
-        if let Some(&(_, id)) = self.known.find(spread(hash), same) {
-            self.note_origins(id);
-            return self.node(id).first;
-        }
+        let place = match self.known.find(operands, same, hash) {
+            Ok(id) => {
+                self.note_origins(id);
+                return self.node(id).first;
+            }
+            Err(place) => place,
+        };
         let id = NodeId::from_index(self.nodes.len());
         let first = Value::from_index(self.values.len());
         let start = self.operands.len() as u32;
         self.operands.extend_from_slice(operands);
         self.values.extend(results.iter().map(|&(ty, shape)| ValueData { ty, shape, node: id }));
         self.nodes.push(Node { kind, operands: (start, operands.len() as u32), first, results: results.len() as u32 });
-        self.known.insert_unique(spread(hash), (hash, id), |&(hash, _)| spread(hash));
+        self.known.insert(id, place);
         self.note_origins(id);
         first
     }
-}
-
-/// A hash of 64 bits from one of 32: a table looks at the lowest and the highest of them.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 impl Graph<ValueType> {

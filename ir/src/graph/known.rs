@@ -1,0 +1,90 @@
+//! Which nodes a graph has, so that of equal ones there is one.
+
+use super::{NodeId, Value};
+use hashbrown::HashTable;
+
+/// Users of a value that are told apart one by one; those of a value with more of them by their hashes.
+const MOST: usize = 8;
+
+/// Nodes by the latest of their operands. Equal nodes have the same, of which most values are for a node or two; and what was made of it lies near
+/// it. A table of all hashes has each node elsewhere: of 10^6 nodes that took a fifth of the time of making them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// For each value the newest of the nodes whose latest operand it is; zero if there is none, else one more than its number.
+    newest: Vec<u32>,
+    /// For each node the one before it of the same value, likewise.
+    before: Vec<u32>,
+    /// All others, with their hashes: those without operands, and those beyond [`MOST`] of a value.
+    others: HashTable<(u32, NodeId)>,
+}
+
+/// Where a node goes that is new.
+pub(super) enum Vacant {
+    /// To the others with this latest operand.
+    Of(Value),
+    /// To the others with this hash.
+    Hashed(u32),
+}
+
+impl Known {
+    /// With room for as many nodes and values.
+    pub fn with_room(nodes: usize, values: usize) -> Known {
+        Known { newest: Vec::with_capacity(values), before: Vec::with_capacity(nodes), others: HashTable::new() }
+    }
+
+    /// The node with these operands that is the `same`.
+    ///
+    /// # Errors
+    /// Where it goes if there is none.
+    pub fn find(
+        &self,
+        operands: &[Value],
+        same: impl Fn(NodeId) -> bool,
+        hash: impl FnOnce() -> u32,
+    ) -> Result<NodeId, Vacant> {
+        let latest = operands.iter().max().copied();
+        if let Some(latest) = latest {
+            let mut users = 0;
+            let mut next = self.newest.get(latest.index()).copied().unwrap_or(0);
+            while let Some(id) = next.checked_sub(1) {
+                if same(NodeId(id)) {
+                    return Ok(NodeId(id));
+                }
+                users += 1;
+                next = self.before.get(id as usize).copied().unwrap_or(0);
+            }
+            if users < MOST {
+                return Err(Vacant::Of(latest));
+            }
+        }
+        let hash = hash();
+        match self.others.find(spread(hash), |&(known, id)| known == hash && same(id)) {
+            Some(&(_, id)) => Ok(id),
+            None => Err(Vacant::Hashed(hash)),
+        }
+    }
+
+    /// Adds a node where it goes.
+    pub fn insert(&mut self, id: NodeId, place: Vacant) {
+        match place {
+            Vacant::Of(latest) => {
+                let (value, node) = (latest.index(), id.index());
+                if self.newest.len() <= value {
+                    self.newest.resize(value + 1, 0);
+                }
+                if self.before.len() <= node {
+                    self.before.resize(node + 1, 0);
+                }
+                self.before[node] = std::mem::replace(&mut self.newest[value], id.0 + 1);
+            }
+            Vacant::Hashed(hash) => {
+                self.others.insert_unique(spread(hash), (hash, id), |&(hash, _)| spread(hash));
+            }
+        }
+    }
+}
+
+/// A hash of 64 bits from one of 32: a table looks at the lowest and the highest of them.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
