@@ -10,6 +10,7 @@ mod calls;
 mod check;
 #[path = "../../tests/growing/mod.rs"]
 mod growing;
+mod growth;
 mod inputs;
 mod kernels;
 mod llvm;
@@ -61,6 +62,8 @@ enum Command {
     Llvm(llvm::Llvm),
     /// Times each stage of programs that grow.
     Scale(scale::Scale),
+    /// Times kernels on arrays that grow.
+    Growth(growth::Growth),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -69,6 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(Command::Report(report)) => return report.write(),
         Some(Command::Llvm(llvm)) => return llvm.run(),
         Some(Command::Scale(scale)) => return Ok(scale.run()?),
+        Some(Command::Growth(growth)) => return Ok(growth.run()?),
         None => {}
     }
     let mut out: Box<dyn Write> = match &arguments.json {

@@ -32,17 +32,16 @@ impl Known {
         Known { newest: Vec::with_capacity(values), before: Vec::with_capacity(nodes), others: HashTable::new() }
     }
 
-    /// The node with these operands that is the `same`.
+    /// The node that is the `same`, with this operand for the latest.
     ///
     /// # Errors
     /// Where it goes if there is none.
     pub fn find(
         &self,
-        operands: &[Value],
+        latest: Option<Value>,
         same: impl Fn(NodeId) -> bool,
         hash: impl FnOnce() -> u32,
     ) -> Result<NodeId, Vacant> {
-        let latest = operands.iter().max().copied();
         if let Some(latest) = latest {
             let mut users = 0;
             let mut next = self.newest.get(latest.index()).copied().unwrap_or(0);
@@ -87,4 +86,38 @@ impl Known {
 /// A hash of 64 bits from one of 32: a table looks at the lowest and the highest of them.
 fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Graph, NodeKind, Value};
+    use super::MOST;
+    use crate::dtype::DType;
+    use crate::op::Op;
+    use crate::promotion::Policy;
+    use crate::shape::Shape;
+
+    #[test]
+    fn equal_nodes_are_one_however_many_use_a_value() {
+        let mut graph: Graph<DType> = Graph::new();
+        let shape = graph.intern(&Shape::from(3));
+        let made = |graph: &mut Graph<DType>, n: usize, operands: &[Value]| {
+            graph.add(NodeKind::Op(Op::ALL[n], Policy::Standard), operands, &[(DType::F32, shape)])
+        };
+        let x = graph.add(NodeKind::Param(0, DType::F32), &[], &[(DType::F32, shape)]);
+        let y = graph.add(NodeKind::Param(1, DType::F32), &[], &[(DType::F32, shape)]);
+        let all: Vec<[Value; 3]> =
+            (0..3 * MOST).map(|n| [&[x][..], &[x, y], &[y, x]].map(|of| made(&mut graph, n, of))).collect();
+        assert_eq!(graph.node_count(), 2 + 9 * MOST);
+        for (n, before) in all.iter().enumerate() {
+            assert_eq!([&[x][..], &[x, y], &[y, x]].map(|of| made(&mut graph, n, of)), *before);
+        }
+        assert_eq!(graph.add(NodeKind::Param(1, DType::F32), &[], &[(DType::F32, shape)]), y);
+        assert_eq!(graph.node_count(), 2 + 9 * MOST);
+        // Of a sealed graph no node is found again, and those that come after it are.
+        graph.seal();
+        let new = made(&mut graph, 0, &[x]);
+        assert_ne!(new, all[0][0]);
+        assert_eq!(made(&mut graph, 0, &[x]), new);
+    }
 }

@@ -503,7 +503,9 @@ impl<T: Type> Graph<T> {
                 && self.operands(id) == operands
                 && self.node(id).results().map(|v| (self.ty(v), self.shape_id(v))).eq(results.iter().copied())
         };
-        let place = match self.known.find(operands, same, hash) {
+        // Operands are verified later: one that there is not has no users either.
+        let latest = operands.iter().max().copied().filter(|latest| latest.index() < self.values.len());
+        let place = match self.known.find(latest, same, hash) {
             Ok(id) => {
                 self.note_origins(id);
                 return self.node(id).first;
