@@ -42,8 +42,8 @@ struct Found {
     rows: AnyOperand,
     /// Positions along that axis, with an axis of extent 1 for each of the array's others.
     index: AnyOperand,
-    /// Whether each position is there, before it was kept in range; of the shape of `index`.
-    inside: AnyOperand,
+    /// Whether each position is there, before it was kept in range; of the shape of `index`, or one that broadcasts to it. Those of ranges are.
+    inside: Option<AnyOperand>,
     shape: Shape,
     dtype: DType,
     /// Whether the array has positions at all along those axes.
@@ -73,39 +73,39 @@ impl<R: Computed> At<R> {
         let layout = Layout::new(what, &self.indices, &shape)?;
         let (first, others) = shape.extents().split_at(layout.axes.len());
         let joined = first.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent)).unwrap_or(usize::MAX);
-        let mut index: Option<(AnyOperand, AnyOperand)> = None;
+        let (mut index, mut inside): (Option<AnyOperand>, Option<AnyOperand>) = (None, None);
         for (axis, (along, &extent)) in layout.axes.iter().zip(first).enumerate() {
             let own = match along {
                 Along::Positions(own) => {
                     let own = positions::<R>(what, own, axis, extent, checked, place)?;
-                    self.apart(what, own, layout.before, layout.behind)
+                    let own = self.apart(what, own, layout.before, layout.behind);
+                    let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
+                    let below = self.compute(Op::Less, &[&own, &Self::number(extent)]);
+                    let here = self.compute(Op::LogicalAnd, &[&at_least, &below]);
+                    inside = Some(inside.map_or(here.clone(), |all| self.compute(Op::LogicalAnd, &[&all, &here])));
+                    match first {
+                        // A gather keeps the position in range that it has.
+                        [_] => own,
+                        _ => self.compute(Op::Clip, &[&own, &Self::number(0), &Self::number(extent.saturating_sub(1))]),
+                    }
                 }
                 &Along::Range { start, step, axis } => self.range(what, [start, step], axis, &layout.found),
             };
-            let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
-            let below = self.compute(Op::Less, &[&own, &Self::number(extent)]);
-            let inside = self.compute(Op::LogicalAnd, &[&at_least, &below]);
-            let own = match first {
-                // A gather keeps the position in range that it has.
-                [_] => own,
-                _ => self.compute(Op::Clip, &[&own, &Self::number(0), &Self::number(extent.saturating_sub(1))]),
-            };
-            index = Some(match index {
-                None => (own, inside),
-                Some((before, all)) => {
-                    let moved = self.compute(Op::Multiply, &[&before, &Self::number(extent)]);
-                    (self.compute(Op::Add, &[&moved, &own]), self.compute(Op::LogicalAnd, &[&all, &inside]))
-                }
-            });
+            index = Some(index.map_or(own.clone(), |before| {
+                let moved = self.compute(Op::Multiply, &[&before, &Self::number(extent)]);
+                self.compute(Op::Add, &[&moved, &own])
+            }));
         }
-        let Some((index, inside)) = index else {
-            return Err(Error::new(ErrorCode::Shape, "there are no positions"));
+        let Some(index) = index else {
+            return Err(Error::new(ErrorCode::Shape, "an array without axes has no positions")
+                .help("`x.reshape([1])` has one axis; `where_(mask, x, y)` takes one of two numbers"));
         };
         let depth = layout.found.rank();
         let rows: Vec<usize> = [joined].into_iter().chain(vec![1; depth]).chain(others.iter().copied()).collect();
         let reshape = |_: &[&Shape]| Ok((Move::Reshape, Shape::from(&rows[..])));
         let rows = R::movement(&Movement { what, of: &reshape }, slice::from_ref(&self.x), place).operand();
-        let [index, inside] = [index, inside].map(|x| self.apart(what, x, 0, others.len()));
+        let index = self.apart(what, index, 0, others.len());
+        let inside = inside.map(|inside| self.apart(what, inside, 0, others.len()));
         let taken: Vec<usize> = layout.found.extents().iter().chain(others).copied().collect();
         let (any, taken) = (joined > 0, Shape::from(&taken[..]));
         Ok(Found { rows, index, inside, shape, dtype, any, taken })
@@ -193,7 +193,8 @@ impl<R: Computed> At<R> {
                 seen("at", zero.operand(), self.place, |shape| view::broadcast_to(shape, &found.taken))
             }
         };
-        R::compute(Op::Where, &[found.inside, gathered.operand(), number.operand()], self.place)
+        let inside = found.inside.unwrap_or(AnyOperand::Scalar(Scalar(true.into(), None)));
+        R::compute(Op::Where, &[inside, gathered.operand(), number.operand()], self.place)
     }
 
     /// Where a mask says so the array with the others, elsewhere as it is.
@@ -258,7 +259,10 @@ impl<R: Computed> At<R> {
         let place = self.place;
         // What is not there has a position that no row has.
         let nowhere = AnyOperand::Scalar(Scalar((-1i64).into(), None));
-        let index = self.compute(Op::Where, &[&found.inside, &found.index, &nowhere]);
+        let index = match &found.inside {
+            Some(inside) => self.compute(Op::Where, &[inside, &found.index, &nowhere]),
+            None => found.index,
+        };
         let updates = self.cast(updates.clone(), found.dtype);
         let of = |shapes: &[&Shape]| Ok((Move::Scatter(scatter), shapes[0].clone()));
         let put = R::movement(&Movement { what, of: &of }, &[found.rows, index, updates], place);

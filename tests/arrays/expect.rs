@@ -68,7 +68,7 @@ pub const DIFFERENCES: &[Difference] = &[
         reason: "bf16 stays bf16 beside a bare float, as in JAX; NumPy makes f32 of it",
     },
     Difference {
-        functions: &["argmax", "argmin", "count_nonzero", "argsort"],
+        functions: &["argmax", "argmin", "count_nonzero", "argsort", "searchsorted"],
         what: What::DTypes(|numpy, own| (numpy, own) == (DType::I64, DType::I32)),
         reason: "indices and counts have the default integer dtype, which is JAX's i32; NumPy's is i64",
     },
