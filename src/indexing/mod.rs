@@ -1,5 +1,5 @@
 //! Indexing by arrays of positions: what is taken from an array, and where in it something is put. Free functions, and methods of the same
-//! names on [`Expr`](crate::Expr) and [`Array`](crate::Array).
+//! names on [`Expr`](crate::Expr) and [`Array`](crate::Array). In `x.at(..)` ranges may stand beside positions.
 //!
 //! # Positions
 //! Positions are integers of any dtype; negative ones count from the end, as in NumPy. What happens with a position that the axis does
