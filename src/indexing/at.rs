@@ -57,7 +57,7 @@ impl<R: Computed> At<R> {
         At { x, indices, place, gives: std::marker::PhantomData }
     }
 
-    fn number(n: usize) -> AnyOperand {
+    fn number(n: isize) -> AnyOperand {
         AnyOperand::Scalar(Scalar((n as i64).into(), None))
     }
 
@@ -75,24 +75,28 @@ impl<R: Computed> At<R> {
         let joined = first.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent)).unwrap_or(usize::MAX);
         let (mut index, mut inside): (Option<AnyOperand>, Option<AnyOperand>) = (None, None);
         for (axis, (along, &extent)) in layout.axes.iter().zip(first).enumerate() {
+            let size = Self::number(extent as isize);
             let own = match along {
                 Along::Positions(own) => {
                     let own = positions::<R>(what, own, axis, extent, checked, place)?;
                     let own = self.apart(what, own, layout.before, layout.behind);
                     let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
-                    let below = self.compute(Op::Less, &[&own, &Self::number(extent)]);
+                    let below = self.compute(Op::Less, &[&own, &size]);
                     let here = self.compute(Op::LogicalAnd, &[&at_least, &below]);
                     inside = Some(inside.map_or(here.clone(), |all| self.compute(Op::LogicalAnd, &[&all, &here])));
                     match first {
                         // A gather keeps the position in range that it has.
                         [_] => own,
-                        _ => self.compute(Op::Clip, &[&own, &Self::number(0), &Self::number(extent.saturating_sub(1))]),
+                        _ => self.compute(
+                            Op::Clip,
+                            &[&own, &Self::number(0), &Self::number(extent.saturating_sub(1) as isize)],
+                        ),
                     }
                 }
                 &Along::Range { start, step, axis } => self.range(what, [start, step], axis, &layout.found),
             };
             index = Some(index.map_or(own.clone(), |before| {
-                let moved = self.compute(Op::Multiply, &[&before, &Self::number(extent)]);
+                let moved = self.compute(Op::Multiply, &[&before, &size]);
                 self.compute(Op::Add, &[&moved, &own])
             }));
         }
@@ -129,9 +133,8 @@ impl<R: Computed> At<R> {
         extents[axis] = found.extents()[axis];
         let of = |_: &[&Shape]| Ok((Move::Iota(Axes::all(extents.len())?), Shape::from(&extents[..])));
         let along = R::movement(&Movement { what, of: &of }, slice::from_ref(&self.x), self.place).operand();
-        let number = |n: isize| AnyOperand::Scalar(Scalar((n as i64).into(), None));
-        let steps = if step == 1 { along } else { self.compute(Op::Multiply, &[&along, &number(step)]) };
-        if start == 0 { steps } else { self.compute(Op::Add, &[&steps, &number(start)]) }
+        let steps = if step == 1 { along } else { self.compute(Op::Multiply, &[&along, &Self::number(step)]) };
+        if start == 0 { steps } else { self.compute(Op::Add, &[&steps, &Self::number(start)]) }
     }
 
     /// The error of the function `what`, with what it was given.
@@ -258,7 +261,7 @@ impl<R: Computed> At<R> {
         }
         let place = self.place;
         // What is not there has a position that no row has.
-        let nowhere = AnyOperand::Scalar(Scalar((-1i64).into(), None));
+        let nowhere = Self::number(-1);
         let index = match &found.inside {
             Some(inside) => self.compute(Op::Where, &[inside, &found.index, &nowhere]),
             None => found.index,
