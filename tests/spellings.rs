@@ -226,10 +226,11 @@ fn conversions() {
     let x = Array::from_shape_vec([2, 2], vec![1u8, 2, 3, 4]).unwrap();
     assert_eq!(x.shape().extents(), [2, 2]);
     assert_eq!(Vec::<u8>::try_from(&x).unwrap(), [1, 2, 3, 4]);
-    let v = vec![1.0f64; 3];
+    let v = vec![1.0f64; 1 << 18];
     let address = v.as_ptr();
     let back = Array::from(v).into_vec::<f64>().unwrap();
     assert_eq!(back.as_ptr(), address);
+    assert_eq!(Array::from(vec![1u8; 100]).into_vec::<u8>().unwrap(), [1; 100]);
     assert_eq!(Array::scalar(2.5f32).item::<f32>().unwrap(), 2.5);
     assert!(Array::scalar(weak(2)).is_weak());
     assert_eq!((0..3).map(|i| i as u16).collect::<Array>().to_vec::<u16>().unwrap(), [0, 1, 2]);

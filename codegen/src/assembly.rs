@@ -27,8 +27,7 @@ pub fn assembly(
     width: VectorWidth,
 ) -> Result<Vec<Line>> {
     if let Some(code) = x64::emit_here(nest, form, width)? {
-        let heading = format!("; {} bytes for {} with {}", code.bytes.len(), isa.triple(), code.set.name());
-        return Ok(disassembly(nest, ops, Line::plain(heading), &code.bytes, &code.places));
+        return Ok(assembly_of(&code, nest, ops, isa));
     }
     let kernel = emit(nest, isa, ClifOptions { vector: width.is_vector(), form, located: true })?;
     let mut context = Context::for_function(kernel.function);
@@ -44,6 +43,12 @@ pub fn assembly(
     let places: Vec<(u32, u32, Located)> =
         code.buffer.get_srclocs_sorted().iter().map(|s| (s.start, s.end, Located::of(s.loc))).collect();
     Ok(disassembly(nest, ops, heading, code.code_buffer(), &places))
+}
+
+/// The same of [`x64`]'s code for a nest.
+pub fn assembly_of(code: &x64::Code, nest: &LoopNest, ops: &OpBody, isa: &dyn TargetIsa) -> Vec<Line> {
+    let heading = format!("; {} bytes for {} with {}", code.bytes.len(), isa.triple(), code.set.name());
+    disassembly(nest, ops, Line::plain(heading), &code.bytes, &code.places)
 }
 
 /// Machine code for x86-64, of which bytes from one offset to another are for something.

@@ -22,7 +22,7 @@ use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions, Form, abi};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Split, split};
 use ndjit_codegen::target::VectorWidth;
-use ndjit_codegen::x64;
+use ndjit_codegen::x64::{self, Pairs};
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -45,6 +45,8 @@ pub struct Kernel {
     code: Code,
     nest: LoopNest,
     cost: f64,
+    /// All of it is machine code.
+    compiled: bool,
     compile_time: Duration,
 }
 
@@ -58,7 +60,7 @@ enum Code {
 /// Kernels and who calls them: what a nest that reduces, scans or sorts becomes.
 pub(crate) trait Composed: Send + Sync {
     /// The kernels that no other nest has.
-    fn own(&self) -> SmallVec<[&Kernel; 2]>;
+    fn own(&self) -> SmallVec<[&Kernel; 8]>;
 
     /// Of control flow the kernels of its graphs.
     fn inner(&self) -> Option<Vec<Arc<Kernel>>> {
@@ -161,8 +163,9 @@ impl Kernel {
             Split::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
         };
         let cost = composed.cost();
+        let compiled = composed.own().iter().all(|kernel| kernel.is_compiled());
         let code = Code::Composed(composed);
-        Ok(Kernel { code, nest: nest.clone(), cost, compile_time: start.elapsed() })
+        Ok(Kernel { code, nest: nest.clone(), cost, compiled, compile_time: start.elapsed() })
     }
 
     /// Compiles loops over ops that neither reduce nor scan; `form` as in [`ClifOptions`].
@@ -186,7 +189,36 @@ impl Kernel {
             }
             None => (Code::Interpreted, cost::INTERPRETED * cost::per_element(&expanded, VectorWidth::Bits128)),
         };
-        Ok(Kernel { code, nest: expanded, cost, compile_time: start.elapsed() })
+        let compiled = matches!(code, Code::Machine(_));
+        Ok(Kernel { code, nest: expanded, cost, compiled, compile_time: start.elapsed() })
+    }
+
+    /// Compiles [whole blocks](x64::emit_blocks) of a reduction: loops over ops that accumulate, and expanded ones that combine accumulators.
+    /// `None` where there is no such code.
+    ///
+    /// # Errors
+    /// As [`Kernel::new`].
+    pub(crate) fn blocks(
+        nest: &LoopNest,
+        (combine, pairs): (&LoopNest, Pairs),
+        options: CodeOptions,
+    ) -> Result<Option<Kernel>> {
+        if !options.compile {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        nest.verify()?;
+        let isa = clif::host_isa()?;
+        let nest = clif::expand_for(nest, &*isa)?;
+        nest.verify()?;
+        let Some(code) = x64::emit_blocks_here(&nest, combine, pairs, options.vector)? else { return Ok(None) };
+        let width = code.set.width();
+        let Some(machine) = executable(Function::Bytes(code.bytes), code.constants, width, isa)? else {
+            return Ok(None);
+        };
+        let cost = cost::per_element(&nest, width);
+        let code = Code::Machine(Box::new(machine));
+        Ok(Some(Kernel { code, nest, cost, compiled: true, compile_time: start.elapsed() }))
     }
 
     /// The loops it runs, over primitives; if they reduce or scan, over ops.
@@ -215,11 +247,7 @@ impl Kernel {
 
     /// Whether it is machine code.
     pub fn is_compiled(&self) -> bool {
-        match &self.code {
-            Code::Machine(_) => true,
-            Code::Interpreted => false,
-            Code::Composed(composed) => composed.own().iter().all(|kernel| kernel.is_compiled()),
-        }
+        self.compiled
     }
 
     /// Whether it is machine code for registers of more than 128 bits.
@@ -338,6 +366,16 @@ fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, width: VectorWidth, form: 
             (Function::Clif(Box::new(function)), constants, width)
         }
     };
+    executable(function, constants, width, isa)
+}
+
+/// A function with its constants, ready to be called; `None` where executable memory is refused.
+fn executable(
+    function: Function,
+    constants: Vec<Cell>,
+    width: VectorWidth,
+    isa: OwnedTargetIsa,
+) -> Result<Option<Machine>> {
     let signature = abi::signature(CallConv::triple_default(isa.triple()));
     let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
     let defined = define(&mut module, &signature, function);

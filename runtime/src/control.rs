@@ -152,7 +152,7 @@ pub fn planned(control: &Control<DType>, operands: usize) -> Result<usize> {
 }
 
 impl Composed for Controller {
-    fn own(&self) -> SmallVec<[&Kernel; 2]> {
+    fn own(&self) -> SmallVec<[&Kernel; 8]> {
         SmallVec::new()
     }
 

@@ -8,7 +8,8 @@ use ndjit_runtime::{Buffer, Element};
 use std::sync::Arc;
 
 impl Array {
-    /// An array of `shape` with the elements of `elements` in row-major order, without a copy.
+    /// An array of `shape` with the elements of `elements` in row-major order; without a copy, or, up to 1 MiB, moved to memory that
+    /// vectors are read best from.
     ///
     /// ```
     /// use ndjit::{Array, ErrorCode};
@@ -108,7 +109,7 @@ impl<T: Element + crate::operand::Number> From<T> for crate::Scalar {
 }
 
 impl<T: Element> From<Vec<T>> for Array {
-    /// One axis, without a copy.
+    /// One axis; without a copy, or, up to 1 MiB, moved to memory that vectors are read best from.
     fn from(elements: Vec<T>) -> Array {
         let shape = Shape::from(elements.len());
         Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements)))

@@ -478,7 +478,7 @@ impl Array {
         ndjit_runtime::pod::read(self.buffer()?.as_bytes())
     }
 
-    /// The elements in row-major order; without a copy if the array was made from a `Vec<T>` and nothing else uses it.
+    /// The elements in row-major order; without a copy if the array has the memory of a `Vec<T>` and nothing else uses it.
     ///
     /// ```
     /// use ndjit::Array;

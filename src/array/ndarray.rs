@@ -15,7 +15,7 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Arr
 }
 
 impl<T: Element, D: Dimension> From<::ndarray::Array<T, D>> for Array {
-    /// Without a copy if the elements are in row-major order.
+    /// As of a `Vec` if the elements are in row-major order: without a copy, or, up to 1 MiB, moved to aligned memory.
     fn from(array: ::ndarray::Array<T, D>) -> Array {
         if !array.is_standard_layout() {
             return Array::from(&array);

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Settings};
 use crate::jit::Stage;
-use ndjit_codegen::assembly::assembly;
+use ndjit_codegen::assembly::{assembly, assembly_of};
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, Line};
 use ndjit_codegen::lower::lower_inner;
@@ -130,10 +130,15 @@ impl Looked<'_> {
             })),
             Stage::Assembly => self.on_processor(self.parts(|part, ops| {
                 let (nest, vector) = (self.expanded(part)?, self.config.vector);
+                let isa = clif::host_isa()?;
+                if let Some((combine, pairs)) = &part.combine {
+                    let code = x64::emit_blocks_here(&nest, &clif::expand_for(combine, &*isa)?, *pairs, vector)?;
+                    return Ok(code.map_or_else(Vec::new, |code| assembly_of(&code, &nest, ops, &*isa)));
+                }
                 if part.wide && x64::emit_here(&nest, part.form, vector)?.is_none() {
                     return Ok(Vec::new());
                 }
-                assembly(&nest, ops, &*clif::host_isa()?, part.form, vector)
+                assembly(&nest, ops, &*isa, part.form, vector)
             })),
             Stage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
             Stage::Spirv => self.modules(|there, module| {

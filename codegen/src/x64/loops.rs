@@ -52,7 +52,9 @@ impl<'a> Writer<'a> {
 
     /// Leaves if there is nothing to do; notes extents and pointers; loads what keeps its register in all loops.
     pub(super) fn start(&mut self, lanes: u32, exit: Label) {
-        for axis in 0..self.rank() {
+        // Blocks may have no whole step, or nothing else.
+        let inner = if self.nest.combine.is_some() { 2 } else { 0 };
+        for axis in 0..self.rank() - inner {
             let extent = Op::Memory(Address::at(Register::RSI, 8 * axis as i32));
             self.code.add(X::Cmp_rm64_imm32, &[extent, Op::Immediate32(0)]);
             self.code.jump(When::Equal, exit);
@@ -185,7 +187,7 @@ impl<'a> Writer<'a> {
         self.code.bind(tail);
         self.mask(lanes);
         self.positions();
-        self.stretch(&selected.rest.insts, &[], &[]);
+        selected.rest.iter().for_each(|rest| self.stretch(&rest.insts, &[], &[]));
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
         self.code.jump(When::Always, rest);
         self.code.bind(done);
@@ -208,7 +210,7 @@ impl<'a> Writer<'a> {
         self.code.jump(When::Always, next);
         self.code.bind(tail);
         self.mask(lanes);
-        self.steps(&selected.rest);
+        selected.rest.iter().for_each(|rest| self.steps(rest));
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
         // What there is not leaves the index beyond the end.
         self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
@@ -216,12 +218,49 @@ impl<'a> Writer<'a> {
         self.code.bind(done);
     }
 
+    /// Blocks of a reduction: all lanes over all steps, then those that are left of the last step, which give one element.
+    pub(super) fn blocks(&mut self, selected: &Selected, lanes: u32) {
+        let done = self.code.label();
+        self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
+        self.before_steps(&selected.whole);
+        self.trips(&selected.whole);
+        for (unit, rest) in selected.rest.iter().enumerate() {
+            self.code.add(X::Mov_rm64_imm32, &[INDEX, Op::Immediate32((unit as u32 * lanes) as i32)]);
+            self.code.add(X::Cmp_rm64_r64, &[stack(TOTAL), INDEX]);
+            self.code.jump(When::LessOrEqual, done);
+            self.mask(lanes);
+            self.step(rest);
+        }
+        self.code.bind(done);
+        self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
+        self.stretch(&selected.finish, &[], &[]);
+    }
+
     fn steps(&mut self, block: &Block) {
-        let (rank, steps) = (self.rank(), self.frame.counter(self.rank() - 2));
+        self.positions();
+        self.before_steps(block);
+        self.trips(block);
+        self.stretch(&block.after, &[], &[]);
+        self.bases_again();
+    }
+
+    /// What accumulators begin with.
+    fn before_steps(&mut self, block: &Block) {
         let first: Vec<V> = block.carried.iter().map(|&(first, ..)| first).collect();
         let moves: Vec<(V, V)> = block.carried.iter().map(|&(first, held, _)| (held, first)).collect();
-        self.positions();
         self.stretch(&block.before, &first, &moves);
+    }
+
+    /// One step.
+    fn step(&mut self, block: &Block) {
+        let last: Vec<V> = block.carried.iter().map(|&(.., last)| last).collect();
+        let moves: Vec<(V, V)> = block.carried.iter().map(|&(_, held, last)| (held, last)).collect();
+        self.stretch(&block.insts, &last, &moves);
+    }
+
+    /// All whole steps.
+    fn trips(&mut self, block: &Block) {
+        let (rank, steps) = (self.rank(), self.frame.counter(self.rank() - 2));
         self.code.add(X::Mov_r64_rm64, &[SCRATCH, stack(EXTENTS)]);
         self.code.add(X::Mov_r64_rm64, &[COUNT, Op::Memory(Address::at(POINTERS.scratch, 8 * (rank as i32 - 2)))]);
         // A count in memory would make each step wait for the one before.
@@ -229,12 +268,14 @@ impl<'a> Writer<'a> {
         if left != COUNT {
             self.code.add(X::Mov_rm64_r64, &[left, COUNT]);
         }
-        let step = self.code.label();
+        let (step, done) = (self.code.label(), self.code.label());
+        if self.nest.combine.is_some() {
+            self.code.add(X::Cmp_rm64_imm32, &[COUNT, Op::Immediate32(0)]);
+            self.code.jump(When::Equal, done);
+        }
         self.code.align();
         self.code.bind(step);
-        let last: Vec<V> = block.carried.iter().map(|&(.., last)| last).collect();
-        let moves: Vec<(V, V)> = block.carried.iter().map(|&(_, held, last)| (held, last)).collect();
-        self.stretch(&block.insts, &last, &moves);
+        self.step(block);
         let outputs = self.nest.nest.outputs.len();
         for (operand, access) in self.nest.nest.inputs.iter().enumerate().skip(outputs) {
             if access.inner != Stride::Contiguous {
@@ -253,8 +294,7 @@ impl<'a> Writer<'a> {
         }
         self.code.add(X::Sub_rm64_imm32, &[left, Op::Immediate32(1)]);
         self.code.jump(When::NotEqual, step);
-        self.stretch(&block.after, &[], &[]);
-        self.bases_again();
+        self.code.bind(done);
     }
 
     /// Pointers as they were before the steps.

@@ -14,6 +14,7 @@ mod assembler;
 mod avx2;
 mod avx2_casts;
 mod avx512;
+mod blocks;
 mod forms;
 mod frame;
 mod inst;
@@ -29,6 +30,8 @@ mod select;
 mod set;
 mod streams;
 
+use blocks::Combine;
+pub use blocks::Pairs;
 pub use set::Set;
 
 use crate::clif::{Cell, Form, Located};
@@ -72,5 +75,29 @@ pub fn emit(nest: &LoopNest, form: Form, set: Set) -> Result<Option<Code>> {
     if let Form::Steps { .. } = form {
         return Ok(None);
     }
-    nest::Nest { nest, body, hoisted: *hoisted, form, set }.emit()
+    nest::Nest { nest, body, hoisted: *hoisted, form, set, combine: None }.emit()
+}
+
+/// The same of whole blocks of a reduction, by [`emit_blocks`].
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_blocks_here(nest: &LoopNest, combine: &LoopNest, pairs: Pairs, width: VectorWidth) -> Result<Option<Code>> {
+    Set::of(width).map_or(Ok(None), |set| emit_blocks(nest, (combine, pairs), set))
+}
+
+/// The machine code of whole blocks of a reduction: of an expanded nest that accumulates along [rows](Form::Rows) and one that combines
+/// accumulators, in these pairs. The first inputs are one element each, which all lanes begin with; each output is one element, what a block gives. The last
+/// but one of the loops has whole steps, the innermost what remains of one, and either can have none. `None` if other code generators do it,
+/// by parts: AVX2, which has no masks.
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_blocks(nest: &LoopNest, (combine, pairs): (&LoopNest, Pairs), set: Set) -> Result<Option<Code>> {
+    let (LoopBody::Prims { body, hoisted }, LoopBody::Prims { body: combine, .. }) = (&nest.body, &combine.body) else {
+        return Err(Error::new(ErrorCode::Verify, "x64: the nest is not expanded into primitives"));
+    };
+    crate::clif::check(nest, *hoisted, Form::Rows)?;
+    nest::Nest { nest, body, hoisted: *hoisted, form: Form::Rows, set, combine: Some(Combine { body: combine, pairs }) }
+        .emit()
 }

@@ -2,8 +2,12 @@
 //!
 //! The innermost dimension is: what does not change along it, a loop over whole blocks of lanes, and a loop over units under a mask
 //! for what remains. Both are made from the same body.
+//!
+//! Of a nest that accumulates along rows, with what combines accumulators, whole blocks of a reduction are made: accumulators begin in
+//! registers, meet all steps and what remains of one, are combined by halves, and one result is stored.
 
 use super::assembler::Assembler;
+use super::blocks::Combine;
 use super::forms;
 use super::frame::{Frame, PAIRS, TAIL};
 use super::inst::{Base, Class, Inst, Kind, Place, V, Values};
@@ -17,6 +21,8 @@ use ndjit_ir::body::{Body, InstKind, Prim, Reg};
 use ndjit_ir::loops::{Access, LoopNest, Role, Stride};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{PrimType, Result};
+use smallvec::SmallVec;
+use std::iter;
 
 /// A nest on its way to code.
 pub(super) struct Nest<'a> {
@@ -25,6 +31,9 @@ pub(super) struct Nest<'a> {
     pub hoisted: usize,
     pub form: Form,
     pub set: Set,
+    /// What combines the accumulators of rows in the end: those of a result with others. Then the first inputs are what accumulators begin
+    /// with, the same for all lanes, and each output is one element.
+    pub combine: Option<Combine<'a>>,
 }
 
 /// What is made of the body, before registers are given to it.
@@ -32,8 +41,10 @@ pub(super) struct Selected {
     pub once: Vec<Inst>,
     /// Loads of accumulators into values, blocks of lanes, stores.
     pub whole: Block,
-    /// The same of one unit under a mask.
-    pub rest: Block,
+    /// The same of one unit under a mask; of blocks of a reduction for each of their units.
+    pub rest: Vec<Block>,
+    /// Combines accumulators and stores what they give, after all steps.
+    pub finish: Vec<Inst>,
 }
 
 #[derive(Default)]
@@ -54,8 +65,11 @@ impl Nest<'_> {
         if self.nest.inputs.iter().chain(&self.nest.outputs).any(moves) {
             return Ok(None);
         }
+        if self.combine.is_some() && !self.has_blocks() {
+            return Ok(None);
+        }
         let lanes = match self.form {
-            Form::Rows => self.lanes().min(LANES as u32),
+            Form::Rows => self.lanes_of_rows(),
             _ => self.lanes(),
         };
         let mut values = Values::default();
@@ -64,7 +78,7 @@ impl Nest<'_> {
         let outer = self.nest.rank - 1 - usize::from(self.form == Form::Rows);
         let mut frame = Frame::new(self.set, operands, outer);
         for (operand, access) in self.nest.inputs.iter().enumerate().filter(|(_, access)| access.is_index()) {
-            let units = if access.inner == Stride::Broadcast { 0 } else { self.units(lanes) };
+            let units = if access.inner == Stride::Broadcast { 0 } else { self.units() };
             frame.take_positions(operand, units);
         }
         let Some(selected) = self.select(&mut values, &mut known, lanes, &frame) else { return Ok(None) };
@@ -99,9 +113,9 @@ impl Nest<'_> {
     }
 
     /// Units of a block: as many as registers hold, up to four, which hides what instructions wait for each other.
-    fn units(&self, lanes: u32) -> usize {
+    fn units(&self) -> usize {
         match self.form {
-            Form::Rows => LANES / lanes as usize,
+            Form::Rows => self.units_of_rows(),
             Form::Pairs => 1,
             Form::Plain | Form::Columns | Form::Steps { .. } => {
                 match (self.set, size(self.body), most_alive(self.body)) {
@@ -111,6 +125,16 @@ impl Nest<'_> {
                 }
             }
         }
+    }
+
+    /// Units of the accumulators of rows.
+    pub(super) fn units_of_rows(&self) -> usize {
+        LANES / self.lanes_of_rows() as usize
+    }
+
+    /// Lanes of their units.
+    fn lanes_of_rows(&self) -> u32 {
+        self.lanes().min(LANES as u32)
     }
 
     fn select(&self, values: &mut Values, known: &mut Known, lanes: u32, frame: &Frame) -> Option<Selected> {
@@ -151,17 +175,25 @@ impl Nest<'_> {
         }
         let once = std::mem::take(&mut select.insts);
 
-        select.units = self.units(lanes);
+        select.units = self.units();
         let whole = self.block(&mut select, env.clone(), &inputs)?;
+        if let Some(combine) = self.combine {
+            return self.select_rest_of_blocks(select, (once, whole), &env, &inputs, combine);
+        }
+        select.tail = Some(self.masked(select.values));
+        select.units = 1;
+        let rest = vec![self.block(&mut select, env, &inputs)?];
+        Some(Selected { once, whole, rest, finish: Vec::new() })
+    }
+
+    /// How a unit knows which lanes are there.
+    pub(super) fn masked(&self, values: &mut Values) -> Tail {
         let frame = |offset: i32| Place { base: Base::Frame, offset, broadcast: None };
-        let mut mask = |offset: i32| select.values.make_known(Class::Mask, frame(offset));
-        select.tail = Some(match self.set {
+        let mut mask = |offset: i32| values.make_known(Class::Mask, frame(offset));
+        match self.set {
             Set::Avx512 => Tail::Masked { lanes: mask(TAIL), pairs: PAIRS.map(&mut mask) },
             Set::Avx2 => Tail::Counted,
-        });
-        select.units = 1;
-        let rest = self.block(&mut select, env, &inputs)?;
-        Some(Selected { once, whole, rest })
+        }
     }
 
     /// The body on a block of lanes.
@@ -169,8 +201,12 @@ impl Nest<'_> {
         let mut block = Block { lanes: select.lanes * select.units as u32, ..Block::default() };
         let accumulators = if self.form == Form::Rows { self.nest.outputs.len() } else { 0 };
         for stream in &inputs[..accumulators] {
-            for (word, operand) in select.load(stream).into_iter().enumerate() {
-                let Operand::Units(first) = operand else { return None };
+            for (word, operand) in self.begin(select, stream).into_iter().enumerate() {
+                let first: SmallVec<[V; 4]> = match operand {
+                    Operand::Units(first) => first,
+                    Operand::Same(first) => SmallVec::from_elem(first, select.units),
+                    Operand::Const(_) | Operand::Input(_) => return None,
+                };
                 let held = first.iter().map(|_| select.values.make(Class::Vector)).collect();
                 env[stream.first + word] = Operand::Units(held);
                 let Operand::Units(held) = &env[stream.first + word] else { return None };
@@ -192,6 +228,9 @@ impl Nest<'_> {
                 }
             }
             block.insts = std::mem::take(&mut select.insts);
+            if self.combine.is_some() {
+                return Some(block);
+            }
             let mut held = block
                 .carried
                 .chunks(select.units)
@@ -205,7 +244,18 @@ impl Nest<'_> {
         Some(block)
     }
 
-    fn stores(&self, select: &mut Select<'_>, values: &mut dyn Iterator<Item = Operand>) {
+    /// What accumulators begin with.
+    fn begin(&self, select: &mut Select<'_>, stream: &Stream) -> Vec<Operand> {
+        match self.combine {
+            Some(_) => {
+                let access = Access { inner: Stride::Broadcast, ..stream.access };
+                select.load(&Stream { access, ..*stream })
+            }
+            None => select.load(stream),
+        }
+    }
+
+    pub(super) fn stores(&self, select: &mut Select<'_>, values: &mut dyn Iterator<Item = Operand>) {
         for (n, access) in self.nest.outputs.iter().enumerate() {
             select.located = Located::Store(n);
             let words: Vec<Operand> = values.take(access.dtype.storage().len()).collect();
@@ -240,9 +290,9 @@ impl Nest<'_> {
         let mut made = Vec::new();
         results(&selected.once, &mut |v| made.push(v));
         let mut needed = vec![0usize; values.len()];
-        count(&selected.whole.insts, &mut needed);
-        count(&selected.rest.insts, &mut needed);
-        for block in [&selected.whole, &selected.rest] {
+        count(&selected.finish, &mut needed);
+        for block in iter::once(&selected.whole).chain(&selected.rest) {
+            count(&block.insts, &mut needed);
             block.carried.iter().for_each(|&(_, _, last)| needed[last.0 as usize] += 1);
             count(&block.after, &mut needed);
         }
@@ -260,7 +310,9 @@ impl Nest<'_> {
         let headers = writer.outer_loops(outer);
         writer.bases();
         writer.stretch(&selected.once, &[], &[]);
-        if self.form == Form::Rows {
+        if self.combine.is_some() {
+            writer.blocks(selected, lanes);
+        } else if self.form == Form::Rows {
             writer.rows(selected, lanes);
         } else {
             writer.innermost(selected, lanes);

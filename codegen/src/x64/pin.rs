@@ -4,6 +4,7 @@ use super::inst::{Class, V, Values};
 use super::liveness::{count, pressure, results};
 use super::nest::Selected;
 use super::set::Set;
+use std::iter;
 
 /// Vector registers that a body always has for itself, beyond what it needs at once.
 const SPARE: usize = 2;
@@ -17,9 +18,12 @@ pub(super) fn pin(set: Set, values: &mut Values, selected: &Selected) -> u64 {
     let mut free_masks = (33..40u8).rev();
     let mut reserved = 0u64;
     let mut most = (usize::from(set.registers()) - SPARE).saturating_sub(pressure(&selected.whole.insts, values));
-    for block in [&selected.whole, &selected.rest] {
+    for block in iter::once(&selected.whole).chain(&selected.rest) {
         let mut free = free.clone();
         for &(_, held, _) in &block.carried {
+            if values.get(held).pinned.is_some() {
+                continue;
+            }
             let Some(register) = free.next() else { continue };
             values.pin(held, register);
             reserved |= 1 << register;
@@ -32,7 +36,8 @@ pub(super) fn pin(set: Set, values: &mut Values, selected: &Selected) -> u64 {
     let mut uses = vec![0usize; values.len()];
     count(&selected.whole.insts, &mut uses);
     let mut rest = vec![0usize; values.len()];
-    count(&selected.rest.insts, &mut rest);
+    selected.rest.iter().for_each(|block| count(&block.insts, &mut rest));
+    count(&selected.finish, &mut rest);
     let mut made = vec![false; values.len()];
     results(&selected.once, &mut |v| made[v.0 as usize] = true);
     let mut fixed: Vec<V> = (0..values.len() as u32)

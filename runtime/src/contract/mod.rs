@@ -295,7 +295,7 @@ impl Blocks {
 }
 
 impl Composed for Contractor {
-    fn own(&self) -> SmallVec<[&Kernel; 2]> {
+    fn own(&self) -> SmallVec<[&Kernel; 8]> {
         self.reducer.own()
     }
 

@@ -4,6 +4,7 @@
 //! lanes, the inner results for columns.
 
 use super::Accumulated;
+use super::blocks::Blocks;
 use super::tiles::{Tile, Tiles, product};
 use crate::block::ALIGN;
 use crate::buffer::Writable;
@@ -140,6 +141,15 @@ impl Accumulators {
         unsafe { tree(combine, &self.arrays, self.cube, tile.blocks.len) }
     }
 
+    /// Combines blocks, of which each has one accumulator, into the first of each row.
+    ///
+    /// # Safety
+    /// All of them have been written.
+    pub unsafe fn finish_blocks(&self, blocks: &Blocks, outputs: &[Accumulated], count: usize) -> Result<()> {
+        // SAFETY: the caller's promise; nobody else has this memory.
+        unsafe { blocks.combine(outputs, &self.arrays, self.cube, count) }
+    }
+
     /// Combines all lanes of the first `blocks` blocks by halving.
     ///
     /// # Safety
@@ -191,7 +201,7 @@ impl Extent {
             let bytes = count.checked_mul(output.size())?.checked_next_multiple_of(ALIGN)?;
             ends.push(ends[ends.len() - 1].checked_add(bytes)?);
         }
-        let spare = if along == Along::Reduced { ends[outputs.len()] } else { 0 };
+        let spare = if along == Along::Reduced && tiles.lanes > 1 { ends[outputs.len()] } else { 0 };
         let bytes = ends[outputs.len()].checked_add(spare)?;
         Some(Extent { count, ends, spare, bytes })
     }

@@ -6,6 +6,7 @@
 //! as a subtree of the tree of blocks has leaves.
 
 mod accumulators;
+mod blocks;
 mod places;
 mod task;
 pub mod tiles;
@@ -16,13 +17,15 @@ use crate::kernels;
 use crate::threads::{Threads, catch};
 pub use accumulators::fill;
 use accumulators::{Array, Cube, tree};
+use blocks::{Blocks, Small};
 use ndjit_codegen::passes::split::{Part, Parts};
 use ndjit_ir::interp::Tensor;
 use ndjit_ir::loops::{Along, LoopNest};
-use ndjit_ir::reduction::Reduction;
+use ndjit_ir::reduction::{LANES, Reduction};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use places::{Partial, Place, Places};
 use smallvec::SmallVec;
+use std::iter;
 use std::sync::Arc;
 use task::Task;
 use tiles::{Tiles, product};
@@ -38,6 +41,7 @@ pub struct Reducer {
     accumulate_few: Option<Kernel>,
     accumulate_jammed: Option<Kernel>,
     jam: usize,
+    blocks: Option<Blocks>,
     /// Bytes of the elements of all inputs at an index.
     element: usize,
     start: Option<Kernel>,
@@ -83,6 +87,8 @@ impl Reducer {
         let compile = |part: &Part| Kernel::part(&part.nest, options, part.form);
         let accumulate = compile(&parts.accumulate)?;
         let jammed = parts.accumulate_jammed.as_ref().filter(|_| accumulate.is_wide()).map(compile).transpose()?;
+        let combine = kernels::part(&parts.combine.nest, options, parts.combine.form)?;
+        let blocks = Blocks::new(parts, combine.nest(), options)?;
         Ok(Reducer {
             accumulate,
             accumulate_jammed: jammed.filter(Kernel::is_wide),
@@ -90,7 +96,8 @@ impl Reducer {
             element: nest.inputs.iter().map(|access| access.dtype.bytes()).sum(),
             accumulate_few: parts.accumulate_few.as_ref().map(compile).transpose()?,
             start: parts.start.as_ref().map(compile).transpose()?,
-            combine: kernels::part(&parts.combine.nest, options, parts.combine.form)?,
+            blocks,
+            combine,
             outputs,
             rank: nest.rank,
             kept: nest.kept(),
@@ -101,9 +108,10 @@ impl Reducer {
 }
 
 impl Composed for Reducer {
-    fn own(&self) -> SmallVec<[&Kernel; 2]> {
+    fn own(&self) -> SmallVec<[&Kernel; 8]> {
         let more = [&self.accumulate_few, &self.accumulate_jammed, &self.start].into_iter().flatten();
-        [&self.accumulate].into_iter().chain(more).collect()
+        let blocks = self.blocks.iter().flat_map(|blocks| blocks.kernels());
+        iter::once(&self.accumulate).chain(more).chain(blocks).collect()
     }
 
     /// Accumulators are read and written in registers or in the cache.
@@ -129,6 +137,10 @@ impl Composed for Reducer {
         if kept.contains(&0) {
             return Ok(());
         }
+        if let Some(small) = self.small(operands, threads) {
+            // SAFETY: the caller's promise.
+            return unsafe { small.run() };
+        }
         let outputs = self.places(operands);
         if reduced.contains(&0) {
             // SAFETY: the caller's promise.
@@ -139,7 +151,8 @@ impl Composed for Reducer {
         let partial = if tiles.rows() > 1 { Some(Partial::new(&tiles, kept, &self.sizes())?) } else { None };
         let into = partial.as_ref().map_or(&outputs, |partial| &partial.places);
         let work = |index: usize| {
-            let task = Task { reducer: self, operands, tiles: &tiles, tile: tiles.tile(index), cached };
+            let blocks = self.blocks(operands.extents);
+            let task = Task { reducer: self, blocks, operands, tiles: &tiles, tile: tiles.tile(index), cached };
             // SAFETY: the caller's promise. Tasks write different results, or different rows of partial results.
             unsafe { into.store(&task.tile, &task.run()?) };
             Ok(())
@@ -168,7 +181,19 @@ impl Reducer {
         let (kept, reduced) = extents.split_at(self.kept);
         let pieces = threads.pieces(product(extents), self.cost());
         let bytes = self.outputs.iter().map(Accumulated::size).sum();
-        (Tiles::new(kept, product(reduced), self.along, bytes, pieces), pieces)
+        let lanes = if self.blocks(extents).is_some() { 1 } else { LANES };
+        (Tiles::new(kept, product(reduced), self.along, (bytes, lanes), pieces), pieces)
+    }
+
+    /// The reduction, if it is small and for the calling thread.
+    fn small<'a>(&'a self, operands: Operands<'a>, threads: &Threads) -> Option<Small<'a>> {
+        let alone = threads.pieces(product(operands.extents), self.cost()) <= 1;
+        Small::new(self, operands).filter(|_| alone)
+    }
+
+    /// The code for whole blocks, where the elements of a block are beside each other.
+    fn blocks(&self, extents: &[usize]) -> Option<&Blocks> {
+        self.blocks.as_ref().filter(|_| extents[self.kept..self.rank - 1].iter().all(|&extent| extent == 1))
     }
 
     /// # Safety

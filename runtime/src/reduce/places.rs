@@ -114,7 +114,14 @@ impl Places {
 ///
 /// # Safety
 /// All of `from` may be read, all of `to` written, and they do not overlap.
-unsafe fn copy(from: *mut u8, steps: [isize; 2], to: *mut u8, to_steps: [isize; 2], extents: [usize; 2], size: usize) {
+pub unsafe fn copy(
+    from: *mut u8,
+    steps: [isize; 2],
+    to: *mut u8,
+    to_steps: [isize; 2],
+    extents: [usize; 2],
+    size: usize,
+) {
     for outer in 0..extents[0] as isize {
         let from = from.wrapping_offset(steps[0].wrapping_mul(outer));
         let to = to.wrapping_offset(to_steps[0].wrapping_mul(outer));

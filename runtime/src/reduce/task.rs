@@ -2,6 +2,7 @@
 
 use super::Reducer;
 use super::accumulators::Accumulators;
+use super::blocks::Blocks;
 use super::tiles::{Run, Tile, Tiles, last_two};
 use crate::code::{Kernel, Operands};
 use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, FEW, Loop, Parts};
@@ -15,6 +16,8 @@ const OPERANDS: usize = 32;
 /// A tile of a reduction being run.
 pub struct Task<'a> {
     pub reducer: &'a Reducer,
+    /// The code for whole blocks, if the tile is taken by them.
+    pub blocks: Option<&'a Blocks>,
     pub operands: Operands<'a>,
     pub tiles: &'a Tiles,
     pub tile: Tile,
@@ -55,6 +58,14 @@ impl Task<'_> {
         let accumulators = Accumulators::new(tiles, &tile, reducer.along, &reducer.outputs)?;
         let (from, end) = (tile.blocks.start * BLOCK, (tile.blocks.start + tile.blocks.len) * BLOCK);
         let end = end.min(tiles.elements);
+        if let Some(blocks) = self.blocks {
+            // SAFETY: the caller's promise; the accumulators hold all blocks' elements after, and are finished.
+            unsafe {
+                self.blocks(blocks, &accumulators, (from, end))?;
+                accumulators.finish_blocks(blocks, &reducer.outputs, tile.blocks.len)?;
+            }
+            return Ok(accumulators);
+        }
         let extent = self.operands.extents[reducer.rank - 1];
         let mut first = from;
         while first < end {
@@ -71,6 +82,33 @@ impl Task<'_> {
         // SAFETY: all elements of the tile have been accumulated, into accumulators that held the identity or were started.
         unsafe { accumulators.finish(&reducer.combine, tiles, &tile)? };
         Ok(accumulators)
+    }
+
+    /// Reduces the blocks of the tile's elements, which begin and end here, to one accumulator each.
+    ///
+    /// # Safety
+    /// As [`Composed::run`](crate::code::Composed::run).
+    unsafe fn blocks(&self, blocks: &Blocks, accumulators: &Accumulators, (from, end): (usize, usize)) -> Result<()> {
+        let starts = self.starts(0);
+        let kept = Run { start: 0, len: self.tile.inner.len };
+        let (whole, left) = ((end - from) / BLOCK, (end - from) % BLOCK);
+        let all = Piece { first: from, index: from, blocks: whole, steps: BLOCK / LANES, lanes: 0, kept };
+        let at = end - left;
+        let last = Piece { first: at, index: at, blocks: 1, steps: left / LANES, lanes: left % LANES, kept };
+        let last = Some(last).filter(|_| left > 0);
+        for mut rest in [all].into_iter().chain(last) {
+            if let Some(jammed) = blocks.jammed.as_ref().filter(|_| self.cached) {
+                let count = self.reducer.jam;
+                for along in [Loop::Block, Loop::Kept] {
+                    let many = rest.take(along, rest.extent(along) / count * count);
+                    // SAFETY: the caller's promise; the piece is of the tile's elements.
+                    unsafe { self.call(jammed, accumulators, many, AtOnce { along, count }, &starts)? };
+                }
+            }
+            // SAFETY: as above.
+            unsafe { self.call(&blocks.one, accumulators, rest, ONE, &starts)? };
+        }
+        Ok(())
     }
 
     /// The inputs' elements at the tile's first result and the `run`th index of the reduced loops but the innermost.
@@ -115,7 +153,7 @@ impl Task<'_> {
         unsafe { self.call(accumulate, accumulators, rest, ONE, starts) }
     }
 
-    /// Calls an accumulating or the starting kernel.
+    /// Calls an accumulating or the starting kernel, or one for whole blocks.
     ///
     /// # Safety
     /// As `accumulate`; accumulators are initialised where they are read, and the piece's extent is a multiple of what the kernel takes at
@@ -135,7 +173,9 @@ impl Task<'_> {
             Loop::Outer => tile.outer.len,
             _ => piece.extent(index) / at_once.of(index),
         });
-        if extents.contains(&0) {
+        // Blocks can have no whole step, or nothing else.
+        let trips = if self.blocks.is_some() { extents.len() - 2 } else { extents.len() };
+        if extents[..trips].contains(&0) {
             return Ok(());
         }
         let (block, lane) = (piece.first / BLOCK - tile.blocks.start, piece.first % LANES);
@@ -148,7 +188,13 @@ impl Task<'_> {
                 }
             }
         };
-        if kernel.nest().inputs.len() > inputs * at_once.count {
+        if self.blocks.is_some() {
+            for number in 0..beside {
+                for output in &reducer.outputs {
+                    addresses.push(output.identity.as_ptr().cast_mut(), [0; ACCUMULATE_LOOPS], number);
+                }
+            }
+        } else if kernel.nest().inputs.len() > inputs * at_once.count {
             own(&mut addresses);
         }
         for number in 0..at_once.count {

@@ -48,7 +48,7 @@ impl Runs {
 pub struct Tiles {
     /// Elements of each result.
     pub elements: usize,
-    /// Lanes of a block: fewer where there are fewer elements.
+    /// Accumulators of a block: one for each of its lanes, of which there are fewer where there are fewer elements, or one.
     pub lanes: usize,
     /// Blocks of elements; all runs but the last, if there are several, hold a power of two.
     blocks: Runs,
@@ -71,12 +71,12 @@ pub struct Tile {
 }
 
 impl Tiles {
-    /// The tiles for results over the loops `kept` of `elements` elements, with `bytes` bytes of accumulators per lane; of about
-    /// so many elements that there are `pieces` of them.
-    pub fn new(kept: &[usize], elements: usize, along: Along, bytes: usize, pieces: usize) -> Tiles {
+    /// The tiles for results over the loops `kept` of `elements` elements, with `bytes` bytes of accumulators for each of at most `lanes` lanes; of
+    /// about so many elements that there are `pieces` of them.
+    pub fn new(kept: &[usize], elements: usize, along: Along, (bytes, lanes): (usize, usize), pieces: usize) -> Tiles {
         let [outer, inner] = last_two(kept, 1);
         let rest = product(before_last_two(kept));
-        let lanes = elements.min(LANES).next_power_of_two();
+        let lanes = elements.min(lanes).next_power_of_two();
         let all_blocks = elements.div_ceil(BLOCK);
         let target =
             product(kept).saturating_mul(elements).div_ceil(pieces.max(1)).next_multiple_of(BLOCK).clamp(LEAST, MOST);
@@ -190,7 +190,7 @@ mod tests {
             [(&[][..], 1), (&[3][..], 70_000), (&[5000], 3), (&[600], 5000), (&[2, 3, 4], 17), (&[7, 9, 300], 2000)]
         {
             for (along, bytes, pieces) in [(Along::Reduced, 4, 1), (Along::Kept, 8, 9), (Along::Kept, 1 << 20, 1000)] {
-                let tiles = Tiles::new(kept, elements, along, bytes, pieces);
+                let tiles = Tiles::new(kept, elements, along, (bytes, LANES), pieces);
                 let mut covered = 0;
                 for index in 0..tiles.count() {
                     let tile = tiles.tile(index);

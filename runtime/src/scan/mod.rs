@@ -109,7 +109,7 @@ impl Scanner {
 }
 
 impl Composed for Scanner {
-    fn own(&self) -> SmallVec<[&Kernel; 2]> {
+    fn own(&self) -> SmallVec<[&Kernel; 8]> {
         [&self.step].into_iter().collect()
     }
 

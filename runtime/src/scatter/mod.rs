@@ -193,7 +193,7 @@ fn advance(index: &mut [usize], extent: impl Fn(usize) -> usize) -> bool {
 }
 
 impl Composed for Scatterer {
-    fn own(&self) -> SmallVec<[&Kernel; 2]> {
+    fn own(&self) -> SmallVec<[&Kernel; 8]> {
         [&self.values].into_iter().collect()
     }
 

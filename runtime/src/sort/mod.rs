@@ -114,7 +114,7 @@ impl Sorter {
 }
 
 impl Composed for Sorter {
-    fn own(&self) -> SmallVec<[&Kernel; 2]> {
+    fn own(&self) -> SmallVec<[&Kernel; 8]> {
         [&self.elements].into_iter().collect()
     }
 

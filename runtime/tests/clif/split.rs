@@ -22,7 +22,19 @@ fn nest(dtype: DType, text: &str) -> LoopNest {
 fn text(parts: &[Part]) -> String {
     let all = parts.iter().map(|part| {
         part.nest.verify().unwrap();
-        format!("{}, {:?}: {}\n", part.name.unwrap_or("itself"), part.form, part.nest)
+        let name = part.name.unwrap_or("itself");
+        match &part.combine {
+            None => format!("{name}, {:?}: {}\n", part.form, part.nest),
+            Some((combine, pairs)) => {
+                combine.verify().unwrap();
+                let body = if parts.iter().any(|other| other.combine.is_none() && other.nest == part.nest) {
+                    "the same"
+                } else {
+                    "of its own"
+                };
+                format!("{name}, {:?} and {pairs:?}: {body}\n", part.form)
+            }
+        }
     });
     all.collect()
 }
@@ -68,6 +80,9 @@ fn a_sum_of_squares_is_accumulated_and_combined() {
         store out3, t15
       }
     }
+    blocks, Rows and Halves: the same
+    blocks jammed, Rows and Halves: the same
+    tree, Rows and Neighbours: of its own
     combine, Pairs: nest rank 3 {
       in0: f32 contiguous, in1: f32 contiguous
       out0: f32 contiguous
@@ -154,7 +169,7 @@ fn text_of(nest: &LoopNest) -> String {
 fn what_does_not_reduce_is_itself() {
     let nest = nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1");
     assert_eq!(split(&nest).unwrap(), Split::Whole);
-    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, form: Form::Plain, wide: false }]);
+    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, form: Form::Plain, wide: false, combine: None }]);
 }
 
 #[test]

@@ -6,7 +6,9 @@
 //!   to do so for several results or blocks side by side;
 //! - *start* to make elements the accumulators, where there is no [identity](ndjit_ir::reduction::Reduction::identity)
 //!   that accumulators could begin with;
-//! - *combine* to combine accumulators with others.
+//! - *combine* to combine accumulators with others;
+//! - *blocks* and *blocks jammed*, where there is code for them, instead of all these: the same bodies, in code that keeps the accumulators of a
+//!   block in registers, combines its lanes, too, and stores one element for each block; and *tree*, the same of up to [`LANES`](ndjit_ir::reduction::LANES) results of blocks.
 //!
 //! Accumulators are the first inputs and the outputs, in the same memory. Unlike outputs of other nests they stay where they are
 //! along a loop: that of the steps. So [`Geometry::verify`](ndjit_ir::loops::Geometry::verify) does not hold of them, and
@@ -19,10 +21,12 @@ pub use scan::{SCAN_LOOPS, ScanLoop, ScanParts};
 pub use sort::{SORT_LOOPS, SortLoop, SortParts};
 
 use crate::clif::Form;
+use crate::x64::Pairs;
 use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
-use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Stride};
+use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Role, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Origin, Result};
 use std::fmt;
+use std::iter;
 use std::sync::Arc;
 
 /// Loops of [`Parts::accumulate`] and [`Parts::start`]: two that are kept, blocks, steps and lanes, in the order of
@@ -77,11 +81,13 @@ pub struct Part {
     pub form: Form,
     /// Whether it is for registers of more than 128 bits alone.
     pub wide: bool,
+    /// What combines the accumulators of a block, and in which pairs, if code takes [whole blocks](crate::x64::emit_blocks).
+    pub combine: Option<(Arc<LoopNest>, Pairs)>,
 }
 
 impl Part {
     fn new(name: &'static str, nest: LoopNest, form: Form) -> Part {
-        Part { name: Some(name), nest, form, wide: false }
+        Part { name: Some(name), nest, form, wide: false, combine: None }
     }
 }
 
@@ -116,6 +122,12 @@ pub struct Parts {
     pub accumulate_jammed: Option<Part>,
     /// How many that are.
     pub jam: usize,
+    /// As `accumulate`, of whole blocks: where elements lie side by side and there is an identity. Inputs: identities, then the nest's.
+    pub blocks: Option<Part>,
+    /// As `accumulate_jammed`, of whole blocks.
+    pub blocks_jammed: Option<Part>,
+    /// What combines the results of blocks, as many as there are lanes. Inputs: identities, then the results.
+    pub tree: Option<Part>,
     /// `accumulator = element`, for the first step, where accumulators cannot begin with an identity.
     pub start: Option<Part>,
     /// `a = combine(a, b)`. Inputs: `a` of all outputs, then `b` of all; outputs: `a`.
@@ -191,13 +203,25 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
         Along::Reduced => (Form::Rows, Form::Pairs),
         Along::Kept => (Form::Columns, Form::Plain),
     };
+    let combine = Arc::new(combine);
+    let whole = |name: &'static str, nest: &LoopNest, pairs: Pairs| {
+        let beside = nest.inputs.iter().all(|access| access.inner != Stride::Strided && access.role == Role::Memory);
+        (begins && beside && reduce.along == Along::Reduced).then(|| Part {
+            wide: true,
+            combine: Some((Arc::clone(&combine), pairs)),
+            ..Part::new(name, nest.clone(), form)
+        })
+    };
     Ok(Split::Reduce(Box::new(Parts {
+        blocks: whole("blocks", &accumulate, Pairs::Halves),
+        blocks_jammed: jammed.as_ref().and_then(|nest| whole("blocks jammed", nest, Pairs::Halves)),
+        tree: whole("tree", &LoopNest { rank: ACCUMULATE_LOOPS, ..LoopNest::clone(&combine) }, Pairs::Neighbours),
         accumulate: Part::new("accumulate", accumulate, form),
         accumulate_few: few.map(|nest| Part::new("accumulate few", nest, form)),
         accumulate_jammed: jammed.map(|nest| Part { wide: true, ..Part::new("accumulate jammed", nest, form) }),
         jam,
         start: (!begins).then(|| Part::new("start", start(), Form::Plain)),
-        combine: Part::new("combine", combine, combining_form),
+        combine: Part::new("combine", Arc::unwrap_or_clone(combine), combining_form),
     })))
 }
 
@@ -207,10 +231,21 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
 /// As [`split`].
 pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
     Ok(match split(nest)? {
-        Split::Whole => vec![Part { name: None, nest: nest.clone(), form: Form::Plain, wide: false }],
+        Split::Whole => vec![Part { name: None, ..Part::new("", nest.clone(), Form::Plain) }],
         Split::Reduce(parts) => {
-            let Parts { accumulate, accumulate_few, accumulate_jammed, start, combine, .. } = *parts;
-            [Some(accumulate), accumulate_few, accumulate_jammed, start, Some(combine)].into_iter().flatten().collect()
+            let Parts {
+                accumulate,
+                accumulate_few,
+                accumulate_jammed,
+                blocks,
+                blocks_jammed,
+                tree,
+                start,
+                combine,
+                ..
+            } = *parts;
+            let more = [accumulate_few, accumulate_jammed, blocks, blocks_jammed, tree, start, Some(combine)];
+            iter::once(accumulate).chain(more.into_iter().flatten()).collect()
         }
         Split::Scan(parts) => {
             let ScanParts { step, carry, .. } = *parts;

@@ -1,0 +1,186 @@
+//! Blocks of a reduction: what remains of a last step, and how accumulators become one, in registers.
+
+use super::forms::{Form, Memory, Size, form, vector};
+use super::inst::{Base, Class, Inst, Kind, Place, V};
+use super::moves;
+use super::nest::{Block, Nest, Selected};
+use super::select::{Operand, Select, Stream, Tail};
+use super::set::Set;
+use iced_x86::Code::{EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8, EVEX_Vpsrldq_zmm_zmmm512_imm8};
+use ndjit_ir::PrimType;
+use ndjit_ir::body::Body;
+use smallvec::{SmallVec, smallvec};
+
+/// Which accumulators of a block meet which, until one is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairs {
+    /// Each of the first half one of the second half: as lanes are combined.
+    Halves,
+    /// Neighbours, then the results of neighbours: as blocks are combined.
+    Neighbours,
+}
+
+/// How the accumulators of a block become one.
+#[derive(Clone, Copy)]
+pub(super) struct Combine<'a> {
+    pub body: &'a Body,
+    pub pairs: Pairs,
+}
+
+/// Registers that accumulators take, at most: elements need some, too.
+const MOST: usize = 24;
+
+impl Nest<'_> {
+    /// Whether there is code for its blocks: all lanes are loaded from beside each other, and masks leave out those that are not there.
+    pub(super) fn has_blocks(&self) -> bool {
+        let words = self.nest.outputs.iter().flat_map(|access| access.dtype.storage());
+        self.set == Set::Avx512
+            && self.nest.inputs.iter().all(|access| !access.is_index())
+            && self.body.output_types().all(|ty| ty != PrimType::Bool)
+            && words.count() * self.units_of_rows() <= MOST
+    }
+
+    /// What remains of the last step, unit by unit, and what combines accumulators in the end.
+    pub(super) fn select_rest_of_blocks(
+        &self,
+        mut select: Select<'_>,
+        (once, whole): (Vec<Inst>, Block),
+        env: &[Operand],
+        inputs: &[Stream],
+        combine: Combine<'_>,
+    ) -> Option<Selected> {
+        let units = std::mem::replace(&mut select.units, 1);
+        select.tail = Some(self.masked(select.values));
+        let rest: Option<Vec<Block>> = (0..units)
+            .map(|unit| self.rest_of_block(&mut select, env.to_vec(), inputs, (&whole, unit, units)))
+            .collect();
+        select.tail = None;
+        let mut held = whole.carried.iter().map(|&(_, held, _)| held);
+        let mut results: Vec<Operand> = Vec::new();
+        let together = combine.body.outputs.len();
+        for _ in 0..self.body.outputs.len() / together.max(1) {
+            let own: Vec<SmallVec<[V; 4]>> = (0..together).map(|_| held.by_ref().take(units).collect()).collect();
+            results.extend(select.combine_all(combine, own)?.into_iter().map(|v| Operand::Units(smallvec![v])));
+        }
+        select.store_first(self, &results);
+        let finish = std::mem::take(&mut select.insts);
+        Some(Selected { once, whole, rest: rest?, finish })
+    }
+
+    /// One unit of the last step: lanes that are not there keep what they have been.
+    fn rest_of_block(
+        &self,
+        select: &mut Select<'_>,
+        mut env: Vec<Operand>,
+        inputs: &[Stream],
+        (whole, unit, units): (&Block, usize, usize),
+    ) -> Option<Block> {
+        let held: Vec<V> = whole.carried.iter().skip(unit).step_by(units).map(|&(_, held, _)| held).collect();
+        for (operand, &held) in env.iter_mut().zip(&held) {
+            *operand = Operand::Units(smallvec![held]);
+        }
+        select.insts(self.body, &self.body.insts[self.hoisted..], &mut env, inputs, true)?;
+        let Some(Tail::Masked { lanes, .. }) = select.tail else { return None };
+        let mut block = Block { lanes: select.lanes, ..Block::default() };
+        for (&output, held) in self.body.outputs.iter().zip(held) {
+            let ty = self.body.ty(output);
+            let met = select.unit(&env[output.index()], ty, 0);
+            let kept = select.values.make(Class::Vector);
+            select.insts.push(Inst {
+                kind: Kind::Tied(moves::move_lanes(ty.bits())),
+                result: Some(kept),
+                args: smallvec![held, met],
+                mask: Some(lanes),
+                zeroing: false,
+                immediate: None,
+                located: select.located,
+            });
+            block.carried.push((held, held, kept));
+        }
+        block.insts = std::mem::take(&mut select.insts);
+        Some(block)
+    }
+}
+
+impl Select<'_> {
+    /// Accumulators of a result, each in some units of lanes, combined to one.
+    fn combine_all(&mut self, combine: Combine<'_>, mut all: Vec<SmallVec<[V; 4]>>) -> Option<Vec<V>> {
+        let units = all.first().map_or(1, SmallVec::len);
+        let distances = |count: usize| std::iter::successors(Some(1), |d| Some(2 * d)).take_while(move |&d| d < count);
+        let (lanes, mut between): (Vec<usize>, Vec<usize>) =
+            (distances(self.lanes as usize).collect(), distances(units).collect());
+        if combine.pairs == Pairs::Halves {
+            between.reverse();
+            self.combine_units(combine, &mut all, &between)?;
+        }
+        let distances: Vec<usize> = match combine.pairs {
+            Pairs::Halves => lanes.into_iter().rev().collect(),
+            Pairs::Neighbours => lanes,
+        };
+        let left = if combine.pairs == Pairs::Halves { 1 } else { units };
+        for unit in 0..left {
+            for &distance in &distances {
+                let lower: Vec<V> = all.iter().map(|of| of[unit]).collect();
+                let words = lower.iter().zip(combine.body.output_types());
+                let upper: Vec<V> =
+                    words.map(|(&v, ty)| self.moved_down(v, distance as u32 * ty.bytes() as u32)).collect();
+                let met = self.combined(combine.body, &lower, &upper)?;
+                all.iter_mut().zip(met).for_each(|(of, met)| of[unit] = met);
+            }
+        }
+        if combine.pairs == Pairs::Neighbours {
+            self.combine_units(combine, &mut all, &between)?;
+        }
+        Some(all.iter().map(|of| of[0]).collect())
+    }
+
+    /// Units combined with those at these distances, one distance after the other; the first has the result.
+    fn combine_units(&mut self, combine: Combine<'_>, all: &mut [SmallVec<[V; 4]>], distances: &[usize]) -> Option<()> {
+        let units = all.first().map_or(1, SmallVec::len);
+        for &distance in distances {
+            let lower = (0..units).filter(|unit| match combine.pairs {
+                Pairs::Halves => *unit < distance,
+                Pairs::Neighbours => unit.is_multiple_of(2 * distance),
+            });
+            for unit in lower {
+                let [lower, upper] =
+                    [unit, unit + distance].map(|unit| all.iter().map(|of| of[unit]).collect::<Vec<V>>());
+                let met = self.combined(combine.body, &lower, &upper)?;
+                all.iter_mut().zip(met).for_each(|(of, met)| of[unit] = met);
+            }
+        }
+        Some(())
+    }
+
+    fn combined(&mut self, combine: &Body, lower: &[V], upper: &[V]) -> Option<Vec<V>> {
+        let mut env: Vec<Operand> = lower.iter().chain(upper).map(|&v| Operand::Units(smallvec![v])).collect();
+        self.insts(combine, &combine.insts, &mut env, &[], false)?;
+        let outputs = combine.outputs.iter();
+        Some(outputs.map(|&output| self.unit(&env[output.index()], combine.ty(output), 0)).collect())
+    }
+
+    /// A register's lanes from so many bytes on; what lies where there are none is arbitrary.
+    fn moved_down(&mut self, v: V, bytes: u32) -> V {
+        if bytes.is_multiple_of(4) {
+            let form = vector(Set::Avx512, EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8, 32);
+            return self.vector_by(form, &[v, v], (bytes / 4) as u8);
+        }
+        self.vector_by(within_quarters(), &[v], bytes as u8)
+    }
+
+    /// Stores the first lane of each value.
+    fn store_first(&mut self, nest: &Nest<'_>, results: &[Operand]) {
+        let mut mask = |bits: u64| {
+            let offset = self.known.constants.splat(PrimType::I64, bits);
+            self.values.make_known(Class::Mask, Place { base: Base::Constants, offset, broadcast: None })
+        };
+        self.tail = Some(Tail::Masked { lanes: mask(1), pairs: [mask(3), mask(0)] });
+        self.lanes = 1;
+        nest.stores(self, &mut results.iter().cloned());
+    }
+}
+
+/// Bytes of each quarter of a register moved down by as many as the immediate says.
+fn within_quarters() -> Form {
+    form(EVEX_Vpsrldq_zmm_zmmm512_imm8, [Size::Zmm; 3], Memory::No)
+}
