@@ -2,7 +2,8 @@
 //! widest ones; results must have the same bits.
 //!
 //! `cargo run --release --example soak -- [PROGRAMS] [FIRST]` makes so many programs from the seed `FIRST` on: 1000 and 0 if nothing
-//! else is said. Each runs on one thread and on two; every other one reads strided parts of larger buffers, every fourth is not fused. A
+//! else is said. Each runs on one thread and on two; every other one reads strided parts of larger buffers, every fourth is not fused, every fifth
+//! is contracted. A
 //! program that differs is made smaller and printed, and the exit status is 1.
 
 #[path = "../tests/engines/mod.rs"]
@@ -18,11 +19,15 @@ use std::time::{Duration, Instant};
 const REPORTED: Duration = Duration::from_secs(30);
 
 /// Programs of a few operations to many, every third with branches and loops; those of the most operations have elements of several blocks of the
-/// widest vectors.
+/// widest vectors, those of the fewest of several blocks of a reduction.
 fn limits(seed: u64) -> Limits {
     // Each number with each of the options of `matrix`.
     let nodes = [24, 4, 8, 12, 16, 6, 10, 14][(seed / 4 % 8) as usize];
-    let elements = if nodes == 24 { 700 } else { 140 };
+    let elements = match nodes {
+        24 => 700,
+        4 => 5000,
+        _ => 140,
+    };
     Limits { nodes, elements, control: seed.is_multiple_of(3), ..Limits::default() }
 }
 
@@ -31,6 +36,8 @@ fn matrix(seed: u64) -> Matrix {
         fuse: if seed.is_multiple_of(4) { &[false] } else { &[true] },
         threads: &[1, 2],
         strided: if seed.is_multiple_of(2) { &[false] } else { &[true] },
+        // Changes with all the others, whose numbers are no multiples of 5.
+        fp_contract: seed.is_multiple_of(5),
         // All widths of vectors.
         ..ALL
     }

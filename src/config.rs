@@ -29,7 +29,8 @@ pub enum Lint {
     Deny,
 }
 
-/// How a function is traced, compiled and run. Nothing here but the policy, casting modes and restrictions changes a result.
+/// How a function is traced, compiled and run. Nothing here but the policy, casting modes, restrictions and contraction
+/// changes a result.
 ///
 /// ```
 /// use ndjit::{VectorWidth, jit};
@@ -55,6 +56,8 @@ pub struct Config {
     pub threads: Option<usize>,
     /// Whether elementwise ops share kernels.
     pub fuse: bool,
+    /// Whether a product and a sum of floats become one operation, which rounds once: see [`Jitted::fp_contract`](crate::Jitted::fp_contract).
+    pub fp_contract: bool,
     /// Lanes of the innermost loops of kernels.
     pub vector: VectorWidth,
     /// What becomes of an operation whose result is [wider](crate::Widening) than its arrays.
@@ -75,6 +78,7 @@ impl Default for Config {
             restrictions: Restrictions::NONE,
             threads: None,
             fuse: true,
+            fp_contract: false,
             vector: VectorWidth::default(),
             on_widening: Lint::Allow,
             interpreted: false,
@@ -85,8 +89,8 @@ impl Default for Config {
 
 impl Config {
     pub(crate) fn options(&self, settings: Settings) -> Result<ndjit_codegen::Options> {
-        let (policy, fuse) = (settings.policy, self.fuse);
-        let options = ndjit_codegen::Options { policy, fuse, ..ndjit_codegen::Options::default() };
+        let (policy, fuse, fp_contract) = (settings.policy, self.fuse, self.fp_contract);
+        let options = ndjit_codegen::Options { policy, fuse, fp_contract, ..ndjit_codegen::Options::default() };
         devices::options(settings.device, options)
     }
 

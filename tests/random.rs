@@ -37,7 +37,7 @@ fn branches_and_loops() {
         fuse: &[true, false],
         vector: &[VectorWidth::Scalar, VectorWidth::Bits128, VectorWidth::Widest],
         threads: &[1, 2],
-        strided: &[false, true],
+        ..ALL
     };
     run(0..150, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }, matrix);
 }
@@ -48,9 +48,17 @@ fn many_small_programs_fused_and_vectorised() {
         fuse: &[true],
         vector: &[VectorWidth::Bits128, VectorWidth::Bits256, VectorWidth::Widest],
         threads: &[1],
-        strided: &[false, true],
+        ..ALL
     };
     run(1_000..1_400, &Limits { nodes: 16, elements: 140, ..Limits::default() }, matrix);
+}
+
+#[test]
+fn contracted_programs() {
+    let matrix =
+        Matrix { vector: &[VectorWidth::Scalar, VectorWidth::Widest], threads: &[1], fp_contract: true, ..ALL };
+    run(3_000..3_100, &Limits { nodes: 16, elements: 140, ..Limits::default() }, matrix);
+    run(3_100..3_150, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }, matrix);
 }
 
 #[test]

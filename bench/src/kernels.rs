@@ -220,6 +220,8 @@ pub struct Row {
 pub struct Setting {
     pub threads: usize,
     pub width: VectorWidth,
+    /// Whether products and sums are contracted.
+    pub fp_contract: bool,
     /// Seconds for each row.
     pub budget: f64,
 }
@@ -250,7 +252,7 @@ impl Kernel {
         let arrays: Vec<Array> = made.iter().map(|made| made.array.clone()).collect();
         macro_rules! with {
             ($function:expr, $($x:ident)*) => {{
-                let f = jit($function).threads(setting.threads).vector(setting.width);
+                let f = jit($function).threads(setting.threads).vector(setting.width).fp_contract(setting.fp_contract);
                 let [$($x),*] = &arrays[..] else { unreachable!("a kernel has as many inputs as parameters") };
                 let result = f.call(($($x,)*))?;
                 check::check(self, dtype, &made, &result)?;
@@ -300,7 +302,7 @@ impl Kernel {
         let mut state = first.into_iter().next().map(|made| made.array);
         macro_rules! with {
             ($function:expr, $($x:ident)*) => {{
-                let f = jit($function).threads(setting.threads).vector(setting.width);
+                let f = jit($function).threads(setting.threads).vector(setting.width).fp_contract(setting.fp_contract);
                 let [$($x),*] = rest[..] else { unreachable!("a kernel has as many inputs as parameters") };
                 time(budget, || state = state.take().and_then(|state| f.call((state, $($x,)*)).ok()))
             }};

@@ -45,6 +45,9 @@ struct Arguments {
     /// Vectors: `widest`, `256`, `128` or `scalar`.
     #[arg(long, default_value = "widest", value_parser = width)]
     width: VectorWidth,
+    /// Without floating-point contraction, which JAX always has, and numba with `fastmath`.
+    #[arg(long)]
+    strict: bool,
     /// The largest number of elements.
     #[arg(long, default_value_t = 10_000_000)]
     most: usize,
@@ -85,7 +88,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(out, "{}", machine.line(threads))?;
         for kernel in KERNELS.iter().filter(|kernel| wanted(kernel)) {
             for (dtype, n) in kernel.cases().filter(|(_, n)| *n <= arguments.most || kernel.sizes.len() == 1) {
-                let setting = Setting { threads, width: arguments.width, budget: arguments.budget };
+                let Arguments { width, budget, strict, .. } = arguments;
+                let setting = Setting { threads, width, fp_contract: !strict, budget };
                 for row in kernel.time(dtype, n, setting)? {
                     let line = row.line(kernel, dtype, n, threads, &machine);
                     writeln!(out, "{line}")?;

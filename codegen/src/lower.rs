@@ -3,6 +3,7 @@
 use crate::passes::access::{Accesses, contiguous};
 use crate::passes::{
     commit::commit,
+    fp_contract::fp_contract,
     fuse::fuse,
     inline::inline,
     schedule::schedule,
@@ -20,6 +21,7 @@ use ndjit_ir::{DType, Policy, Result, ValueType};
 /// The passes, in the order they run: name, and the stage each makes.
 pub const PASSES: &[(&str, &str)] = &[
     ("inline", "graph"),
+    ("fp_contract", "graph"),
     ("commit", "typed"),
     ("simplify", "simplified"),
     ("windows", "simplified"),
@@ -44,6 +46,8 @@ pub struct Options {
     pub fuse: bool,
     /// How many arrays a kernel may use, of what it reads and of the program's results.
     pub max_arrays: usize,
+    /// Run the pass that makes one operation of a product and a sum, which rounds once.
+    pub fp_contract: bool,
     /// Run the simplify pass.
     pub simplify: bool,
     /// Run every stage's verifier, also in release builds.
@@ -56,6 +60,7 @@ impl Default for Options {
             policy: Policy::default(),
             fuse: true,
             max_arrays: MAX_ARRAYS,
+            fp_contract: false,
             simplify: true,
             verify: cfg!(debug_assertions),
         }
@@ -154,9 +159,15 @@ pub fn lower_observed(
     begins("inline");
     let check = |stage: &dyn Fn() -> Result<()>| if options.verify { stage() } else { Ok(()) };
     check(&|| traced.verify())?;
-    let (mut traced, places) = inline(traced, places)?;
+    let (mut traced, mut places) = inline(traced, places)?;
     traced.seal();
     check(&|| traced.verify())?;
+    begins("fp_contract");
+    if options.fp_contract {
+        (traced, places) = fp_contract(&traced, &places);
+        traced.seal();
+        check(&|| traced.verify())?;
+    }
     begins("commit");
     let (mut typed, conversions) = commit(&traced, &places, options.policy)?;
     typed.seal();

@@ -1,7 +1,7 @@
 //! What each pass makes of small programs, as text.
 
 use insta::assert_snapshot;
-use ndjit_codegen::passes::{commit::commit, inline::inline, simplify::simplify};
+use ndjit_codegen::passes::{commit::commit, fp_contract::fp_contract, inline::inline, simplify::simplify};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{DType, ErrorCode, Policy, ValueType};
 
@@ -119,6 +119,52 @@ graph (%0: f32[3]) calls @0 {
       %3 = literal #1 2 : i*[]
       %4 = multiply %2, %3 : f32[3]
       return %4, %0
+    }
+    "##);
+}
+
+#[test]
+fn contraction_takes_products_of_floats_that_one_sum_reads() {
+    let text = "graph (%0: f32[4], %1: f32[4], %2: i32[4], %3: f64[4], %4: c64[4]) {
+  %5 = literal #0 2 : i*[]
+  %6 = multiply %0, %5 : f32[4]
+  %7 = add %1, %6 : f32[4]
+  %8 = multiply %0, %0 : f32[4]
+  %9 = multiply %1, %1 : f32[4]
+  %10 = add %8, %9 : f32[4]
+  %11 = multiply %2, %2 : i32[4]
+  %12 = add %11, %2 : i32[4]
+  %13 = multiply %0, %1 : f32[4]
+  %14 = add %13, %3 : f64[4]
+  %15 = multiply %4, %4 : c64[4]
+  %16 = add %15, %4 : c64[4]
+  %17 = multiply %1, %5 : f32[4]
+  %18 = add %17, %17 : f32[4]
+  %19 = multiply %7, %5 : f32[4]
+  %20 = add %19, %0 : f32[4]
+  %21 = subtract %19, %0 : f32[4]
+  return %10, %12, %14, %16, %18, %20, %21
+}";
+    let (graph, _) = fp_contract(&parse(text), &Places::default());
+    graph.verify().unwrap();
+    assert_snapshot!(graph, @r##"
+    graph (%0: f32[4], %1: f32[4], %2: i32[4], %3: f64[4], %4: c64[4]) {
+      %5 = literal #0 2 : i*[]
+      %6 = mul_add %0, %5, %1 : f32[4]
+      %7 = multiply %1, %1 : f32[4]
+      %8 = mul_add %0, %0, %7 : f32[4]
+      %9 = multiply %2, %2 : i32[4]
+      %10 = add %9, %2 : i32[4]
+      %11 = multiply %0, %1 : f32[4]
+      %12 = add %11, %3 : f64[4]
+      %13 = multiply %4, %4 : c64[4]
+      %14 = add %13, %4 : c64[4]
+      %15 = multiply %1, %5 : f32[4]
+      %16 = add %15, %15 : f32[4]
+      %17 = multiply %6, %5 : f32[4]
+      %18 = add %17, %0 : f32[4]
+      %19 = subtract %17, %0 : f32[4]
+      return %8, %10, %12, %14, %16, %18, %19
     }
     "##);
 }

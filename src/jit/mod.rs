@@ -238,6 +238,25 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.fuse = fuse)
     }
 
+    /// The same function with floating-point contraction, as compilers have it by `-ffp-contract=fast`: a product of real floats that only one sum
+    /// reads, of the same dtype and under the same policy, becomes one [`mul_add`](crate::mul_add) with it, in functions inlined and in
+    /// branches and loops, too. That rounds once instead of twice, takes half as many instructions, and changes results: at most by the
+    /// rounding of the product that is left out. They are still the same on every engine, in vectors, threads and the interpreter, since
+    /// the graph itself is another. Without it nothing is contracted but what is written so.
+    ///
+    /// ```
+    /// use ndjit::{Array, Stage, jit};
+    ///
+    /// let f = jit(|x, y| x * y + 1).fp_contract(true);
+    /// let x = Array::from([0.1f64]);
+    /// assert_eq!(f.call((&x, &Array::from([10.0])))?.item::<f64>()?, 0.1f64.mul_add(10.0, 1.0));
+    /// assert!(f.explain(Stage::Graph).contains("mul_add"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn fp_contract(self, fp_contract: bool) -> Jitted<M, N, F> {
+        self.configured(|c| c.fp_contract = fp_contract)
+    }
+
     /// The same function with or without vector instructions, or with those of [one width](VectorWidth). Results are the same, bit for
     /// bit.
     ///

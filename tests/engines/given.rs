@@ -38,8 +38,8 @@ impl Given {
     }
 }
 
-pub fn lowered(graph: &Graph<ValueType>, layouts: &[Layout], fuse: bool, simplify: bool) -> Result<Lowered> {
-    lower(graph, &Places::default(), layouts, &Options { fuse, simplify, verify: true, ..Options::default() })
+pub fn lowered(graph: &Graph<ValueType>, layouts: &[Layout], options: Options) -> Result<Lowered> {
+    lower(graph, &Places::default(), layouts, &Options { verify: true, ..options })
 }
 
 pub fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), Difference> {

@@ -4,9 +4,9 @@
 mod given;
 
 pub use given::{Difference, Given, compare, lowered};
-use ndjit_codegen::Lowered;
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::target::VectorWidth;
+use ndjit_codegen::{Lowered, Options};
 use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::LoopNest;
@@ -24,11 +24,18 @@ pub struct Matrix {
     pub threads: &'static [usize],
     /// Whether parameters are strided parts of larger buffers, or dense.
     pub strided: &'static [bool],
+    /// Whether products and sums of floats are contracted: another program, with the interpreter's results of its own.
+    pub fp_contract: bool,
 }
 
 /// Every configuration.
-pub const ALL: Matrix =
-    Matrix { fuse: &[true, false], vector: &VectorWidth::ALL, threads: &[1, 2, 8], strided: &[false, true] };
+pub const ALL: Matrix = Matrix {
+    fuse: &[true, false],
+    vector: &VectorWidth::ALL,
+    threads: &[1, 2, 8],
+    strided: &[false, true],
+    fp_contract: false,
+};
 
 /// Runs `program` everywhere.
 ///
@@ -37,7 +44,9 @@ pub const ALL: Matrix =
 pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
     let failed = |engine: &str, e: ndjit_ir::Error| Difference { engine: engine.into(), what: e.to_string() };
     let dense = Given::new(program, false).map_err(|e| failed("layouts", e))?;
-    let plain = lowered(&program.graph, &dense.layouts, true, false).map_err(|e| failed("lower", e))?;
+    let options = Options { fp_contract: matrix.fp_contract, ..Options::default() };
+    let unchanged = Options { simplify: false, ..options.clone() };
+    let plain = lowered(&program.graph, &dense.layouts, unchanged).map_err(|e| failed("lower", e))?;
     let expected = eval_graph(&plain.typed, &program.params, &program.scalars).map_err(|e| failed("interpreter", e))?;
     let simplified =
         eval_graph(&plain.simplified, &program.params, &program.scalars).map_err(|e| failed("simplified", e))?;
@@ -45,7 +54,8 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
     for &strided in matrix.strided {
         let given = Given::new(program, strided).map_err(|e| failed("layouts", e))?;
         for &fuse in matrix.fuse {
-            let lowered = lowered(&program.graph, &given.layouts, fuse, true).map_err(|e| failed("lower", e))?;
+            let options = Options { fuse, ..options.clone() };
+            let lowered = lowered(&program.graph, &given.layouts, options).map_err(|e| failed("lower", e))?;
             let of = |what: &str| format!("{what}, fuse {fuse}, strided {strided}");
             for expanded in [false, true] {
                 let engine = of(&format!("loops, expanded {expanded}"));

@@ -4,6 +4,7 @@
 pub mod access;
 pub mod commit;
 pub mod expand;
+pub mod fp_contract;
 pub mod fuse;
 pub mod inline;
 pub mod legalize;

@@ -1,0 +1,125 @@
+//! Floating-point contraction: a product of floats that only a sum reads becomes one `mul_add` with it, which rounds once instead of twice. Asked
+//! for alone ([`Options::fp_contract`](crate::Options::fp_contract)), since it changes results: the same everywhere, as it happens before
+//! anything is decided of how the program runs.
+//!
+//! As compilers do with `-ffp-contract=fast` (ISO C23, 7.12.3: contracted expressions are evaluated as though to infinite range and precision).
+
+use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Places, Type, Value};
+use ndjit_ir::{Op, ValueType};
+use std::sync::Arc;
+
+/// Contracts what can be in a graph without calls, and in the graphs of its control flow.
+pub fn fp_contract(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>, Places) {
+    let sums = sums(graph);
+    let mut absorbed = vec![false; graph.value_count()];
+    sums.iter().flatten().for_each(|sum| absorbed[sum.product.index()] = true);
+    let mut out = Graph::with_slots(graph);
+    let mut out_places = Places::default();
+    let mut controls: Vec<Option<u32>> = vec![None; graph.controls().len()];
+    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        let first = node.first();
+        if absorbed[first.index()] {
+            continue;
+        }
+        let shape = graph.shape(first);
+        let value = match node.kind {
+            NodeKind::Param(_, stored) => out.param_stored(graph.ty(first), stored, shape),
+            NodeKind::Literal(slot) => out.slot_value(slot, graph.ty(first)),
+            kind => {
+                let (kind, operands) = match (&sums[id.index()], kind) {
+                    (Some(sum), NodeKind::Op(_, policy)) => (NodeKind::Op(Op::MulAdd, policy), sum.operands(graph)),
+                    (_, NodeKind::Control(n, result)) => {
+                        let number = match controls[n as usize] {
+                            Some(number) => number,
+                            None => {
+                                let number = control(graph, places, n, &mut out, &mut out_places);
+                                *controls[n as usize].insert(number)
+                            }
+                        };
+                        (NodeKind::Control(number, result), graph.operands(id).to_vec())
+                    }
+                    (_, kind) => (graph.kind_in(kind, &mut out), graph.operands(id).to_vec()),
+                };
+                let operands: Vec<Value> = operands.iter().map(|operand| map[operand.index()]).collect();
+                let shape = out.intern(shape);
+                out.add(kind, &operands, &[(graph.ty(first), shape)])
+            }
+        };
+        let product = sums[id.index()].as_ref().map(|sum| graph.producer(sum.product));
+        for place in [Some(id), product].into_iter().flatten().flat_map(|id| places.all(id)) {
+            out_places.note(out.producer(value), place);
+        }
+        map[first.index()] = value;
+    }
+    out.set_outputs(graph.outputs().iter().map(|output| map[output.index()]).collect());
+    (out, out_places)
+}
+
+/// Contracts in both graphs of control flow, those without calls; its number in the new graph.
+fn control(
+    graph: &Graph<ValueType>,
+    places: &Places,
+    n: u32,
+    out: &mut Graph<ValueType>,
+    out_places: &mut Places,
+) -> u32 {
+    let old = &graph.controls()[n as usize];
+    let mut inner_places = places.control(n);
+    let mut graphs: Vec<Inner<ValueType>> = Vec::with_capacity(2);
+    for (inner, places) in old.graphs.iter().zip(&mut inner_places) {
+        let mut inner = inner.clone();
+        if inner.graph.children().is_empty() {
+            let (contracted, noted) = fp_contract(&inner.graph, places);
+            (inner.graph, *places) = (Arc::new(contracted), Arc::new(noted));
+        }
+        graphs.push(inner);
+    }
+    let number = match <[Inner<ValueType>; 2]>::try_from(graphs) {
+        Ok(graphs) => out.control(Arc::new(Control { kind: old.kind, graphs })),
+        Err(_) => out.control(Arc::clone(old)),
+    };
+    out_places.set_control(number, inner_places);
+    number
+}
+
+/// A sum of a product and something else.
+struct Sum {
+    product: Value,
+    addend: Value,
+}
+
+impl Sum {
+    fn operands<T: Type>(&self, graph: &Graph<T>) -> Vec<Value> {
+        let factors = graph.operands(graph.producer(self.product));
+        [factors, &[self.addend]].concat()
+    }
+}
+
+/// For each node, if it is a sum to be contracted, of what; of two products it is the first one.
+fn sums(graph: &Graph<ValueType>) -> Vec<Option<Sum>> {
+    let mut uses = vec![0u32; graph.value_count()];
+    for id in graph.node_ids() {
+        graph.operands(id).iter().for_each(|operand| uses[operand.index()] += 1);
+    }
+    graph.outputs().iter().for_each(|output| uses[output.index()] += 1);
+    let sum = |id: NodeId| {
+        let (NodeKind::Op(Op::Add, policy), &[left, right]) = (graph.node(id).kind, graph.operands(id)) else {
+            return None;
+        };
+        let ty = graph.ty(graph.node(id).first());
+        [(left, right), (right, left)].into_iter().map(|(product, addend)| Sum { product, addend }).find(|sum| {
+            let product = sum.product;
+            let of = graph.node(graph.producer(product)).kind;
+            let types = || sum.operands(graph).iter().map(|&operand| graph.ty(operand)).collect::<Vec<ValueType>>();
+            // Products of another type than the sum's are rounded to it first.
+            of == NodeKind::Op(Op::Multiply, policy)
+                && uses[product.index()] == 1
+                && matches!(ty, ValueType::Strong(dtype) if dtype.is_float())
+                && graph.ty(product) == ty
+                && policy.resolve_op(Op::MulAdd, &types()).is_ok_and(|types| types.result == ty)
+        })
+    };
+    graph.node_ids().map(sum).collect()
+}
