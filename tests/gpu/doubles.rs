@@ -3,6 +3,7 @@
 
 use super::corpus;
 use super::engines::{Given, compare, lowered};
+use ndjit_codegen::Options;
 use ndjit_codegen::passes::legalize::does;
 use ndjit_codegen::wgsl::Features;
 use ndjit_ir::interp::eval_graph;
@@ -22,7 +23,13 @@ fn without() -> Vec<Arc<Gpu>> {
 
 fn check(gpu: &Arc<Gpu>, text: &str, seed: u64) {
     let program = corpus::program(text, seed);
-    let typed = lowered(&program.graph, &Given::new(&program, false).unwrap().layouts, true, false).unwrap().typed;
+    let typed = lowered(
+        &program.graph,
+        &Given::new(&program, false).unwrap().layouts,
+        Options { simplify: false, ..Options::default() },
+    )
+    .unwrap()
+    .typed;
     let expected = eval_graph(&typed, &program.params, &[]).unwrap();
     for strided in [false, true] {
         let results = super::run(gpu, &program, true, strided).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -94,7 +101,7 @@ fn ops_are_done_or_known_to_compute() {
                 }
                 let program = corpus::program(&text, 1);
                 let layouts = Given::new(&program, false).unwrap().layouts;
-                let lowered = lowered(&program.graph, &layouts, true, true).unwrap();
+                let lowered = lowered(&program.graph, &layouts, Options::default()).unwrap();
                 let error = gpu::Program::new(&gpu, &lowered, Fallback::Error).unwrap_err();
                 assert!(error.to_string().contains("has no f64, and a kernel computes in it"), "{error}");
                 refused += 1;

@@ -11,6 +11,7 @@ mod memory;
 mod primitives;
 
 use engines::{Difference, Given, compare, lowered};
+use ndjit_codegen::Options;
 use ndjit_codegen::Scheduled;
 use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
 use ndjit_ir::interp::{Tensor, eval_graph};
@@ -44,7 +45,7 @@ fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
 
 fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<Vec<Tensor>> {
     let given = Given::new(program, strided)?;
-    let lowered = lowered(&program.graph, &given.layouts, fuse, true)?;
+    let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..Options::default() })?;
     let executable = gpu::Program::new(gpu, &lowered, Fallback::Error)?;
     let arguments: Vec<Argument<'_>> = given.memory.iter().map(|tensor| Argument::Borrowed(&tensor.bytes)).collect();
     let graph = &lowered.simplified;
@@ -68,7 +69,7 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 /// hundreds of instructions. The example `parity` compares these functions.
 fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
     let given = Given::new(program, false)?;
-    let lowered = lowered(&program.graph, &given.layouts, fuse, true)?;
+    let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..Options::default() })?;
     let emulated = |scheduled: &Scheduled| {
         let step = match &scheduled.nest.reduce {
             None => Step::Elements { packed: false },
@@ -89,7 +90,8 @@ fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
 fn check(program: &Program) -> std::result::Result<(), Difference> {
     let failed = |engine: &str, e: ndjit_ir::Error| Difference { engine: engine.into(), what: e.to_string() };
     let dense = Given::new(program, false).map_err(|e| failed("layouts", e))?;
-    let plain = lowered(&program.graph, &dense.layouts, true, false).map_err(|e| failed("lower", e))?;
+    let plain = lowered(&program.graph, &dense.layouts, Options { simplify: false, ..Options::default() })
+        .map_err(|e| failed("lower", e))?;
     let expected = eval_graph(&plain.typed, &program.params, &program.scalars).map_err(|e| failed("interpreter", e))?;
     for (name, gpu) in devices() {
         for (fuse, strided) in [(true, false), (true, true), (false, false)] {
@@ -139,7 +141,12 @@ fn rows_of_large_arrays() {
     let mut program = corpus::program(text, 1);
     let positions = (0..150i64).map(|n| n * 37 % 71 - 5);
     program.params[1].bytes = positions.flat_map(i64::to_le_bytes).collect();
-    let plain = lowered(&program.graph, &Given::new(&program, false).unwrap().layouts, true, false).unwrap();
+    let plain = lowered(
+        &program.graph,
+        &Given::new(&program, false).unwrap().layouts,
+        Options { simplify: false, ..Options::default() },
+    )
+    .unwrap();
     let expected = eval_graph(&plain.typed, &program.params, &program.scalars).unwrap();
     for strided in [false, true] {
         let found = run(&gpu, &program, true, strided).unwrap_or_else(|e| panic!("{e}"));

@@ -1,6 +1,7 @@
 //! Memory of devices: budgets hold, buffers are used again and given back, threads read at once, and what is too large is an error.
 
 use super::engines::{Given, lowered};
+use ndjit_codegen::Options;
 use ndjit_ir::ErrorCode;
 use ndjit_ir::random::Program;
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuKind, GpuOptions, Memory};
@@ -177,7 +178,7 @@ fn what_is_too_large_is_an_error() {
     let Program { params, graph, scalars } = super::corpus::program(text, 1);
     let given = Given::new(&Program { params, graph: graph.clone(), scalars }, false).unwrap();
     let program =
-        gpu::Program::new(gpu, &lowered(&graph, &given.layouts, true, true).unwrap(), Fallback::Error).unwrap();
+        gpu::Program::new(gpu, &lowered(&graph, &given.layouts, Options::default()).unwrap(), Fallback::Error).unwrap();
     match program.run(&[Argument::Borrowed(&given.memory[0].bytes)], &[], &mut [Output::Gpu(None)]) {
         Err(error) => assert_eq!(error.code(), ErrorCode::Allocation, "{error}"),
         Ok(()) => assert_ne!(gpu.info().kind, GpuKind::Software),
