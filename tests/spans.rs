@@ -64,6 +64,7 @@ fn each_stage_and_launch_has_a_span() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     ndjit::trace params=1
     ndjit::lower pass="inline"
+    ndjit::lower pass="fp_contract"
     ndjit::lower pass="commit"
     ndjit::lower pass="simplify"
     ndjit::lower pass="windows"

@@ -293,14 +293,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vec_goes_in_and_out_without_a_copy() {
-        let mut elements = Vec::with_capacity(100);
-        elements.extend([1.5f32, 2.5, 3.5]);
-        let address = elements.as_ptr();
+    fn a_large_vec_goes_in_and_out_without_a_copy() {
+        let mut elements = Vec::with_capacity(MOVED / 4 + 100);
+        elements.extend((0..=MOVED / 4).map(|i| i as f32));
+        let (address, capacity, length) = (elements.as_ptr(), elements.capacity(), elements.len());
         let buffer = Arc::new(Buffer::from_vec(elements));
-        assert_eq!(buffer.as_slice::<f32>().unwrap(), [1.5, 2.5, 3.5]);
+        assert_eq!(buffer.as_slice::<f32>().unwrap()[..3], [0.0, 1.0, 2.0]);
         let back = buffer.into_vec::<f32>().unwrap();
-        assert_eq!((back.as_ptr(), back.capacity(), back.len()), (address, 100, 3));
+        assert_eq!((back.as_ptr(), back.capacity(), back.len()), (address, capacity, length));
+    }
+
+    #[test]
+    fn a_small_vec_is_moved_to_memory_that_vectors_do_not_straddle() {
+        let buffer = Arc::new(Buffer::from_vec(vec![1.5f32, 2.5, 3.5]));
+        assert_eq!(buffer.ptr().addr() % 64, 0);
+        assert_eq!(buffer.into_vec::<f32>().unwrap(), [1.5, 2.5, 3.5]);
     }
 
     #[test]

@@ -41,8 +41,8 @@ fn reductions_and_tiles() {
         (stats.allocations, stats.result_bytes, stats.intermediate_bytes, stats.peak_bytes - stats.scratch_bytes),
         (2, 4000, 40, 4040)
     );
-    // Sixteen lanes for each of the rows, and as much again to combine them in.
-    assert_eq!(stats.scratch_bytes, 2 * 10 * 16 * 4);
+    // Sixteen lanes for each of the rows, and as much again to combine them in; they stay in registers where there is AVX-512.
+    assert!([0, 2 * 10 * 16 * 4].contains(&stats.scratch_bytes), "{}", stats.scratch_bytes);
     let unfused = of(jit(|x| (exp(x) + 1) * 2).fuse(false), &rows(10, 100));
     assert_eq!(unfused.kernels.len(), 3);
     assert_eq!(

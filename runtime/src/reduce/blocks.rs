@@ -105,7 +105,6 @@ const FEW: usize = 4096;
 pub struct Small<'a> {
     reducer: &'a Reducer,
     blocks: &'a Blocks,
-    operands: Operands<'a>,
     /// Of the last two loops that are kept.
     extents: [usize; 2],
     elements: usize,
@@ -132,10 +131,10 @@ struct Piece {
 
 impl<'a> Small<'a> {
     /// `None` if it is not such a reduction.
-    pub fn new(reducer: &'a Reducer, operands: Operands<'a>) -> Option<Small<'a>> {
-        let (kept, elements) = (&operands.extents[..reducer.kept], operands.extents[reducer.rank - 1]);
-        let blocks = reducer.blocks(operands.extents).filter(|_| elements > 0 && kept.len() <= 2)?;
-        let small = Small { reducer, blocks, operands, extents: last_two(kept, 1), elements };
+    pub fn new(reducer: &'a Reducer, extents: &[usize]) -> Option<Small<'a>> {
+        let (kept, elements) = (&extents[..reducer.kept], extents[reducer.rank - 1]);
+        let blocks = reducer.blocks(extents).filter(|_| elements > 0 && kept.len() <= 2)?;
+        let small = Small { reducer, blocks, extents: last_two(kept, 1), elements };
         let few = small.count() == 1 || small.bytes() <= FEW;
         few.then_some(small)
     }
@@ -151,13 +150,13 @@ impl<'a> Small<'a> {
         product(&[self.extents[0], self.extents[1], self.count(), sizes])
     }
 
-    /// Reduces all blocks.
+    /// Reduces all blocks. `operands` have the extents of `new`.
     ///
     /// # Safety
     /// As [`Composed::run`](crate::code::Composed::run).
-    pub unsafe fn run(&self) -> Result<()> {
+    pub unsafe fn run(&self, operands: Operands<'_>) -> Result<()> {
         let Reducer { rank, kept, inputs, .. } = *self.reducer;
-        let outputs = self.operands.pointers.iter().zip(self.operands.strides.chunks(rank)).skip(inputs);
+        let outputs = operands.pointers.iter().zip(operands.strides.chunks(rank)).skip(inputs);
         let places = outputs.map(|(&pointer, strides)| {
             let [outer, row] = last_two(&strides[..kept], 0);
             Results { pointer, strides: [outer, row, 0] }
@@ -165,7 +164,7 @@ impl<'a> Small<'a> {
         let places: SmallVec<[Results; 2]> = places.collect();
         if self.count() == 1 {
             // SAFETY: the caller's promise.
-            return unsafe { self.reduce(&places) };
+            return unsafe { self.reduce(operands, &places) };
         }
         let mut memory = [const { MaybeUninit::<u64>::uninit() }; FEW / size_of::<u64>()];
         let mut next = memory.as_mut_ptr().cast::<u8>();
@@ -184,7 +183,7 @@ impl<'a> Small<'a> {
         let cube = Cube { rows: outer * rows, row: self.count(), block: 1, lane: 1 };
         // SAFETY: the caller's promise. There is memory for all blocks' results, which are written before they are combined and copied.
         unsafe {
-            self.reduce(&of_blocks)?;
+            self.reduce(operands, &of_blocks)?;
             self.blocks.combine(&self.reducer.outputs, &arrays, cube, self.count())?;
             for ((from, to), array) in of_blocks.iter().zip(&places).zip(&arrays) {
                 let [from_steps, to_steps] = [from, to].map(|of| [of.strides[0], of.strides[1]]);
@@ -198,7 +197,7 @@ impl<'a> Small<'a> {
     ///
     /// # Safety
     /// As `run`; there is memory for the results, which nobody else uses.
-    unsafe fn reduce(&self, results: &[Results]) -> Result<()> {
+    unsafe fn reduce(&self, operands: Operands<'_>, results: &[Results]) -> Result<()> {
         let rows = self.extents[1];
         let (whole, left) = (self.elements / BLOCK, self.elements % BLOCK);
         let mut pieces: SmallVec<[Piece; 2]> = SmallVec::new();
@@ -208,7 +207,7 @@ impl<'a> Small<'a> {
         if left > 0 {
             pieces.push(Piece { first: [0, whole], count: [rows, 1], at_once: [1, 1], elements: left });
         }
-        let cached = product(self.operands.extents).saturating_mul(self.reducer.element) <= CACHED;
+        let cached = product(operands.extents).saturating_mul(self.reducer.element) <= CACHED;
         let jam = self.reducer.jam;
         for mut piece in pieces {
             for along in [1, 0] {
@@ -219,11 +218,11 @@ impl<'a> Small<'a> {
                 piece.first[along] += many;
                 piece.count[along] -= many;
                 // SAFETY: the caller's promise; these blocks are some of all.
-                unsafe { self.call(jammed, taken, results)? };
+                unsafe { self.call(jammed, taken, operands, results)? };
             }
             if !piece.count.contains(&0) {
                 // SAFETY: as above.
-                unsafe { self.call(&self.blocks.one, piece, results)? };
+                unsafe { self.call(&self.blocks.one, piece, operands, results)? };
             }
         }
         Ok(())
@@ -231,7 +230,7 @@ impl<'a> Small<'a> {
 
     /// # Safety
     /// As `reduce`; the piece has some of the blocks, and of one length.
-    unsafe fn call(&self, kernel: &Kernel, piece: Piece, results: &[Results]) -> Result<()> {
+    unsafe fn call(&self, kernel: &Kernel, piece: Piece, operands: Operands<'_>, results: &[Results]) -> Result<()> {
         let Reducer { rank, kept, inputs, .. } = *self.reducer;
         let Piece { first, count, at_once, elements } = piece;
         let [rows, blocks] = [0, 1].map(|along| count[along] / at_once[along]);
@@ -250,9 +249,7 @@ impl<'a> Small<'a> {
             call.push(start, [outer, row, block, step.wrapping_mul(LANES as isize), step]);
         };
         for number in 0..many {
-            for (&pointer, strides) in
-                self.operands.pointers.iter().zip(self.operands.strides.chunks(rank)).take(inputs)
-            {
+            for (&pointer, strides) in operands.pointers.iter().zip(operands.strides.chunks(rank)).take(inputs) {
                 let ([outer, row], step) = (last_two(&strides[..kept], 0), strides[rank - 1]);
                 push(pointer, [outer, row, step.wrapping_mul(BLOCK as isize)], step, number);
             }
@@ -263,6 +260,6 @@ impl<'a> Small<'a> {
             }
         }
         // SAFETY: the caller's promise: indices are those of the nest, where along the steps and lanes there is one result.
-        unsafe { call.run(kernel, self.operands.literals) }
+        unsafe { call.run(kernel, operands.literals) }
     }
 }

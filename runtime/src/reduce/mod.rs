@@ -121,7 +121,7 @@ impl Composed for Reducer {
     }
 
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
-        if extents.contains(&0) {
+        if extents.contains(&0) || self.small(extents, threads).is_some() {
             return 0;
         }
         let (tiles, pieces) = self.tiles(extents, threads);
@@ -137,9 +137,9 @@ impl Composed for Reducer {
         if kept.contains(&0) {
             return Ok(());
         }
-        if let Some(small) = self.small(operands, threads) {
+        if let Some(small) = self.small(operands.extents, threads) {
             // SAFETY: the caller's promise.
-            return unsafe { small.run() };
+            return unsafe { small.run(operands) };
         }
         let outputs = self.places(operands);
         if reduced.contains(&0) {
@@ -186,9 +186,9 @@ impl Reducer {
     }
 
     /// The reduction, if it is small and for the calling thread.
-    fn small<'a>(&'a self, operands: Operands<'a>, threads: &Threads) -> Option<Small<'a>> {
-        let alone = threads.pieces(product(operands.extents), self.cost()) <= 1;
-        Small::new(self, operands).filter(|_| alone)
+    fn small(&self, extents: &[usize], threads: &Threads) -> Option<Small<'_>> {
+        let alone = threads.pieces(product(extents), self.cost()) <= 1;
+        Small::new(self, extents).filter(|_| alone)
     }
 
     /// The code for whole blocks, where the elements of a block are beside each other.
