@@ -185,7 +185,7 @@ impl<'a> Allocator<'a> {
                     self.defined(result);
                 }
             }
-            Kind::Fma(ty) => self.fma(inst, *ty, at),
+            Kind::Fma(ty, sign) => self.fma(inst, forms::fma(self.set(), *ty, *sign), at),
             Kind::Copy => {
                 let from = self.in_register(inst.args[0], at);
                 let held = inst.result.map_or(NONE, |result| self.state.register[result.0 as usize]);
@@ -231,10 +231,9 @@ impl<'a> Allocator<'a> {
     }
 
     /// A product and sum: the result takes the register of an operand that is not used any more, if there is one.
-    fn fma(&mut self, inst: &Inst, ty: PrimType, at: u32) {
+    fn fma(&mut self, inst: &Inst, [first_second, first_third, sum]: [Form; 3], at: u32) {
         let (Some(result), &[a, b, c]) = (inst.result, &inst.args[..]) else { return };
-        let (set, whole) = (self.set(), Size::whole(self.set()));
-        let [first_second, first_third, sum] = forms::fma(set, ty);
+        let whole = Size::whole(self.set());
         let dies = |s: &Self, v: V| {
             s.state.register[v.0 as usize] != NONE && s.values.get(v).pinned.is_none() && !s.is_used_after(v, at)
         };

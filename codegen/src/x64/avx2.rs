@@ -121,7 +121,7 @@ impl Select<'_> {
     /// The minimum or maximum: NaN if either is, and -0 less than 0.
     fn extreme_of_floats(&mut self, prim: Prim, ty: PrimType, x: V, y: V) -> Option<V> {
         let (min, bits) = (prim == Prim::Fmin, ty.as_int());
-        let form = if min { forms::lesser(ty) } else { forms::larger(ty) };
+        let form = if min { forms::lesser(SET, ty) } else { forms::larger(SET, ty) };
         // They differ where both are 0, or either is NaN.
         let (one, other) = (self.vector(form, &[x, y]), self.vector(form, &[y, x]));
         if min {

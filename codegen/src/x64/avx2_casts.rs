@@ -112,8 +112,8 @@ impl Select<'_> {
         let number = self.both(Prim::And, from.as_int(), x, ordered)?;
         if (from, to) == (F64, I32) {
             let (least, most) = (self.number(F64, -power(31)), self.number(F64, power(31) - 1.0));
-            let number = self.vector(forms::larger(F64), &[number, least]);
-            let number = self.vector(forms::lesser(F64), &[number, most]);
+            let number = self.vector(forms::larger(SET, F64), &[number, least]);
+            let number = self.vector(forms::lesser(SET, F64), &[number, most]);
             return Some(self.vector(forms::to_int(SET, Prim::ToSint, F64, I32)?, &[number]));
         }
         let limit = power(to.bits() as i32 - 1);
@@ -125,7 +125,7 @@ impl Select<'_> {
             return self.both(Prim::Xor, I32, converted, large);
         }
         let below = self.number(F64, -limit);
-        let number = self.vector(forms::larger(F64), &[number, below]);
+        let number = self.vector(forms::larger(SET, F64), &[number, below]);
         let converted = self.long_of(number)?;
         let most = self.constant(I64, i64::MAX as u64);
         Some(self.vector(super::moves::blend(SET, 64), &[converted, most, large]))
@@ -139,12 +139,12 @@ impl Select<'_> {
         }
         // Of NaN and a number the second one is taken.
         let zero = self.constant(from, 0);
-        let number = self.vector(forms::larger(from), &[x, zero]);
+        let number = self.vector(forms::larger(SET, from), &[x, zero]);
         let compare = forms::compare_floats(SET, from);
         match (from, to) {
             (F64, I32) => {
                 let most = self.number(F64, power(32) - 1.0);
-                let number = self.vector(forms::lesser(F64), &[number, most]);
+                let number = self.vector(forms::lesser(SET, F64), &[number, most]);
                 let whole = self.one(Prim::Ftrunc, F64, F64, &[number], None)?;
                 let base = self.number(F64, power(52));
                 let based = self.both(Prim::Fadd, F64, whole, base)?;

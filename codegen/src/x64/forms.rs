@@ -1,5 +1,6 @@
 //! Machine instructions of primitives: for each primitive and type the instruction of each set that does it on a whole register, as data.
 
+use super::inst::Sign;
 use super::set::Set;
 use iced_x86::Code::{self, *};
 use ndjit_ir::PrimType::{self, *};
@@ -390,37 +391,66 @@ pub(super) fn rotate_by(set: Set, ty: PrimType) -> Form {
     }
 }
 
-/// The result replaces the first operand: `second * first + third`, `first * third + second`, `second * third + first`.
-pub(super) fn fma(set: Set, ty: PrimType) -> [Form; 3] {
-    let codes = match (set, ty) {
-        (Set::Avx512, F32) => [
+/// The result replaces the first operand: `second * first + third`, `first * third + second`, `second * third + first`, or with minus
+/// the product.
+pub(super) fn fma(set: Set, ty: PrimType, sign: Sign) -> [Form; 3] {
+    let codes = match (set, sign, ty) {
+        (Set::Avx512, Sign::Plus, F32) => [
             EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
             EVEX_Vfmadd132ps_zmm_k1z_zmm_zmmm512b32_er,
             EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
         ],
-        (Set::Avx512, _) => [
+        (Set::Avx512, Sign::Plus, _) => [
             EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
             EVEX_Vfmadd132pd_zmm_k1z_zmm_zmmm512b64_er,
             EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
         ],
-        (Set::Avx2, F32) => {
+        (Set::Avx2, Sign::Plus, F32) => {
             [VEX_Vfmadd213ps_ymm_ymm_ymmm256, VEX_Vfmadd132ps_ymm_ymm_ymmm256, VEX_Vfmadd231ps_ymm_ymm_ymmm256]
         }
-        (Set::Avx2, _) => {
+        (Set::Avx2, Sign::Plus, _) => {
             [VEX_Vfmadd213pd_ymm_ymm_ymmm256, VEX_Vfmadd132pd_ymm_ymm_ymmm256, VEX_Vfmadd231pd_ymm_ymm_ymmm256]
+        }
+        (Set::Avx512, Sign::Minus, F32) => [
+            EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            EVEX_Vfnmadd132ps_zmm_k1z_zmm_zmmm512b32_er,
+            EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ],
+        (Set::Avx512, Sign::Minus, _) => [
+            EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+            EVEX_Vfnmadd132pd_zmm_k1z_zmm_zmmm512b64_er,
+            EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ],
+        (Set::Avx2, Sign::Minus, F32) => {
+            [VEX_Vfnmadd213ps_ymm_ymm_ymmm256, VEX_Vfnmadd132ps_ymm_ymm_ymmm256, VEX_Vfnmadd231ps_ymm_ymm_ymmm256]
+        }
+        (Set::Avx2, Sign::Minus, _) => {
+            [VEX_Vfnmadd213pd_ymm_ymm_ymmm256, VEX_Vfnmadd132pd_ymm_ymm_ymmm256, VEX_Vfnmadd231pd_ymm_ymm_ymmm256]
         }
     };
     codes.map(|code| vector(set, code, ty.bits()))
 }
 
-/// The lesser or greater of two floats as the machine does it: the second one where either is NaN, or both are 0. AVX2's.
-pub(super) fn lesser(ty: PrimType) -> Form {
-    vector(Set::Avx2, if ty == F32 { VEX_Vminps_ymm_ymm_ymmm256 } else { VEX_Vminpd_ymm_ymm_ymmm256 }, ty.bits())
+/// The lesser of two floats as the machine does it: the second one where either is NaN, or both are 0.
+pub(super) fn lesser(set: Set, ty: PrimType) -> Form {
+    let code = match (set, ty) {
+        (Set::Avx512, F32) => EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae,
+        (Set::Avx512, _) => EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae,
+        (Set::Avx2, F32) => VEX_Vminps_ymm_ymm_ymmm256,
+        (Set::Avx2, _) => VEX_Vminpd_ymm_ymm_ymmm256,
+    };
+    vector(set, code, ty.bits())
 }
 
-/// See [`lesser`].
-pub(super) fn larger(ty: PrimType) -> Form {
-    vector(Set::Avx2, if ty == F32 { VEX_Vmaxps_ymm_ymm_ymmm256 } else { VEX_Vmaxpd_ymm_ymm_ymmm256 }, ty.bits())
+/// The larger one, see [`lesser`].
+pub(super) fn larger(set: Set, ty: PrimType) -> Form {
+    let code = match (set, ty) {
+        (Set::Avx512, F32) => EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae,
+        (Set::Avx512, _) => EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae,
+        (Set::Avx2, F32) => VEX_Vmaxps_ymm_ymm_ymmm256,
+        (Set::Avx2, _) => VEX_Vmaxpd_ymm_ymm_ymmm256,
+    };
+    vector(set, code, ty.bits())
 }
 
 /// The lesser (immediate 4) or greater (5) of two floats, the lesser of zeros being -0; of a number and a quiet NaN the number.

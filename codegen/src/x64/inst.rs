@@ -111,6 +111,13 @@ pub(super) struct Part {
     pub elements: u32,
 }
 
+/// Plus or minus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    Plus,
+    Minus,
+}
+
 /// What an instruction does.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
@@ -118,8 +125,8 @@ pub(super) enum Kind {
     Plain(Form),
     /// The form, in which the result takes the register of the first argument.
     Tied(Form),
-    /// `args[0] * args[1] + args[2]` in lanes of `f32` or `f64`.
-    Fma(PrimType),
+    /// `args[0] * args[1] + args[2]` in lanes of `f32` or `f64`, the product with this sign.
+    Fma(PrimType, Sign),
     /// A copy of the first argument; a second one is what the result has been.
     Copy,
     /// Reads memory: all of it, or the elements that are there.

@@ -3,10 +3,10 @@
 //! A block has some units of as many lanes as the widest type has in a register. Each instruction of a body is made for all units
 //! before the next one, so that independent chains stand side by side. What is the same in all lanes is one value for all units.
 
+use super::folds::{Folded, Folds};
 use super::forms::{self, Form};
-use super::inst::{Base, Class, If, Inst, Kind, Place, V, Values};
+use super::inst::{Base, Class, If, Inst, Kind, Place, Sign, V, Values};
 use super::moves;
-use super::rotations::Rotations;
 use super::set::Set;
 use crate::clif::constants::Constants;
 use crate::clif::{Cell, Located};
@@ -16,6 +16,9 @@ use ndjit_ir::loops::Access;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
+
+/// The truth table of `a | (b & c)`.
+const OR_AND: u8 = 0xf8;
 
 /// The value of a body's register.
 #[derive(Clone, Debug)]
@@ -109,27 +112,26 @@ impl Select<'_> {
         inputs: &[Stream],
         noted: bool,
     ) -> Option<()> {
-        let rotations = Rotations::of(self.set, body);
+        let folds = Folds::of(self.set, body);
         for inst in insts {
-            if rotations.spares(inst) {
+            if folds.spares(inst) {
                 // Nothing reads it.
                 env.push(Operand::Const(0));
                 continue;
             }
-            let turned = rotations.turned(inst);
-            let read = turned.as_ref().map_or(&inst.args[..], |(value, _)| std::slice::from_ref(value));
+            let folded = folds.folded(inst);
+            let read = folded.map_or(&inst.args[..], |(_, args)| args);
             for &arg in read {
                 self.load_first(arg, env, inputs);
             }
             if noted {
                 self.located = Located::Register(inst.first);
             }
-            if let Some((value, count)) = turned {
-                let operand = env[value.index()].clone();
-                env.push(self.rotated(&operand, body.ty(inst.first), count));
+            let args: SmallVec<[Operand; 3]> = read.iter().map(|a| env[a.index()].clone()).collect();
+            if let Some((folded, _)) = folded {
+                env.push(self.folded(folded, body.ty(inst.first), &args));
                 continue;
             }
-            let args: SmallVec<[Operand; 3]> = inst.args.iter().map(|a| env[a.index()].clone()).collect();
             match &inst.kind {
                 InstKind::Const(bits) => env.push(Operand::Const(*bits)),
                 InstKind::Prim(prim) => {
@@ -253,15 +255,22 @@ impl Select<'_> {
         Some(if same { Operand::Same(made[0]) } else { Operand::Units(made) })
     }
 
-    /// The bits of an operand moved up, round.
-    fn rotated(&mut self, operand: &Operand, ty: PrimType, count: u8) -> Operand {
-        let units = if matches!(operand, Operand::Units(_)) { self.units } else { 1 };
+    /// Several primitives in one instruction, on operands of the type of the result.
+    fn folded(&mut self, folded: Folded, ty: PrimType, args: &[Operand]) -> Operand {
+        let same = args.iter().all(|a| matches!(a, Operand::Same(_) | Operand::Const(_)));
         let mut made: SmallVec<[V; 4]> = SmallVec::new();
-        for unit in 0..units {
-            let value = self.unit(operand, ty, unit);
-            made.push(self.vector_by(forms::rotate_by(self.set, ty), &[value], count));
+        for unit in 0..if same { 1 } else { self.units } {
+            let values: SmallVec<[V; 3]> = args.iter().map(|arg| self.unit(arg, ty, unit)).collect();
+            let (kind, immediate) = match folded {
+                Folded::Rotate(count) => (Kind::Plain(forms::rotate_by(self.set, ty)), Some(count)),
+                Folded::Less => (Kind::Plain(forms::lesser(self.set, ty)), None),
+                Folded::Greater => (Kind::Plain(forms::larger(self.set, ty)), None),
+                Folded::NegatedFma => (Kind::Fma(ty, Sign::Minus), None),
+                Folded::OrAnd => (Kind::Tied(forms::ternary_logic()), Some(OR_AND)),
+            };
+            made.push(self.make_under(Class::Vector, kind, &values, None, immediate));
         }
-        if matches!(operand, Operand::Units(_)) { Operand::Units(made) } else { Operand::Same(made[0]) }
+        if same { Operand::Same(made[0]) } else { Operand::Units(made) }
     }
 
     /// A primitive on one unit. `last` is its last operand, if that is constant.
@@ -282,7 +291,7 @@ impl Select<'_> {
             return if to == PrimType::Bool && from != to { self.compared(from, result) } else { Some(result) };
         }
         match prim {
-            Prim::Fma => Some(self.make(class, Kind::Fma(from), args)),
+            Prim::Fma => Some(self.make(class, Kind::Fma(from, Sign::Plus), args)),
             Prim::Fneg => {
                 let sign = self.constant(from.as_int(), 1 << (from.bits() - 1));
                 self.both(Prim::Xor, from.as_int(), args[0], sign)

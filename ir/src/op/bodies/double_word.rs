@@ -91,6 +91,16 @@ pub(super) fn quotient_of(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> 
     (quotient, b.fmul(rest, inverse))
 }
 
+/// The nearest float to `1 / y`, but for a few.
+pub(super) fn reciprocal(b: &mut BodyBuilder, y: DoubleWord) -> Reg {
+    let one = b.float(b.ty(y.0), 1.0);
+    let inverse = b.fdiv(one, y.0);
+    let minus = b.fneg(inverse);
+    let rest = b.fma(minus, y.0, one);
+    let rest = b.fma(minus, y.1, rest);
+    b.fma(rest, inverse, inverse)
+}
+
 /// The rounded quotient, the remainder it leaves, and by what that is to be multiplied.
 fn quotient_and_rest(b: &mut BodyBuilder, x: DoubleWord, y: DoubleWord) -> (Reg, Reg, Reg) {
     let one = b.float(b.ty(x.0), 1.0);

@@ -246,6 +246,12 @@ pub(super) fn less_one(b: &mut BodyBuilder, r: Reg, low: Option<Reg>) -> Reg {
     b.fma(square, q, low.unwrap_or(r))
 }
 
+/// `x = k ln(2)/2 + r`, of which neither needs to be doubled for `e^(2x) = 2^k e^(2r)`.
+pub(super) fn reduce_half(b: &mut BodyBuilder, x: Reg) -> Reduced {
+    let (high, low) = ln2(b.ty(x));
+    reduce_by(b, x, 2.0 * LOG2_E, (high / 2.0, low / 2.0))
+}
+
 /// `power * 2^k` for `k` at most 0, or not far above. A constant factor keeps the other a normal power of two.
 pub(super) fn scale_down(b: &mut BodyBuilder, power: Reg, k: Reg) -> Reg {
     let f = Format::of(b.ty(power));

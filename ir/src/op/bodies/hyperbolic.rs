@@ -4,13 +4,12 @@
 //! theorems are `cosh x = A cosh r + B sinh r` and `sinh x = B cosh r + A sinh r`: no division, and no cancellation, since for
 //! `k = 0` they are `cosh r` and `sinh r`. `cosh r = 1 + r^2 c(r^2)`, `sinh r = r + r^3 s(r^2)`; `c` and `s` are own minimax fits by a
 //! Remez exchange in 250-bit arithmetic over `|r| <= 0.34661`, weighted for the relative error of the result, which is 2^-30.0 and
-//! 2^-31.0 (`f32`), 2^-64.4 and 2^-59.7 (`f64`) after rounding the coefficients.
+//! 2^-31.0 (`f32`), 2^-64.4 and 2^-59.7 (`f64`) after rounding the coefficients. So are the polynomials of `tanh`: the one near 0, over
+//! `x <= 0.575`, to 2^-29.1 and 2^-59.1; that of `e^2r - 1`, over `|r| <= 0.1733`, to 2^-28.3 and 2^-58.0 of 1, since 2 and more are added.
 
-use super::double_word::{DoubleWord, quotient};
-use super::exp::{Reduced, clamp, less_one, reduce};
-use super::util::{
-    Format, at_most, copysign, fast_two_sum, fma_two_sum, polynomial, power_of_two, tiny_as_is, two_sum,
-};
+use super::double_word::{DoubleWord, reciprocal};
+use super::exp::{Reduced, clamp, reduce, reduce_half};
+use super::util::{Format, at_most, fast_two_sum, fma_two_sum, polynomial, power_of_two, sign_of, tiny_as_is};
 use crate::body::{BodyBuilder, Reg};
 use crate::dtype::PrimType;
 
@@ -20,14 +19,23 @@ struct Constants {
     s: &'static [f64],
     /// Above, both are infinite.
     largest: f64,
+    /// Of `tanh`, up to [`TANH_NEAR`].
+    tanh: &'static [f64],
+    /// `(e^2r - 1 - 2r) / (2r^2)` for `|r| <= ln(2)/4`.
+    half: &'static [f64],
     /// Above, `tanh` is 1.
     tanh_one: f64,
 }
+
+/// Below, `tanh` is computed by a polynomial.
+const TANH_NEAR: f64 = 0.575;
 
 const SINGLE: Constants = Constants {
     c: &[0.5, 0.041666269302368164, 0.0013946029357612133],
     s: &[0.1666666716337204, 0.008333289064466953, 0.00019904886721633375],
     largest: 90.0,
+    tanh: &[-0.3333331048488617, 0.13332298398017883, -0.05382111668586731, 0.02094012126326561, -0.006085108034312725],
+    half: &[1.0, 0.666660726070404, 0.3333296477794647, 0.1339021772146225, 0.044641729444265366],
     tanh_one: 10.0,
 };
 
@@ -49,6 +57,31 @@ const DOUBLE: Constants = Constants {
         1.609079870243039e-10,
     ],
     largest: 711.0,
+    tanh: &[
+        -0.3333333333333325,
+        0.13333333333317993,
+        -0.05396825395885441,
+        0.021869488248305882,
+        -0.008863230393873578,
+        0.003592070187996598,
+        -0.0014554050846375946,
+        0.0005878893409426812,
+        -0.0002319981508153955,
+        8.137455565075459e-05,
+        -1.832069172597528e-05,
+    ],
+    half: &[
+        1.0000000000000024,
+        0.666666666666668,
+        0.3333333333321239,
+        0.13333333333291508,
+        0.044444444630389865,
+        0.012698412747154206,
+        0.0031745907151915624,
+        0.0007054647360232035,
+        0.0001414721175873819,
+        2.572070737069188e-05,
+    ],
     tanh_one: 20.0,
 };
 
@@ -174,26 +207,38 @@ fn parts(b: &mut BodyBuilder, reduced: &Reduced, drop: i64) -> Parts {
     Parts { a, a_low, b: difference, b_low: b.fsub(gone, down), r, cosh_rest, sinh_rest }
 }
 
-/// Hyperbolic tangent: with `t = e^(2|x|) - 1` it is `t / (t + 2)`, numerator and divisor each held in two parts and the quotient
-/// corrected by its remainder. Rounded at each step instead, it was wrong by up to 2.25 ULP in `f32`.
+/// Hyperbolic tangent: `x + x^3 p(x^2)` near 0, else `1 - 2 / (e^(2|x|) + 1)`, whose quotient is at most a half. The divisor is held
+/// in two parts and its reciprocal corrected by its remainder: rounded at each step instead, it was wrong by up to 1.4 ULP in `f32`.
 pub(super) fn tanh(b: &mut BodyBuilder, x: Reg) -> Reg {
     let f = Format::of(b.ty(x));
+    let c = constants(f.ty);
     let magnitude = b.fabs(x);
-    let limit = b.float(f.ty, constants(f.ty).tanh_one);
-    let magnitude = at_most(b, magnitude, limit);
-    let twice = b.fadd(magnitude, magnitude);
-    let r = reduce(b, twice);
-    let rest = less_one(b, r.value, Some(r.low));
-    let power = power_of_two(b, r.k, f);
-    let one = b.float(f.ty, 1.0);
-    let less = b.fsub(power, one);
-    let scaled = b.fmul(power, r.value);
-    let (t, error) = fast_two_sum(b, less, scaled);
-    let rest = b.fma(power, rest, error);
-    let (t, low) = fast_two_sum(b, t, rest);
-    let two = b.float(f.ty, 2.0);
-    let (divisor, divisor_error) = two_sum(b, t, two);
-    let divisor_low = b.fadd(divisor_error, low);
-    let quotient = quotient(b, (t, low), (divisor, divisor_low));
-    copysign(b, quotient, x)
+    let square = b.fmul(x, x);
+    let cube = b.fmul(square, magnitude);
+    let p = polynomial(b, square, c.tanh);
+    let near = b.fma(cube, p, magnitude);
+
+    let limit = b.float(f.ty, c.tanh_one);
+    let bounded = at_most(b, magnitude, limit);
+    let reduced = reduce_half(b, bounded);
+    let q = polynomial(b, reduced.value, c.half);
+    let square = b.fmul(reduced.value, reduced.value);
+    let rest = b.fma(square, q, reduced.value);
+    let (one, half, minus_two) = (b.float(f.ty, 1.0), b.float(f.ty, 0.5), b.float(f.ty, -2.0));
+    let next = b.int(f.ty.as_int(), 1);
+    let k = b.iadd(reduced.k, next);
+    let power = power_of_two(b, k, f);
+    let above_one = b.fma(power, half, one);
+    let divisor = b.fma(power, rest, above_one);
+    let gone = b.fsub(above_one, divisor);
+    let low = b.fma(power, rest, gone);
+    let reciprocal = reciprocal(b, (divisor, low));
+    let far = b.fma(reciprocal, minus_two, one);
+
+    let limit = b.float(f.ty, TANH_NEAR);
+    let is_near = b.flt(magnitude, limit);
+    let result = b.select(is_near, near, far);
+    let (result, sign) = (b.bitcast(result, f.ty.as_int()), sign_of(b, x));
+    let result = b.or(result, sign);
+    b.bitcast(result, f.ty)
 }
