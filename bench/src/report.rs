@@ -74,8 +74,8 @@ impl Report {
             page,
             "Written by `ndjit-bench report`, on {}, on {}.\nBeside {}, each in its best mode, measured within the same half hour.\n\
              A ratio is the fastest peer's median time over ndjit's: above 1 ndjit is faster. Memory is *reused* where a call writes\n\
-             into an array of the caller's, *fresh* where each call makes its result. Results are compared with the same computed in `f64`\n\
-             before anything is timed.\n",
+             into an array of the caller's, *fresh* where each call makes its result. Products and sums are contracted (`fp_contract`), as\n\
+             JAX's always and numba's with `fastmath` are. Results are compared with the same computed in `f64` before anything is timed.\n",
             self.date, self.machine, self.versions
         )?;
         writeln!(page, "![ratios](performance.svg)\n")?;
