@@ -2,7 +2,7 @@
 //!
 //! Cranelift has registers of 128 bits; these have 512 or 256. What differs between the two sets is in `set`, in the columns of the tables
 //! `forms` and `moves`, and in what takes several instructions: `avx512` and `avx2`. A body becomes instructions on virtual registers (`select`, by the table
-//! `forms`), for some units of a block side by side; those get registers (`allocate`) and become bytes (`assembler`, by iced-x86)
+//! `forms`; `folds` finds primitives that one instruction does together), for some units of a block side by side; those get registers (`allocate`) and become bytes (`assembler`, by iced-x86)
 //! inside the loops (`nest`, `loops`). Functions have the same arguments as Cranelift's ([`abi`](crate::clif::abi)), and the same bits as
 //! results.
 //!
