@@ -9,6 +9,7 @@ use crate::reductions::{IntoAxes, Request};
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::reduction::Reduction;
+use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{broadcast_to, expand_dims};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 
@@ -28,7 +29,8 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.diff.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there, with the errors of [`subtract`](fn@crate::subtract).
+/// Poisoned with `Shape` for an axis that is not there, with `Size` for more than 2^20 times, with the errors of
+/// [`subtract`](fn@crate::subtract).
 #[track_caller]
 pub fn diff<X: Math>(x: X, n: usize, axis: isize) -> X::Out {
     differences("diff", x.operand(), n, axis, Place::caller())
@@ -39,12 +41,18 @@ fn differences<R: Computed>(what: &'static str, x: AnyOperand, n: usize, axis: i
         Ok(found) => found,
         Err(error) => return refused(what, &[x], place, &error),
     };
-    let extent = shape.extents()[at];
+    // As often as there are elements nothing is left of them but their type.
+    let (extent, times) = match shape.extents()[at] {
+        extent if n < extent => (extent, n),
+        _ => (0, n.min(1)),
+    };
+    if let Err(error) = check_values(what, times).map_err(Error::unnamed) {
+        return refused(what, &[x], place, &error.help("take differences of the differences, and `eval` between"));
+    }
     let op = if dtype == DType::Bool { Op::NotEqual } else { Op::Subtract };
     let mut result: R = seen(what, x, place, |shape| part(shape, at, 0, extent, 1));
-    // More often there is nothing left to subtract.
-    for taken in 0..n.min(extent) {
-        let [low, high]: [R; 2] = neighbours(what, result.operand(), at, extent - taken, place);
+    for taken in 0..times {
+        let [low, high]: [R; 2] = neighbours(what, result.operand(), at, extent.saturating_sub(taken), place);
         result = R::compute(op, &[high.operand(), low.operand()], place);
     }
     result

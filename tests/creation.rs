@@ -212,9 +212,9 @@ fn what_is_refused() {
       help: give the step a value other than 0, negative to count down
     ");
     insta::assert_snapshot!(text(&arange(f64::NAN)), @r"
-    error[size]: arange: no array can hold the numbers from 0 to nan
-      step: 1
-      help: the length is ceil((stop - start) / step), which must be a number that memory can hold
+    error[size]: arange: NaN is no number to count from, to or by
+      start 0, stop nan, step 1
+      help: give numbers; `x.len()` and `x.shape()` say how many elements an array has
     ");
     insta::assert_snapshot!(text(&arange(Complex::new(1.0, 0.0))), @r"
     error[dtype]: arange: complex numbers have no order to count in

@@ -63,7 +63,7 @@ fn contracted_programs() {
 
 #[test]
 fn programs_have_what_is_hard() {
-    let [mut scans, mut seen, mut tiled, mut chained, mut copied] = [0; 5];
+    let [mut scans, mut seen, mut tiled, mut chained, mut copied, mut many] = [0; 6];
     for seed in 0..2_000 {
         let program = program(seed, &Limits { nodes: 16, elements: 140, ..Limits::default() }).unwrap();
         let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
@@ -80,11 +80,14 @@ fn programs_have_what_is_hard() {
             tiled += 1;
             chained += usize::from(kernels.iter().filter(|kernel| kernel.reduce.is_some()).count() > 1);
         }
+        many += lowered.kernels.iter().filter(|kernel| kernel.reduce.is_some() && kernel.inputs.len() > 8).count();
         copied += lowered.kernels.iter().filter(|k| k.outputs.iter().any(|&v| !k.stores(graph.shape(v)))).count();
     }
-    println!("{scans} scans, {seen} of views; {tiled} in tiles, {chained} with reductions; {copied} copies");
+    println!(
+        "{scans} scans, {seen} of views; {tiled} in tiles, {chained} with reductions; {copied} copies; {many} of many"
+    );
     assert!(
-        scans > 60 && seen > 10 && tiled > 120 && chained > 20 && copied > 0,
-        "{scans} {seen} {tiled} {chained} {copied}"
+        scans > 60 && seen > 10 && tiled > 120 && chained > 20 && copied > 0 && many > 10,
+        "{scans} {seen} {tiled} {chained} {copied} {many}"
     );
 }

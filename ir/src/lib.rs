@@ -28,9 +28,11 @@ pub mod progression;
 pub mod promotion;
 pub mod random;
 pub mod reduction;
+pub mod reserve;
 #[cfg(feature = "serde")]
 mod serde;
 pub mod shape;
+pub mod spaces;
 pub mod support;
 mod text;
 pub mod value_type;

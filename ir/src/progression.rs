@@ -60,6 +60,12 @@ impl Progression {
                 _ => return Err(unordered(start, stop, step)),
             },
         };
+        let numbers = [start, stop, step].map(real);
+        if numbers.iter().flatten().any(|number| number.is_nan()) {
+            return Err(Error::new(ErrorCode::Size, "arange: NaN is no number to count from, to or by")
+                .fact(format_args!("start {start}, stop {stop}, step {step}"))
+                .help("give numbers; `x.len()` and `x.shape()` say how many elements an array has"));
+        }
         let len = len.ok_or_else(|| {
             let help = "the length is ceil((stop - start) / step), which must be a number that memory can hold";
             Error::new(ErrorCode::Size, format!("arange: no array can hold the numbers from {start} to {stop}"))

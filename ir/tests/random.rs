@@ -179,6 +179,7 @@ fn limits_are_kept() {
         let limits = Limits {
             nodes: 12,
             params: 2,
+            many: 5,
             outputs: 1,
             elements: 20,
             dtypes: set,
@@ -189,7 +190,7 @@ fn limits_are_kept() {
         };
         for program in programs(&limits).take(200) {
             program.graph.verify().unwrap();
-            assert!(program.params.len() <= 2 && program.graph.outputs().len() == 1);
+            assert!(program.params.len() <= 5 && program.graph.outputs().len() == 1);
             assert!(program.graph.children().is_empty());
             for id in program.graph.node_ids() {
                 let value = program.graph.node(id).first();

@@ -2,7 +2,8 @@
 //!
 //! A block owns its memory and returns it to the system when dropped. Knows nothing of elements or of the pool.
 
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::Result;
+use ndjit_ir::reserve::refused;
 use std::alloc::Layout;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -50,11 +51,7 @@ impl Block {
     /// # Errors
     /// `Allocation` if the system refuses.
     pub fn new(class: usize, zeroed: bool) -> Result<Block> {
-        let refused = || {
-            Error::new(ErrorCode::Allocation, "buffer: the system refused memory")
-                .fact(format_args!("{} bytes were asked for", class_bytes(class)))
-                .help("evaluate in parts, or let go of arrays that are no longer needed")
-        };
+        let refused = || refused("buffer", class_bytes(class));
         let layout = layout(class).ok_or_else(refused)?;
         // SAFETY: the layout's size is at least `ALIGN`.
         let ptr = unsafe { if zeroed { std::alloc::alloc_zeroed(layout) } else { std::alloc::alloc(layout) } };

@@ -8,6 +8,7 @@ use crate::dlpack::ManagedTensor;
 use crate::element::{Element, bytes_of};
 #[cfg(feature = "mapped")]
 use crate::mapping::Mapping;
+use crate::pod;
 use crate::pool;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
@@ -194,18 +195,7 @@ impl Buffer {
             },
             Err(shared) => shared,
         };
-        let mut elements: Vec<T> = Vec::new();
-        elements.try_reserve_exact(length).map_err(|_| {
-            Error::new(ErrorCode::Allocation, "buffer: the system refused memory for a copy")
-                .fact(format_args!("{} bytes were asked for", shared.bytes))
-        })?;
-        // SAFETY: the new memory holds at least `length` elements, is aligned for them, and is a different allocation;
-        // the bytes are valid elements.
-        unsafe {
-            elements.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(shared.ptr.as_ptr(), shared.bytes);
-            elements.set_len(length);
-        }
-        Ok(elements)
+        pod::read(shared.as_bytes())
     }
 
     /// The first byte. Writing through it takes the only reference to the buffer, and memory [that may be written to](Buffer::is_writable).

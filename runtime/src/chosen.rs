@@ -1,6 +1,7 @@
 //! Positions that depend on values: where truth values are, and which group of equal elements each is of. How many there are is known only
 //! when it is done, so no kernel does it.
 
+use ndjit_ir::reserve::reserve;
 use ndjit_ir::{Error, ErrorCode, Result};
 
 /// The positions at which truth values are true, in order.
@@ -8,7 +9,7 @@ use ndjit_ir::{Error, ErrorCode, Result};
 /// # Errors
 /// `Allocation` if memory is refused.
 pub fn positions(truths: &[bool]) -> Result<Vec<i64>> {
-    let mut found = room(truths.iter().filter(|truth| **truth).count())?;
+    let mut found = reserve("positions", truths.iter().filter(|truth| **truth).count())?;
     found.extend((0i64..).zip(truths).filter(|(_, truth)| **truth).map(|(position, _)| position));
     Ok(found)
 }
@@ -19,7 +20,7 @@ pub fn positions(truths: &[bool]) -> Result<Vec<i64>> {
 /// # Errors
 /// `Argument` for an order that is none; `Allocation` if memory is refused.
 pub fn groups(begins: &[bool], order: &[i64]) -> Result<Vec<i64>> {
-    let mut groups = room(order.len())?;
+    let mut groups = reserve("positions", order.len())?;
     groups.resize(order.len(), 0);
     let mut group = -1;
     for (&begins, &position) in begins.iter().zip(order) {
@@ -28,19 +29,6 @@ pub fn groups(begins: &[bool], order: &[i64]) -> Result<Vec<i64>> {
         *usize::try_from(position).ok().and_then(|at| groups.get_mut(at)).ok_or_else(missing)? = group;
     }
     Ok(groups)
-}
-
-/// Memory for so many numbers.
-///
-/// # Errors
-/// `Allocation` if it is refused.
-fn room(count: usize) -> Result<Vec<i64>> {
-    let mut numbers = Vec::new();
-    numbers.try_reserve_exact(count).map_err(|_| {
-        Error::new(ErrorCode::Allocation, "positions: the system refused memory")
-            .fact(format_args!("{} bytes were asked for", count.saturating_mul(8)))
-    })?;
-    Ok(numbers)
 }
 
 #[cfg(test)]

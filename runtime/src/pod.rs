@@ -1,6 +1,7 @@
 //! Element slices as bytes to write to, and bytes as elements: the safe side of [`Element`] that needs no buffer.
 
 use crate::element::Element;
+use ndjit_ir::reserve::reserve;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 
 /// Elements to write to.
@@ -35,17 +36,25 @@ pub fn read<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
         return Err(Error::new(ErrorCode::Argument, format!("array: its bytes are not elements of {}", T::DTYPE))
             .fact(format_args!("{} bytes; an element takes {}", bytes.len(), size_of::<T>())));
     }
-    let mut elements: Vec<T> = Vec::new();
-    elements.try_reserve_exact(count).map_err(|_| {
-        Error::new(ErrorCode::Allocation, "array: the system refused memory for a copy")
-            .fact(format_args!("{} bytes were asked for", bytes.len()))
-    })?;
+    let mut elements: Vec<T> = reserve("array", count)?;
     // SAFETY: the new memory holds at least `count` elements, cannot overlap `bytes`, and the bytes are values of `T`.
     unsafe {
         elements.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         elements.set_len(count);
     }
     Ok(elements)
+}
+
+/// The element number `index` in `bytes`, of any alignment; `None` if there is none, or its bytes are not a value of `T`.
+pub fn element<T: Element>(bytes: &[u8], index: usize) -> Option<T> {
+    element_at(bytes, index.checked_mul(size_of::<T>())?)
+}
+
+/// The element whose bytes begin at `start`, likewise.
+pub fn element_at<T: Element>(bytes: &[u8], start: usize) -> Option<T> {
+    let own = bytes.get(start..)?.get(..size_of::<T>())?;
+    // SAFETY: as many bytes as an element has, which are a value of `T`.
+    T::valid(own).then(|| unsafe { own.as_ptr().cast::<T>().read_unaligned() })
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! Work is numbered. Whoever is free takes the next number, so nobody waits for a member that the system has put aside, unless
 //! it has begun.
 
+use ndjit_ir::reserve::{collect, reserve};
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
 use std::io;
@@ -81,6 +82,9 @@ impl Team {
     /// # Errors
     /// If the system refuses threads.
     pub fn new(members: usize) -> io::Result<Team> {
+        let refused = |_| io::Error::from(io::ErrorKind::OutOfMemory);
+        let asleep = collect("threads", (0..members).map(|_| AtomicBool::new(false))).map_err(refused)?;
+        let threads = reserve("threads", members).map_err(refused)?;
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let shared = Arc::new(Shared {
             state: AtomicU64::new(0),
@@ -90,11 +94,11 @@ impl Team {
             last: AtomicU64::new(u64::MAX),
             begun: Instant::now(),
             ended: AtomicBool::new(false),
-            asleep: (0..members).map(|_| AtomicBool::new(false)).collect(),
+            asleep: asleep.into(),
             // Members without a processor of their own would keep the others from working.
             awake: if members < processors { AWAKE } else { Duration::ZERO },
         });
-        let mut team = Team { shared, members: Vec::with_capacity(members) };
+        let mut team = Team { shared, members: threads };
         for number in 0..members {
             let shared = Arc::clone(&team.shared);
             let builder = thread::Builder::new().name(format!("ndjit-team-{number}"));

@@ -2,6 +2,7 @@
 
 use super::Array;
 use ndjit_ir::literal::Literal;
+use ndjit_ir::reserve::collect;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::element::bytes_of;
 use ndjit_runtime::{Buffer, Element};
@@ -146,7 +147,10 @@ impl<T: Element, const N: usize> From<&[T; N]> for Array {
 
 impl<T: Element> FromIterator<T> for Array {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Array {
-        Array::from(elements.into_iter().collect::<Vec<T>>())
+        match collect("from_iter", elements) {
+            Ok(elements) => Array::from(elements),
+            Err(error) => Array::poisoned(error),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! An array is one `Arc`. Concrete arrays hold a buffer of the dtype their type commits to, or see one of another array through
 //! strides; lazy ones hold a recipe and get their buffer when read. Results never change, so an array may be read from any thread.
 
+mod cells;
 mod convert;
 pub(crate) use convert::literal_bytes;
 mod display;
@@ -519,14 +520,14 @@ impl Array {
     pub fn item<T: Element>(&self) -> Result<T> {
         self.expect_dtype::<T>("item")?;
         let place = ndjit_ir::Place::caller();
-        let elements = ndjit_runtime::pod::read::<T>(self.buffer()?.as_bytes())?;
-        match elements[..] {
-            [element] => Ok(element),
-            _ => Err(Error::new(ErrorCode::Shape, format!("item: the array has {} elements, not one", elements.len()))
+        if self.len() != 1 {
+            return Err(Error::new(ErrorCode::Shape, format!("item: the array has {} elements, not one", self.len()))
                 .at(place)
                 .fact(format_args!("the array: {}{}", self.value_type(), self.shape()))
-                .help("`to_vec` reads all elements")),
+                .help("`to_vec` reads all elements"));
         }
+        let misfit = || Error::new(ErrorCode::Argument, format!("item: its bytes are not an element of {}", T::DTYPE));
+        ndjit_runtime::pod::element(self.buffer()?.as_bytes(), 0).ok_or_else(|| misfit().at(place))
     }
 
     #[track_caller]

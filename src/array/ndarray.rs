@@ -4,13 +4,17 @@ use super::Array;
 use crate::jit::{Arg, Input};
 use ::ndarray::{ArrayBase, ArrayD, ArrayView, Data, Dimension, IxDyn};
 use ndjit_ir::loops::Layout;
+use ndjit_ir::reserve::collect;
 use ndjit_ir::{Error, Result, Shape};
 use ndjit_runtime::Element;
 
 impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Array {
     /// A copy of the elements in logical order.
     fn from(array: &ArrayBase<S, D>) -> Array {
-        Array::from_elements(Shape::new(array.shape()), array.iter().copied().collect())
+        match collect("ndarray", array.iter().copied()) {
+            Ok(elements) => Array::from_elements(Shape::new(array.shape()), elements),
+            Err(error) => Array::poisoned(error),
+        }
     }
 }
 
@@ -27,7 +31,11 @@ impl<T: Element, D: Dimension> From<::ndarray::Array<T, D>> for Array {
                 elements.truncate(array_size);
                 Array::from_elements(shape, elements)
             }
-            (elements, Some(offset)) => Array::from_elements(shape, elements[offset..offset + array_size].to_vec()),
+            (mut elements, Some(offset)) => {
+                elements.truncate(offset + array_size);
+                elements.drain(..offset);
+                Array::from_elements(shape, elements)
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use ndjit_ir::explain::Explainer;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::{Reduce, Scan};
+use ndjit_ir::spaces::Spaces;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Error, Place, ValueType};
 use std::collections::{HashMap, HashSet};
@@ -357,7 +358,10 @@ impl Display for PolicyDiff {
         let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
         for (i, line) in lines.iter().enumerate() {
-            let cells = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
+            let cells = line
+                .iter()
+                .zip(&widths)
+                .map(|(cell, &width)| format!("{cell}{}", Spaces(width - cell.chars().count())));
             writeln!(f, "{}{}", cells.collect::<Vec<_>>().join("  ").trim_end(), mark(i.checked_sub(1)))?;
         }
         if lines.iter().any(|line| line[2..].iter().any(|cell| cell == ABSENT)) {

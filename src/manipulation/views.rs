@@ -6,6 +6,7 @@ use crate::expr::Expr;
 use crate::integers::Integers;
 use crate::manipulation::{Move, Movement};
 use crate::operand::{AnyOperand, Computed, Math, Operand};
+use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{self, View};
 use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 
@@ -372,7 +373,7 @@ pub fn broadcast_shapes(shapes: impl IntoIterator<Item = impl Into<Shape>>) -> R
 /// ```
 ///
 /// # Errors
-/// `Shape` for an axis that is not there; the error of `x` if it is poisoned.
+/// `Shape` for an axis that is not there, `Size` for one of more than 2^20 indices; the error of `x` if it is poisoned.
 #[doc(alias = "unbind")]
 #[doc(alias = "split")]
 #[track_caller]
@@ -382,6 +383,12 @@ pub fn unstack<X: Math>(x: X, axis: isize) -> Result<Vec<X::Out>> {
     let (_, _, shape) = x.describe("unstack").map_err(|e| e.at(place))?;
     let axis = ndjit_ir::axes::position(axis, shape.rank())
         .map_err(|e| e.of("unstack").fact(format_args!("the shape: {shape}")).at(place))?;
+    let count = shape.extents()[axis];
+    check_values("unstack", count).map_err(|e| {
+        e.fact(format_args!("axis {axis} of shape {shape}"))
+            .at(place)
+            .help("take what is needed, as in `x.slice(0..1000)`")
+    })?;
     let part = |index: usize| {
         seen("unstack", x.clone(), place, |shape| {
             let mut parts = vec![view::Slice::ALL; axis];
@@ -389,7 +396,7 @@ pub fn unstack<X: Math>(x: X, axis: isize) -> Result<Vec<X::Out>> {
             view::slice(shape, &parts)
         })
     };
-    Ok((0..shape.extents()[axis]).map(part).collect())
+    Ok((0..count).map(part).collect())
 }
 
 macro_rules! methods {

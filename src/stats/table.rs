@@ -1,5 +1,6 @@
 //! Tables in text: columns aligned, numbers to the right, with units that people read.
 
+use ndjit_ir::spaces::Spaces;
 use std::fmt;
 use std::time::Duration;
 
@@ -12,9 +13,10 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, heading: &[&str], rows: &[Vec<St
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
     for row in all() {
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            let missing = Spaces(width - cell.chars().count());
             match column {
-                0 => write!(f, "{cell:<width$}")?,
-                _ => write!(f, "  {cell:>width$}")?,
+                0 => write!(f, "{cell}{missing}")?,
+                _ => write!(f, "  {missing}{cell}")?,
             }
         }
         f.write_str("\n")?;

@@ -1,8 +1,9 @@
 //! Tensors: small C-contiguous arrays on the host, as the interpreter and the tests of other engines pass them around.
 
 use crate::dtype::{DType, PrimType};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::op::{load_body, store_body};
+use crate::reserve::reserve;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::fmt;
@@ -28,10 +29,7 @@ impl Tensor {
     /// `Size` if it is larger than memory can address; `Allocation` if memory is refused.
     pub fn zeros(dtype: DType, shape: Shape) -> Result<Tensor> {
         let len = shape.bytes(dtype.bytes())?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(len).map_err(|_| {
-            Error::new(ErrorCode::Allocation, format!("tensor: {len} bytes for {dtype}{shape} were refused"))
-        })?;
+        let mut bytes = reserve("tensor", len).map_err(|e| e.fact(format_args!("the tensor: {dtype}{shape}")))?;
         bytes.resize(len, 0);
         Ok(Tensor { dtype, shape, bytes })
     }

@@ -24,6 +24,8 @@ pub struct Limits {
     pub nodes: usize,
     /// Parameters, at most.
     pub params: usize,
+    /// Parameters of the programs, one in eight, whose kernels read many arrays, at most; as `params` if that is 0 or more than this.
+    pub many: usize,
     /// Outputs, at most.
     pub outputs: usize,
     /// Elements of the largest shape, at most.
@@ -46,6 +48,7 @@ impl Default for Limits {
         Limits {
             nodes: 20,
             params: 4,
+            many: 20,
             outputs: 3,
             elements: 300,
             dtypes: DTypeSet::ALL,
@@ -93,14 +96,29 @@ pub fn program(seed: u64, limits: &Limits) -> Result<Program> {
     let policy = if rng.one_in(4) { wide } else { policy };
     let dtypes = limits.dtypes.iter().collect();
     let mut builder = Builder { rng, limits, dtypes, policy, base, ..Builder::empty(limits) };
-    let count = builder.rng.below(limits.params + 1);
-    for _ in 0..count.max(usize::from(limits.params > 0)) {
-        let ty = builder.param_type();
+    let mut count = builder.rng.below(limits.params + 1).max(usize::from(limits.params > 0));
+    // Drawn apart, so that other programs are what they are without these.
+    let mut apart = Rng::new(!seed);
+    if (1..limits.many).contains(&limits.params) && apart.one_in(8) {
+        builder.many = limits.params + 1 + apart.below(limits.many - limits.params);
+        count = builder.many;
+    }
+    let alike = (builder.many > 0 && apart.one_in(2)).then(|| builder.param_type());
+    for _ in 0..count {
+        let ty = alike.unwrap_or_else(|| builder.param_type());
         let shape = builder.shape();
         builder.graph.param_stored(ty, policy.commit(ty), &shape);
     }
     for _ in 0..limits.nodes {
-        builder.node(true);
+        match builder.many {
+            0 => builder.node(true),
+            _ if apart.one_in(3) => builder.read_many(),
+            _ => builder.node(true),
+        }
+    }
+    if builder.many > 0 {
+        // What is made last is a result.
+        builder.read_many();
     }
     builder.outputs(limits.outputs);
     let Builder { mut rng, graph, scalars, .. } = builder;
@@ -141,6 +159,8 @@ pub(super) struct Builder<'a> {
     /// The number that an integer literal's node holds.
     integers: FxHashMap<Value, i128>,
     scalars: Vec<(usize, Literal)>,
+    /// How many parameters the program has, if its kernels read many arrays.
+    many: usize,
 }
 
 impl<'a> Builder<'a> {
@@ -155,6 +175,7 @@ impl<'a> Builder<'a> {
             depth: 0,
             integers: FxHashMap::default(),
             scalars: Vec::new(),
+            many: 0,
         }
     }
 
@@ -330,7 +351,12 @@ impl<'a> Builder<'a> {
 
     /// A reduction of what was made before, with a shape that broadcasts to the base; or a scan of it.
     fn reduce(&mut self) {
-        let Some(operand) = self.operand() else { return };
+        if let Some(operand) = self.operand() {
+            self.reduce_of(operand);
+        }
+    }
+
+    pub(super) fn reduce_of(&mut self, operand: Value) {
         let reduction = self.rng.pick(&Reduction::ALL);
         // Scans have elements in any order in memory.
         let operand = match reduction.scans() && self.rng.one_in(2) {

@@ -7,6 +7,7 @@
 
 mod control;
 mod graph;
+mod many;
 mod movement;
 mod shrink;
 mod tensor;

@@ -18,7 +18,8 @@ impl Builder<'_> {
         }
         let Some(operand) = self.operand() else { return };
         if self.rng.one_in(5) {
-            return self.concat(operand);
+            let others = 1 + self.rng.below(3);
+            return self.concat(operand, others);
         }
         if self.rng.one_in(4) && self.limits.dtypes.contains(DType::I64) {
             return self.gather(operand);
@@ -119,7 +120,7 @@ impl Builder<'_> {
     }
 
     /// Rows of a value, at positions that another one makes: many of them beyond its axis.
-    fn gather(&mut self, x: Value) {
+    pub(super) fn gather(&mut self, x: Value) {
         let x = if self.rng.one_in(3) { self.seen(x) } else { x };
         let Some(index) = self.operand() else { return };
         let rows = self.graph.shape(x).clone();
@@ -155,14 +156,14 @@ impl Builder<'_> {
     }
 
     /// A value joined with others that differ from it along one axis at most.
-    fn concat(&mut self, first: Value) {
+    pub(super) fn concat(&mut self, first: Value, others: usize) {
         let shape = self.graph.shape(first).clone();
         if shape.rank() == 0 {
             return;
         }
         let axis = self.rng.below(shape.rank());
         let mut operands = vec![first];
-        for _ in 0..1 + self.rng.below(3) {
+        for _ in 0..others {
             let Some(other) = self.operand() else { return };
             let shapes = [&shape, self.graph.shape(other)];
             if view::concat_shape(&shapes, axis).is_ok() {

@@ -211,10 +211,10 @@ impl<'a> Small<'a> {
         let jam = self.reducer.jam;
         for mut piece in pieces {
             for along in [1, 0] {
-                let many = piece.count[along] / jam * jam;
+                let many = piece.count[along] / jam * jam.get();
                 let (Some(jammed), 1..) = (self.blocks.jammed.as_ref().filter(|_| cached), many) else { continue };
                 let mut taken = piece;
-                (taken.count[along], taken.at_once[along]) = (many, jam);
+                (taken.count[along], taken.at_once[along]) = (many, jam.get());
                 piece.first[along] += many;
                 piece.count[along] -= many;
                 // SAFETY: the caller's promise; these blocks are some of all.

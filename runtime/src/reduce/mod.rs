@@ -26,6 +26,7 @@ use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use places::{Partial, Place, Places};
 use smallvec::SmallVec;
 use std::iter;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use task::Task;
 use tiles::{Tiles, product};
@@ -43,7 +44,7 @@ pub struct Reducer {
     accumulate: Kernel,
     accumulate_few: Option<Kernel>,
     accumulate_jammed: Option<Kernel>,
-    jam: usize,
+    jam: NonZeroUsize,
     blocks: Option<Blocks>,
     /// Bytes of the elements of all inputs at an index.
     element: usize,

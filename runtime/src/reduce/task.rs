@@ -100,9 +100,9 @@ impl Task<'_> {
             if let Some(jammed) = blocks.jammed.as_ref().filter(|_| self.cached) {
                 let count = self.reducer.jam;
                 for along in [Loop::Block, Loop::Kept] {
-                    let many = rest.take(along, rest.extent(along) / count * count);
+                    let many = rest.take(along, rest.extent(along) / count * count.get());
                     // SAFETY: the caller's promise; the piece is of the tile's elements.
-                    unsafe { self.call(jammed, accumulators, many, AtOnce { along, count }, &starts)? };
+                    unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: count.get() }, &starts)? };
                 }
             }
             // SAFETY: as above.
@@ -144,9 +144,9 @@ impl Task<'_> {
         }
         if let Some(jammed) = accumulate_jammed.as_ref().filter(|_| self.cached) {
             for along in [Loop::Block, Loop::Kept] {
-                let many = rest.take(along, rest.extent(along) / count * count);
+                let many = rest.take(along, rest.extent(along) / *count * count.get());
                 // SAFETY: as above.
-                unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: *count }, starts)? };
+                unsafe { self.call(jammed, accumulators, many, AtOnce { along, count: count.get() }, starts)? };
             }
         }
         // SAFETY: as above.

@@ -27,6 +27,7 @@ use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Role, Strid
 use ndjit_ir::{DType, Error, ErrorCode, Op, Origin, Result};
 use std::fmt;
 use std::iter;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Loops of [`Parts::accumulate`] and [`Parts::start`]: two that are kept, blocks, steps and lanes, in the order of
@@ -120,8 +121,8 @@ pub struct Parts {
     /// for the one before, and with a register for all lanes of a block there is nothing else to do meanwhile. Inputs: so many times the
     /// accumulators, then so many times the nest's; outputs: the accumulators.
     pub accumulate_jammed: Option<Part>,
-    /// How many that are.
-    pub jam: usize,
+    /// How many that are: one where the nest reads from more places than are read at once.
+    pub jam: NonZeroUsize,
     /// As `accumulate`, of whole blocks: where elements lie side by side and there is an identity. Inputs: identities, then the nest's.
     pub blocks: Option<Part>,
     /// As `accumulate_jammed`, of whole blocks.
@@ -191,10 +192,10 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
         nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1, FEW))
     });
     let streams = nest.inputs.iter().filter(|access| access.inner != Stride::Broadcast).count();
-    let jam = STREAMS / streams.max(1);
-    let jammed = (jam > 1 && reduce.along == Along::Reduced && body.stmts.len() <= SHORT).then(|| {
-        let all = [accumulators.repeat(jam), nest.inputs.repeat(jam)].concat();
-        nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, jam, 1))
+    let jam = NonZeroUsize::new(STREAMS / streams.max(1)).unwrap_or(NonZeroUsize::MIN);
+    let jammed = (jam.get() > 1 && reduce.along == Along::Reduced && body.stmts.len() <= SHORT).then(|| {
+        let all = [accumulators.repeat(jam.get()), nest.inputs.repeat(jam.get())].concat();
+        nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, jam.get(), 1))
     });
     let begins = reduce.outputs.iter().zip(&dtypes).all(|(reduction, &dtype)| reduction.identity(dtype).is_some());
     let start = || nest_of(ACCUMULATE_LOOPS, nest.inputs.clone(), &nest.literals, body.as_ref().clone());

@@ -1,0 +1,73 @@
+//! Memory for lists whose length a user's numbers decide: asked for before they are filled, so that a refusal is an error. An ordinary `Vec` ends
+//! the process there.
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// Results or operations that one call makes, at most: `unstack` makes an array of each index, `diff` an operation of each time. Each takes some
+/// hundred bytes, which none of the array's bytes vouch for, since a broadcast axis has none.
+pub const MOST_VALUES: usize = 1 << 20;
+
+/// An empty list with room for so many elements.
+///
+/// # Errors
+/// `Allocation` if memory is refused.
+pub fn reserve<T>(what: &str, count: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count).map_err(|_| refused(what, count.saturating_mul(size_of::<T>())))?;
+    Ok(list)
+}
+
+/// A list of all items, however many there turn out to be.
+///
+/// # Errors
+/// `Allocation` if memory is refused.
+pub fn collect<T>(what: &str, items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
+    let items = items.into_iter();
+    let mut list = reserve(what, items.size_hint().0)?;
+    for item in items {
+        if list.len() == list.capacity() {
+            list.try_reserve(1).map_err(|_| refused(what, (list.len() + 1).saturating_mul(size_of::<T>())))?;
+        }
+        list.push(item);
+    }
+    Ok(list)
+}
+
+/// The error of memory that the system did not give.
+pub fn refused(what: &str, bytes: usize) -> Error {
+    Error::new(ErrorCode::Allocation, format!("{what}: the system refused memory"))
+        .fact(format_args!("{bytes} bytes were asked for"))
+        .help("evaluate in parts, or let go of arrays that are no longer needed")
+}
+
+/// Whether one call may make so many [values](MOST_VALUES).
+///
+/// # Errors
+/// `Size` if not.
+pub fn check_values(what: &str, count: usize) -> Result<()> {
+    if count <= MOST_VALUES {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::Size, format!("{what}: {count} values of one call"))
+        .fact(format_args!("limit: {MOST_VALUES}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_memory_has_no_room_for_is_an_error() {
+        assert_eq!(reserve::<u64>("f", usize::MAX).unwrap_err().code(), ErrorCode::Allocation);
+        assert_eq!(reserve::<u8>("f", isize::MAX as usize).unwrap_err().headline(), "f: the system refused memory");
+        assert_eq!(collect("f", 0..u64::MAX).unwrap_err().code(), ErrorCode::Allocation);
+        assert_eq!(collect("f", (0..9).filter(|n| n % 2 == 1)).unwrap(), [1, 3, 5, 7]);
+        assert!(reserve::<()>("f", usize::MAX).is_ok());
+    }
+
+    #[test]
+    fn one_call_makes_so_many_values() {
+        assert!(check_values("f", MOST_VALUES).is_ok());
+        assert_eq!(check_values("f", MOST_VALUES + 1).unwrap_err().code(), ErrorCode::Size);
+    }
+}
