@@ -22,7 +22,7 @@ pub(super) struct Style {
 }
 
 impl Style {
-    pub fn of<T: Cell, I: Iterator<Item = T>>(precision: Option<usize>, values: impl Fn() -> I) -> Style {
+    pub(super) fn of<T: Cell, I: Iterator<Item = T>>(precision: Option<usize>, values: impl Fn() -> I) -> Style {
         let (mut largest, mut smallest) = (0.0, f64::INFINITY);
         for size in values().filter_map(T::magnitude).filter(|size| *size > 0.0) {
             (largest, smallest) = (f64::max(largest, size), f64::min(smallest, size));
