@@ -92,7 +92,8 @@ pub trait IntoRange {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no part of a slice",
     label = "not an index or a range",
-    note = "parts are `2`, `-1`, `1..3`, `-3..`, `..`, `step(2)`, `step_by(1..9, 2)`, `NewAxis`, `Ellipsis`"
+    note = "parts are `2`, `-1`, `1..3`, `-3..`, `..`, `step(2)`, `step_by(1..9, 2)`, `NewAxis`, `Ellipsis`",
+    note = "of a traced function shapes are fixed when it is traced: bounds are plain integers, or of `x.shape()`; an `Expr` picks by `x.at(i).get()`, or masks by `where_`"
 )]
 pub trait IntoSlice {
     /// The part.
@@ -192,7 +193,8 @@ parts! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
     message = "`{Self}` is no slice of an array",
     label = "not an index, a range, or a tuple of them",
     note = "write a part for each axis from the first, as in `x.slice((1..3, .., -1))`; axes left out are whole",
-    note = "parts of different types stand in a tuple, or in a `Vec<Slice>` where the number of axes is known at run time only"
+    note = "parts of different types stand in a tuple, or in a `Vec<Slice>` where the number of axes is known at run time only",
+    note = "of a traced function shapes are fixed when it is traced: bounds are plain integers, or of `x.shape()`; an `Expr` picks by `x.at(i).get()`, or masks by `where_`"
 )]
 pub trait IntoSlices {
     /// The parts.
