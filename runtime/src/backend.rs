@@ -8,7 +8,7 @@ use crate::code::{CodeOptions, Kernel, Operands};
 use crate::kernels;
 use crate::threads::{Threads, catch};
 use ndjit_codegen::clif::{Cell, host_isa};
-use ndjit_codegen::target::{Target, VectorWidth};
+use ndjit_codegen::target::Target;
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -78,7 +78,7 @@ pub trait Backend: Debug + Send + Sync {
         inputs: &[Vec<u8>],
         outputs: &[usize],
     ) -> Result<Vec<Vec<u8>>> {
-        let kernel = self.compile(nest, CodeOptions { vector: VectorWidth::default(), compile: true })?;
+        let kernel = self.compile(nest, CodeOptions::default())?;
         let inputs = inputs.iter().map(|bytes| self.upload(bytes)).collect::<Result<Vec<_>>>()?;
         let mut memory = outputs.iter().map(|&bytes| self.allocate(bytes)).collect::<Result<Vec<_>>>()?;
         self.run(&kernel, geometry, &[], &inputs.iter().collect::<Vec<_>>(), &mut memory)?;

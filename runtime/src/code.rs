@@ -7,6 +7,8 @@ use crate::contract::Contractor;
 use crate::control::Controller;
 use crate::cost;
 use crate::devices::KernelCode;
+#[cfg(feature = "emulated")]
+use crate::emulated;
 use crate::interpret;
 use crate::reduce::Reducer;
 use crate::scan::Scanner;
@@ -32,12 +34,25 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// What a kernel is compiled for, beside its loops; part of its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CodeOptions {
     /// Lanes of the innermost loops.
     pub vector: VectorWidth,
-    /// Make machine code; without it the interpreter runs the loops.
-    pub compile: bool,
+    /// Who runs the loops.
+    pub execution: Execution,
+}
+
+/// Who runs the loops of kernels. Results are the same, bit for bit, but of products of large matrices, which round as they may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Execution {
+    /// This machine: they are compiled.
+    #[default]
+    Compiled,
+    /// The reference interpreter.
+    Interpreted,
+    /// An emulator of aarch64, for which they are compiled: see [`emulated`](crate::emulated).
+    #[cfg(feature = "emulated")]
+    Emulated,
 }
 
 /// A compiled kernel. `Send + Sync`: its code and constants never change.
@@ -53,6 +68,8 @@ pub struct Kernel {
 enum Code {
     Machine(Box<Machine>),
     Interpreted,
+    #[cfg(feature = "emulated")]
+    Emulated(Box<emulated::Function>),
     /// Made of kernels.
     Composed(Box<dyn Composed>),
 }
@@ -152,7 +169,11 @@ impl Kernel {
             Split::Reduce(parts) => {
                 let reducer = Box::new(Reducer::new(nest, &parts, options)?);
                 // Without machine code the order is the interpreter's.
-                match if options.compile { Contractor::new(nest, reducer) } else { Err(reducer) } {
+                match if options.execution == Execution::Compiled {
+                    Contractor::new(nest, reducer)
+                } else {
+                    Err(reducer)
+                } {
                     Ok(contractor) => Box::new(contractor),
                     Err(reducer) => reducer,
                 }
@@ -174,20 +195,32 @@ impl Kernel {
     /// As [`Kernel::new`].
     pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<Kernel> {
         let start = Instant::now();
-        let isa = if options.compile { Some(clif::host_isa()?) } else { None };
         nest.verify()?;
-        let expanded = match &isa {
-            Some(isa) => clif::expand_for(nest, &**isa)?,
-            None => expand(nest)?,
-        };
-        expanded.verify()?;
-        let machine = isa.map(|isa| machine_code(&expanded, isa, options.vector, form)).transpose()?.flatten();
-        let (code, cost) = match machine {
-            Some(machine) => {
-                let cost = cost::per_element(&expanded, machine.width);
-                (Code::Machine(Box::new(machine)), cost)
+        let (expanded, code) = match options.execution {
+            Execution::Compiled => {
+                let isa = clif::host_isa()?;
+                let expanded = clif::expand_for(nest, &*isa)?;
+                expanded.verify()?;
+                let machine = machine_code(&expanded, isa, options.vector, form)?;
+                (expanded, machine.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine))))
             }
-            None => (Code::Interpreted, cost::INTERPRETED * cost::per_element(&expanded, VectorWidth::Bits128)),
+            Execution::Interpreted => {
+                let expanded = expand(nest)?;
+                expanded.verify()?;
+                (expanded, Code::Interpreted)
+            }
+            #[cfg(feature = "emulated")]
+            Execution::Emulated => {
+                let isa = emulated::isa()?;
+                let expanded = clif::expand_for(nest, &*isa)?;
+                expanded.verify()?;
+                let (kernel, _) = clif_code(&expanded, &isa, options.vector, form)?;
+                (expanded, Code::Emulated(Box::new(emulated::Function::new(kernel, &isa)?)))
+            }
+        };
+        let cost = match &code {
+            Code::Machine(machine) => cost::per_element(&expanded, machine.width),
+            _ => cost::INTERPRETED * cost::per_element(&expanded, VectorWidth::Bits128),
         };
         let compiled = matches!(code, Code::Machine(_));
         Ok(Kernel { code, nest: expanded, cost, compiled, compile_time: start.elapsed() })
@@ -203,7 +236,7 @@ impl Kernel {
         (combine, pairs): (&LoopNest, Pairs),
         options: CodeOptions,
     ) -> Result<Option<Kernel>> {
-        if !options.compile {
+        if options.execution != Execution::Compiled {
             return Ok(None);
         }
         let start = Instant::now();
@@ -231,6 +264,8 @@ impl Kernel {
         match &self.code {
             Code::Machine(machine) => machine.bytes,
             Code::Interpreted => 0,
+            #[cfg(feature = "emulated")]
+            Code::Emulated(function) => function.code_bytes(),
             Code::Composed(composed) => composed.own().iter().map(|kernel| kernel.code_bytes()).sum(),
         }
     }
@@ -241,6 +276,8 @@ impl Kernel {
             // The system hands out executable memory in pages.
             Code::Machine(machine) => machine.bytes.next_multiple_of(4096) + size_of_val(&*machine.constants),
             Code::Interpreted => 0,
+            #[cfg(feature = "emulated")]
+            Code::Emulated(function) => function.weight(),
             Code::Composed(composed) => composed.own().iter().map(|kernel| kernel.weight()).sum(),
         }
     }
@@ -260,6 +297,8 @@ impl Kernel {
         match &self.code {
             Code::Composed(composed) => Some(&**composed),
             Code::Machine(_) | Code::Interpreted => None,
+            #[cfg(feature = "emulated")]
+            Code::Emulated(_) => None,
         }
     }
 
@@ -313,6 +352,12 @@ impl Kernel {
                 // SAFETY: the caller's promises are the same.
                 unsafe { interpret::run(&self.nest, pointers, extents, strides, literals) }
             }
+            #[cfg(feature = "emulated")]
+            Code::Emulated(function) => {
+                let operands = Operands { pointers, extents, strides, literals };
+                // SAFETY: the caller's promises are the same.
+                unsafe { function.call(operands) }
+            }
             Code::Composed(composed) => {
                 let operands = Operands { pointers, extents, strides, literals };
                 // SAFETY: the caller's promises are the same.
@@ -359,14 +404,23 @@ fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, width: VectorWidth, form: 
     let (function, constants, width) = match x64::emit_here(nest, form, width)? {
         Some(x64::Code { bytes, constants, set, .. }) => (Function::Bytes(bytes), constants, set.width()),
         None => {
-            let vector = width.is_vector() && !matches!(form, Form::Steps { .. });
-            let options = ClifOptions { vector, form, located: false };
-            let ClifKernel { function, constants, .. } = clif::emit(nest, &*isa, options)?;
-            let width = if vector { VectorWidth::Bits128 } else { VectorWidth::Scalar };
+            let (ClifKernel { function, constants, .. }, width) = clif_code(nest, &isa, width, form)?;
             (Function::Clif(Box::new(function)), constants, width)
         }
     };
     executable(function, constants, width, isa)
+}
+
+/// Cranelift's function of an expanded nest, and its width.
+fn clif_code(
+    nest: &LoopNest,
+    isa: &OwnedTargetIsa,
+    width: VectorWidth,
+    form: Form,
+) -> Result<(ClifKernel, VectorWidth)> {
+    let vector = width.is_vector() && !matches!(form, Form::Steps { .. });
+    let kernel = clif::emit(nest, &**isa, ClifOptions { vector, form, located: false })?;
+    Ok((kernel, if vector { VectorWidth::Bits128 } else { VectorWidth::Scalar }))
 }
 
 /// A function with its constants, ready to be called; `None` where executable memory is refused.

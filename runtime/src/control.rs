@@ -55,8 +55,8 @@ impl Controller {
     fn program(&self, n: usize, threads: &Threads) -> Result<&Executable> {
         let compiled = self.programs[n].get_or_init(|| {
             let lowered = lower_inner(&self.control.graphs[n].graph, &Options::default())?;
-            let CodeOptions { vector, compile } = self.options;
-            let options = RunOptions { threads: None, vector, compile, tile: None };
+            let CodeOptions { vector, execution } = self.options;
+            let options = RunOptions { threads: None, vector, execution, tile: None };
             Executable::with_threads(&lowered, &options, threads.clone())
         });
         compiled.as_ref().map_err(Clone::clone)

@@ -5,7 +5,7 @@
 
 use crate::backend::{Backend, Cpu};
 use crate::buffer::{Buffer, Writable};
-use crate::code::{CodeOptions, Kernel, Operands};
+use crate::code::{CodeOptions, Execution, Kernel, Operands};
 use crate::gpu;
 use crate::literals::Literals;
 use crate::plan::{LaunchPlan, Plan, StepPlan};
@@ -68,23 +68,17 @@ pub enum Output<'a> {
 }
 
 /// How a program is compiled and run. No option changes a result, but `tile` how large products of matrices round.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RunOptions {
     /// Threads for large kernels: `None` for as many as rayon's global pool has, 1 for the calling thread alone.
     pub threads: Option<usize>,
     /// Lanes of the innermost loops.
     pub vector: VectorWidth,
-    /// Make machine code; without it the interpreter runs the loops.
-    pub compile: bool,
+    /// Who runs the loops.
+    pub execution: Execution,
     /// Indices of a tile, where several kernels run tile by tile: `None` for as many as stay in a processor's cache; with products of matrices
     /// as many as the shape alone says.
     pub tile: Option<usize>,
-}
-
-impl Default for RunOptions {
-    fn default() -> RunOptions {
-        RunOptions { threads: None, vector: VectorWidth::default(), compile: true, tile: None }
-    }
 }
 
 /// A lowered program with its kernels compiled. `Send + Sync`; any number of threads may run it at once.
@@ -153,7 +147,7 @@ impl Executable {
     /// As [`new`](Executable::new), with threads that are there.
     pub(crate) fn with_threads(lowered: &Lowered, options: &RunOptions, threads: Threads) -> Result<Executable> {
         let mut plan = Plan::new(lowered)?;
-        let code = CodeOptions { vector: options.vector, compile: options.compile };
+        let code = CodeOptions { vector: options.vector, execution: options.execution };
         let mut kernels = Vec::with_capacity(lowered.scheduled.len());
         for scheduled in &lowered.scheduled {
             let kernel = Cpu.compile(&scheduled.nest, code)?;

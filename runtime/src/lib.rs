@@ -15,6 +15,8 @@ mod cost;
 pub mod devices;
 pub mod dlpack;
 pub mod element;
+#[cfg(feature = "emulated")]
+pub mod emulated;
 pub mod executable;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -46,7 +48,7 @@ mod tiles;
 pub use allocations::{Allocations, CountingAllocator};
 pub use backend::{Backend, Cpu};
 pub use buffer::Buffer;
-pub use code::Kernel;
+pub use code::{Execution, Kernel};
 pub use devices::{Fallback, KernelCode, Memory, Program};
 pub use element::{Element, bytes_of};
 pub use executable::{Argument, Donations, Executable, Output, RunOptions};

@@ -12,7 +12,7 @@ use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::random::Program;
 use ndjit_ir::{DType, Error, ErrorCode, Literal, Result, Shape};
-use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
+use ndjit_runtime::{Argument, Buffer, Executable, Execution, Output, RunOptions};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub struct Matrix {
     pub fuse: &'static [bool],
     pub vector: &'static [VectorWidth],
     pub threads: &'static [usize],
+    /// Who runs the loops.
+    pub execution: Execution,
     /// Whether parameters are strided parts of larger buffers, or dense.
     pub strided: &'static [bool],
     /// Whether products and sums of floats are contracted: another program, with the interpreter's results of its own.
@@ -33,6 +35,7 @@ pub const ALL: Matrix = Matrix {
     fuse: &[true, false],
     vector: &VectorWidth::ALL,
     threads: &[1, 2, 8],
+    execution: Execution::Compiled,
     strided: &[false, true],
     fp_contract: false,
 };
@@ -64,10 +67,10 @@ pub fn check(program: &Program, matrix: Matrix) -> Result<(), Difference> {
             }
             for &vector in matrix.vector {
                 for &threads in matrix.threads {
-                    let engine = of(&format!("compiled, {vector:?}, threads {threads}"));
+                    let engine = of(&format!("{:?}, {vector:?}, threads {threads}", matrix.execution));
                     // One index, some, or all that there are make a tile.
                     let tile = Some([1, 3, usize::MAX][threads % 3]);
-                    let options = RunOptions { threads: Some(threads), vector, tile, ..RunOptions::default() };
+                    let options = RunOptions { threads: Some(threads), vector, tile, execution: matrix.execution };
                     let results = compiled(&lowered, program, &given, &options).map_err(|e| failed(&engine, e))?;
                     compare(&engine, &expected, &results)?;
                 }

@@ -229,6 +229,17 @@ pub fn host_isa() -> Result<OwnedTargetIsa> {
     builder.finish(isa_flags()?).map_err(|e| backend(format!("clif: this machine: {e}")))
 }
 
+/// Code generation for aarch64 with what all such processors have.
+///
+/// # Errors
+/// `Backend` if Cranelift does not support it.
+#[cfg(feature = "aarch64")]
+pub fn aarch64_isa() -> Result<OwnedTargetIsa> {
+    let builder = cranelift_codegen::isa::lookup_by_name("aarch64-unknown-linux-gnu");
+    let builder = builder.map_err(|e| backend(format!("clif: aarch64: {e}")))?;
+    builder.finish(isa_flags()?).map_err(|e| backend(format!("clif: aarch64: {e}")))
+}
+
 fn backend(headline: String) -> Error {
     Error::new(ErrorCode::Backend, headline)
 }

@@ -17,7 +17,6 @@ use crate::planned;
 use crate::reduce::element;
 use crate::spans;
 use crate::threads::Threads;
-use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::wgsl::Step;
 use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::literal::Literal;
@@ -70,7 +69,7 @@ impl Program {
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
             } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Ordered = placement {
-                let kernel = Cpu.compile(nest, CodeOptions { vector: VectorWidth::default(), compile: true })?;
+                let kernel = Cpu.compile(nest, CodeOptions::default())?;
                 kernel.composed().map_or(Ok(()), |composed| composed.prepare(&Threads::Serial))?;
                 Work::Cpu(kernel, geometry.clone())
             } else {

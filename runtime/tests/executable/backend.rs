@@ -1,7 +1,6 @@
 //! The CPU through the trait every device implements.
 
 use crate::programs::{axpy, lowered};
-use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::{DType, ErrorCode};
 use ndjit_runtime::code::CodeOptions;
 use ndjit_runtime::{Backend, Buffer, Cpu, bytes_of};
@@ -10,7 +9,7 @@ use ndjit_runtime::{Backend, Buffer, Cpu, bytes_of};
 fn a_kernel_runs_on_uploaded_memory() {
     let program = lowered(&axpy(DType::F32, &[5]));
     let scheduled = &program.scheduled[0];
-    let kernel = Cpu.compile(&scheduled.nest, CodeOptions { vector: VectorWidth::default(), compile: true }).unwrap();
+    let kernel = Cpu.compile(&scheduled.nest, CodeOptions::default()).unwrap();
     let x = Cpu.upload(bytes_of(&[1.0f32, 2.0, 3.0, 4.0, 5.0])).unwrap();
     let mut out = [Cpu.allocate(20).unwrap()];
     let two = u64::from(2f32.to_bits());
@@ -34,7 +33,7 @@ fn a_kernel_runs_on_uploaded_memory() {
 fn reductions_run_and_positions_need_no_memory() {
     let program = lowered("graph (%0: f32[2, 3]) {\n  %1 = argmin %0 axes [0] : i32[3]\n  return %1\n}");
     let [minimum, positions] = &program.scheduled[..] else { panic!("{:?}", program.kernels) };
-    let compile = |nest| Cpu.compile(nest, CodeOptions { vector: VectorWidth::default(), compile: true }).unwrap();
+    let compile = |nest| Cpu.compile(nest, CodeOptions::default()).unwrap();
     let x = Cpu.upload(bytes_of(&[1.0f32, 5.0, 3.0, 4.0, 2.0, 6.0])).unwrap();
 
     let mut least = [Cpu.allocate(12).unwrap()];

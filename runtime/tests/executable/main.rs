@@ -17,7 +17,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, ValueType};
 use ndjit_runtime::buffer::MOVED;
-use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
+use ndjit_runtime::{Argument, Buffer, Executable, Execution, Output, RunOptions};
 use programs::{axpy, lowered, tensor};
 use running::{check, fresh, run};
 use std::sync::Arc;
@@ -35,12 +35,13 @@ fn every_dtype_and_engine_gives_the_interpreters_bits() {
     for dtype in DType::ALL.into_iter().filter(|&d| d != DType::Bool) {
         let program = lowered(&axpy(dtype, &[67]));
         let params = [tensor(dtype, &[67], 1), tensor(dtype, &[67], 2)];
-        for (vector, compile) in reductions::ENGINES {
-            let options = RunOptions { vector, compile, ..RunOptions::default() };
+        for (vector, execution) in reductions::ENGINES {
+            let options = RunOptions { vector, execution, ..RunOptions::default() };
             let executable = check(&program, &options, &params, &[]);
             let kernel = executable.kernels().next().unwrap();
-            assert_eq!(kernel.is_compiled(), compile);
-            assert_eq!(kernel.code_bytes() > 0, compile);
+            let compiled = execution == Execution::Compiled;
+            assert_eq!(kernel.is_compiled(), compiled);
+            assert_eq!(kernel.code_bytes() > 0, compiled);
         }
     }
 }

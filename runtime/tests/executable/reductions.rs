@@ -10,7 +10,7 @@ use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{Axes, Reduction};
 use ndjit_ir::{DType, ErrorCode, PrimType, Shape, ValueType};
-use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use ndjit_runtime::{Argument, Executable, Execution, Output, RunOptions};
 use std::sync::Arc;
 
 /// A program that reduces one array.
@@ -46,12 +46,12 @@ pub fn elements(dtype: DType, shape: &[usize], specials: bool) -> Tensor {
     .unwrap()
 }
 
-pub const ENGINES: [(VectorWidth, bool); 5] = [
-    (VectorWidth::Widest, true),
-    (VectorWidth::Bits256, true),
-    (VectorWidth::Bits128, true),
-    (VectorWidth::Scalar, true),
-    (VectorWidth::Widest, false),
+pub const ENGINES: [(VectorWidth, Execution); 5] = [
+    (VectorWidth::Widest, Execution::Compiled),
+    (VectorWidth::Bits256, Execution::Compiled),
+    (VectorWidth::Bits128, Execution::Compiled),
+    (VectorWidth::Scalar, Execution::Compiled),
+    (VectorWidth::Widest, Execution::Interpreted),
 ];
 
 /// Runs a program on bytes with these options and compares with the tensors that are expected.
@@ -68,8 +68,8 @@ pub fn check(program: &Lowered, options: &RunOptions, bytes: &[&[u8]], expected:
     }
 }
 
-pub fn options(vector: impl Into<VectorWidth>, compile: bool, threads: usize) -> RunOptions {
-    RunOptions { vector: vector.into(), compile, threads: Some(threads), tile: None }
+pub fn options(vector: impl Into<VectorWidth>, execution: Execution, threads: usize) -> RunOptions {
+    RunOptions { vector: vector.into(), execution, threads: Some(threads), tile: None }
 }
 
 fn all_dtypes() -> impl Iterator<Item = (Reduction, DType)> {
@@ -85,8 +85,8 @@ fn every_reduction_in_every_dtype_it_accumulates() {
             let lowered = lowered(&text);
             let params = [elements(dtype, shape, true)];
             let expected = eval_graph(&lowered.typed, &params, &[]).unwrap();
-            for (vector, compile) in ENGINES {
-                check(&lowered, &options(vector, compile, 1), &[&params[0].bytes], &expected, &text);
+            for (vector, execution) in ENGINES {
+                check(&lowered, &options(vector, execution, 1), &[&params[0].bytes], &expected, &text);
             }
         }
     }
@@ -109,12 +109,30 @@ fn numbers_of_elements_around_lanes_blocks_and_tiles() {
                     let params = [elements(dtype, &shape, false)];
                     let expected = eval_graph(&lowered.typed, &params, &[]).unwrap();
                     for threads in [1, 3] {
-                        check(&lowered, &options(true, true, threads), &[&params[0].bytes], &expected, &text);
+                        check(
+                            &lowered,
+                            &options(true, Execution::Compiled, threads),
+                            &[&params[0].bytes],
+                            &expected,
+                            &text,
+                        );
                     }
                     if kept * n < 4000 {
-                        check(&lowered, &options(false, true, 2), &[&params[0].bytes], &expected, &text);
-                        check(&lowered, &options(VectorWidth::Bits128, true, 2), &[&params[0].bytes], &expected, &text);
-                        check(&lowered, &options(true, false, 2), &[&params[0].bytes], &expected, &text);
+                        check(&lowered, &options(false, Execution::Compiled, 2), &[&params[0].bytes], &expected, &text);
+                        check(
+                            &lowered,
+                            &options(VectorWidth::Bits128, Execution::Compiled, 2),
+                            &[&params[0].bytes],
+                            &expected,
+                            &text,
+                        );
+                        check(
+                            &lowered,
+                            &options(true, Execution::Interpreted, 2),
+                            &[&params[0].bytes],
+                            &expected,
+                            &text,
+                        );
                     }
                 }
             }
@@ -147,7 +165,13 @@ fn any_axes_of_any_layout() {
             let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();
             let expected = eval_graph(&lowered.typed, std::slice::from_ref(&logical), &[]).unwrap();
             for threads in [1, 2] {
-                check(&lowered, &options(true, true, threads), &[&bytes], &expected, &format!("{order}: {text}"));
+                check(
+                    &lowered,
+                    &options(true, Execution::Compiled, threads),
+                    &[&bytes],
+                    &expected,
+                    &format!("{order}: {text}"),
+                );
             }
         }
     }
@@ -202,9 +226,15 @@ fn what_is_computed_on_the_way_literals_positions_and_several_results() {
     let program = lowered(text);
     let params = [elements(DType::F32, &[70, 900], false), elements(DType::F32, &[900], false)];
     let expected = eval_graph(&program.typed, &params, &[]).unwrap();
-    for (vector, compile) in ENGINES {
+    for (vector, execution) in ENGINES {
         for threads in 1..=3 {
-            check(&program, &options(vector, compile, threads), &[&params[0].bytes, &params[1].bytes], &expected, text);
+            check(
+                &program,
+                &options(vector, execution, threads),
+                &[&params[0].bytes, &params[1].bytes],
+                &expected,
+                text,
+            );
         }
     }
 }

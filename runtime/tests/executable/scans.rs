@@ -10,6 +10,7 @@ use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::{DType, Shape, ValueType};
+use ndjit_runtime::Execution;
 
 /// A program that scans one array.
 fn program(reduction: Reduction, dtype: DType, shape: &[usize], axis: usize) -> String {
@@ -34,8 +35,8 @@ fn every_scan_in_every_dtype() {
             let lowered = lowered(&text);
             let params = [elements(dtype, shape, true)];
             let expected = eval_graph(&lowered.typed, &params, &[]).unwrap();
-            for (vector, compile) in ENGINES {
-                check(&lowered, &options(vector, compile, 2), &[&params[0].bytes], &expected, &text);
+            for (vector, execution) in ENGINES {
+                check(&lowered, &options(vector, execution, 2), &[&params[0].bytes], &expected, &text);
             }
         }
     }
@@ -57,12 +58,30 @@ fn numbers_of_elements_around_blocks_and_tiles() {
                     let params = [elements(dtype, &shape, false)];
                     let expected = eval_graph(&lowered.typed, &params, &[]).unwrap();
                     for threads in [1, 3] {
-                        check(&lowered, &options(true, true, threads), &[&params[0].bytes], &expected, &text);
+                        check(
+                            &lowered,
+                            &options(true, Execution::Compiled, threads),
+                            &[&params[0].bytes],
+                            &expected,
+                            &text,
+                        );
                     }
                     if kept * n < 4000 {
-                        check(&lowered, &options(false, true, 2), &[&params[0].bytes], &expected, &text);
-                        check(&lowered, &options(VectorWidth::Bits128, true, 2), &[&params[0].bytes], &expected, &text);
-                        check(&lowered, &options(true, false, 2), &[&params[0].bytes], &expected, &text);
+                        check(&lowered, &options(false, Execution::Compiled, 2), &[&params[0].bytes], &expected, &text);
+                        check(
+                            &lowered,
+                            &options(VectorWidth::Bits128, Execution::Compiled, 2),
+                            &[&params[0].bytes],
+                            &expected,
+                            &text,
+                        );
+                        check(
+                            &lowered,
+                            &options(true, Execution::Interpreted, 2),
+                            &[&params[0].bytes],
+                            &expected,
+                            &text,
+                        );
                     }
                 }
             }
@@ -85,9 +104,9 @@ fn any_axis_of_any_layout() {
                 let (layout, memory) = stored(&logical, reversed);
                 let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();
                 let expected = eval_graph(&lowered.typed, std::slice::from_ref(&logical), &[]).unwrap();
-                for (vector, compile) in ENGINES {
+                for (vector, execution) in ENGINES {
                     for threads in [1, 3] {
-                        check(&lowered, &options(vector, compile, threads), &[&memory], &expected, &text);
+                        check(&lowered, &options(vector, execution, threads), &[&memory], &expected, &text);
                     }
                 }
             }
@@ -130,5 +149,5 @@ fn what_is_scanned_is_computed_in_its_kernel() {
     assert_eq!(lowered.kernels.len(), 2);
     let params = [elements(DType::F32, &[3, 2000], false), elements(DType::F32, &[3, 1], false)];
     let expected = eval_graph(&lowered.typed, &params, &[]).unwrap();
-    check(&lowered, &options(true, true, 2), &[&params[0].bytes, &params[1].bytes], &expected, text);
+    check(&lowered, &options(true, Execution::Compiled, 2), &[&params[0].bytes, &params[1].bytes], &expected, text);
 }

@@ -8,7 +8,7 @@ use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Shape, ValueType};
-use ndjit_runtime::Executable;
+use ndjit_runtime::{Executable, Execution};
 
 /// A program that sorts one array, and finds the order of its elements in both dtypes of positions.
 fn program(dtype: DType, shape: &[usize], axis: usize) -> String {
@@ -28,7 +28,7 @@ fn assert_sorts(dtype: DType, shape: &[usize], axis: usize, params: &Tensor, thr
     let lowered = lowered(&text);
     let expected = eval_graph(&lowered.typed, std::slice::from_ref(params), &[]).unwrap();
     for &threads in threads {
-        check(&lowered, &options(true, true, threads), &[&params.bytes], &expected, &text);
+        check(&lowered, &options(true, Execution::Compiled, threads), &[&params.bytes], &expected, &text);
     }
 }
 
@@ -40,8 +40,8 @@ fn every_dtype_by_every_engine() {
             let lowered = lowered(&text);
             let params = [elements(dtype, shape, true)];
             let expected = eval_graph(&lowered.typed, &params, &[]).unwrap();
-            for (vector, compile) in ENGINES {
-                check(&lowered, &options(vector, compile, 2), &[&params[0].bytes], &expected, &text);
+            for (vector, execution) in ENGINES {
+                check(&lowered, &options(vector, execution, 2), &[&params[0].bytes], &expected, &text);
             }
         }
     }
@@ -117,7 +117,7 @@ fn any_axis_of_any_layout() {
                 let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();
                 let expected = eval_graph(&lowered.typed, std::slice::from_ref(&logical), &[]).unwrap();
                 for threads in [1, 3] {
-                    check(&lowered, &options(true, true, threads), &[&memory], &expected, &text);
+                    check(&lowered, &options(true, Execution::Compiled, threads), &[&memory], &expected, &text);
                 }
             }
         }
@@ -148,7 +148,7 @@ fn stored(logical: &Tensor, reversed: bool) -> (Layout, Vec<u8>) {
 }
 
 fn kernels(lowered: &Lowered) -> usize {
-    Executable::new(lowered, &options(true, true, 1)).unwrap().kernels().len()
+    Executable::new(lowered, &options(true, Execution::Compiled, 1)).unwrap().kernels().len()
 }
 
 #[test]
@@ -163,5 +163,5 @@ fn what_is_sorted_is_computed_in_its_kernel() {
     assert_eq!(kernels(&lowered), 2);
     let params = [elements(DType::F32, &[3, 2000], false), elements(DType::F32, &[3, 1], false)];
     let expected = eval_graph(&lowered.typed, &params, &[]).unwrap();
-    check(&lowered, &options(true, true, 2), &[&params[0].bytes, &params[1].bytes], &expected, text);
+    check(&lowered, &options(true, Execution::Compiled, 2), &[&params[0].bytes, &params[1].bytes], &expected, text);
 }

@@ -1,0 +1,75 @@
+//! Code for aarch64, executed by an emulator on whatever machine this is: every op and dtype, the corpus, and random programs, bit-equal to the interpreter.
+//!
+//! `NDJIT_UNICORN` is the path of the emulator's library; without it these tests say that they were skipped. `pip install unicorn` brings the library.
+#![cfg(feature = "emulated")]
+
+#[path = "../ops/each.rs"]
+mod each;
+#[path = "../engines/mod.rs"]
+mod engines;
+#[path = "../corpus/programs.rs"]
+mod programs;
+
+use engines::{ALL, Matrix};
+use ndjit_codegen::target::VectorWidth;
+use ndjit_ir::random::{Limits, program};
+use ndjit_runtime::{Execution, RunOptions, emulated};
+use std::path::Path;
+
+/// What Cranelift makes for aarch64: one lane at a time, and registers of 128 bits.
+const WIDTHS: [VectorWidth; 2] = [VectorWidth::Scalar, VectorWidth::Bits128];
+
+const MATRIX: Matrix = Matrix { vector: &WIDTHS, threads: &[1, 2], execution: Execution::Emulated, ..ALL };
+
+/// Whether the emulator is there.
+fn emulator() -> bool {
+    let Some(library) = std::env::var_os("NDJIT_UNICORN") else {
+        println!("skipped: NDJIT_UNICORN does not say where the emulator's library is");
+        return false;
+    };
+    emulated::open(Path::new(&library)).unwrap_or_else(|e| panic!("{e}"));
+    true
+}
+
+#[test]
+fn every_op_dtype_and_length() {
+    if emulator() {
+        let options = WIDTHS.map(|vector| RunOptions {
+            threads: Some(1),
+            vector,
+            execution: Execution::Emulated,
+            ..RunOptions::default()
+        });
+        let combinations = each::check(&options);
+        println!("{combinations} ops and dtypes, {} lengths, vector and scalar", each::LENGTHS + 1);
+        assert!(combinations > 400);
+    }
+}
+
+#[test]
+fn every_program_of_the_corpus() {
+    if emulator() {
+        let mut failures = Vec::new();
+        for (name, text) in programs::files() {
+            if let Err(difference) = engines::check(&programs::program(&text, 1), MATRIX) {
+                failures.push(format!("{name}: {}: {}", difference.engine, difference.what));
+            }
+        }
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
+    }
+}
+
+#[test]
+fn random_programs() {
+    if emulator() {
+        let mut failures = Vec::new();
+        for seed in 0..200 {
+            let limits = Limits { nodes: 12, elements: 140, control: seed % 2 == 0, ..Limits::default() };
+            let program = program(seed, &limits).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            if let Err(difference) = engines::check(&program, MATRIX) {
+                failures.push(format!("seed {seed}: {}: {}", difference.engine, difference.what));
+            }
+        }
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
+    }
+}
