@@ -163,6 +163,10 @@ fn everything(key: Expr) -> Vec<Expr> {
         random::bernoulli(a, [50, 20], 0.3).count_nonzero(1),
         dtype(DType::F16).normal(a, 100),
         dtype(DType::Bf16).uniform(a, 100, 0..4),
+        dtype(DType::F16).uniform(a, 300, 1000..1001),
+        random::uniform(a, 300, 0.0..1e-45),
+        random::uniform(a, 300, f32::MIN..f32::MAX),
+        dtype(DType::F64).uniform(a, 300, f64::MIN..1e300),
         dtype(DType::F64).exponential(b, 100),
         dtype(DType::C64).normal(b, 50),
         random::uniform(random::keys(a, 4), [6], 0..1),
@@ -211,20 +215,158 @@ fn an_array_of_keys_makes_an_array_for_each() {
     }
 }
 
+/// The float dtypes and how many bits of their mantissas are drawn.
+const FLOATS: [(DType, i32); 4] = [(DType::F64, 52), (DType::F32, 23), (DType::F16, 10), (DType::Bf16, 7)];
+
+/// A number rounded to a float dtype.
+fn to(dtype: DType, x: f64) -> f64 {
+    match dtype {
+        DType::F64 => x,
+        DType::F32 => f64::from(x as f32),
+        // What is computed of 16-bit floats below is exact in `f64`, or so near that `f32` keeps on which side of a tie it is.
+        DType::F16 => ndjit::f16::from_f64(x).into(),
+        _ => ndjit::bf16::from_f64(x).into(),
+    }
+}
+
+/// Fraction `k / 2^bits` between two numbers of a dtype, as `uniform` documents it.
+fn between(dtype: DType, fraction: f64, low: f64, high: f64) -> f64 {
+    let width = to(dtype, high - low);
+    let x = if width.is_finite() {
+        to(dtype, to(dtype, fraction * width) + low)
+    } else {
+        2.0 * to(dtype, to(dtype, fraction * to(dtype, high / 2.0 - low / 2.0)) + low / 2.0)
+    };
+    if x < high { x } else { low }
+}
+
+/// All finite numbers of a 16-bit float dtype, in order, one zero.
+fn all_of(dtype: DType) -> Vec<f64> {
+    let numbers = (0..=u16::MAX).map(|bits| as_float(dtype, bits.into())).filter(|x| x.is_finite());
+    let mut numbers: Vec<f64> = numbers.map(|x| x + 0.0).collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers.dedup();
+    numbers
+}
+
+/// Numbers at which formats change, and their neighbours, in order.
+fn edges(dtype: DType) -> Vec<f64> {
+    let (least, most) = match dtype {
+        DType::F64 => (f64::MIN_POSITIVE, f64::MAX),
+        DType::F32 => (f32::MIN_POSITIVE.into(), f32::MAX.into()),
+        DType::F16 => (ndjit::f16::MIN_POSITIVE.into(), ndjit::f16::MAX.into()),
+        _ => (ndjit::bf16::MIN_POSITIVE.into(), ndjit::bf16::MAX.into()),
+    };
+    let bits = FLOATS.into_iter().find(|(d, _)| *d == dtype).unwrap().1;
+    let ulp = 0.5f64.powi(bits);
+    let smallest = least * ulp;
+    let mut edges = vec![0.0, smallest, 3.0 * smallest, least - smallest, least, most / 2.0, most * (1.0 - ulp), most];
+    for x in [0.75f64, 1.0, 1000.0] {
+        edges.extend([-1.0, 0.0, 1.0, 2.0, 5.0].map(|n| to(dtype, x + n * ulp * 2f64.powf(x.log2().floor()))));
+    }
+    edges.extend(edges.clone().iter().map(|x| 0.0 - x));
+    let mut edges: Vec<f64> = edges.into_iter().map(|x| to(dtype, x)).collect();
+    edges.sort_by(f64::total_cmp);
+    edges.dedup();
+    edges
+}
+
+/// Pairs of edges, in two dtypes with every draw there is.
+#[test]
+fn ranges_are_half_open_whatever_their_ends() {
+    let key = random::key(1);
+    for (d, bits) in FLOATS {
+        let n = if bits > 10 { 500 } else { 16 << bits };
+        let fractions = dtype(d).uniform(&key, n, 0..1).cast(DType::F64).to_vec::<f64>().unwrap();
+        let mut drawn: Vec<f64> = fractions.clone();
+        drawn.sort_by(f64::total_cmp);
+        drawn.dedup();
+        assert!(bits > 10 || drawn.len() == 1 << bits, "{d}: {} of all draws", drawn.len());
+        let (edges, mut to_low) = (edges(d), 0);
+        for (i, &low) in edges.iter().enumerate() {
+            for &high in &edges[i + 1..] {
+                let x = dtype(d).uniform(&key, n, low..high).cast(DType::F64).to_vec::<f64>().unwrap();
+                for (&x, &fraction) in x.iter().zip(&fractions) {
+                    assert!(low <= x && x < high, "{d}: {x:?} of {low:?}..{high:?}");
+                    // 0.0 + low is 0.0 where low is -0.0.
+                    assert_eq!(x + 0.0, between(d, fraction, low, high) + 0.0, "{d}: {fraction} of {low:?}..{high:?}");
+                    to_low += usize::from(x == low && fraction > 0.5);
+                }
+            }
+        }
+        println!("{d}: {} ends, {to_low} numbers rounded to the upper one", edges.len());
+        assert!(to_low > 1000);
+    }
+}
+
+/// The first and the last draw are the least and the most, as each operation is monotone: 0 and 1 - 2^-bits, of every 16-bit `high`.
+#[test]
+fn the_first_and_the_last_draw_are_inside() {
+    for (d, bits) in &FLOATS[2..] {
+        let numbers = all_of(*d);
+        for (i, &low) in numbers.iter().enumerate().step_by(499) {
+            for &high in &numbers[i + 1..] {
+                for fraction in [0.0, 1.0 - 0.5f64.powi(*bits)] {
+                    let x = between(*d, fraction, low, high);
+                    assert!(low <= x && x < high, "{d}: {x:?} of {low:?}..{high:?}");
+                }
+            }
+        }
+    }
+    // `erfinv` and `log1p` are infinite at 1.
+    for (d, bits) in FLOATS {
+        let low = -1.0 + 0.5f64.powi(1 + bits);
+        let [least, most] = [0.0, 1.0 - 0.5f64.powi(bits)].map(|x| to(d, to(d, x * to(d, 1.0 - low)) + low));
+        assert!(-1.0 < least && most < 1.0, "{d}: {least} {most}");
+        for x in [dtype(d).normal(random::key(7), 200_000), dtype(d).exponential(random::key(8), 200_000)] {
+            assert!(x.isfinite().all(..).item::<bool>().unwrap(), "{d}");
+        }
+    }
+}
+
+/// How often each number came, in order.
+fn counted(x: &Array) -> Vec<(f64, usize)> {
+    let mut x = x.cast(DType::F64).to_vec::<f64>().unwrap();
+    x.sort_by(f64::total_cmp);
+    x.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len())).collect()
+}
+
+#[test]
+fn numbers_of_narrow_ranges_are_equally_likely() {
+    let n = 64_000;
+    let narrow = [
+        (DType::F16, 1000.0, 1001.0, 2),
+        (DType::Bf16, 256.0, 264.0, 4),
+        (DType::F32, 1e6, 1e6 + 1.0, 16),
+        (DType::F64, -1e16, -1e16 + 20.0, 10),
+        (DType::F32, 0.0, 1e-45, 1),
+        (DType::F32, -3e-45, 3e-45, 4),
+    ];
+    for (d, low, high, numbers) in narrow {
+        let counts = counted(&dtype(d).uniform(random::key(2), n, low..high));
+        assert_eq!(counts.len(), numbers, "{d} {low}..{high}: {counts:?}");
+        // The 128 draws of bf16 put each tie, two of 32, to one side. Else five deviations are allowed.
+        let expected = (n / numbers) as f64;
+        let allowed = 5.0 * expected.sqrt() + if d == DType::Bf16 { expected / 32.0 } else { 0.0 };
+        assert!(counts.iter().all(|(_, count)| (*count as f64 - expected).abs() <= allowed), "{d}: {counts:?}");
+    }
+    // As wide as can be: a quarter of the numbers in each quarter, give or take one of the 128 draws of bf16, and five deviations.
+    for (d, most) in
+        [(DType::F64, f64::MAX), (DType::F32, f32::MAX.into()), (DType::F16, 65504.0), (DType::Bf16, 3.38e38)]
+    {
+        let most = to(d, most);
+        let x = dtype(d).uniform(random::key(3), n, -most..most).cast(DType::F64).to_vec::<f64>().unwrap();
+        for quarter in 0..4 {
+            let least = most * (f64::from(quarter) / 2.0 - 1.0);
+            let count = x.iter().filter(|&&x| least <= x && x - least < most / 2.0).count();
+            assert!(count.abs_diff(n / 4) < n / 128 + 550, "{d}: {count} of {n} in quarter {quarter}");
+        }
+    }
+}
+
 #[test]
 fn ranges_are_kept() {
     let key = random::key(1);
-    for (low, high) in [(-1.5, 2.5), (1e-3, 1e3), (-7.0, -6.999), (0.0, 1e-30)] {
-        for d in [DType::F32, DType::F64] {
-            let x = dtype(d).uniform(&key, 5000, low..high).cast(DType::F64).to_vec::<f64>().unwrap();
-            let (low, high) =
-                if d == DType::F32 { (f64::from(low as f32), f64::from(high as f32)) } else { (low, high) };
-            assert!(x.iter().all(|x| (low..=high).contains(x)), "{low}..{high}");
-            assert!(
-                x.iter().any(|&x| x < low + (high - low) * 0.01) && x.iter().any(|&x| x > high - (high - low) * 0.01)
-            );
-        }
-    }
     // As it is documented: a rounding in each operation.
     let fractions = random::uniform(&key, 1000, 0..1).to_vec::<f32>().unwrap();
     let expected: Vec<f32> = fractions.iter().map(|x| x * (2.5f32 - -1.3f32) + -1.3f32).collect();
@@ -234,6 +376,23 @@ fn ranges_are_kept() {
         let [least, most] = [x.min(..), x.max(..)].map(|end| end.cast(DType::I64).item::<i64>().unwrap());
         assert_eq!((least, most), (low, high - 1), "{d}");
     }
+    // Ranges of all integers, or nearly: half of them below the middle.
+    let halves = [
+        (dtype(DType::I64).randint(&key, 4000, i64::MIN..i64::MAX).lt(0), "i64"),
+        (dtype(DType::U64).randint(&key, 4000, 0..u64::MAX).lt(Array::from(1u64 << 63)), "u64"),
+        (dtype(DType::I32).randint(&key, 4000, -(1i64 << 31)..1 << 31).lt(0), "i32"),
+        (dtype(DType::U32).randint(&key, 4000, 0..1u64 << 32).lt(Array::from(1u32 << 31)), "u32"),
+        (dtype(DType::I16).randint(&key, 4000, -32768..32768).lt(0), "i16"),
+    ];
+    for (below, name) in halves {
+        let below = below.count_nonzero(..).item::<i32>().unwrap();
+        assert!((1840..2160).contains(&below), "{name}: {below} of 4000");
+    }
+    for end in [i64::MIN, -1, 0, i64::MAX - 1] {
+        let only = dtype(DType::I64).randint(&key, 9, end..end + 1).to_vec::<i64>().unwrap();
+        assert_eq!(only, [end; 9]);
+    }
+    assert_eq!(dtype(DType::U64).randint(&key, 2, u64::MAX - 1..u64::MAX).to_vec::<u64>().unwrap(), [u64::MAX - 1; 2]);
 }
 
 #[test]
@@ -266,8 +425,15 @@ fn what_is_refused_is_refused_by_name() {
     assert_eq!(code(dtype(DType::C64).uniform(&key, 3, 0..1), "uniform: c64 is not"), ErrorCode::DType);
     assert_eq!(code(dtype(DType::Bool).randint(&key, 3, 0..2), "randint: bool is not"), ErrorCode::DType);
     assert_eq!(code(dtype(DType::I8).bits(&key, 3), "bits: i8 is not"), ErrorCode::DType);
-    assert_eq!(code(random::uniform(&key, 3, 1.0..1.0), "uniform: no f32 lies in"), ErrorCode::Argument);
-    assert_eq!(code(random::uniform(&key, 3, 0.0..f64::INFINITY), "uniform: no f32"), ErrorCode::Argument);
+    assert_eq!(code(random::uniform(&key, 3, 1.0..1.0), "uniform: 1.0..1.0 is no range of f32"), ErrorCode::Argument);
+    for (low, high) in
+        [(2.0, 1.0), (0.0, f64::INFINITY), (f64::NEG_INFINITY, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (0.0, 1e39)]
+    {
+        assert_eq!(code(random::uniform(&key, 3, low..high), "uniform: "), ErrorCode::Argument);
+    }
+    let narrow = dtype(DType::Bf16).uniform(&key, 3, 1000..1001);
+    assert!(narrow.error().unwrap().to_string().contains("rounded to bf16 it is 1000.0..1000.0"), "{narrow:?}");
+    assert_eq!(code(narrow, "uniform: 1000..1001 is no range of bf16"), ErrorCode::Argument);
     assert_eq!(code(random::randint(&key, 3, 4..4), "randint: 4..4 is no range"), ErrorCode::Argument);
     assert_eq!(code(dtype(DType::U8).randint(&key, 3, 0..257), "randint: 0..257"), ErrorCode::Argument);
     assert_eq!(code(random::randint(&key, 3, 0.0..4.0), "randint: 0.0..4.0"), ErrorCode::Argument);

@@ -53,6 +53,14 @@ fn number(value: impl Into<LiteralValue>, dtype: DType) -> Result<AnyOperand> {
     Ok(AnyOperand::Scalar(Scalar(Literal::strong(value, dtype)?, None)))
 }
 
+/// A real number, rounded once to a float dtype.
+fn rounded(number: Literal, dtype: DType) -> Option<f64> {
+    match Literal::from_repr(dtype, &number.to_repr(dtype).ok()?).value() {
+        LiteralValue::Float(rounded) => Some(rounded),
+        _ => None,
+    }
+}
+
 fn unsupported(dtype: DType, accepted: DTypeSet) -> Error {
     Error::new(ErrorCode::DType, format!("{dtype} is not supported")).fact(format_args!("accepted: {accepted}"))
 }
@@ -163,42 +171,50 @@ impl<R: Computed> Drawing<R> {
         Ok(self.op(Op::Multiply, &[whole, unit]))
     }
 
-    /// Floats from one number to another.
-    fn between(&self, dtype: DType, shape: &Shape, [low, high]: [f64; 2]) -> Result<R> {
-        let fractions = self.fractions(Mantissa::of(dtype)?, shape)?;
-        if [low, high] == [0.0, 1.0] {
-            return Ok(fractions);
-        }
-        let (low, high) = (number(low, dtype)?, number(high, dtype)?);
-        let width = self.op(Op::Subtract, &[high, low.clone()]).operand();
-        let scaled = self.op(Op::Multiply, &[fractions.operand(), width]).operand();
-        Ok(self.op(Op::Add, &[scaled, low]))
+    /// `x * width + low` of fractions `x`, with a rounding in each operation: `low` at least, and `high` where rounding gives it.
+    fn stretched(&self, fractions: R, dtype: DType, [low, high]: [f64; 2]) -> Result<R> {
+        // The subtraction is rounded once: `f64` has more than twice the bits of the other dtypes.
+        let scaled = self.op(Op::Multiply, &[fractions.operand(), number(high - low, dtype)?]).operand();
+        Ok(self.op(Op::Add, &[scaled, number(low, dtype)?]))
     }
 
     /// Floats in a range that users give.
     pub fn uniform(&self, dtype: DType, shape: &Shape, range: Range<impl Number>) -> Result<R> {
-        Mantissa::of(dtype)?;
-        let end = |number: Literal| match Literal::from_repr(dtype, &number.to_repr(dtype).ok()?).value() {
-            LiteralValue::Float(end) if end.is_finite() => Some(end),
-            _ => None,
-        };
-        let ends = [range.start.literal(), range.end.literal()];
-        match ends.map(end) {
-            [Some(low), Some(high)] if low < high => self.between(dtype, shape, [low, high]),
-            _ => {
-                let [low, high] = ends.map(|end| end.value());
-                Err(Error::new(ErrorCode::Argument, format!("no {dtype} lies in {low}..{high}"))
-                    .help("give two finite numbers, the smaller one first, as in `0.0..1.0`"))
+        let mantissa = Mantissa::of(dtype)?;
+        let given = [range.start.literal(), range.end.literal()];
+        let [low, high] = match given.map(|end| rounded(end, dtype)) {
+            [Some(low), Some(high)] if low.is_finite() && high.is_finite() && low < high => [low, high],
+            ends => {
+                let [low, high] = given.map(|end| end.value());
+                let mut error = Error::new(ErrorCode::Argument, format!("{low}..{high} is no range of {dtype}"));
+                if let [Some(low), Some(high)] = ends {
+                    error = error.fact(format_args!("rounded to {dtype} it is {low:?}..{high:?}"));
+                }
+                return Err(error.help("give two finite numbers, the smaller one first, as in `0.0..1.0`"));
             }
+        };
+        let fractions = self.fractions(mantissa, shape)?;
+        if [low, high] == [0.0, 1.0] {
+            return Ok(fractions);
         }
+        let stretched = if rounded(Literal::weak(high - low), dtype).is_some_and(f64::is_finite) {
+            self.stretched(fractions, dtype, [low, high])?
+        } else {
+            // The width overflows, so both ends are far from zero, and halving and doubling are exact.
+            let half = self.stretched(fractions, dtype, [low / 2.0, high / 2.0])?.operand();
+            self.op(Op::Multiply, &[half, number(2.0, dtype)?])
+        };
+        let stretched = stretched.operand();
+        let inside = self.op(Op::Less, &[stretched.clone(), number(high, dtype)?]).operand();
+        Ok(self.op(Op::Where, &[inside, stretched, number(low, dtype)?]))
     }
 
     /// Numbers of the inverse error function, from which normally distributed ones are `factor` away.
     fn deviations(&self, dtype: DType, shape: &Shape) -> Result<R> {
         let mantissa = Mantissa::of(dtype)?;
-        // The next number above -1, as the function is infinite there.
+        // The next number above -1, as the function is infinite there. The largest fraction becomes less than 1.
         let low = -1.0 + 2f64.powi(-1 - mantissa.stored);
-        let uniform = self.between(dtype, shape, [low, 1.0])?;
+        let uniform = self.stretched(self.fractions(mantissa, shape)?, dtype, [low, 1.0])?;
         Ok(self.op(Op::Erfinv, &[uniform.operand()]))
     }
 

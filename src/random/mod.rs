@@ -118,8 +118,7 @@ pub fn bits<K: Math>(key: K, shape: impl Into<Shape>) -> K::Out {
     bits_of(DType::U32, key.operand(), shape.into(), Place::caller())
 }
 
-/// Numbers from `low` to `high`, of the default float dtype: `uniform(&key, [2, 3], 0.0..1.0)`. `low` is among them; `high` is not, unless
-/// rounding gives it.
+/// Numbers from `low` on and below `high`, of the default float dtype: `uniform(&key, [2, 3], 0.0..1.0)`.
 ///
 /// ```
 /// use ndjit::{DType, dtype, random};
@@ -132,10 +131,23 @@ pub fn bits<K: Math>(key: K, shape: impl Into<Shape>) -> K::Out {
 ///
 /// From 0 to 1 these are all multiples of `2^-m`, each as likely as the others, where `m` is the number of bits that a dtype's mantissa
 /// stores: 52 in `f64`, 23 in `f32`, 10 in `f16`, 7 in `bf16`. Other ranges are `x * (high - low) + low`, with a rounding in each
-/// operation.
+/// operation; where that rounds to `high` the number is `low`. So `high` is never drawn, and where the range is so narrow that all its numbers
+/// are equally far apart, each is as likely as the others: half a step rounds to `low` from above, the last half step goes there too. If
+/// `high - low` overflows, both ends are halved and the result is doubled, which is exact.
+///
+/// ```
+/// use ndjit::{DType, dtype, random};
+///
+/// let x = dtype(DType::F16).uniform(&random::key(0), 1000, 1000..1001);
+/// assert_eq!((x.min(..).to_string(), x.max(..).to_string()), ("1000.".into(), "1000.5".into()));
+/// let x = random::uniform(&random::key(0), 1000, f32::MIN..f32::MAX);
+/// assert!(x.isfinite().all(..).item::<bool>()?);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 ///
 /// # Errors
-/// Poisoned with `DType` if the dtype asked for is no float, with `Argument` if the range is empty or not finite.
+/// Poisoned with `DType` if the dtype asked for is no float, with `Argument` if the ends, rounded to the dtype, are not two finite numbers, the
+/// smaller one first.
 #[track_caller]
 pub fn uniform<K: Math>(key: K, shape: impl Into<Shape>, range: Range<impl Number>) -> K::Out {
     uniform_of(None, key.operand(), shape.into(), range, Place::caller())
