@@ -147,7 +147,7 @@ pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
         Ok(plan) => plan,
         Err(error) => failed("assert_kernels", &error),
     };
-    let found = plan.lowered.launches.len();
+    let found = plan.lowered.kernel_count();
     if found != expected {
         let text = plan.explain(Stage::Kernels);
         panic!("assert_kernels: {found} kernels, not {expected}\n{}", text.trim_end());

@@ -121,6 +121,7 @@ pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, bo
     let init = collected(init);
     let made = (|| {
         let [start, end] = [bound(start.operand(), place)?, bound(end.operand(), place)?];
+        let start = index(start, place)?;
         counted("fori_loop", start, end, &init.exprs, &|i, own| collected(body(i, built(own, &init))).exprs, place)
     })();
     finished(made, init, place)
@@ -210,8 +211,13 @@ fn bound(bound: AnyOperand, place: Place) -> Result<Expr> {
         return Err(Error::new(ErrorCode::DType, format!("fori_loop: a bound of type {ty}"))
             .help("cast it, as in `cast(n, DType::I32)`"));
     }
-    let bound = value(&bound, "fori_loop", place);
-    Ok(if ty.is_weak() { Expr::convert(&bound.operand(), dtype, place) } else { bound })
+    Ok(value(&bound, "fori_loop", place))
+}
+
+/// Where an index begins: a number in its default dtype. The end stays a number, which the index meets.
+fn index(start: Expr, place: Place) -> Result<Expr> {
+    let (ty, dtype, _) = crate::trace::describe(start, "fori_loop")?;
+    Ok(if ty.is_weak() { Expr::convert(&start.operand(), dtype, place) } else { start })
 }
 
 /// One graph, its outputs cast where that is said.

@@ -80,7 +80,7 @@ impl Miss {
     /// The same of the plan that was made.
     pub(crate) fn made(self, plan: &Plan, made: Made) -> Miss {
         let time = plan.times.iter().map(|(_, time)| *time).sum();
-        Miss { kernels: plan.lowered.launches.len(), compiled: made.kernels, time, ..self }
+        Miss { kernels: plan.lowered.kernel_count(), compiled: made.kernels, time, ..self }
     }
 
     /// # Errors

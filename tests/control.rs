@@ -185,3 +185,70 @@ fn engines_agree() {
         assert_eq!(found.1.to_vec::<f32>().unwrap(), expected.1.to_vec::<f32>().unwrap(), "{options}");
     }
 }
+
+/// Numbers that a body uses are those that it would use outside: exact until they meet an array.
+#[test]
+fn numbers_stay_exact_in_bodies() {
+    let (x, k) = (Array::from(1.0f64), 0.15);
+    let f = jit(|x: Expr, k: Expr| fori_loop(0, 1, x, |_, x| x * k));
+    assert_eq!(f.call((&x, k)).unwrap().item::<f64>().unwrap(), 0.15);
+    let f = jit(|x: Expr, k: Expr| {
+        while_loop((x, Expr::from(0)), |(x, _)| x.ge(k + x * 0.0 + 0.5), |(x, n)| (x * k, n + 1)).0
+    });
+    assert_eq!(f.call((&x, k)).unwrap().item::<f64>().unwrap(), 0.15);
+    let f = jit(|x: Expr, k: Expr| cond(x.gt(0), |x| x * k, |x| x - k, x));
+    assert_eq!(
+        (
+            f.call((&x, k)).unwrap().item::<f64>().unwrap(),
+            f.call((&Array::from(-1.0), k)).unwrap().item::<f64>().unwrap()
+        ),
+        (0.15, -1.15)
+    );
+    // As an operand of the branches, and as a number of the function.
+    let f = jit(|x: Expr, k: Expr| cond(x.gt(0), |(x, k)| x * k, |(x, k): (Expr, Expr)| x - k, (x, k)));
+    assert_eq!(f.call((&x, k)).unwrap().item::<f64>().unwrap(), 0.15);
+    let f = jit(|x: Expr| cond(x.gt(0), |(x, k)| x * k, |(x, k): (Expr, Expr)| x - k, (x, Expr::from(0.15))));
+    assert_eq!(f(&x).item::<f64>().unwrap(), 0.15);
+    // In loops in branches in loops.
+    let f = jit(|x: Expr, k: Expr| {
+        fori_loop(0, 1, x, |_, x| cond(x.gt(0), |x| fori_loop(0, 1, x, |_, x| x * k), |x| x, x))
+    });
+    assert_eq!(f.call((&x, k)).unwrap().item::<f64>().unwrap(), 0.15);
+    // Of functions that bodies call, and whose own bodies use them.
+    let scale = jit(|x: Expr, k: Expr| fori_loop(0, 1, x, |_, x| x * k));
+    let f = jit(move |x: Expr, k: Expr| fori_loop(0, 1, x, |_, x| scale.inline((x, k))));
+    assert_eq!(f.call((&x, k)).unwrap().item::<f64>().unwrap(), 0.15);
+    let f = jit(|x: Expr, k: Expr| scan(|sum: Expr, x: Expr| (sum + x * k, (x * k, x + k)), Expr::from(0.0), x));
+    let (sum, (scaled, moved)) = f.call((&Array::from([1.0f64]), k)).unwrap();
+    assert_eq!((sum.item::<f64>().unwrap(), scaled.to_vec::<f64>().unwrap()), (0.15, vec![0.15]));
+    assert_eq!(moved.to_vec::<f64>().unwrap(), [1.15]);
+    // The same function for each number: nothing is compiled anew.
+    let f = jit(|x: Expr, k: Expr| fori_loop(0, 2, x, |_, x| x * k));
+    f.call((&x, 0.5)).unwrap();
+    let (before, traces) = (f.compile_count(), f.trace_count());
+    assert_eq!(f.call((&x, 0.1)).unwrap().item::<f64>().unwrap(), 0.1 * 0.1);
+    assert_eq!((f.compile_count(), f.trace_count()), (before, traces));
+}
+
+#[test]
+fn numbers_of_each_kind_stay_exact_in_bodies() {
+    let large = 1_i64 << 40;
+    let x = Array::from(1i64);
+    let f = jit(|x: Expr, k: Expr| fori_loop(0, 1, x, |_, x| x + k));
+    assert_eq!(f.call((&x, large)).unwrap().item::<i64>().unwrap(), large + 1);
+    let f = jit(move |x: Expr| fori_loop(0, 1, x, |_, x| x + large));
+    assert_eq!(f(&x).item::<i64>().unwrap(), large + 1);
+    // Bounds are numbers too.
+    let f = jit(|from: Expr, n: Expr| fori_loop(from, n, Expr::from(0), |_, sum| sum + 1));
+    assert_eq!(f.call((&Array::from(large - 3), large)).unwrap().item::<i32>().unwrap(), 3);
+    let z = ndjit::Complex::new(0.1, 0.2);
+    let f = jit(|x: Expr, k: Expr| cond(ndjit::real(x).gt(0), |x| x * k, |x| x, x));
+    assert_eq!(
+        f.call((&Array::from(ndjit::Complex::new(1.0f64, 0.0)), z)).unwrap().item::<ndjit::Complex<f64>>().unwrap(),
+        z
+    );
+    // What does not fit is an error, as outside.
+    let f = jit(|x: Expr, k: Expr| fori_loop(0, 1, x, |_, x| x + k));
+    let error = f.call((&Array::from(1i8), 300)).unwrap_err();
+    assert_eq!((error.code(), error.headline()), (ErrorCode::Literal, "call: literal 300 does not fit i8"));
+}

@@ -299,6 +299,45 @@ fn the_memory_of_bodies_is_planned() {
     ndjit::forbid_compiling(|| compiled.call((&x,))).unwrap();
 }
 
+/// Options of a function hold in its loops and branches.
+#[test]
+fn options_hold_in_bodies() {
+    let f = |x: Expr| fori_loop(0, 3, x, |_, x| sqrt(x * 2 + 1) - 1);
+    let x = Array::from([1.0f32, 2.0]);
+    let (fused, plain) = (jit(f), jit(f).fuse(false));
+    assert_eq!(
+        fused.call((&x,)).unwrap().to_vec::<f32>().unwrap(),
+        plain.call((&x,)).unwrap().to_vec::<f32>().unwrap()
+    );
+    // Where the index begins, the loop, its condition, and its body: the index and the state, or each operation.
+    ndjit::assert_kernels!(fused, (&x,), 5);
+    ndjit::assert_kernels!(plain, (&x,), 8);
+    assert_eq!(fused.explain(Stage::Kernels).matches("kernel [").count(), 5);
+    assert_eq!(plain.explain(Stage::Kernels).matches("kernel [").count(), 8);
+    // In what bodies call, too.
+    let step = jit(|x: Expr| x * ndjit::strong(0.1f32) + 1);
+    let outer = move |x: Expr| fori_loop(0, 3, x, |_, x| step.inline((x,)));
+    let contracted = jit(outer).fp_contract(true);
+    contracted.call((&x,)).unwrap();
+    assert!(contracted.explain(Stage::Simplified).contains("mul_add"), "{}", contracted.explain(Stage::Simplified));
+}
+
+#[test]
+fn kernels_of_bodies_are_counted_and_measured() {
+    let f = jit(|x: Expr, n: Expr| fori_loop(0, n, x, |_, x| sqrt(x * 2 + 1) - 1));
+    let (x, n) = (cast(ndjit::arange(1000), DType::F32), Array::from(5));
+    let profile = f.profile((&x, &n)).unwrap();
+    let depths: Vec<(usize, u64)> = profile.kernels.iter().map(|kernel| (kernel.work.depth, kernel.runs)).collect();
+    assert_eq!(depths, [(0, 1), (0, 1), (1, 6), (1, 5), (1, 5)]);
+    let body = profile.kernels.iter().find(|kernel| kernel.work.depth == 1 && kernel.work.flops > 0).unwrap();
+    assert_eq!((body.work.flops, body.flops(), body.bytes()), (4_000, 20_000, 5 * 8_000));
+    assert!(body.best <= profile.kernels[1].best && body.work.code_bytes > 0, "{profile}");
+    assert!(profile.to_string().contains("\n>2 "), "{profile}");
+    let stats = f.stats();
+    assert_eq!((stats.kernels.len(), stats.flops()), (5, 4_000));
+    assert_eq!(f.trace(&[spec(DType::F32, [1000]), spec(DType::I32, [])]).unwrap().lower().unwrap().kernel_count(), 5);
+}
+
 #[test]
 fn printing_in_a_body_is_refused() {
     let f = jit(|x: Expr| fori_loop(0, 3, x, |_, x| debug::debug_print("x", x * 2)));

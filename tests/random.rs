@@ -2,13 +2,17 @@
 
 mod engines;
 
-use engines::{ALL, Matrix, check};
+use engines::{ALL, Matrix, check, compare};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
-use ndjit_ir::graph::{NodeKind, Places};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Places, Slot, Value};
+use ndjit_ir::interp::eval_graph;
 use ndjit_ir::random::{Limits, Program, program, shrink};
+use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Shape, ValueType, Weak};
+use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 fn run(seeds: std::ops::Range<u64>, limits: &Limits, matrix: Matrix) {
     let mut report = String::new();
@@ -40,6 +44,193 @@ fn branches_and_loops() {
         ..ALL
     };
     run(0..150, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }, matrix);
+}
+
+/// The graph with each number of its own as a parameter, after the others; and what fills the slots of these numbers.
+fn without_numbers(graph: &Graph<ValueType>) -> (Graph<ValueType>, Vec<Slot>) {
+    let (mut out, mut slots) = (Graph::new(), Vec::new());
+    let mut map: HashMap<Value, Value> = HashMap::new();
+    for &param in graph.params() {
+        let NodeKind::Param(_, stored) = graph.node(graph.producer(param)).kind else { continue };
+        map.insert(param, out.param_stored(graph.ty(param), stored, graph.shape(param)));
+    }
+    for id in graph.node_ids() {
+        if let NodeKind::Literal(slot) = graph.node(id).kind {
+            let value = graph.node(id).first();
+            map.insert(value, out.param(graph.ty(value), &Shape::scalar()));
+            slots.push(graph.slots()[slot.index()].clone());
+        }
+    }
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        let kind = match node.kind {
+            NodeKind::Param(..) | NodeKind::Literal(_) => continue,
+            NodeKind::Call(child) => NodeKind::Call(out.child(Arc::clone(&graph.children()[child as usize]))),
+            kind => graph.kind_in(kind, &mut out),
+        };
+        let operands: Vec<Value> = graph.operands(id).iter().map(|operand| map[operand]).collect();
+        let results: Vec<_> = node.results().map(|v| (graph.ty(v), out.intern(graph.shape(v)))).collect();
+        let first = out.add(kind, &operands, &results);
+        map.extend(node.results().enumerate().map(|(n, value)| (value, Value::from_index(first.index() + n))));
+    }
+    out.set_outputs(graph.outputs().iter().map(|output| map[output]).collect());
+    (out, slots)
+}
+
+/// How a graph is run by another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Runs {
+    Called,
+    /// As the branch that is taken.
+    Branch,
+    /// As the body of a loop of one step.
+    Body,
+    /// As the branch that is taken in the branch that is taken.
+    Nested,
+}
+
+/// A graph of the same parameters that passes `body` these numbers.
+fn passing(body: &Arc<Graph<ValueType>>, slots: &[Slot], runs: Runs) -> Graph<ValueType> {
+    let mut out = Graph::new();
+    let count = body.params().len() - slots.len();
+    let mut operands: Vec<Value> = Vec::new();
+    for &param in &body.params()[..count] {
+        let NodeKind::Param(_, stored) = body.node(body.producer(param)).kind else { continue };
+        operands.push(out.param_stored(body.ty(param), stored, body.shape(param)));
+    }
+    for slot in slots {
+        operands.push(out.literal(slot.clone(), slot.ty()));
+    }
+    let results: Vec<_> = body.outputs().iter().map(|&o| (body.ty(o), out.intern(body.shape(o)))).collect();
+    let yes =
+        |graph: &mut Graph<ValueType>, yes: bool| graph.literal(Slot::Value(Literal::weak(yes)), DType::Bool.into());
+    let outputs = match runs {
+        Runs::Called => {
+            let child = out.child(Arc::clone(body));
+            let first = out.add(NodeKind::Call(child), &operands, &results);
+            (0..results.len()).map(|n| Value::from_index(first.index() + n)).collect()
+        }
+        Runs::Branch | Runs::Nested => {
+            let taken: Vec<u32> = (1..=operands.len() as u32).collect();
+            let inner = match runs {
+                Runs::Nested => Arc::new(passing_params(body)),
+                _ => Arc::clone(body),
+            };
+            let inner = Inner { graph: inner, operands: taken };
+            operands.insert(0, yes(&mut out, true));
+            let control = out.control(Arc::new(Control { kind: ControlKind::Cond, graphs: [inner.clone(), inner] }));
+            let result =
+                |(n, result): (usize, &_)| out.add(NodeKind::Control(control, n as u32), &operands, &[*result]);
+            results.iter().enumerate().map(result).collect()
+        }
+        Runs::Body => {
+            // The state: whether to go on, and what the body gives, which it does not read.
+            let mut state = vec![yes(&mut out, true)];
+            for &output in body.outputs() {
+                let zero = out.literal(Slot::Value(Literal::weak(0)), Weak::Int.into());
+                let ValueType::Strong(dtype) = body.ty(output) else { unreachable!("a strong state") };
+                let scalar = out.intern(&Shape::scalar());
+                let cast = NodeKind::Cast(ndjit_ir::support::CastReason::Explicit);
+                let zero = out.add(cast, &[zero], &[(dtype.into(), scalar)]);
+                let (view, shape) = ndjit_ir::view::broadcast_to(&Shape::scalar(), body.shape(output)).unwrap();
+                state.push(out.view(zero, view, &shape));
+            }
+            let (own, taken) = (state.len() as u32, operands.len() as u32);
+            let mut condition = Graph::new();
+            let goes_on = condition.param(DType::Bool.into(), &Shape::scalar());
+            condition.set_outputs(vec![goes_on]);
+            let mut step = passing(body, &[], Runs::Called);
+            let no = yes(&mut step, false);
+            let outputs = [no].into_iter().chain(step.outputs().iter().copied()).collect();
+            step.set_outputs(outputs);
+            let graphs = [
+                Inner { graph: Arc::new(condition), operands: vec![0] },
+                Inner { graph: Arc::new(step), operands: (own..own + taken).collect() },
+            ];
+            let flag = out.intern(&Shape::scalar());
+            state.extend(operands);
+            let control = out.control(Arc::new(Control { kind: ControlKind::While, graphs }));
+            let all: Vec<_> = [(DType::Bool.into(), flag)].into_iter().chain(results).collect();
+            let result = |(n, result): (usize, &_)| out.add(NodeKind::Control(control, n as u32), &state, &[*result]);
+            all.iter().enumerate().map(result).skip(1).collect()
+        }
+    };
+    out.set_outputs(outputs);
+    out
+}
+
+/// The graph as the branch that is taken, of its own parameters.
+fn passing_params(body: &Arc<Graph<ValueType>>) -> Graph<ValueType> {
+    passing(body, &[], Runs::Branch)
+}
+
+/// The number `n` of a kind, which 32 bits do not hold.
+fn long(literal: Literal, n: usize) -> Literal {
+    let nth = 1.0 + n as f64;
+    match literal.ty() {
+        ValueType::Weak(Weak::Int) => Literal::weak((1_i64 << 40) + n as i64),
+        ValueType::Weak(Weak::Float) => Literal::weak(0.1 * nth),
+        ValueType::Weak(Weak::Complex) => Literal::weak(LiteralValue::Complex(0.1 * nth, 0.7 / nth)),
+        ValueType::Strong(_) => literal,
+    }
+}
+
+/// What a body computes does not depend on how it is run: numbers stay exact until they meet an array.
+#[test]
+fn a_body_inlined_is_a_body_called() {
+    let matrix = Matrix { fuse: &[true], vector: &[VectorWidth::Widest], threads: &[1], strided: &[false], ..ALL };
+    let (mut bodies, mut numbers) = ([0; 3], 0);
+    for seed in 0..240 {
+        // Arrays of 64 bits, and the default dtypes, which numbers are stored as that are results.
+        let dtypes = DType::F64 | DType::I64 | DType::C128 | DType::F32 | DType::I32 | DType::C64;
+        let limits = Limits { nodes: 14, elements: 70, control: seed % 2 == 1, dtypes, ..Limits::default() };
+        let mut original = program(seed, &limits).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let (body, mut slots) = without_numbers(&original.graph);
+        let is_wide = |kind| kind != ValueType::Weak(Weak::Int) || seed % 3 == 0;
+        for (n, slot) in slots.iter_mut().enumerate() {
+            if let Slot::Value(literal) = slot
+                && is_wide(literal.ty())
+            {
+                *literal = long(*literal, n);
+            }
+        }
+        for (n, (_, literal)) in original.scalars.iter_mut().enumerate() {
+            if is_wide(literal.ty()) {
+                *literal = long(*literal, n);
+            }
+        }
+        let strong = body.outputs().iter().all(|&output| !body.ty(output).is_weak());
+        let body = Arc::new(body);
+        let variant = |runs| Program { graph: passing(&body, &slots, runs), ..original.clone() };
+        let results = |program: &Program| -> Result<Vec<_>, Error> {
+            let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap()).collect::<Vec<_>>();
+            let options = Options { verify: true, ..Options::default() };
+            let lowered = lower(&program.graph, &Places::default(), &layouts, &options)?;
+            eval_graph(&lowered.typed, &program.params, &program.scalars)
+        };
+        let expected = match results(&variant(Runs::Called)) {
+            Ok(expected) => expected,
+            // An integer that does not fit.
+            Err(error) if error.code() == ErrorCode::Literal => continue,
+            Err(error) => panic!("seed {seed}: {error}\n{original}"),
+        };
+        numbers += slots.len();
+        for (n, runs) in [Runs::Branch, Runs::Nested, Runs::Body].into_iter().enumerate() {
+            // A loop stores weak numbers in its state.
+            if runs == Runs::Body && !strong {
+                continue;
+            }
+            let variant = variant(runs);
+            let found = results(&variant).unwrap_or_else(|e| panic!("seed {seed}, {runs:?}: {e}\n{variant}"));
+            let compared = compare("interpreter", &expected, &found).and_then(|()| check(&variant, matrix));
+            if let Err(difference) = compared {
+                panic!("seed {seed}, {runs:?}: {}: {}\n{variant}", difference.engine, difference.what);
+            }
+            bodies[n] += 1;
+        }
+    }
+    println!("{bodies:?} bodies, {numbers} numbers");
+    assert!(bodies[0] > 160 && bodies[2] > 60 && numbers > 300, "{bodies:?} {numbers}");
 }
 
 #[test]

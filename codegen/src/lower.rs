@@ -2,7 +2,7 @@
 
 use crate::passes::access::{Accesses, contiguous};
 use crate::passes::{
-    commit::commit,
+    commit::{Typed, commit},
     fp_contract::fp_contract,
     fuse::fuse,
     inline::inline,
@@ -13,10 +13,12 @@ use crate::passes::{
     windows::windows,
 };
 use ndjit_ir::explain::{Conversions, Explainer};
-use ndjit_ir::graph::{Graph, NodeId, Places, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, verify_kernels};
+use ndjit_ir::graph::{Control, Graph, NodeId, Places, SlotId, Value};
+use ndjit_ir::kernel::{ControlRef, FusedKernel, verify_kernels};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{DType, Policy, Result, ValueType};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// The passes, in the order they run: name, and the stage each makes.
 pub const PASSES: &[(&str, &str)] = &[
@@ -83,6 +85,8 @@ pub struct Scheduled {
     pub literals: Vec<(SlotId, DType)>,
     /// The loop that tiles are cut along, in a launch of several kernels.
     pub tile: Option<TileLoop>,
+    /// Of control flow its graphs; the same where pieces of it share one.
+    pub bodies: Option<[Arc<Lowered>; 2]>,
 }
 
 /// Where tiles of a kernel are cut.
@@ -98,11 +102,11 @@ pub struct TileLoop {
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// As traced, calls inlined.
-    pub traced: Graph<ValueType>,
+    pub traced: Arc<Graph<ValueType>>,
     /// Where the traced nodes were written.
-    pub places: Places,
+    pub places: Arc<Places>,
     /// After commit: every dtype resolved, every cast explicit.
-    pub typed: Graph<DType>,
+    pub typed: Arc<Graph<DType>>,
     /// What asked for each cast and weak number of `typed`.
     pub conversions: Conversions,
     /// The policy whose default dtypes weak literals have that are results.
@@ -120,6 +124,41 @@ pub struct Lowered {
 }
 
 impl Lowered {
+    /// The programs of its control flow, and of that in them, each once, in the order in which they stand.
+    pub fn bodies(&self) -> Vec<&Lowered> {
+        let mut seen: FxHashSet<*const Lowered> = FxHashSet::default();
+        let (mut all, mut stack) = (Vec::new(), vec![self]);
+        while let Some(lowered) = stack.pop() {
+            all.push(lowered);
+            let inner = lowered.scheduled.iter().rev().flat_map(|scheduled| scheduled.bodies.iter().flatten().rev());
+            stack.extend(inner.filter(|body| seen.insert(Arc::as_ptr(body))).map(|body| &**body));
+        }
+        all.split_off(1)
+    }
+
+    /// Its launches in the order they run, after one that is control flow those of its graphs; each with the program that it is of, and how deep in
+    /// control flow that stands.
+    pub fn all_launches(&self) -> Vec<(&Lowered, &Launch, usize)> {
+        let mut all = Vec::new();
+        self.add_launches(0, &mut all);
+        all
+    }
+
+    /// The number of [launches](Lowered::all_launches).
+    pub fn kernel_count(&self) -> usize {
+        self.all_launches().len()
+    }
+
+    /// As deep as control flow nests.
+    fn add_launches<'a>(&'a self, depth: usize, all: &mut Vec<(&'a Lowered, &'a Launch, usize)>) {
+        for launch in &self.launches {
+            all.push((self, launch, depth));
+            let bodies =
+                self.scheduled[launch.kernels.clone()].iter().filter_map(|scheduled| scheduled.bodies.as_ref());
+            bodies.flatten().for_each(|body| body.add_launches(depth + 1, all));
+        }
+    }
+
     /// What asked for a node of the typed graph, in words; nothing for operations of the traced graph that are one operation there.
     pub fn reasons(&self, typed: NodeId) -> impl Iterator<Item = String> {
         let explainer = Explainer::new(&self.traced, &self.places).policy(self.policy);
@@ -139,13 +178,14 @@ impl Lowered {
 /// Runs the pipeline. `layouts` gives the layout of each parameter's elements in memory.
 ///
 /// # Errors
-/// `Literal` where a literal does not fit its dtype; `Size` where an array cannot exist; `Verify` where a stage's invariants do
-/// not hold.
+/// `Size` where calls make the program too large, or an array cannot exist; `Literal` where a literal does not fit its dtype; `Verify` where a
+/// stage's invariants do not hold.
 pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], options: &Options) -> Result<Lowered> {
     lower_observed(traced, places, layouts, options, &mut |_| {})
 }
 
-/// As [`lower`]; `begins` hears of each pass as it begins, by its name in [`PASSES`], so that who has a clock can take its time.
+/// As [`lower`]; `begins` hears of each pass as it begins, by its name in [`PASSES`], so that who has a clock can take its time. Passes after
+/// `commit` begin again for each graph of control flow.
 ///
 /// # Errors
 /// Those of [`lower`].
@@ -169,78 +209,86 @@ pub fn lower_observed(
         check(&|| traced.verify())?;
     }
     begins("commit");
-    let (mut typed, conversions) = commit(&traced, &places, options.policy)?;
-    typed.seal();
-    check(&|| typed.verify())?;
-    let stages = Traced { traced, places, typed, conversions };
-    lower_typed(stages, layouts, options, begins)
+    let typed = commit(Arc::new(traced), Arc::new(places), options.policy)?;
+    check(&|| typed.graph.verify())?;
+    Lowering { options, begins, bodies: FxHashMap::default() }.graph(&typed, layouts)
 }
 
-/// What the first passes made.
-struct Traced {
-    traced: Graph<ValueType>,
-    places: Places,
-    typed: Graph<DType>,
-    conversions: Conversions,
+/// A program after commit being lowered.
+struct Lowering<'a> {
+    options: &'a Options,
+    begins: &'a mut dyn FnMut(&'static str),
+    /// The graphs of control flow that are lowered, by address.
+    bodies: FxHashMap<*const Typed, Arc<Lowered>>,
 }
 
-/// Runs the passes after commit on the graph of control flow, whose parameters are C-contiguous.
-///
-/// # Errors
-/// Those of [`lower`].
-pub fn lower_inner(typed: &Graph<DType>, options: &Options) -> Result<Lowered> {
-    let own = |&param: &Value| contiguous(typed.shape(param), typed.ty(param));
-    let layouts: Vec<Layout> = typed.params().iter().map(own).collect::<Result<_>>()?;
-    let stages = Traced {
-        traced: Graph::new(),
-        places: Places::default(),
-        typed: typed.clone(),
-        conversions: Conversions::default(),
-    };
-    lower_typed(stages, &layouts, options, &mut |_| {})
-}
-
-fn lower_typed(
-    stages: Traced,
-    layouts: &[Layout],
-    options: &Options,
-    begins: &mut dyn FnMut(&'static str),
-) -> Result<Lowered> {
-    let Traced { traced, places, typed, conversions } = stages;
-    let check = |stage: &dyn Fn() -> Result<()>| if options.verify { stage() } else { Ok(()) };
-    begins("simplify");
-    let mut simplified = if options.simplify { simplify(&typed)? } else { typed.clone() };
-    simplified.seal();
-    check(&|| simplified.verify())?;
-    if options.simplify {
-        let replaced = |old: Graph<DType>, new: Option<Graph<DType>>| {
-            let Some(mut new) = new else { return Ok(old) };
-            new.seal();
-            check(&|| new.verify())?;
-            Ok(new)
-        };
-        begins("windows");
-        let new = windows(&simplified)?;
-        simplified = replaced(simplified, new)?;
-        begins("views");
-        let new = views(&simplified, layouts)?;
-        simplified = replaced(simplified, new)?;
+impl Lowering<'_> {
+    fn check(&self, stage: impl FnOnce() -> Result<()>) -> Result<()> {
+        if self.options.verify { stage() } else { Ok(()) }
     }
-    begins("fuse");
-    let accesses = Accesses::new(&simplified, layouts)?;
-    let kernels = fuse(&simplified, &accesses, layouts, options.fuse, options.max_arrays)?;
-    check(&|| verify_kernels(&kernels, &simplified))?;
-    begins("tile");
-    let launches = if options.fuse { tile(&kernels, &simplified, &accesses) } else { one_by_one(kernels.len()) };
-    begins("schedule");
-    let mut scheduled: Vec<Scheduled> = Vec::with_capacity(kernels.len());
-    for launch in &launches {
-        for n in launch.kernels.clone() {
-            scheduled.push(schedule(&kernels[n], &simplified, layouts, &accesses, launch.axis(n))?);
+
+    /// Runs the passes after commit on a graph, and on those of its control flow: as deep as that nests, which `inline` bounds.
+    fn graph(&mut self, typed: &Typed, layouts: &[Layout]) -> Result<Lowered> {
+        let Options { policy, fuse: fuses, max_arrays, simplify: simplifies, .. } = *self.options;
+        (self.begins)("simplify");
+        let mut simplified = if simplifies { simplify(&typed.graph)? } else { Graph::clone(&typed.graph) };
+        simplified.seal();
+        self.check(|| simplified.verify())?;
+        if simplifies {
+            (self.begins)("windows");
+            let new = windows(&simplified)?;
+            simplified = self.replaced(simplified, new)?;
+            (self.begins)("views");
+            let new = views(&simplified, layouts)?;
+            simplified = self.replaced(simplified, new)?;
         }
+        (self.begins)("fuse");
+        let accesses = Accesses::new(&simplified, layouts)?;
+        let kernels = fuse(&simplified, &accesses, layouts, fuses, max_arrays)?;
+        self.check(|| verify_kernels(&kernels, &simplified))?;
+        (self.begins)("tile");
+        let launches = if fuses { tile(&kernels, &simplified, &accesses) } else { one_by_one(kernels.len()) };
+        (self.begins)("schedule");
+        let mut scheduled: Vec<Scheduled> = Vec::with_capacity(kernels.len());
+        for launch in &launches {
+            for n in launch.kernels.clone() {
+                scheduled.push(schedule(&kernels[n], &simplified, layouts, &accesses, launch.axis(n))?);
+            }
+        }
+        self.check(|| scheduled.iter().try_for_each(|s| s.nest.verify()))?;
+        let controls = typed.graph.controls().iter().map(Arc::as_ptr).zip(&typed.bodies);
+        let controls: FxHashMap<*const Control<DType>, &[Arc<Typed>; 2]> = controls.collect();
+        for scheduled in &mut scheduled {
+            if let Some((ControlRef(control), _)) = &scheduled.nest.control
+                && let Some([first, second]) = controls.get(&Arc::as_ptr(control))
+            {
+                scheduled.bodies = Some([self.body(first)?, self.body(second)?]);
+            }
+        }
+        let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
+        let Typed { traced, places, graph, conversions, .. } = typed;
+        let (traced, places, typed) = (Arc::clone(traced), Arc::clone(places), Arc::clone(graph));
+        let conversions = conversions.clone();
+        Ok(Lowered { traced, places, typed, conversions, policy, simplified, kernels, scheduled, stored, launches })
     }
-    scheduled.iter().try_for_each(|s| check(&|| s.nest.verify()))?;
-    let policy = options.policy;
-    let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
-    Ok(Lowered { traced, places, typed, conversions, policy, simplified, kernels, scheduled, stored, launches })
+
+    /// A graph of control flow, whose parameters are C-contiguous.
+    fn body(&mut self, typed: &Arc<Typed>) -> Result<Arc<Lowered>> {
+        if let Some(known) = self.bodies.get(&Arc::as_ptr(typed)) {
+            return Ok(Arc::clone(known));
+        }
+        let graph = &typed.graph;
+        let own = |&param: &Value| contiguous(graph.shape(param), graph.ty(param));
+        let layouts: Vec<Layout> = graph.params().iter().map(own).collect::<Result<_>>()?;
+        let lowered = Arc::new(self.graph(typed, &layouts)?);
+        self.bodies.insert(Arc::as_ptr(typed), Arc::clone(&lowered));
+        Ok(lowered)
+    }
+
+    fn replaced(&self, old: Graph<DType>, new: Option<Graph<DType>>) -> Result<Graph<DType>> {
+        let Some(mut new) = new else { return Ok(old) };
+        new.seal();
+        self.check(|| new.verify())?;
+        Ok(new)
+    }
 }

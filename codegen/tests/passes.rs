@@ -4,6 +4,7 @@ use insta::assert_snapshot;
 use ndjit_codegen::passes::{commit::commit, fp_contract::fp_contract, inline::inline, simplify::simplify};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{DType, ErrorCode, Policy, ValueType};
+use std::sync::Arc;
 
 fn parse(text: &str) -> Graph<ValueType> {
     text.parse().unwrap_or_else(|e| panic!("{e}"))
@@ -11,7 +12,7 @@ fn parse(text: &str) -> Graph<ValueType> {
 
 fn typed(text: &str) -> Graph<DType> {
     let (graph, places) = inline(&parse(text), &Places::default()).unwrap();
-    commit(&graph, &places, Policy::default()).unwrap().0
+    Graph::clone(&commit(Arc::new(graph), Arc::new(places), Policy::default()).unwrap().graph)
 }
 
 fn simplified(text: &str) -> String {
@@ -71,7 +72,7 @@ fn commit_refuses_integers_that_do_not_fit() {
   %2 = add %0, %1 : i8[4]
   return %2
 }";
-    let error = commit(&parse(text), &Places::default(), Policy::default()).unwrap_err();
+    let error = commit(Arc::new(parse(text)), Arc::default(), Policy::default()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Literal);
     assert_snapshot!(error, @r##"
     error[literal]: literal 300 does not fit i8

@@ -9,14 +9,18 @@
 pub mod mutate;
 pub mod seeds;
 
+use ndjit_codegen::passes::inline::inline;
 use ndjit_ir::body::Body;
 use ndjit_ir::contraction::{Subscripts, order};
-use ndjit_ir::graph::{Graph, Type};
+use ndjit_ir::graph::{Graph, Places, Type};
 use ndjit_ir::kernel::parse_kernels;
 use ndjit_ir::loops::parse_nests;
 use ndjit_ir::{DType, Error, Shape, ValueType};
 use std::fmt::Display;
 use std::str::FromStr;
+
+/// Nodes of programs that are tried with their calls written out, at most.
+const MOST_WRITTEN_OUT: usize = 20_000;
 
 /// What became of an input, in words: an input with a new outcome is worth keeping.
 pub type Outcome = String;
@@ -77,8 +81,22 @@ pub fn subscripts(data: &[u8]) -> Outcome {
     format!("subscripts {}", outcomes.collect::<String>())
 }
 
-/// Graph text, traced and typed.
+/// Graph text, traced and typed. What is well-formed stays so when its calls are written out, if they are not too many.
 pub fn graph(data: &[u8]) -> Outcome {
+    fn written_out<T: Type>(graph: &Graph<T>, verify: fn(&Graph<T>) -> ndjit_ir::Result<()>) -> Outcome {
+        if let Err(error) = graph.check_expansion() {
+            return outcome(&error);
+        }
+        if graph.expanded() <= MOST_WRITTEN_OUT {
+            match inline(graph, &Places::default()) {
+                Ok((flat, _)) => {
+                    verify(&flat).unwrap_or_else(|error| panic!("written out it is not well-formed: {error}\n{graph}"))
+                }
+                Err(error) => panic!("it is not written out: {error}\n{graph}"),
+            }
+        }
+        "a graph".to_owned()
+    }
     fn read<T: Type>(text: &str, verify: fn(&Graph<T>) -> ndjit_ir::Result<()>) -> Outcome
     where
         Graph<T>: FromStr<Err = Error>,
@@ -86,7 +104,7 @@ pub fn graph(data: &[u8]) -> Outcome {
         match text.parse::<Graph<T>>() {
             Ok(graph) => {
                 prints_back(&graph);
-                verify(&graph).map_or_else(|error| outcome(&error), |()| "a graph".to_owned())
+                verify(&graph).map_or_else(|error| outcome(&error), |()| written_out(&graph, verify))
             }
             Err(error) => outcome(&error),
         }

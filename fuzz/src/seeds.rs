@@ -18,7 +18,34 @@ const LONGEST: usize = 6_000;
 pub fn graphs() -> Vec<Vec<u8>> {
     let programs = programs();
     let typed = programs.iter().flat_map(|lowered| [lowered.typed.to_string(), lowered.simplified.to_string()]);
-    short(corpus().iter().map(Graph::to_string).chain(traced().iter().map(Graph::to_string)).chain(typed))
+    let deep = [8, 30].into_iter().flat_map(|deep| [doubling(deep), branching(deep)]);
+    short(corpus().iter().map(Graph::to_string).chain(traced().iter().map(Graph::to_string)).chain(typed).chain(deep))
+}
+
+/// Functions each of which calls the one before twice.
+fn doubling(deep: usize) -> String {
+    nested(deep, |below| {
+        format!(
+            " calls @{below} {{\n  %2 = call @{below}(%0, %1) : f32[]\n  %3 = call @{below}(%0, %2) : f32[]\n  return %3"
+        )
+    })
+}
+
+/// Branches both of which are those below.
+fn branching(deep: usize) -> String {
+    nested(deep, |below| {
+        let piece = format!(" {{\n  $0 = cond true @{below} of [0, 1] false @{below} of [0, 1]\n");
+        piece + "  %2 = cond $0 result 0 %0, %1 : f32[]\n  return %2"
+    })
+}
+
+fn nested(deep: usize, block: impl Fn(usize) -> String) -> String {
+    let mut text = "child @0 (%0: bool[], %1: f32[]) {\n  %2 = sin %1 : f32[]\n  return %2\n}\n".to_owned();
+    for n in 1..=deep {
+        let header = if n == deep { "graph ".to_owned() } else { format!("child @{n} ") };
+        text += &format!("{header}(%0: bool[], %1: f32[]){}\n}}\n", block(n - 1));
+    }
+    text
 }
 
 /// The kernels of programs.

@@ -20,6 +20,7 @@ pub mod literal;
 pub mod lock;
 pub mod loops;
 mod nearest;
+mod nested;
 pub mod op;
 pub mod origin;
 pub mod place;

@@ -95,7 +95,7 @@ fn control_flow_nests_so_deep_and_no_deeper() {
     let yes = Tensor { dtype: DType::Bool, shape: Shape::scalar(), bytes: vec![1] };
     assert_eq!(eval_graph(&typed, &[yes, i32s(5)], &[]).unwrap(), [i32s(5)]);
     assert_snapshot!(nested(1000).parse::<Traced>().unwrap_err(), @"error[parse]: graph text, line 165, column 22: control flow nests 33 deep; the limit is 32");
-    // Calls count too: what is made of text is not deeper than so many graphs.
+    // Calls between count nothing.
     let mut text = "child @0 () {\n  return\n}\n".to_owned();
     for n in 1..1000 {
         text += &match n % 3 {
@@ -103,7 +103,7 @@ fn control_flow_nests_so_deep_and_no_deeper() {
             _ => format!("child @{n} () calls @{} {{\n  return\n}}\n", n - 1),
         };
     }
-    assert_snapshot!(text.parse::<Traced>().unwrap_err(), @"error[parse]: graph text, line 217, column 24: calls nest 65 deep; the limit is 64");
+    assert_snapshot!(text.parse::<Traced>().unwrap_err(), @"error[parse]: graph text, line 331, column 28: control flow nests 33 deep; the limit is 32");
     // The same where it is built: the verifier refuses it.
     let mut graph: Traced = nested(MAX_NESTING).parse().unwrap();
     let inner = Inner { graph: Arc::new(graph.clone()), operands: vec![0, 1] };
@@ -174,7 +174,10 @@ fn the_verifier_names_what_does_not_fit() {
         ("  return %2\n}\ngraph", "  return %2, %2, %2\n}\ngraph"),
         ("result 0 %0", "result 1 %0"),
         ("%0, %1 : i32[]\n  return", "%0, %1 : i64[]\n  return"),
-        ("literal #0 1_i32 : i32[]", "literal #0 argument 0 i* : i32[]"),
+        (
+            "child @0 (%0: i32[], %1: i32[]) {\n",
+            "child @0 (%0: i32[], %1: i32[]) {\n  slot #0 argument 0 f*\n  slot #1 argument 0 i*\n",
+        ),
         ("add %0, %1 : i32[]", "add %0, %1 : i32[3]"),
     ];
     let refused = |text: &str| {
@@ -190,7 +193,7 @@ fn the_verifier_names_what_does_not_fit() {
     %2 = while $0 result 0 %0, %1 : i32[]  ; the body gives otherwise than it takes
     %2 = while $0 result 1 %0, %1 : i32[]  ; there are 1 results
     %2 = while $0 result 0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i64[]  ; the result's type is i32, not i64
-    control flow has a number that is passed at each call
+    argument 0 is f* here and i* elsewhere
     %2 = while $0 result 0 %0, %1 : i32[]  ; the body gives otherwise than it takes | %2 = add %0, %1 : i32[3]  ; the result's shape is [], not [3]
     ");
     let cond = COUNT.replace("while condition", "cond true").replace("body", "false").replace("while", "cond");
@@ -198,6 +201,19 @@ fn the_verifier_names_what_does_not_fit() {
     let differing = "child @0 (%0: f32[]) {\n  return %0\n}\nchild @1 () {\n  return\n}\ngraph (%0: bool[], %1: f32[]) {\n  \
                      $0 = cond true @0 of [1] false @1 of []\n  %2 = cond $0 result 0 %0, %1 : f32[]\n  return %2\n}";
     assert_snapshot!(refused(differing), @"%2 = cond $0 result 0 %0, %1 : f32[]  ; the graphs for true and for false give different types");
+}
+
+/// A number that is passed at each call is the same one in graphs of control flow.
+#[test]
+fn numbers_are_passed_to_graphs_of_control_flow() {
+    let text = COUNT.replace("literal #0 1_i32 : i32[]", "literal #0 argument 2 i* : i32[]");
+    let typed: Graph<DType> = text.parse().unwrap();
+    typed.verify().unwrap();
+    assert_eq!(typed.to_string(), text);
+    assert_eq!(typed.numbers().into_iter().collect::<Vec<_>>(), [(2, ndjit_ir::Weak::Int)]);
+    let steps = [(2, ndjit_ir::Literal::weak(3))];
+    assert_eq!(eval_graph(&typed, &[i32s(3), i32s(7)], &steps).unwrap(), [i32s(9)]);
+    assert_eq!(eval_graph(&typed, &[i32s(3), i32s(7)], &[]).unwrap_err().code(), ErrorCode::Argument);
 }
 
 /// Cutting or changing the text anywhere gives an error or a graph, never a panic.

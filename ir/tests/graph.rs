@@ -5,7 +5,6 @@ use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
 use ndjit_ir::reduction::{Axes, Reduce};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, Literal, Op, Place, Policy, Reduction, Shape, ValueType, Weak};
-use std::sync::Arc;
 
 type Traced = Graph<ValueType>;
 type Typed = Graph<DType>;
@@ -146,42 +145,6 @@ fn reductions_are_told_apart_by_each_of_their_parts() {
     ];
     let nodes: String = lines.iter().enumerate().map(|(i, line)| format!("  %{} = {line}\n", i + 1)).collect();
     traced(&format!("graph (%0: f32[1, 1]) {{\n{nodes}  return\n}}")).verify().unwrap();
-}
-
-#[test]
-fn one_child_listed_twice_stays_two() {
-    let child = Arc::new(traced("graph (%0: f32[]) {\n  return %0\n}"));
-    let mut graph = Traced::new();
-    let x = graph.param(DType::F32.into(), &Shape::scalar());
-    let shape = graph.intern(&Shape::scalar());
-    let (a, b) = (graph.child(Arc::clone(&child)), graph.child(child));
-    let first = graph.add(NodeKind::Call(a), &[x], &[(DType::F32.into(), shape)]);
-    let second = graph.add(NodeKind::Call(b), &[x], &[(DType::F32.into(), shape)]);
-    graph.set_outputs(vec![first, second]);
-    graph.verify().unwrap();
-    let text = graph.to_string();
-    assert_eq!(traced(&text).to_string(), text);
-    assert_ne!(first, second);
-}
-
-/// Calls of calls that share their callees print in linear size.
-#[test]
-fn shared_children_print_once() {
-    let mut graph = traced("graph (%0: f32[]) {\n  return %0\n}");
-    for _ in 0..60 {
-        let child = Arc::new(graph);
-        graph = Traced::new();
-        let x = graph.param(DType::F32.into(), &Shape::scalar());
-        let shape = graph.intern(&Shape::scalar());
-        let (a, b) = (graph.child(Arc::clone(&child)), graph.child(child));
-        let y = graph.add(NodeKind::Call(a), &[x], &[(DType::F32.into(), shape)]);
-        let z = graph.add(NodeKind::Call(b), &[y], &[(DType::F32.into(), shape)]);
-        graph.set_outputs(vec![z]);
-    }
-    graph.verify().unwrap();
-    let text = graph.to_string();
-    assert_eq!(text.matches("child ").count(), 120);
-    assert_eq!(traced(&text).to_string(), text);
 }
 
 fn parse_error(text: &str) -> String {
@@ -325,15 +288,6 @@ fn parser_errors_of_blocks() {
     ");
     let weak = "graph (%0: i*[]) {\n  return\n}";
     assert_snapshot!(weak.parse::<Typed>().unwrap_err(), @"error[parse]: graph text, line 1, column 12: expected a dtype, then a shape, found `i*[]) {`");
-}
-
-#[test]
-fn deep_nesting_is_refused() {
-    let mut text = "child @0 () {\n  return\n}\n".to_owned();
-    for n in 1..1000 {
-        text += &format!("child @{n} () calls @{} {{\n  return\n}}\n", n - 1);
-    }
-    assert_snapshot!(parse_error(&text), @"graph text, line 196, column 24: calls nest 65 deep; the limit is 64");
 }
 
 /// Cutting or changing the text anywhere gives an error or a graph, never a panic.

@@ -4,7 +4,6 @@
 //! memory the kernel keeps its loops and the interpreter runs them: same bits, slowly; [`notice`] tells.
 
 use crate::contract::Contractor;
-use crate::control::Controller;
 use crate::cost;
 use crate::devices::KernelCode;
 #[cfg(feature = "emulated")]
@@ -30,7 +29,7 @@ use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// What a kernel is compiled for, beside its loops; part of its key.
@@ -79,22 +78,8 @@ pub(crate) trait Composed: Send + Sync {
     /// The kernels that no other nest has.
     fn own(&self) -> SmallVec<[&Kernel; 8]>;
 
-    /// Of control flow the kernels of its graphs.
-    fn inner(&self) -> Option<Vec<Arc<Kernel>>> {
-        None
-    }
-
     /// Estimated time per element, ns.
     fn cost(&self) -> f64;
-
-    /// Makes everything that the first run would have to make otherwise, for these threads.
-    ///
-    /// # Errors
-    /// Those of compiling.
-    fn prepare(&self, threads: &Threads) -> Result<()> {
-        let _ = threads;
-        Ok(())
-    }
 
     /// Bytes that [`run`](Composed::run) takes from the pool at once, at most.
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize;
@@ -149,11 +134,6 @@ impl KernelCode for Kernel {
     fn compile_time(&self) -> Duration {
         Kernel::compile_time(self)
     }
-
-    fn inner(&self) -> Option<Vec<Arc<dyn KernelCode>>> {
-        let kernels = self.composed()?.inner()?;
-        Some(kernels.into_iter().map(|kernel| kernel as Arc<dyn KernelCode>).collect())
-    }
 }
 
 impl Kernel {
@@ -180,7 +160,7 @@ impl Kernel {
             }
             Split::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
             Split::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
-            Split::Control => Box::new(Controller::new(nest, options)?),
+            Split::Control => return Err(Error::new(ErrorCode::Verify, "compile: control flow is no kernel")),
             Split::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
         };
         let cost = composed.cost();

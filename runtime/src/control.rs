@@ -4,62 +4,54 @@
 //! that where the program allows it: an element put into a large array costs an element, not the array.
 
 use crate::buffer::Buffer;
-use crate::code::{CodeOptions, Composed, Kernel, Operands};
-use crate::executable::{Argument, Executable, Output, RunOptions};
-use crate::planned::Memory;
-use crate::threads::Threads;
-use ndjit_codegen::Options;
-use ndjit_codegen::lower::lower_inner;
+use crate::executable::{Argument, Executable, Output, Timed};
+use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::graph::{Control, ControlKind};
-use ndjit_ir::loops::LoopNest;
+use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-/// Control flow with its graphs compiled.
+/// Control flow with the programs of its graphs.
 #[derive(Debug)]
 pub struct Controller {
     control: Arc<Control<DType>>,
     /// Which of its results each output is.
     results: SmallVec<[u32; 2]>,
-    options: CodeOptions,
-    /// The programs of its graphs, compiled with the program that it is a kernel of.
-    programs: [OnceLock<Result<Executable>>; 2],
+    programs: [Arc<Executable>; 2],
     /// Bytes of each operand, and of each result.
     operands: Vec<usize>,
     made: Vec<usize>,
 }
 
 impl Controller {
-    /// Finds the sizes of what `nest` takes and gives.
+    /// Control flow whose graphs `compile` makes programs of.
     ///
     /// # Errors
-    /// `Verify` if its graphs do not fit it; `Size` if an array cannot exist.
-    pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Controller> {
+    /// `Verify` if its graphs do not fit it; `Size` if an array cannot exist; those of `compile`.
+    pub fn new(
+        scheduled: &Scheduled,
+        mut compile: impl FnMut(&Arc<Lowered>) -> Result<Arc<Executable>>,
+    ) -> Result<Controller> {
         let wrong = || Error::new(ErrorCode::Verify, "control flow: its graphs do not fit it");
-        let Some((control, results)) = &nest.control else { return Err(wrong()) };
+        let Scheduled { nest, bodies, .. } = scheduled;
+        let (Some((control, results)), Some([first, second])) = (&nest.control, bodies) else { return Err(wrong()) };
         let (operands, made) = control.0.sizes(nest.inputs.len())?;
         if results.len() != nest.outputs.len() || results.iter().any(|&n| n as usize >= made.len()) {
             return Err(wrong());
         }
-        Ok(Controller {
-            control: Arc::clone(&control.0),
-            results: results.clone(),
-            options,
-            programs: Default::default(),
-            operands,
-            made,
-        })
+        let programs = [compile(first)?, compile(second)?];
+        Ok(Controller { control: Arc::clone(&control.0), results: results.clone(), programs, operands, made })
     }
 
-    fn program(&self, n: usize, threads: &Threads) -> Result<&Executable> {
-        let compiled = self.programs[n].get_or_init(|| {
-            let lowered = lower_inner(&self.control.graphs[n].graph, &Options::default())?;
-            let CodeOptions { vector, execution } = self.options;
-            let options = RunOptions { threads: None, vector, execution, tile: None };
-            Executable::with_threads(&lowered, &options, threads.clone())
-        });
-        compiled.as_ref().map_err(Clone::clone)
+    /// The programs of its graphs.
+    pub fn programs(&self) -> &[Arc<Executable>; 2] {
+        &self.programs
+    }
+
+    /// Bytes that it takes beside its results, at most.
+    pub fn scratch(&self) -> usize {
+        taken(self.control.kind, &self.made, self.programs.iter().map(|program| program.memory().peak))
     }
 
     /// Runs a graph of which some operands are the carry, which it may be given.
@@ -69,9 +61,9 @@ impl Controller {
         operands: &[&[u8]],
         carry: &mut [Option<Arc<Buffer>>],
         give: bool,
-        threads: &Threads,
+        call: &mut Call<'_>,
     ) -> Result<Vec<Arc<Buffer>>> {
-        let program = self.program(n, threads)?;
+        let program = &self.programs[n];
         let inner = &self.control.graphs[n].operands;
         // What is read twice is given at its last use, so that nobody else has it then.
         let given: Vec<Option<Arc<Buffer>>> = inner
@@ -92,11 +84,11 @@ impl Controller {
         if give {
             let arguments = given.into_iter().zip(inner);
             let arguments = arguments.map(|(buffer, &n)| buffer.map_or_else(|| borrowed(n), Argument::Donated));
-            program.run(arguments.collect::<Vec<_>>(), &[], &mut outputs)?;
+            program.run_into(arguments.collect::<Vec<_>>(), call.scalars, &mut outputs, call.times(n))?;
         } else {
             let arguments = given.iter().zip(inner);
             let arguments = arguments.map(|(buffer, &n)| buffer.as_ref().map_or_else(|| borrowed(n), Argument::Shared));
-            program.run(arguments.collect::<Vec<_>>(), &[], &mut outputs)?;
+            program.run_into(arguments.collect::<Vec<_>>(), call.scalars, &mut outputs, call.times(n))?;
         }
         let missing = || Error::new(ErrorCode::Verify, "control flow: a graph gave no result");
         let buffer = |output| match output {
@@ -106,25 +98,87 @@ impl Controller {
         outputs.into_iter().map(buffer).collect()
     }
 
-    fn results(&self, operands: &[&[u8]], threads: &Threads) -> Result<Vec<Arc<Buffer>>> {
-        match self.control.kind {
+    /// Its results, of operands in order.
+    ///
+    /// # Errors
+    /// `Argument` if an operand is too small; those of [`Executable::run`].
+    pub fn results(
+        &self,
+        operands: &[&[u8]],
+        scalars: &[(usize, Literal)],
+        times: Option<&mut [Timed]>,
+    ) -> Result<Vec<Arc<Buffer>>> {
+        let given = operands.iter().map(|bytes| bytes.len()).chain(std::iter::repeat(0));
+        if let Some(n) = self.operands.iter().zip(given).position(|(&wanted, given)| given < wanted) {
+            return Err(Error::new(ErrorCode::Argument, format!("control flow: operand {n} is too small")));
+        }
+        let between = self.programs[0].launches();
+        let call = &mut Call { scalars, times, between };
+        let all = match self.control.kind {
             ControlKind::Cond => {
                 let otherwise = operands.first().and_then(|condition| condition.first()) != Some(&1);
-                self.run_inner(usize::from(otherwise), operands, &mut [], false, threads)
+                self.run_inner(usize::from(otherwise), operands, &mut [], false, call)?
             }
             ControlKind::While => {
                 let count = self.made.len();
                 let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
                 let mut carry: Vec<Option<Arc<Buffer>>> = operands[..count].iter().map(begin).collect::<Result<_>>()?;
                 loop {
-                    let condition = self.run_inner(0, operands, &mut carry, false, threads)?;
+                    let condition = self.run_inner(0, operands, &mut carry, false, call)?;
                     if condition.first().and_then(|condition| condition.as_bytes().first()) != Some(&1) {
-                        return Ok(carry.into_iter().flatten().collect());
+                        break carry.into_iter().flatten().collect();
                     }
-                    carry = self.run_inner(1, operands, &mut carry, true, threads)?.into_iter().map(Some).collect();
+                    carry = self.run_inner(1, operands, &mut carry, true, call)?.into_iter().map(Some).collect();
                 }
             }
+        };
+        let missing = || Error::new(ErrorCode::Verify, "control flow: a graph gave no result");
+        self.results.iter().map(|&n| all.get(n as usize).cloned().ok_or_else(missing)).collect()
+    }
+
+    /// Does the same on memory.
+    ///
+    /// # Safety
+    /// The pointers are those of its operands, and then of its outputs: each leads to as many bytes as [`Control::sizes`] says, operands to
+    /// initialised ones that nobody writes meanwhile, outputs to such that nobody else uses.
+    ///
+    /// # Errors
+    /// Those of [`results`](Controller::results).
+    pub unsafe fn run(
+        &self,
+        pointers: &[*mut u8],
+        scalars: &[(usize, Literal)],
+        times: Option<&mut [Timed]>,
+    ) -> Result<()> {
+        let (inputs, outputs) = pointers.split_at(self.operands.len());
+        // SAFETY: the caller's promise.
+        let read =
+            |(&pointer, &bytes): (&*mut u8, &usize)| unsafe { std::slice::from_raw_parts(pointer.cast_const(), bytes) };
+        let given: SmallVec<[&[u8]; 4]> = inputs.iter().zip(&self.operands).map(read).collect();
+        let results = self.results(&given, scalars, times)?;
+        for (&output, result) in outputs.iter().zip(&results) {
+            let result = result.as_bytes();
+            // SAFETY: the caller's promise.
+            unsafe { output.copy_from_nonoverlapping(result.as_ptr(), result.len()) };
         }
+        Ok(())
+    }
+}
+
+/// What a call of control flow is given beside arrays.
+struct Call<'a> {
+    scalars: &'a [(usize, Literal)],
+    /// Of the launches of both graphs.
+    times: Option<&'a mut [Timed]>,
+    /// How many of them are the first graph's.
+    between: usize,
+}
+
+impl Call<'_> {
+    /// Those of a graph.
+    fn times(&mut self, n: usize) -> Option<&mut [Timed]> {
+        let (first, second) = self.times.as_deref_mut()?.split_at_mut_checked(self.between)?;
+        Some(if n == 0 { first } else { second })
     }
 }
 
@@ -141,52 +195,8 @@ fn taken(kind: ControlKind, made: &[usize], peaks: impl Iterator<Item = u64>) ->
 /// The same before its graphs are compiled, so that what their kernels take for themselves is not counted.
 ///
 /// # Errors
-/// Those of lowering and planning them: `Verify`, `Size`.
-pub fn planned(control: &Control<DType>, operands: usize) -> Result<usize> {
+/// Those of planning them: `Verify`, `Size`.
+pub fn planned(control: &Control<DType>, operands: usize, peaks: [u64; 2]) -> Result<usize> {
     let (_, made) = control.sizes(operands)?;
-    let mut peaks = [0; 2];
-    for (peak, inner) in peaks.iter_mut().zip(&control.graphs) {
-        *peak = Memory::of(&lower_inner(&inner.graph, &Options::default())?)?.peak;
-    }
     Ok(taken(control.kind, &made, peaks.into_iter()))
-}
-
-impl Composed for Controller {
-    fn own(&self) -> SmallVec<[&Kernel; 8]> {
-        SmallVec::new()
-    }
-
-    fn inner(&self) -> Option<Vec<Arc<Kernel>>> {
-        let programs = self.programs.iter().filter_map(|program| program.get()?.as_ref().ok());
-        Some(programs.flat_map(Executable::kernels).cloned().collect())
-    }
-
-    /// How often graphs run is not known: as much as a call takes.
-    fn cost(&self) -> f64 {
-        1000.0
-    }
-
-    fn prepare(&self, threads: &Threads) -> Result<()> {
-        (0..self.programs.len()).try_for_each(|n| self.program(n, threads).map(|_| ()))
-    }
-
-    fn scratch(&self, _extents: &[usize], _threads: &Threads) -> usize {
-        let compiled = self.programs.iter().filter_map(|program| program.get()?.as_ref().ok());
-        taken(self.control.kind, &self.made, compiled.map(|program| program.memory().peak))
-    }
-
-    unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {
-        let (inputs, outputs) = operands.pointers.split_at(self.operands.len());
-        // SAFETY: the plan has checked that each operand has these bytes, which are initialised, and nobody writes them meanwhile.
-        let read =
-            |(&pointer, &bytes): (&*mut u8, &usize)| unsafe { std::slice::from_raw_parts(pointer.cast_const(), bytes) };
-        let given: Vec<&[u8]> = inputs.iter().zip(&self.operands).map(read).collect();
-        let results = self.results(&given, threads)?;
-        for (&output, &which) in outputs.iter().zip(&self.results) {
-            let result = results[which as usize].as_bytes();
-            // SAFETY: the plan has checked that the output has the result's size; it is this run's alone.
-            unsafe { output.copy_from_nonoverlapping(result.as_ptr(), result.len()) };
-        }
-        Ok(())
-    }
 }

@@ -2,7 +2,7 @@
 //! first use, and anew after one was lost.
 
 use crate::buffer::Buffer;
-use crate::executable::{Argument, Donations, Executable, Output, RunOptions};
+use crate::executable::{Argument, Donations, Executable, Output, RunOptions, Timed};
 use crate::gpu::{self, Gpu};
 use crate::planned;
 use ndjit_codegen::wgsl::{Features, Step};
@@ -185,10 +185,6 @@ pub trait KernelCode: Send + Sync {
     fn code_bytes(&self) -> usize;
     /// The time it took to compile.
     fn compile_time(&self) -> Duration;
-    /// Of control flow, which has no code of its own, the kernels of its graphs.
-    fn inner(&self) -> Option<Vec<Arc<dyn KernelCode>>> {
-        None
-    }
 }
 
 /// A lowered program with its kernels compiled for a device. `Send + Sync`; any number of threads may run it at once.
@@ -253,7 +249,7 @@ impl Program {
         arguments: impl IntoIterator<Item = Argument<'a>>,
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
-    ) -> Result<Option<Vec<Duration>>> {
+    ) -> Result<Option<Vec<Timed>>> {
         match self {
             Program::Cpu(executable) => executable.run_timed(arguments, scalars, outputs).map(Some),
             Program::Gpu(_) => self.run(arguments, scalars, outputs).map(|()| None),
@@ -264,7 +260,8 @@ impl Program {
     pub fn estimates(&self) -> Option<Vec<Duration>> {
         match self {
             Program::Cpu(executable) => {
-                Some(executable.estimates().map(|ns| Duration::from_secs_f64(ns.clamp(0.0, 1e18) * 1e-9)).collect())
+                let time = |ns: f64| Duration::from_secs_f64(ns.clamp(0.0, 1e18) * 1e-9);
+                Some(executable.estimates().into_iter().map(time).collect())
             }
             Program::Gpu(_) => None,
         }
@@ -313,12 +310,10 @@ impl Program {
         }
     }
 
-    /// The kernels of each loop nest, in the order they run.
+    /// The kernels of each launch, in the order of [`Lowered::all_launches`].
     pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
         match self {
-            Program::Cpu(executable) => {
-                executable.kernels().map(|kernel| vec![Arc::clone(kernel) as Arc<dyn KernelCode>]).collect()
-            }
+            Program::Cpu(executable) => executable.launched_kernels(),
             Program::Gpu(program) => program.kernels(),
         }
     }

@@ -4,22 +4,26 @@
 //! from the pool, and runs the kernels.
 
 use crate::backend::{Backend, Cpu};
+use crate::bound::{Bound, BoundCode};
 use crate::buffer::{Buffer, Writable};
 use crate::code::{CodeOptions, Execution, Kernel, Operands};
+use crate::control::Controller;
+use crate::devices::KernelCode;
 use crate::gpu;
 use crate::literals::Literals;
-use crate::plan::{LaunchPlan, Plan, StepPlan};
+use crate::plan::{LaunchPlan, Plan};
 use crate::planned::{Memory, PlannedArray, arrays};
 use crate::scratch::{Lists, Ready};
 use crate::spans;
 use crate::storage::{Storage, Used};
 use crate::threads::{Chunk, Split, Threads, catch};
-use crate::tiles::{PerIndex, Tiles, Touched};
+use crate::tiles::{PerIndex, Tiles};
+use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::Cell;
 use ndjit_codegen::target::VectorWidth;
-use ndjit_codegen::{Lowered, TileLoop};
 use ndjit_ir::Result;
 use ndjit_ir::literal::Literal;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -119,20 +123,17 @@ pub struct Donations {
     pub taken: u64,
 }
 
-/// A kernel with all of its run-time arguments that are known before a call.
-#[derive(Debug)]
-struct Bound {
-    kernel: Arc<Kernel>,
-    extents: SmallVec<[usize; 4]>,
-    literals: Literals,
-    /// Their registers.
-    cells: SmallVec<[Cell; 4]>,
-    split: Option<Split>,
-    /// The loop that tiles are cut along, where it runs with others.
-    tile: Option<TileLoop>,
-    /// The operands that lie in the memory of a tile, each with the bytes of an index.
-    local: SmallVec<[(usize, usize); 2]>,
+/// How often a launch ran, and how long all of these runs took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timed {
+    /// Runs.
+    pub runs: u64,
+    /// Their time.
+    pub time: Duration,
 }
+
+/// The programs of graphs of control flow, by address.
+pub(crate) type Bodies = FxHashMap<*const Lowered, Arc<Executable>>;
 
 impl Executable {
     /// Compiles the kernels that the cache does not hold yet.
@@ -141,28 +142,37 @@ impl Executable {
     /// `Backend` if code generation fails; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a
     /// kernel of the program would leave its operands' memory.
     pub fn new(lowered: &Lowered, options: &RunOptions) -> Result<Executable> {
-        Executable::with_threads(lowered, options, Threads::new(options.threads)?)
+        Executable::with_threads(lowered, options, &Threads::new(options.threads)?, &mut Bodies::default())
     }
 
     /// As [`new`](Executable::new), with threads that are there.
-    pub(crate) fn with_threads(lowered: &Lowered, options: &RunOptions, threads: Threads) -> Result<Executable> {
+    fn with_threads(
+        lowered: &Lowered,
+        options: &RunOptions,
+        threads: &Threads,
+        bodies: &mut Bodies,
+    ) -> Result<Executable> {
         let mut plan = Plan::new(lowered)?;
         let code = CodeOptions { vector: options.vector, execution: options.execution };
         let mut kernels = Vec::with_capacity(lowered.scheduled.len());
         for scheduled in &lowered.scheduled {
-            let kernel = Cpu.compile(&scheduled.nest, code)?;
-            if let Some(composed) = kernel.composed() {
-                composed.prepare(&threads)?;
-            }
+            let bound = match scheduled.bodies {
+                Some(_) => BoundCode::Control(Box::new(Controller::new(scheduled, |body| {
+                    Executable::body(body, options, threads, bodies)
+                })?)),
+                None => BoundCode::Kernel(Cpu.compile(&scheduled.nest, code)?),
+            };
             let literals = Literals::new(lowered, scheduled)?;
             let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
             let extents = scheduled.geometry.extents.clone();
-            let split = match kernel.composed() {
-                None => Split::new(&extents, kernel.cost(), &threads),
-                Some(_) => None,
+            let split = match &bound {
+                BoundCode::Kernel(kernel) if kernel.composed().is_none() => {
+                    Split::new(&extents, kernel.cost(), threads)
+                }
+                BoundCode::Kernel(_) | BoundCode::Control(_) => None,
             };
             kernels.push(Bound {
-                kernel,
+                code: bound,
                 extents,
                 literals,
                 cells,
@@ -178,7 +188,7 @@ impl Executable {
             tiles.push(match options.tile {
                 _ if cut.indices < 2 => None,
                 Some(len) => Some(Tiles::of(cut.indices, len)),
-                None => Tiles::new(cut.indices, &work, &threads),
+                None => Tiles::new(cut.indices, &work, threads),
             });
         }
         if tiles.iter().flatten().any(|tiles| tiles.count() > 1) {
@@ -188,18 +198,70 @@ impl Executable {
                 bound.local = plan.assignment.local(step);
             }
         }
-        Ok(Executable { plan, kernels, tiles, threads, counts: Counts::default() })
+        Ok(Executable { plan, kernels, tiles, threads: threads.clone(), counts: Counts::default() })
     }
 
-    /// The kernels, in the order they run.
-    pub fn kernels(&self) -> impl ExactSizeIterator<Item = &Arc<Kernel>> {
-        self.kernels.iter().map(|bound| &bound.kernel)
+    /// The program of a graph of control flow.
+    ///
+    /// # Errors
+    /// Those of [`new`](Executable::new).
+    pub(crate) fn body(
+        lowered: &Arc<Lowered>,
+        options: &RunOptions,
+        threads: &Threads,
+        known: &mut Bodies,
+    ) -> Result<Arc<Executable>> {
+        if let Some(known) = known.get(&Arc::as_ptr(lowered)) {
+            return Ok(Arc::clone(known));
+        }
+        let program = Arc::new(Executable::with_threads(lowered, options, threads, known)?);
+        known.insert(Arc::as_ptr(lowered), Arc::clone(&program));
+        Ok(program)
     }
 
-    /// Estimated time of each launch, ns: what decides whether threads share it.
-    pub fn estimates(&self) -> impl Iterator<Item = f64> {
+    /// Its own kernels, in the order they run; control flow is none.
+    pub fn kernels(&self) -> impl Iterator<Item = &Arc<Kernel>> {
+        self.kernels.iter().filter_map(Bound::kernel)
+    }
+
+    /// For each launch, in the order of [`Lowered::all_launches`], what `of` says of it and its number here.
+    fn each_launch<R>(&self, of: &impl Fn(&Executable, usize) -> R, all: &mut Vec<R>) {
+        for (n, launch) in self.plan.launches.iter().enumerate() {
+            all.push(of(self, n));
+            for body in self.kernels[launch.steps.clone()].iter().filter_map(Bound::bodies).flatten() {
+                body.each_launch(of, all);
+            }
+        }
+    }
+
+    /// How many launches there are, those of control flow among them.
+    pub(crate) fn launches(&self) -> usize {
+        let bodies = self.kernels.iter().filter_map(Bound::bodies).flatten();
+        self.plan.launches.len() + bodies.map(|body| body.launches()).sum::<usize>()
+    }
+
+    /// The kernels of each launch, in the order of [`Lowered::all_launches`].
+    pub fn launched_kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
+        let mut all = Vec::new();
+        let kernels = |program: &Executable, launch: usize| {
+            let bound = &program.kernels[program.plan.launches[launch].steps.clone()];
+            bound.iter().filter_map(Bound::kernel).map(|kernel| Arc::clone(kernel) as Arc<dyn KernelCode>).collect()
+        };
+        self.each_launch(&kernels, &mut all);
+        all
+    }
+
+    /// Estimated time of each launch, ns, in the order of [`Lowered::all_launches`]: what decides whether threads share it.
+    pub fn estimates(&self) -> Vec<f64> {
+        let mut all = Vec::new();
+        self.each_launch(&|program: &Executable, launch| program.estimate(launch), &mut all);
+        all
+    }
+
+    fn estimate(&self, launch: usize) -> f64 {
         let count = self.threads.count();
-        self.plan.launches.iter().zip(&self.tiles).map(move |(launch, tiles)| {
+        let (launch, tiles) = (&self.plan.launches[launch], &self.tiles[launch]);
+        {
             let kernels = &self.kernels[launch.steps.clone()];
             let alone: f64 = kernels.iter().map(Bound::estimate).sum();
             let pieces = match (tiles, kernels) {
@@ -208,7 +270,7 @@ impl Executable {
                 _ => 1,
             };
             alone / pieces.clamp(1, count) as f64
-        })
+        }
     }
 
     /// How many results of kernels took the memory of an operand, over all runs so far.
@@ -263,10 +325,10 @@ impl Executable {
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
-        self.run_observed(arguments, scalars, outputs, || {})
+        self.run_into(arguments, scalars, outputs, None)
     }
 
-    /// As [`run`](Executable::run); how long each launch took, with the memory it was given.
+    /// As [`run`](Executable::run); how long each launch took, with the memory it was given, in the order of [`Lowered::all_launches`].
     ///
     /// # Errors
     /// Those of [`run`](Executable::run).
@@ -275,38 +337,47 @@ impl Executable {
         arguments: impl IntoIterator<Item = Argument<'a>>,
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
-    ) -> Result<Vec<Duration>> {
-        let mut times = Vec::with_capacity(self.plan.launches.len());
-        let mut begun = Instant::now();
-        self.run_observed(arguments, scalars, outputs, || {
-            let now = Instant::now();
-            times.push(now - begun);
-            begun = now;
-        })?;
+    ) -> Result<Vec<Timed>> {
+        let mut times = vec![Timed::default(); self.launches()];
+        self.run_into(arguments, scalars, outputs, Some(&mut times))?;
         Ok(times)
     }
 
-    /// Runs the program; `launched` hears of the end of each launch.
-    fn run_observed<'a>(
+    /// Runs the program; adds to the times of launches, if they are wanted.
+    pub(crate) fn run_into<'a>(
         &self,
         arguments: impl IntoIterator<Item = Argument<'a>>,
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
-        mut launched: impl FnMut(),
+        mut times: Option<&mut [Timed]>,
     ) -> Result<()> {
         let mut storage = Storage::new(&self.plan, arguments, outputs)?;
+        let (mut begun, mut next) = (times.as_ref().map(|_| Instant::now()), 0);
         for (n, (LaunchPlan { steps, .. }, tiles)) in self.plan.launches.iter().zip(&self.tiles).enumerate() {
+            let own = next;
+            next += 1;
             let _span = spans::launch(n, steps.len());
             match tiles {
                 Some(tiles) => self.run_tiles(n, tiles, scalars, &mut storage)?,
                 None => {
                     for n in steps.clone() {
-                        self.run_step(n, scalars, &mut storage)?;
+                        let inner = match &self.kernels[n].code {
+                            BoundCode::Kernel(_) => 0,
+                            BoundCode::Control(_) if times.is_none() => 0,
+                            BoundCode::Control(control) => control.programs().iter().map(|p| p.launches()).sum(),
+                        };
+                        let times = times.as_deref_mut().and_then(|times| times.get_mut(next..next + inner));
+                        next += inner;
+                        self.run_step(n, scalars, &mut storage, times)?;
                     }
                 }
             }
             storage.launched(n);
-            launched();
+            if let (Some(begun), Some(timed)) = (&mut begun, times.as_deref_mut().and_then(|times| times.get_mut(own)))
+            {
+                let before = std::mem::replace(begun, Instant::now());
+                (timed.runs, timed.time) = (timed.runs + 1, timed.time + (*begun - before));
+            }
         }
         // SAFETY: all kernels have run.
         let used = unsafe { storage.publish(outputs)? };
@@ -330,13 +401,27 @@ impl Executable {
     }
 
     /// Runs one kernel.
-    fn run_step(&self, n: usize, scalars: &[(usize, Literal)], storage: &mut Storage<'_, '_>) -> Result<()> {
+    fn run_step(
+        &self,
+        n: usize,
+        scalars: &[(usize, Literal)],
+        storage: &mut Storage<'_, '_>,
+        times: Option<&mut [Timed]>,
+    ) -> Result<()> {
         let (step, bound) = (&self.plan.steps[n], &self.kernels[n]);
         storage.scratch.lists.clear_launch();
         let ready = self.ready(n, scalars, storage)?;
         if !step.empty {
             let pointers = &storage.scratch.lists.pointers[ready.pointers.clone()];
-            self.launch(bound, &step.strides, pointers, bound.registers(&ready, &storage.scratch.lists.registers))?;
+            match &bound.code {
+                BoundCode::Kernel(kernel) => {
+                    let registers = bound.registers(&ready, &storage.scratch.lists.registers);
+                    self.launch(bound, kernel, &step.strides, pointers, registers)?;
+                }
+                // SAFETY: the plan has checked that operands and outputs have the bytes that its graphs say; the rest as in `launch`. What
+                // its programs do is theirs to answer for.
+                BoundCode::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) })?,
+            }
         }
         storage.bury(step);
         Ok(())
@@ -385,8 +470,15 @@ impl Executable {
         Ok(())
     }
 
-    fn launch(&self, bound: &Bound, strides: &[isize], pointers: &[*mut u8], literals: &[Cell]) -> Result<()> {
-        let Bound { kernel, extents, split, .. } = bound;
+    fn launch(
+        &self,
+        bound: &Bound,
+        kernel: &Kernel,
+        strides: &[isize],
+        pointers: &[*mut u8],
+        literals: &[Cell],
+    ) -> Result<()> {
+        let Bound { extents, split, .. } = bound;
         let Some(split) = split else {
             let call = || {
                 // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, the
@@ -411,93 +503,6 @@ impl Executable {
             // no other touches: outputs are dense, and an input in an output's memory has its layout.
             unsafe { bound.call_chunk(strides, pointers.get(), literals, chunk) }
         })
-    }
-}
-
-impl Bound {
-    /// Computes some indices of one loop on the calling thread.
-    ///
-    /// # Safety
-    /// As [`Kernel::call`] and [`Reducer::run`](crate::reduce::Reducer::run), for these indices.
-    unsafe fn call_chunk(
-        &self,
-        strides: &[isize],
-        pointers: &[*mut u8],
-        literals: &[Cell],
-        chunk: Chunk,
-    ) -> Result<()> {
-        let rank = self.extents.len();
-        let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
-        extents[chunk.axis] = chunk.len;
-        let moved = |(n, pointer): (usize, &*mut u8)| {
-            pointer.wrapping_offset(strides[n * rank + chunk.axis].wrapping_mul(chunk.start as isize))
-        };
-        let pointers: SmallVec<[*mut u8; 32]> = pointers.iter().enumerate().map(moved).collect();
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self.kernel.composed() {
-                None => self.kernel.call(&pointers, &extents, strides, literals),
-                Some(composed) => composed
-                    .run(Operands { pointers: &pointers, extents: &extents, strides, literals }, &Threads::Serial),
-            }
-        }
-    }
-
-    /// Bytes it takes for itself while it runs, at most: of all its indices, or of so many along the tiles' axis.
-    fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
-        let Some(composed) = self.kernel.composed() else { return 0 };
-        let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
-        if let (Some(axis), Some(len)) = (self.tile, tile) {
-            extents[axis.index] = len * axis.step;
-        }
-        composed.scratch(&extents, threads)
-    }
-
-    /// Indices of its loops.
-    fn elements(&self) -> f64 {
-        self.extents.iter().fold(1.0, |n, &extent| n * extent as f64)
-    }
-
-    /// Estimated time per index, ns.
-    fn cost(&self) -> f64 {
-        self.kernel.composed().map_or(self.kernel.cost(), |composed| composed.cost())
-    }
-
-    /// Estimated time on one thread, ns.
-    fn estimate(&self) -> f64 {
-        self.elements() * self.cost()
-    }
-
-    /// What it does with one index along the axis that tiles are cut along.
-    fn per_index((bound, step): (&Bound, &StepPlan)) -> PerIndex {
-        let Some(tile) = bound.tile else { return PerIndex::default() };
-        let nest = bound.kernel.nest();
-        let rank = bound.extents.len();
-        let trips = |index: usize| if index == tile.index { tile.step } else { bound.extents[index] };
-        let inputs = step.inputs.iter().map(|(location, _)| *location);
-        let locations = inputs.chain(step.outputs.iter().map(|output| Some(output.location)));
-        let accesses = nest.inputs.iter().chain(&nest.outputs).zip(step.strides.chunks(rank));
-        let operands = locations.zip(accesses).map(|(location, (access, strides))| {
-            let moving = (0..rank).filter(|&index| strides[index] != 0 && !access.is_index());
-            let bytes = moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index)));
-            Touched { location, bytes, own: strides[tile.index] != 0 }
-        });
-        let elements = (0..rank).fold(1.0, |n, index| n * trips(index) as f64);
-        let slabs = |strides: &[isize]| {
-            let own = strides[tile.index].unsigned_abs();
-            own == 0 || strides.iter().all(|stride| stride.unsigned_abs() <= own)
-        };
-        PerIndex {
-            operands: operands.collect(),
-            time: elements * bound.cost(),
-            slabs: step.strides.chunks(rank).all(slabs),
-            least: bound.kernel.composed().and_then(|composed| composed.least(&step.strides, tile.index)),
-        }
-    }
-
-    /// The registers of the literals: those known before calls, or those of this call.
-    fn registers<'a>(&'a self, ready: &Ready, passed: &'a [Cell]) -> &'a [Cell] {
-        ready.registers.clone().map_or(&self.cells, |range| &passed[range])
     }
 }
 

@@ -30,14 +30,11 @@ thread_local! {
     static HERE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The kernel of a nest; compiled if the cache does not hold it. Control flow is equal to itself alone, so that it would be kept and never found.
+/// The kernel of a nest; compiled if the cache does not hold it.
 ///
 /// # Errors
 /// As [`Kernel::new`].
 pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
-    if nest.control.is_some() {
-        return Ok(Arc::new(Kernel::new(nest, options)?));
-    }
     part(nest, options, Form::Plain)
 }
 

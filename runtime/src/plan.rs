@@ -434,7 +434,7 @@ impl Run {
 
 /// The layouts of a nest's operands, in agreement with what its code assumes.
 fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
-    let Scheduled { nest, geometry, inputs, outputs, literals, tile: _ } = scheduled;
+    let Scheduled { nest, geometry, inputs, outputs, literals, tile: _, bodies: _ } = scheduled;
     let counts = nest.rank >= 1
         && nest.rank == geometry.extents.len()
         && nest.inputs.len() == inputs.len()

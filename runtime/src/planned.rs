@@ -3,10 +3,11 @@
 pub use crate::assignment::{Home, Slot};
 use crate::control;
 use crate::plan::Plan;
-use ndjit_codegen::Lowered;
+use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::Result;
 use ndjit_ir::graph::Value;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// An array of a program, as its memory is planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,15 +87,27 @@ impl Memory {
     /// is known before.
     ///
     /// # Errors
-    /// Those of making a plan: `Verify`, `Size`; of control flow those of lowering its graphs.
+    /// Those of making a plan: `Verify`, `Size`.
     pub fn of(lowered: &Lowered) -> Result<Memory> {
+        Memory::of_lowered(lowered, &mut FxHashMap::default())
+    }
+
+    /// As deep as control flow nests. `known` are the peaks of its graphs, by address.
+    fn of_lowered(lowered: &Lowered, known: &mut FxHashMap<*const Lowered, u64>) -> Result<Memory> {
         let mut scratch = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
             let mut most = 0;
-            for nest in lowered.scheduled[launch.kernels.clone()].iter().map(|scheduled| &scheduled.nest) {
-                if let Some((control, _)) = &nest.control {
-                    most = control::planned(&control.0, nest.inputs.len())?.max(most);
+            for Scheduled { nest, bodies, .. } in &lowered.scheduled[launch.kernels.clone()] {
+                let (Some((control, _)), Some(bodies)) = (&nest.control, bodies) else { continue };
+                let mut peaks = [0; 2];
+                for (peak, body) in peaks.iter_mut().zip(bodies) {
+                    *peak = match known.get(&Arc::as_ptr(body)) {
+                        Some(&known) => known,
+                        None => Memory::of_lowered(body, known)?.peak,
+                    };
+                    known.insert(Arc::as_ptr(body), *peak);
                 }
+                most = control::planned(&control.0, nest.inputs.len(), peaks)?.max(most);
             }
             scratch.push(most);
         }

@@ -4,7 +4,7 @@ use super::steps::{Given, Steps, flat, indices, line, shown};
 use crate::jit::input::{Arg, Data, Inputs};
 use crate::jit::plan::Plan;
 use crate::jit::{JitFn, Jitted, caller};
-use ndjit_ir::graph::{NodeId, NodeKind, Scatter, Value};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
 use ndjit_ir::interp::Tensor;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_runtime::devices::result_memory;
@@ -214,8 +214,8 @@ pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<Given>, outputs:
     }
     let Some((result, index)) = first else { return Ok(()) };
     let steps = Steps::new(
-        plan.lowered.traced.clone(),
-        plan.lowered.places.clone(),
+        Graph::clone(&plan.lowered.traced),
+        Places::clone(&plan.lowered.places),
         plan.arguments.clone(),
         plan.hidden.clone(),
         &plan.config,

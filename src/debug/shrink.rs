@@ -2,7 +2,7 @@
 
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
-use ndjit_ir::graph::{Graph, Places, Slot};
+use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::loops::Layout;
@@ -65,12 +65,8 @@ pub fn disagreement(graph: &str, seed: u64) -> Result<Option<String>> {
         params.push(tensor(&mut random, dtype, shape.clone())?);
         layouts.push(contiguous(shape, dtype)?);
     }
-    let mut scalars: Vec<(usize, Literal)> = Vec::new();
-    for slot in graph.slots() {
-        if let Slot::Argument { index, ty } = *slot {
-            scalars.push((index, number(&mut random, ty)));
-        }
-    }
+    let numbers = graph.numbers().into_iter();
+    let scalars: Vec<(usize, Literal)> = numbers.map(|(index, ty)| (index, number(&mut random, ty))).collect();
     let lowered = lower(&graph, &Places::default(), &layouts, &Options { verify: true, ..Options::default() })?;
     let expected = eval_graph(&lowered.typed, &params, &scalars)?;
     let executable = Executable::new(&lowered, &RunOptions::default())?;

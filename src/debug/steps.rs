@@ -71,6 +71,7 @@ impl Steps {
         let lowered = Plan::lower(&graph, &places, &types, &hidden, &config, settings, &mut Clock::default())?;
         let Lowered { traced, places, .. } = lowered;
         let (given, results) = (Given::of(args, &hidden)?, traced.outputs().to_vec());
+        let (traced, places) = (Arc::unwrap_or_clone(traced), Arc::unwrap_or_clone(places));
         Ok((Steps::new(traced, places, types, hidden, &config), given, results))
     }
 

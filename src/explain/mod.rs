@@ -16,13 +16,14 @@ pub use policy_diff::{DiffRow, PolicyDiff};
 
 use crate::source::Sources;
 use ndjit_codegen::Lowered;
-use ndjit_codegen::passes::commit::commit_as;
 use ndjit_codegen::passes::inline::inline;
-use ndjit_ir::explain::{Conversions, Explainer, Input};
+use ndjit_ir::explain::{Explainer, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Reduction, Result, ValueType};
+use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 /// A cast of a compiled program, and what asked for it.
 ///
@@ -98,65 +99,53 @@ pub(crate) fn first_widening(
     policy: Policy,
 ) -> Option<Widening> {
     let sources = Sources::default();
-    widening_in((graph, places), inputs, policy, &sources)
+    let (graph, places) = inline(graph, places).ok()?;
+    widening_in((&graph, &places), inputs, policy, &sources, &mut HashSet::new())
 }
 
-/// As deep as control flow stands in control flow, which is bounded.
+/// Of a graph without calls: as deep as control flow stands in control flow, which is bounded. Graphs that were `seen` have none.
 fn widening_in(
     (graph, places): (&Graph<ValueType>, &Places),
     inputs: &[Input],
     policy: Policy,
     sources: &Sources,
+    seen: &mut HashSet<*const Graph<ValueType>>,
 ) -> Option<Widening> {
-    let (graph, places) = inline(graph, places).ok()?;
     let read = |site| sources.snippet(site);
-    let own = Explainer::new(&graph, &places).inputs(inputs).policy(policy).source(&read).first_widening();
+    let own = Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read).first_widening();
     let before = own.as_ref().map_or(usize::MAX, |own| graph.producer(own.value).index());
     let mut next = 0;
-    let met = graph.node_ids().take(before).filter_map(|id| match graph.node(id).kind {
+    for id in graph.node_ids().take(before) {
         // They are numbered as they are met.
-        NodeKind::Control(n, _) if n >= next => {
-            next = n + 1;
-            Some((&graph.controls()[n as usize].graphs, places.control(n)))
+        let NodeKind::Control(n, _) = graph.node(id).kind else { continue };
+        if n < next {
+            continue;
         }
-        _ => None,
-    });
-    let mut inner = met.flat_map(|(graphs, places)| graphs.iter().zip(places));
-    inner.find_map(|(inner, places)| widening_in((&inner.graph, &places), &[], policy, sources)).or(own)
-}
-
-/// Every cast of a program's typed graph, and after them those of the graphs of its control flow.
-pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
-    let mut all = Vec::new();
-    let Lowered { traced, places, typed, conversions, policy, .. } = lowered;
-    casts_in((traced, places), (typed, conversions), *policy, &mut all);
-    all
-}
-
-/// As deep as control flow stands in control flow, which is bounded.
-fn casts_in(
-    (traced, places): (&Graph<ValueType>, &Places),
-    (typed, conversions): (&Graph<DType>, &Conversions),
-    policy: Policy,
-    all: &mut Vec<InsertedCast>,
-) {
-    let explainer = Explainer::new(traced, places).policy(policy);
-    let casts = typed.node_ids().filter(|&id| matches!(typed.node(id).kind, NodeKind::Cast(_)));
-    all.extend(casts.map(|id| InsertedCast {
-        from: typed.ty(typed.operands(id)[0]),
-        to: typed.ty(typed.node(id).first()),
-        reasons: conversions.of(id).map(|reason| explainer.reason(reason).to_string()).collect(),
-    }));
-    for (n, (control, committed)) in traced.controls().iter().zip(typed.controls()).enumerate() {
-        let graphs = control.graphs.iter().zip(&committed.graphs);
-        for ((inner, committed), places) in graphs.zip(places.control(n as u32)) {
-            let results: Vec<DType> = committed.graph.outputs().iter().map(|&o| committed.graph.ty(o)).collect();
-            // What was committed once is so again, now with the reasons.
-            let Ok((traced, places)) = inline(&inner.graph, &places) else { continue };
-            let Ok((typed, conversions)) = commit_as(&traced, &places, policy, &results) else { continue };
-            casts_in((&traced, &places), (&typed, &conversions), policy, all);
+        next = n + 1;
+        for (inner, places) in graph.controls()[n as usize].graphs.iter().zip(places.control(n)) {
+            let new = seen.insert(Arc::as_ptr(&inner.graph));
+            let found = new.then(|| widening_in((&inner.graph, &places), &[], policy, sources, seen)).flatten();
+            if found.is_some() {
+                return found;
+            }
         }
     }
+    own
+}
+
+/// Every cast of a program's typed graph, and after them those of the graphs of its control flow, of each graph once.
+pub(crate) fn casts(lowered: &Lowered) -> Vec<InsertedCast> {
+    let mut all = Vec::new();
+    for Lowered { traced, places, typed, conversions, policy, .. } in std::iter::once(lowered).chain(lowered.bodies()) {
+        let explainer = Explainer::new(traced, places).policy(*policy);
+        let casts = typed.node_ids().filter(|&id| matches!(typed.node(id).kind, NodeKind::Cast(_)));
+        all.extend(casts.map(|id| InsertedCast {
+            from: typed.ty(typed.operands(id)[0]),
+            to: typed.ty(typed.node(id).first()),
+            reasons: conversions.of(id).map(|reason| explainer.reason(reason).to_string()).collect(),
+        }));
+    }
+    all
 }
 
 /// Warns of the first widening, or refuses it.

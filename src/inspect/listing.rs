@@ -5,11 +5,10 @@ use crate::jit::Stage;
 use ndjit_codegen::assembly::{assembly, assembly_of};
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, Line};
-use ndjit_codegen::lower::lower_inner;
 use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts, SortParts};
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
-use ndjit_codegen::{Lowered, Options, Scheduled};
+use ndjit_codegen::{Lowered, Scheduled};
 use ndjit_ir::explain::Input;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Type, Value};
 use ndjit_ir::kernel::{ControlRef, FusedKernel, OpBody};
@@ -74,16 +73,11 @@ impl Looked<'_> {
         for (number, kernel) in self.lowered.kernels.iter().enumerate() {
             let Some((ControlRef(control), _)) = &kernel.control else { continue };
             let nodes = self.of_values(kernel.outputs.clone());
-            for (what, inner) in control.kind.graphs().iter().zip(&control.graphs) {
+            let bodies = self.lowered.scheduled.get(number).and_then(|scheduled| scheduled.bodies.as_ref());
+            for (what, lowered) in control.kind.graphs().iter().zip(bodies.into_iter().flatten()) {
                 let title = format!("; kernel {number}, {} {what}", control.kind.name());
-                let lines =
-                    match lower_inner(&inner.graph, &Options { policy: self.lowered.policy, ..Options::default() }) {
-                        Ok(lowered) => {
-                            let looked = Looked { lowered: &lowered, program: None, inputs: Vec::new(), ..*self };
-                            looked.listing(stage).lines
-                        }
-                        Err(error) => failed(&error).lines,
-                    };
+                let looked = Looked { lowered, program: None, inputs: Vec::new(), ..*self };
+                let lines = looked.listing(stage).lines;
                 out.separate();
                 let title = StageLine { text: title, nodes: nodes.clone(), kernel: Some(number) };
                 let made_from = |line| StageLine { nodes: nodes.clone(), kernel: Some(number), ..line };

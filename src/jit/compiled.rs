@@ -124,7 +124,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
         StageDiff::new(names, &self.explain(from), &self.explain(to))
     }
 
-    /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile.
+    /// The number of kernels a call runs: of loop nests, those counted once that run together tile by tile; a loop or a branch is one, and those of
+    /// its graphs are others.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -134,7 +135,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn kernel_count(&self) -> usize {
-        self.plan.lowered.launches.len()
+        self.plan.lowered.kernel_count()
     }
 
     /// Calls the function. Nothing is compiled: arguments are of the signature the function was compiled for, or the call is

@@ -246,15 +246,12 @@ impl Core {
         hidden.into_iter().map(moved).collect()
     }
 
-    /// Counts the kernels that no plan of this function had before. Control flow has no code: each plan has its own, and its graphs' kernels count.
+    /// Counts the kernels that no plan of this function had before.
     fn count_kernels(&self, plan: &Plan) {
         let mut known = self.kernels.lock();
         known.retain(|_, kernel| kernel.strong_count() > 0);
-        let mut waiting: Vec<Arc<dyn KernelCode>> = plan.kernels().into_iter().flatten().collect();
-        while let Some(kernel) = waiting.pop() {
-            if let Some(inner) = kernel.inner() {
-                waiting.extend(inner);
-            } else if known.insert(Arc::as_ptr(&kernel).addr(), Arc::downgrade(&kernel)).is_none() {
+        for kernel in plan.kernels().into_iter().flatten() {
+            if known.insert(Arc::as_ptr(&kernel).addr(), Arc::downgrade(&kernel)).is_none() {
                 self.compiles.fetch_add(1, Relaxed);
             }
         }

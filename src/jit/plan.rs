@@ -19,7 +19,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Result, Shape, ValueType};
 use ndjit_runtime::devices::{self, result_memory};
-use ndjit_runtime::{Argument, Donations, KernelCode, Memory, Output, Program, planned};
+use ndjit_runtime::{Argument, Donations, KernelCode, Memory, Output, Program, Timed, planned};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -264,7 +264,7 @@ impl Plan {
         arguments: impl IntoIterator<Item = Argument<'a>>,
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
-    ) -> Result<Option<Vec<Duration>>> {
+    ) -> Result<Option<Vec<Timed>>> {
         match &self.engine {
             Engine::Compiled(program) => program.run_timed(arguments, scalars, outputs),
             Engine::Interpreted(_) => self.run(arguments, scalars, outputs).map(|()| None),
@@ -369,11 +369,11 @@ impl Plan {
         explain::first_widening(&self.lowered.traced, &self.lowered.places, &inputs, self.settings.policy)
     }
 
-    /// The kernels of each loop nest that a call runs.
+    /// The kernels of each launch, in the order of [`Lowered::all_launches`].
     pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
         match &self.engine {
             Engine::Compiled(program) => program.kernels(),
-            Engine::Interpreted(_) => vec![Vec::new(); self.lowered.scheduled.len()],
+            Engine::Interpreted(_) => vec![Vec::new(); self.lowered.kernel_count()],
         }
     }
 

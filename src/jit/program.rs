@@ -20,11 +20,10 @@ use crate::timing::Clock;
 use crate::trace::{self, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_codegen::passes::inline::inline;
-use ndjit_ir::graph::{Graph, NodeKind, Places, Slot};
+use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::support::{Device, Supports};
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_runtime::planned::Memory;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -365,15 +364,8 @@ fn configured() -> Config {
 
 /// The arguments of a graph: its parameters, and numbers at the positions that their slots name.
 fn arguments_of(graph: &Graph<ValueType>) -> Result<Vec<ArgumentType>> {
-    let mut numbers = BTreeMap::new();
-    for slot in graph.slots() {
-        if let Slot::Argument { index, ty } = slot
-            && numbers.insert(*index, *ty).is_some_and(|other| other != *ty)
-        {
-            return Err(Error::new(ErrorCode::Verify, format!("graph: argument {index} has two types"))
-                .help("a number that is passed has one weak type: `argument 1 f*` everywhere"));
-        }
-    }
+    // The verifier has seen that each is of one kind.
+    let numbers = graph.numbers();
     let count = graph.params().len() + numbers.len();
     if let Some(index) = numbers.keys().find(|&&index| index >= count) {
         return Err(Error::new(ErrorCode::Verify, format!("graph: argument {index} is beyond the last"))

@@ -407,7 +407,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
         explain::casts(&self.lowered)
     }
 
-    /// The number of kernels: of loop nests, those counted once that run together tile by tile.
+    /// The number of kernels: of loop nests, those counted once that run together tile by tile; a loop or a branch is one, and those of its graphs
+    /// are others.
     ///
     /// ```
     /// use ndjit::{DType, jit, spec};
@@ -417,7 +418,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn kernel_count(&self) -> usize {
-        self.lowered.launches.len()
+        self.lowered.kernel_count()
     }
 
     /// Generates machine code.

@@ -3,7 +3,8 @@
 use super::table;
 use crate::jit::plan::Plan;
 use crate::jit::{JitFn, Jitted};
-use ndjit_codegen::Work;
+use ndjit_codegen::passes::tile::Launch;
+use ndjit_codegen::{Lowered, Work};
 use ndjit_runtime::KernelCode;
 use std::fmt;
 use std::sync::Arc;
@@ -23,6 +24,9 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelStats {
+    /// How deep in branches and loops it stands: 0 if a call runs it once. A loop or a branch is a kernel that those of its graphs follow; of
+    /// these all that is said is of one run.
+    pub depth: usize,
     /// Loop nests.
     pub nests: usize,
     /// Indices of the loops, of all nests.
@@ -81,7 +85,7 @@ pub struct FunctionStats {
 }
 
 impl FunctionStats {
-    /// Bytes that a call reads from memory, at least.
+    /// Bytes that a call reads from memory, at least; branches and loops counted as if each of their graphs ran once.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -95,7 +99,7 @@ impl FunctionStats {
         self.kernels.iter().map(|kernel| kernel.bytes_read).sum()
     }
 
-    /// Bytes that a call writes.
+    /// Bytes that a call writes, counted alike.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -143,7 +147,7 @@ impl fmt::Display for FunctionStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |(n, kernel): (usize, &KernelStats)| {
             vec![
-                n.to_string(),
+                table::number(n, kernel.depth),
                 kernel.nests.to_string(),
                 kernel.elements.to_string(),
                 table::bytes(kernel.bytes_read),
@@ -172,12 +176,10 @@ impl fmt::Display for FunctionStats {
 
 /// The kernels of a plan, in the order they run.
 pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
-    let nests = plan.kernels();
-    let stats = |launch: &ndjit_codegen::passes::tile::Launch| {
-        let kernels: Vec<&Arc<dyn KernelCode>> =
-            nests.iter().take(launch.kernels.end).skip(launch.kernels.start).flatten().collect();
-        let Work { elements, read, written, flops } = plan.lowered.work(launch);
+    let stats = |(lowered, launch, depth): (&Lowered, &Launch, usize), kernels: &[Arc<dyn KernelCode>]| {
+        let Work { elements, read, written, flops } = lowered.work(launch);
         KernelStats {
+            depth,
             nests: launch.kernels.len(),
             elements,
             bytes_read: read,
@@ -188,7 +190,8 @@ pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
             slowest_compile: kernels.iter().map(|kernel| kernel.compile_time()).max().unwrap_or_default(),
         }
     };
-    plan.lowered.launches.iter().map(stats).collect()
+    let launches = plan.lowered.all_launches().into_iter().zip(plan.kernels());
+    launches.map(|(launch, kernels)| stats(launch, &kernels)).collect()
 }
 
 impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {

@@ -7,7 +7,7 @@ use crate::jit::plan::Plan;
 use crate::jit::{JitFn, Jitted, caller};
 use ndjit_ir::{Place, Result};
 use ndjit_runtime::devices::result_memory;
-use ndjit_runtime::{Memory, Output};
+use ndjit_runtime::{Memory, Output, Timed};
 use smallvec::SmallVec;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -32,19 +32,21 @@ const ENOUGH: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaunchProfile {
-    /// What it does.
+    /// What it does, in one run.
     pub work: function::KernelStats,
-    /// How long its loops were estimated to take, which decides whether threads share them. What a call costs beside its loops is not
+    /// How often a call runs it: once, but for what stands in a branch or a loop.
+    pub runs: u64,
+    /// How long the loops of all runs were estimated to take, which decides whether threads share them. What a call costs beside its loops is not
     /// in it, and in `best` and `median` is: on small arrays these are longer.
     pub estimated: Duration,
-    /// The shortest time measured.
+    /// The shortest time measured, of all runs of a call; of a loop that of what stands in it.
     pub best: Duration,
     /// The median.
     pub median: Duration,
 }
 
 impl LaunchProfile {
-    /// Bytes read and written.
+    /// Bytes read and written in all runs of a call.
     ///
     /// ```
     /// use ndjit::{Array, jit};
@@ -55,7 +57,21 @@ impl LaunchProfile {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn bytes(&self) -> u64 {
-        self.work.bytes_read.saturating_add(self.work.bytes_written)
+        self.work.bytes_read.saturating_add(self.work.bytes_written).saturating_mul(self.runs)
+    }
+
+    /// Floating-point operations of all runs of a call.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// let profile = f.profile((&Array::from([1.0f32, 2.0]),))?;
+    /// assert_eq!(profile.kernels[0].flops(), 2);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn flops(&self) -> u64 {
+        self.work.flops.saturating_mul(self.runs)
     }
 }
 
@@ -89,18 +105,21 @@ impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |(n, kernel): (usize, &LaunchProfile)| {
             vec![
-                n.to_string(),
+                table::number(n, kernel.work.depth),
                 table::time(kernel.estimated),
                 table::time(kernel.best),
                 table::time(kernel.median),
                 table::giga(kernel.bytes(), kernel.best),
-                table::giga(kernel.work.flops, kernel.best),
+                table::giga(kernel.flops(), kernel.best),
             ]
         };
         let mut rows: Vec<Vec<String>> = self.kernels.iter().enumerate().map(row).collect();
         let estimated = match rows.is_empty() {
             true => "-".to_owned(),
-            false => table::time(self.kernels.iter().map(|kernel| kernel.estimated).sum()),
+            false => {
+                let outer = self.kernels.iter().filter(|kernel| kernel.work.depth == 0);
+                table::time(outer.map(|kernel| kernel.estimated).sum())
+            }
         };
         rows.push(vec!["all".to_owned(), estimated, table::time(self.best), table::time(self.median)]);
         table::write(f, &["kernel", "estimated", "best", "median", "GB/s", "GFLOP/s"], &rows)?;
@@ -162,9 +181,12 @@ fn measure(plan: &Plan, given: &Given) -> Result<Profile> {
     let work = function::kernels(plan);
     let estimates = plan.estimates().unwrap_or_default();
     let measured = |(n, (&work, &estimated)): (usize, (&function::KernelStats, &Duration))| {
-        let mut times: Vec<Duration> = launches.iter().filter_map(|run: &Vec<Duration>| run.get(n).copied()).collect();
-        let (best, median) = of(&mut times);
-        LaunchProfile { work, estimated, best, median }
+        let measured: Vec<Timed> = launches.iter().filter_map(|run: &Vec<Timed>| run.get(n).copied()).collect();
+        let (best, median) = of(&mut measured.iter().map(|timed| timed.time).collect::<Vec<Duration>>());
+        // The same arguments decide the same in each call.
+        let runs = measured.first().map_or(0, |timed| timed.runs);
+        let estimated = estimated.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX));
+        LaunchProfile { work, runs, estimated, best, median }
     };
     let kernels = work.iter().zip(&estimates).enumerate().map(measured).collect();
     let runs = whole.len();

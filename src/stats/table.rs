@@ -24,6 +24,11 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, heading: &[&str], rows: &[Vec<St
     Ok(())
 }
 
+/// The number of a kernel, marked by how deep it stands in control flow.
+pub(super) fn number(n: usize, depth: usize) -> String {
+    format!("{}{n}", ">".repeat(depth))
+}
+
 /// A number of bytes, as `1.5 MiB`.
 pub(super) fn bytes(bytes: u64) -> String {
     let mut size = bytes as f64;

@@ -74,6 +74,10 @@ pub(crate) fn call(
             types.push((graph.ty(output), trace.graph.intern(graph.shape(output))));
         }
         let first = trace.add(NodeKind::Call(number), &values, &types, place);
+        if let Err(error) = trace.graph.check_expansion() {
+            let error = trace.fail(error.at(place));
+            return Some(vec![trace.expr_of(Err(error))]);
+        }
         let mut results: Vec<Value> = (0..types.len() as u32).map(|i| Value(first.0 + i)).collect();
         // The last ones are printed, by the function that calls.
         let printed = results.split_off(results.len().saturating_sub(recording.printed.len()));

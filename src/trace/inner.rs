@@ -1,20 +1,19 @@
 //! Graphs of control flow: recorded as functions are, but what they use of the traces around them becomes a parameter, and they become part of
 //! a node.
 
-use super::{Param, Recording, STRAY, TRACES, Trace, in_trace, in_trace_many, literal, record_in, written};
+use super::{Param, Recording, STRAY, TRACES, Trace, in_trace, in_trace_many, number, record_in, written};
 use crate::array::Array;
 use crate::config;
 use crate::expr::{Expr, Node};
 use crate::operand::AnyOperand;
-use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Value};
-use ndjit_ir::literal::Literal;
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Slot, Value};
 use ndjit_ir::support::Supports;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is known of a value of a trace around.
-type Seen = (ValueType, DType, Shape, Option<Literal>);
+/// What is known of a value of a trace around: if it is a number, what fills its slot.
+type Seen = (ValueType, DType, Shape, Option<Slot>);
 
 /// What a graph of control flow uses of what is around it.
 #[derive(Default)]
@@ -33,7 +32,7 @@ impl Captures {
         let policy = config::policy();
         let seen = |value: Value| -> Seen {
             let graph = &outer.graph;
-            (graph.ty(value), graph.stored(value, policy), graph.shape(value).clone(), literal(graph, value))
+            (graph.ty(value), graph.stored(value, policy), graph.shape(value).clone(), number(graph, value).cloned())
         };
         let values = (0..outer.graph.value_count()).map(Value::from_index).map(seen).collect();
         let mut around = outer.captures.as_ref().map(|captures| captures.around.clone()).unwrap_or_default();
@@ -56,7 +55,7 @@ impl Trace {
             return Some(*known);
         }
         if let Some(number) = number {
-            let own = self.graph.literal(ndjit_ir::graph::Slot::Value(number), number.ty());
+            let own = self.graph.literal(number, ty);
             captures.numbers.insert((x.trace, value), own);
             return Some(own);
         }

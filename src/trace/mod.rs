@@ -535,11 +535,16 @@ impl Trace {
 
 /// The number a value is, if it is one whose value is known.
 fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
+    match number(graph, value)? {
+        Slot::Value(literal) => Some(*literal),
+        Slot::Argument { .. } => None,
+    }
+}
+
+/// What fills the slot of the number that a value is, if it is one.
+fn number(graph: &Graph<ValueType>, value: Value) -> Option<&Slot> {
     match graph.node(graph.producer(value)).kind {
-        NodeKind::Literal(slot) => match &graph.slots()[slot.index()] {
-            Slot::Value(literal) => Some(*literal),
-            Slot::Argument { .. } => None,
-        },
+        NodeKind::Literal(slot) => graph.slots().get(slot.index()),
         NodeKind::Param(..)
         | NodeKind::Op(..)
         | NodeKind::Cast(_)

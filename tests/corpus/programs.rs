@@ -1,6 +1,6 @@
 //! The programs in `tests/programs/`, with inputs.
 
-use ndjit_ir::graph::{Graph, Slot};
+use ndjit_ir::graph::Graph;
 use ndjit_ir::random::{Program, Rng, tensor};
 use ndjit_ir::{Literal, Policy, ValueType, Weak};
 use std::fs;
@@ -24,11 +24,7 @@ pub fn program(text: &str, seed: u64) -> Program {
         .iter()
         .map(|&p| tensor(&mut rng, graph.stored(p, policy), graph.shape(p).clone()).unwrap_or_else(|e| panic!("{e}")));
     let params = params.collect();
-    let scalars = graph.slots().iter().filter_map(|slot| match slot {
-        Slot::Value(_) => None,
-        Slot::Argument { index, ty } => Some((*index, scalar(*ty))),
-    });
-    let scalars = scalars.collect();
+    let scalars = graph.numbers().into_iter().map(|(index, ty)| (index, scalar(ty))).collect();
     Program { graph, params, scalars }
 }
 

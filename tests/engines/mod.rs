@@ -8,7 +8,8 @@ use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, Options};
 use ndjit_ir::graph::{Slot, Value};
-use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
+use ndjit_ir::interp::{Tensor, Tensors, eval_control, eval_graph, eval_nest};
+use ndjit_ir::kernel::ControlRef;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::random::Program;
 use ndjit_ir::{DType, Error, ErrorCode, Literal, Result, Shape};
@@ -87,6 +88,20 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
     // What kernels make; a parameter that is a result is made as well, as a copy.
     let mut made: HashMap<Value, Tensor> = HashMap::new();
     for scheduled in &lowered.scheduled {
+        // Control flow reads what lies in order: of a parameter that does not, the copy.
+        if let Some((ControlRef(control), which)) = &scheduled.nest.control {
+            let operand = |v: &Value| {
+                let (dtype, shape) = (graph.ty(*v), graph.shape(*v).clone());
+                let mut operand = Tensor { dtype, ..made.get(v).unwrap_or_else(|| params[v]).clone() };
+                operand.bytes.truncate(shape.bytes(dtype.bytes())?);
+                Ok(Tensor { shape, ..operand })
+            };
+            let operands = scheduled.inputs.iter().map(operand).collect::<Result<Vec<Tensor>>>()?;
+            let operands: Vec<&Tensor> = operands.iter().collect();
+            let results = eval_control(control, &operands, &program.scalars)?;
+            made.extend(scheduled.outputs.iter().zip(which).map(|(&v, &n)| (v, results[n as usize].clone())));
+            continue;
+        }
         let nest: LoopNest = if expanded { expand(&scheduled.nest)? } else { scheduled.nest.clone() };
         let mut literals: Vec<u64> = Vec::new();
         for &(slot, dtype) in &scheduled.literals {
@@ -100,9 +115,7 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
         }
         // Positions have no memory.
         let none = Tensor::zeros(DType::I64, Shape::from(0))?;
-        // Control flow reads what lies in order: of a parameter that does not, the copy.
         let read = |v: &Value| match (params.get(v).copied(), made.get(v)) {
-            (Some(_), Some(copy)) if nest.control.is_some() => copy.clone(),
             (Some(own), _) => own.clone(),
             (None, made) => made.unwrap_or(&none).clone(),
         };

@@ -6,10 +6,18 @@
 
 use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Places, Type, Value};
 use ndjit_ir::{Op, ValueType};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// Graphs of control flow that were contracted, by address, each with its places.
+type Bodies = FxHashMap<*const Graph<ValueType>, (Arc<Graph<ValueType>>, Arc<Places>)>;
 
 /// Contracts what can be in a graph without calls, and in the graphs of its control flow.
 pub fn fp_contract(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>, Places) {
+    contracted(graph, places, &mut Bodies::default())
+}
+
+fn contracted(graph: &Graph<ValueType>, places: &Places, bodies: &mut Bodies) -> (Graph<ValueType>, Places) {
     let sums = sums(graph);
     let mut absorbed = vec![false; graph.value_count()];
     sums.iter().flatten().for_each(|sum| absorbed[sum.product.index()] = true);
@@ -34,7 +42,7 @@ pub fn fp_contract(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueTyp
                         let number = match controls[n as usize] {
                             Some(number) => number,
                             None => {
-                                let number = control(graph, places, n, &mut out, &mut out_places);
+                                let number = control((graph, places), n, (&mut out, &mut out_places), bodies);
                                 *controls[n as usize].insert(number)
                             }
                         };
@@ -57,29 +65,28 @@ pub fn fp_contract(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueTyp
     (out, out_places)
 }
 
-/// Contracts in both graphs of control flow, those without calls; its number in the new graph.
+/// Contracts in both graphs of control flow; its number in the new graph.
 fn control(
-    graph: &Graph<ValueType>,
-    places: &Places,
+    (graph, places): (&Graph<ValueType>, &Places),
     n: u32,
-    out: &mut Graph<ValueType>,
-    out_places: &mut Places,
+    (out, out_places): (&mut Graph<ValueType>, &mut Places),
+    bodies: &mut Bodies,
 ) -> u32 {
-    let old = &graph.controls()[n as usize];
+    let mut new = Control::clone(&graph.controls()[n as usize]);
     let mut inner_places = places.control(n);
-    let mut graphs: Vec<Inner<ValueType>> = Vec::with_capacity(2);
-    for (inner, places) in old.graphs.iter().zip(&mut inner_places) {
-        let mut inner = inner.clone();
-        if inner.graph.children().is_empty() {
-            let (contracted, noted) = fp_contract(&inner.graph, places);
-            (inner.graph, *places) = (Arc::new(contracted), Arc::new(noted));
-        }
-        graphs.push(inner);
+    for (Inner { graph, .. }, places) in new.graphs.iter_mut().zip(&mut inner_places) {
+        let made = match bodies.get(&Arc::as_ptr(graph)) {
+            Some(known) => known.clone(),
+            None => {
+                let (contracted, noted) = contracted(graph, places, bodies);
+                let made = (Arc::new(contracted), Arc::new(noted));
+                bodies.insert(Arc::as_ptr(graph), made.clone());
+                made
+            }
+        };
+        (*graph, *places) = made;
     }
-    let number = match <[Inner<ValueType>; 2]>::try_from(graphs) {
-        Ok(graphs) => out.control(Arc::new(Control { kind: old.kind, graphs })),
-        Err(_) => out.control(Arc::clone(old)),
-    };
+    let number = out.control(Arc::new(new));
     out_places.set_control(number, inner_places);
     number
 }

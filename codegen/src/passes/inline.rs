@@ -1,11 +1,37 @@
-//! Inline: replaces every call by the nodes of the function called, so that fusion sees through it.
+//! Inline: replaces every call by the nodes of the function called, so that fusion sees through it, in the graphs of control flow too; and
+//! every number that control flow takes becomes a number of its graphs.
 //!
 //! A call's operands have the types the child was traced for, and every node carries the policy it was traced under, so
-//! inlining changes no type.
+//! inlining changes no type. A number that a loop or a branch uses is rounded where it meets an array there, as it is outside: never before,
+//! to be passed in memory.
 
-use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, SlotId, Type, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, MAX_NESTING, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
 use ndjit_ir::{Error, ErrorCode, Result};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// For each parameter of a graph of control flow the number that it is, if it is one, and the first parameter that is the same.
+type Numbers = Vec<Option<(usize, Slot)>>;
+/// A graph and its places.
+type Shared<T> = (Arc<Graph<T>>, Arc<Places>);
+
+/// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls and control flow is returned
+/// as it is.
+///
+/// # Errors
+/// `Size` if calls [make it too large](Graph::check_expansion); `Verify` if a call's operands are not as many as its child's parameters, or
+/// control flow nests too deep.
+pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, Places)> {
+    graph.check_expansion()?;
+    if graph.nesting() > MAX_NESTING {
+        return Err(Error::new(ErrorCode::Verify, format!("inline: control flow nests more than {MAX_NESTING} deep")));
+    }
+    if graph.children().is_empty() && graph.controls().is_empty() {
+        return Ok((graph.clone(), places.clone()));
+    }
+    let whole = (Arc::new(graph.clone()), Arc::new(places.clone()));
+    Inliner { bodies: FxHashMap::default() }.graph(whole, &[])
+}
 
 /// A graph being copied: how far it got and what its values became.
 struct Frame<T: Type> {
@@ -14,104 +40,200 @@ struct Frame<T: Type> {
     next: u32,
     map: Vec<Value>,
     slots: Vec<Option<SlotId>>,
+    /// What its control flow became, by its number and what its operands became.
+    controls: FxHashMap<(u32, Vec<Value>), Piece>,
     /// The call in the enclosing frame that this frame stands for.
     call: Option<NodeId>,
 }
 
+/// Control flow in the new graph.
+struct Piece {
+    number: u32,
+    /// The positions of its operands among those that it had.
+    operands: Vec<usize>,
+}
+
 impl<T: Type> Frame<T> {
-    fn new(graph: Arc<Graph<T>>, places: Arc<Places>, call: Option<NodeId>) -> Frame<T> {
+    fn new((graph, places): Shared<T>, call: Option<NodeId>) -> Frame<T> {
         let (values, slots) = (graph.value_count(), graph.slots().len());
-        Frame { map: vec![Value(u32::MAX); values], slots: vec![None; slots], graph, places, next: 0, call }
+        let map = vec![Value(u32::MAX); values];
+        Frame { map, slots: vec![None; slots], controls: FxHashMap::default(), graph, places, next: 0, call }
     }
 }
 
-/// Replaces every call in `graph`. Places of inlined nodes are those inside the child. A graph without calls is returned
-/// as it is.
-///
-/// # Errors
-/// `Verify` if a call's operands are not as many as its child's parameters.
-pub fn inline<T: Type>(graph: &Graph<T>, places: &Places) -> Result<(Graph<T>, Places)> {
-    if graph.children().is_empty() {
-        return Ok((graph.clone(), places.clone()));
-    }
-    let mut out = Graph::new();
-    let mut out_places = Places::default();
-    let mut stack = vec![Frame::new(Arc::new(graph.clone()), Arc::new(places.clone()), None)];
-    while let Some(frame) = stack.last_mut() {
-        let id = NodeId(frame.next);
-        if id.index() == frame.graph.node_count() {
-            let frame = stack.pop().expect("the loop's condition");
-            let outputs: Vec<Value> = frame.graph.outputs().iter().map(|o| frame.map[o.index()]).collect();
-            match (frame.call, stack.last_mut()) {
-                (Some(call), Some(outer)) => {
-                    let results = outer.graph.node(call).results();
-                    results.zip(outputs).for_each(|(result, value)| outer.map[result.index()] = value);
+struct Inliner<T: Type> {
+    /// The graphs of control flow that were seen, by address, with the numbers that they take: all graphs live as long as this.
+    bodies: FxHashMap<(*const Graph<T>, Numbers), Shared<T>>,
+}
+
+impl<T: Type> Inliner<T> {
+    /// A graph without calls, some of whose parameters are numbers.
+    fn graph(&mut self, (graph, places): Shared<T>, numbers: &[Option<(usize, Slot)>]) -> Result<(Graph<T>, Places)> {
+        let mut out = Graph::new();
+        let mut out_places = Places::default();
+        let mut root = Frame::new((graph, places), None);
+        params(&mut root, numbers, &mut out, &mut out_places);
+        let mut stack = vec![root];
+        while let Some(frame) = stack.last_mut() {
+            let id = NodeId(frame.next);
+            if id.index() == frame.graph.node_count() {
+                let frame = stack.pop().expect("the loop's condition");
+                let outputs: Vec<Value> = frame.graph.outputs().iter().map(|o| frame.map[o.index()]).collect();
+                match (frame.call, stack.last_mut()) {
+                    (Some(call), Some(outer)) => {
+                        let results = outer.graph.node(call).results();
+                        results.zip(outputs).for_each(|(result, value)| outer.map[result.index()] = value);
+                    }
+                    _ => out.set_outputs(outputs),
                 }
-                _ => out.set_outputs(outputs),
-            }
-            continue;
-        }
-        frame.next += 1;
-        let graph = Arc::clone(&frame.graph);
-        let node = graph.node(id);
-        let first = node.first();
-        let operands: Vec<Value> = graph.operands(id).iter().map(|o| frame.map[o.index()]).collect();
-        let value = match node.kind {
-            NodeKind::Param(..) if frame.call.is_some() => continue, // bound when the frame was made
-            NodeKind::Param(_, stored) => out.param_stored(graph.ty(first), stored, graph.shape(first)),
-            NodeKind::Literal(slot) => match frame.slots[slot.index()] {
-                Some(known) => out.slot_value(known, graph.ty(first)),
-                None => {
-                    frame.slots[slot.index()] = Some(SlotId::from_index(out.slots().len()));
-                    out.literal(graph.slots()[slot.index()].clone(), graph.ty(first))
-                }
-            },
-            NodeKind::Control(n, _) => {
-                let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(graph.shape(first)));
-                if let NodeKind::Control(number, _) = kind {
-                    out_places.set_control(number, frame.places.control(n));
-                }
-                out.add(kind, &operands, &[(graph.ty(first), shape)])
-            }
-            NodeKind::Op(..)
-            | NodeKind::Cast(_)
-            | NodeKind::Reduce(_)
-            | NodeKind::Scan(_)
-            | NodeKind::Iota(_)
-            | NodeKind::View(_)
-            | NodeKind::Reshape
-            | NodeKind::Gather
-            | NodeKind::Scatter(_)
-            | NodeKind::Concat(..) => {
-                let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(graph.shape(first)));
-                out.add(kind, &operands, &[(graph.ty(first), shape)])
-            }
-            NodeKind::Call(n) => {
-                let child = Arc::clone(&graph.children()[n as usize]);
-                let mut inner = Frame::new(Arc::clone(&child), frame.places.child(n), Some(id));
-                if child.params().len() != operands.len() {
-                    return Err(Error::new(
-                        ErrorCode::Verify,
-                        "inline: a call's operands are not its child's parameters",
-                    )
-                    .at(frame.places.first(id))
-                    .fact(format_args!(
-                        "operands: {}, parameters: {}",
-                        operands.len(),
-                        child.params().len()
-                    )));
-                }
-                for (param, operand) in child.params().iter().zip(operands) {
-                    inner.map[param.index()] = operand;
-                }
-                stack.push(inner);
                 continue;
             }
+            frame.next += 1;
+            let graph = Arc::clone(&frame.graph);
+            let node = graph.node(id);
+            let first = node.first();
+            let mut operands: Vec<Value> = graph.operands(id).iter().map(|o| frame.map[o.index()]).collect();
+            let value = match node.kind {
+                NodeKind::Param(..) => continue, // bound when the frame was made
+                NodeKind::Literal(slot) => match frame.slots[slot.index()] {
+                    Some(known) => out.slot_value(known, graph.ty(first)),
+                    None => {
+                        frame.slots[slot.index()] = Some(SlotId::from_index(out.slots().len()));
+                        out.literal(graph.slots()[slot.index()].clone(), graph.ty(first))
+                    }
+                },
+                NodeKind::Control(n, result) => {
+                    let key = (n, operands);
+                    if !frame.controls.contains_key(&key) {
+                        let piece = self.piece(frame, n, &key.1, &mut out, &mut out_places)?;
+                        frame.controls.insert(key.clone(), piece);
+                    }
+                    let Some(piece) = frame.controls.get(&key) else { continue };
+                    operands = piece.operands.iter().filter_map(|&at| key.1.get(at).copied()).collect();
+                    let kind = NodeKind::Control(piece.number, result);
+                    let shape = out.intern(graph.shape(first));
+                    out.add(kind, &operands, &[(graph.ty(first), shape)])
+                }
+                NodeKind::Op(..)
+                | NodeKind::Cast(_)
+                | NodeKind::Reduce(_)
+                | NodeKind::Scan(_)
+                | NodeKind::Iota(_)
+                | NodeKind::View(_)
+                | NodeKind::Reshape
+                | NodeKind::Gather
+                | NodeKind::Scatter(_)
+                | NodeKind::Concat(..) => {
+                    let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(graph.shape(first)));
+                    out.add(kind, &operands, &[(graph.ty(first), shape)])
+                }
+                NodeKind::Call(n) => {
+                    let child = Arc::clone(&graph.children()[n as usize]);
+                    if child.params().len() != operands.len() {
+                        return Err(Error::new(
+                            ErrorCode::Verify,
+                            "inline: a call's operands are not its child's parameters",
+                        )
+                        .at(frame.places.first(id))
+                        .fact(format_args!(
+                            "operands: {}, parameters: {}",
+                            operands.len(),
+                            child.params().len()
+                        )));
+                    }
+                    let mut inner = Frame::new((Arc::clone(&child), frame.places.child(n)), Some(id));
+                    for (param, operand) in child.params().iter().zip(operands) {
+                        inner.map[param.index()] = operand;
+                    }
+                    stack.push(inner);
+                    continue;
+                }
+            };
+            for place in frame.places.all(id) {
+                out_places.note(out.producer(value), place);
+            }
+            frame.map[first.index()] = value;
+        }
+        Ok((out, out_places))
+    }
+
+    /// Control flow of a frame in the new graph, where these are its operands: those that are numbers are numbers of its graphs.
+    fn piece(
+        &mut self,
+        frame: &Frame<T>,
+        n: u32,
+        operands: &[Value],
+        out: &mut Graph<T>,
+        out_places: &mut Places,
+    ) -> Result<Piece> {
+        let control = &frame.graph.controls()[n as usize];
+        // What changes, or decides, is an array.
+        let first = match control.kind {
+            ControlKind::While => control.results(),
+            ControlKind::Cond => 1,
+        };
+        let number = |at: usize| {
+            let value = *operands.get(at).filter(|_| at >= first)?;
+            match out.node(out.producer(value)).kind {
+                NodeKind::Literal(slot) => Some(out.slots()[slot.index()].clone()),
+                _ => None,
+            }
+        };
+        let kept: Vec<usize> = (0..operands.len()).filter(|&at| number(at).is_none()).collect();
+        let mut places = frame.places.control(n);
+        let mut graphs = control.graphs.clone();
+        for (inner, places) in graphs.iter_mut().zip(&mut places) {
+            let taken = |at: u32| operands.get(at as usize);
+            let same = |at: u32| inner.operands.iter().position(|&other| taken(other) == taken(at)).unwrap_or(0);
+            let numbers: Numbers = inner.operands.iter().map(|&at| Some((same(at), number(at as usize)?))).collect();
+            (inner.graph, *places) = self.body((&inner.graph, places), &numbers)?;
+            let at = |&at: &u32| kept.binary_search(&(at as usize)).map(|at| at as u32);
+            inner.operands = inner.operands.iter().filter_map(|operand| at(operand).ok()).collect();
+        }
+        let number = out.control(Arc::new(Control { kind: control.kind, graphs }));
+        out_places.set_control(number, places);
+        Ok(Piece { number, operands: kept })
+    }
+
+    /// A graph of control flow without calls, some of whose parameters are numbers.
+    fn body(&mut self, (graph, places): (&Arc<Graph<T>>, &Arc<Places>), numbers: &Numbers) -> Result<Shared<T>> {
+        let takes_none = numbers.iter().all(Option::is_none);
+        if takes_none && graph.children().is_empty() && graph.controls().is_empty() {
+            return Ok((Arc::clone(graph), Arc::clone(places)));
+        }
+        let key = (Arc::as_ptr(graph), numbers.clone());
+        if let Some((graph, places)) = self.bodies.get(&key) {
+            return Ok((Arc::clone(graph), Arc::clone(places)));
+        }
+        let (graph, places) = self.graph((Arc::clone(graph), Arc::clone(places)), numbers)?;
+        let made = (Arc::new(graph), Arc::new(places));
+        self.bodies.insert(key, (Arc::clone(&made.0), Arc::clone(&made.1)));
+        Ok(made)
+    }
+}
+
+/// The parameters of the graph that all others are called from: first those that stay, then numbers.
+fn params<T: Type>(
+    frame: &mut Frame<T>,
+    numbers: &[Option<(usize, Slot)>],
+    out: &mut Graph<T>,
+    out_places: &mut Places,
+) {
+    let graph = Arc::clone(&frame.graph);
+    let number = |at: usize| numbers.get(at).and_then(Option::as_ref);
+    let (stay, fixed): (Vec<usize>, Vec<usize>) = (0..graph.params().len()).partition(|&at| number(at).is_none());
+    for at in stay.into_iter().chain(fixed) {
+        let param = graph.params()[at];
+        let (id, ty) = (graph.producer(param), graph.ty(param));
+        let value = match (number(at), graph.node(id).kind) {
+            (Some(&(same, _)), _) if same < at => frame.map[graph.params()[same].index()],
+            (Some((_, slot)), _) => out.literal(slot.clone(), ty),
+            (None, NodeKind::Param(_, stored)) => out.param_stored(ty, stored, graph.shape(param)),
+            (None, _) => continue,
         };
         for place in frame.places.all(id) {
             out_places.note(out.producer(value), place);
         }
-        frame.map[first.index()] = value;
+        frame.map[param.index()] = value;
     }
-    Ok((out, out_places))
 }

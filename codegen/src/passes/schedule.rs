@@ -153,6 +153,7 @@ pub fn schedule(
         outputs: kernel.outputs.clone(),
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
         tile,
+        bodies: None,
     })
 }
 
@@ -181,6 +182,7 @@ fn controlling(kernel: &FusedKernel, control: (ControlRef, SmallVec<[u32; 2]>), 
         outputs: kernel.outputs.clone(),
         literals: Vec::new(),
         tile: None,
+        bodies: None,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Control flow: nodes whose graphs run once, not at all, or again and again, as values say that are not known when a program is made.
 //!
 //! A node of control flow has one result: one with several is as many nodes of the same [`Control`] with the same operands, which one kernel
-//! computes together. Its graphs are closed: what they use from outside are operands, and no number in them is passed at each call.
+//! computes together. Its graphs are closed: the arrays that they use from outside are operands. Numbers are in them as they are in any graph:
+//! known, or passed at each call of the program, as the argument of a position.
 
 use super::{Graph, Type, Value};
 use crate::dtype::DType;
@@ -73,6 +74,11 @@ impl<T: Type> Control<T> {
     /// How deep control flow stands in it, itself counted.
     pub fn nesting(&self) -> usize {
         1 + self.graphs.iter().map(|inner| inner.graph.nesting()).max().unwrap_or(0)
+    }
+
+    /// Nodes of its graphs, those of what they call at each call.
+    pub fn expanded(&self) -> usize {
+        self.graphs.iter().fold(0usize, |all, inner| all.saturating_add(inner.graph.expanded()))
     }
 
     /// How many results it has.

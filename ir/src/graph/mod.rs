@@ -4,6 +4,7 @@
 //! every result is a [`Value`] with a type and a shape. Operands are values with smaller ids, so a graph is acyclic by
 //! construction and is walked by index, never by recursion. Source places are not in here: see [`Places`].
 
+mod children;
 mod control;
 mod known;
 mod parse;
@@ -14,6 +15,7 @@ mod shrink;
 mod text;
 mod types;
 mod verify;
+mod whole;
 
 pub use control::{Control, ControlKind, Inner, MAX_NESTING};
 pub use places::Places;
@@ -21,6 +23,7 @@ pub use reads::reads;
 pub use scatter::Scatter;
 pub use text::Block;
 pub use types::Type;
+pub use whole::MAX_EXPANSION;
 
 use crate::dtype::DType;
 use crate::id::entity;
@@ -32,9 +35,10 @@ use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 use crate::view::View;
+use children::Children;
 use control::Controls;
 use known::Known;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
@@ -66,13 +70,14 @@ entity! {
 }
 
 /// What fills a literal slot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Slot {
     /// A number written in the traced function.
     Value(Literal),
-    /// A number passed at each call: argument `index`, of this weak kind.
+    /// A number passed at each call of the program: argument `index`, of this weak kind. In a graph that is called, and in those of control
+    /// flow, it is the same number.
     Argument {
-        /// Position among the function's arguments.
+        /// Position among the program's arguments.
         index: usize,
         /// Its kind.
         ty: Weak,
@@ -186,9 +191,13 @@ pub struct Graph<T: Type> {
     params: Vec<Value>,
     slots: Arc<Vec<Slot>>,
     controls: Arc<Controls<T>>,
-    children: Vec<Arc<Graph<T>>>,
+    children: Children<T>,
     /// How deep control flow stands in it, that of what it calls counted.
     nesting: usize,
+    /// Nodes that its calls and its control flow add to its own, written out.
+    beyond: usize,
+    /// The control flow that is among them, by hashes of its numbers and operands.
+    counted: FxHashSet<u64>,
     outputs: Vec<Value>,
     /// What each node was made from first, as far as that was said: shorter than `nodes` otherwise.
     origins: Vec<NodeId>,
@@ -217,8 +226,10 @@ impl<T: Type> Default for Graph<T> {
             params: Vec::new(),
             slots: Arc::default(),
             controls: Arc::default(),
-            children: Vec::new(),
+            children: Children::default(),
             nesting: 0,
+            beyond: 0,
+            counted: FxHashSet::default(),
             outputs: Vec::new(),
             origins: Vec::new(),
             more_origins: FxHashMap::default(),
@@ -235,8 +246,9 @@ impl<T: Type> Graph<T> {
 
     /// An empty graph that shares another's literal slots and control flow, with room for as many nodes.
     pub fn like(other: &Graph<T>) -> Graph<T> {
-        let (controls, nesting) = (Arc::clone(&other.controls), other.controls().iter().map(|c| c.nesting()).max());
-        Graph { controls, nesting: nesting.unwrap_or(0), ..Graph::with_slots(other) }
+        let (controls, all) = (Arc::clone(&other.controls), other.controls());
+        let nesting = all.iter().map(|control| control.nesting()).max().unwrap_or(0);
+        Graph { controls, nesting, ..Graph::with_slots(other) }
     }
 
     /// An empty graph that shares another's literal slots, with room for as many nodes.
@@ -315,7 +327,7 @@ impl<T: Type> Graph<T> {
 
     /// The child graphs of calls.
     pub fn children(&self) -> &[Arc<Graph<T>>] {
-        &self.children
+        self.children.all.all()
     }
 
     /// The output values, in order; a value may appear several times.
@@ -484,11 +496,10 @@ impl<T: Type> Graph<T> {
         self.add(NodeKind::Literal(slot), &[], &[(ty, shape)])
     }
 
-    /// Adds a child graph for calls.
+    /// Adds a child graph for calls, or finds the same.
     pub fn child(&mut self, child: Arc<Graph<T>>) -> u32 {
         self.nesting = self.nesting.max(child.nesting);
-        self.children.push(child);
-        self.children.len() as u32 - 1
+        self.children.number(child)
     }
 
     /// Adds a node, or finds the same one made before; returns its first result.
@@ -512,6 +523,7 @@ impl<T: Type> Graph<T> {
             }
             Err(place) => place,
         };
+        self.count(kind, operands);
         let id = NodeId::from_index(self.nodes.len());
         let first = Value::from_index(self.values.len());
         let start = self.operands.len() as u32;
@@ -554,7 +566,7 @@ impl Graph<ValueType> {
                 (_, NodeKind::Call(child)) => {
                     // Parameters of children are stored as the operands they stand for.
                     let result = value.index() - node.first.index();
-                    graph = &graph.children[child as usize];
+                    graph = &graph.children()[child as usize];
                     value = graph.outputs[result];
                     continue;
                 }

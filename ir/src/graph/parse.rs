@@ -23,9 +23,6 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Calls, and graphs of control flow, may nest this deep in text.
-const MAX_CALL_DEPTH: usize = 64;
-
 impl FromStr for Graph<ValueType> {
     type Err = Error;
 
@@ -72,18 +69,18 @@ fn parse<T: Type>(text: &str, type_names: &'static str, read_type: fn(&str) -> O
                 return Err(line.error(format_args!("children are numbered in order: @{}", parser.blocks.len())));
             }
         }
-        let (graph, depth) = parser.block(line, &mut lines)?;
+        let graph = parser.block(line, &mut lines)?;
         if is_root {
             lines.end()?;
             return Ok(graph);
         }
-        parser.blocks.push((Arc::new(graph), depth));
+        parser.blocks.push(Arc::new(graph));
     }
 }
 
 struct Parser<T: Type> {
-    /// Child graphs read so far and how deep calls and control flow nest in each.
-    blocks: Vec<(Arc<Graph<T>>, usize)>,
+    /// Child graphs read so far.
+    blocks: Vec<Arc<Graph<T>>>,
     type_names: &'static str,
     read_type: fn(&str) -> Option<T>,
 }
@@ -93,14 +90,14 @@ struct Reading<T: Type> {
     graph: Graph<T>,
     /// Slots read so far; any order, so that a line's number alone never decides how much memory is asked for.
     slots: FxHashMap<u32, Slot>,
-    /// The block number of each child of the graph.
-    callees: Vec<usize>,
+    /// The graph's children, by the numbers of their blocks.
+    callees: FxHashMap<usize, u32>,
 }
 
 impl<T: Type> Parser<T> {
-    fn block(&self, mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<(Graph<T>, usize)> {
-        let mut reading = Reading { graph: Graph::new(), slots: FxHashMap::default(), callees: Vec::new() };
-        let mut depth = self.header(&mut header, &mut reading)?;
+    fn block(&self, mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<Graph<T>> {
+        let mut reading = Reading { graph: Graph::new(), slots: FxHashMap::default(), callees: FxHashMap::default() };
+        self.header(&mut header, &mut reading)?;
         let start = header.number();
         loop {
             let Some(mut line) = lines.next() else {
@@ -112,7 +109,7 @@ impl<T: Type> Parser<T> {
                     reading.graph.outputs = line.items(|line| reading.value(line))?;
                 }
                 line.end()?;
-                return reading.finish(&mut line, lines).map(|graph| (graph, depth));
+                return reading.finish(&mut line, lines);
             }
             if line.eat("slot") {
                 let slot = line.id("#", "a slot, as in `#0`")?;
@@ -120,15 +117,15 @@ impl<T: Type> Parser<T> {
                 line.end()?;
                 reading.fill(&mut line, slot, content)?;
             } else if line.peek_until_space().starts_with('$') {
-                depth = depth.max(self.control(&mut line, &mut reading)?);
+                self.control(&mut line, &mut reading)?;
             } else {
                 self.node(&mut line, &mut reading)?;
             }
         }
     }
 
-    /// `(%0: f32[3]) calls @0 {`; returns how deep the calls nest.
-    fn header(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<usize> {
+    /// `(%0: f32[3]) calls @0 {`.
+    fn header(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<()> {
         line.expect("(")?;
         line.list(")", |line| {
             let next = reading.graph.value_count();
@@ -145,46 +142,36 @@ impl<T: Type> Parser<T> {
             reading.graph.param_stored(ty, stored, &shape);
             Ok(())
         })?;
-        let mut depth = 0;
         if line.eat("calls") {
-            reading.callees = line.items(|line| Ok(line.id("@", "a child, as in `@0`")? as usize))?;
-            for &number in &reading.callees {
-                let (child, below) = self.child(line, number)?;
-                depth = depth.max(below + 1);
-                reading.graph.child(Arc::clone(child));
-            }
-        }
-        if depth > MAX_CALL_DEPTH {
-            return Err(line.error(format_args!("calls nest {depth} deep; the limit is {MAX_CALL_DEPTH}")));
+            line.items(|line| {
+                let number = line.id("@", "a child, as in `@0`")? as usize;
+                let child = reading.graph.child(Arc::clone(self.child(line, number)?));
+                reading.callees.insert(number, child);
+                Ok(())
+            })?;
         }
         line.expect("{")?;
-        line.end()?;
-        Ok(depth)
+        line.end()
     }
 
-    /// A child that was read, and how deep calls and control flow nest in it.
-    fn child(&self, line: &mut Line<'_>, number: usize) -> Result<&(Arc<Graph<T>>, usize)> {
+    /// A child that was read.
+    fn child(&self, line: &mut Line<'_>, number: usize) -> Result<&Arc<Graph<T>>> {
         let unknown = || line.error(format_args!("child @{number} is not known; children come before their callers"));
         self.blocks.get(number).ok_or_else(unknown)
     }
 
-    /// `$0 = while condition @0 of [0, 2] body @1 of [0, 1]`; returns how deep calls and control flow nest.
-    fn control(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<usize> {
+    /// `$0 = while condition @0 of [0, 2] body @1 of [0, 1]`.
+    fn control(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<()> {
         line.numbered("$", reading.graph.controls().len())?;
         line.expect("=")?;
         let kind = line.word("`while` or `cond`", ControlKind::named)?;
-        let mut depth = 0;
         let mut inner = |what: &'static str| {
             line.expect(what)?;
             let number = line.id("@", "a child, as in `@0`")? as usize;
-            let (graph, below) = self.child(line, number)?;
-            depth = depth.max(below + 1);
+            let graph = self.child(line, number)?;
             let nesting = graph.nesting() + 1;
             if nesting > MAX_NESTING {
                 return Err(line.error(format_args!("control flow nests {nesting} deep; the limit is {MAX_NESTING}")));
-            }
-            if depth > MAX_CALL_DEPTH {
-                return Err(line.error(format_args!("graphs nest {depth} deep; the limit is {MAX_CALL_DEPTH}")));
             }
             line.expect("of")?;
             line.expect("[")?;
@@ -195,7 +182,7 @@ impl<T: Type> Parser<T> {
         let graphs = [inner(first)?, inner(second)?];
         line.end()?;
         reading.graph.control(Arc::new(Control { kind, graphs }));
-        Ok(depth)
+        Ok(())
     }
 
     /// `%2 = add %0, %1 : f32[3]`.
@@ -265,12 +252,12 @@ impl<T: Type> Parser<T> {
             "call" => {
                 line.skip(word);
                 let number = line.id("@", "a child, as in `@0`")? as usize;
-                let Some(child) = reading.callees.iter().position(|&callee| callee == number) else {
+                let Some(&child) = reading.callees.get(&number) else {
                     return Err(line.error(format_args!("the header does not say `calls @{number}`")));
                 };
                 line.expect("(")?;
                 let operands = line.list(")", |line| reading.value(line))?;
-                Ok((NodeKind::Call(child as u32), SmallVec::from_vec(operands)))
+                Ok((NodeKind::Call(child), SmallVec::from_vec(operands)))
             }
             "while" | "cond" => {
                 let number = control_of(line, word, &reading.graph)?;

@@ -1,6 +1,7 @@
 //! Source places of a graph's nodes: a side table, so that where something was written never changes what it compiles to.
 
 use super::NodeId;
+use crate::nested::{Nest, Nested};
 use crate::place::Place;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -12,11 +13,17 @@ pub struct Places {
     ids: FxHashMap<Place, u32>,
     first: Vec<u32>,
     more: FxHashMap<u32, Vec<u32>>,
-    children: Vec<Arc<Places>>,
+    children: Nested<Places>,
     controls: Vec<[Arc<Places>; 2]>,
 }
 
 const NONE: u32 = u32::MAX;
+
+impl Nest for Places {
+    fn children(&mut self) -> &mut Nested<Places> {
+        &mut self.children
+    }
+}
 
 impl Places {
     /// Notes that `node` was written at `place`.
@@ -47,7 +54,7 @@ impl Places {
 
     /// The places of child graph `n`; none noted if they were never added.
     pub fn child(&self, n: u32) -> Arc<Places> {
-        self.children.get(n as usize).cloned().unwrap_or_default()
+        self.children.all().get(n as usize).cloned().unwrap_or_default()
     }
 
     /// Sets the places of the graphs of control flow `n`.

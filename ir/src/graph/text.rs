@@ -112,63 +112,44 @@ pub struct Block<'a, T: Type> {
     pub controls: Vec<[usize; 2]>,
 }
 
-/// Which block a child gets: its address, and how often the same parent listed it before.
-type BlockKey<T> = (*const Graph<T>, usize);
-
 /// A graph whose callees are being numbered.
 struct Frame<'a, T: Type> {
     graph: &'a Graph<T>,
-    key: Option<BlockKey<T>>,
     /// The positions known so far: of its children, then of the graphs of its control flow.
     numbers: Vec<usize>,
-    listed: FxHashMap<*const Graph<T>, usize>,
 }
 
 impl<'a, T: Type> Frame<'a, T> {
-    fn new(graph: &'a Graph<T>, key: Option<BlockKey<T>>) -> Frame<'a, T> {
-        Frame { graph, key, numbers: Vec::new(), listed: FxHashMap::default() }
-    }
-
-    /// The next child, or graph of control flow, and the block that it gets.
-    fn next(&self) -> Option<(&'a Arc<Graph<T>>, BlockKey<T>)> {
-        let (children, at) = (&self.graph.children, self.numbers.len());
-        if let Some(child) = children.get(at) {
-            let address = Arc::as_ptr(child);
-            return Some((child, (address, self.listed.get(&address).copied().unwrap_or(0))));
-        }
-        let at = at - children.len();
-        let inner = &self.graph.controls().get(at / 2)?.graphs[at % 2].graph;
-        Some((inner, (Arc::as_ptr(inner), 0)))
+    /// The next child, or graph of control flow.
+    fn next(&self) -> Option<&'a Arc<Graph<T>>> {
+        let (children, at) = (self.graph.children(), self.numbers.len());
+        let Some(at) = at.checked_sub(children.len()) else { return children.get(at) };
+        Some(&self.graph.controls().get(at / 2)?.graphs[at % 2].graph)
     }
 
     fn finished(mut self) -> Block<'a, T> {
-        let inner = self.numbers.split_off(self.graph.children.len());
+        let inner = self.numbers.split_off(self.graph.children().len());
         let controls = inner.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
         Block { graph: self.graph, callees: self.numbers, controls }
     }
 }
 
-/// A child that several graphs share has one block; one that a graph lists twice
-/// has two, so that its calls stay apart.
+/// A child that several graphs share has one block.
 fn blocks<T: Type>(root: &Graph<T>) -> Vec<Block<'_, T>> {
-    let mut done: FxHashMap<BlockKey<T>, usize> = FxHashMap::default();
+    let mut done: FxHashMap<*const Graph<T>, usize> = FxHashMap::default();
     let mut blocks = Vec::new();
-    let mut stack = vec![Frame::new(root, None)];
+    let mut stack = vec![Frame { graph: root, numbers: Vec::new() }];
     while let Some(frame) = stack.last_mut() {
-        let Some((child, key)) = frame.next() else {
+        let Some(child) = frame.next() else {
             if let Some(frame) = stack.pop() {
-                if let Some(key) = frame.key {
-                    done.insert(key, blocks.len());
-                }
+                done.insert(std::ptr::from_ref(frame.graph), blocks.len());
                 blocks.push(frame.finished());
             }
             continue;
         };
-        if let Some(&number) = done.get(&key) {
-            frame.numbers.push(number);
-            *frame.listed.entry(key.0).or_insert(0) += 1;
-        } else {
-            stack.push(Frame::new(child, Some(key)));
+        match done.get(&Arc::as_ptr(child)) {
+            Some(&number) => frame.numbers.push(number),
+            None => stack.push(Frame { graph: child, numbers: Vec::new() }),
         }
     }
     blocks

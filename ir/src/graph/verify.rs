@@ -15,8 +15,8 @@
 //! - a scatter has three operands, of the shapes and types that a gather of the first two has, keeps shape and type of the first and takes its
 //!   dtype;
 //! - a literal's slot exists;
-//! - control flow exists, not too deep, its graphs take the operands that they say, and give the result; they are well-formed and no number in them
-//!   is passed at each call;
+//! - control flow exists, not too deep, its graphs take the operands that they say, and give the result; they are well-formed;
+//! - a number that is passed at each call is of one kind wherever in the program it is used;
 //! - outputs exist.
 //!
 //! Of traced graphs (`Graph<ValueType>`) besides
@@ -46,8 +46,6 @@ use crate::reduction::{MAX_RANK, Reduce, Reduction, Scan};
 use crate::shape::Shape;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
-use rustc_hash::FxHashSet;
-use std::sync::Arc;
 
 impl Graph<ValueType> {
     /// Checks the invariants of a traced graph, of all graphs it calls, and of those of its control flow.
@@ -77,18 +75,13 @@ fn verify<T: Type>(graph: &Graph<T>, types: Types<T>, stage: &str) -> Result<()>
     if graph.nesting() > MAX_NESTING {
         problems.note(format!("control flow stands more than {MAX_NESTING} deep in control flow"));
     }
-    // A graph may be called, and be one of control flow: then more must hold.
-    let mut seen: FxHashSet<(*const Graph<T>, bool)> = FxHashSet::default();
-    let mut stack = vec![(graph, false)];
-    while let Some((graph, closed)) = stack.pop() {
+    let numbers = graph.numbers();
+    for graph in graph.whole() {
         check(graph, types, &mut problems);
-        if closed && graph.slots.iter().any(|slot| matches!(slot, Slot::Argument { .. })) {
-            problems.note("control flow has a number that is passed at each call".to_owned());
+        let passed = graph.slots.iter().filter_map(Slot::argument);
+        for (index, ty) in passed.filter(|(index, ty)| numbers.get(index) != Some(ty)) {
+            problems.note(format!("argument {index} is {ty} here and {} elsewhere", numbers[&index]));
         }
-        let called = graph.children.iter().map(|child| (child, closed));
-        let inner = graph.controls().iter().flat_map(|control| &control.graphs).map(|inner| (&inner.graph, true));
-        let new = |&(graph, closed): &(&Arc<Graph<T>>, bool)| seen.insert((Arc::as_ptr(graph), closed));
-        stack.extend(called.chain(inner).filter(new).map(|(graph, closed)| (&**graph, closed)));
     }
     problems.verdict(stage)
 }
@@ -227,7 +220,7 @@ fn structure<T: Type>(graph: &Graph<T>, id: NodeId) -> Result<(), String> {
             same_shape(graph, node.first, x)
         }
         NodeKind::Call(child) => {
-            let Some(child) = graph.children.get(child as usize) else {
+            let Some(child) = graph.children().get(child as usize) else {
                 return Err(format!("child @{child} does not exist"));
             };
             if node.results == 0 {

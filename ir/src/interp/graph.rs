@@ -57,7 +57,7 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
                     Some(known) if (known.number, known.operands) == (n, operands) => known.results,
                     _ => {
                         let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
-                        control(&graph.controls()[n as usize], &operands)?
+                        control(&graph.controls()[n as usize], &operands, scalars)?
                     }
                 };
                 let own = results[result as usize].clone();
@@ -96,13 +96,28 @@ struct Controlled<'a> {
     results: Vec<Tensor>,
 }
 
+/// Evaluates control flow on its operands, of a program whose numbers `scalars` are.
+///
+/// # Errors
+/// As [`eval_graph`].
+pub fn eval_control(flow: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
+    let (taken, _) = flow.sizes(operands.len())?;
+    flow.graphs.iter().try_for_each(|inner| inner.graph.verify())?;
+    match taken.iter().zip(operands).position(|(&bytes, operand)| operand.bytes.len() < bytes) {
+        Some(n) => {
+            Err(Error::new(ErrorCode::Argument, format!("interpreter: operand {n} of control flow is too small")))
+        }
+        None => control(flow, operands, scalars),
+    }
+}
+
 /// The results of control flow whose graphs were verified.
-pub(super) fn control(control: &Control<DType>, operands: &[&Tensor]) -> Result<Vec<Tensor>> {
+fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
     let run = |n: usize, carry: &[Tensor]| {
         let Inner { graph, operands: taken } = &control.graphs[n];
         let given = |&operand: &u32| carry.get(operand as usize).unwrap_or(operands[operand as usize]).clone();
         let params: Vec<Tensor> = taken.iter().map(given).collect();
-        eval(graph, &params, &[])
+        eval(graph, &params, scalars)
     };
     let holds = |condition: &Tensor| condition.get(0).first() == Some(&1);
     match control.kind {

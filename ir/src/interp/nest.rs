@@ -4,14 +4,12 @@ use super::elementwise::{Function, Functions, advance};
 use super::reduce::of_nothing;
 use super::tensor::{Tensor, Words};
 use crate::body::Body;
-use crate::dtype::{DType, PrimType};
+use crate::dtype::PrimType;
 use crate::error::{Error, ErrorCode, Result};
-use crate::graph::{Control, ControlKind};
 use crate::kernel::{KernelScatter, OpBody, StmtKind};
 use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role};
 use crate::op::{self, cast_body, load_body, store_body};
 use crate::reduction::{Reduction, fold, scan, sorted};
-use crate::shape::Shape;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -37,8 +35,8 @@ pub trait Memory {
 pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory: &mut impl Memory) -> Result<()> {
     nest.verify()?;
     check_form(nest, geometry, literals)?;
-    if let Some((control, results)) = &nest.control {
-        return controlled(nest, &control.0, results, memory);
+    if nest.control.is_some() {
+        return Err(Error::new(ErrorCode::Verify, "loop interpreter: control flow, which `eval_control` evaluates"));
     }
     let body = match &nest.body {
         LoopBody::Ops(body) => Evaluator::Ops(body, body.stmts.iter().map(|stmt| stmt_body(body, stmt)).collect()),
@@ -218,38 +216,6 @@ fn reduced(
         words.extend(of_nothing(reduction, access.dtype)?);
     }
     Ok(words)
-}
-
-/// Control flow on whole arrays.
-fn controlled(nest: &LoopNest, control: &Control<DType>, results: &[u32], memory: &mut impl Memory) -> Result<()> {
-    control.graphs.iter().try_for_each(|inner| inner.graph.verify())?;
-    let word = |access: &Access, at: usize| {
-        let mut offset = at * access.dtype.bytes();
-        access.words().iter().map(move |&ty| {
-            offset += ty.bytes();
-            (offset - ty.bytes(), ty)
-        })
-    };
-    let mut operands = Vec::with_capacity(nest.inputs.len());
-    for (n, access) in nest.inputs.iter().enumerate() {
-        // The condition of branches is no operand of their graphs.
-        let shape = control.shape(n).cloned().unwrap_or_else(|| match (control.kind, n) {
-            (ControlKind::Cond, 0) => Shape::scalar(),
-            _ => Shape::from(0),
-        });
-        let element = |at| word(access, at).map(|(offset, ty)| memory.load(n, offset, ty)).collect::<Words>();
-        operands.push(Tensor::from_words(access.dtype, shape, element)?);
-    }
-    let made = super::graph::control(control, &operands.iter().collect::<Vec<&Tensor>>())?;
-    for (n, (access, &which)) in nest.outputs.iter().zip(results).enumerate() {
-        let wrong = || Error::new(ErrorCode::Verify, "loop interpreter: control flow has no such result");
-        let result = made.get(which as usize).ok_or_else(wrong)?;
-        for at in 0..result.len() {
-            let words = result.get(at);
-            word(access, at).zip(words).for_each(|((offset, ty), bits)| memory.store(n, offset, ty, bits));
-        }
-    }
-    Ok(())
 }
 
 fn check_form(nest: &LoopNest, geometry: &Geometry, literals: &[u64]) -> Result<()> {

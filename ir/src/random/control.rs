@@ -135,7 +135,11 @@ impl<'a> Builder<'a> {
         for operand in taken {
             let value = operands[operand];
             let (ty, stored) = (self.graph.ty(value), self.graph.stored(value, self.policy));
-            made.builder.graph.param_stored(ty, stored, self.graph.shape(value));
+            let param = made.builder.graph.param_stored(ty, stored, self.graph.shape(value));
+            // A number is the same in there, and has to fit where it is used.
+            if let Some(&n) = self.integers.get(&value) {
+                made.builder.integers.insert(param, n);
+            }
             made.operands.push(operand as u32);
         }
         made

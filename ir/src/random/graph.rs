@@ -154,10 +154,10 @@ pub(super) struct Builder<'a> {
     pub(super) policy: Policy,
     pub(super) base: Shape,
     pub(super) graph: Graph<ValueType>,
-    /// How deep in control flow the graph stands. There no number is passed at each call.
+    /// How deep in control flow the graph stands. Numbers that are passed at each call are there those that are drawn outside.
     pub(super) depth: usize,
     /// The number that an integer literal's node holds.
-    integers: FxHashMap<Value, i128>,
+    pub(super) integers: FxHashMap<Value, i128>,
     scalars: Vec<(usize, Literal)>,
     /// How many parameters the program has, if its kernels read many arrays.
     many: usize,
@@ -224,6 +224,12 @@ impl<'a> Builder<'a> {
 
     /// A number: weak, of a dtype, or given at each call.
     fn literal(&mut self) -> Value {
+        if self.depth > 0 && !self.scalars.is_empty() && self.rng.one_in(4) {
+            let (index, literal) = self.rng.pick(&self.scalars);
+            if let ValueType::Weak(ty) = literal.ty() {
+                return self.slot(Slot::Argument { index, ty }, literal);
+            }
+        }
         let value = self.number();
         let literal = match self.dtype_in(DTypeSet::ALL) {
             // What does not fit the dtype stays weak.
@@ -239,6 +245,12 @@ impl<'a> Builder<'a> {
             }
             ValueType::Weak(_) | ValueType::Strong(_) => Slot::Value(literal),
         };
+        self.slot(slot, literal)
+    }
+
+    /// The value of a new slot, which this number fills.
+    fn slot(&mut self, slot: Slot, literal: Literal) -> Value {
+        let ty = literal.ty();
         let node = self.graph.literal(slot, ty);
         if let (LiteralValue::Int(n), true) = (literal.value(), ty.is_weak()) {
             self.integers.insert(node, n);
@@ -447,6 +459,7 @@ impl<'a> Builder<'a> {
             policy: self.policy,
             base: self.base.clone(),
             depth: self.depth,
+            scalars: self.scalars.clone(),
             ..Builder::empty(self.limits)
         }
     }

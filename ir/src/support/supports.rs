@@ -6,6 +6,7 @@
 use super::adapt::Support;
 use super::modes::CastingModes;
 use crate::graph::NodeId;
+use crate::nested::{Nest, Nested};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -14,8 +15,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Supports {
     nodes: FxHashMap<u32, SmallVec<[Support; 1]>>,
-    children: Vec<Arc<Supports>>,
+    children: Nested<Supports>,
     controls: Vec<[Arc<Supports>; 2]>,
+}
+
+impl Nest for Supports {
+    fn children(&mut self) -> &mut Nested<Supports> {
+        &mut self.children
+    }
 }
 
 impl Supports {
@@ -38,7 +45,7 @@ impl Supports {
 
     /// The table of child graph `n`, if there is one.
     pub fn child(&self, n: u32) -> Option<&Arc<Supports>> {
-        self.children.get(n as usize)
+        self.children.all().get(n as usize)
     }
 
     /// Sets the tables of the graphs of control flow `n`.

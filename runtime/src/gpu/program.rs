@@ -9,8 +9,9 @@ use super::recording::Recording;
 use crate::backend::{Backend, Cpu};
 use crate::buffer::Buffer;
 use crate::code::CodeOptions;
+use crate::control::Controller;
 use crate::devices::{Fallback, KernelCode, NestOnGpu, OnGpu};
-use crate::executable::{Argument, Output};
+use crate::executable::{Argument, Bodies, Executable, Output, RunOptions};
 use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
 use crate::planned;
@@ -51,6 +52,8 @@ enum Work {
     Constants(Vec<Vec<u8>>),
     /// On the processor.
     Cpu(Arc<crate::Kernel>, Geometry),
+    /// Control flow, whose graphs the processor runs.
+    Control(Box<Controller>),
 }
 
 impl Program {
@@ -62,15 +65,18 @@ impl Program {
     /// operands' memory; `Device` if the device is lost.
     pub fn new(gpu: &Arc<Gpu>, lowered: &Lowered, fallback: Fallback) -> Result<Program> {
         let plan = Plan::new(lowered)?;
-        let mut kernels = Vec::with_capacity(lowered.scheduled.len());
+        let (mut kernels, mut bodies) = (Vec::with_capacity(lowered.scheduled.len()), Bodies::default());
         for (scheduled, step) in lowered.scheduled.iter().zip(&plan.steps) {
             let Scheduled { nest, geometry, .. } = scheduled;
             let placement = placement(gpu, nest, fallback)?;
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
+            } else if scheduled.bodies.is_some() {
+                let options = RunOptions::default();
+                let compile = |body: &_| Executable::body(body, &options, &Threads::Serial, &mut bodies);
+                Work::Control(Box::new(Controller::new(scheduled, compile)?))
             } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Ordered = placement {
                 let kernel = Cpu.compile(nest, CodeOptions::default())?;
-                kernel.composed().map_or(Ok(()), |composed| composed.prepare(&Threads::Serial))?;
                 Work::Cpu(kernel, geometry.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
@@ -87,7 +93,7 @@ impl Program {
     pub fn dispatches(&self) -> usize {
         let count = |kernel: &Kernel| match &kernel.work {
             Work::Dispatches(dispatches) => dispatches.all.len(),
-            Work::Constants(_) | Work::Cpu(..) => 0,
+            Work::Constants(_) | Work::Cpu(..) | Work::Control(_) => 0,
         };
         self.kernels.iter().map(count).sum()
     }
@@ -116,11 +122,11 @@ impl Program {
         dtypes.collect()
     }
 
-    /// The kernels of each loop nest: one for each step it takes.
+    /// The kernels of each launch, one for each step that a nest takes, in the order of [`Lowered::all_launches`].
     pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
         let compiled = |kernel: &Kernel| -> Vec<Arc<dyn KernelCode>> {
             match &kernel.work {
-                Work::Constants(_) => Vec::new(),
+                Work::Constants(_) | Work::Control(_) => Vec::new(),
                 Work::Cpu(kernel, _) => vec![Arc::clone(kernel) as Arc<dyn KernelCode>],
                 Work::Dispatches(dispatches) => {
                     let mut all: Vec<&Arc<Pipeline>> = Vec::new();
@@ -133,7 +139,16 @@ impl Program {
                 }
             }
         };
-        self.kernels.iter().map(compiled).collect()
+        let mut all = Vec::new();
+        for launch in &self.plan.launches {
+            let own = &self.kernels[launch.steps.clone()];
+            all.push(own.iter().flat_map(compiled).collect());
+            for kernel in own {
+                let Work::Control(control) = &kernel.work else { continue };
+                control.programs().iter().for_each(|program| all.extend(program.launched_kernels()));
+            }
+        }
+        all
     }
 
     /// What it consists of.
@@ -200,10 +215,10 @@ impl Program {
             if step.empty {
                 continue;
             }
-            if let Work::Cpu(cpu, geometry) = &kernel.work {
+            if let Work::Cpu(..) | Work::Control(_) = &kernel.work {
                 // What it reads must have been computed.
                 std::mem::replace(&mut recording, Recording::new(&self.gpu)).submit()?;
-                kernel.run_here(cpu, geometry, step, scalars, (arguments.len(), &places))?;
+                kernel.run_here(step, scalars, (arguments.len(), &places))?;
             } else {
                 kernel.record(&mut recording, step, scalars, &places)?;
             }
@@ -303,15 +318,13 @@ impl Kernel {
                 }
                 Ok(())
             }
-            Work::Cpu(..) => Ok(()),
+            Work::Cpu(..) | Work::Control(_) => Ok(()),
         }
     }
 
     /// On the processor, with copies of its arrays: `places`, the first of which are the `arguments`.
     fn run_here(
         &self,
-        kernel: &crate::Kernel,
-        geometry: &Geometry,
         step: &StepPlan,
         scalars: &[(usize, Literal)],
         (arguments, places): (usize, &[Option<Arc<Memory>>]),
@@ -323,8 +336,6 @@ impl Kernel {
             memory.download(buffer.as_bytes_mut()?)?;
             Ok::<Buffer, Error>(buffer)
         };
-        let mut literals: Vec<u64> = self.literals.registers.iter().map(|register| register.1).collect();
-        self.literals.passed(scalars, |register, _, bits| literals[register] = bits)?;
         let mut inputs = Vec::with_capacity(step.inputs.len());
         for (location, _) in &step.inputs {
             inputs.push(match location {
@@ -335,10 +346,24 @@ impl Kernel {
                 Some(_) | None => Buffer::zeroed(0)?,
             });
         }
+        let inputs: Vec<&Buffer> = inputs.iter().collect();
+        let (kernel, geometry) = match &self.work {
+            Work::Cpu(kernel, geometry) => (kernel, geometry),
+            Work::Control(control) => {
+                let operands: Vec<&[u8]> = inputs.iter().map(|buffer| buffer.as_bytes()).collect();
+                let results = control.results(&operands, scalars, None)?;
+                for (output, buffer) in step.outputs.iter().zip(&results) {
+                    at(output.location)?.write(buffer.as_bytes())?;
+                }
+                return Ok(());
+            }
+            Work::Dispatches(_) | Work::Constants(_) => return Ok(()),
+        };
+        let mut literals: Vec<u64> = self.literals.registers.iter().map(|register| register.1).collect();
+        self.literals.passed(scalars, |register, _, bits| literals[register] = bits)?;
         // Other kernels may have made parts of them.
         let mut outputs =
             step.outputs.iter().map(|output| here(at(output.location)?)).collect::<Result<Vec<Buffer>>>()?;
-        let inputs: Vec<&Buffer> = inputs.iter().collect();
         Cpu.run(kernel, geometry, &literals, &inputs, &mut outputs)?;
         for (output, buffer) in step.outputs.iter().zip(&outputs) {
             at(output.location)?.write(buffer.as_bytes())?;

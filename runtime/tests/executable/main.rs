@@ -157,7 +157,7 @@ fn memory_is_not_taken_over_where_layouts_differ_or_a_reader_follows() {
 }",
     );
     let executable = executable(&program);
-    assert_eq!(executable.kernels().len(), 3);
+    assert_eq!(executable.kernels().count(), 3);
     let x = f32s(&[1.0, 2.0, 3.0, 4.0]);
     let mut outputs = [Output::Fresh(None)];
     executable.run(vec![Argument::Donated(x)], &[], &mut outputs).unwrap();

@@ -148,7 +148,7 @@ fn stored(logical: &Tensor, reversed: bool) -> (Layout, Vec<u8>) {
 }
 
 fn kernels(lowered: &Lowered) -> usize {
-    Executable::new(lowered, &options(true, Execution::Compiled, 1)).unwrap().kernels().len()
+    Executable::new(lowered, &options(true, Execution::Compiled, 1)).unwrap().kernels().count()
 }
 
 #[test]

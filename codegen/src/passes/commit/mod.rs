@@ -1,12 +1,11 @@
 //! Commit: resolves every dtype and makes every cast explicit.
 //!
 //! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the default
-//! dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`).
+//! dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`). Graphs of control flow are resolved with it.
 //! No decision looks at a value; an integer literal that does not fit is an error.
 
 mod reduction;
 
-use super::inline::inline;
 use ndjit_ir::explain::{Conversions, Reason};
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
 use ndjit_ir::literal::Literal;
@@ -28,38 +27,54 @@ enum Committed {
     Literal(SlotId),
 }
 
-/// Resolves the dtypes of a graph without calls. `policy` says in which dtype a weak literal is stored that is a result. Beside
-/// the typed graph stands what asked for each of its casts and weak numbers.
+/// A graph after commit.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    /// As it was before.
+    pub traced: Arc<Graph<ValueType>>,
+    /// Where its nodes were written.
+    pub places: Arc<Places>,
+    /// With resolved dtypes.
+    pub graph: Arc<Graph<DType>>,
+    /// What asked for each of its casts and weak numbers.
+    pub conversions: Conversions,
+    /// For each piece of its control flow the graphs; a graph that several have is one.
+    pub bodies: Vec<[Arc<Typed>; 2]>,
+}
+
+/// Graphs of control flow that were resolved, by address and the dtypes of their results.
+type Bodies = FxHashMap<(*const Graph<ValueType>, Vec<DType>), Arc<Typed>>;
+
+/// Resolves the dtypes of a graph without calls. `policy` says in which dtype a weak literal is stored that is a result.
 ///
 /// # Errors
 /// `Literal` if an integer literal does not fit the dtype it is used in, with the place of the use; `Verify` if the graph has
 /// calls.
-pub fn commit(graph: &Graph<ValueType>, places: &Places, policy: Policy) -> Result<(Graph<DType>, Conversions)> {
-    let stored: Vec<DType> = graph.outputs().iter().map(|&output| graph.stored(output, policy)).collect();
-    commit_as(graph, places, policy, &stored)
+pub fn commit(graph: Arc<Graph<ValueType>>, places: Arc<Places>, policy: Policy) -> Result<Typed> {
+    commit_as((graph, places), policy, None, &mut Bodies::default())
 }
 
 /// As [`commit`], with results of these dtypes.
-///
-/// # Errors
-/// Those of [`commit`].
-pub fn commit_as(
-    graph: &Graph<ValueType>,
-    places: &Places,
+fn commit_as(
+    (graph, places): (Arc<Graph<ValueType>>, Arc<Places>),
     policy: Policy,
-    stored: &[DType],
-) -> Result<(Graph<DType>, Conversions)> {
+    stored: Option<&[DType]>,
+    bodies: &mut Bodies,
+) -> Result<Typed> {
+    let own = || graph.outputs().iter().map(|&output| graph.stored(output, policy)).collect();
+    let stored: Vec<DType> = stored.map_or_else(own, <[DType]>::to_vec);
     let mut commit = Commit {
-        graph,
-        places,
+        graph: &graph,
+        places: &places,
         policy,
-        out: Graph::with_slots(graph),
+        out: Graph::with_slots(&graph),
         map: Vec::with_capacity(graph.value_count()),
         reasons: Vec::new(),
         numbers: FxHashMap::default(),
     };
+    let mut inner = Vec::with_capacity(graph.controls().len());
     for n in 0..graph.controls().len() as u32 {
-        commit.control(n)?;
+        inner.push(commit.control(n, bodies)?);
     }
     for id in graph.node_ids() {
         commit.out.make_from(&[id]);
@@ -67,12 +82,14 @@ pub fn commit_as(
         commit.map.push(value);
     }
     let mut outputs = Vec::with_capacity(graph.outputs().len());
-    for (i, (&output, &dtype)) in graph.outputs().iter().zip(stored).enumerate() {
+    for (i, (&output, &dtype)) in graph.outputs().iter().zip(&stored).enumerate() {
         commit.out.make_from(&[graph.producer(output)]);
         outputs.push(commit.coerce(output, dtype, Reason::Result(i as u32))?);
     }
-    commit.out.set_outputs(outputs);
-    Ok((commit.out, Conversions::new(commit.reasons)))
+    let Commit { mut out, reasons, .. } = commit;
+    out.set_outputs(outputs);
+    out.seal();
+    Ok(Typed { graph: Arc::new(out), conversions: Conversions::new(reasons), bodies: inner, traced: graph, places })
 }
 
 struct Commit<'a> {
@@ -165,18 +182,20 @@ impl Commit<'_> {
     }
 
     /// Resolves the graphs of control flow, which has the same number in the typed graph. It is as deep as the verifier lets it be.
-    fn control(&mut self, n: u32) -> Result<()> {
+    fn control(&mut self, n: u32, bodies: &mut Bodies) -> Result<[Arc<Typed>; 2]> {
         let control = &self.graph.controls()[n as usize];
         let Control { kind, graphs } = &**control;
         let places = self.places.control(n);
-        let inner = |which: usize, stored: Option<&[DType]>| {
-            let Inner { graph, operands } = &graphs[which];
-            let (inlined, places) = inline(graph, &places[which])?;
-            let (typed, _) = match stored {
-                Some(stored) => commit_as(&inlined, &places, self.policy, stored)?,
-                None => commit(&inlined, &places, self.policy)?,
-            };
-            Ok::<_, Error>(Inner { graph: Arc::new(typed), operands: operands.clone() })
+        let mut inner = |which: usize, stored: Option<&[DType]>| {
+            let graph = &graphs[which].graph;
+            let key = (Arc::as_ptr(graph), stored.map_or_else(Vec::new, <[DType]>::to_vec));
+            if let Some(known) = bodies.get(&key) {
+                return Ok(Arc::clone(known));
+            }
+            let shared = (Arc::clone(graph), Arc::clone(&places[which]));
+            let typed = Arc::new(commit_as(shared, self.policy, stored, bodies)?);
+            bodies.insert(key, Arc::clone(&typed));
+            Ok::<_, Error>(typed)
         };
         // Weak values may be stored otherwise in a graph: the state is as the loop takes it, results as the first branch says.
         let results: Vec<DType> = (0..control.results()).map(|result| control.stored(result, self.policy)).collect();
@@ -184,9 +203,10 @@ impl Commit<'_> {
             ControlKind::While => None,
             ControlKind::Cond => Some(&results[..]),
         };
-        let graphs = [inner(0, first)?, inner(1, Some(&results))?];
-        self.out.control(Arc::new(Control { kind: *kind, graphs }));
-        Ok(())
+        let typed = [inner(0, first)?, inner(1, Some(&results))?];
+        let graph = |n: usize| Inner { graph: Arc::clone(&typed[n].graph), operands: graphs[n].operands.clone() };
+        self.out.control(Arc::new(Control { kind: *kind, graphs: [graph(0), graph(1)] }));
+        Ok(typed)
     }
 
     /// A result of control flow, of operands as its graphs take them.

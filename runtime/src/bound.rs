@@ -1,0 +1,147 @@
+//! A kernel of a program, or control flow, with the arguments that are known before a call.
+
+use crate::code::{Kernel, Operands};
+use crate::control::Controller;
+use crate::executable::Executable;
+use crate::literals::Literals;
+use crate::plan::StepPlan;
+use crate::scratch::Ready;
+use crate::threads::{Chunk, Split, Threads};
+use crate::tiles::{PerIndex, Touched};
+use ndjit_codegen::TileLoop;
+use ndjit_codegen::clif::Cell;
+use ndjit_ir::{Error, ErrorCode, Result};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What runs a nest.
+#[derive(Debug)]
+pub enum BoundCode {
+    Kernel(Arc<Kernel>),
+    Control(Box<Controller>),
+}
+
+/// A kernel with all of its run-time arguments that are known before a call.
+#[derive(Debug)]
+pub struct Bound {
+    pub code: BoundCode,
+    pub extents: SmallVec<[usize; 4]>,
+    pub literals: Literals,
+    /// Their registers.
+    pub cells: SmallVec<[Cell; 4]>,
+    pub split: Option<Split>,
+    /// The loop that tiles are cut along, where it runs with others.
+    pub tile: Option<TileLoop>,
+    /// The operands that lie in the memory of a tile, each with the bytes of an index.
+    pub local: SmallVec<[(usize, usize); 2]>,
+}
+
+impl Bound {
+    pub fn kernel(&self) -> Option<&Arc<Kernel>> {
+        match &self.code {
+            BoundCode::Kernel(kernel) => Some(kernel),
+            BoundCode::Control(_) => None,
+        }
+    }
+
+    /// Of control flow the programs of its graphs.
+    pub fn bodies(&self) -> Option<&[Arc<Executable>; 2]> {
+        match &self.code {
+            BoundCode::Kernel(_) => None,
+            BoundCode::Control(control) => Some(control.programs()),
+        }
+    }
+
+    /// Computes some indices of one loop on the calling thread.
+    ///
+    /// # Safety
+    /// As [`Kernel::call`] and [`Reducer::run`](crate::reduce::Reducer::run), for these indices.
+    pub unsafe fn call_chunk(
+        &self,
+        strides: &[isize],
+        pointers: &[*mut u8],
+        literals: &[Cell],
+        chunk: Chunk,
+    ) -> Result<()> {
+        let rank = self.extents.len();
+        let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
+        extents[chunk.axis] = chunk.len;
+        let moved = |(n, pointer): (usize, &*mut u8)| {
+            pointer.wrapping_offset(strides[n * rank + chunk.axis].wrapping_mul(chunk.start as isize))
+        };
+        let pointers: SmallVec<[*mut u8; 32]> = pointers.iter().enumerate().map(moved).collect();
+        let Some(kernel) = self.kernel() else {
+            return Err(Error::new(ErrorCode::Verify, "run: a tile of control flow"));
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            match kernel.composed() {
+                None => kernel.call(&pointers, &extents, strides, literals),
+                Some(composed) => composed
+                    .run(Operands { pointers: &pointers, extents: &extents, strides, literals }, &Threads::Serial),
+            }
+        }
+    }
+
+    /// Bytes it takes for itself while it runs, at most: of all its indices, or of so many along the tiles' axis.
+    pub fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+        let composed = match &self.code {
+            BoundCode::Control(control) => return control.scratch(),
+            BoundCode::Kernel(kernel) => kernel.composed(),
+        };
+        let Some(composed) = composed else { return 0 };
+        let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
+        if let (Some(axis), Some(len)) = (self.tile, tile) {
+            extents[axis.index] = len * axis.step;
+        }
+        composed.scratch(&extents, threads)
+    }
+
+    /// Indices of its loops.
+    pub fn elements(&self) -> f64 {
+        self.extents.iter().fold(1.0, |n, &extent| n * extent as f64)
+    }
+
+    /// Estimated time per index, ns. How often graphs of control flow run is not known: as much as a call takes.
+    pub fn cost(&self) -> f64 {
+        let Some(kernel) = self.kernel() else { return 1000.0 };
+        kernel.composed().map_or(kernel.cost(), |composed| composed.cost())
+    }
+
+    /// Estimated time on one thread, ns.
+    pub fn estimate(&self) -> f64 {
+        self.elements() * self.cost()
+    }
+
+    /// What it does with one index along the axis that tiles are cut along.
+    pub fn per_index((bound, step): (&Bound, &StepPlan)) -> PerIndex {
+        let (Some(tile), Some(kernel)) = (bound.tile, bound.kernel()) else { return PerIndex::default() };
+        let nest = kernel.nest();
+        let rank = bound.extents.len();
+        let trips = |index: usize| if index == tile.index { tile.step } else { bound.extents[index] };
+        let inputs = step.inputs.iter().map(|(location, _)| *location);
+        let locations = inputs.chain(step.outputs.iter().map(|output| Some(output.location)));
+        let accesses = nest.inputs.iter().chain(&nest.outputs).zip(step.strides.chunks(rank));
+        let operands = locations.zip(accesses).map(|(location, (access, strides))| {
+            let moving = (0..rank).filter(|&index| strides[index] != 0 && !access.is_index());
+            let bytes = moving.fold(access.dtype.bytes(), |bytes, index| bytes.saturating_mul(trips(index)));
+            Touched { location, bytes, own: strides[tile.index] != 0 }
+        });
+        let elements = (0..rank).fold(1.0, |n, index| n * trips(index) as f64);
+        let slabs = |strides: &[isize]| {
+            let own = strides[tile.index].unsigned_abs();
+            own == 0 || strides.iter().all(|stride| stride.unsigned_abs() <= own)
+        };
+        PerIndex {
+            operands: operands.collect(),
+            time: elements * bound.cost(),
+            slabs: step.strides.chunks(rank).all(slabs),
+            least: kernel.composed().and_then(|composed| composed.least(&step.strides, tile.index)),
+        }
+    }
+
+    /// The registers of the literals: those known before calls, or those of this call.
+    pub fn registers<'a>(&'a self, ready: &Ready, passed: &'a [Cell]) -> &'a [Cell] {
+        ready.registers.clone().map_or(&self.cells, |range| &passed[range])
+    }
+}
