@@ -52,7 +52,7 @@ pub struct Config {
     pub casting: Option<CastingModes>,
     /// Declarations of the dtypes that array arguments may have.
     pub restrictions: Restrictions,
-    /// The largest number of threads a call uses; `None` is one per core.
+    /// The largest number of threads a call uses; `None` is one per processor, or what the environment variable `NDJIT_NUM_THREADS` says.
     pub threads: Option<usize>,
     /// Whether elementwise ops share kernels.
     pub fuse: bool,
@@ -229,6 +229,10 @@ pub fn policy() -> Policy {
 /// the policy it was made under. A function with a policy [of its own](crate::Jitted::with_policy) keeps that one wherever it
 /// is called. A policy comes with its default dtypes: set others ([`with_defaults`]) inside, or in the policy
 /// ([`Policy::with_defaults`]).
+///
+/// Like all scopes of this crate it is one of the calling thread. A thread that waits in ndjit does nothing else, so tasks of thread pools do not
+/// meet each other's scopes there. Where `body` itself waits in a pool whose threads steal work, as `rayon::join` does, the thread may run
+/// tasks of others in this scope: wait outside of scopes, or make the policy an option of the function, which holds wherever it is called.
 ///
 /// ```
 /// use ndjit::{Array, DType, ErrorCode, Policy, with_policy};

@@ -203,7 +203,8 @@ impl Misses {
         if *PRINTED {
             eprintln!("{miss}");
         }
-        LAST.set(Some(miss.clone()));
+        // Where the thread ends nobody asks.
+        let _ = LAST.try_with(|last| last.replace(Some(miss.clone())));
         let mut misses = self.0.lock();
         if misses.len() >= Misses::LIMIT {
             misses.pop_front();
@@ -240,7 +241,7 @@ thread_local! {
 
 /// The last miss of this thread since this was last asked.
 pub(crate) fn take_last() -> Option<Miss> {
-    LAST.take()
+    LAST.try_with(RefCell::take).ok().flatten()
 }
 
 thread_local! {
@@ -252,7 +253,8 @@ thread_local! {
 /// a compiler. [`assert_no_recompile!`](crate::assert_no_recompile!) is the same question in a test, asked after.
 ///
 /// What counts is where an array is read, not where its operations were written: a lazy array that `body` gives unread is compiled by
-/// whoever reads it, if that is allowed there. [`eval`](crate::Array::eval) reads it in `body`.
+/// whoever reads it, if that is allowed there. [`eval`](crate::Array::eval) reads it in `body`. As all scopes this is one of the thread: see
+/// [`with_policy`](crate::with_policy) of thread pools.
 ///
 /// ```
 /// use ndjit::{ErrorCode, forbid_compiling, jit};

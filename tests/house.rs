@@ -74,7 +74,6 @@ fn nothing_points_back() {
                 "cranelift-jit",
                 "cranelift-module",
                 "gemm",
-                "rayon",
                 "rustc-hash",
                 "smallvec",
                 "half",

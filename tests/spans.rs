@@ -4,8 +4,10 @@
 #![cfg(feature = "tracing")]
 
 use ndjit::{Array, exp, jit, keepdims};
+use std::cell::Cell;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use std::thread;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -76,4 +78,64 @@ fn each_stage_and_launch_has_a_span() {
     ndjit::launch launch=0 nests=2
     ndjit::launch launch=0 nests=2
     "#);
+    collectors_call_functions();
+}
+
+/// Calls functions for each span, under a lock of its own.
+#[derive(Clone, Default)]
+struct Calling(Arc<Mutex<u32>>, Option<Arc<Function>>);
+
+type Function = ndjit::Jitted<fn(ndjit::Expr) -> ndjit::Expr, 1, fn(ndjit::Expr) -> ndjit::Expr>;
+
+impl Subscriber for Calling {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "ndjit"
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        thread_local! {
+            static WITHIN: Cell<bool> = const { Cell::new(false) };
+        }
+        if !WITHIN.replace(true) {
+            let mut calls = self.0.lock().unwrap();
+            *calls += 1;
+            // The function whose plan is being made is among them, and a kernel that is new each time.
+            let calls = *calls as usize;
+            self.1.as_ref().expect("a function").call((&[1.0f32, 2.0],)).unwrap();
+            jit(move |x| (0..calls % 32).fold(x + 1, |x, _| x * 3)).call((&[1.0f32],)).unwrap();
+            WITHIN.set(false);
+        }
+        Id::from_u64(1)
+    }
+
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, _: &Event<'_>) {}
+}
+
+/// Whoever collects spans may call functions and hold locks: no thread waits for another that is in a span.
+fn collectors_call_functions() {
+    let function: Function = jit(|x| exp(x) * x - exp(x / 5));
+    let calling = Calling(Arc::default(), Some(Arc::new(function)));
+    let (done, ended) = std::sync::mpsc::channel();
+    for _ in 0..4 {
+        let (calling, done) = (calling.clone(), done.clone());
+        thread::spawn(move || {
+            let function = calling.1.clone().expect("a function");
+            tracing::subscriber::with_default(calling, || {
+                for n in 1..5 {
+                    function.call((&vec![1.0f32; n],)).unwrap();
+                }
+            });
+            done.send(()).unwrap();
+        });
+    }
+    for _ in 0..4 {
+        ended.recv_timeout(std::time::Duration::from_secs(60)).expect("no deadlock");
+    }
+    assert!(*calling.0.lock().unwrap() > 50, "spans were collected");
+    let function = calling.1.expect("a function");
+    assert_eq!((function.trace_count(), function.compile_count()), (4, 1));
 }

@@ -107,6 +107,11 @@ impl<K: Hash + Eq, V> Cache<K, V> {
         }
     }
 
+    /// Whether a value is there, and not only being made.
+    pub fn holds(&self, key: &K) -> bool {
+        matches!(self.lock().entries.get(key), Some(Entry::Ready { .. }))
+    }
+
     /// Counters.
     pub fn stats(&self) -> CacheStats {
         self.lock().stats

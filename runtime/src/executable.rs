@@ -74,7 +74,7 @@ pub enum Output<'a> {
 /// How a program is compiled and run. No option changes a result, but `tile` how large products of matrices round.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RunOptions {
-    /// Threads for large kernels: `None` for as many as rayon's global pool has, 1 for the calling thread alone.
+    /// Threads for large kernels, at most: `None` for one per processor, 1 for the calling thread alone.
     pub threads: Option<usize>,
     /// Lanes of the innermost loops.
     pub vector: VectorWidth,
@@ -142,7 +142,7 @@ impl Executable {
     /// `Backend` if code generation fails; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a
     /// kernel of the program would leave its operands' memory.
     pub fn new(lowered: &Lowered, options: &RunOptions) -> Result<Executable> {
-        Executable::with_threads(lowered, options, &Threads::new(options.threads)?, &mut Bodies::default())
+        Executable::with_threads(lowered, options, &Threads::new(options.threads), &mut Bodies::default())
     }
 
     /// As [`new`](Executable::new), with threads that are there.

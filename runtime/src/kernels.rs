@@ -43,9 +43,11 @@ pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
 /// # Errors
 /// As [`Kernel::new`].
 pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<Arc<Kernel>> {
-    cache().get((nest.clone(), options, form), |key| {
+    let key = (nest.clone(), options, form);
+    let new = spans::are_collected() && !cache().holds(&key);
+    let _span = new.then(|| spans::kernel(nest.rank, nest.inputs.len(), nest.outputs.len()));
+    cache().get(key, |key| {
         count_compiled();
-        let _span = spans::kernel(key.0.rank, key.0.inputs.len(), key.0.outputs.len());
         let key = Arc::clone(key);
         let kernel = on_large_stack(move || match &*key {
             (nest, options, Form::Plain) => Kernel::new(nest, *options),

@@ -26,6 +26,19 @@ macro_rules! spans {
     )*};
 }
 
+/// Whether somebody collects spans, whose code then runs where one begins and ends: no lock is held there, and nobody waits.
+#[cfg(feature = "tracing")]
+pub fn are_collected() -> bool {
+    tracing::span_enabled!(target: "ndjit", tracing::Level::DEBUG)
+}
+
+/// Nobody does.
+#[cfg(not(feature = "tracing"))]
+#[inline(always)]
+pub fn are_collected() -> bool {
+    false
+}
+
 spans! {
     /// A function is traced.
     trace "ndjit::trace" (params: usize);
@@ -33,7 +46,7 @@ spans! {
     lower "ndjit::lower" (pass: &'static str);
     /// The kernels of a program are compiled, or found.
     compile "ndjit::compile" (kernels: usize);
-    /// One kernel is compiled that the cache did not hold.
+    /// One kernel is compiled that the cache did not hold, or waited for while another thread does that.
     kernel "ndjit::kernel" (rank: usize, inputs: usize, outputs: usize);
     /// A launch runs: so many nests of loops, tile by tile if they are several. On a GPU it is handed over.
     launch "ndjit::launch" (launch: usize, nests: usize);

@@ -1,7 +1,7 @@
-//! A team: threads that wait for work beside the thread that gives it.
+//! A team: threads that wait for work beside those that give it.
 //!
-//! A member looks for work for a while before it sleeps, so that work given again and again is begun within a microsecond or two; rayon's
-//! workers, which sleep in between, take ten to twenty. The one who gives work does its share, and members that come too late for
+//! A member looks for work for a while before it sleeps, so that work given again and again is begun within a microsecond or two; threads
+//! that sleep in between take ten to twenty. The one who gives work does its share, and members that come too late for
 //! it are not waited for.
 //!
 //! To wake a member takes ten to twenty microseconds, measured in a virtual machine: what is short is done by the one who gives it, unless work comes so
@@ -9,53 +9,66 @@
 //!
 //! Work is numbered. Whoever is free takes the next number, so nobody waits for a member that the system has put aside, unless
 //! it has begun.
+//!
+//! Several threads may give work at once, each in a slot of its own; members go where there is some. One that gives work keeps a
+//! processor busy, so members help only those processors that are left.
+//!
+//! Whoever waits here does no other work meanwhile, unlike in pools whose threads steal: what a thread holds while it waits (locks, values that
+//! are being made, the settings of its scopes) is met by nobody else's task. So waits follow calls and never go round in a circle.
 
-use ndjit_ir::reserve::{collect, reserve};
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// How long a member looks for work before it sleeps.
 const AWAKE: Duration = Duration::from_micros(100);
 /// Looks between two of the clock.
 const LOOKS: u32 = 64;
+/// Threads that give work at once, at most; others do theirs alone.
+const SLOTS: usize = 64;
 
-/// In [`Shared::state`]: the number of members inside is below; above is the number of the job.
-const OPEN: u64 = 1 << 31;
-const INSIDE: u64 = OPEN - 1;
-const NEXT: u64 = 1 << 32;
+/// In [`Slot::state`]: whether members may begin. Below is how many more may.
+const OPEN: usize = 1 << (usize::BITS - 1);
+const ROOM: usize = OPEN - 1;
 
-/// Threads that wait for work. They end when it is dropped.
+/// Threads that wait for work. They end when it is dropped, each as soon as it sees that; nobody waits for them.
 #[derive(Debug)]
 pub struct Team {
     shared: Arc<Shared>,
-    members: Vec<JoinHandle<()>>,
+    members: Vec<Thread>,
 }
 
 /// What is done with each number. It is not to unwind: a member would end.
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
 
 struct Shared {
-    /// The number of the job, whether members may begin with it, and how many have and are not done.
-    state: AtomicU64,
-    /// Written while no member is inside and none may begin; read by members inside.
-    job: UnsafeCell<Option<Job>>,
-    /// The next number that nobody has taken.
-    next: AtomicUsize,
-    /// Whether somebody gives work.
-    taken: AtomicBool,
+    slots: Box<[Slot]>,
+    /// A bit for each slot in which somebody gives work.
+    taken: AtomicU64,
+    /// A bit for each slot with numbers that nobody has taken.
+    open: AtomicU64,
     /// When short work was last given while members slept, ns after `begun`.
     last: AtomicU64,
     begun: Instant,
     ended: AtomicBool,
-    /// For each member whether it sleeps, or is about to.
+    /// For each member whether it sleeps, is about to, or has not begun.
     asleep: Box<[AtomicBool]>,
     /// How long members look for work.
     awake: Duration,
+}
+
+/// The work of one thread. Slots lie apart, so that those of others do not slow it down.
+#[repr(align(128))]
+struct Slot {
+    /// Whether members may begin with the job, and how many more.
+    state: AtomicUsize,
+    /// Written while no member is inside and none may begin; read by members inside.
+    job: UnsafeCell<Option<Job>>,
+    /// The next number that nobody has taken.
+    next: AtomicUsize,
 }
 
 #[derive(Clone, Copy)]
@@ -64,11 +77,11 @@ struct Job {
     count: usize,
 }
 
-// SAFETY: `job` is written only by the one who has set `taken`, before `OPEN` is set and after the last member has left, and read only by
-// members inside, between the two: `state` orders them. What it points to is `Sync`, and lives while members are inside.
-unsafe impl Sync for Shared {}
+// SAFETY: `job` is written only by the one who has the slot's bit of `taken`, before `OPEN` is set and after the last member has left, and
+// read only by members inside, between the two: `state` orders them. What it points to is `Sync`, and lives while members are inside.
+unsafe impl Sync for Slot {}
 // SAFETY: as above; nothing in it belongs to a thread.
-unsafe impl Send for Shared {}
+unsafe impl Send for Slot {}
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -77,95 +90,119 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Team {
-    /// A team that has `members` threads beside the one that gives work.
-    ///
-    /// # Errors
-    /// If the system refuses threads.
-    pub fn new(members: usize) -> io::Result<Team> {
-        let refused = |_| io::Error::from(io::ErrorKind::OutOfMemory);
-        let asleep = collect("threads", (0..members).map(|_| AtomicBool::new(false))).map_err(refused)?;
-        let threads = reserve("threads", members).map_err(refused)?;
+    /// A team that has `members` threads beside those that give work, or fewer where the system refuses them.
+    pub fn new(members: usize) -> Team {
         let processors = thread::available_parallelism().map_or(1, usize::from);
+        let slot = |_| Slot { state: AtomicUsize::new(0), job: UnsafeCell::new(None), next: AtomicUsize::new(0) };
         let shared = Arc::new(Shared {
-            state: AtomicU64::new(0),
-            job: UnsafeCell::new(None),
-            next: AtomicUsize::new(0),
-            taken: AtomicBool::new(false),
+            slots: (0..SLOTS.min(members + 1)).map(slot).collect(),
+            taken: AtomicU64::new(0),
+            open: AtomicU64::new(0),
             last: AtomicU64::new(u64::MAX),
             begun: Instant::now(),
             ended: AtomicBool::new(false),
-            asleep: asleep.into(),
+            asleep: (0..members).map(|_| AtomicBool::new(true)).collect(),
             // Members without a processor of their own would keep the others from working.
             awake: if members < processors { AWAKE } else { Duration::ZERO },
         });
-        let mut team = Team { shared, members: threads };
+        let mut team = Team { shared, members: Vec::with_capacity(members) };
         for number in 0..members {
             let shared = Arc::clone(&team.shared);
             let builder = thread::Builder::new().name(format!("ndjit-team-{number}"));
-            team.members.push(builder.spawn(move || shared.member(number))?);
+            let Ok(member) = builder.spawn(move || shared.member(number)) else { break };
+            team.members.push(member.thread().clone());
         }
-        Ok(team)
+        team
     }
 
-    /// Does `work` once with each number below `count`, here and in the team, and returns when all is done; `false` at once, with nothing
-    /// done, if somebody else has the team. Work that is `short` is not worth waking members for.
-    pub fn run(&self, count: usize, short: bool, work: &Work<'_>) -> bool {
+    /// The threads that were asked for, one that gives work among them.
+    pub fn size(&self) -> usize {
+        self.shared.asleep.len() + 1
+    }
+
+    /// Does `work` once with each number below `count`, here and by fewer than `most` members, and returns when all is done. Work that is
+    /// `short` is not worth waking members for.
+    pub fn run(&self, count: usize, most: usize, short: bool, work: &Work<'_>) {
         let shared = &*self.shared;
-        if shared.taken.compare_exchange(false, true, Acquire, Relaxed).is_err() {
-            return false;
-        }
+        let alone = || (0..count).for_each(work);
+        let Some(taken) = Taken::of(shared) else { return alone() };
+        let left = (self.members.len() + 1).saturating_sub(taken.givers);
+        let room = count.min(most).saturating_sub(1).min(left);
         let asleep = |asleep: &AtomicBool| asleep.load(Relaxed);
         let wake = !short || shared.asleep.iter().any(asleep) && shared.comes_often();
-        if !wake && shared.asleep.iter().all(asleep) {
-            shared.taken.store(false, SeqCst);
-            (0..count).for_each(work);
-            return true;
+        if room == 0 || !wake && shared.asleep.iter().all(asleep) {
+            return alone();
         }
+        let slot = &shared.slots[taken.slot];
         let work: *const Work<'_> = work;
         // SAFETY: lifetimes alone change. The pointer is used by members inside; `Given` waits for them before this returns or unwinds.
         let lasting = unsafe { std::mem::transmute::<*const Work<'_>, *const Work<'static>>(work) };
-        // SAFETY: `taken` is ours and no job is open, so nobody reads or writes the job.
-        unsafe { *shared.job.get() = Some(Job { work: lasting, count }) };
-        shared.next.store(0, Relaxed);
-        let given = Given { shared };
-        let state = shared.state.load(Relaxed);
-        shared.state.store((state & !(NEXT - 1)).wrapping_add(NEXT) | OPEN, SeqCst);
+        // SAFETY: the slot is ours and no job of it is open, so nobody reads or writes the job.
+        unsafe { *slot.job.get() = Some(Job { work: lasting, count }) };
+        slot.next.store(0, Relaxed);
+        let given = Given { shared, slot: taken.slot, room };
+        slot.state.store(OPEN | room, SeqCst);
+        shared.open.fetch_or(bit(taken.slot), SeqCst);
         if wake {
-            for (member, asleep) in self.members.iter().zip(&shared.asleep).take(count.saturating_sub(1)) {
-                if asleep.load(SeqCst) {
-                    member.thread().unpark();
-                }
-            }
+            // Whom one thread wakes, another that gives work does not count on.
+            let asleep = self.members.iter().zip(&shared.asleep).filter(|(_, asleep)| asleep.swap(false, SeqCst));
+            asleep.take(room).for_each(|(member, _)| member.unpark());
         }
         // SAFETY: the caller's reference.
-        shared.take_part(unsafe { &*work }, count);
+        shared.take_part(taken.slot, unsafe { &*work }, count);
         drop(given);
-        true
     }
 }
 
 impl Drop for Team {
     fn drop(&mut self) {
         self.shared.ended.store(true, SeqCst);
-        for member in self.members.drain(..) {
-            member.thread().unpark();
-            // A member that unwound has told so where it was.
-            let _ = member.join();
-        }
+        self.members.iter().for_each(Thread::unpark);
+    }
+}
+
+fn bit(slot: usize) -> u64 {
+    1 << slot
+}
+
+/// A slot that a thread has. Given back when dropped.
+struct Taken<'a> {
+    shared: &'a Shared,
+    slot: usize,
+    /// How many threads give work, this one among them.
+    givers: usize,
+}
+
+impl<'a> Taken<'a> {
+    /// The first that is free.
+    fn of(shared: &'a Shared) -> Option<Taken<'a>> {
+        let free = |taken: u64| Some(taken.trailing_ones() as usize).filter(|&slot| slot < shared.slots.len());
+        let take = |taken: u64| Some(taken | bit(free(taken)?));
+        let before = shared.taken.fetch_update(Acquire, Relaxed, take).ok()?;
+        Some(Taken { shared, slot: free(before)?, givers: before.count_ones() as usize + 1 })
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.shared.taken.fetch_and(!bit(self.slot), SeqCst);
     }
 }
 
 /// A job that members may begin with. Ends it when dropped: none begins any more, and all that have are done.
 struct Given<'a> {
     shared: &'a Shared,
+    slot: usize,
+    room: usize,
 }
 
 impl Drop for Given<'_> {
     fn drop(&mut self) {
-        let shared = self.shared;
-        let mut state = shared.state.fetch_and(!OPEN, SeqCst);
+        let slot = &self.shared.slots[self.slot];
+        self.shared.open.fetch_and(!bit(self.slot), SeqCst);
+        let mut state = slot.state.fetch_and(ROOM, SeqCst);
         let mut looks = 0u32;
-        while state & INSIDE != 0 {
+        while state & ROOM != self.room {
             // The system may have put a member aside for a thread like this one.
             if looks < LOOKS * LOOKS {
                 spin_loop()
@@ -173,20 +210,20 @@ impl Drop for Given<'_> {
                 thread::yield_now()
             }
             looks = looks.saturating_add(1);
-            state = shared.state.load(Acquire);
+            state = slot.state.load(Acquire);
         }
-        shared.taken.store(false, SeqCst);
     }
 }
 
 /// A member that takes part in a job. Leaves it when dropped.
 struct Inside<'a> {
     shared: &'a Shared,
+    slot: usize,
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        self.shared.state.fetch_sub(1, SeqCst);
+        self.shared.slots[self.slot].state.fetch_add(1, SeqCst);
     }
 }
 
@@ -198,43 +235,53 @@ impl Shared {
         now.checked_sub(last).is_some_and(|between| u128::from(between) < self.awake.as_nanos())
     }
 
-    fn take_part(&self, work: &Work<'_>, count: usize) {
+    /// Takes numbers until there are none. Whoever does is inside or has the slot, so that the bit it clears is that of this job.
+    fn take_part(&self, slot: usize, work: &Work<'_>, count: usize) {
         loop {
-            let number = self.next.fetch_add(1, Relaxed);
+            let number = self.slots[slot].next.fetch_add(1, Relaxed);
             if number >= count {
+                self.open.fetch_and(!bit(slot), SeqCst);
                 return;
             }
             work(number);
         }
     }
 
-    /// What a member does: looks for jobs, takes part in each once, sleeps if there are none for long.
+    /// What a member does: looks for jobs, takes part in each, sleeps if there are none for long.
     fn member(&self, number: usize) {
-        let mut last = 0;
-        while let Some(job) = self.wait(number, last) {
-            last = job;
-            let inside = Inside { shared: self };
+        self.asleep[number].store(false, SeqCst);
+        while let Some(inside) = self.wait(number) {
             // SAFETY: inside, the job is there and does not change.
-            if let Some(Job { work, count }) = unsafe { *self.job.get() } {
+            if let Some(Job { work, count }) = unsafe { *self.slots[inside.slot].job.get() } {
                 // SAFETY: what it points to lives while a member is inside: `Given` waits.
-                self.take_part(unsafe { &*work }, count);
+                self.take_part(inside.slot, unsafe { &*work }, count);
             }
             drop(inside);
         }
     }
 
-    /// Waits for an open job other than the `last` and enters; its number. `None` when the team ends.
-    fn wait(&self, number: usize, last: u64) -> Option<u64> {
+    /// Enters a job that has room, if there is one. Members look at different slots first.
+    fn enter(&self, number: usize) -> Option<Inside<'_>> {
+        let first = number % SLOTS;
+        let mut open = self.open.load(SeqCst).rotate_right(first as u32);
+        while open != 0 {
+            let slot = (open.trailing_zeros() as usize + first) % SLOTS;
+            open &= open - 1;
+            let room = |state: usize| (state > OPEN).then(|| state - 1);
+            if self.slots[slot].state.fetch_update(SeqCst, Relaxed, room).is_ok() {
+                return Some(Inside { shared: self, slot });
+            }
+        }
+        None
+    }
+
+    /// Waits for a job and enters it. `None` when the team ends.
+    fn wait(&self, number: usize) -> Option<Inside<'_>> {
         let mut begun: Option<Instant> = None;
         let mut looks = 0u32;
         loop {
-            let state = self.state.load(SeqCst);
-            let job = state / NEXT;
-            if state & OPEN != 0 && job != last {
-                if self.state.compare_exchange(state, state + 1, SeqCst, Relaxed).is_ok() {
-                    return Some(job);
-                }
-                continue;
+            if let Some(inside) = self.enter(number) {
+                return Some(inside);
             }
             if self.ended.load(SeqCst) {
                 return None;
@@ -247,21 +294,23 @@ impl Shared {
             if begun.get_or_insert_with(Instant::now).elapsed() < self.awake {
                 continue;
             }
-            self.sleep(number, last);
+            if let Some(inside) = self.sleep(number) {
+                return Some(inside);
+            }
             begun = None;
         }
     }
 
-    /// Sleeps, unless there is a job. Who gives one sets `state` before he looks at `asleep`; here it is the other way round: one of both sees the
+    /// Sleeps, unless there is a job. Who gives one opens it before he looks at `asleep`; here it is the other way round: one of both sees the
     /// other.
-    fn sleep(&self, number: usize, last: u64) {
+    fn sleep(&self, number: usize) -> Option<Inside<'_>> {
         self.asleep[number].store(true, SeqCst);
-        let state = self.state.load(SeqCst);
-        let idle = state & OPEN == 0 || state / NEXT == last;
-        if idle && !self.ended.load(SeqCst) {
+        let inside = self.enter(number);
+        if inside.is_none() && !self.ended.load(SeqCst) {
             thread::park();
         }
         self.asleep[number].store(false, SeqCst);
+        inside
     }
 }
 
@@ -269,20 +318,26 @@ impl Shared {
 mod tests {
     use super::*;
 
-    fn sum(team: &Team, count: usize) -> Option<usize> {
+    fn sum(team: &Team, count: usize) -> usize {
         let sum = AtomicUsize::new(0);
-        let done = team.run(count, false, &|number| {
+        team.run(count, usize::MAX, false, &|number| {
             sum.fetch_add(number + 1, Relaxed);
         });
-        done.then(|| sum.into_inner())
+        sum.into_inner()
+    }
+
+    fn sleeps(team: &Team) {
+        while !team.shared.asleep[0].load(SeqCst) {
+            thread::yield_now();
+        }
     }
 
     #[test]
     fn each_number_is_done_once() {
-        for members in [0, 1, 3] {
-            let team = Team::new(members).unwrap();
+        for members in [0, 1, 3, 100] {
+            let team = Team::new(members);
             for count in (0..200).chain([10_000]) {
-                assert_eq!(sum(&team, count), Some(count * (count + 1) / 2), "{count} with {members}");
+                assert_eq!(sum(&team, count), count * (count + 1) / 2, "{count} with {members}");
             }
         }
     }
@@ -290,15 +345,13 @@ mod tests {
     /// Each of two numbers waits until the other is begun: they are done at the same time, by two threads.
     #[test]
     fn members_take_part_asleep_or_awake() {
-        let team = Team::new(1).unwrap();
+        let team = Team::new(1);
         for round in 0..200 {
             if round % 10 == 0 {
-                while !team.shared.asleep[0].load(SeqCst) {
-                    thread::yield_now();
-                }
+                sleeps(&team);
             }
             let begun = AtomicUsize::new(0);
-            team.run(2, false, &|_| {
+            team.run(2, 2, false, &|_| {
                 begun.fetch_add(1, SeqCst);
                 while begun.load(SeqCst) < 2 {
                     thread::yield_now();
@@ -310,17 +363,12 @@ mod tests {
     /// Short work is done by the one who gives it while members sleep, and by all when it comes often.
     #[test]
     fn short_work_wakes_members_if_it_comes_often() {
-        let team = Team::new(1).unwrap();
+        let team = Team::new(1);
         let here = thread::current().id();
-        let asleep = || {
-            while !team.shared.asleep[0].load(SeqCst) {
-                thread::yield_now();
-            }
-        };
-        asleep();
+        sleeps(&team);
         let alone = || {
             let alone = AtomicBool::new(true);
-            team.run(64, true, &|_| {
+            team.run(64, 64, true, &|_| {
                 alone.fetch_and(thread::current().id() == here, SeqCst);
                 thread::yield_now();
             });
@@ -331,45 +379,93 @@ mod tests {
         while alone() {}
     }
 
+    /// The work of a thread that has given none is done by itself: nobody else's number is ever done where one waits.
     #[test]
-    fn who_comes_second_is_told_at_once() {
-        let team = Team::new(1).unwrap();
-        let refused = AtomicUsize::new(0);
-        assert!(team.run(4, false, &|_| {
-            refused.fetch_add(usize::from(sum(&team, 3).is_none()), Relaxed);
-        }));
-        assert_eq!(refused.into_inner(), 4);
-        assert_eq!(sum(&team, 3), Some(6));
-    }
-
-    #[test]
-    fn several_may_ask() {
-        let team = Team::new(2).unwrap();
-        let done = AtomicUsize::new(0);
+    fn whoever_waits_does_its_own_work_alone() {
+        thread_local! {
+            static WITHIN: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+        }
+        let team = Team::new(3);
+        let strange = AtomicUsize::new(0);
         thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for count in 0..2000 {
-                        if let Some(sum) = sum(&team, count % 7) {
-                            assert_eq!(sum, (count % 7) * (count % 7 + 1) / 2);
-                            done.fetch_add(1, Relaxed);
-                        }
+            for giver in 1..=8 {
+                let (team, strange) = (&team, &strange);
+                scope.spawn(move || {
+                    WITHIN.set(giver);
+                    for count in 0..300 {
+                        team.run(count % 9, 4, count % 2 == 0, &|number| {
+                            let foreign = ![0, giver].contains(&WITHIN.get());
+                            strange.fetch_add(usize::from(foreign), Relaxed);
+                            if number == 3 {
+                                assert_eq!(sum(team, 5), 15);
+                            }
+                        });
                     }
                 });
             }
         });
-        assert!(done.into_inner() > 0);
+        assert_eq!(strange.into_inner(), 0);
+    }
+
+    /// Two give work at once, each of which takes two threads: members go to both.
+    #[test]
+    fn several_may_give_work_at_once() {
+        let team = Team::new(3);
+        let begun = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let wait = |_: usize| {
+                        begun.fetch_add(1, SeqCst);
+                        while begun.load(SeqCst) < 4 {
+                            thread::yield_now();
+                        }
+                    };
+                    team.run(2, 2, false, &wait);
+                });
+            }
+        });
+        assert_eq!(begun.into_inner(), 4);
+    }
+
+    /// No more threads than were asked for are at work, and all are when there is work for them.
+    #[test]
+    fn no_more_threads_work_than_may() {
+        let team = Team::new(7);
+        for most in 1..8 {
+            let (at_work, highest) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            team.run(most * 20, most, false, &|_| {
+                highest.fetch_max(at_work.fetch_add(1, SeqCst) + 1, SeqCst);
+                let begun = Instant::now();
+                while highest.load(SeqCst) < most && begun.elapsed() < Duration::from_secs(10) {
+                    thread::yield_now();
+                }
+                at_work.fetch_sub(1, SeqCst);
+            });
+            assert_eq!(highest.into_inner(), most);
+        }
+    }
+
+    #[test]
+    fn members_end_with_the_team() {
+        let team = Team::new(5);
+        let shared = Arc::downgrade(&team.shared);
+        assert_eq!(sum(&team, 3), 6);
+        drop(team);
+        while shared.strong_count() > 0 {
+            thread::yield_now();
+        }
     }
 
     /// The one who gives work unwinds, and nobody is left with it.
     #[test]
     fn unwinding_ends_the_job() {
-        let team = Team::new(1).unwrap();
+        let team = Team::new(1);
         let here = thread::current().id();
         let work = |_: usize| assert_ne!(thread::current().id(), here, "here");
-        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| team.run(1, false, &work)));
-        // The member may have been faster.
-        assert!(unwound.is_err() || unwound.is_ok_and(|done| done));
-        assert_eq!(sum(&team, 3), Some(6));
+        // The member may be faster.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| team.run(2, 2, false, &work)));
+        assert_eq!((team.shared.taken.load(SeqCst), team.shared.open.load(SeqCst)), (0, 0));
+        assert_eq!(sum(&team, 3), 6);
     }
 }

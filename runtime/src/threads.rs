@@ -2,17 +2,16 @@
 //!
 //! Results never depend on the split: indices are independent. A panic in a chunk is an error.
 //!
-//! Chunks go to a [`Team`], which begins sooner than rayon's workers do. Where that is at work for somebody else, or the calling
-//! thread is one of rayon's, they go to rayon: threads that are there share all work.
+//! The process has one [`Team`] of as many threads as there are processors, and calls that may use fewer use some of it. Those that
+//! ask for more share larger ones, which end with the last of them.
 
 use crate::helper::panic_message;
 use crate::team::Team;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread;
 
 /// Below this estimate a kernel runs on the calling thread, ns.
 const SERIAL: f64 = 8_000.0;
@@ -28,72 +27,59 @@ pub const CHUNKS_PER_THREAD: usize = 4;
 /// Chunks of the innermost loop are multiples of this many elements: whole vectors, whole cache lines.
 const GRAIN: usize = 64;
 
+/// The threads of a program, at most; those of a machine with more processors are that many.
+const MOST: usize = 64;
+
 /// The threads a program may use.
 #[derive(Clone, Debug)]
 pub enum Threads {
     /// The calling thread.
     Serial,
     /// More than one.
-    Several(Arc<Several>),
-}
-
-/// Threads, the calling one among them.
-#[derive(Debug)]
-pub struct Several {
-    count: usize,
-    /// `None` where the system refused threads.
-    team: Option<Team>,
-    pool: Pool,
-}
-
-/// Rayon's threads.
-#[derive(Debug)]
-enum Pool {
-    Global,
-    /// Those of a pool that is made when it is needed; `None` where the system refused threads.
-    Own(OnceLock<Option<ThreadPool>>),
+    Several {
+        /// How many, the calling one among them.
+        count: usize,
+        /// Those they are of.
+        team: Arc<Team>,
+    },
 }
 
 impl Threads {
-    /// `None`: as many threads as rayon's global pool has; `Some(n)`: `n` threads (0 counts as 1). Shared by all who ask for that number.
-    ///
-    /// # Errors
-    /// `Backend` if `n` threads cannot be started.
-    pub fn new(count: Option<usize>) -> Result<Threads> {
-        static GLOBAL: OnceLock<Threads> = OnceLock::new();
-        static OTHERS: Mutex<Vec<Arc<Several>>> = Mutex::new(Vec::new());
-        let count = match count {
-            None => return Ok(GLOBAL.get_or_init(Threads::global).clone()),
-            Some(0 | 1) => return Ok(Threads::Serial),
-            Some(count) => count,
+    /// `None`: one per processor, or as many as `NDJIT_NUM_THREADS` says; `Some(n)`: at most `n` threads (0 counts as 1).
+    pub fn new(count: Option<usize>) -> Threads {
+        static PROCESS: OnceLock<Arc<Team>> = OnceLock::new();
+        static LARGER: Mutex<Vec<Weak<Team>>> = Mutex::new(Vec::new());
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let most = MOST.max(processors);
+        let own = || {
+            let named = std::env::var("NDJIT_NUM_THREADS").ok().and_then(|count| count.trim().parse().ok());
+            Arc::new(Team::new(named.unwrap_or(processors).clamp(1, most) - 1))
         };
-        let mut others = OTHERS.lock();
-        if let Some(several) = others.iter().find(|several| several.count == count) {
-            return Ok(Threads::Several(Arc::clone(several)));
+        let own = PROCESS.get_or_init(own);
+        let count = count.map_or(own.size(), |count| count.min(most));
+        if count <= 1 {
+            return Threads::Serial;
         }
-        let team = Team::new(count - 1).map_err(|error| {
-            Error::new(ErrorCode::Backend, "threads: the system refused threads")
-                .fact(error)
-                .fact(format_args!("{count} threads"))
-        })?;
-        let several = Arc::new(Several { count, team: Some(team), pool: Pool::Own(OnceLock::new()) });
-        others.push(Arc::clone(&several));
-        Ok(Threads::Several(several))
-    }
-
-    fn global() -> Threads {
-        // The first call starts the pool, which panics where the system refuses threads.
-        match catch(|| Ok(rayon::current_num_threads())).unwrap_or(1) {
-            0 | 1 => Threads::Serial,
-            count => Threads::Several(Arc::new(Several { count, team: Team::new(count - 1).ok(), pool: Pool::Global })),
+        if count <= own.size() {
+            return Threads::Several { count, team: Arc::clone(own) };
         }
+        let mut larger = LARGER.lock();
+        larger.retain(|team| team.strong_count() > 0);
+        let known = larger.iter().filter_map(Weak::upgrade).find(|team| team.size() >= count);
+        let team = known.unwrap_or_else(|| {
+            // Of a few sizes, so that there are few of them.
+            let team = Arc::new(Team::new(count.next_power_of_two().min(most) - 1));
+            larger.push(Arc::downgrade(&team));
+            team
+        });
+        Threads::Several { count, team }
     }
 
     /// The number of threads.
     pub fn count(&self) -> usize {
         match self {
             Threads::Serial => 1,
-            Threads::Several(several) => several.count,
+            Threads::Several { count, .. } => *count,
         }
     }
 
@@ -110,10 +96,21 @@ impl Threads {
     /// # Errors
     /// One that `work` returned; `Panic` if it panicked.
     pub fn each(&self, count: usize, time: f64, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
-        match self {
-            Threads::Several(several) if count > 1 => several.each(count, time < SHORT, &work),
-            _ => catch(|| (0..count).try_for_each(work)),
-        }
+        let (most, team) = match self {
+            Threads::Several { count: most, team } if count > 1 => (*most, team),
+            _ => return catch(|| (0..count).try_for_each(work)),
+        };
+        let failed = OnceLock::new();
+        let one = |number| {
+            if failed.get().is_none()
+                && let Err(error) = catch(|| work(number))
+            {
+                // The first error is told.
+                let _ = failed.set(error);
+            }
+        };
+        team.run(count, most, time < SHORT, &one);
+        failed.into_inner().map_or(Ok(()), Err)
     }
 
     /// Into how many pieces `size` elements are worth cutting, at an estimated cost per element in ns: 1 where the calling
@@ -125,37 +122,6 @@ impl Threads {
         }
         let most = self.count().saturating_mul(CHUNKS_PER_THREAD);
         ((total / CHUNK) as usize).max(size / CHUNK_ELEMENTS).clamp(1, most)
-    }
-}
-
-impl Several {
-    fn each(&self, count: usize, short: bool, work: &(impl Fn(usize) -> Result<()> + Sync)) -> Result<()> {
-        // A thread of rayon's that waits for the team would keep other work of rayon's waiting.
-        let team = self.team.as_ref().filter(|_| rayon::current_thread_index().is_none());
-        let failed = OnceLock::new();
-        let one = |number| {
-            if failed.get().is_none()
-                && let Err(error) = catch(|| work(number))
-            {
-                // The first error is told.
-                let _ = failed.set(error);
-            }
-        };
-        if team.is_some_and(|team| team.run(count, short, &one)) {
-            return failed.into_inner().map_or(Ok(()), Err);
-        }
-        let all = || (0..count).into_par_iter().try_for_each(work);
-        catch(|| match &self.pool {
-            Pool::Global => all(),
-            Pool::Own(pool) => match pool.get_or_init(|| self.own_pool()) {
-                Some(pool) => pool.install(all),
-                None => (0..count).try_for_each(work),
-            },
-        })
-    }
-
-    fn own_pool(&self) -> Option<ThreadPool> {
-        ThreadPoolBuilder::new().num_threads(self.count).thread_name(|i| format!("ndjit-{i}")).build().ok()
     }
 }
 
@@ -224,7 +190,7 @@ mod tests {
 
     #[test]
     fn chunks_cover_the_space_once() {
-        let threads = Threads::new(Some(3)).unwrap();
+        let threads = Threads::new(Some(3));
         for extents in [&[1_000_001][..], &[7, 100_003], &[100_003, 7], &[2, 3, 99_999], &[64, 64, 64]] {
             let split = Split::new(extents, 1.0, &threads).unwrap();
             let chunks = Mutex::new(Vec::new());
@@ -248,7 +214,7 @@ mod tests {
 
     #[test]
     fn little_work_stays_on_the_calling_thread() {
-        let threads = Threads::new(Some(2)).unwrap();
+        let threads = Threads::new(Some(2));
         assert_eq!(Split::new(&[7_000], 1.0, &threads), None);
         assert_eq!(Split::new(&[1 << 30], 1.0, &Threads::Serial), None);
         assert_eq!(Split::new(&[0, 1 << 30], 1.0, &threads), None);
@@ -259,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_a_worker_is_an_error_and_the_pool_lives_on() {
-        for threads in [Threads::Serial, Threads::new(None).unwrap(), Threads::new(Some(2)).unwrap()] {
+        for threads in [Threads::Serial, Threads::new(None), Threads::new(Some(2))] {
             let split = Split { axis: 0, extent: 8, len: 1, count: 8, time: 1e6 };
             let work = |chunk: Chunk| {
                 assert_ne!(chunk.start, 5, "chunk five");

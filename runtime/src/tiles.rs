@@ -263,7 +263,7 @@ mod tests {
             [(4096, 1024, Some(256)), (1 << 16, 64, Some(768)), (1 << 16, 1 << 20, Some(256)), (512, 512, None)]
         {
             for threads in [1, 2, 7, 64] {
-                let threads = Threads::new(Some(threads)).unwrap();
+                let threads = Threads::new(Some(threads));
                 let tiles = Tiles::new(rows, &layer(columns), &threads);
                 assert_eq!(tiles.map(|tiles| tiles.get(0)), expected.map(|len| (0, len)), "{rows} x {columns}");
             }

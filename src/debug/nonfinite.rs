@@ -156,7 +156,8 @@ thread_local! {
 
 /// Runs `body` with a check of the results of functions called and arrays evaluated in it: a NaN makes the call an error that names the
 /// [first operation](first_nan) that gave one, as JAX's `jax_debug_nans`. A call is then run again, operation by operation. The environment
-/// variable `NDJIT_DEBUG_NANS=1` does this for the whole process, [`Jitted::check_nans`] for one function.
+/// variable `NDJIT_DEBUG_NANS=1` does this for the whole process, [`Jitted::check_nans`] for one function. Of thread pools see
+/// [`with_policy`](crate::with_policy).
 ///
 /// ```
 /// use ndjit::{debug::with_nan_check, jit, sqrt, Array, ErrorCode};

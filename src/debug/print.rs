@@ -58,7 +58,8 @@ pub fn debug_print<X: Math>(label: &str, x: X) -> X::Out {
     <X::Out as Computed>::debug_print(label, x.operand(), Place::caller())
 }
 
-/// Runs `body` and collects what functions and arrays print on this thread, instead of standard error.
+/// Runs `body` and collects what functions and arrays print on this thread, instead of standard error. Of thread pools see
+/// [`with_policy`](crate::with_policy).
 ///
 /// ```
 /// use ndjit::{Array, debug::{collect_debug_output, debug_print}};
@@ -71,13 +72,14 @@ pub fn collect_debug_output<R>(body: impl FnOnce() -> R) -> (R, Vec<DebugPrint>)
     struct Collection;
     impl Drop for Collection {
         fn drop(&mut self) {
-            COLLECTED.with_borrow_mut(Vec::pop);
+            let _ = COLLECTED.try_with(|collected| collected.borrow_mut().pop());
         }
     }
-    COLLECTED.with_borrow_mut(|collected| collected.push(Vec::new()));
+    let _ = COLLECTED.try_with(|collected| collected.borrow_mut().push(Vec::new()));
     let collection = Collection;
     let value = body();
-    let printed = COLLECTED.with_borrow_mut(|collected| collected.last_mut().map(std::mem::take).unwrap_or_default());
+    let printed = COLLECTED.try_with(|collected| collected.borrow_mut().last_mut().map(std::mem::take));
+    let printed = printed.ok().flatten().unwrap_or_default();
     drop(collection);
     (value, printed)
 }
@@ -90,12 +92,12 @@ thread_local! {
 /// Prints a value now.
 pub(crate) fn show(printing: &Printing, value: Array) {
     let printed = DebugPrint { label: printing.label.to_string(), place: printing.place, value };
-    let left = COLLECTED.with_borrow_mut(|collected| match collected.last_mut() {
-        Some(collected) => {
-            collected.push(printed);
-            None
+    let mut left = Some(printed);
+    // In the destructors of a thread's values nothing may be collected any more.
+    let _ = COLLECTED.try_with(|collected| {
+        if let Some(collected) = collected.borrow_mut().last_mut() {
+            collected.extend(left.take());
         }
-        None => Some(printed),
     });
     if let Some(printed) = left {
         eprintln!("{printed}");

@@ -21,7 +21,9 @@ fn id(core: &Core) -> usize {
 
 /// Notes that a function is about to be called.
 pub(super) fn note(core: &Core, place: Place) {
-    PLACES.with_borrow_mut(|places| {
+    // In the destructors of a thread's other values there may be none.
+    let _ = PLACES.try_with(|places| {
+        let mut places = places.borrow_mut();
         if places.len() == LIMIT {
             places.remove(0);
         }
@@ -31,18 +33,24 @@ pub(super) fn note(core: &Core, place: Place) {
 
 /// Where the call that begins now was written, if that is known.
 pub(super) fn take(core: &Core) -> Option<Place> {
-    PLACES.with_borrow_mut(|places| {
+    let take = |places: &RefCell<Vec<(usize, Place)>>| {
+        let mut places = places.borrow_mut();
         let at = places.iter().rposition(|(called, _)| *called == id(core))?;
         let (_, place) = places[at];
         places.truncate(at);
         Some(place)
-    })
+    };
+    PLACES.try_with(take).ok().flatten()
 }
 
 /// The error of a call with its place: beside that in the function where it was made, if there is one.
 pub(crate) fn called(error: Error, place: Option<Place>) -> Error {
     match (error.place(), place) {
-        (Some(made), Some(place)) if made != place => error.fact(format_args!("called at {place}")),
+        (Some(made), Some(place)) if made != place => {
+            // In a circle of calls places come again.
+            let called = format!("called at {place}");
+            if error.facts().contains(&called) { error } else { error.fact(called) }
+        }
         _ => error.at(place),
     }
 }

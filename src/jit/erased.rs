@@ -9,13 +9,13 @@ use crate::expr::Expr;
 use crate::jit::input::{Arg, Data, Destination, Sink};
 use crate::jit::output::{Arrays, Collected, Lengths, Parts, RESULTS};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
-use crate::jit::plans::{Found, Plans};
+use crate::jit::plans::{Found, Inserted, Plans};
 use crate::misses::{self, Miss, Misses};
 use crate::operand::AnyOperand;
 use crate::source;
 use crate::stats::{self, Made};
 use crate::timing::Clock;
-use crate::trace::{self, Failure, Param, Printing, Recording};
+use crate::trace::{self, Failure, Named, Param, Printing, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
@@ -24,8 +24,7 @@ use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_runtime::{Buffer, KernelCode, Output, spans};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -37,9 +36,13 @@ pub struct Core {
     pub(crate) arity: usize,
     pub(crate) config: Config,
     pub(crate) function: Function,
+    /// The type of the closure, and where it was made a function.
+    pub(crate) named: (&'static str, Place),
     pub(crate) plans: Plans,
-    /// Held while a plan is made, so that threads that want the same plan make it once.
+    /// Held while what was traced is lowered and compiled, so that threads that want the same plan do that once. No closure runs meanwhile.
     making: Mutex<()>,
+    /// How many threads trace the function.
+    tracing: AtomicUsize,
     inlined: Mutex<Vec<Inlined>>,
     pub(crate) traces: AtomicU64,
     pub(crate) misses: Misses,
@@ -73,13 +76,15 @@ pub(crate) struct TracedFunction {
 }
 
 impl Core {
-    pub(crate) fn new(arity: usize, config: Config, function: Function) -> Core {
+    pub(crate) fn new(arity: usize, config: Config, named: (&'static str, Place), function: Function) -> Core {
         Core {
             arity,
             config,
             function,
+            named,
             plans: Plans::new(),
             making: Mutex::new(()),
+            tracing: AtomicUsize::new(0),
             inlined: Mutex::new(Vec::new()),
             traces: AtomicU64::new(0),
             misses: Misses::default(),
@@ -88,21 +93,27 @@ impl Core {
         }
     }
 
-    /// Traces the function for parameters of these types, for a call at `place`.
+    /// The function, as errors name it.
+    fn named(&self) -> Named {
+        let (name, place) = self.named;
+        Named { id: std::ptr::from_ref(self).addr(), name, place }
+    }
+
+    /// Traces the function for parameters of these types, for a call at `place`. The closure may do whatever it likes, so no lock is held.
     pub(crate) fn trace(
         &self,
         settings: Settings,
         params: &[Param],
         place: Option<Place>,
     ) -> std::result::Result<TracedFunction, Failure> {
-        let _busy = Busy::enter(self)?;
+        let _tracing = Tracing::begin(self)?;
         misses::allowed("trace")?;
         let _span = spans::trace(params.len());
         self.traces.fetch_add(1, Relaxed);
         stats::count_trace();
         let mut lengths = Lengths::new();
         let recording = with_settings(settings, || {
-            trace::record(params, place, |parameters, outputs| {
+            trace::record(Some(self.named()), params, place, |parameters, outputs| {
                 let collected = (self.function)(&trace::accept(parameters, self.config.restrictions));
                 *outputs = collected.exprs;
                 lengths = collected.lengths;
@@ -175,11 +186,6 @@ impl Core {
 
     #[cold]
     fn make_plan(&self, settings: Settings, args: &[Arg<'_>], place: Option<Place>) -> Result<Found> {
-        Busy::check(self)?;
-        let _making = self.making.lock();
-        if let Some(plan) = self.plans.find(&settings, args) {
-            return Ok(plan);
-        }
         let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
         let miss = Miss::new(&self.plans, Signature { settings, arguments: types.clone() }, place);
         miss.allowed()?;
@@ -187,22 +193,51 @@ impl Core {
         let params: Vec<Param> = types.iter().map(param).collect();
         let begun = Instant::now();
         let traced = self.trace(settings, &params, place)?;
-        let plan = Arc::new(self.compile(settings, types, traced, Clock::traced(begun.elapsed()))?);
-        self.plans.insert(Arc::clone(&plan));
-        self.misses.add(miss.made(&plan, Made::here().since(before)));
-        Ok(plan.into())
+        let clock = Clock::traced(begun.elapsed());
+        let hidden = self.captured(settings.device, traced.recording.hidden.clone())?;
+        // Of this nothing is dropped under the lock: memory of others may run code of theirs where it is given back.
+        let made = {
+            // Who collects spans is asked at each: it may call functions, too.
+            let _making = (!spans::are_collected()).then(|| self.making.lock());
+            match self.plans.find(&settings, args) {
+                Some(found) => Err(found),
+                None => Ok(self.compile(settings, types, &traced, &hidden, clock).map(|plan| {
+                    let plan = Arc::new(plan);
+                    (self.plans.insert(&plan), plan)
+                })),
+            }
+        };
+        let (inserted, plan) = match made {
+            Ok(made) => made?,
+            Err(found) => return self.second(found),
+        };
+        match inserted {
+            Inserted::Known(found) => self.second(found),
+            Inserted::New { .. } => {
+                self.misses.add(miss.made(&plan, Made::here().since(before)));
+                Ok(plan.into())
+            }
+        }
+    }
+
+    /// The plan of a thread that was first. What this one traced meanwhile is of no use.
+    fn second(&self, found: Found) -> Result<Found> {
+        self.traces.fetch_sub(1, Relaxed);
+        Ok(found)
     }
 
     fn compile(
         &self,
         settings: Settings,
         types: Vec<ArgumentType>,
-        traced: TracedFunction,
+        traced: &TracedFunction,
+        hidden: &[Array],
         mut clock: Clock,
     ) -> Result<Plan> {
-        let TracedFunction { recording: Recording { graph, places, hidden, printed, .. }, lengths } = traced;
-        let lowered = Plan::lower(&graph, &places, &types, &hidden, &self.config, settings, &mut clock)?;
-        self.compiled(settings, types, Arc::new(lowered), Frame { hidden, lengths, printed }, clock)
+        let TracedFunction { recording: Recording { graph, places, printed, .. }, lengths } = traced;
+        let lowered = Plan::lower(graph, places, &types, hidden, &self.config, settings, &mut clock)?;
+        let frame = Frame { hidden: hidden.to_vec(), lengths: lengths.clone(), printed: printed.clone() };
+        self.compiled(settings, types, Arc::new(lowered), frame, clock)
     }
 
     /// Compiles a lowered program of this function.
@@ -262,13 +297,12 @@ impl Core {
         let settings = self.config.settings();
         let mut lengths = Lengths::new();
         let exprs = trace::call(operands, place, |params| {
-            let known = self
-                .inlined
-                .lock()
-                .iter()
-                .find(|i| i.settings == settings && i.params == params)
-                .map(|i| (Arc::clone(&i.recording), i.lengths.clone()));
-            if let Some((recording, known)) = known {
+            let known = |inlined: &[Inlined]| {
+                let known = inlined.iter().find(|i| i.settings == settings && i.params == params)?;
+                Some((Arc::clone(&known.recording), known.lengths.clone()))
+            };
+            let first = known(&self.inlined.lock());
+            if let Some((recording, known)) = first {
                 lengths = known;
                 return Ok(recording);
             }
@@ -278,16 +312,18 @@ impl Core {
             let inputs = explain::inputs(params.iter().map(Param::is_array), hidden.len());
             explain::check(graph, places, &inputs, settings.policy, self.config.on_widening)?;
             lengths = traced.lengths;
+            let own = Inlined { settings, params: params.to_vec(), recording, lengths: lengths.clone() };
             let mut inlined = self.inlined.lock();
-            if inlined.len() >= Plans::LIMIT {
-                inlined.remove(0);
+            if let Some((recording, _)) = known(&inlined) {
+                // Another thread was first.
+                self.traces.fetch_sub(1, Relaxed);
+                return Ok(recording);
             }
-            inlined.push(Inlined {
-                settings,
-                params: params.to_vec(),
-                recording: Arc::clone(&recording),
-                lengths: lengths.clone(),
-            });
+            let recording = Arc::clone(&own.recording);
+            let dropped = (inlined.len() >= Plans::LIMIT).then(|| inlined.remove(0));
+            inlined.push(own);
+            drop(inlined);
+            drop(dropped);
             Ok(recording)
         });
         (exprs, lengths)
@@ -435,33 +471,26 @@ pub(crate) fn no_result() -> Error {
     Error::new(ErrorCode::Verify, "call: the program gave no elements")
 }
 
-thread_local! {
-    /// The functions being traced on this thread.
-    static BUSY: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
-}
+/// Threads that trace one function at once, or within each other: a closure that starts a thread which calls its function would never end.
+const TRACING: usize = 1024;
 
-/// Notes that a function is being traced on this thread, so that one that calls itself is an error and no deadlock.
-struct Busy;
+/// Notes that a thread traces a function.
+struct Tracing<'a>(&'a AtomicUsize);
 
-impl Busy {
-    fn check(core: &Core) -> Result<()> {
-        let id = std::ptr::from_ref(core) as usize;
-        if BUSY.with_borrow(|busy| busy.contains(&id)) {
-            return Err(Error::new(ErrorCode::Traced, "call: a function was called while it is being traced")
-                .help("a traced function cannot call itself"));
+impl<'a> Tracing<'a> {
+    fn begin(core: &'a Core) -> Result<Tracing<'a>> {
+        let tracing = Tracing(&core.tracing);
+        if tracing.0.fetch_add(1, Relaxed) < TRACING {
+            return Ok(tracing);
         }
-        Ok(())
-    }
-
-    fn enter(core: &Core) -> Result<Busy> {
-        Busy::check(core)?;
-        BUSY.with_borrow_mut(|busy| busy.push(std::ptr::from_ref(core) as usize));
-        Ok(Busy)
+        Err(Error::new(ErrorCode::Traced, format!("call: {TRACING} threads trace one function at once"))
+            .fact(core.named())
+            .help("does its closure start threads that call it? Compute what they give before, and capture that"))
     }
 }
 
-impl Drop for Busy {
+impl Drop for Tracing<'_> {
     fn drop(&mut self) {
-        BUSY.with_borrow_mut(Vec::pop);
+        self.0.fetch_sub(1, Relaxed);
     }
 }

@@ -80,7 +80,8 @@ pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
 /// or use [`jit!`](crate::jit!).
 ///
 /// The closure may use arrays from outside: they become hidden arguments. It runs once per signature, so whatever else it
-/// looks at is looked at once.
+/// looks at is looked at once. It may run at once on several threads that call with the same new signature, and may call other
+/// functions, start threads and wait for them: nobody waits for it. One that calls itself, by whatever way, is an error.
 ///
 /// ```
 /// use ndjit::{Array, jit};
@@ -94,7 +95,9 @@ pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
 /// assert_eq!(a.to_vec::<f32>()?, [14.0, 36.0]);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
+#[track_caller]
 pub fn jit<M, const N: usize, F: JitFn<M, N>>(function: F) -> Jitted<M, N, F> {
+    let named = (std::any::type_name::<F>(), Place::caller());
     let erased = move |parameters: &[Expr]| {
         let mut collected = Collected::default();
         if let Ok(parameters) = parameters.try_into() {
@@ -102,7 +105,7 @@ pub fn jit<M, const N: usize, F: JitFn<M, N>>(function: F) -> Jitted<M, N, F> {
         }
         collected
     };
-    Jitted::with_core(Core::new(N, Config::default(), Arc::new(erased)))
+    Jitted::with_core(Core::new(N, Config::default(), named, Arc::new(erased)))
 }
 
 /// [`jit`](fn@crate::jit) of a closure whose parameters are annotated for you, so that methods can be called on them.
@@ -134,7 +137,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     pub(crate) fn configured(self, change: impl FnOnce(&mut Config)) -> Jitted<M, N, F> {
         let mut config = self.core.config;
         change(&mut config);
-        Jitted::with_core(Core::new(N, config, Arc::clone(&self.core.function)))
+        Jitted::with_core(Core::new(N, config, self.core.named, Arc::clone(&self.core.function)))
     }
 
     /// The same function under a promotion policy of its own. Begins without plans, as all changes of configuration do.
@@ -211,7 +214,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         self.configured(|c| c.restrictions = c.restrictions.with(restriction))
     }
 
-    /// The same function on at most this many threads.
+    /// The same function on at most this many threads. More than 64 are as many as there are processors, or 64. Threads are shared with
+    /// other functions; those beyond one per processor end when no function asks for so many.
     ///
     /// ```
     /// use ndjit::{arange, jit};
@@ -415,7 +419,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
         staged::trace(&self.core, specs, Place::caller())
     }
 
-    /// How often the function was traced.
+    /// How often the function was traced: signatures whose traces were of use. Threads that call a function at once with a signature that is new
+    /// to it may each run the closure, as nobody waits for a closure of somebody else; one of these traces counts, and the others are dropped.
     ///
     /// ```
     /// use ndjit::{Array, jit};

@@ -26,6 +26,14 @@ pub(crate) struct Found {
     at: usize,
 }
 
+/// What became of a plan that was to be kept.
+pub(crate) enum Inserted {
+    /// Another thread made one of its signature.
+    Known(Found),
+    /// It is kept. With the snapshot before, which may be the last to hold what went: that is let go of where no lock is held.
+    New { _before: Arc<Vec<Arc<Plan>>> },
+}
+
 impl Deref for Found {
     type Target = Arc<Plan>;
 
@@ -66,9 +74,17 @@ impl Plans {
         Some(Found { plans, at })
     }
 
-    pub fn insert(&self, plan: Arc<Plan>) {
+    /// Keeps a plan, unless there is one of its signature.
+    pub fn insert(&self, plan: &Arc<Plan>) -> Inserted {
         let mut dropped = self.dropped.lock();
-        let mut plans = Vec::clone(&self.kept.load());
+        let before = self.kept.load_full();
+        let same = |known: &Arc<Plan>| {
+            known.settings == plan.settings && known.arguments == plan.arguments && known.is_alive()
+        };
+        if let Some(known) = before.iter().find(|known| same(known)) {
+            return Inserted::Known(Arc::clone(known).into());
+        }
+        let mut plans = Vec::clone(&before);
         if plans.len() >= Plans::LIMIT
             && let Some(at) = (0..plans.len()).min_by_key(|&i| plans[i].last_use.load(Relaxed))
         {
@@ -80,9 +96,10 @@ impl Plans {
         }
         plan.last_use.store(self.clock.fetch_add(1, Relaxed), Relaxed);
         let latest = plans.len();
-        plans.push(plan);
+        plans.push(Arc::clone(plan));
         self.kept.store(Arc::new(plans));
         self.latest.store(latest, Relaxed);
+        Inserted::New { _before: before }
     }
 
     /// The plans that are kept.

@@ -75,7 +75,7 @@ impl Program {
         let arguments: Result<Vec<ArgumentType>> = specs.iter().map(Spec::argument).collect();
         let arguments = arguments.map_err(|e| e.at(place))?;
         let params: Vec<_> = arguments.iter().map(erased::param).collect();
-        let recording = trace::record(&params, Some(place), |params, outputs| *outputs = function(params));
+        let recording = trace::record(None, &params, Some(place), |params, outputs| *outputs = function(params));
         let recording = recording.map_err(|failure| failure.error.at(place))?;
         let (graph, places) = inline(&recording.graph, &recording.places)?;
         Ok(Program::new(arguments, Recording { graph, places, ..recording }, configured()))
@@ -115,13 +115,17 @@ impl Program {
         let (arity, recorded) = (arguments.len(), Arc::clone(&recording));
         let function =
             move |params: &[Expr]| Collected { exprs: trace::replay(&recorded, params), ..Collected::default() };
-        Program { core: Core::new(arity, config, Arc::new(function)), recording, arguments: arguments.into() }
+        Program {
+            core: Core::new(arity, config, ("program", Place::caller()), Arc::new(function)),
+            recording,
+            arguments: arguments.into(),
+        }
     }
 
     fn configured(self, change: impl FnOnce(&mut Config)) -> Program {
         let mut config = self.core.config;
         change(&mut config);
-        Program { core: Core::new(self.core.arity, config, Arc::clone(&self.core.function)), ..self }
+        Program { core: Core::new(self.core.arity, config, self.core.named, Arc::clone(&self.core.function)), ..self }
     }
 
     /// The same program on at most this many threads.

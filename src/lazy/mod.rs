@@ -361,7 +361,9 @@ fn run(array: &Array) -> Result<()> {
     }
     // A second thread may have been first: its elements are the same.
     array.0.state.set(Ok(Elements::dense(memory)));
-    if let Some(recipe) = array.0.recipe.lock().take() {
+    // What it holds goes where the lock is not held: memory of others runs code of theirs.
+    let recipe = array.0.recipe.lock().take();
+    if let Some(recipe) = recipe {
         dismantle(*recipe);
     }
     Ok(())

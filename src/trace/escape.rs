@@ -1,6 +1,7 @@
 //! Values of a trace that are used where it is not: the error says where the value was made, and in which call.
 //!
-//! Of the last traces of a thread it is known for which call they were made. Nothing but messages depends on this.
+//! Of the last traces of a thread it is known for which call they were made. Nothing but messages depends on this,
+//! and in the destructors of a thread's values it may be gone.
 
 use crate::expr::{Expr, Node};
 use ndjit_ir::{Error, ErrorCode, Place};
@@ -26,7 +27,8 @@ thread_local! {
 
 /// Notes that a trace begins, for a call at `place`.
 pub(super) fn begin(id: u32, place: Option<Place>) {
-    KNOWN.with_borrow_mut(|known| {
+    let _ = KNOWN.try_with(|known| {
+        let mut known = known.borrow_mut();
         if known.len() == LIMIT {
             known.pop_front();
         }
@@ -36,7 +38,8 @@ pub(super) fn begin(id: u32, place: Option<Place>) {
 
 /// Notes that a trace has ended.
 pub(super) fn end(id: u32) {
-    KNOWN.with_borrow_mut(|known| {
+    let _ = KNOWN.try_with(|known| {
+        let mut known = known.borrow_mut();
         if let Some(trace) = known.iter_mut().rfind(|trace| trace.id == id) {
             trace.open = false;
         }
@@ -59,9 +62,11 @@ pub(crate) fn outside(what: &str, x: Expr) -> Error {
         (None, Node::Value(_)) => error.fact("the value: a parameter of the traced function"),
         (None, Node::Poisoned(_)) => error,
     };
-    let (place, open) = KNOWN.with_borrow(|known| {
-        known.iter().rfind(|trace| trace.id == x.trace).map_or((None, false), |trace| (trace.place, trace.open))
+    let known = KNOWN.try_with(|known| {
+        let known = known.borrow();
+        known.iter().rfind(|trace| trace.id == x.trace).map(|trace| (trace.place, trace.open))
     });
+    let (place, open) = known.ok().flatten().unwrap_or((None, false));
     let error = match place {
         Some(place) => error.fact(format_args!("its trace: for the call at {place}")),
         None => error,

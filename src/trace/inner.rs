@@ -112,7 +112,7 @@ pub(crate) fn record_inner(
     let captures = TRACES.with_borrow(|traces| traces.last().map(Captures::of));
     let outside = || Error::new(ErrorCode::Traced, "control flow outside of a traced function").at(place);
     let captures = captures.ok_or_else(outside)?;
-    let recorded = record_in(params, Some(place), Some(captures), |params, outputs| *outputs = function(params));
+    let recorded = record_in(None, params, Some(place), Some(captures), |params, outputs| *outputs = function(params));
     let (Recording { graph, places, supports, printed, .. }, captured) = recorded?;
     if !printed.is_empty() {
         return Err(Error::new(ErrorCode::Traced, "debug_print: control flow prints nothing").at(place).help(

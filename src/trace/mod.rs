@@ -7,15 +7,19 @@ mod arrange;
 mod call;
 mod capture;
 mod escape;
+mod failure;
 pub(crate) mod inner;
 mod print;
 mod replay;
+mod within;
 mod written;
 
 pub(crate) use call::call;
 pub(crate) use escape::{STRAY, outside};
+pub(crate) use failure::{Failure, Unfinished};
 pub(crate) use print::{Printing, print};
 pub(crate) use replay::replay;
+pub(crate) use within::Named;
 pub use written::with_place;
 
 use crate::array::Array;
@@ -27,6 +31,7 @@ use crate::manipulation::{Move, Movement};
 use crate::operand::AnyOperand;
 use crate::reductions::Request;
 use crate::support;
+use failure::panicked;
 use inner::Captures;
 use ndjit_ir::explain::{Explainer, Explanation, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
@@ -37,6 +42,7 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -69,37 +75,10 @@ pub(crate) struct Recording {
     pub printed: Vec<Printing>,
 }
 
-/// Why recording a function failed.
-pub(crate) struct Failure {
-    pub error: Error,
-    /// What was recorded before the error; none if the function was not run.
-    pub before: Option<Box<Unfinished>>,
-}
-
-/// What was recorded of a function before its first error.
-pub(crate) struct Unfinished {
-    pub graph: Graph<ValueType>,
-    pub places: Places,
-    /// How many of the graph's nodes were made before the error.
-    pub nodes: usize,
-    /// What was recorded of the called function that failed, if it was one.
-    pub called: Option<Box<Unfinished>>,
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure { error, before: None }
-    }
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Error {
-        failure.error
-    }
-}
-
 struct Trace {
     id: u32,
+    /// The function that is traced, if it is one that can be called.
+    function: Option<Named>,
     graph: Graph<ValueType>,
     places: Places,
     supports: Supports,
@@ -119,36 +98,51 @@ struct Trace {
     children: HashMap<usize, (u32, Arc<Recording>)>,
     /// Of a graph of control flow what it may use of what is around it.
     captures: Option<Captures>,
+    /// The error of a function that calls itself, where a trace within this one met it.
+    circle: Option<Error>,
 }
 
 thread_local! {
-    static TRACES: RefCell<Vec<Trace>> = const { RefCell::new(Vec::new()) };
+    /// Without a destructor, since functions are called in those of other thread-locals, too; the memory is freed with the last trace.
+    static TRACES: RefCell<ManuallyDrop<Vec<Trace>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// Traces `function` on parameters of the given types, for a call at `place`. It gets its parameters and pushes its results.
+/// Traces `function` on parameters of the given types, for a call at `place`; its name if it can be called. It gets its parameters and
+/// pushes its results.
 ///
 /// # Errors
-/// The first error an operation made; `Traced` if a result is not of this trace; `Panic` if the function panicked.
+/// The first error an operation made; `Traced` if a result is not of this trace, or the function calls itself; `Panic` if it panicked;
+/// `Size` if too many traces are within each other.
 pub(crate) fn record(
+    named: Option<Named>,
     params: &[Param],
     place: Option<Place>,
     function: impl FnOnce(&[Expr], &mut Vec<Expr>),
 ) -> std::result::Result<Recording, Failure> {
-    record_in(params, place, None, function).map(|(recording, _)| recording)
+    record_in(named, params, place, None, function).map(|(recording, _)| recording)
 }
 
 /// As [`record`], perhaps of a graph of control flow: with what that uses of what is around it, which the last parameters stand for.
 fn record_in(
+    named: Option<Named>,
     params: &[Param],
     place: Option<Place>,
     captures: Option<Captures>,
     function: impl FnOnce(&[Expr], &mut Vec<Expr>),
 ) -> std::result::Result<(Recording, Vec<AnyOperand>), Failure> {
+    TRACES.with_borrow_mut(|traces| {
+        within::may_begin(traces, named).map_err(|error| {
+            let error = error.at(place);
+            traces.iter_mut().for_each(|trace| trace.circle = Some(error.clone()));
+            error
+        })
+    })?;
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     escape::begin(id, place);
     let mut trace = Trace {
         id,
+        function: named,
         graph: Graph::new(),
         places: Places::default(),
         supports: Supports::default(),
@@ -162,18 +156,27 @@ fn record_in(
         formulas: HashMap::new(),
         children: HashMap::new(),
         captures,
+        circle: None,
     };
     let inputs = trace.params(params);
     TRACES.with_borrow_mut(|traces| traces.push(trace));
     let mut outputs = Vec::new();
     let outcome = catch_unwind(AssertUnwindSafe(|| function(&inputs, &mut outputs)));
     escape::end(id);
-    let Some(mut trace) = TRACES.with_borrow_mut(Vec::pop) else {
+    let trace = TRACES.with_borrow_mut(|traces| {
+        let trace = traces.pop();
+        if traces.is_empty() {
+            **traces = Vec::new();
+        }
+        trace
+    });
+    let Some(mut trace) = trace else {
         return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost").into());
     };
     if let Err(payload) = outcome {
         // A function may panic over an error it was given; that one says more.
-        trace.fail(panicked(payload.as_ref()));
+        let error = trace.circle.take().unwrap_or_else(|| panicked(payload.as_ref()));
+        trace.fail(error);
     }
     trace.finish(&outputs)
 }
@@ -240,8 +243,7 @@ pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
 /// Whether this thread traces a function.
 pub(crate) fn is_tracing() -> bool {
     // What is borrowed is a trace at work.
-    let traces = |traces: &RefCell<Vec<Trace>>| traces.try_borrow().map_or(true, |traces| !traces.is_empty());
-    TRACES.try_with(traces).unwrap_or(false)
+    TRACES.with(|traces| traces.try_borrow().map_or(true, |traces| !traces.is_empty()))
 }
 
 /// Makes the error that an expression is, if it was made at this place, that of the function `what`.
@@ -559,13 +561,4 @@ fn number(graph: &Graph<ValueType>, value: Value) -> Option<&Slot> {
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => None,
     }
-}
-
-fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
-    let message = payload
-        .downcast_ref::<&str>()
-        .map(|s| (*s).to_owned())
-        .or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a value that is no text".to_owned());
-    Error::new(ErrorCode::Panic, "trace: the traced function panicked").fact(message)
 }

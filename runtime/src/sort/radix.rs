@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn items_are_sorted_stably_whatever_the_parts() {
-        let threads = Threads::new(Some(3)).unwrap();
+        let threads = Threads::new(Some(3));
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,0 +1,60 @@
+//! Traces within each other on a thread: a function that calls itself is an error that names the functions of the circle, and no stack is
+//! used up.
+//!
+//! A thread may trace a function a few times at once without that it calls itself: a thread of a pool that steals work, as rayon's do, begins
+//! with another task where a traced closure waits for its own.
+
+use super::Trace;
+use ndjit_ir::{Error, ErrorCode, Place};
+use std::fmt;
+
+/// Traces of one function within each other.
+const CALLS: usize = 8;
+/// Traces within each other, of functions and of control flow: each takes some kilobytes of a stack, and the least stacks are of 2 MiB.
+const DEPTH: usize = 64;
+
+/// A function, as errors name it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    /// Which it is, for as long as it lives.
+    pub id: usize,
+    /// The type of the closure.
+    pub name: &'static str,
+    /// Where it was made a jitted function.
+    pub place: Place,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`, jitted at {}", self.name, self.place)
+    }
+}
+
+/// Whether a trace of `function`, or of what is none, may begin within these.
+///
+/// # Errors
+/// `Traced` if the function calls itself; `Size` if traces are too deep within each other.
+pub(super) fn may_begin(traces: &[Trace], function: Option<Named>) -> Result<(), Error> {
+    let called = || traces.iter().enumerate().filter_map(|(n, trace)| Some((n, trace.function?)));
+    if let Some(function) = function {
+        let mut own = called().filter(|(_, other)| other.id == function.id);
+        let last = own.next_back();
+        if let Some((last, _)) = last
+            && (traces.len() >= DEPTH || own.count() + 1 >= CALLS)
+        {
+            let circle = called().filter(|(n, _)| *n > last).map(|(_, other)| other).chain([function]);
+            let error = Error::new(ErrorCode::Traced, "call: a traced function calls itself").fact(function);
+            return Err(circle.fold(error, |error, other| error.fact(format_args!("calls {other}"))).help(
+                "a function that is traced cannot call itself: `while_loop` and `fori_loop` repeat, and Rust functions of `Expr`s may be recursive",
+            ));
+        }
+    }
+    if traces.len() >= DEPTH {
+        let headline = format!("trace: functions are traced within each other more than {DEPTH} deep");
+        let error = called().rev().take(4).fold(Error::new(ErrorCode::Size, headline), |error, (_, other)| {
+            error.fact(format_args!("within {other}"))
+        });
+        return Err(error.help("call Rust functions of `Expr`s in place of jitted ones"));
+    }
+    Ok(())
+}

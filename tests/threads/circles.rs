@@ -1,0 +1,190 @@
+//! Functions that call themselves, or each other, on one thread or over several: an error that names them, and never a deadlock.
+
+use crate::{Closure, Function, in_time, pool};
+use ndjit::dlpack::ManagedTensor;
+use ndjit::{Array, Error, ErrorCode, Expr, exp, from_dlpack, jit};
+use rayon::prelude::*;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Barrier, LazyLock, Mutex, OnceLock};
+use std::thread;
+
+fn x() -> Array {
+    Array::from([1.0f32, 2.0])
+}
+
+fn facts(error: &Error) -> String {
+    error.facts().join("\n")
+}
+
+#[test]
+fn a_function_that_calls_itself_is_an_error() {
+    static INLINED: LazyLock<Function> = LazyLock::new(|| jit(|x| INLINED.inline((x,)) + 1));
+    let line = line!() - 1;
+    let error = in_time(|| INLINED.call((&x(),)).unwrap_err());
+    assert_eq!((error.code(), error.headline()), (ErrorCode::Traced, "call: a traced function calls itself"));
+    assert_eq!(error.place().map(|place| place.line), Some(line));
+    assert_eq!(facts(&error).matches(&format!("circles.rs:{line}:")).count(), 2, "{error}");
+
+    static CALLED: LazyLock<Function> = LazyLock::new(|| jit(|y| CALLED(&x()) + y));
+    let error = in_time(|| CALLED.call((&x(),)).unwrap_err());
+    assert_eq!(error.headline(), "call: a traced function calls itself");
+    assert!(error.to_string().len() < 2000, "{error}");
+}
+
+/// Each of two threads is in one of the closures when it calls the other function.
+#[test]
+fn two_functions_that_call_each_other_on_two_threads() {
+    thread_local! {
+        static MET: Cell<bool> = const { Cell::new(false) };
+    }
+    static BOTH: Barrier = Barrier::new(2);
+    fn meet() {
+        if !MET.replace(true) {
+            BOTH.wait();
+        }
+    }
+    static F: LazyLock<Function> = LazyLock::new(|| {
+        jit(|y| {
+            meet();
+            y + G.call((&x(),)).unwrap_or_else(|error| panic!("{error}"))
+        })
+    });
+    static G: LazyLock<Function> = LazyLock::new(|| {
+        jit(|y| {
+            meet();
+            y * F.call((&x(),)).unwrap_or_else(|error| panic!("{error}"))
+        })
+    });
+    let (f, g) = in_time(|| {
+        let f = thread::spawn(|| F.call((&x(),)).unwrap_err());
+        let g = thread::spawn(|| G.call((&x(),)).unwrap_err());
+        (f.join().unwrap(), g.join().unwrap())
+    });
+    for error in [f, g] {
+        assert_eq!(error.headline(), "call: a traced function calls itself");
+        let lines: Vec<&str> = error.facts().iter().filter_map(|fact| fact.split("circles.rs:").nth(1)).collect();
+        assert!(lines.len() >= 3 && lines[0] != lines[1] && lines[0] == lines[2], "both are named: {error}");
+    }
+}
+
+/// Calls of one function on a thread that waits for the next, which nothing tells from threads that call it by chance at once.
+#[test]
+fn a_closure_that_starts_a_thread_that_calls_its_function() {
+    static SEEN: Mutex<Vec<Error>> = Mutex::new(Vec::new());
+    static F: LazyLock<Function> = LazyLock::new(|| {
+        jit(|y| {
+            let called = thread::spawn(|| F.call((&x(),)).map(drop)).join().unwrap();
+            SEEN.lock().unwrap().extend(called.err());
+            y + 1
+        })
+    });
+    let result = in_time(|| F.call((&x(),)).unwrap().to_vec::<f32>().unwrap());
+    assert_eq!(result, [2.0, 3.0]);
+    let seen = SEEN.lock().unwrap();
+    assert_eq!((seen.len(), seen[0].code()), (1, ErrorCode::Traced));
+    assert!(facts(&seen[0]).contains("circles.rs:") && seen[0].help_text().is_some(), "{}", seen[0]);
+    // Of all the traces that found no plan one was of use.
+    assert_eq!((F.trace_count(), F.compile_count()), (1, 1));
+}
+
+/// The closure evaluates an array on all threads: it neither waits in its own trace for another's, nor is taken for a circle.
+#[test]
+fn a_closure_that_evaluates_arrays_is_called_in_tasks() {
+    for _ in 0..10 {
+        let (results, counts) = in_time(|| {
+            let f = jit(|y| {
+                let table = exp(Array::from(vec![0.0f32; 1 << 17])).eval().unwrap().clone();
+                y + table.to_vec::<f32>().unwrap().iter().sum::<f32>()
+            });
+            let call = |n: usize| {
+                // Tasks come to the call one after the other, and find others at work in it.
+                exp(Array::from(vec![0.0f32; (n % 8) << 15])).eval()?;
+                f.call((&x(),)).map(|z| z.to_vec::<f32>().unwrap())
+            };
+            let results: Vec<_> = pool(8).install(|| (0..64).into_par_iter().map(call).collect());
+            (results, (f.trace_count(), f.compile_count()))
+        });
+        for result in results {
+            assert_eq!(result.unwrap(), [131_073.0, 131_074.0]);
+        }
+        assert_eq!(counts, (1, 1));
+    }
+}
+
+/// A closure that waits in rayon may find itself below a task that calls the same function.
+#[test]
+fn a_closure_that_waits_in_rayon_is_no_circle() {
+    let done = in_time(|| {
+        let f = Arc::new(jit(|y| {
+            rayon::yield_now();
+            y * 2
+        }));
+        let done = Arc::new(AtomicUsize::new(0));
+        pool(1).scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|_| {
+                    assert_eq!(f.call((&x(),)).unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
+                    done.fetch_add(1, SeqCst);
+                });
+            }
+        });
+        assert_eq!((f.trace_count(), f.compile_count()), (1, 1));
+        done.load(SeqCst)
+    });
+    assert_eq!(done, 6);
+}
+
+/// Functions that inline the next, so deep.
+fn chain(depth: usize) -> Closure {
+    if depth == 0 {
+        return Box::new(|y| y + 1);
+    }
+    let inner = jit(chain(depth - 1));
+    Box::new(move |y| inner.inline((y,)))
+}
+
+#[test]
+fn traces_within_each_other_are_bounded() {
+    let deep = |depth| in_time(move || jit(chain(depth)).call((&x(),)).map(|z| z.to_vec::<f32>().unwrap()));
+    assert_eq!(deep(63).unwrap(), [2.0, 3.0]);
+    let error = deep(64).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Size);
+    // A function that makes another of itself each time is no circle, and ends as well.
+    fn remade(y: Expr) -> Expr {
+        jit(remade).inline((y,))
+    }
+    assert_eq!(in_time(|| jit(remade).call((&x(),)).unwrap_err()).code(), ErrorCode::Size);
+}
+
+/// Memory of others that a plan held is given back by code of theirs, which calls the function whose plan it was.
+#[test]
+fn memory_that_calls_functions_when_it_is_dropped() {
+    static F: OnceLock<Function> = OnceLock::new();
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
+    struct Owner([f32; 1]);
+    impl AsRef<[f32]> for Owner {
+        fn as_ref(&self) -> &[f32] {
+            &self.0
+        }
+    }
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            let number = DROPPED.fetch_add(1, SeqCst);
+            // A new signature, of few.
+            if number < 10 {
+                F.get().unwrap().call((&vec![1.0f32; 1000 + number],)).unwrap();
+            }
+        }
+    }
+    in_time(|| {
+        fn captured() -> Array {
+            from_dlpack(ManagedTensor::from_owner(Owner([0.5]), [1]).unwrap(), None, None).unwrap()
+        }
+        let f = F.get_or_init(|| jit(|y| y + captured()));
+        for n in 1..200 {
+            assert_eq!(f.call((&vec![1.0f32; n],)).unwrap().to_vec::<f32>().unwrap(), vec![1.5; n]);
+        }
+    });
+    assert!(DROPPED.load(SeqCst) > 100);
+}
