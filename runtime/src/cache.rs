@@ -1,11 +1,10 @@
 //! A bounded cache with single flight: many threads that ask for one key make its value once, and wait without holding a
 //! lock. The least recently used values are evicted by count and by weight; an evicted value lives on with its users.
 
-use ndjit_ir::lock::Mutex;
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use ndjit_ir::{Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The bounds of a cache.

@@ -42,6 +42,7 @@ mod shelf;
 mod sort;
 pub mod spans;
 mod storage;
+mod sync;
 mod team;
 mod threads;
 mod tiles;

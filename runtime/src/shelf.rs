@@ -4,8 +4,8 @@
 //! 1 or back owns what the bit stands for, and nobody waits for another.
 
 use crate::block::Block;
+use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// The places of a shelf.
 pub const PLACES: usize = u64::BITS as usize;
@@ -21,6 +21,7 @@ pub struct Shelf {
 }
 
 impl Shelf {
+    /// One without blocks.
     pub const fn new() -> Shelf {
         Shelf {
             claimed: AtomicU64::new(0),

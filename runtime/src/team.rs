@@ -16,11 +16,10 @@
 //! Whoever waits here does no other work meanwhile, unlike in pools whose threads steal: what a thread holds while it waits (locks, values that
 //! are being made, the settings of its scopes) is met by nobody else's task. So waits follow calls and never go round in a circle.
 
+use crate::sync::Ordering::{Acquire, Relaxed, SeqCst};
+use crate::sync::thread::{self, Thread};
+use crate::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, spin_loop};
 use std::cell::UnsafeCell;
-use std::hint::spin_loop;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst};
-use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// How long a member looks for work before it sleeps.

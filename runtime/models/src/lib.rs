@@ -1,0 +1,20 @@
+//! Parts of the runtime that threads share, as they are, on the primitives of a scheduler that draws which thread goes on at each step.
+//!
+//! It knows sequential consistency alone: weaker orders of memory are argued for where they stand.
+
+// The tests inside these files need the system's threads.
+#![cfg(not(test))]
+
+mod block;
+#[path = "../../src/cache.rs"]
+pub mod cache;
+// In the runtime it is private.
+#[allow(clippy::new_without_default)]
+#[path = "../../src/shelf.rs"]
+pub mod shelf;
+mod sync;
+#[path = "../../src/team.rs"]
+pub mod team;
+
+pub use block::Block;
+pub use sync::set_processors;
