@@ -43,6 +43,7 @@ mod sort;
 pub mod spans;
 mod storage;
 mod sync;
+pub mod system;
 mod team;
 mod threads;
 mod tiles;

@@ -10,6 +10,7 @@ use crate::shelf::Shelf;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::cell::RefCell;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The bound in bytes until [`set_limit`] is called.
@@ -55,7 +56,7 @@ static POOL: Pool = Pool {
 /// A block of at least `bytes` bytes, with every byte zero if asked for.
 ///
 /// # Errors
-/// `Allocation` if the size exceeds what memory can address, or the system refuses it even after the pool was emptied.
+/// `Allocation` if the size exceeds what memory can address, or the system refuses it even after the pool was emptied, and after [`give_back`].
 pub fn take(bytes: usize, zeroed: bool) -> Result<Block> {
     let class = class_of(bytes).filter(|_| bytes <= isize::MAX as usize).ok_or_else(|| {
         Error::new(ErrorCode::Allocation, "buffer: larger than memory can address")
@@ -69,12 +70,30 @@ pub fn take(bytes: usize, zeroed: bool) -> Result<Block> {
         }
         return Ok(block);
     }
-    let block = Block::new(class, zeroed).or_else(|_| {
+    let again = || {
         trim(0);
         Block::new(class, zeroed)
+    };
+    let block = Block::new(class, zeroed).or_else(|_| again()).or_else(|_| {
+        give_back();
+        again()
     })?;
     POOL.allocations.fetch_add(1, Relaxed);
     Ok(block)
+}
+
+static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+/// Says how memory is given back whose contents can be computed again; called where memory is refused. The first call counts.
+pub fn on_refusal(give_back: fn()) {
+    let _ = GIVE_BACK.set(give_back);
+}
+
+/// Has memory given back whose contents can be computed again.
+pub(crate) fn give_back() {
+    if let Some(give_back) = GIVE_BACK.get() {
+        give_back();
+    }
 }
 
 /// Gives a block back for reuse, or to the system where the pool is full.

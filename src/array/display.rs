@@ -54,9 +54,9 @@ impl fmt::Debug for Array {
     /// Type, shape and state in one line, without computing anything.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.0.state.get() {
-            Some(Ok(_)) => "",
             Some(Err(error)) => return write!(f, "Array(error[{}]: {})", error.code(), error.headline()),
-            None => ", not yet computed",
+            None if self.waits() => ", not yet computed",
+            Some(Ok(_)) | None => "",
         };
         write!(f, "Array({}{}", self.value_type(), self.shape())?;
         if self.is_weak() {

@@ -9,12 +9,16 @@ pub(crate) use convert::literal_bytes;
 mod display;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod node;
 #[cfg(feature = "npy")]
 pub(crate) mod npy;
 
+pub(crate) use node::{Elements, Node, Source, State};
+
 use crate::explain::Explanation;
-use crate::lazy::{self, Recipe};
+use crate::lazy::{self, Kept, Recipe};
 use crate::manipulation::Move;
+use crate::trace;
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::lock::Mutex;
@@ -22,7 +26,6 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
-use ndjit_runtime::gpu::Reading;
 use ndjit_runtime::{Buffer, Element, Memory};
 use std::sync::{Arc, OnceLock};
 
@@ -31,6 +34,9 @@ use std::sync::{Arc, OnceLock};
 /// Operators and methods do not compute: they note what is to be done. Reading ([`to_vec`](Array::to_vec),
 /// [`item`](Array::item), printing), passing to a jitted function, or [`eval`](Array::eval) compiles and runs what was noted
 /// as one program. When more than [`Array::NODE_LIMIT`] operations wait, they run at once, so memory stays bounded.
+/// Of operations on the way to what is read nothing is stored at first. An operation that runs again has its result kept in the array that holds it,
+/// unless it is cheap: loops that read as they go take as long for each step, and hold no more than arrays computed at once would. Where memory is
+/// refused, what was kept is given back and computed when it is needed.
 ///
 /// An operation that fails gives a poisoned array, and whatever reads it, or computes with it, gets the first error; printing shows it. Such
 /// an array has neither dtype nor shape: [`dtype`](Array::dtype), [`shape`](Array::shape) and what follows from them are
@@ -47,76 +53,6 @@ use std::sync::{Arc, OnceLock};
 /// ```
 #[derive(Clone)]
 pub struct Array(pub(crate) Arc<Node>);
-
-/// What an [`Array`] points to.
-pub(crate) struct Node {
-    pub ty: ValueType,
-    /// The dtype of the elements: of a weak array one of its kind.
-    pub dtype: DType,
-    pub shape: Shape,
-    /// Where the elements are, or will be computed.
-    pub device: Device,
-    pub state: State,
-    /// How to get the elements, while there are none. In a box: most arrays that calls make have none, and are moved as they are made.
-    pub recipe: Mutex<Option<Box<Recipe>>>,
-    /// How many operations wait below, at most.
-    pub waiting: usize,
-    /// How a kernel computes the elements instead of reading them: a program without arguments, of one result.
-    pub formula: Option<Box<Graph<ValueType>>>,
-    /// Whether it waits for its elements since a function was traced, which computes them itself if it can.
-    pub traced: bool,
-}
-
-/// The elements, or why there are none.
-pub(crate) enum State {
-    /// Known when the array was made.
-    Made(Result<Elements>),
-    /// Computed when they are wanted. (To fill a lock for those that are there took 15 ns of a call.)
-    Waiting(OnceLock<Result<Elements>>),
-}
-
-impl State {
-    /// What is there by now.
-    pub(crate) fn get(&self) -> Option<&Result<Elements>> {
-        match self {
-            State::Made(elements) => Some(elements),
-            State::Waiting(elements) => elements.get(),
-        }
-    }
-
-    /// Keeps what was computed; the first counts.
-    pub(crate) fn set(&self, computed: Result<Elements>) {
-        if let State::Waiting(elements) = self {
-            let _ = elements.set(computed);
-        }
-    }
-}
-
-/// Elements in memory.
-pub(crate) struct Elements {
-    pub memory: Memory,
-    /// Where they are in the memory; `None` where they are all of it, in row-major order.
-    pub layout: Option<Layout>,
-    /// A copy in row-major order, once one was needed.
-    dense: OnceLock<Memory>,
-    /// Elements on their way to the host, for whoever reads them next.
-    coming: Mutex<Option<Reading>>,
-}
-
-impl Elements {
-    /// All of some memory, in row-major order.
-    pub fn dense(memory: Memory) -> Elements {
-        Elements { memory, layout: None, dense: OnceLock::new(), coming: Mutex::new(None) }
-    }
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        if let Some(recipe) = self.recipe.get_mut().take() {
-            lazy::dismantle(*recipe);
-        }
-    }
-}
 
 impl Array {
     /// The number of operations that may wait to be run. One more runs them.
@@ -167,8 +103,8 @@ impl Array {
         formula: Option<Box<Graph<ValueType>>>,
     ) -> Array {
         let device = elements.memory.device();
-        let (state, recipe) = (State::Made(Ok(elements)), Mutex::new(None));
-        Array(Arc::new(Node { ty, dtype, shape, device, state, recipe, waiting: 0, formula, traced: false }))
+        let (state, source) = (State::Made(Ok(elements)), Mutex::new(Source::Nothing));
+        Array(Arc::new(Node { ty, dtype, shape, device, state, source, waiting: 0, formula, traced: false }))
     }
 
     /// An array that is an error.
@@ -181,11 +117,46 @@ impl Array {
             shape,
             device: Device::CPU,
             state,
-            recipe: Mutex::new(None),
+            source: Mutex::new(Source::Nothing),
             waiting: 0,
             formula: None,
             traced: false,
         }))
+    }
+
+    /// An array that an operation gives, below which so many operations wait at most.
+    pub(crate) fn waiting(
+        ty: ValueType,
+        dtype: DType,
+        shape: Shape,
+        device: Device,
+        recipe: Recipe,
+        waiting: usize,
+    ) -> Array {
+        Array(Arc::new(Node {
+            ty,
+            dtype,
+            shape,
+            device,
+            state: State::Waiting(OnceLock::new()),
+            source: Mutex::new(Source::Recipe(Arc::new(recipe))),
+            waiting,
+            formula: None,
+            traced: trace::is_tracing(),
+        }))
+    }
+
+    /// Whether it has no elements.
+    pub(crate) fn waits(&self) -> bool {
+        self.0.state.get().is_none() && self.0.source.lock().recipe().is_some()
+    }
+
+    /// Its elements, if they were kept.
+    pub(crate) fn kept(&self) -> Option<Arc<Kept>> {
+        match &*self.0.source.lock() {
+            Source::Kept(kept) => Some(Arc::clone(kept)),
+            Source::Nothing | Source::Recipe(_) => None,
+        }
     }
 
     /// The address that tells this array from others.
@@ -240,14 +211,17 @@ impl Array {
 
     /// What a view shows of elements that are there, in the same memory. `None` where they have to be computed or copied.
     pub(crate) fn seen(&self, step: &Move, shape: &Shape) -> Option<Array> {
-        let elements = self.0.state.get()?.as_ref().ok()?;
+        let memory = match self.0.state.get() {
+            Some(elements) => elements.as_ref().ok()?.memory.clone(),
+            None => self.kept()?.memory.clone(),
+        };
         let own = self.memory_layout().ok()?;
         let layout = match step {
             Move::View(view) => view.layout(&own),
             Move::Reshape => reshaped(&own, &self.0.shape, shape)?,
             Move::Gather | Move::Scatter(_) | Move::Concat(_) | Move::Iota(_) => return None,
         };
-        let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(elements.memory.len());
+        let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(memory.len());
         let in_order = all && contiguous(shape, self.0.dtype).is_ok_and(|own| own.same_elements(&layout, shape));
         let layout = (!in_order).then_some(layout);
         let formula = self.0.formula.as_ref().map(|formula| {
@@ -260,7 +234,7 @@ impl Array {
             formula.set_outputs(vec![seen]);
             formula
         });
-        let elements = Elements { layout, ..Elements::dense(elements.memory.clone()) };
+        let elements = Elements { layout, ..Elements::dense(memory) };
         Some(Array::made(self.0.ty, self.0.dtype, shape.clone(), elements, formula))
     }
 

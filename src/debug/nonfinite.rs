@@ -179,8 +179,13 @@ pub fn with_nan_check<R>(body: impl FnOnce() -> R) -> R {
 
 /// Whether results of a plan are looked at.
 pub(crate) fn is_checked(plan: &Plan) -> bool {
+    plan.config.check_nans || are_checked()
+}
+
+/// Whether results of all plans are looked at.
+pub(crate) fn are_checked() -> bool {
     static ALWAYS: LazyLock<bool> = LazyLock::new(|| crate::config::is_set("NDJIT_DEBUG_NANS"));
-    plan.config.check_nans || CHECKED.get() || *ALWAYS
+    CHECKED.get() || *ALWAYS
 }
 
 /// Memory that a call gives away, to be kept for as long as its results are looked at.

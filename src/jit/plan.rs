@@ -313,12 +313,11 @@ impl Plan {
         self.engine.program().map_or_else(Vec::new, Program::on_processor)
     }
 
-    /// The memory of the one result of a program.
-    pub fn result_of(&self, arguments: Vec<Argument<'_>>, scalars: &[(usize, Literal)]) -> Result<Memory> {
-        let mut outputs = [self.fresh()];
+    /// The memory of each result of a program.
+    pub fn results_of(&self, arguments: Vec<Argument<'_>>, scalars: &[(usize, Literal)]) -> Result<Vec<Memory>> {
+        let mut outputs: Vec<Output<'_>> = self.results.iter().map(|_| self.fresh()).collect();
         self.run(arguments, scalars, &mut outputs)?;
-        let [output] = outputs;
-        self.memory(output)
+        outputs.into_iter().map(|output| self.memory(output)).collect()
     }
 
     /// The memory of a result after the call, where the program runs.

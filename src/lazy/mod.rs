@@ -3,9 +3,13 @@
 //! Nothing here recurses: programs are as deep as users make them. Weak numbers are arguments of the plan, so that a change
 //! of constants finds the plan of before.
 
+mod keep;
+mod kept;
 mod program;
 
-use crate::array::{Array, Elements, Node, State};
+pub(crate) use kept::{Kept, kept_bytes};
+
+use crate::array::{Array, Elements, Source};
 use crate::config::{self, Settings};
 use crate::debug::nonfinite;
 use crate::debug::steps::Given;
@@ -19,26 +23,33 @@ use crate::support;
 use crate::trace;
 use ndjit_ir::explain::{Explanation, Input, Origin};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
-use ndjit_ir::lock::Mutex;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::support::{CastReason, Device};
-use ndjit_ir::{DType, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use ndjit_runtime::{Fallback, Memory, Output};
-use program::{Numbers, Program};
+use program::{Leaf, Numbers, Program};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 /// An operation that waits.
-#[derive(Clone)]
 pub(crate) struct Recipe {
     step: Step,
     operands: SmallVec<[LazyOperand; 2]>,
     place: Place,
     /// What is done about dtypes that its device lacks.
     fallback: Fallback,
+    /// Whether it has run, in a program that gave the elements of other arrays.
+    has_run: AtomicBool,
+}
+
+impl Recipe {
+    fn new(step: Step, operands: SmallVec<[LazyOperand; 2]>, place: Place, fallback: Fallback) -> Recipe {
+        Recipe { step, operands, place, fallback, has_run: AtomicBool::new(false) }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -128,7 +139,7 @@ fn outside(what: &str, x: Expr, place: Place) -> Array {
 fn adapt(operand: &mut LazyOperand, shape: &Shape, cast: OperandCast, place: Place, fallback: Fallback) {
     if let Some((dtype, mode)) = cast {
         let step = Step::Cast(CastReason::Mode(mode));
-        let recipe = Recipe { step, operands: SmallVec::from_iter([operand.clone()]), place, fallback };
+        let recipe = Recipe::new(step, SmallVec::from_iter([operand.clone()]), place, fallback);
         *operand = LazyOperand::Array(note(dtype.into(), dtype, shape.clone(), recipe));
     }
 }
@@ -145,7 +156,7 @@ pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
             for ((operand, known), cast) in own.iter_mut().zip(&known).zip(casts) {
                 adapt(operand, known.shape, cast, place, fallback);
             }
-            note(ty, policy.commit(ty), shape, Recipe { step: Step::Op(op, policy), operands: own, place, fallback })
+            note(ty, policy.commit(ty), shape, Recipe::new(Step::Op(op, policy), own, place, fallback))
         }
         Err(error) => Array::poisoned(error),
     }
@@ -160,7 +171,7 @@ pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -
     match infer::reduction_result(request, settings, &known, place, &|i| origin(&own[i])) {
         Ok(Reducing { kind, dtype, shape, cast }) => {
             adapt(&mut own[0], known[0].shape, cast, place, settings.fallback);
-            let recipe = Recipe { step: Step::Reduce(kind), operands: own, place, fallback: settings.fallback };
+            let recipe = Recipe::new(Step::Reduce(kind), own, place, settings.fallback);
             note(dtype.into(), dtype, shape, recipe)
         }
         Err(error) => Array::poisoned(error),
@@ -192,7 +203,7 @@ pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: 
     // Positions are made of nothing; an array says no more than where they are wanted.
     let operands = if matches!(step, Move::Iota(_)) { SmallVec::new() } else { own };
     let (step, fallback) = (Step::Move(step, settings.policy), settings.fallback);
-    note_on(device, ty, dtype, shape, Recipe { step, operands, place, fallback })
+    note_on(device, ty, dtype, shape, Recipe::new(step, operands, place, fallback))
 }
 
 /// Where an operand comes from.
@@ -201,9 +212,9 @@ fn origin(operand: &LazyOperand) -> Origin {
         LazyOperand::Literal(number) => return Origin::Literal(number.0, number.1),
         LazyOperand::Array(array) => array,
     };
-    match array.0.recipe.lock().as_deref() {
-        None => Origin::Data,
-        Some(Recipe { step, place, .. }) => Origin::Computed { value: None, what: step.name(), place: Some(*place) },
+    match &*array.0.source.lock() {
+        Source::Recipe(recipe) => Origin::Computed { value: None, what: recipe.step.name(), place: Some(recipe.place) },
+        Source::Nothing | Source::Kept(_) => Origin::Data,
     }
 }
 
@@ -246,7 +257,7 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
     }
     let operands = SmallVec::from_iter([LazyOperand::Array(array.clone())]);
     let (step, fallback) = (Step::Cast(CastReason::Explicit), settings.fallback);
-    note(dtype.into(), dtype, array.shape().clone(), Recipe { step, operands, place, fallback })
+    note(dtype.into(), dtype, array.shape().clone(), Recipe::new(step, operands, place, fallback))
 }
 
 /// The device that operands are on: all arrays are on one.
@@ -267,7 +278,7 @@ fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, recipe: Re
     let mut before: SmallVec<[usize; 3]> = SmallVec::new();
     for operand in &recipe.operands {
         if let LazyOperand::Array(array) = operand {
-            if array.0.state.get().is_some() || before.contains(&array.identity()) {
+            if !array.waits() || before.contains(&array.identity()) {
                 continue;
             }
             before.push(array.identity());
@@ -278,17 +289,7 @@ fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, recipe: Re
     if waiting > Array::NODE_LIMIT {
         waiting = 1 + count_waiting(&recipe);
     }
-    let array = Array(Arc::new(Node {
-        ty,
-        dtype,
-        shape,
-        device,
-        state: State::Waiting(OnceLock::new()),
-        recipe: Mutex::new(Some(Box::new(recipe))),
-        waiting,
-        formula: None,
-        traced: trace::is_tracing(),
-    }));
+    let array = Array::waiting(ty, dtype, shape, device, recipe, waiting);
     if waiting > Array::NODE_LIMIT
         && let Err(error) = evaluate(&array)
     {
@@ -306,7 +307,7 @@ fn count_waiting(recipe: &Recipe) -> usize {
             break;
         }
         if seen.insert(array.identity())
-            && let Some(recipe) = &*array.0.recipe.lock()
+            && let Some(recipe) = array.0.source.lock().recipe()
         {
             stack.extend(waiting_operands(recipe));
         }
@@ -316,21 +317,23 @@ fn count_waiting(recipe: &Recipe) -> usize {
 
 fn waiting_operands(recipe: &Recipe) -> Vec<Array> {
     let arrays = recipe.operands.iter().filter_map(|operand| match operand {
-        LazyOperand::Array(array) => array.0.state.get().is_none().then(|| array.clone()),
+        LazyOperand::Array(array) => array.waits().then(|| array.clone()),
         LazyOperand::Literal(_) => None,
     });
     arrays.collect()
 }
 
 /// Lets go of a recipe without recursion, however deep what it holds.
-pub(crate) fn dismantle(recipe: Recipe) {
+pub(crate) fn dismantle(recipe: Arc<Recipe>) {
     let mut stack = vec![recipe];
     while let Some(recipe) = stack.pop() {
+        // A program that is being collected or run may hold it too, and then lets go of it.
+        let Some(recipe) = Arc::into_inner(recipe) else { continue };
         for operand in recipe.operands {
             if let LazyOperand::Array(array) = operand
                 && let Some(mut node) = Arc::into_inner(array.0)
             {
-                stack.extend(node.recipe.get_mut().take().map(|recipe| *recipe));
+                stack.extend(node.source.get_mut().take_recipe());
             }
         }
     }
@@ -338,7 +341,7 @@ pub(crate) fn dismantle(recipe: Recipe) {
 
 /// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
 pub(crate) fn evaluate(array: &Array) -> Result<()> {
-    let made = array.0.recipe.lock().as_ref().map(|recipe| (recipe.step.name(), recipe.place));
+    let made = array.0.source.lock().recipe().map(|recipe| (recipe.step.name(), recipe.place));
     run(array).map_err(|error| match made {
         Some((what, place)) if error.place().is_none() => {
             error.at(place).fact(format_args!("computing {what}: {}{}", array.value_type(), array.shape()))
@@ -348,25 +351,51 @@ pub(crate) fn evaluate(array: &Array) -> Result<()> {
 }
 
 fn run(array: &Array) -> Result<()> {
-    let program = Program::collect(array);
+    let mut program = Program::collect(array);
+    if program.pending.is_empty() {
+        // They were kept, or another thread was first.
+        if let Some(Leaf { kept: Some(kept), .. }) = program.leaves.first() {
+            if nonfinite::are_checked() {
+                compute(&program, array)?;
+            }
+            array.0.store(Elements::dense(kept.memory.clone()));
+        }
+        return Ok(());
+    }
+    keep::choose(&mut program, kept::left());
+    finish(program, array)
+}
+
+/// Computes a program's outputs and stores them.
+fn finish(mut program: Program, array: &Array) -> Result<()> {
+    let results = match compute(&program, array) {
+        // The array that is read needs less.
+        Err(error) if error.code() == ErrorCode::Allocation && program.outputs.len() > 1 => {
+            program.outputs.truncate(1);
+            compute(&program, array)?
+        }
+        results => results?,
+    };
+    keep::store(program, results);
+    Ok(())
+}
+
+/// The elements of a program's outputs: of the array that is read, and of those that are kept.
+fn compute(program: &Program, array: &Array) -> Result<Vec<Memory>> {
     let plan = program.plan(array.device())?;
-    let mut arguments = Vec::with_capacity(program.leaves.len());
-    for leaf in &program.leaves {
+    let leaves: Vec<Array> = program.leaves.iter().map(Leaf::with_elements).collect();
+    let mut arguments = Vec::with_capacity(leaves.len());
+    for leaf in &leaves {
         arguments.push(leaf.elements()?.memory.argument());
     }
-    let memory = plan.result_of(arguments, &program.scalars)?;
+    let results = plan.results_of(arguments, &program.scalars)?;
     if nonfinite::is_checked(&plan) {
-        let given = || Given::arrays(&program.leaves, program.scalars.clone());
-        nonfinite::check(&plan, given, &[as_output(&memory)])?;
+        let given = || Given::arrays(&leaves, program.scalars.clone());
+        // Of those that are kept nobody has asked for the elements.
+        let read: SmallVec<[Output<'_>; 1]> = results.iter().take(1).map(as_output).collect();
+        nonfinite::check(&plan, given, &read)?;
     }
-    // A second thread may have been first: its elements are the same.
-    array.0.state.set(Ok(Elements::dense(memory)));
-    // What it holds goes where the lock is not held: memory of others runs code of theirs.
-    let recipe = array.0.recipe.lock().take();
-    if let Some(recipe) = recipe {
-        dismantle(*recipe);
-    }
-    Ok(())
+    Ok(results)
 }
 
 /// Memory as a result of a call.
@@ -379,7 +408,9 @@ fn as_output<'a>(memory: &Memory) -> Output<'a> {
 
 /// The elements of an array in row-major order, in memory of their own.
 pub(crate) fn copy(array: &Array) -> Result<Memory> {
-    Program::collect(array).plan(array.device())?.result_of(vec![array.elements()?.memory.argument()], &[])
+    let plan = Program::collect(array).plan(array.device())?;
+    let copies = plan.results_of(vec![array.elements()?.memory.argument()], &[])?;
+    copies.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Verify, "array: copied, but without elements"))
 }
 
 /// How an array that was made while a function is traced is computed from new arrays alone, whose formulas kernels know: a program, and
@@ -389,12 +420,12 @@ pub(crate) fn formula(array: &Array) -> Option<(Graph<ValueType>, Places, Vec<Ar
         return None;
     }
     let program = Program::collect(array);
-    let computed = program.leaves.iter().all(|leaf| leaf.0.formula.is_some());
+    let computed = program.leaves.iter().all(|leaf| leaf.array.0.formula.is_some());
     if !computed || program.items.len() > MAX_FORMULA {
         return None;
     }
     let (graph, places) = program.graph(Numbers::Known);
-    Some((graph, places, program.leaves))
+    Some((graph, places, program.leaves.into_iter().map(|leaf| leaf.array).collect()))
 }
 
 /// Operations of a formula.

@@ -1,7 +1,7 @@
 //! What waits below an array as one program, and the plans of such programs.
 
-use super::{LazyOperand, Recipe, Step};
-use crate::array::Array;
+use super::{Kept, LazyOperand, Recipe, Step};
+use crate::array::{Array, Source};
 use crate::config::{self, Config, Settings};
 use crate::jit::plan::{ArgumentType, Plan};
 use crate::manipulation::Move;
@@ -38,11 +38,41 @@ pub(super) enum Numbers {
     Known,
 }
 
+/// An operation of a program.
+pub(super) struct Pending {
+    /// Its item.
+    pub(super) item: usize,
+    pub(super) array: Array,
+    pub(super) recipe: Arc<Recipe>,
+}
+
+/// An array that a program begins with.
+pub(super) struct Leaf {
+    pub(super) array: Array,
+    /// Its elements, where they were kept.
+    pub(super) kept: Option<Arc<Kept>>,
+}
+
+impl Leaf {
+    /// The array, with its elements if they were kept, which may have been given back since.
+    pub(super) fn with_elements(&self) -> Array {
+        let Leaf { array, kept } = self;
+        kept.as_ref().map_or_else(
+            || array.clone(),
+            |kept| Array::in_memory(array.value_type(), array.dtype(), array.shape().clone(), kept.memory.clone()),
+        )
+    }
+}
+
 /// What waits below an array, operands before users.
 pub(super) struct Program {
     pub(super) items: Vec<Item>,
+    /// The items that are operations.
+    pub(super) pending: Vec<Pending>,
+    /// The items whose elements are computed: that of the array itself, then others that are kept.
+    pub(super) outputs: SmallVec<[u32; 1]>,
     pub(super) places: Vec<Option<Place>>,
-    pub(super) leaves: Vec<Array>,
+    pub(super) leaves: Vec<Leaf>,
     pub(super) scalars: Vec<(usize, Literal)>,
     /// What is done about dtypes that the device lacks: the most that an operation was made under.
     pub(super) fallback: Fallback,
@@ -52,11 +82,13 @@ impl Program {
     pub(super) fn collect(root: &Array) -> Program {
         struct Frame {
             array: Array,
-            recipe: Box<Recipe>,
+            recipe: Arc<Recipe>,
             operands: SmallVec<[u32; 3]>,
         }
         let mut program = Program {
             items: Vec::new(),
+            pending: Vec::new(),
+            outputs: SmallVec::new(),
             places: Vec::new(),
             leaves: Vec::new(),
             scalars: Vec::new(),
@@ -68,7 +100,11 @@ impl Program {
         let mut enter = Some(root.clone());
         loop {
             if let Some(array) = enter.take() {
-                let recipe = array.0.recipe.lock().clone();
+                let (recipe, kept) = match &*array.0.source.lock() {
+                    Source::Nothing => (None, None),
+                    Source::Recipe(recipe) => (Some(Arc::clone(recipe)), None),
+                    Source::Kept(kept) => (None, Some(Arc::clone(kept))),
+                };
                 let done = known.get(&array.identity()).copied().or_else(|| {
                     recipe.is_none().then(|| {
                         let leaf = Item::Leaf(
@@ -79,13 +115,16 @@ impl Program {
                         );
                         let item = program.push(leaf, None);
                         known.insert(array.identity(), item);
-                        program.leaves.push(array.clone());
+                        program.leaves.push(Leaf { array: array.clone(), kept });
                         item
                     })
                 });
                 match (done, recipe, stack.last_mut()) {
                     (Some(item), _, Some(frame)) => frame.operands.push(item),
-                    (Some(_), _, None) => return program,
+                    (Some(item), _, None) => {
+                        program.outputs.push(item);
+                        return program;
+                    }
                     (None, Some(recipe), _) => stack.push(Frame { array, recipe, operands: SmallVec::new() }),
                     (None, None, _) => {}
                 }
@@ -111,12 +150,16 @@ impl Program {
                     let Some(Frame { array, recipe, operands }) = stack.pop() else { return program };
                     let shape = array.shape().clone();
                     program.fallback = program.fallback.max(recipe.fallback);
-                    let item =
-                        program.push(Item::Step(recipe.step, operands, array.value_type(), shape), Some(recipe.place));
+                    let step = Item::Step(recipe.step.clone(), operands, array.value_type(), shape);
+                    let item = program.push(step, Some(recipe.place));
                     known.insert(array.identity(), item);
+                    program.pending.push(Pending { item: item as usize, array, recipe });
                     match stack.last_mut() {
                         Some(frame) => frame.operands.push(item),
-                        None => return program,
+                        None => {
+                            program.outputs.push(item);
+                            return program;
+                        }
                     }
                 }
             }
@@ -136,7 +179,7 @@ impl Program {
         let fallback = fallback.max(self.fallback);
         // A GPU that was lost is opened anew: its plans went with it.
         let alive = |plan: &Arc<Plan>| plan.is_alive();
-        let key = (self.items.clone(), device, fallback, interpreted);
+        let key = (self.items.clone(), self.outputs.clone(), device, fallback, interpreted);
         if let Some(plan) = PLANS.lock().get_or_insert_default().get(&key).filter(alive) {
             stats::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
@@ -147,7 +190,7 @@ impl Program {
         let types: Vec<ArgumentType> = self
             .leaves
             .iter()
-            .map(|leaf| ArgumentType {
+            .map(|Leaf { array: leaf, .. }| ArgumentType {
                 ty: leaf.value_type(),
                 dtype: leaf.dtype(),
                 shape: leaf.shape().clone(),
@@ -208,13 +251,13 @@ impl Program {
                 places.note(graph.producer(values[i]), place);
             }
         }
-        graph.set_outputs(values.last().copied().into_iter().collect());
+        graph.set_outputs(self.outputs.iter().map(|&item| values[item as usize]).collect());
         (graph, places)
     }
 }
 
-/// A program, where it runs, what is done about dtypes that are missing there, and whether it is interpreted.
-type PlanKey = (Vec<Item>, Device, Fallback, bool);
+/// A program, its outputs, where it runs, what is done about dtypes that are missing there, and whether it is interpreted.
+type PlanKey = (Vec<Item>, SmallVec<[u32; 1]>, Device, Fallback, bool);
 
 /// Plans by program; when full, the one not used for the longest time goes.
 #[derive(Default)]

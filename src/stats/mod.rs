@@ -43,11 +43,19 @@ pub struct Stats {
     pub allocations: u64,
     /// Blocks of memory that were used again instead.
     pub reuses: u64,
+    /// Operations of lazy arrays that ran, each as often as it did.
+    pub operations: u64,
+    /// Of these, those that had run before: what an operation gives is kept when it runs again, not at once.
+    pub operations_again: u64,
+    /// Bytes that arrays hold because what is read of them was computed again, now.
+    pub kept_bytes: u64,
 }
 
 static TRACES: AtomicU64 = AtomicU64::new(0);
 static PLANS: AtomicU64 = AtomicU64::new(0);
 pub(crate) static PLAN_HITS: AtomicU64 = AtomicU64::new(0);
+static OPERATIONS: AtomicU64 = AtomicU64::new(0);
+static AGAIN: AtomicU64 = AtomicU64::new(0);
 
 /// What was made for one thread since it began, which other threads do not disturb.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +78,12 @@ pub(crate) fn count_trace() {
 pub(crate) fn count_plan() {
     PLANS.fetch_add(1, Relaxed);
     HERE.set(Made { plans: HERE.get().plans + 1, ..HERE.get() });
+}
+
+/// Counts operations of lazy arrays that ran: so many, of which so many had run before.
+pub(crate) fn count_operations(all: usize, again: usize) {
+    OPERATIONS.fetch_add(all as u64, Relaxed);
+    AGAIN.fetch_add(again as u64, Relaxed);
 }
 
 impl Made {
@@ -111,5 +125,8 @@ pub fn stats() -> Stats {
         compile_time: kernels.time + time,
         allocations: pool.allocations,
         reuses: pool.reuses,
+        operations: OPERATIONS.load(Relaxed),
+        operations_again: AGAIN.load(Relaxed),
+        kept_bytes: crate::lazy::kept_bytes() as u64,
     }
 }

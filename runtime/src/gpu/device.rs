@@ -9,6 +9,7 @@ use super::registry;
 use super::shared::Shared;
 use super::spirv::FloatControls;
 use crate::cache::{Bounds, Cache};
+use crate::system;
 use ndjit_codegen::wgsl;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -255,7 +256,9 @@ impl Gpu {
         let most = limits.max_storage_buffer_binding_size.min(options.max_binding.unwrap_or(u64::MAX));
         let gpu = Arc::new(Gpu {
             number,
-            pool: Pool::new(options.budget.or_else(|| software.then(half_of_memory).flatten())),
+            pool: Pool::new(
+                options.budget.or_else(|| software.then(system::memory).flatten().map(|total| total as u64 / 2)),
+            ),
             device: device.into(),
             queue: ManuallyDrop::new(queue.into()),
             info,
@@ -457,12 +460,4 @@ fn float_controls(adapter: &wgpu::Adapter) -> FloatControls {
         ],
         subnormals: [controls.shader_denorm_preserve_float32 != 0, controls.shader_denorm_preserve_float64 != 0],
     }
-}
-
-/// Half of this machine's memory in bytes: what software may take. Linux alone says.
-fn half_of_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 512)
 }

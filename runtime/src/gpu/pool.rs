@@ -143,9 +143,13 @@ impl Gpu {
             let asked = if self.fault(Fault::Budget) { u64::MAX } else { size };
             self.pool.count(size, asked)
         };
-        let Some(counted) = count().or_else(|| {
+        let again = || {
             self.trim();
             count()
+        };
+        let Some(counted) = count().or_else(again).or_else(|| {
+            crate::pool::give_back();
+            again()
         }) else {
             let (taken, budget) = (self.pool.taken(), self.pool.budget.unwrap_or(u64::MAX));
             return Err(refused(&format_args!("{taken} bytes of a budget of {budget} are in use"))
@@ -162,6 +166,7 @@ impl Gpu {
             ErrorCode::Device => Err(error),
             // The driver may have had memory for it, if it were not for what is kept, or not freed yet.
             _ => {
+                crate::pool::give_back();
                 self.pool.trim();
                 let _ = self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(self.patience) })?;
                 create()

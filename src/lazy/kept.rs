@@ -1,0 +1,196 @@
+//! Elements that are kept, and given back where their memory is wanted.
+//!
+//! An array whose elements were kept still waits: until somebody reads the array itself, its elements may be given back, and it is computed as
+//! before. What it was computed from may be large and out of everybody's reach, so a kept array does not hold that: the program's [`Past`] is
+//! what a recipe is made of again, if all arrays that it began with live anyway. These must have elements, and keep theirs from then on: what is
+//! given back is computed from what is there, however many arrays are given back.
+
+use super::program::{Item, Program};
+use super::{LazyOperand, Recipe};
+use crate::array::{Array, Node, Source};
+use crate::operand::Scalar;
+use ndjit_ir::lock::Mutex;
+use ndjit_ir::support::Device;
+use ndjit_ir::{DType, Place};
+use ndjit_runtime::{Fallback, Memory, pool, system};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock, Weak};
+
+/// Elements that were kept when other arrays were read.
+pub(crate) struct Kept {
+    pub(crate) memory: Memory,
+    past: Arc<Past>,
+    /// The item of the past that they are the elements of.
+    item: usize,
+    /// Whether an array that waits again is computed from them.
+    needed: AtomicBool,
+}
+
+/// A program that ran. It holds no array.
+pub(super) struct Past {
+    items: Vec<Item>,
+    places: Vec<Option<Place>>,
+    origins: Vec<Origin>,
+    fallback: Fallback,
+}
+
+/// Where the operand that an item is comes from.
+enum Origin {
+    /// An array that had elements, or whose elements were kept.
+    Array(Weak<Node>),
+    Number(Scalar),
+    /// An operation whose result was not kept, of this dtype.
+    Operation(DType),
+}
+
+impl Past {
+    pub(super) fn new(program: Program) -> Past {
+        let Program { items, pending, outputs, places, leaves, scalars, fallback } = program;
+        let mut stored = vec![false; items.len()];
+        outputs.iter().for_each(|&output| stored[output as usize] = true);
+        let (mut leaves, mut scalars) = (leaves.iter().map(|leaf| &leaf.array), scalars.into_iter());
+        let mut pending = pending.iter().map(|pending| &pending.array);
+        let origin = |(n, item): (usize, &Item)| match *item {
+            Item::Leaf(..) => Some(Origin::Array(Arc::downgrade(&leaves.next()?.0))),
+            Item::Argument(_) => Some(Origin::Number(Scalar(scalars.next()?.1, places[n]))),
+            Item::Value(literal) => Some(Origin::Number(Scalar(literal, places[n]))),
+            Item::Step(..) => {
+                let array = pending.next()?;
+                Some(if stored[n] { Origin::Array(Arc::downgrade(&array.0)) } else { Origin::Operation(array.dtype()) })
+            }
+        };
+        let origins = items.iter().enumerate().filter_map(origin).collect();
+        Past { items, places, origins, fallback }
+    }
+
+    /// How an item is computed, from arrays that live and have elements, which stay.
+    fn recipe(&self, root: usize, device: Device) -> Option<Recipe> {
+        let mut wanted = vec![false; root + 1];
+        wanted[root] = true;
+        for item in (0..=root).rev().filter(|&item| item == root || matches!(self.origins[item], Origin::Operation(_)))
+        {
+            if wanted[item]
+                && let Item::Step(_, operands, ..) = &self.items[item]
+            {
+                operands.iter().for_each(|&operand| wanted[operand as usize] = true);
+            }
+        }
+        let mut made: Vec<Option<LazyOperand>> = vec![None; root];
+        for item in (0..root).filter(|&item| wanted[item]) {
+            made[item] = Some(match &self.origins[item] {
+                Origin::Number(number) => LazyOperand::Literal(*number),
+                Origin::Array(node) => LazyOperand::Array(node.upgrade().map(Array).filter(Kept::stay)?),
+                Origin::Operation(dtype) => {
+                    let Item::Step(_, _, ty, shape) = &self.items[item] else { return None };
+                    let recipe = self.step(item, &made)?;
+                    LazyOperand::Array(Array::waiting(*ty, *dtype, shape.clone(), device, recipe, Array::NODE_LIMIT))
+                }
+            });
+        }
+        self.step(root, &made)
+    }
+
+    fn step(&self, item: usize, made: &[Option<LazyOperand>]) -> Option<Recipe> {
+        let Item::Step(step, operands, ..) = &self.items[item] else { return None };
+        let operands = operands.iter().map(|&operand| made[operand as usize].clone()).collect::<Option<_>>()?;
+        let recipe = Recipe::new(step.clone(), operands, self.places[item]?, self.fallback);
+        recipe.has_run.store(true, Relaxed);
+        Some(recipe)
+    }
+}
+
+impl Kept {
+    /// Keeps the elements of an array that waits; without effect on one that does not, as another thread was first.
+    pub(super) fn keep(array: &Array, memory: Memory, past: &Arc<Past>, item: usize) {
+        BYTES.fetch_add(memory.len(), Relaxed);
+        let kept = Kept { memory, past: Arc::clone(past), item, needed: AtomicBool::new(false) };
+        let kept = Source::Kept(Arc::new(kept));
+        if array.0.change_source(|source| matches!(source, Source::Recipe(_)), kept) {
+            KEPT.lock().add(array);
+        }
+    }
+
+    /// Gives the elements of an array back, which waits then as before they were kept, if it can be computed again; how many bytes these are.
+    fn give_back(array: &Array) -> Option<usize> {
+        let kept = array.kept().filter(|kept| !kept.needed.load(Relaxed))?;
+        let recipe = Source::Recipe(Arc::new(kept.past.recipe(kept.item, array.device())?));
+        let is_same = |source: &Source| {
+            matches!(source, Source::Kept(now) if Arc::ptr_eq(now, &kept)) && !kept.needed.load(Relaxed)
+        };
+        array.0.change_source(is_same, recipe).then(|| kept.memory.len())
+    }
+
+    /// Has an array hold its elements from now on; whether it has any.
+    fn stay(array: &Array) -> bool {
+        match &*array.0.source.lock() {
+            Source::Nothing => array.error().is_none(),
+            Source::Kept(kept) => {
+                kept.needed.store(true, Relaxed);
+                true
+            }
+            Source::Recipe(_) => false,
+        }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        BYTES.fetch_sub(self.memory.len(), Relaxed);
+    }
+}
+
+/// The arrays whose elements are kept, from the first to the last, and others that are gone.
+struct All {
+    nodes: VecDeque<Weak<Node>>,
+    /// At which length those that are gone are looked for.
+    limit: usize,
+}
+
+static KEPT: Mutex<All> = Mutex::new(All { nodes: VecDeque::new(), limit: 0 });
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+impl All {
+    fn add(&mut self, array: &Array) {
+        if self.nodes.len() >= self.limit {
+            pool::on_refusal(|| _ = give_back(usize::MAX));
+            self.nodes.retain(|node| node.strong_count() > 0);
+            self.limit = 2 * self.nodes.len() + 64;
+        }
+        self.nodes.push_back(Arc::downgrade(&array.0));
+    }
+}
+
+/// Gives back what was kept, what was kept first before others, until it is so many bytes; how many it is. What no longer can be computed
+/// stays, as that of arrays that were computed at once does.
+pub(super) fn give_back(bytes: usize) -> usize {
+    let (mut given, mut stay) = (0, VecDeque::new());
+    while given < bytes {
+        // Neither lock nor array is held longer than for one: other threads give back as well.
+        let Some(node) = KEPT.lock().nodes.pop_front() else { break };
+        let Some(array) = node.upgrade().map(Array) else { continue };
+        match Kept::give_back(&array) {
+            Some(bytes) => given += bytes,
+            None if array.kept().is_some() => stay.push_back(node),
+            None => {}
+        }
+    }
+    let mut kept = KEPT.lock();
+    stay.append(&mut kept.nodes);
+    kept.nodes = stay;
+    given
+}
+
+/// The bytes of all elements that are kept.
+pub(crate) fn kept_bytes() -> usize {
+    BYTES.load(Relaxed)
+}
+
+/// The bytes that may still be kept.
+pub(super) fn left() -> usize {
+    static LIMIT: LazyLock<usize> = LazyLock::new(|| system::memory().map_or(UNKNOWN, |total| total / 2));
+    LIMIT.saturating_sub(kept_bytes())
+}
+
+/// The limit where the machine does not say how much memory it has.
+const UNKNOWN: usize = 1 << 30;
