@@ -299,19 +299,40 @@ fn ranges_are_half_open_whatever_their_ends() {
     }
 }
 
-/// The first and the last draw are the least and the most, as each operation is monotone: 0 and 1 - 2^-bits, of every 16-bit `high`.
-#[test]
-fn the_first_and_the_last_draw_are_inside() {
-    for (d, bits) in &FLOATS[2..] {
-        let numbers = all_of(*d);
-        for (i, &low) in numbers.iter().enumerate().step_by(499) {
+/// The first and the last draw of pairs of 16-bit ends: of each `step`th lower end and of each upper end above. How many pairs there are, and
+/// of how many the last draw is rounded to the upper end.
+fn extreme_draws(dtype: DType, bits: i32, step: usize) -> [usize; 2] {
+    let numbers = all_of(dtype);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = |thread: usize| {
+        let [mut pairs, mut to_low] = [0; 2];
+        for i in (thread * step..numbers.len()).step_by(threads * step) {
+            let low = numbers[i];
             for &high in &numbers[i + 1..] {
-                for fraction in [0.0, 1.0 - 0.5f64.powi(*bits)] {
-                    let x = between(*d, fraction, low, high);
-                    assert!(low <= x && x < high, "{d}: {x:?} of {low:?}..{high:?}");
-                }
+                let [first, last] = [0.0, 1.0 - 0.5f64.powi(bits)].map(|fraction| between(dtype, fraction, low, high));
+                assert!(first == low && low <= last && last < high, "{dtype}: {first:?} {last:?} of {low:?}..{high:?}");
+                pairs += 1;
+                to_low += usize::from(last == low);
             }
         }
+        [pairs, to_low]
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || part(thread))).collect();
+        let parts = threads.into_iter().map(|thread| thread.join().unwrap());
+        parts.fold([0; 2], |[pairs, to_low], part| [pairs + part[0], to_low + part[1]])
+    })
+}
+
+/// The first and the last draw are the least and the most, as each operation is monotone: 0 and 1 - 2^-bits. With `NDJIT_ALL_PAIRS` of
+/// all pairs of 16-bit numbers, which takes some minutes.
+#[test]
+fn the_first_and_the_last_draw_are_inside() {
+    let step = if std::env::var_os("NDJIT_ALL_PAIRS").is_some() { 1 } else { 499 };
+    for &(d, bits) in &FLOATS[2..] {
+        let [pairs, to_low] = extreme_draws(d, bits, step);
+        println!("{d}: {pairs} pairs of ends, of {to_low} the last draw is the lower one");
+        assert!(pairs > 4_000_000);
     }
     // `erfinv` and `log1p` are infinite at 1.
     for (d, bits) in FLOATS {
