@@ -59,6 +59,18 @@ pub fn host() -> Result<Host> {
         notice: ndjit_runtime::code::notice(),
         kernels: compiled.misses,
         code_bytes: (compiled.weight, kernels::DEFAULT_BOUNDS.weight),
-        pool_bytes: (kept.pooled_bytes, pool::DEFAULT_LIMIT),
+        pool_bytes: (kept.pooled_bytes, pool::limit()),
     })
+}
+
+/// Sets how many bytes of freed memory are kept for new arrays, in this process, and gives back what is beyond that. 0 keeps none. Without it 1 GiB is
+/// kept.
+///
+/// ```
+/// ndjit::set_pool_limit(64 << 20);
+/// assert_eq!(ndjit::host()?.pool_bytes.1, 64 << 20);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn set_pool_limit(bytes: usize) {
+    pool::set_limit(bytes);
 }

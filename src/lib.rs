@@ -97,7 +97,7 @@ pub use explain::{Explanation, Lint, PolicyDiff, Widening};
 pub use expr::Expr;
 #[doc(inline)]
 pub use functions::*;
-pub use host::{Host, host};
+pub use host::{Host, host, set_pool_limit};
 #[doc(inline)]
 pub use indexing::{At, Side, searchsorted, take, take_along_axis};
 #[doc(inline)]

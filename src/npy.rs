@@ -18,10 +18,12 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 
+pub(crate) mod header;
+
 use crate::array::Array;
-use crate::array::npy::Header;
+use header::{Header, failed};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
-use ndjit_runtime::{Buffer, Element};
+use ndjit_runtime::Buffer;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -52,11 +54,7 @@ use std::sync::Arc;
 pub struct Reader {
     file: File,
     path: PathBuf,
-    dtype: DType,
-    shape: Shape,
-    column_major: bool,
-    /// Where the data begins.
-    start: usize,
+    header: Header,
 }
 
 impl Reader {
@@ -77,21 +75,15 @@ impl Reader {
     /// ```
     ///
     /// # Errors
-    /// `Io` if the file cannot be read, is truncated, or is not a `.npy` file of numbers; `DType` if it is of another dtype;
-    /// `Size` if it claims more elements than memory can address.
+    /// `Io` if the file cannot be read, is truncated or longer than its array, or is not a `.npy` file of numbers; `DType` if it is of
+    /// another dtype; `Size` if it claims more elements than memory can address.
     pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
         let path = path.as_ref();
         let open = || {
-            let mut file = File::open(path).map_err(|e| failed("read_npy", &e))?;
-            let Header { dtype, shape, column_major, len } = {
-                let header = Header::read(&mut file)?;
-                header.data(file.metadata().map_err(|e| failed("read_npy", &e))?.len())?;
-                header
-            };
-            if cfg!(target_endian = "big") && dtype.bytes() > 1 {
-                return Err(failed("read_npy", &"little-endian files are not mapped on this machine"));
-            }
-            Ok(Reader { file, path: path.to_owned(), dtype, shape, column_major, start: len })
+            let mut file = header::open(path)?;
+            let header = Header::read(&mut file)?;
+            header.data(file.metadata().map_err(|e| failed(&e))?.len())?;
+            Ok(Reader { file, path: path.to_owned(), header })
         };
         open().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))
     }
@@ -112,7 +104,7 @@ impl Reader {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.header.dtype
     }
 
     /// The extents of the axes, outermost first.
@@ -131,7 +123,7 @@ impl Reader {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn shape(&self) -> &Shape {
-        &self.shape
+        &self.header.shape
     }
 
     /// All elements, mapped.
@@ -154,13 +146,9 @@ impl Reader {
     /// `Io` if the system does not map the file, or bools in it are neither 0 nor 1; `Allocation` if it must be copied, since its
     /// elements are not aligned, and memory is refused.
     pub fn array(&self) -> Result<Array> {
-        let extents = self.shape.extents();
-        if !self.column_major {
-            return self.part(0, self.shape.clone());
-        }
-        let reversed: Vec<usize> = extents.iter().rev().copied().collect();
-        let axes: Vec<isize> = (0..extents.len() as isize).rev().collect();
-        Ok(self.part(0, Shape::from(reversed))?.permute_dims(axes))
+        let (shape, axes) = self.header.layout();
+        let array = self.mapped(0, shape)?;
+        Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
     }
 
     /// The elements of some indices along axis 0, mapped; those that there are.
@@ -182,35 +170,144 @@ impl Reader {
     /// # Errors
     /// Those of [`array`](Reader::array); `Shape` for a scalar.
     pub fn rows(&self, rows: Range<usize>) -> Result<Array> {
-        let Some((&all, others)) = self.shape.extents().split_first() else {
-            return Err(Error::new(ErrorCode::Shape, "rows: a scalar has none").help("`array` reads it"));
-        };
-        let (start, end) = (rows.start.min(all), rows.end.min(all));
-        let count = end.saturating_sub(start);
-        if self.column_major {
+        let (start, end) = self.indices(&rows, "rows")?;
+        if self.header.column_major {
             return Ok(self.array()?.slice(start..end));
         }
-        let row = Shape::new(others).bytes(self.dtype.bytes())?;
-        let mut extents = self.shape.extents().to_vec();
-        extents[0] = count;
-        self.part(start.saturating_mul(row), Shape::from(extents))
+        let (offset, shape) = self.contiguous(start, end)?;
+        self.mapped(offset, shape)
     }
 
-    /// An array in row-major order, from a byte of the data on.
-    fn part(&self, offset: usize, shape: Shape) -> Result<Array> {
+    /// The elements of some indices along axis 0, copied to memory; those that there are. A file that shrinks meanwhile is an error, where one
+    /// that is mapped ends the process. Of a file in column-major order each column is read apart.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-copied-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.copied_rows(1..2)?.to_vec::<f32>()?, reader.dtype()), (vec![3.0, 4.0], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be read, ends before its data does, or bools in it are neither 0 nor 1; `Allocation` if memory is refused;
+    /// `Shape` for a scalar.
+    pub fn copied_rows(&self, rows: Range<usize>) -> Result<Array> {
+        let (start, end) = self.indices(&rows, "copied_rows")?;
+        let (offset, mut shape) = self.contiguous(start, end)?;
+        if !self.header.column_major {
+            return self.read(shape, |bytes| self.read_at(bytes, offset));
+        }
+        let element = self.header.dtype.bytes();
+        let (all, count) = (self.header.shape.extents()[0], end - start);
+        let (whole, axes) = self.header.layout();
+        let mut extents = whole.extents().to_vec();
+        extents.pop();
+        extents.push(count);
+        shape = Shape::from(extents);
+        let array = self.read(shape, |bytes| {
+            let columns = bytes.chunks_exact_mut((count * element).max(1)).enumerate();
+            columns.map(|(n, column)| self.read_at(column, (n * all + start) * element)).collect()
+        })?;
+        Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
+    }
+
+    /// All elements, copied to memory: as [`copied_rows`](Reader::copied_rows), of a scalar too.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-copied-all-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.copied()?.to_vec::<f32>()?, reader.dtype()), (vec![1.0, 2.0, 3.0, 4.0], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`copied_rows`](Reader::copied_rows).
+    pub fn copied(&self) -> Result<Array> {
+        let (shape, axes) = self.header.layout();
+        let array = self.read(shape, |bytes| self.read_at(bytes, 0))?;
+        Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
+    }
+
+    /// The indices along axis 0 that there are among some.
+    fn indices(&self, rows: &Range<usize>, what: &str) -> Result<(usize, usize)> {
+        let Some(&all) = self.header.shape.extents().first() else {
+            return Err(
+                Error::new(ErrorCode::Shape, format!("{what}: a scalar has none")).help("`array` and `copied` read it")
+            );
+        };
+        let start = rows.start.min(all);
+        Ok((start, rows.end.clamp(start, all)))
+    }
+
+    /// Where rows of a file in row-major order begin in the data, and their shape.
+    fn contiguous(&self, start: usize, end: usize) -> Result<(usize, Shape)> {
+        let mut extents = self.header.shape.extents().to_vec();
+        let row = Shape::new(&extents[1..]).bytes(self.header.dtype.bytes())?;
+        extents[0] = end - start;
+        Ok((start.saturating_mul(row), Shape::from(extents)))
+    }
+
+    /// An array in row-major order, mapped from a byte of the data on.
+    fn mapped(&self, offset: usize, shape: Shape) -> Result<Array> {
         let map = || {
-            let bytes = shape.bytes(self.dtype.bytes())?;
-            let offset = (self.start + offset) as u64;
-            let mut buffer = Buffer::mapped(&self.file, offset, bytes)?;
-            if self.dtype == DType::Bool && !bool::valid(buffer.as_bytes()) {
-                return Err(failed("read_npy", &"bools that are neither 0 nor 1"));
+            let dtype = self.header.dtype;
+            if cfg!(target_endian = "big") && dtype.bytes() > 1 {
+                return Err(failed(&"little-endian files are not mapped on this machine").help("`copied` reads it"));
             }
-            if !buffer.as_bytes().as_ptr().addr().is_multiple_of(self.dtype.bytes()) {
+            let bytes = shape.bytes(dtype.bytes())?;
+            let mut buffer = Buffer::mapped(&self.file, (self.header.len + offset) as u64, bytes)?;
+            header::check_bools(dtype, buffer.as_bytes())?;
+            if !buffer.as_bytes().as_ptr().addr().is_multiple_of(dtype.bytes()) {
                 buffer = Buffer::from_bytes(buffer.as_bytes())?;
             }
-            Ok(Array::concrete(self.dtype, self.dtype, shape, Arc::new(buffer)))
+            Ok(Array::concrete(dtype, dtype, shape, Arc::new(buffer)))
         };
         map().map_err(|e: Error| e.fact(format_args!("file: {}", self.path.display())))
+    }
+
+    /// An array in row-major order, whose bytes `fill` reads.
+    fn read(&self, shape: Shape, fill: impl FnOnce(&mut [u8]) -> std::io::Result<()>) -> Result<Array> {
+        let read = || {
+            let dtype = self.header.dtype;
+            let mut buffer = Buffer::zeroed(shape.bytes(dtype.bytes())?)?;
+            fill(buffer.as_bytes_mut()?).map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => failed(&"the file ends before its data does")
+                    .help("the file was truncated while it was read: copy or write it again"),
+                _ => failed(&error),
+            })?;
+            header::elements(dtype, buffer.as_bytes_mut()?)?;
+            Ok(Array::concrete(dtype, dtype, shape, Arc::new(buffer)))
+        };
+        read().map_err(|e: Error| e.fact(format_args!("file: {}", self.path.display())))
+    }
+
+    /// Fills `bytes` from a byte of the data on.
+    fn read_at(&self, bytes: &mut [u8], offset: usize) -> std::io::Result<()> {
+        let offset = (self.header.len + offset) as u64;
+        #[cfg(unix)]
+        return std::os::unix::fs::FileExt::read_exact_at(&self.file, bytes, offset);
+        #[cfg(not(unix))]
+        {
+            use std::io::{Read, Seek, SeekFrom};
+            // Another handle: this one's position is everybody's.
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(offset))?;
+            file.read_exact(bytes)
+        }
     }
 }
 
@@ -266,12 +363,9 @@ impl Writer {
         let (path, shape) = (path.as_ref(), shape.into());
         let missing = shape.size()?;
         let create = || {
-            let header = Header::write(dtype, &shape).ok_or_else(|| {
-                Error::new(ErrorCode::DType, format!("write_npy: {dtype} is not supported"))
-                    .help("convert with `.cast(DType::F32)`")
-            })?;
-            let mut file = BufWriter::new(File::create(path).map_err(|e| failed("write_npy", &e))?);
-            file.write_all(&header).map_err(|e| failed("write_npy", &e))?;
+            let header = Header::write(dtype, &shape)?;
+            let mut file = BufWriter::new(File::create(path).map_err(|e| unwritten(&e))?);
+            file.write_all(&header).map_err(|e| unwritten(&e))?;
             Ok(file)
         };
         let file = create().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))?;
@@ -308,7 +402,7 @@ impl Writer {
                 .fact(format_args!("file: {}", self.path.display())));
         };
         self.missing = missing;
-        self.file.write_all(buffer.as_bytes()).map_err(|e| self.failed(&e))
+        header::write_elements(&mut self.file, self.dtype, buffer.as_bytes()).map_err(|e| self.failed(&e))
     }
 
     /// Finishes the file.
@@ -341,10 +435,10 @@ impl Writer {
     }
 
     fn failed(&self, error: &dyn Display) -> Error {
-        failed("write_npy", error).fact(format_args!("file: {}", self.path.display()))
+        unwritten(error).fact(format_args!("file: {}", self.path.display()))
     }
 }
 
-fn failed(what: &str, error: &dyn Display) -> Error {
-    Error::new(ErrorCode::Io, format!("{what}: {error}"))
+fn unwritten(error: &dyn Display) -> Error {
+    Error::new(ErrorCode::Io, format!("write_npy: {error}"))
 }

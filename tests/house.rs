@@ -87,7 +87,7 @@ fn nothing_points_back() {
                 "tracing",
             ],
         ),
-        ("cli/Cargo.toml", &["ndjit", "clap", "csv", "indicatif", "rustix"]),
+        ("cli/Cargo.toml", &["ndjit", "clap", "indicatif", "rustix", "signal-hook"]),
         (
             "Cargo.toml",
             &[
@@ -102,7 +102,6 @@ fn nothing_points_back() {
                 "similar",
                 "serde_json",
                 "ndarray",
-                "ndarray-npy",
             ],
         ),
     ];

@@ -184,10 +184,13 @@ pub struct How {
 pub struct Stages(pub Vec<Stage>);
 
 fn stages(text: &str) -> Result<Stages, String> {
-    if text == "all" {
-        return Ok(Stages(Stage::ALL.to_vec()));
+    let mut stages = Vec::new();
+    for name in text.split(',').map(str::trim) {
+        let named = if name == "all" { Stage::ALL.to_vec() } else { vec![name.parse()?] };
+        let new: Vec<Stage> = named.into_iter().filter(|stage| !stages.contains(stage)).collect();
+        stages.extend(new);
     }
-    text.split(',').map(|name| name.trim().parse()).collect::<Result<Vec<Stage>, String>>().map(Stages)
+    Ok(Stages(stages))
 }
 
 /// Threads beyond these help nobody.

@@ -75,7 +75,7 @@ fn self_test() -> Result<(), String> {
     let count = 4096;
     let program = || -> Result<Vec<f32>, ndjit::Error> {
         let inputs = [("x", spec(DType::F32, [count])), ("y", spec(DType::I8, []))];
-        let program = trace(&parse("x + y * 2")?, &inputs, usize::MAX)?;
+        let program = trace(&parse("x + y * 2")?, &inputs, &memory::Budget::new(usize::MAX))?;
         let x: Array = (0..count).map(|n| n as f32).collect();
         program.call([&x, &Array::from(3i8)])?.first().map_or(Ok(Vec::new()), Array::to_vec)
     };

@@ -4,7 +4,7 @@
 use crate::arguments::{Eval, How};
 use crate::expression::{parse, trace};
 use crate::inputs::{self, Input};
-use crate::memory;
+use crate::memory::{self, Budget, Reservation};
 use crate::output::{self, Output};
 use crate::{Failure, Streams};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -23,8 +23,11 @@ pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let (limit, total) = (memory::amount(limit), memory::amount(total));
         writeln!(streams.err, "note: --memory allows {limit}, this machine has {total}")?;
     }
+    let budget = Budget::new(limit);
+    // What is freed is given back, so that what is taken is what is reserved.
+    ndjit::set_pool_limit(0);
     let device = device(&arguments.how)?;
-    let inputs = inputs::named(&arguments.inputs, limit)?;
+    let inputs = inputs::named(&arguments.inputs, &budget)?;
     let named: Vec<(&str, Spec)> = inputs.iter().map(|(name, input)| (name.as_str(), input.spec())).collect();
     let names = || inputs.iter().map(|(name, _)| name.clone()).collect();
     let failed = |error: Error| Failure::Expression(error, arguments.expression.clone(), names());
@@ -34,10 +37,10 @@ pub fn run(arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
             writeln!(streams.err, "note: the input {name} is not used")?;
         }
     }
-    let program = with_policy(arguments.how.policy, || with_device(device, || trace(&expression, &named, limit)));
+    let program = with_policy(arguments.how.policy, || with_device(device, || trace(&expression, &named, &budget)));
     let program = configured(program.map_err(failed)?, &arguments.how, device);
-    let whole = Whole { program: &program, inputs: &inputs };
-    let computed = whole.run(arguments, limit, streams);
+    let whole = Whole { program: &program, inputs: &inputs, budget: &budget };
+    let computed = whole.run(arguments, streams);
     computed.map_err(|failure| match failure {
         Failure::Other(error) => failed(error),
         other => other,
@@ -104,6 +107,7 @@ pub fn configured(program: Program, how: &How, device: Option<Device>) -> Progra
 struct Whole<'a> {
     program: &'a Program,
     inputs: &'a [(String, Input)],
+    budget: &'a Budget,
 }
 
 /// How a program is run in parts.
@@ -113,63 +117,79 @@ struct Parts {
     each: usize,
     /// Which inputs have rows.
     with_rows: Vec<bool>,
+    /// How much memory a part should take.
+    bytes: usize,
 }
 
 impl Whole<'_> {
-    fn run(&self, arguments: &Eval, limit: usize, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    fn run(&self, arguments: &Eval, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let results = self.program.results();
-        let Some(result) = results.first() else {
-            return Err(Error::new(ErrorCode::Arity, "eval: the expression has no result").into());
-        };
-        let parts = self.parts(limit)?;
-        let needed = match &parts {
-            Some(parts) => self.of_rows(parts.each)?.memory()?,
-            None => self.program.memory()?,
-        };
-        let tables = self.inputs.iter().fold(0usize, |sum, (_, input)| sum.saturating_add(input.bytes()));
-        memory::check(
-            limit,
-            &[("results and what is computed on the way", needed), ("inputs that are read whole", tables)],
-        )?;
+        let result = results.first().ok_or_else(no_result)?;
+        let _captured = self.budget.reserve("sequences", self.program.captured_bytes())?;
+        let (parts, shown) = (self.parts()?, result.shape());
         match (&arguments.output, parts) {
-            (None, None) => self.print(&self.computed(self.program, |_| None)?, result.shape(), streams),
+            (None, None) => {
+                let (result, _reserved) = self.computed()?;
+                self.print(&result, shown, streams)
+            }
             (None, Some(parts)) => {
-                let shown = parts.rows.min(SHOWN);
-                let first = self.of_rows(shown)?;
-                let array = self.computed(&first, |input| parts.with_rows[input].then_some(0..shown))?;
-                self.print(&array, result.shape(), streams)
+                let parts = Parts { each: parts.rows.min(SHOWN), ..parts };
+                let mut first = None;
+                self.each(&parts, |part, _| {
+                    first = Some(part);
+                    Ok(false)
+                })?;
+                self.print(&first.ok_or_else(no_result)?, shown, streams)
             }
             (Some(path), parts) => {
-                let mut output = Output::create(path, result)?;
+                let mut output = Output::create(path, result, self.budget)?;
                 match parts {
-                    None => output.write(&self.computed(self.program, |_| None)?)?,
-                    Some(parts) => self.write(&parts, &mut output, arguments.how.quiet || !streams.watched)?,
+                    None => output.write(&self.computed()?.0)?,
+                    Some(parts) => {
+                        let bar = progress(parts.rows, arguments.how.quiet || !streams.watched);
+                        self.each(&parts, |part, end| {
+                            output.write(&part)?;
+                            bar.set_position(end as u64);
+                            Ok(true)
+                        })?;
+                        bar.finish_and_clear();
+                    }
                 }
                 output.finish()?;
-                Ok(writeln!(streams.err, "{}{} is in {}", result.dtype(), result.shape(), path.display())?)
+                Ok(writeln!(streams.err, "{}{shown} is in {}", result.dtype(), path.display())?)
             }
         }
     }
 
     fn print(&self, array: &Array, shape: &Shape, streams: &mut Streams<'_>) -> Result<(), Failure> {
-        output::print(array, shape, streams.out)
+        output::print(array, shape, self.budget, streams.out)
     }
 
     /// Whether the program is run in parts: if it can be, and takes more memory than is good for it.
-    fn parts(&self, limit: usize) -> Result<Option<Parts>, Error> {
+    fn parts(&self) -> Result<Option<Parts>, Error> {
         let Some(rows) = self.program.rows().filter(|&rows| rows > 1) else { return Ok(None) };
         let (all, one) = (self.program.inputs(), self.of_rows(1)?.inputs());
         let with_rows: Vec<bool> = all.iter().zip(&one).map(|(all, one)| all != one).collect();
-        let mut bytes = self.program.memory()?;
-        for (spec, _) in all.iter().zip(&with_rows).filter(|(_, rows)| **rows) {
-            bytes = bytes.saturating_add(spec.shape().bytes(spec.dtype().bytes())?);
-        }
-        let part = PART_BYTES.min(limit / 2).max(1);
-        if bytes <= part {
+        // Half of what is left for a part, and as much for what was freed of the one before.
+        let whole = Parts { rows, each: rows, with_rows, bytes: PART_BYTES.min(self.budget.left() / 2) };
+        let bytes = self.needed(&whole)?;
+        if bytes <= whole.bytes {
             return Ok(None);
         }
-        let each = (part as f64 / bytes as f64 * rows as f64) as usize;
-        Ok(Some(Parts { rows, each: each.clamp(1, rows), with_rows }))
+        let each = (whole.bytes as f64 / bytes as f64 * rows as f64) as usize;
+        let mut parts = Parts { each: each.clamp(1, rows), ..whole };
+        // Not all that a program takes grows with its rows.
+        while parts.each > 1 && self.needed(&parts)? > parts.bytes {
+            parts.each = parts.each.div_ceil(2);
+        }
+        Ok(Some(parts))
+    }
+
+    /// How much memory a part takes: what of it is read, and what is computed.
+    fn needed(&self, parts: &Parts) -> Result<usize, Error> {
+        let read = self.inputs.iter().zip(&parts.with_rows).filter(|(_, rows)| **rows);
+        let read = read.map(|((_, input), _)| input.read_bytes(Some(parts.each)));
+        Ok(read.fold(self.of_rows(parts.each)?.memory()?, usize::saturating_add))
     }
 
     fn of_rows(&self, rows: usize) -> Result<Program, Error> {
@@ -177,36 +197,67 @@ impl Whole<'_> {
         self.program.with_rows(rows).ok_or_else(missing)
     }
 
-    /// The result of a program on inputs, or on rows of some.
-    fn computed(
-        &self,
-        program: &Program,
-        rows: impl Fn(usize) -> Option<std::ops::Range<usize>>,
-    ) -> Result<Array, Error> {
-        let arguments = self.inputs.iter().enumerate().map(|(n, (_, input))| input.argument(rows(n)));
-        let arguments = arguments.collect::<Result<Vec<AnyOperand>, Error>>()?;
-        let mut results = program.call(&arguments)?;
-        results.pop().ok_or_else(|| Error::new(ErrorCode::Arity, "eval: the expression has no result"))
+    /// The result of all at once, and its memory.
+    fn computed(&self) -> Result<(Array, Reservation), Error> {
+        let read = self.inputs.iter().fold(0usize, |sum, (_, input)| sum.saturating_add(input.read_bytes(None)));
+        let _read = self.budget.reserve(READ, read)?;
+        let computed = self.budget.reserve(COMPUTED, self.program.memory()?)?;
+        let arguments = self.inputs.iter().map(|(_, input)| input.argument(None));
+        let result = one(self.program.call(&arguments.collect::<Result<Vec<AnyOperand>, Error>>()?)?)?;
+        self.unchanged()?;
+        Ok((result, computed))
     }
 
-    fn write(&self, parts: &Parts, output: &mut Output, quiet: bool) -> Result<(), Failure> {
-        let bar = progress(parts.rows, quiet);
+    /// Computes one part after the other, as long as `then` says so, which gets each with the row after its last.
+    fn each(&self, parts: &Parts, mut then: impl FnMut(Array, usize) -> Result<bool, Error>) -> Result<(), Error> {
         let full = self.of_rows(parts.each)?;
-        let mut start = 0;
-        while start < parts.rows {
+        let read = |rows: bool| {
+            let inputs = self.inputs.iter().zip(&parts.with_rows).filter(move |(_, with_rows)| **with_rows == rows);
+            inputs.fold(0usize, |sum, ((_, input), _)| sum.saturating_add(input.read_bytes(rows.then_some(parts.each))))
+        };
+        let _read = self.budget.reserve(READ, read(false).saturating_add(read(true)))?;
+        let _computed = self.budget.reserve(COMPUTED, full.memory()?)?;
+        let freed = parts.bytes.min(self.budget.left());
+        let _freed = self.budget.reserve("freed memory that is used again", freed)?;
+        ndjit::set_pool_limit(freed);
+        let with_rows = self.inputs.iter().zip(&parts.with_rows);
+        let whole = with_rows.map(|((_, input), rows)| if *rows { Ok(None) } else { input.argument(None).map(Some) });
+        let whole = whole.collect::<Result<Vec<Option<AnyOperand>>, Error>>()?;
+        for start in (0..parts.rows).step_by(parts.each) {
             let end = start.saturating_add(parts.each).min(parts.rows);
-            let rows = |input: usize| parts.with_rows[input].then_some(start..end);
+            let arguments = self.inputs.iter().zip(&whole).map(|((_, input), whole)| match whole {
+                Some(whole) => Ok(whole.clone()),
+                None => input.argument(Some(start..end)),
+            });
+            let arguments = arguments.collect::<Result<Vec<AnyOperand>, Error>>()?;
             let part = match end - start == parts.each {
-                true => self.computed(&full, rows)?,
-                false => self.computed(&self.of_rows(end - start)?, rows)?,
+                true => full.call(&arguments)?,
+                false => self.of_rows(end - start)?.call(&arguments)?,
             };
-            output.write(&part)?;
-            bar.set_position(end as u64);
-            start = end;
+            drop(arguments);
+            if !then(one(part)?, end)? {
+                break;
+            }
         }
-        bar.finish_and_clear();
-        Ok(())
+        self.unchanged()
     }
+
+    /// Refuses files that changed since they were opened.
+    fn unchanged(&self) -> Result<(), Error> {
+        self.inputs.iter().try_for_each(|(_, input)| input.unchanged())
+    }
+}
+
+/// What memory is taken for by programs, beside what they are traced with.
+pub const READ: &str = "inputs that are read";
+pub const COMPUTED: &str = "results and what is computed on the way";
+
+fn one(mut results: Vec<Array>) -> Result<Array, Error> {
+    results.pop().ok_or_else(no_result)
+}
+
+fn no_result() -> Error {
+    Error::new(ErrorCode::Arity, "eval: the expression has no result")
 }
 
 /// A bar on standard error.

@@ -2,6 +2,7 @@
 
 use crate::arguments::{Explain, Stages};
 use crate::expression::{parse, trace};
+use crate::replacement::replace;
 use crate::report::in_expression;
 use crate::{Failure, Streams, memory, specs};
 use ndjit::{Error, Program, Spec, with_policy};
@@ -12,14 +13,14 @@ pub fn run(arguments: &Explain, streams: &mut Streams<'_>) -> Result<(), Failure
     let names = || named.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<String>>();
     let failed = |error: Error| Failure::Expression(error, arguments.expression.clone(), names());
     let expression = parse(&arguments.expression).map_err(|problem| failed(problem.into()))?;
-    let most = memory::default_limit();
-    let program = with_policy(arguments.policy, || trace(&expression, &named, most)).map_err(failed)?;
+    let budget = memory::Budget::new(memory::default_limit());
+    let program = with_policy(arguments.policy, || trace(&expression, &named, &budget)).map_err(failed)?;
     let examples: Vec<String> = inputs.extents.iter().map(|(name, extent)| format!("{name} = {extent}")).collect();
     if !examples.is_empty() {
         writeln!(streams.err, "extents with names are examples here: {}", examples.join(", "))?;
     }
     if let Some(path) = &arguments.html {
-        program.explain_html(path, Some(&arguments.expression)).map_err(failed)?;
+        replace(path, |path| program.explain_html(path, Some(&arguments.expression))).map_err(failed)?;
         writeln!(streams.err, "written: {}", path.display())?;
         return Ok(());
     }

@@ -1,29 +1,39 @@
-//! Inputs of programs: `.npy` files, mapped; columns and tables of `.csv` files, read; numbers.
+//! Inputs of programs: `.npy` files, read when they are computed with; columns and tables of `.csv` files, read at once; numbers.
 
 use crate::Failure;
+use crate::memory::{Budget, Reservation};
 use crate::specs::check_name;
 use crate::table;
 use ndjit::npy::Reader;
 use ndjit::operand::{AnyOperand, Operand};
-use ndjit::{Array, Complex, Error, ErrorCode, Scalar, Spec, Weak, nearest, weak};
+use ndjit::{Array, Complex, Error, ErrorCode, Scalar, Shape, Spec, Weak, nearest, weak};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// What a file's length is, and when it was written.
+type Version = Option<(u64, SystemTime)>;
+
+fn version(path: &Path) -> Version {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
 
 /// What an input is.
 pub enum Input {
     /// A `.npy` file, whose elements are read when they are computed with.
-    Npy(Box<Reader>),
-    /// What a `.csv` file holds.
-    Table(Array),
+    Npy(Box<Reader>, PathBuf, Version),
+    /// What a `.csv` file holds, and its memory.
+    Table { array: Array, _memory: Reservation },
     /// A number, weak as bare numbers are.
     Number(Scalar),
 }
 
-/// Reads `NAME=INPUT`, for each of them; tables take `most_bytes` at most.
+/// Reads `NAME=INPUT`, for each of them; the memory of tables is taken from `budget`.
 ///
 /// # Errors
 /// What is wrong with one.
-pub fn named(texts: &[String], most_bytes: usize) -> Result<Vec<(String, Input)>, Failure> {
+pub fn named(texts: &[String], budget: &Budget) -> Result<Vec<(String, Input)>, Failure> {
     let mut inputs: Vec<(String, Input)> = Vec::new();
     for text in texts {
         let (name, source) = text.split_once('=').ok_or_else(|| {
@@ -35,7 +45,7 @@ pub fn named(texts: &[String], most_bytes: usize) -> Result<Vec<(String, Input)>
             return Err(wrong(format!("input `{text}`: one of this name was given before")));
         }
         let of_input = |failure: Failure| failure.map(|error| error.of(format!("input `{name}`")));
-        let input = Input::open(source, most_bytes).map_err(of_input)?;
+        let input = Input::open(source, budget).map_err(of_input)?;
         inputs.push((name.to_owned(), input));
     }
     Ok(inputs)
@@ -46,21 +56,24 @@ impl Input {
     ///
     /// # Errors
     /// `Io` if a file cannot be read; that the command line is wrong for what is neither.
-    pub fn open(source: &str, most_bytes: usize) -> Result<Input, Failure> {
+    pub fn open(source: &str, budget: &Budget) -> Result<Input, Failure> {
         if let Some(number) = number(source) {
             return Ok(Input::Number(number));
         }
         let lower = source.to_ascii_lowercase();
         if lower.ends_with(".npy") {
-            present(Path::new(source))?;
-            return Ok(Input::Npy(Box::new(Reader::open(source)?)));
+            let path = PathBuf::from(source);
+            present(&path)?;
+            let version = version(&path);
+            return Ok(Input::Npy(Box::new(Reader::open(&path)?), path, version));
         }
         if let Some(end) = lower.rfind(".csv").map(|at| at + 4) {
             let (path, rest) = (&source[..end], &source[end..]);
             let column = rest.strip_prefix(':');
             if rest.is_empty() || column.is_some() {
                 present(Path::new(path))?;
-                return Ok(Input::Table(table::read(path, column, most_bytes)?));
+                let (array, _memory) = table::read(path, column, budget)?;
+                return Ok(Input::Table { array, _memory });
             }
         }
         let (what, help) = match source {
@@ -76,8 +89,8 @@ impl Input {
     /// Its type and shape.
     pub fn spec(&self) -> Spec {
         match self {
-            Input::Npy(reader) => ndjit::spec(reader.dtype(), reader.shape().clone()),
-            Input::Table(array) => Spec::of(array),
+            Input::Npy(reader, ..) => ndjit::spec(reader.dtype(), reader.shape().clone()),
+            Input::Table { array, .. } => Spec::of(array),
             Input::Number(number) => match number.value_type() {
                 ndjit::ValueType::Weak(kind) => Spec::number(kind),
                 // True and False have a dtype.
@@ -89,24 +102,41 @@ impl Input {
     /// As an argument: all of it, or some rows.
     ///
     /// # Errors
-    /// `Io` if the file cannot be mapped.
+    /// `Io` if the file cannot be read.
     pub fn argument(&self, rows: Option<Range<usize>>) -> Result<AnyOperand, Error> {
         Ok(match (self, rows) {
-            (Input::Npy(reader), Some(rows)) => reader.rows(rows)?.operand(),
-            (Input::Npy(reader), None) => reader.array()?.operand(),
-            (Input::Table(array), Some(rows)) => array.slice(rows).operand(),
-            (Input::Table(array), None) => array.operand(),
+            (Input::Npy(reader, ..), Some(rows)) => reader.copied_rows(rows)?.operand(),
+            (Input::Npy(reader, ..), None) => reader.copied()?.operand(),
+            (Input::Table { array, .. }, Some(rows)) => array.slice(rows).operand(),
+            (Input::Table { array, .. }, None) => array.operand(),
             (Input::Number(number), _) if number.is_weak() => number.operand(),
             (Input::Number(number), _) => Array::scalar(*number).operand(),
         })
     }
 
-    /// How much memory it takes beside what the system keeps of files.
-    pub fn bytes(&self) -> usize {
+    /// Refuses a file that changed since it was opened: its elements may be of both versions.
+    ///
+    /// # Errors
+    /// `Io` if it did.
+    pub fn unchanged(&self) -> Result<(), Error> {
         match self {
-            Input::Table(array) => array.shape().bytes(array.dtype().bytes()).unwrap_or(usize::MAX),
-            Input::Npy(_) | Input::Number(_) => 0,
+            Input::Npy(_, path, before) if *before != version(path) => {
+                Err(Error::new(ErrorCode::Io, "read_npy: the file changed while it was read")
+                    .fact(format_args!("file: {}", path.display()))
+                    .help("run the command again when the file is whole"))
+            }
+            _ => Ok(()),
         }
+    }
+
+    /// How many bytes are read when so many rows of it are an argument, or all of it.
+    pub fn read_bytes(&self, rows: Option<usize>) -> usize {
+        let Input::Npy(reader, ..) = self else { return 0 };
+        let mut extents = reader.shape().extents().to_vec();
+        if let (Some(first), Some(rows)) = (extents.first_mut(), rows) {
+            *first = rows;
+        }
+        Shape::from(extents).bytes(reader.dtype().bytes()).unwrap_or(usize::MAX)
     }
 }
 

@@ -14,14 +14,16 @@ mod inputs;
 pub mod memory;
 mod output;
 mod promote;
+mod replacement;
 mod report;
 mod run;
 mod specs;
-mod table;
+pub mod table;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use ndjit::Error;
+pub use replacement::remove_on_signals;
 use std::ffi::OsString;
 use std::io::Write;
 

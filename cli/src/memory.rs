@@ -1,7 +1,10 @@
-//! Amounts of memory: read, written, and what the machine has.
+//! Memory: amounts that are read and written, what the machine has, and the [`Budget`] that everything is reserved from whose size data or an
+//! expression decides.
 
 use crate::expression::counted;
 use ndjit::{Error, ErrorCode};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// The limit where the machine does not say what it has.
 const OTHERWISE: usize = 4 << 30;
@@ -62,27 +65,113 @@ pub fn default_limit() -> usize {
     total().map_or(OTHERWISE, |total| total / 2)
 }
 
-/// How much memory the machine has, where it says so.
+/// How much memory the machine has, or the container that this runs in, where they say so.
 pub fn total() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-    line.split_whitespace().nth(1)?.parse::<usize>().ok()?.checked_mul(1024)
+    let machine = line.split_whitespace().nth(1)?.parse::<usize>().ok()?.checked_mul(1024)?;
+    let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let container = container.and_then(|text| text.trim().parse().ok()).unwrap_or(machine);
+    Some(machine.min(container))
 }
 
-/// Refuses what needs more than the limit. `parts` are what takes memory, in words and bytes.
-pub fn check(limit: usize, parts: &[(&str, usize)]) -> Result<(), Error> {
-    let needed = parts.iter().fold(0usize, |sum, (_, bytes)| sum.saturating_add(*bytes));
-    if needed <= limit {
-        return Ok(());
+/// The memory that a command may take: `--memory`. Whoever takes memory as large as data or an expression says reserves it first, and gives it
+/// back by dropping the [`Reservation`]. What the program takes for itself, its code and that of kernels, is not counted.
+///
+/// ```
+/// use ndjit_cli::memory::Budget;
+///
+/// let budget = Budget::new(1000);
+/// let column = budget.reserve("a column", 800).unwrap();
+/// assert_eq!(budget.reserve("a line", 300).unwrap_err().headline(), "more memory than the limit: 1.1 kB");
+/// drop(column);
+/// assert!(budget.reserve("a line", 300).is_ok());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Budget(Rc<Accounts>);
+
+#[derive(Debug)]
+struct Accounts {
+    limit: usize,
+    /// What is taken, and for what, in the order in which it was taken first.
+    taken: RefCell<Vec<(&'static str, usize)>>,
+}
+
+/// A part of a [`Budget`] that is taken until this is dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Budget,
+    what: &'static str,
+    bytes: usize,
+}
+
+impl Budget {
+    /// A budget of so many bytes.
+    pub fn new(limit: usize) -> Budget {
+        Budget(Rc::new(Accounts { limit, taken: RefCell::default() }))
     }
-    let mut error = Error::new(ErrorCode::Allocation, format!("eval: needs {} of memory", amount(needed)));
-    for (what, bytes) in parts.iter().filter(|(_, bytes)| *bytes > 0) {
-        error = error.fact(format_args!("{what}: {}", amount(*bytes)));
+
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        let taken = self.0.taken.borrow();
+        taken.iter().fold(self.0.limit, |left, (_, bytes)| left.saturating_sub(*bytes))
     }
-    let error = error.fact(format_args!("the limit: {}", amount(limit)));
-    let help = match total() {
-        Some(total) if needed > total => format!("the machine has {}; compute less at once", amount(total)),
-        _ => format!("raise the limit with `--memory {}MB`, or compute less at once", needed.div_ceil(1_000_000)),
-    };
-    Err(error.help(help))
+
+    /// Takes bytes for something.
+    ///
+    /// # Errors
+    /// `Allocation` where fewer are left, with all that is taken.
+    pub fn reserve(&self, what: &'static str, bytes: usize) -> Result<Reservation, Error> {
+        let mut reservation = Reservation { budget: self.clone(), what, bytes: 0 };
+        reservation.resize(bytes)?;
+        Ok(reservation)
+    }
+
+    fn account(&self, what: &'static str, change: impl FnOnce(usize) -> usize) {
+        let mut taken = self.0.taken.borrow_mut();
+        match taken.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, bytes)) => *bytes = change(*bytes),
+            None => taken.push((what, change(0))),
+        }
+    }
+
+    /// The error that `more` bytes for something are not to be had.
+    fn exceeded(&self, what: &'static str, more: usize) -> Error {
+        let mut taken = self.0.taken.borrow().clone();
+        match taken.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, bytes)) => *bytes = bytes.saturating_add(more),
+            None => taken.push((what, more)),
+        }
+        let needed = taken.iter().fold(0usize, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        let headline = format!("more memory than the limit: {}", amount(needed));
+        let parts = taken.iter().filter(|(_, bytes)| *bytes > 0);
+        let facts = parts.map(|(what, bytes)| format!("{what}: {}", amount(*bytes)));
+        let error = facts.fold(Error::new(ErrorCode::Allocation, headline), |error, fact| error.fact(fact));
+        error.fact(format_args!("the limit: {}", amount(self.0.limit))).help(match total() {
+            Some(total) if needed > total => format!("the machine has {}; compute less at once", amount(total)),
+            _ => format!("raise the limit with `--memory {}MB`, or compute less at once", needed.div_ceil(1_000_000)),
+        })
+    }
+}
+
+impl Reservation {
+    /// Takes more, or gives some back, so that it is of so many bytes.
+    ///
+    /// # Errors
+    /// As [`Budget::reserve`]; what was taken stays taken.
+    pub fn resize(&mut self, bytes: usize) -> Result<(), Error> {
+        let more = bytes.saturating_sub(self.bytes);
+        if more > self.budget.left() {
+            return Err(self.budget.exceeded(self.what, more));
+        }
+        let before = std::mem::replace(&mut self.bytes, bytes);
+        self.budget.account(self.what, |taken| taken - before + bytes);
+        Ok(())
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.account(self.what, |taken| taken.saturating_sub(self.bytes));
+    }
 }

@@ -1,73 +1,61 @@
 //! Results: written to `.npy` and `.csv` files part by part, or printed.
 //!
-//! A file is written beside its place and put there once it is whole: an input may have the same name, and what fails leaves nothing
-//! behind.
+//! A file is written beside its place and put there once it is whole (`cli/src/replacement.rs`): an input may have the same name, and what fails leaves
+//! nothing behind.
 
 use crate::Failure;
+use crate::memory::{Budget, Reservation};
+use crate::replacement::{Replacement, named};
 use ndjit::npy::Writer;
 use ndjit::{Array, Complex, DType, Error, ErrorCode, Shape, Spec, bf16, f16};
 use std::fmt::Display;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// A file being written.
 pub struct Output {
     file: Format,
+    /// The name that was asked for.
     path: PathBuf,
-    /// Where it is until it is whole.
-    partial: PathBuf,
+    place: Replacement,
+    /// What elements as text take.
+    _buffers: Reservation,
 }
-
-/// The way out where a file cannot be made.
-const ELSEWHERE: &str = "the file is made in its folder: name one in which you may write";
 
 enum Format {
-    Npy(Option<Writer>),
+    Npy(Writer),
     Csv(BufWriter<File>),
 }
+
+/// Elements that become text at once.
+const BLOCK: usize = 1 << 13;
 
 impl Output {
     /// Creates a file for a result.
     ///
     /// # Errors
-    /// `Io` if it cannot be written, or its name does not say how; `DType` and `Shape` for results it cannot hold.
-    pub fn create(path: &Path, result: &Spec) -> Result<Output, Failure> {
+    /// `Io` if it cannot be written, or its name does not say how; `DType` and `Shape` for results it cannot hold; `Allocation` where there is no memory
+    /// for its buffers.
+    pub fn create(path: &Path, result: &Spec, budget: &Budget) -> Result<Output, Failure> {
         let of_file = |error: Error| named(&error, path);
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            return Err(of_file(failed("write", &format!("there is no folder {}", folder.display())))
-                .help("make it, or write to another")
-                .into());
-        }
-        if path.is_dir() {
-            return Err(of_file(failed("write", &"that is a folder"))
-                .help("name a file in it that ends in .npy or .csv")
-                .into());
-        }
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.partial", std::process::id()));
-        let partial = path.with_file_name(name);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let file = match extension.as_str() {
-            "npy" if result.dtype() == DType::Bf16 => {
-                return Err(of_file(Error::new(ErrorCode::DType, "write_npy: NumPy has no bf16"))
-                    .help("convert the result: `astype(…, f32)`")
-                    .into());
-            }
-            "npy" => {
-                let writer = Writer::create(&partial, result.dtype(), result.shape().clone());
-                Format::Npy(Some(writer.map_err(|e| of_file(e).help(ELSEWHERE))?))
-            }
-            "csv" if result.shape().rank() > 2 => {
-                return Err(of_file(Error::new(ErrorCode::Shape, "write_csv: a table has two axes"))
-                    .fact(format_args!("the result: {result}"))
-                    .help("write a .npy file, or reshape it")
-                    .into());
-            }
-            "csv" => {
-                let file = File::create(&partial).map_err(|e| of_file(failed("write_csv", &e)).help(ELSEWHERE))?;
-                Format::Csv(BufWriter::new(file))
+        let refused = match extension.as_str() {
+            "npy" if result.dtype() == DType::Bf16 => Error::new(ErrorCode::DType, "write_npy: NumPy has no bf16")
+                .help("convert the result: `astype(…, f32)`"),
+            "csv" if result.shape().rank() > 2 => Error::new(ErrorCode::Shape, "write_csv: a table has two axes")
+                .fact(format_args!("the result: {result}"))
+                .help("write a .npy file, or reshape it"),
+            "npy" | "csv" => {
+                let _buffers = budget.reserve("buffers", BLOCK * (result.dtype().bytes() + 1))?;
+                let place = Replacement::create(path)?;
+                let file = match extension.as_str() {
+                    "npy" => Writer::create(place.path(), result.dtype(), result.shape().clone()).map(Format::Npy),
+                    _ => File::create(place.path())
+                        .map(|file| Format::Csv(BufWriter::new(file)))
+                        .map_err(|e| failed("write_csv", &e)),
+                };
+                return Ok(Output { file: file.map_err(of_file)?, path: path.to_owned(), place, _buffers });
             }
             _ => {
                 return Err(Failure::Usage(
@@ -76,7 +64,7 @@ impl Output {
                 ));
             }
         };
-        Ok(Output { file, path: path.to_owned(), partial })
+        Err(of_file(refused).into())
     }
 
     /// Writes the next part.
@@ -84,46 +72,39 @@ impl Output {
     /// # Errors
     /// `Io` if it cannot be written; those of evaluation.
     pub fn write(&mut self, part: &Array) -> Result<(), Error> {
-        match &mut self.file {
-            Format::Npy(Some(writer)) => writer.write(part).map_err(|e| named(&e, &self.path)),
-            Format::Npy(None) => Ok(()),
-            Format::Csv(file) => {
-                let width = match part.shape().extents() {
-                    [_, columns] => (*columns).max(1),
-                    _ => 1,
-                };
-                for row in texts(part)?.chunks(width) {
-                    let written = writeln!(file, "{}", row.join(","));
-                    written.map_err(|e| named(&failed("write_csv", &e), &self.path))?;
-                }
-                Ok(())
-            }
-        }
+        let written = match &mut self.file {
+            Format::Npy(writer) => writer.write(part),
+            Format::Csv(file) => write_rows(part, file),
+        };
+        written.map_err(|e| named(&e, &self.path))
     }
 
     /// Puts the file to its place.
     ///
     /// # Errors
     /// `Io` if it cannot be written.
-    pub fn finish(mut self) -> Result<(), Error> {
-        let written = match &mut self.file {
-            Format::Npy(writer) => writer.take().map_or(Ok(()), Writer::finish),
-            Format::Csv(file) => file.flush().map_err(|e| failed("write_csv", &e)),
+    pub fn finish(self) -> Result<(), Error> {
+        let written = match self.file {
+            Format::Npy(writer) => writer.finish(),
+            Format::Csv(mut file) => file.flush().map_err(|e| failed("write_csv", &e)),
         };
-        let placed = written.and_then(|()| fs::rename(&self.partial, &self.path).map_err(|e| failed("write", &e)));
-        placed.map_err(|e| named(&e, &self.path))
+        written.and_then(|()| self.place.finish()).map_err(|e| named(&e, &self.path))
     }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        // Of a finished file there is none.
-        let _ = fs::remove_file(&self.partial);
-    }
+/// What an element that is printed takes, about: its text, twice.
+const CELL: usize = 80;
+
+/// Elements that are printed: those at the ends of each axis where there are more than 1000.
+fn shown(shape: &Shape) -> usize {
+    const EDGES: usize = 6;
+    let count = |most: usize| shape.extents().iter().fold(1usize, |n, &extent| n.saturating_mul(extent.min(most)));
+    if count(usize::MAX) > 1000 { count(EDGES) } else { count(usize::MAX) }
 }
 
 /// Prints a result: its type, and its elements as NumPy prints them. Of more rows than these: `rows`.
-pub fn print(array: &Array, all: &Shape, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn print(array: &Array, all: &Shape, budget: &Budget, out: &mut dyn Write) -> Result<(), Failure> {
+    let _text = budget.reserve("the result as text", shown(array.shape()).saturating_mul(CELL))?;
     let stored = if array.is_weak() { format!(", stored as {}", array.dtype()) } else { String::new() };
     writeln!(out, "{}{all}{stored}", array.value_type())?;
     writeln!(out, "{array}")?;
@@ -136,46 +117,53 @@ pub fn print(array: &Array, all: &Shape, out: &mut dyn Write) -> Result<(), Fail
     Ok(())
 }
 
-/// The elements as text, in row-major order.
-fn texts(array: &Array) -> Result<Vec<String>, Error> {
+/// Writes the rows of an array as lines.
+fn write_rows(part: &Array, file: &mut impl Write) -> Result<(), Error> {
+    let width = match part.shape().extents() {
+        [_, columns] => (*columns).max(1),
+        _ => 1,
+    };
+    let (flat, count) = (part.reshape(-1), part.shape().size()?);
+    for start in (0..count).step_by(BLOCK) {
+        let block = flat.slice(start..(start + BLOCK).min(count));
+        write_block(&block, file, |at| if (start + at + 1).is_multiple_of(width) { "\n" } else { "," })?;
+    }
+    Ok(())
+}
+
+/// Writes elements as text, each with what follows it.
+fn write_block(block: &Array, file: &mut impl Write, after: impl Fn(usize) -> &'static str) -> Result<(), Error> {
     macro_rules! of {
-        ($($dtype:ident $t:ty, $text:expr;)*) => {
-            match array.dtype() {
-                $(DType::$dtype => array.to_vec::<$t>()?.into_iter().map($text).collect(),)*
+        ($($dtype:ident $t:ty, $x:ident => $format:literal, $($value:expr),*;)*) => {
+            match block.dtype() {
+                $(DType::$dtype => {
+                    let elements = block.to_vec::<$t>()?;
+                    elements.into_iter().enumerate().try_for_each(|(at, $x)| {
+                        write!(file, $format, $($value),*)?;
+                        file.write_all(after(at).as_bytes())
+                    })
+                })*
             }
         };
     }
-    fn complex<T: Display>(z: Complex<T>) -> String {
-        format!("{}{:+}j", z.re, z.im)
-    }
-    Ok(of! {
-        Bool bool, |x| if x { "True".to_owned() } else { "False".to_owned() };
-        U8 u8, |x| x.to_string();
-        U16 u16, |x| x.to_string();
-        U32 u32, |x| x.to_string();
-        U64 u64, |x| x.to_string();
-        I8 i8, |x| x.to_string();
-        I16 i16, |x| x.to_string();
-        I32 i32, |x| x.to_string();
-        I64 i64, |x| x.to_string();
-        Bf16 bf16, |x| x.to_string();
-        F16 f16, |x| x.to_string();
-        F32 f32, |x| x.to_string();
-        F64 f64, |x| x.to_string();
-        C64 Complex<f32>, complex;
-        C128 Complex<f64>, complex;
-    })
-}
-
-/// The error with the file that was asked for, in place of that which is not whole yet.
-fn named(error: &Error, path: &Path) -> Error {
-    let facts = error.facts().iter().filter(|fact| !fact.starts_with("file: "));
-    let named = facts.fold(Error::new(error.code(), error.headline()), Error::fact);
-    let named = named.fact(format_args!("file: {}", path.display()));
-    match error.help_text() {
-        Some(help) => named.help(help),
-        None => named,
-    }
+    let written = of! {
+        Bool bool, x => "{}", if x { "True" } else { "False" };
+        U8 u8, x => "{}", x;
+        U16 u16, x => "{}", x;
+        U32 u32, x => "{}", x;
+        U64 u64, x => "{}", x;
+        I8 i8, x => "{}", x;
+        I16 i16, x => "{}", x;
+        I32 i32, x => "{}", x;
+        I64 i64, x => "{}", x;
+        Bf16 bf16, x => "{}", x;
+        F16 f16, x => "{}", x;
+        F32 f32, x => "{}", x;
+        F64 f64, x => "{}", x;
+        C64 Complex<f32>, z => "{}{:+}j", z.re, z.im;
+        C128 Complex<f64>, z => "{}{:+}j", z.re, z.im;
+    };
+    written.map_err(|e: std::io::Error| failed("write_csv", &e))
 }
 
 fn failed(what: &str, error: &dyn Display) -> Error {

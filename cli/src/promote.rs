@@ -1,6 +1,7 @@
 //! `ndjit promote`: the type that types meet in, its reasons and its place in the lattice; tables and differences of policies.
 
 use crate::arguments::Promote;
+use crate::replacement::replace;
 use crate::{Failure, Streams};
 use ndjit::explain::joining;
 use ndjit::promotion::Lattice;
@@ -24,8 +25,8 @@ pub fn run(arguments: &Promote, streams: &mut Streams<'_>) -> Result<(), Failure
     }
     if let Some(path) = svg {
         let Some(lattice) = policy.lattice() else { return Err(no_lattice(*policy).into()) };
-        fs::write(path, lattice.to_svg()).map_err(|e| {
-            Error::new(ErrorCode::Io, format!("promote: {e}")).fact(format_args!("file: {}", path.display()))
+        replace(path, |path| {
+            fs::write(path, lattice.to_svg()).map_err(|e| Error::new(ErrorCode::Io, format!("promote: {e}")))
         })?;
         writeln!(streams.out, "the Hasse diagram of {policy} is in {}", path.display())?;
     }

@@ -1,23 +1,28 @@
 //! `ndjit run`: a program written as a graph.
 
 use crate::arguments::Run;
-use crate::eval::{configured, device, limit};
+use crate::eval::{COMPUTED, READ, configured, device, limit};
 use crate::explain::stages_of;
 use crate::expression::counted;
 use crate::inputs::{self, Input};
+use crate::memory::{Budget, Reservation};
 use crate::output;
-use crate::{Failure, Streams, memory};
+use crate::{Failure, Streams};
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, Error, ErrorCode, Kind, Program, Scalar, Spec, ValueType, Weak, weak, with_device, with_policy};
-use std::fs;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let path = arguments.file.display();
     let of_file = |error: Error| error.fact(format_args!("file: {path}"));
+    let budget = Budget::new(limit(&arguments.how));
+    // What is freed is given back, so that what is taken is what is reserved.
+    ndjit::set_pool_limit(0);
     inputs::present(&arguments.file)?;
-    let text =
-        fs::read_to_string(&arguments.file).map_err(|e| of_file(Error::new(ErrorCode::Io, format!("run: {e}"))))?;
-    let (how, limit) = (&arguments.how, limit(&arguments.how));
+    let (text, _text) = read(&arguments.file, &budget).map_err(of_file)?;
+    let how = &arguments.how;
     let device = device(how)?;
     let program = with_policy(how.policy, || with_device(device, || Program::parse(&text))).map_err(of_file)?;
     let program = configured(program, how, device);
@@ -40,33 +45,68 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
         }
         return Err(Failure::Usage(error.help("give them in order; `--ones` or `--random SEED` fills in the others")));
     }
-    let taken = specs.iter().skip(given).map(|spec| spec.shape().bytes(spec.dtype().bytes()).unwrap_or(usize::MAX));
-    let filled = taken.fold(0usize, usize::saturating_add);
-    let needed = program.memory()?;
-    memory::check(
-        limit,
-        &[("results and what is computed on the way", needed), ("arguments that are filled in", filled)],
-    )?;
+    let filled = specs.iter().skip(given).map(bytes).fold(0usize, usize::saturating_add);
+    let _filled = budget.reserve(FILLED, filled)?;
+    let _computed = budget.reserve(COMPUTED, program.memory()?)?;
     let mut numbers = Random(arguments.random.unwrap_or(0));
     let mut operands: Vec<AnyOperand> = Vec::with_capacity(takes);
+    let (mut opened, mut read_inputs) = (Vec::new(), Vec::new());
     for (n, spec) in specs.iter().enumerate() {
         operands.push(match arguments.inputs.get(n) {
             Some(text) => {
                 let source = text.split_once('=').map_or(text.as_str(), |(_, source)| source);
                 let of_argument = |failure: Failure| failure.map(|error| error.of(format!("argument {n}")));
-                let input = Input::open(source, limit).map_err(of_argument)?;
+                let input = Input::open(source, &budget).map_err(of_argument)?;
                 check(n, text, &input, spec)?;
-                fitting(&input, spec)?
+                read_inputs.push(budget.reserve(READ, input.read_bytes(None))?);
+                let operand = fitting(&input, spec, &budget, &mut read_inputs)?;
+                opened.push(input);
+                operand
             }
-            None if arguments.ones => fill(spec, || 1.0)?,
-            None => fill(spec, || numbers.next(spec.value_type().kind()))?,
+            None if arguments.ones => fill(spec, &budget, || 1.0)?,
+            None => fill(spec, &budget, || numbers.next(spec.value_type().kind()))?,
         });
     }
-    for (n, result) in program.call(&operands)?.iter().enumerate() {
+    let results = program.call(&operands)?;
+    opened.iter().try_for_each(Input::unchanged)?;
+    for (n, result) in results.iter().enumerate() {
         write!(streams.out, "{}result {n}: ", if n > 0 { "\n" } else { "" })?;
-        output::print(result, result.shape(), streams.out)?;
+        output::print(result, result.shape(), &budget, streams.out)?;
     }
     Ok(())
+}
+
+/// What memory is taken for by arguments that are not given.
+const FILLED: &str = "arguments that are filled in";
+
+fn bytes(spec: &Spec) -> usize {
+    spec.shape().bytes(spec.dtype().bytes()).unwrap_or(usize::MAX)
+}
+
+/// The text of a file, which may be a pipe or never end, and its memory.
+fn read(path: &Path, budget: &Budget) -> Result<(String, Reservation), Error> {
+    const STEP: usize = 1 << 16;
+    let failed = |e: std::io::Error| Error::new(ErrorCode::Io, format!("run: {e}"));
+    let mut file = File::open(path).map_err(failed)?;
+    let (mut text, mut reservation) = (Vec::new(), budget.reserve("the graph", 0)?);
+    loop {
+        // Twice: the text may be moved.
+        reservation.resize(2 * (text.len() + STEP))?;
+        let before = text.len();
+        file.by_ref().take(STEP as u64).read_to_end(&mut text).map_err(failed)?;
+        if text[before..].contains(&0) {
+            return Err(Error::new(ErrorCode::Parse, "run: a NUL byte, which no graph has")
+                .help("`ndjit explain EXPRESSION INPUTS --stage graph` writes one"));
+        }
+        if text.len() == before {
+            break;
+        }
+    }
+    let text = String::from_utf8(text).map_err(|error| {
+        Error::new(ErrorCode::Parse, format!("run: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
+            .help("`ndjit explain EXPRESSION INPUTS --stage graph` writes a graph")
+    })?;
+    Ok((text, reservation))
 }
 
 /// Refuses an input that is not what the graph takes. A number goes for a number and for an array of no axes, a table for any dtype.
@@ -75,8 +115,8 @@ fn check(n: usize, text: &str, input: &Input, wanted: &Spec) -> Result<(), Failu
     let shapes = given.shape() == wanted.shape();
     let (fits, what) = match input {
         Input::Number(_) => (shapes, "the number".to_owned()),
-        Input::Table(_) => (shapes && !wanted.is_number(), format!("a table {}", given.shape())),
-        Input::Npy(_) => (shapes && given.value_type() == wanted.value_type(), given.to_string()),
+        Input::Table { .. } => (shapes && !wanted.is_number(), format!("a table {}", given.shape())),
+        Input::Npy(..) => (shapes && given.value_type() == wanted.value_type(), given.to_string()),
     };
     if fits {
         return Ok(());
@@ -88,14 +128,14 @@ fn check(n: usize, text: &str, input: &Input, wanted: &Spec) -> Result<(), Failu
     Err(match (input, wanted.is_number()) {
         (_, true) => error.help("write a number").into(),
         (Input::Number(_), false) => Failure::Usage(error.help(format!("give a .npy or .csv file; {ones}"))),
-        (Input::Table(_) | Input::Npy(_), false) => {
+        (Input::Table { .. } | Input::Npy(..), false) => {
             error.help(format!("the graph is of these shapes and dtypes alone: give such a file; {ones}")).into()
         }
     })
 }
 
 /// An input as an argument: numbers and tables, which have no dtype of their own, take the argument's.
-fn fitting(input: &Input, spec: &Spec) -> Result<AnyOperand, Error> {
+fn fitting(input: &Input, spec: &Spec, budget: &Budget, held: &mut Vec<Reservation>) -> Result<AnyOperand, Error> {
     Ok(match (input, spec.value_type()) {
         (Input::Number(number), _) if spec.is_number() => match (inputs::kind(*number), spec.value_type()) {
             // An integer goes for a float.
@@ -103,7 +143,10 @@ fn fitting(input: &Input, spec: &Spec) -> Result<AnyOperand, Error> {
             _ => number.operand(),
         },
         (Input::Number(number), ValueType::Strong(dtype)) => Array::scalar(*number).cast(dtype).operand(),
-        (Input::Table(array), ValueType::Strong(dtype)) => array.cast(dtype).operand(),
+        (Input::Table { array, .. }, ValueType::Strong(dtype)) => {
+            held.push(budget.reserve(READ, bytes(spec))?);
+            array.cast(dtype).operand()
+        }
         _ => input.argument(None)?,
     })
 }
@@ -113,7 +156,7 @@ fn float(number: Scalar) -> Scalar {
 }
 
 /// An argument of made-up numbers.
-fn fill(spec: &Spec, mut next: impl FnMut() -> f64) -> Result<AnyOperand, Error> {
+fn fill(spec: &Spec, budget: &Budget, mut next: impl FnMut() -> f64) -> Result<AnyOperand, Error> {
     if spec.is_number() {
         return Ok(match spec.value_type().kind() {
             Kind::Int | Kind::UInt | Kind::Bool => weak(next() as i64).operand(),
@@ -125,6 +168,7 @@ fn fill(spec: &Spec, mut next: impl FnMut() -> f64) -> Result<AnyOperand, Error>
         return Err(Error::new(ErrorCode::Argument, format!("run: a weak array, {spec}, is not filled in"))
             .help("arrays in files have a dtype; write one in the graph"));
     };
+    let _floats = budget.reserve(FILLED, spec.shape().size()?.saturating_mul(size_of::<f64>()))?;
     let elements: Vec<f64> = (0..spec.shape().size()?).map(|_| next()).collect();
     let array = Array::from_shape_vec(spec.shape().clone(), elements)?.cast(dtype);
     array.eval()?;

@@ -42,6 +42,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "loops", run: loops, seeds: seeds::loops },
     Target { name: "body", run: body, seeds: seeds::bodies },
     Target { name: "npy", run: npy, seeds: seeds::npy_files },
+    Target { name: "table", run: table, seeds: seeds::tables },
     Target { name: "subscripts", run: subscripts, seeds: seeds::subscripts },
     Target { name: "expression", run: expression, seeds: seeds::expressions },
 ];
@@ -163,6 +164,26 @@ pub fn npy(data: &[u8]) -> Outcome {
         Ok(array) => array.dtype().to_string(),
         Err(error) => outcome(&error),
     }
+}
+
+/// The memory that tables of a fuzzer may take.
+const TABLE: usize = 1 << 20;
+
+/// `.csv` files, all columns and one, within a limit that is given back whole.
+pub fn table(data: &[u8]) -> Outcome {
+    let budget = ndjit_cli::memory::Budget::new(TABLE);
+    let columns = [None, Some("a"), Some("1")];
+    let outcomes = columns.map(|column| match ndjit_cli::table::parse(data, column, &budget) {
+        Ok((array, _memory)) => {
+            let taken = TABLE - budget.left();
+            assert!(array.len() * 8 <= taken, "{} elements in {taken} bytes", array.len());
+            assert_eq!(array.shape().rank(), if column.is_some() { 1 } else { 2 });
+            array.dtype().to_string()
+        }
+        Err(error) => outcome(&error),
+    });
+    assert_eq!(budget.left(), TABLE, "memory is taken by nothing");
+    outcomes.join(" ")
 }
 
 /// What was read prints as a text that reads as the same.

@@ -112,7 +112,9 @@ pub fn expressions() -> Vec<Vec<u8>> {
 /// Small files of several versions, dtypes and orders.
 pub fn npy_files() -> Vec<Vec<u8>> {
     let mut files = Vec::new();
-    for (descriptor, bytes) in [("|b1", 1), ("|u1", 1), ("<i2", 2), ("<f4", 4), ("<f8", 8), ("<c8", 8), ("<c16", 16)] {
+    for (descriptor, bytes) in
+        [("|b1", 1), ("|u1", 1), ("<i2", 2), ("<f2", 2), ("<f4", 4), ("<f8", 8), ("<c8", 8), ("<c16", 16)]
+    {
         for (order, shape, elements) in [("False", "()", 1), ("False", "(3,)", 3), ("True", "(2, 2)", 4)] {
             for version in 1..=3 {
                 let header = format!("{{'descr': '{descriptor}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
@@ -129,6 +131,20 @@ pub fn npy_files() -> Vec<Vec<u8>> {
         }
     }
     files
+}
+
+/// Tables with each separator, decimal mark, sort of quote and line end.
+pub fn tables() -> Vec<Vec<u8>> {
+    let texts = [
+        "1,2\n3,4\n",
+        "a,b\n1,2.5\n-0,nan\n",
+        "\u{feff}a;b\r\n1,5;2\r\n",
+        "a\tb\r1\t\r\r2\tinf",
+        "\"a\",\"b\"\"c\"\n\"1\",2\n",
+        "day\n\"1\n\"\n9223372036854775807\n0.5\n",
+        "a\n\n1e5\n",
+    ];
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
 fn short(texts: impl Iterator<Item = String>) -> Vec<Vec<u8>> {

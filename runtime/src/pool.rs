@@ -115,6 +115,11 @@ pub fn set_limit(bytes: usize) {
     trim(bytes);
 }
 
+/// The bound on held bytes.
+pub fn limit() -> usize {
+    POOL.limit.load(Relaxed)
+}
+
 /// Counters.
 pub fn stats() -> PoolStats {
     PoolStats {

@@ -23,7 +23,6 @@ use ndjit_codegen::passes::inline::inline;
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::support::{Device, Supports};
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
-use ndjit_runtime::planned::Memory;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -282,8 +281,8 @@ impl Program {
         explain::value(graph, places, &inputs, self.core.config.settings().policy, value).ok()
     }
 
-    /// How many bytes a call holds at once: its results, and what kernels hand to each other. Arguments are not among them, nor accumulators of
-    /// reductions, which are known when kernels are compiled.
+    /// How many bytes a call holds at once: its results, what kernels hand to each other, and what they take while they run. Neither arguments
+    /// are among them nor the arrays that were [captured](Program::captured_bytes). Compiles the kernels.
     ///
     /// ```
     /// use ndjit::{DType, Program, spec};
@@ -294,9 +293,29 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// As [`explain`](Program::explain).
+    /// As [`explain`](Program::explain); `Backend` if the kernels cannot be compiled.
     pub fn memory(&self) -> Result<usize> {
-        Ok(usize::try_from(Memory::of(&self.lowered()?)?.peak).unwrap_or(usize::MAX))
+        let config = &self.core.config;
+        let settings = config.settings().on(config.device.unwrap_or_default())?;
+        let (lowered, arguments) = (Arc::new(self.lowered()?), self.arguments.to_vec());
+        let plan = Plan::compile(lowered, arguments, &self.recording.hidden, config, settings, Clock::default())?;
+        Ok(usize::try_from(plan.planned_memory()?.peak).unwrap_or(usize::MAX))
+    }
+
+    /// How many bytes the arrays take that the function captured, as long as the program lives. Arrays whose elements kernels compute from their
+    /// indices, as of `arange`, are not among them.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Program, arange, spec};
+    ///
+    /// let (x, y) = (Array::from([1.0f32, 2.0]), arange(2));
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * &x + &y])?;
+    /// assert_eq!(program.captured_bytes(), 8);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn captured_bytes(&self) -> usize {
+        let bytes = |array: &Array| array.shape().bytes(array.dtype().bytes()).unwrap_or(usize::MAX);
+        self.recording.hidden.iter().map(bytes).fold(0, usize::saturating_add)
     }
 
     /// The number of rows, if the program can be run on some rows of its arguments after the other: if all results and some

@@ -1,6 +1,7 @@
 //! The stages of the pipeline by name, and the environment variable that prints them.
 
 use crate::inspect::Looked;
+use ndjit_ir::nearest;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -62,29 +63,55 @@ impl FromStr for Stage {
     fn from_str(text: &str) -> Result<Stage, String> {
         Stage::ALL.iter().copied().find(|s| s.name() == text).ok_or_else(|| {
             let known: Vec<&str> = Stage::ALL.iter().map(|s| s.name()).collect();
-            format!("unknown stage `{text}`; known are {}", known.join(" "))
+            let near = nearest(text, known.iter().copied().chain([ALL]));
+            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            format!("unknown stage `{text}`; known are {}{near}", known.join(" "))
         })
     }
+}
+
+/// The name of every stage at once.
+const ALL: &str = "all";
+
+/// The stages that a list separated by commas names, each once and in the order of programs, and what is wrong with other names.
+fn named(list: &str) -> (Vec<Stage>, Vec<String>) {
+    let (mut wanted, mut wrong) = (Vec::new(), Vec::new());
+    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        match name.parse() {
+            _ if name == ALL => wanted.extend(Stage::ALL),
+            Ok(stage) => wanted.push(stage),
+            Err(message) => wrong.push(message),
+        }
+    }
+    (Stage::ALL.iter().copied().filter(|stage| wanted.contains(stage)).collect(), wrong)
 }
 
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
 pub(crate) fn dump<'a>(looked: impl Fn() -> Looked<'a>) {
     static STAGES: OnceLock<Vec<Stage>> = OnceLock::new();
     let stages = STAGES.get_or_init(|| {
-        let names = std::env::var("NDJIT_DUMP").unwrap_or_default();
-        if names.trim() == "all" {
-            return Stage::ALL.to_vec();
-        }
-        let mut stages = Vec::new();
-        for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
-            match name.parse() {
-                Ok(stage) => stages.push(stage),
-                Err(message) => eprintln!("NDJIT_DUMP: {message}"),
-            }
-        }
+        let (stages, wrong) = named(&std::env::var("NDJIT_DUMP").unwrap_or_default());
+        wrong.iter().for_each(|message| eprintln!("NDJIT_DUMP: {message}"));
         stages
     });
     for &stage in stages {
         eprintln!("== {} ==\n{}", stage.name(), looked().listing(stage).to_string().trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_name_stages() {
+        for list in ["all", "all,all", " all , graph,", "loops,all"] {
+            assert_eq!(named(list), (Stage::ALL.to_vec(), Vec::new()), "{list}");
+        }
+        assert_eq!(named("loops,graph,,loops"), (vec![Stage::Graph, Stage::Loops], Vec::new()));
+        let (stages, wrong) = named("graph,kernel");
+        assert_eq!((stages, wrong.len()), (vec![Stage::Graph], 1));
+        assert!(wrong[0].starts_with("unknown stage `kernel`; known are graph typed"), "{wrong:?}");
+        assert!(wrong[0].ends_with("; did you mean `kernels`?"), "{wrong:?}");
     }
 }

@@ -6,18 +6,22 @@ use super::names::{ATTRIBUTES, Function, constant, defaults, function, parameter
 use super::node::{Expression, Id, Node, NodeKind, Number};
 use super::numpy::MODULES;
 use super::parser::BINARY;
+use super::sequences::Sequences;
 use super::value::{Argument, Value};
 use super::{arguments, dtypes, index, making, numbers, reducing};
+use crate::memory::Budget;
 use ndjit::operand::AnyOperand;
 use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 
-/// Traces an expression of named inputs. `most_bytes` bounds what sequences such as `arange` take.
+/// Traces an expression of named inputs. The memory of sequences such as `arange` is taken from `budget` meanwhile.
 ///
 /// ```
 /// use ndjit::{Array, DType, spec};
 /// use ndjit_cli::expression::{parse, trace};
+/// use ndjit_cli::memory::Budget;
 ///
-/// let program = trace(&parse("x + y * 2")?, &[("x", spec(DType::F32, [2])), ("y", spec(DType::I8, []))], 1 << 30)?;
+/// let inputs = [("x", spec(DType::F32, [2])), ("y", spec(DType::I8, []))];
+/// let program = trace(&parse("x + y * 2")?, &inputs, &Budget::new(1 << 30))?;
 /// let results = program.call([&Array::from([1.0f32, 2.0]), &Array::from(10i8)])?;
 /// assert_eq!(results[0].to_vec::<f32>()?, [21.0, 22.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -26,13 +30,14 @@ use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 /// # Errors
 /// What the expression names that there is not, and what its operations refuse, each with a place whose column is that of the
 /// expression.
-pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], most_bytes: usize) -> Result<Program, Error> {
+pub fn trace(expression: &Expression, inputs: &[(&str, Spec)], budget: &Budget) -> Result<Program, Error> {
     let specs: Vec<Spec> = inputs.iter().map(|(_, spec)| spec.clone()).collect();
     let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).collect();
     let mut problem = None;
     let program = Program::trace(&specs, |parameters| {
         let columns = expression.nodes().iter().map(|node| node.column).collect();
-        let mut computing = Computing { columns, names: &names, parameters, values: Vec::new(), most_bytes };
+        let mut computing =
+            Computing { columns, names: &names, parameters, values: Vec::new(), sequences: Sequences::new(budget) };
         match computing.run(expression) {
             Ok(result) => vec![result],
             Err(found) => {
@@ -55,7 +60,7 @@ struct Computing<'a> {
     names: &'a [&'a str],
     parameters: &'a [Expr],
     values: Vec<Value>,
-    most_bytes: usize,
+    sequences: Sequences,
 }
 
 impl Computing<'_> {
@@ -131,7 +136,7 @@ impl Computing<'_> {
                 return Ok(self.op(op, &given.all(left_out), name, column)?);
             }
             Function::Reduction(reduction) => reducing::call(reduction, &given)?,
-            Function::Other(other) => making::call(other, &given, self.most_bytes)?,
+            Function::Other(other) => making::call(other, &given, &self.sequences)?,
         };
         match result.explain_dtype() {
             Err(error) => Err(given.blamed(error)),

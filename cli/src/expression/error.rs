@@ -14,6 +14,8 @@ pub(super) fn place(column: u32) -> Place {
 /// An error at a column of an expression: what is wrong, and a way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// What sort of error it is.
+    pub code: ErrorCode,
     /// What is wrong, in one line.
     pub what: String,
     /// The column, from 1.
@@ -26,7 +28,7 @@ pub struct Problem {
 
 impl Problem {
     pub(super) fn new(column: u32, what: impl Into<String>) -> Problem {
-        Problem { what: what.into(), column, facts: Vec::new(), help: None }
+        Problem { code: ErrorCode::Parse, what: what.into(), column, facts: Vec::new(), help: None }
     }
 
     pub(super) fn help(self, help: impl Into<String>) -> Problem {
@@ -45,8 +47,8 @@ impl std::error::Error for Problem {}
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Error {
-        let Problem { what, column, facts, help } = problem;
-        let error = facts.iter().fold(Error::new(ErrorCode::Parse, what).at(place(column)), Error::fact);
+        let Problem { code, what, column, facts, help } = problem;
+        let error = facts.iter().fold(Error::new(code, what).at(place(column)), Error::fact);
         match help {
             Some(help) => error.help(help),
             None => error,

@@ -5,7 +5,7 @@ use super::error::Problem;
 use super::names::Other;
 use super::node::Number;
 use super::reducing::axes;
-use super::sequences;
+use super::sequences::{self, Sequences};
 use super::value::{Argument, Value};
 use ndjit::{
     Expr, Pad, Scalar, Shape, concat, diagonal, diff, dtype, full_like, median, ones_like, pad, positions, quantile,
@@ -13,7 +13,7 @@ use ndjit::{
 };
 
 /// The result of a call.
-pub(super) fn call(other: Other, given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
+pub(super) fn call(other: Other, given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let x = || given.expr("x");
     let axis = |otherwise: isize| Ok::<isize, Problem>(given.int("axis")?.unwrap_or(otherwise));
     Ok(match other {
@@ -76,10 +76,10 @@ pub(super) fn call(other: Other, given: &Arguments<'_>, most_bytes: usize) -> Re
             None => ones_like(x()?),
         },
         Other::FullLike => filled_like(given)?,
-        Other::Arange => sequences::arange(given, most_bytes)?,
-        Other::Linspace => sequences::spaced(given, most_bytes, false)?,
-        Other::Logspace => sequences::spaced(given, most_bytes, true)?,
-        Other::Eye => sequences::eye(given, most_bytes)?,
+        Other::Arange => sequences::arange(given, sequences)?,
+        Other::Linspace => sequences::spaced(given, sequences, false)?,
+        Other::Logspace => sequences::spaced(given, sequences, true)?,
+        Other::Eye => sequences::eye(given, sequences)?,
     })
 }
 

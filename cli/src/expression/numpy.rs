@@ -104,16 +104,17 @@ fn row(rows: &'static [(&str, &str)], name: &str) -> Option<&'static str> {
 mod tests {
     use super::{PARAMETERS, ROWS};
     use crate::expression::{functions, parse, trace};
+    use crate::memory::Budget;
     use ndjit::{DType, spec};
 
     #[test]
     fn what_is_to_be_written_can_be() {
         let [matrix, vector] = [spec(DType::F64, [2, 4]), spec(DType::F64, [4])];
         let inputs = [("x", matrix.clone()), ("y", matrix), ("v", vector.clone()), ("w", vector)];
-        let mut count = 0;
+        let (mut count, budget) = (0, Budget::new(1 << 20));
         for (_, help) in ROWS.iter().chain(PARAMETERS) {
             for text in help.split('`').skip(1).step_by(2).filter(|text| !["convolve", "w"].contains(text)) {
-                let traced = parse(text).map_err(ndjit::Error::from).and_then(|read| trace(&read, &inputs, 1 << 20));
+                let traced = parse(text).map_err(ndjit::Error::from).and_then(|read| trace(&read, &inputs, &budget));
                 assert!(traced.is_ok(), "{text}: {}", traced.unwrap_err());
                 count += 1;
             }

@@ -5,16 +5,36 @@ use super::error::Problem;
 use super::making::{extent, one};
 use super::node::Number;
 use super::value::{Argument, Value};
+use crate::memory::{Budget, Reservation};
 use ndjit::creation::Interval;
-use ndjit::{Array, DType, Expr, Scalar, dtype, linspace, logspace};
+use ndjit::{Array, DType, Error, Expr, Scalar, dtype, linspace, logspace};
+use std::cell::RefCell;
 
-/// Refuses sequences that the memory limit has no room for.
-fn fits(given: &Arguments<'_>, count: f64, most_bytes: usize) -> Result<(), Problem> {
-    let element = given.dtype()?.map_or(8, DType::bytes);
-    if count * element as f64 <= most_bytes as f64 {
-        return Ok(());
+/// The memory of sequences while a program is traced.
+pub(super) struct Sequences {
+    budget: Budget,
+    held: RefCell<Vec<Reservation>>,
+}
+
+impl Sequences {
+    pub fn new(budget: &Budget) -> Sequences {
+        Sequences { budget: budget.clone(), held: RefCell::default() }
     }
-    Err(given.problem("more elements than the memory limit has room for").help("raise the limit with `--memory`"))
+
+    /// Takes memory for so many elements of a call, at most.
+    fn reserve(&self, given: &Arguments<'_>, count: f64) -> Result<(), Problem> {
+        let element = given.dtype()?.map_or(8, DType::bytes);
+        // What is more than any memory saturates.
+        let bytes = (count * element as f64) as usize;
+        let problem = |error: Error| {
+            let problem =
+                Problem { code: error.code(), facts: error.facts().to_vec(), ..given.problem(error.headline()) };
+            error.help_text().map_or(problem.clone(), |help| problem.help(help))
+        };
+        let reservation = self.budget.reserve("sequences", bytes).map_err(problem)?;
+        self.held.borrow_mut().push(reservation);
+        Ok(())
+    }
 }
 
 /// A number that is given, and about how large it is.
@@ -35,7 +55,7 @@ fn number(given: &Arguments<'_>, parameter: &str) -> Result<Option<(Scalar, f64)
 }
 
 /// `arange(stop)`, `arange(start, stop, step)`.
-pub(super) fn arange(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
+pub(super) fn arange(given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let zero = (Number::Int(0).scalar(given.column)?, 0.0);
     let unit = (Number::Int(1).scalar(given.column)?, 1.0);
     let (first, second) = (number(given, "start")?.unwrap_or(zero), number(given, "stop")?);
@@ -43,7 +63,7 @@ pub(super) fn arange(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, P
     let step = number(given, "step")?.unwrap_or(unit);
     // With a step of 0 there is no number of elements, which the library says.
     if step.1 != 0.0 {
-        fits(given, (stop.1 - start.1) / step.1, most_bytes)?;
+        sequences.reserve(given, (stop.1 - start.1) / step.1)?;
     }
     let steps = (start.0, stop.0, step.0);
     let made = match given.dtype()? {
@@ -59,11 +79,11 @@ pub(super) fn arange(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, P
 }
 
 /// `linspace(start, stop, num)`; exponents of 10 for `logspace`.
-pub(super) fn spaced(given: &Arguments<'_>, most_bytes: usize, powers: bool) -> Result<Expr, Problem> {
+pub(super) fn spaced(given: &Arguments<'_>, sequences: &Sequences, powers: bool) -> Result<Expr, Problem> {
     let (start, _) = given.given("start", number(given, "start")?)?;
     let (stop, _) = given.given("stop", number(given, "stop")?)?;
     let count = extent(given, "num", given.int("num")?.unwrap_or(50))?;
-    fits(given, count as f64, most_bytes)?;
+    sequences.reserve(given, count as f64)?;
     let of = given.dtype()?;
     let made = match given.truth("endpoint")?.unwrap_or(true) {
         true => between(start..=stop, count, of, powers),
@@ -82,11 +102,11 @@ fn between(interval: impl Interval, count: usize, of: Option<DType>, powers: boo
 }
 
 /// `eye(rows)`, `eye(rows, columns, k=1)`.
-pub(super) fn eye(given: &Arguments<'_>, most_bytes: usize) -> Result<Expr, Problem> {
+pub(super) fn eye(given: &Arguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let rows = one(given, "n_rows")?;
     let columns = given.int("n_cols")?.unwrap_or(rows);
     let sizes = [extent(given, "n_rows", rows)?, extent(given, "n_cols", columns)?];
-    fits(given, sizes[0] as f64 * sizes[1] as f64, most_bytes)?;
+    sequences.reserve(given, sizes[0] as f64 * sizes[1] as f64)?;
     let parts = (sizes[0], sizes[1], given.int("k")?.unwrap_or(0));
     let made = match given.dtype()? {
         Some(d) => dtype(d).eye(parts),
@@ -101,7 +121,8 @@ fn array(given: &Arguments<'_>, array: Array, blamed: &str) -> Result<Expr, Prob
         None => Ok(Expr::from(array)),
         Some(error) => {
             let headline = error.headline().strip_prefix(&format!("{}: ", given.name)).unwrap_or(error.headline());
-            let problem = Problem { facts: error.facts().to_vec(), ..given.problem_of(blamed, headline) };
+            let problem =
+                Problem { code: error.code(), facts: error.facts().to_vec(), ..given.problem_of(blamed, headline) };
             Err(error.help_text().map_or(problem.clone(), |help| problem.help(help)))
         }
     }

@@ -3,6 +3,7 @@
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, DType, Error, ErrorCode, Op, Reduction, Spec, spec};
 use ndjit_cli::expression::{Function, MOST_NODES, functions, parse, trace};
+use ndjit_cli::memory::Budget;
 
 /// Inputs of every test here.
 fn inputs() -> Vec<(&'static str, Array)> {
@@ -17,7 +18,7 @@ fn inputs() -> Vec<(&'static str, Array)> {
 fn compute(text: &str) -> Result<Array, Error> {
     let inputs = inputs();
     let specs: Vec<(&str, Spec)> = inputs.iter().map(|(name, array)| (*name, Spec::of(array))).collect();
-    let program = trace(&parse(text).map_err(Error::from)?, &specs, 1 << 20)?;
+    let program = trace(&parse(text).map_err(Error::from)?, &specs, &Budget::new(1 << 20))?;
     let operands: Vec<AnyOperand> = inputs.iter().map(|(_, array)| array.operand()).collect();
     Ok(program.call(&operands)?[0].clone())
 }
@@ -269,7 +270,11 @@ fn every_row_of_the_tables_can_be_called() {
         assert!(all.contains(&(op.name(), Function::Op(op))));
         // Of f64, or of what it takes.
         let operands = vec!["y[0]"; op.arity()].join(", ");
-        let made = trace(&parse(&format!("{}({operands})", op.name())).unwrap(), &[("y", spec(DType::I32, [2, 3]))], 0);
+        let made = trace(
+            &parse(&format!("{}({operands})", op.name())).unwrap(),
+            &[("y", spec(DType::I32, [2, 3]))],
+            &Budget::new(0),
+        );
         if let Err(error) = made {
             assert_eq!(error.code(), ErrorCode::DType, "{op}: {error}");
         }
@@ -428,7 +433,7 @@ fn no_expression_makes_the_tracer_panic() {
     for _ in 0..3000 {
         let text = random.expression(4);
         let Ok(expression) = parse(&text) else { continue };
-        match trace(&expression, &specs, 1 << 16) {
+        match trace(&expression, &specs, &Budget::new(1 << 16)) {
             Ok(_) => traced += 1,
             Err(error) => assert!(!matches!(error.code(), ErrorCode::Panic | ErrorCode::Verify), "{text}: {error}"),
         }

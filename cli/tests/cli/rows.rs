@@ -5,6 +5,7 @@ use ndjit::npy::Reader;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, Program, Spec, arange, concat};
 use ndjit_cli::expression::{parse, trace};
+use ndjit_cli::memory::Budget;
 
 const ROWS: usize = 12;
 
@@ -23,7 +24,7 @@ fn program(text: &str) -> (Program, Vec<Array>) {
     let expression = parse(text).unwrap();
     let used: Vec<(&str, Array)> = inputs().into_iter().filter(|(name, _)| expression.names().contains(name)).collect();
     let specs: Vec<(&str, Spec)> = used.iter().map(|(name, array)| (*name, Spec::of(array))).collect();
-    let program = trace(&expression, &specs, 1 << 20).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let program = trace(&expression, &specs, &Budget::new(1 << 20)).unwrap_or_else(|error| panic!("{text}: {error}"));
     (program, used.into_iter().map(|(_, array)| array).collect())
 }
 

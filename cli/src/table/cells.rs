@@ -1,0 +1,173 @@
+//! The numbers of a table: integers as long as all are, else floats, eight bytes each.
+
+use crate::memory::{Budget, Reservation};
+use ndjit::{Array, Error};
+
+/// Items that are reserved from a budget as they are added.
+pub(super) struct Growing<T> {
+    items: Vec<T>,
+    reservation: Reservation,
+    /// Items that the reservation is for.
+    reserved: usize,
+}
+
+/// Items that are reserved at once.
+const STEP: usize = 1 << 13;
+
+impl<T> Growing<T> {
+    pub fn new(budget: &Budget, what: &'static str) -> Result<Growing<T>, Error> {
+        Ok(Growing { items: Vec::new(), reservation: budget.reserve(what, 0)?, reserved: 0 })
+    }
+
+    pub fn push(&mut self, item: T) -> Result<(), Error> {
+        if self.items.len() == self.reserved {
+            let bytes = |count: usize| count.saturating_mul(size_of::<T>());
+            let wanted = self.reserved + STEP;
+            if wanted > self.items.capacity() {
+                // The items are in both places while they are moved; memory beyond them is none until it is written.
+                self.reservation.resize(bytes(wanted).saturating_add(bytes(self.reserved)))?;
+                let more = self.items.capacity().max(STEP);
+                self.items.try_reserve_exact(more).map_err(|_| {
+                    Error::new(ndjit::ErrorCode::Allocation, "the system refused memory")
+                        .fact(format_args!("{} bytes were asked for", bytes(self.items.len() + more)))
+                })?;
+            }
+            self.reservation.resize(bytes(wanted))?;
+            self.reserved = wanted;
+        }
+        self.items.push(item);
+        Ok(())
+    }
+
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+}
+
+/// Why a field is no cell.
+pub(super) enum Refused {
+    /// It is no number.
+    Text,
+    /// There is no memory for it.
+    Memory(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        Refused::Memory(error)
+    }
+}
+
+/// Numbers that were read.
+pub(super) struct Cells {
+    /// Integers, or the bits of floats.
+    bits: Growing<u64>,
+    integers: bool,
+    /// Which integers were written as `-0`, which floats tell from 0.
+    negative_zeros: Growing<usize>,
+    /// The decimal mark that was read first.
+    mark: Option<char>,
+    /// Whether a comma may be one.
+    commas: bool,
+}
+
+impl Cells {
+    pub fn new(budget: &Budget, commas: bool) -> Result<Cells, Error> {
+        let bits = Growing::new(budget, "numbers of tables")?;
+        let negative_zeros = Growing::new(budget, "numbers of tables")?;
+        Ok(Cells { bits, integers: true, negative_zeros, mark: None, commas })
+    }
+
+    pub fn push(&mut self, text: &str) -> Result<(), Refused> {
+        let mark = text.chars().find(|c| matches!(c, '.' | ','));
+        if self.mark.is_some() && mark.is_some() && self.mark != mark {
+            return Err(Refused::Text);
+        }
+        if let (true, Ok(int)) = (self.integers, text.parse::<i64>()) {
+            if int == 0 && text.starts_with('-') {
+                self.negative_zeros.push(self.bits.items.len())?;
+            }
+            return Ok(self.bits.push(int as u64)?);
+        }
+        let value = if text.is_empty() { f64::NAN } else { self.number(text).ok_or(Refused::Text)? };
+        self.mark = self.mark.or(mark);
+        if std::mem::take(&mut self.integers) {
+            // Rounded as their texts would be.
+            self.bits.items.iter_mut().for_each(|bits| *bits = (*bits as i64 as f64).to_bits());
+            for &at in self.negative_zeros.items() {
+                self.bits.items[at] = (-0.0f64).to_bits();
+            }
+        }
+        Ok(self.bits.push(value.to_bits())?)
+    }
+
+    /// A number with a decimal point, or a decimal comma where those separate nothing.
+    pub fn number(&self, text: &str) -> Option<f64> {
+        let parsed = text.parse().ok();
+        parsed
+            .or_else(|| (self.commas && !text.contains('.')).then(|| text.replacen(',', ".", 1).parse().ok()).flatten())
+    }
+
+    pub fn way_out(&self, text: &str) -> String {
+        let digits = text.chars().all(|c| c.is_ascii_digit() || "+-.,' \u{a0}".contains(c));
+        match self.mark {
+            Some(mark) if digits => {
+                format!("`{mark}` is the decimal mark of the numbers before; write them without marks of thousands")
+            }
+            None if digits && !self.commas => "decimal commas are read where fields are separated by `;`".to_owned(),
+            None if digits => "write numbers without marks of thousands".to_owned(),
+            _ => "choose a column of numbers: `x=data.csv:column`; nothing between two separators is NaN".to_owned(),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.bits.items.len()
+    }
+
+    /// The numbers as an array, and what they are reserved by. `i64` where all are integers, if there are any.
+    pub fn array(self) -> (Array, Reservation) {
+        let Growing { items, reservation, .. } = self.bits;
+        // Both collect in place.
+        let array = match self.integers && !items.is_empty() {
+            true => Array::from(items.into_iter().map(|bits| bits as i64).collect::<Vec<i64>>()),
+            false => Array::from(items.into_iter().map(f64::from_bits).collect::<Vec<f64>>()),
+        };
+        (array, reservation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array(texts: &[&str]) -> Array {
+        let mut cells = Cells::new(&Budget::new(1 << 20), true).unwrap();
+        texts.iter().for_each(|text| assert!(cells.push(text).is_ok(), "{text}"));
+        cells.array().0
+    }
+
+    #[test]
+    fn integers_become_the_floats_that_their_texts_are() {
+        let texts = ["9007199254740993", "-0", "0", "-9223372036854775808", "+7"];
+        assert_eq!(array(&texts).to_vec::<i64>().unwrap(), [9007199254740993, 0, 0, i64::MIN, 7]);
+        let floats = array(&[&texts[..], &["", "0.5", "-0", "18446744073709551615"]].concat()).to_vec::<f64>().unwrap();
+        let expected: Vec<f64> = texts.iter().map(|text| text.parse().unwrap()).collect();
+        assert_eq!(
+            floats[..5].iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+            expected.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+        );
+        assert!(floats[5].is_nan() && floats[7].is_sign_negative() && floats[8] == 18446744073709551615.0);
+    }
+
+    #[test]
+    fn what_is_added_is_reserved_before() {
+        let budget = Budget::new(STEP * 8 * 4);
+        let mut growing: Growing<u64> = Growing::new(&budget, "numbers").unwrap();
+        let added = (0..).find(|&n| growing.push(n).is_err()).unwrap();
+        // The last time that they were moved, they were in two places.
+        assert!(added >= STEP as u64 * 2 && budget.left() <= STEP * 8 * 2, "{added} with {} left", budget.left());
+        drop(growing);
+        assert_eq!(budget.left(), STEP * 8 * 4);
+    }
+}

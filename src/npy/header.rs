@@ -1,0 +1,310 @@
+//! The header of a `.npy` file: what every reader of such files accepts, refuses and says, and what every writer writes.
+//!
+//! The header is a Python dict of three keys and plain values, which are read in one pass over at most [`LONGEST`] bytes, without recursion. Must not
+//! know where the elements go.
+
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// The longest header that version 1.0 of the format has, bytes. Later versions are for structured dtypes, which are refused.
+const LONGEST: usize = u16::MAX as usize;
+/// The axes that an array of NumPy has at most.
+const MOST_AXES: usize = 64;
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The dtype, shape and memory order of the array in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Header {
+    pub dtype: DType,
+    pub shape: Shape,
+    /// Whether the first axis is the innermost one.
+    pub column_major: bool,
+    /// Bytes before the data.
+    pub len: usize,
+}
+
+impl Header {
+    /// The header at the beginning of a source.
+    ///
+    /// # Errors
+    /// `Io` for a source that cannot be read or does not begin as a `.npy` file of numbers; `DType` for another dtype; `Size` for a shape that no
+    /// array has.
+    pub fn read(source: &mut impl Read) -> Result<Header> {
+        let mut version = [0; 8];
+        fill(source, &mut version)?;
+        let Some(&[major, minor]) = version.strip_prefix(MAGIC) else {
+            return Err(refused(&"it does not begin with \\x93NUMPY"));
+        };
+        let mut length = [0; 4];
+        let width = match (major, minor) {
+            (1, 0) => 2,
+            (2 | 3, 0) => 4,
+            _ => return Err(refused(&format_args!("version {major}.{minor}; known are 1.0, 2.0 and 3.0"))),
+        };
+        fill(source, &mut length[..width])?;
+        let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
+        if length > LONGEST {
+            return Err(refused(&format_args!("a header of {length} bytes; at most {LONGEST} are read")));
+        }
+        let mut text = vec![0; length];
+        fill(source, &mut text)?;
+        Fields::read(&text)?.header(MAGIC.len() + 2 + width + length)
+    }
+
+    /// How many bytes of data the header promises, which are all that a source of so many `bytes` holds after it.
+    ///
+    /// # Errors
+    /// `Io` if the source holds fewer or more.
+    pub fn data(&self, bytes: u64) -> Result<usize> {
+        let promised = self.shape.bytes(self.dtype.bytes())?;
+        let data = bytes.saturating_sub(self.len as u64);
+        let (what, help) = match data.cmp(&(promised as u64)) {
+            std::cmp::Ordering::Equal => return Ok(promised),
+            std::cmp::Ordering::Less => {
+                ("the file ends before its data does", "the file is truncated: copy or write it again")
+            }
+            std::cmp::Ordering::Greater => {
+                ("the file goes on after its data", "save one array in each file; `numpy.savez` is for several")
+            }
+        };
+        Err(failed(&what)
+            .fact(format_args!("the header says {}{}: {promised} bytes", self.dtype, self.shape))
+            .fact(format_args!("bytes after the header: {data}"))
+            .help(help))
+    }
+
+    /// The extents of the array as it lies in the file, outermost first, and how its axes are moved to be those of the array.
+    pub fn layout(&self) -> (Shape, Option<Vec<isize>>) {
+        if !self.column_major {
+            return (self.shape.clone(), None);
+        }
+        let reversed: Vec<usize> = self.shape.extents().iter().rev().copied().collect();
+        let axes = (0..reversed.len() as isize).rev().collect();
+        (Shape::from(reversed), Some(axes))
+    }
+
+    /// The text of a file's beginning, for an array in row-major order.
+    ///
+    /// # Errors
+    /// `DType` for `bf16`, which NumPy does not have; `Size` for more axes than a header holds.
+    pub fn write(dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
+        let descriptor = dtype.row().npy.ok_or_else(|| {
+            Error::new(ErrorCode::DType, format!("write_npy: {dtype} is not supported"))
+                .help("convert with `.cast(DType::F32)`")
+        })?;
+        let extents: String = shape.extents().iter().map(|extent| format!("{extent}, ")).collect();
+        let extents = if shape.rank() == 1 { extents.trim_end() } else { extents.trim_end_matches(", ") };
+        let fields = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({extents}), }}");
+        let before = MAGIC.len() + 4;
+        // Data begins at a multiple of 64 bytes.
+        let text = (before + fields.len() + 1).next_multiple_of(64) - before;
+        let length = u16::try_from(text).map_err(|_| {
+            Error::new(ErrorCode::Size, "write_npy: a header holds no such shape")
+                .fact(format_args!("{} axes", shape.rank()))
+        })?;
+        let mut bytes = [MAGIC, &[1, 0], &length.to_le_bytes(), fields.as_bytes()].concat();
+        bytes.resize(before + text - 1, b' ');
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+}
+
+/// Turns elements from the file's byte order, the little-endian one, to that of this machine, or back; refuses bytes that are no elements.
+///
+/// # Errors
+/// `Io` for bools that are neither 0 nor 1.
+pub(crate) fn elements(dtype: DType, bytes: &mut [u8]) -> Result<()> {
+    if cfg!(target_endian = "big") {
+        let part = dtype.real().bytes();
+        bytes.chunks_exact_mut(part).for_each(<[u8]>::reverse);
+    }
+    check_bools(dtype, bytes)
+}
+
+/// Writes elements in the file's byte order.
+///
+/// # Errors
+/// Those of writing.
+pub(crate) fn write_elements(to: &mut impl Write, dtype: DType, bytes: &[u8]) -> std::io::Result<()> {
+    if cfg!(target_endian = "little") {
+        return to.write_all(bytes);
+    }
+    let part = dtype.real().bytes();
+    bytes.chunks_exact(part).try_for_each(|element| {
+        let reversed: Vec<u8> = element.iter().rev().copied().collect();
+        to.write_all(&reversed)
+    })
+}
+
+/// Opens a file to be read. What is no file, a device, a pipe or a folder, has no length that its data could be checked against.
+///
+/// # Errors
+/// `Io` if it is none, or cannot be opened.
+pub(crate) fn open(path: &Path) -> Result<File> {
+    // Before it is opened: a pipe that nobody writes to would wait.
+    match std::fs::metadata(path).map_err(|e| failed(&e))?.is_file() {
+        true => File::open(path).map_err(|e| failed(&e)),
+        false => Err(failed(&"a folder, device or pipe, no file").help("copy what it gives to a file")),
+    }
+}
+
+/// Refuses bytes that are no bools, where they should be.
+///
+/// # Errors
+/// `Io` for bools that are neither 0 nor 1.
+pub(crate) fn check_bools(dtype: DType, bytes: &[u8]) -> Result<()> {
+    match bytes.iter().position(|&byte| byte > 1) {
+        Some(at) if dtype == DType::Bool => {
+            Err(failed(&"bools that are neither 0 nor 1").fact(format_args!("byte {at} of the data: {}", bytes[at])))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An error of reading a file.
+pub(crate) fn failed(error: &dyn Display) -> Error {
+    Error::new(ErrorCode::Io, format!("read_npy: {error}"))
+}
+
+/// The file is none of these, and why.
+fn refused(why: &dyn Display) -> Error {
+    failed(&"not a .npy file of numbers")
+        .fact(why)
+        .help("`numpy.save` writes such files, of arrays that are not structured")
+}
+
+fn fill(source: &mut impl Read, bytes: &mut [u8]) -> Result<()> {
+    source.read_exact(bytes).map_err(|error| match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => refused(&"it ends before its header does"),
+        _ => failed(&error),
+    })
+}
+
+/// The values of the dict.
+#[derive(Default)]
+struct Fields<'a> {
+    descriptor: Option<&'a str>,
+    column_major: Option<bool>,
+    extents: Option<Vec<usize>>,
+}
+
+impl<'a> Fields<'a> {
+    fn read(text: &'a [u8]) -> Result<Fields<'a>> {
+        let at = text.iter().position(|byte| !byte.is_ascii() || *byte == 0);
+        let (Ok(text), None) = (std::str::from_utf8(text), at) else {
+            return Err(refused(&format_args!("byte {} of its header is no ASCII text", at.unwrap_or(0))));
+        };
+        let mut words = Words { text, at: 0 };
+        words.dict().ok_or_else(|| {
+            let found = words.rest().chars().next().map_or("the end".to_owned(), |c| format!("`{c}`"));
+            refused(&format_args!(
+                "its header is no dict of 'descr', 'fortran_order' and 'shape': {found} at byte {}",
+                words.at
+            ))
+        })
+    }
+
+    fn header(self, len: usize) -> Result<Header> {
+        let missing = |key: &str| refused(&format_args!("its header has no '{key}'"));
+        let descriptor = self.descriptor.ok_or_else(|| missing("descr"))?;
+        let column_major = self.column_major.ok_or_else(|| missing("fortran_order"))?;
+        let shape = Shape::from(self.extents.ok_or_else(|| missing("shape"))?);
+        if shape.rank() > MOST_AXES {
+            return Err(refused(&format_args!("{} axes; arrays of NumPy have {MOST_AXES} at most", shape.rank())));
+        }
+        let dtype = DType::from_npy(descriptor).map_err(|e| e.of("read_npy"))?;
+        shape.bytes(dtype.bytes()).map_err(|e| e.of("read_npy"))?;
+        Ok(Header { dtype, shape, column_major, len })
+    }
+}
+
+/// A header's text, and how far it was read.
+struct Words<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Words<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// Goes on after blanks, and after `word` if it is next.
+    fn take(&mut self, word: &str) -> Option<()> {
+        let rest = self.rest().trim_start_matches([' ', '\n', '\t']);
+        self.at = self.text.len() - rest.len();
+        rest.starts_with(word).then(|| self.at += word.len())
+    }
+
+    /// The whole dict. `None` where it ends being one, at which it stays.
+    fn dict(&mut self) -> Option<Fields<'a>> {
+        let mut fields = Fields::default();
+        self.take("{")?;
+        while self.take("}").is_none() {
+            let start = self.at;
+            let key = self.quoted()?;
+            self.take(":")?;
+            let first = match key {
+                "descr" => fields.descriptor.replace(self.quoted()?).is_none(),
+                "fortran_order" => fields.column_major.replace(self.bool()?).is_none(),
+                "shape" => fields.extents.replace(self.tuple()?).is_none(),
+                _ => false,
+            };
+            if !first {
+                self.at = start;
+                return None;
+            }
+            if self.take(",").is_none() {
+                self.take("}")?;
+                break;
+            }
+        }
+        self.take("")?;
+        self.rest().is_empty().then_some(fields)
+    }
+
+    fn quoted(&mut self) -> Option<&'a str> {
+        self.take("")?;
+        let quote = self.rest().chars().next().filter(|c| ['\'', '"'].contains(c))?;
+        let inside = self.rest()[1..].split(quote).next()?;
+        // One that does not end reaches to the end of the text; escapes are in no descriptor.
+        let whole = self.at + inside.len() + 2 <= self.text.len() && !inside.contains('\\');
+        whole.then(|| self.at += inside.len() + 2)?;
+        Some(inside)
+    }
+
+    fn bool(&mut self) -> Option<bool> {
+        match self.take("True") {
+            Some(()) => Some(true),
+            None => self.take("False").map(|()| false),
+        }
+    }
+
+    /// `()`, `(2,)`, `(2, 3)`: integers that an extent can be. `(2)` is none in Python either.
+    fn tuple(&mut self) -> Option<Vec<usize>> {
+        self.take("(")?;
+        let mut extents = Vec::new();
+        let mut comma = true;
+        while self.take(")").is_none() {
+            if !comma {
+                return None;
+            }
+            let digits = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest().len());
+            let number = &self.rest()[..digits];
+            if number.len() > 1 && number.starts_with('0') {
+                return None;
+            }
+            extents.push(number.parse().ok()?);
+            self.at += digits;
+            // Python 2 writes long integers so.
+            if self.rest().starts_with('L') {
+                self.at += 1;
+            }
+            comma = self.take(",").is_some();
+        }
+        (extents.len() != 1 || comma).then_some(extents)
+    }
+}
