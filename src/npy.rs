@@ -212,8 +212,8 @@ impl Reader {
         extents.push(count);
         shape = Shape::from(extents);
         let array = self.read(shape, |bytes| {
-            let columns = bytes.chunks_exact_mut((count * element).max(1)).enumerate();
-            columns.map(|(n, column)| self.read_at(column, (n * all + start) * element)).collect()
+            let mut columns = bytes.chunks_exact_mut((count * element).max(1)).enumerate();
+            columns.try_for_each(|(n, column)| self.read_at(column, (n * all + start) * element))
         })?;
         Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
     }

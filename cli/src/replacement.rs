@@ -118,11 +118,15 @@ fn partial_files() -> MutexGuard<'static, Vec<PathBuf>> {
     PARTIAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The file that a path leads to, whether it is there or not.
+/// The file that a path leads to, whether it is there or not; of a device or a pipe the path, since what `/dev/stdout` leads to has no name.
 fn behind_links(path: &Path) -> Result<PathBuf, Error> {
     /// As many as Linux follows.
     const MOST: usize = 40;
     let mut path = path.to_owned();
+    let is_unnamed = fs::metadata(&path).is_ok_and(|there| !there.is_file() && !there.is_dir());
+    if is_unnamed {
+        return Ok(path);
+    }
     for _ in 0..MOST {
         match fs::read_link(&path) {
             Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),

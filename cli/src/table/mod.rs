@@ -56,8 +56,18 @@ pub fn parse(source: impl Read, column: Option<&str>, budget: &Budget) -> Result
     let width = first.ends.items().len();
     let is_header = first.names().any(|field| !field.is_empty() && cells.number(field).is_none());
     let chosen = column.map(|wanted| first.column(wanted, is_header)).transpose()?;
-    if is_header && chosen.is_none() {
-        first.check(budget)?;
+    if is_header {
+        let is_number = |field: &str| cells.number(field).is_some();
+        match (column, chosen) {
+            (_, None) => {
+                first.check(budget)?;
+                first.refuse_mixed(is_number)?;
+            }
+            // That it is the name of one says that there are names.
+            (Some(wanted), Some(at)) if wanted == first.name(at) && !wanted.parse().is_ok_and(|n: usize| n < width) => {
+            }
+            (_, Some(_)) => first.refuse_mixed(is_number)?,
+        }
     }
     let is_chosen = |at: usize| chosen.is_none_or(|chosen| chosen == at);
     let name = |at: usize| match is_header {
@@ -184,6 +194,20 @@ impl First {
             Some(pair) => Err(self.twice(pair[0], pair[1])),
             None => Ok(()),
         }
+    }
+
+    /// Refuses numbers among names: it may be a row with something else in it, whose numbers would be lost.
+    fn refuse_mixed(&self, is_number: impl Fn(&str) -> bool) -> Result<(), Error> {
+        let number = self.names().find(|field| is_number(field));
+        let other = self.names().find(|field| !field.is_empty() && !is_number(field));
+        let (Some(number), Some(other)) = (number, other) else { return Ok(()) };
+        Err(failed(&format_args!(
+            "line {}: `{}` is a number and `{}` is none, so it is neither names nor numbers",
+            self.line,
+            shown(number),
+            shown(other)
+        ))
+        .help("begin the file with a line of names, or choose a column by its name: `x=data.csv:name`"))
     }
 
     fn twice(&self, one: usize, other: usize) -> Error {

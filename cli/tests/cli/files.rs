@@ -102,7 +102,11 @@ fn devices_and_pipes_are_written_to() {
     });
     assert_eq!(write("pipe.csv").code, 0);
     assert_eq!(reader.join().unwrap(), "0\n1\n2\n");
-    assert_eq!(names(&folder), ["full.csv", "null.csv", "pipe.csv"]);
+    symlink("/dev/stdout", folder.join("stdout.csv")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ndjit"));
+    let done = command.args(["eval", "arange(3)", "-o", "stdout.csv"]).current_dir(&folder).output().unwrap();
+    assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stdout).as_ref()), (Some(0), "0\n1\n2\n"));
+    assert_eq!(names(&folder), ["full.csv", "null.csv", "pipe.csv", "stdout.csv"]);
 }
 
 /// A command that writes `out.npy` for a long time, when its file is there. Its input takes no room on the disk.

@@ -41,7 +41,7 @@ pub fn enter() {
     });
 }
 
-const TABLES: [(&str, &[u8]); 12] = [
+const TABLES: [(&str, &[u8]); 14] = [
     ("weather.csv", b"day,temp_max,rain\nmon,21.5,0\ntue,19,3\nwed,24.5,1\n"),
     ("semicolons.csv", b"\xef\xbb\xbfdate;value;count\r\n1.5.;-1,5;10\r\n2.5.;2,25;20\r\n"),
     ("tabs.csv", b"a\tb\n1\t2\n"),
@@ -53,6 +53,8 @@ const TABLES: [(&str, &[u8]); 12] = [
     ("nul.csv", b"a\n1\n\0\n"),
     ("twice.csv", b"a,a,b\n1,2,3\n"),
     ("nameless.csv", b"a,,b\n1,2,3\n"),
+    ("days.csv", b"mon,21.5\ntue,19\n"),
+    ("years.csv", b"name,2023,2024\nrain,1,2\n"),
     ("latin.csv", b"temp \xb0C,rain\n1,2\n"),
 ];
 const GRAPH: &str = "graph (%0: f32[3], %1: i8[3]) {
