@@ -8,6 +8,7 @@
 //! the dtype that the body gives it; everything else that changes is an error, which names the leaf: leaves are counted from 0 in the order of the
 //! structure.
 
+use crate::config::with_parts;
 use crate::expr::Expr;
 use crate::indexing;
 use crate::jit::{Collected, Outputs, Parts};
@@ -326,7 +327,7 @@ fn counted(
     place: Place,
 ) -> Result<Vec<Expr>> {
     let carry: Vec<Expr> = [start].into_iter().chain(init.iter().copied()).collect();
-    let compute = |op: Op, x: Expr, y: AnyOperand| Expr::compute(op, &[x.operand(), y], place);
+    let compute = |op: Op, x: Expr, y: AnyOperand| with_parts(|| Expr::compute(op, &[x.operand(), y], place));
     let condition = |own: &[Expr]| compute(Op::Less, own[0], end.operand());
     let next = |own: &[Expr]| {
         let mut made = vec![compute(Op::Add, own[0], 1.operand())];

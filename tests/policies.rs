@@ -201,3 +201,46 @@ fn with_64_bit_types_off_casts_narrow() -> Result<(), Error> {
         Ok(())
     })
 }
+
+/// How values meet is the policy's to say, where they stand is not: positions are as wide as memory under every policy.
+#[test]
+fn elements_are_found_under_every_policy() {
+    let found = || {
+        let x = Array::from([3i16, 1, 2, 9]);
+        let positions = Array::from([-1i32, 0, 2]);
+        let traced = jit(|x: ndjit::Expr, at: ndjit::Expr| {
+            (x.take(at, 0), x.at(at).get(), x.at(at).set(x.at(at).get()), ndjit::topk(x, 2, 0).0, x.sort(0))
+        });
+        let (a, b, c, d, e) = traced.call((&x, &positions)).unwrap();
+        let scanned =
+            jit(|x: ndjit::Expr| ndjit::scan(|carry: ndjit::Expr, row: ndjit::Expr| (row, carry), x.at(0).get(), x));
+        let (last, rows) = scanned.call((&x,)).unwrap();
+        let key = ndjit::random::key(1);
+        let drawn = with_policy(Policy::Standard, || ndjit::random::bits(&key, 2).to_vec::<u32>().unwrap());
+        assert_eq!(drawn, ndjit::random::bits(&key, 2).to_vec::<u32>().unwrap());
+        let arrays = [
+            a,
+            b,
+            c,
+            d,
+            e,
+            last,
+            rows,
+            x.take(&positions, 0),
+            x.at(-1).get(),
+            x.at((Array::from([0u64, 3]),)).add(x.slice(..2)),
+            x.reshape([2, 2]).at((Array::from([1i8, 0]), -1)).max(x.slice(..2)),
+            x.at(x.gt(x.slice(1))).set(x.slice(1)),
+            ndjit::take_along_axis(&x, x.argsort(0), 0),
+            ndjit::searchsorted(x.sort(0), &x, ndjit::Side::Right),
+            ndjit::random::permutation(&key, 5),
+            ndjit::random::shuffle(&key, &x, 0),
+        ];
+        arrays.map(|array| array.cast(DType::I32).to_vec::<i32>())
+    };
+    let standard = found();
+    assert!(standard.iter().all(Result::is_ok), "{standard:?}");
+    for policy in Policy::ALL {
+        assert_eq!(with_policy(policy, found), standard, "{policy}");
+    }
+}

@@ -4,6 +4,7 @@ use super::indices::{Along, ArrayIndices, Index, Indices, Layout, slices};
 use super::positions::positions;
 use super::{no_positions, rows};
 use crate::array::Array;
+use crate::config::with_parts;
 use crate::expr::Expr;
 use crate::manipulation::{Move, Movement, refused, seen};
 use crate::operand::{AnyOperand, ArrayOperand, Computed, Operand, Scalar};
@@ -63,7 +64,7 @@ impl<R: Computed> At<R> {
 
     fn compute(&self, op: Op, operands: &[&AnyOperand]) -> AnyOperand {
         let operands: Vec<AnyOperand> = operands.iter().map(|&operand| operand.clone()).collect();
-        R::compute(op, &operands, self.place).operand()
+        with_parts(|| R::compute(op, &operands, self.place)).operand()
     }
 
     /// `checked` for positions that have to be there where they are known.
@@ -227,7 +228,8 @@ impl<R: Computed> At<R> {
             None => updates,
             Some(op) => self.compute(op, &[&self.x, &updates]),
         };
-        Ok(R::compute(Op::Where, &[mask.operand(), put, self.x.clone()], self.place).part_of(what, self.place))
+        let operands = [mask.operand(), put, self.x.clone()];
+        Ok(with_parts(|| R::compute(Op::Where, &operands, self.place)).part_of(what, self.place))
     }
 
     /// What is put in the dtype of the array; a number takes that by itself.

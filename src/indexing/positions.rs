@@ -3,6 +3,7 @@
 
 use crate::array::Array;
 use crate::config;
+use crate::config::with_parts;
 use crate::operand::{AnyOperand, Computed, Scalar};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result};
 
@@ -46,7 +47,7 @@ pub(crate) fn positions<R: Computed>(
         AnyOperand::Array(array) => Some(array.clone()),
         AnyOperand::Scalar(number) => Some(Array::scalar(*number)),
     };
-    known.map_or(Ok(()), |array| check(&array, axis, extent))?;
+    known.map_or(Ok(()), |array| check(&array, axis, extent, place))?;
     Ok(counted::<R>(index, dtype, extent, place))
 }
 
@@ -54,22 +55,23 @@ pub(crate) fn positions<R: Computed>(
 fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: Place) -> AnyOperand {
     let number = |n: i64| AnyOperand::Scalar(Scalar(n.into(), None));
     // What no `i64` is would be a negative position.
+    let compute = |op: Op, operands: &[AnyOperand]| with_parts(|| R::compute(op, operands, place)).operand();
     let index = match dtype {
-        DType::U64 => R::compute(Op::Minimum, &[index.clone(), number(i64::MAX)], place).operand(),
+        DType::U64 => compute(Op::Minimum, &[index.clone(), number(i64::MAX)]),
         _ => index.clone(),
     };
     let index = R::convert(&index, DType::I64, place).operand();
     if !dtype.is_signed() {
         return index;
     }
-    let negative = R::compute(Op::Less, &[index.clone(), number(0)], place).operand();
-    let from_end = R::compute(Op::Add, &[index.clone(), number(extent as i64)], place).operand();
-    R::compute(Op::Where, &[negative, from_end, index], place).operand()
+    let negative = compute(Op::Less, &[index.clone(), number(0)]);
+    let from_end = compute(Op::Add, &[index.clone(), number(extent as i64)]);
+    compute(Op::Where, &[negative, from_end, index])
 }
 
 /// Whether an axis has all of these positions.
-fn check(index: &Array, axis: usize, extent: usize) -> Result<()> {
-    let all = crate::cast(index, DType::I64).to_vec::<i64>()?;
+fn check(index: &Array, axis: usize, extent: usize, place: Place) -> Result<()> {
+    let all = crate::lazy::convert(&AnyOperand::Array(index.clone()), DType::I64, place).to_vec::<i64>()?;
     // Of an unsigned position beyond `i64` the sign is wrong, and it is out of range all the same.
     let unsigned = index.dtype() == DType::U64;
     let extent = extent as i64;

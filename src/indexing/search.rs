@@ -3,6 +3,7 @@
 
 use super::{index_dtype, rows};
 use crate::array::Array;
+use crate::config::with_parts;
 use crate::expr::Expr;
 use crate::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand, Scalar};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Result};
@@ -86,6 +87,7 @@ fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: P
         let last = compute(Op::Greater, &[&b_nan, &a_nan]);
         compute(Op::LogicalOr, &[&less, &last])
     };
+    let counted = |op: Op, operands: &[&AnyOperand]| with_parts(|| compute(op, operands));
     // Zeros of the values' shape.
     let same = compute(Op::NotEqual, &[&values, &values]);
     let none = compute(Op::LogicalAnd, &[&same, &AnyOperand::Scalar(Scalar(false.into(), None))]);
@@ -95,17 +97,17 @@ fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: P
     let mut step = (1usize << steps) / 2;
     while step > 0 {
         let start = found.operand();
-        let end = compute(Op::Add, &[&start, &number(step)]);
-        let last = compute(Op::Subtract, &[&end, &number(1)]);
+        let end = counted(Op::Add, &[&start, &number(step)]);
+        let last = counted(Op::Subtract, &[&end, &number(1)]);
         let element: R = rows(WHAT, x.clone(), last, place);
         let element = element.operand();
         let passed = match side {
             Side::Left => before(&element, &values),
             Side::Right => compute(Op::LogicalNot, &[&before(&values, &element)]),
         };
-        let inside = compute(Op::LessEqual, &[&end, &number(len)]);
+        let inside = counted(Op::LessEqual, &[&end, &number(len)]);
         let moves = compute(Op::LogicalAnd, &[&passed, &inside]);
-        found = R::compute(Op::Where, &[moves, end, start], place);
+        found = with_parts(|| R::compute(Op::Where, &[moves, end, start], place));
         step /= 2;
     }
     Ok(R::convert(&found.operand(), positions, place))

@@ -235,14 +235,19 @@ pub(crate) fn explain(array: &Array) -> Result<Explanation> {
 /// Notes a cast of an operand of any sort.
 pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
     match x {
-        AnyOperand::Array(array) => cast(array, dtype, place),
-        AnyOperand::Scalar(number) => cast(&Array::scalar(*number), dtype, place),
+        AnyOperand::Array(array) => converted(array, dtype, place),
+        AnyOperand::Scalar(number) => converted(&Array::scalar(*number), dtype, place),
         AnyOperand::Expr(x) => outside("cast", *x, place),
     }
 }
 
-/// Notes a cast.
+/// Notes a cast to the dtype that the policy takes where this one is asked for.
 pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
+    converted(array, config::settings().policy.width(dtype), place)
+}
+
+/// Notes a cast.
+fn converted(array: &Array, dtype: DType, place: Place) -> Array {
     if let Some(error) = array.error() {
         return Array::poisoned(error.clone());
     }
@@ -250,7 +255,6 @@ pub(crate) fn cast(array: &Array, dtype: DType, place: Place) -> Array {
         Ok(settings) => settings,
         Err(error) => return Array::poisoned(error.at(place)),
     };
-    let dtype = settings.policy.width(dtype);
     let allowed = support::check_value(settings, "cast", dtype);
     if let Err(error) = allowed.and_then(|()| array.shape().bytes(dtype.bytes())) {
         return Array::poisoned(error.at(place));

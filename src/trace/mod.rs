@@ -224,15 +224,14 @@ pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: 
 
 /// Casts in the trace of this thread.
 pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
-    convert(&AnyOperand::Expr(x), dtype, place)
+    convert(&AnyOperand::Expr(x), config::settings().policy.width(dtype), place)
 }
 
-/// Casts an operand of any sort in the trace of this thread.
+/// Casts an operand of any sort in the trace of this thread, to this dtype under every policy.
 pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
     let place = written::place(place);
     in_trace(|trace| {
         let settings = config::settings();
-        let dtype = settings.policy.width(dtype);
         let value = trace.value(x, "cast", place)?;
         support::check_value(settings, "cast", dtype).map_err(|e| trace.fail(e.at(place)))?;
         trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
