@@ -357,3 +357,17 @@ fn a_million_nodes_on_a_small_stack() {
     };
     std::thread::Builder::new().stack_size(256 << 10).spawn(work).unwrap().join().unwrap();
 }
+
+/// As in compiled code: there may be something that memory does not hold, or that never ends.
+#[test]
+fn what_no_result_needs_is_not_computed() {
+    let graph = typed(
+        "graph (%0: f32[1]) {
+  %1 = iota axes [0] : i64[1152921504606846975]
+  %2 = negative %1 : i64[1152921504606846975]
+  %3 = sin %0 : f32[1]
+  return %3
+}",
+    );
+    assert_eq!(as_f32s(&eval_graph(&graph, &[f32s([1], &[0.0])], &[]).unwrap()[0]), [0.0]);
+}

@@ -12,8 +12,8 @@ use crate::op::store_body;
 use crate::shape::Shape;
 use rustc_hash::FxHashMap;
 
-/// Evaluates a typed graph: the meaning of a program. `scalars` are the values of argument slots, by argument index. A value
-/// is freed after its last use.
+/// Evaluates a typed graph: the meaning of a program. `scalars` are the values of argument slots, by argument index. What no
+/// result needs is not computed; a value is freed after its last use.
 ///
 /// # Errors
 /// `Verify` if the graph is not well-formed; `Arity` or `Argument` if parameters or scalars are missing, or not as the
@@ -34,6 +34,9 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
     for id in graph.node_ids() {
         let node = graph.node(id);
         let value = node.first();
+        if last_uses[value.index()].is_none() {
+            continue;
+        }
         let (dtype, operands) = (graph.ty(value), graph.operands(id));
         let mut apply = |function| {
             let arguments: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
@@ -80,8 +83,8 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
             NodeKind::Call(_) => return Err(Error::new(ErrorCode::Verify, "interpreter: a call that was not inlined")),
         };
         live.insert(value, result);
-        for used in operands.iter().chain([&value]) {
-            if last_uses[used.index()] <= id.index() {
+        for used in operands {
+            if last_uses[used.index()] == Some(id.index()) {
                 live.remove(used);
             }
         }
@@ -132,16 +135,18 @@ fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Li
     }
 }
 
-/// For each value the index of the last node that uses it, or of its own; outputs are used after all nodes.
-fn last_uses(graph: &Graph<DType>) -> Vec<usize> {
-    let mut last_uses: Vec<usize> = vec![0; graph.value_count()];
-    for id in graph.node_ids() {
-        for operand in graph.operands(id) {
-            last_uses[operand.index()] = id.index();
-        }
-    }
+/// For each value that results need the index of the last node that needs it; outputs are needed after all nodes.
+fn last_uses(graph: &Graph<DType>) -> Vec<Option<usize>> {
+    let mut last_uses: Vec<Option<usize>> = vec![None; graph.value_count()];
     for output in graph.outputs() {
-        last_uses[output.index()] = usize::MAX;
+        last_uses[output.index()] = Some(usize::MAX);
+    }
+    for id in graph.node_ids().rev() {
+        if graph.node(id).results().any(|value| last_uses[value.index()].is_some()) {
+            for operand in graph.operands(id) {
+                last_uses[operand.index()].get_or_insert(id.index());
+            }
+        }
     }
     last_uses
 }
