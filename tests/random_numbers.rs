@@ -534,3 +534,13 @@ fn a_gpu_has_the_same_bits() {
     assert_eq!((lazy.error(), lazy.device()), (None, gpu));
     assert_eq!(patterns(&lazy.on(Device::CPU)), patterns(&random::uniform(&key, 100, 0..1)));
 }
+
+/// Positions that are drawn are there: nobody computes them before the result is.
+#[test]
+fn elements_are_drawn_when_they_are_read() {
+    let x = Array::from([1.0f32, 2.0, 3.0]);
+    let drawn = random::choice(&random::key(0), &x, [1 << 24, 1 << 24]);
+    assert_eq!((drawn.error(), drawn.shape().extents()), (None, &[1 << 24, 1 << 24][..]));
+    let long = ndjit::broadcast_to(&x, [1 << 30, 3]);
+    assert_eq!(random::shuffle(&random::key(0), &long, 0).shape().extents(), [1 << 30, 3]);
+}

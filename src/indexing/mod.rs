@@ -24,7 +24,7 @@ pub use at::At;
 pub use indices::{ArrayIndex, ArrayIndices, Indices, IntoIndex};
 pub(crate) use positions::{counting, index_dtype};
 pub use search::{Side, searchsorted};
-pub(crate) use take::each_found;
+pub(crate) use take::{each_found, taken};
 pub use take::{take, take_along_axis};
 
 use crate::manipulation::{Move, Movement};

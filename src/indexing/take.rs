@@ -40,21 +40,23 @@ use ndjit_ir::{Error, ErrorCode, Place, Result};
 #[track_caller]
 pub fn take<X: Operand + Meet<I>, I: Operand>(x: X, indices: I, axis: isize) -> X::Out {
     let place = Place::caller();
-    taken("take", x.operand(), indices.operand(), axis, place)
+    taken("take", x.operand(), indices.operand(), axis, true, place)
 }
 
-pub(super) fn taken<R: Computed>(
+/// As [`take`]; positions that are drawn are there, and are not computed to see it unless they are wanted `checked`.
+pub(crate) fn taken<R: Computed>(
     what: &'static str,
     x: AnyOperand,
     indices: AnyOperand,
     axis: isize,
+    checked: bool,
     place: Place,
 ) -> R {
     let found = (|| {
         let (_, _, shape) = x.describe(what)?;
         let (_, _, of) = indices.describe(what)?;
         let at = position(axis, shape.rank())?;
-        let index = positions::<R>(what, &indices, at, shape.extents()[at], true, place)?;
+        let index = positions::<R>(what, &indices, at, shape.extents()[at], checked, place)?;
         if shape.extents()[at] == 0 && of.size() != Ok(0) {
             return Err(no_positions(&shape));
         }

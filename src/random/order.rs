@@ -2,7 +2,7 @@
 
 use super::draw::draw;
 use super::randint;
-use crate::indexing::take;
+use crate::indexing::taken;
 use crate::manipulation::refused;
 use crate::operand::{Computed, Math, Meet, Operand};
 use ndjit_ir::axes::position;
@@ -55,7 +55,8 @@ where
     match extent {
         Ok(n) => {
             let order: K::Out = draw("shuffle", key.operand(), place, |draw| draw.order(n));
-            take(x, order, axis).part_of("shuffle", place)
+            taken::<<K::Out as Meet<X>>::Out>("shuffle", own, order.operand(), axis, false, place)
+                .part_of("shuffle", place)
         }
         Err(error) => refused("shuffle", &[own], place, &error),
     }
@@ -91,5 +92,6 @@ where
         }
         Err(error) => return Computed::failed(error.at(place)),
     };
-    take(x, randint(key, shape, 0..n), 0).part_of("choice", place)
+    let drawn = randint(key, shape, 0..n).operand();
+    taken::<<K::Out as Meet<X>>::Out>("choice", x.operand(), drawn, 0, false, place).part_of("choice", place)
 }
