@@ -24,11 +24,11 @@ pub struct CountingAllocator;
 /// What a thread has done since it began, while [`CountingAllocator`] is the global allocator; zeros otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocations {
-    /// Blocks asked for, larger and smaller ones in the place of others among them.
+    /// Blocks asked for and given, larger and smaller ones in the place of others among them.
     pub allocated: u64,
     /// Blocks given back, those that others took the place of among them.
     pub freed: u64,
-    /// Bytes of the blocks asked for.
+    /// Bytes of the blocks asked for and given.
     pub bytes: u64,
 }
 
@@ -51,34 +51,36 @@ impl CountingAllocator {
     }
 }
 
-fn count(allocated: u64, freed: u64, bytes: usize) {
-    let counts = COUNTS.get();
-    let (allocated, freed) = (counts.allocated + allocated, counts.freed + freed);
-    COUNTS.set(Allocations { allocated, freed, bytes: counts.bytes.wrapping_add(bytes as u64) });
+/// Counts a block that was asked for, in the place of so many others, unless it was refused.
+fn count(block: *mut u8, freed: u64, bytes: usize) -> *mut u8 {
+    if !block.is_null() {
+        let counts = COUNTS.get();
+        let (allocated, freed) = (counts.allocated + 1, counts.freed + freed);
+        COUNTS.set(Allocations { allocated, freed, bytes: counts.bytes.wrapping_add(bytes as u64) });
+    }
+    block
 }
 
 // SAFETY: every call is handed to `System` as it came; counting neither allocates nor panics.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(1, 0, layout.size());
         // SAFETY: the caller's promises are those that `System` asks for.
-        unsafe { System.alloc(layout) }
+        count(unsafe { System.alloc(layout) }, 0, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(1, 0, layout.size());
         // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
+        count(unsafe { System.alloc_zeroed(layout) }, 0, layout.size())
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        count(1, 1, bytes);
         // SAFETY: as above; the block is from `System`, which made all of them.
-        unsafe { System.realloc(block, layout, bytes) }
+        count(unsafe { System.realloc(block, layout, bytes) }, 1, bytes)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        count(0, 1, 0);
+        let counts = COUNTS.get();
+        COUNTS.set(Allocations { freed: counts.freed + 1, ..counts });
         // SAFETY: as above.
         unsafe { System.dealloc(block, layout) }
     }
