@@ -12,7 +12,7 @@ fn root() -> &'static Path {
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> =
-        ["src", "ir", "codegen", "runtime", "bench", "cli", "fuzz", "tests", "benches", "examples"]
+        ["src", "ir", "codegen", "runtime", "engines", "bench", "cli", "fuzz", "tests", "benches", "examples"]
             .iter()
             .map(|f| root().join(f))
             .collect();
@@ -87,6 +87,7 @@ fn nothing_points_back() {
                 "tracing",
             ],
         ),
+        ("engines/Cargo.toml", &["ndjit-ir", "ndjit-codegen", "ndjit-runtime"]),
         ("cli/Cargo.toml", &["ndjit", "clap", "indicatif", "rustix", "signal-hook"]),
         (
             "Cargo.toml",

@@ -1,11 +1,9 @@
 //! Random programs on every engine. A failing one is shrunk and printed as a corpus file.
 
-mod engines;
-
-use engines::{ALL, Matrix, check, compare};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
+use ndjit_engines::{ALL, Matrix, check, compare};
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Places, Slot, Value};
 use ndjit_ir::interp::eval_graph;
 use ndjit_ir::random::{Limits, Program, program, shrink};

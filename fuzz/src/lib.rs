@@ -1,4 +1,5 @@
-//! Fuzz targets: each parser as a plain function of bytes, with inputs to begin with.
+//! Fuzz targets: plain functions of bytes, with inputs to begin with. Parsers, public functions with hostile arguments, and random programs on
+//! all engines.
 //!
 //! A target panics where a promise is broken: what parses must verify or say why not, print, and parse back to the same text. That
 //! it neither takes long nor asks for much memory, the driver (`main.rs`) watches. Another driver, such as cargo-fuzz's, needs one line
@@ -6,7 +7,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod api;
+pub mod choices;
+pub mod counts;
 pub mod mutate;
+pub mod programs;
 pub mod seeds;
 
 use ndjit_codegen::passes::inline::inline;
@@ -25,27 +30,36 @@ const MOST_WRITTEN_OUT: usize = 20_000;
 /// What became of an input, in words: an input with a new outcome is worth keeping.
 pub type Outcome = String;
 
-/// A parser under test.
+/// What is tried.
 pub struct Target {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Runs the parser.
+    /// Runs it.
     pub run: fn(&[u8]) -> Outcome,
-    /// Inputs that parse.
+    /// Inputs that are right: others are made of them.
     pub seeds: fn() -> Vec<Vec<u8>>,
+    /// Whether its inputs are numbers instead, as eight bytes: each once.
+    pub numbered: bool,
 }
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
-    Target { name: "graph", run: graph, seeds: seeds::graphs },
-    Target { name: "kernels", run: kernels, seeds: seeds::kernels },
-    Target { name: "loops", run: loops, seeds: seeds::loops },
-    Target { name: "body", run: body, seeds: seeds::bodies },
-    Target { name: "npy", run: npy, seeds: seeds::npy_files },
-    Target { name: "table", run: table, seeds: seeds::tables },
-    Target { name: "subscripts", run: subscripts, seeds: seeds::subscripts },
-    Target { name: "expression", run: expression, seeds: seeds::expressions },
+    changing("graph", graph, seeds::graphs),
+    changing("kernels", kernels, seeds::kernels),
+    changing("loops", loops, seeds::loops),
+    changing("body", body, seeds::bodies),
+    changing("npy", npy, seeds::npy_files),
+    changing("table", table, seeds::tables),
+    changing("subscripts", subscripts, seeds::subscripts),
+    changing("expression", expression, seeds::expressions),
+    changing("api", api::api, seeds::choices),
+    changing("doors", api::doors, seeds::choices),
+    Target { name: "programs", run: programs::programs, seeds: seeds::numbers, numbered: true },
 ];
+
+const fn changing(name: &'static str, run: fn(&[u8]) -> Outcome, seeds: fn() -> Vec<Vec<u8>>) -> Target {
+    Target { name, run, seeds, numbered: false }
+}
 
 /// Expressions of the command line.
 pub fn expression(data: &[u8]) -> Outcome {
@@ -201,49 +215,4 @@ fn outcome(error: &Error) -> Outcome {
     let said = format!("{} {facts}", error.headline());
     let quoted = said.split('`').step_by(2).collect::<String>();
     quoted.chars().filter(|c| !c.is_ascii_digit()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seeds_are_read() {
-        for target in TARGETS {
-            let seeds = (target.seeds)();
-            assert!(seeds.len() > 5, "{}: {} seeds", target.name, seeds.len());
-            let read = |seed: &&Vec<u8>| {
-                let outcome = (target.run)(seed);
-                !["expected", "error"].iter().any(|word| outcome.contains(word)) || outcome.starts_with("a graph")
-            };
-            let refused = seeds.iter().filter(|seed| !read(seed)).count();
-            assert_eq!(refused, 0, "{}", target.name);
-        }
-    }
-
-    /// What was found once: each file is an input of the target that its name begins with.
-    #[test]
-    fn findings_stay_mended() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions");
-        let mut run = 0;
-        for file in std::fs::read_dir(folder).unwrap().flatten() {
-            let name = file.file_name().into_string().unwrap();
-            let target = TARGETS.iter().find(|target| name.split('-').next() == Some(target.name));
-            (target.unwrap_or_else(|| panic!("{name} names no target")).run)(&std::fs::read(file.path()).unwrap());
-            run += 1;
-        }
-        assert!(run > 0, "there are findings");
-    }
-
-    #[test]
-    fn mutated_seeds_break_nothing() {
-        for target in TARGETS {
-            let mut mutator = mutate::Mutator::new(7, (target.seeds)());
-            for _ in 0..2_000 {
-                let input = mutator.next();
-                mutator.learn(&input, (target.run)(&input));
-            }
-            assert!(mutator.outcomes() > 5, "{}: {} outcomes", target.name, mutator.outcomes());
-        }
-    }
 }

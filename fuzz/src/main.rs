@@ -1,16 +1,19 @@
 //! Drives the fuzz targets on a stable compiler: `cargo run -p ndjit-fuzz -- TARGET --seconds 60 [--seed N]`.
 //! `TARGET` is a name, or `all`; `-- TARGET FILE` runs one file. Without `--release`: arithmetic that overflows is a finding then.
+//! `-- campaign TARGET --seconds 600` tries what no campaign has tried yet, and adds its counts to `fuzz/counts.csv` and `docs/reliability.md`.
 //!
-//! A finding is an input that panics, takes more than a second, or asks for more than 256 MB. It is made smaller and written to
+//! A finding is an input that panics, takes more than a second of a processor, or asks for more than 256 MB. It is made smaller and written to
 //! `fuzz/findings/`, and the exit status is 1. An input that ends the process (an abort, a stack that overflows: the stack is small) or
 //! never ends stays there as `running-TARGET`. There is no coverage to follow here: inputs are kept for what becomes of them, which is
-//! the error that a parser gives.
+//! the error that a parser gives, or which function a call is of.
 
 #![forbid(unsafe_code)]
 
+use ndjit_fuzz::counts::{self, Row};
 use ndjit_fuzz::mutate::Mutator;
 use ndjit_fuzz::{Outcome, TARGETS, Target};
 use ndjit_runtime::CountingAllocator;
+use std::any::Any;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,7 +38,9 @@ const SMALLER: Duration = Duration::from_secs(10);
 const MOST_FINDINGS: usize = 5;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let campaign = arguments.first().is_some_and(|argument| argument == "campaign");
+    arguments.drain(..usize::from(campaign));
     let option = |name: &str, usual: u64| match arguments.iter().position(|argument| argument == name) {
         Some(at) => arguments.get(at + 1).and_then(|value| value.parse().ok()),
         None => Some(usual),
@@ -44,7 +49,8 @@ fn main() -> ExitCode {
     let targets: Vec<&Target> = TARGETS.iter().filter(named).collect();
     let (Some(seconds), Some(seed), false) = (option("--seconds", 60), option("--seed", 1), targets.is_empty()) else {
         let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-        eprintln!("usage: ndjit-fuzz all|{} [--seconds N] [--seed N]\n       ndjit-fuzz TARGET FILE", names.join("|"));
+        let names = names.join("|");
+        eprintln!("usage: ndjit-fuzz [campaign] all|{names} [--seconds N] [--seed N]\n       ndjit-fuzz TARGET FILE");
         return ExitCode::from(2);
     };
     // What panics is reported once, with its input.
@@ -54,14 +60,15 @@ fn main() -> ExitCode {
     for target in targets {
         let run = || match file {
             Some(file) => one(target, Path::new(file)),
-            None => many(target, Duration::from_secs(seconds), seed),
+            None if campaign => counted(target, Duration::from_secs(seconds)),
+            None => Ok(many(target, Duration::from_secs(seconds), seed)?.1.len()),
         };
         let ran = std::thread::scope(|scope| {
             std::thread::Builder::new()
                 .stack_size(STACK)
                 .spawn_scoped(scope, run)?
                 .join()
-                .map_err(|_| std::io::Error::other("the driver itself panicked"))?
+                .map_err(|panic| std::io::Error::other(format!("the driver itself panicked: {}", words(&*panic))))?
         });
         match ran {
             Ok(found) => findings += found,
@@ -76,13 +83,24 @@ fn main() -> ExitCode {
 
 /// Runs one file; returns the number of findings.
 fn one(target: &Target, file: &Path) -> std::io::Result<usize> {
+    ndjit_fuzz::api::ALOUD.store(true, Relaxed);
     let result = execute(target, &std::fs::read(file)?);
     println!("{}: {}", target.name, result.as_ref().unwrap_or_else(|found| found));
     Ok(usize::from(result.is_err()))
 }
 
-/// Runs random inputs; returns the number of findings.
-fn many(target: &Target, time: Duration, seed: u64) -> std::io::Result<usize> {
+/// Runs inputs that were not run before and counts them; returns the number of findings.
+fn counted(target: &Target, time: Duration) -> std::io::Result<usize> {
+    let first = counts::next(&counts::read().map_err(std::io::Error::other)?, target.name, target.numbered);
+    let here = counts::here().map_err(std::io::Error::other)?;
+    let (executions, found) = many(target, time, first)?;
+    let row = Row { target: target.name.to_owned(), first, executions, findings: found.len() as u64, ..here };
+    counts::append(row).map_err(std::io::Error::other)?;
+    Ok(found.len())
+}
+
+/// Runs random inputs; returns how many they were, and the findings.
+fn many(target: &Target, time: Duration, seed: u64) -> std::io::Result<(u64, Vec<String>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("findings");
     std::fs::create_dir_all(&folder)?;
     let running = folder.join(format!("running-{}", target.name));
@@ -107,7 +125,10 @@ fn many(target: &Target, time: Duration, seed: u64) -> std::io::Result<usize> {
             }
         });
         while start.elapsed() < time && findings.len() < MOST_FINDINGS {
-            let input = mutator.next();
+            let input = match target.numbered {
+                true => (seed + executions).to_le_bytes().to_vec(),
+                false => mutator.next(),
+            };
             current.rewind()?;
             current.write_all(&input)?;
             current.set_len(input.len() as u64)?;
@@ -132,19 +153,17 @@ fn many(target: &Target, time: Duration, seed: u64) -> std::io::Result<usize> {
     let (outcomes, found) = (mutator.outcomes(), findings.len());
     println!("{}: {executions} executions, {rate:.0}/s, {outcomes} outcomes, {found} findings", target.name);
     std::fs::remove_file(&running)?;
-    Ok(found)
+    Ok((executions, findings))
 }
 
 const TIMEOUT: std::sync::mpsc::RecvTimeoutError = std::sync::mpsc::RecvTimeoutError::Timeout;
 
 /// Runs one input: what became of it, or what is wrong.
 fn execute(target: &Target, input: &[u8]) -> Result<Outcome, String> {
-    let (start, before) = (Instant::now(), CountingAllocator::counts());
-    let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(input))).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        format!("panic: {}", text.unwrap_or("without words"))
-    })?;
-    let (time, bytes) = (start.elapsed(), CountingAllocator::counts().bytes - before.bytes);
+    let (start, before) = (taken(), CountingAllocator::counts());
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| (target.run)(input))).map_err(|panic| format!("panic: {}", words(&*panic)))?;
+    let (time, bytes) = (taken().saturating_sub(start), CountingAllocator::counts().bytes - before.bytes);
     if time > MOST_TIME {
         return Err(format!("time: {time:?}"));
     }
@@ -152,6 +171,21 @@ fn execute(target: &Target, input: &[u8]) -> Result<Outcome, String> {
         return Err(format!("memory: {} MB", bytes >> 20));
     }
     Ok(outcome)
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("without words")
+}
+
+/// Time that this thread has had a processor, which other processes do not lengthen; of systems that do not say it the time of day.
+fn taken() -> Duration {
+    let says = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    match says.and_then(|text| text.split(' ').next()?.parse().ok()) {
+        Some(nanoseconds) => Duration::from_nanos(nanoseconds),
+        None => std::time::UNIX_EPOCH.elapsed().unwrap_or_default(),
+    }
 }
 
 /// What findings of one kind have in common: panics what they say up to its first number, the others that they are slow or large.

@@ -7,7 +7,7 @@ use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::op::{Op, shared_body};
-use ndjit_ir::random::{Limits, program};
+use ndjit_ir::random::{Limits, Rng, program};
 use ndjit_ir::{DType, Policy, Result, ValueType};
 use std::path::Path;
 
@@ -107,6 +107,17 @@ pub fn expressions() -> Vec<Vec<u8>> {
         "(((x)))",
     ];
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+/// Bytes that decide: short and long ones.
+pub fn choices() -> Vec<Vec<u8>> {
+    let mut rng = Rng::new(26);
+    (0..200).map(|n| (0..8 + n).map(|_| rng.bits() as u8).collect()).collect()
+}
+
+/// Numbers of random programs.
+pub fn numbers() -> Vec<Vec<u8>> {
+    (0..20u64).map(|n| n.to_le_bytes().to_vec()).collect()
 }
 
 /// Small files of several versions, dtypes and orders.

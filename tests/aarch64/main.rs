@@ -5,13 +5,11 @@
 
 #[path = "../ops/each.rs"]
 mod each;
-#[path = "../engines/mod.rs"]
-mod engines;
 #[path = "../corpus/programs.rs"]
 mod programs;
 
-use engines::{ALL, Matrix};
 use ndjit_codegen::target::VectorWidth;
+use ndjit_engines::{ALL, Matrix, check};
 use ndjit_ir::random::{Limits, program};
 use ndjit_runtime::{Execution, RunOptions, emulated};
 use std::path::Path;
@@ -51,7 +49,7 @@ fn every_program_of_the_corpus() {
     if emulator() {
         let mut failures = Vec::new();
         for (name, text) in programs::files() {
-            if let Err(difference) = engines::check(&programs::program(&text, 1), MATRIX) {
+            if let Err(difference) = check(&programs::program(&text, 1), MATRIX) {
                 failures.push(format!("{name}: {}: {}", difference.engine, difference.what));
             }
         }
@@ -66,7 +64,7 @@ fn random_programs() {
         for seed in 0..200 {
             let limits = Limits { nodes: 12, elements: 140, control: seed % 2 == 0, ..Limits::default() };
             let program = program(seed, &limits).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-            if let Err(difference) = engines::check(&program, MATRIX) {
+            if let Err(difference) = check(&program, MATRIX) {
                 failures.push(format!("seed {seed}: {}: {}", difference.engine, difference.what));
             }
         }

@@ -1,9 +1,8 @@
 //! The corpus: every program in `tests/programs/` on every engine and configuration, bit-equal.
 
-#[path = "../engines/mod.rs"]
-mod engines;
 mod programs;
 
+use ndjit_engines::{ALL, check};
 use ndjit_ir::ValueType;
 use ndjit_ir::graph::Graph;
 use programs::{files, program};
@@ -14,7 +13,7 @@ fn every_program_on_every_engine() {
     let files = files();
     for (name, text) in &files {
         for seed in 1..=3 {
-            if let Err(difference) = engines::check(&program(text, seed), engines::ALL) {
+            if let Err(difference) = check(&program(text, seed), ALL) {
                 failures.push(format!("{name}, seed {seed}: {}: {}", difference.engine, difference.what));
             }
         }

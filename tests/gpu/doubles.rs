@@ -2,10 +2,10 @@
 //! computes in them is known to.
 
 use super::corpus;
-use super::engines::{Given, compare, lowered};
 use ndjit_codegen::Options;
 use ndjit_codegen::passes::legalize::does;
 use ndjit_codegen::wgsl::Features;
+use ndjit_engines::{Given, compare, lowered};
 use ndjit_ir::interp::eval_graph;
 use ndjit_ir::{DType, Op};
 use ndjit_runtime::Fallback;

@@ -3,9 +3,9 @@
 //! program is right afterwards, on the device or on one opened anew, and on the CPU.
 
 use super::corpus;
-use super::engines::{self, Given, compare};
 use ndjit_codegen::Lowered;
 use ndjit_codegen::Options;
+use ndjit_engines::{Given, compare, lowered};
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::{Error, ErrorCode, Literal, Result};
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuOptions};
@@ -95,7 +95,7 @@ fn cases() -> &'static [Case] {
 fn case(&(name, max_binding, text): &(&'static str, Option<u64>, &str)) -> Result<Case> {
     let program = corpus::program(text, 1);
     let given = Given::new(&program, false)?;
-    let lowered = engines::lowered(&program.graph, &given.layouts, Options::default())?;
+    let lowered = lowered(&program.graph, &given.layouts, Options::default())?;
     let expected = eval_graph(&lowered.typed, &program.params, &program.scalars)?;
     let cpu = Executable::new(&lowered, &RunOptions::default())?;
     Ok(Case { name, max_binding, lowered, given, scalars: program.scalars, expected, cpu })

@@ -4,16 +4,14 @@
 #[path = "../corpus/programs.rs"]
 mod corpus;
 mod doubles;
-#[path = "../engines/given.rs"]
-mod engines;
 mod failures;
 mod memory;
 mod primitives;
 
-use engines::{Difference, Given, compare, lowered};
 use ndjit_codegen::Options;
 use ndjit_codegen::Scheduled;
 use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
+use ndjit_engines::{Difference, Given, compare, lowered};
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::random::{Limits, Program, program, shrink};
 use ndjit_ir::{ErrorCode, Result};

@@ -1,7 +1,7 @@
 //! Memory of devices: budgets hold, buffers are used again and given back, threads read at once, and what is too large is an error.
 
-use super::engines::{Given, lowered};
 use ndjit_codegen::Options;
+use ndjit_engines::{Given, lowered};
 use ndjit_ir::ErrorCode;
 use ndjit_ir::random::Program;
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuKind, GpuOptions, Memory};

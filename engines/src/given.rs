@@ -1,8 +1,6 @@
 //! Programs with memory for their parameters, and the comparison of results: what every engine needs.
 
-#[path = "layouts.rs"]
-mod layouts;
-
+use crate::layouts;
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
@@ -22,11 +20,17 @@ pub struct Difference {
 
 /// The memory of a program's parameters, and where their elements lie there.
 pub struct Given {
+    /// The memory of each.
     pub memory: Vec<Tensor>,
+    /// Where the elements of each are in its memory.
     pub layouts: Vec<Layout>,
 }
 
 impl Given {
+    /// Dense arrays, or strided parts of larger buffers.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
     pub fn new(program: &Program, strided: bool) -> Result<Given> {
         let mut rng = layouts::rng(&program.params);
         let placed = program.params.iter().map(|param| match strided {
@@ -38,10 +42,21 @@ impl Given {
     }
 }
 
+/// The program of a graph for arrays that are so laid out, verified after each pass.
+///
+/// # Errors
+/// Those of lowering it.
 pub fn lowered(graph: &Graph<ValueType>, layouts: &[Layout], options: Options) -> Result<Lowered> {
     lower(graph, &Places::default(), layouts, &Options { verify: true, ..options })
 }
 
+/// Compares results with those that are expected.
+///
+/// # Errors
+/// The first difference.
+///
+/// # Panics
+/// If there are more or fewer.
 pub fn compare(engine: &str, expected: &[Tensor], results: &[Tensor]) -> Result<(), Difference> {
     assert_eq!(expected.len(), results.len(), "{engine}");
     for (n, (a, b)) in expected.iter().zip(results).enumerate() {

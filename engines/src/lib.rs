@@ -1,7 +1,10 @@
 //! Runs one program on every engine and configuration and compares all results with the reference interpreter, bit for bit
-//! (NaNs compare as NaN).
+//! (NaNs compare as NaN). Tests do, and the fuzzer.
+
+#![forbid(unsafe_code)]
 
 mod given;
+mod layouts;
 
 pub use given::{Difference, Given, compare, lowered};
 use ndjit_codegen::passes::expand::expand;
@@ -20,8 +23,11 @@ use std::sync::Arc;
 /// Which configurations of compiled code to run.
 #[derive(Clone, Copy)]
 pub struct Matrix {
+    /// Whether elementwise ops share kernels.
     pub fuse: &'static [bool],
+    /// Lanes of the innermost loops.
     pub vector: &'static [VectorWidth],
+    /// How many threads.
     pub threads: &'static [usize],
     /// Who runs the loops.
     pub execution: Execution,

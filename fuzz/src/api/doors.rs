@@ -1,0 +1,352 @@
+//! Public functions that have no place in a traced function: creation, conversions, text, files, exchange, queries, what looks into compiled functions,
+//! and settings. Each is called with what choices say; arrays that come of it are described, and read if they are small.
+
+use crate::api::values::*;
+use crate::choices::Choices;
+use crate::with_type;
+use ndjit::dlpack::ManagedTensor;
+use ndjit::npy::{Reader, Writer};
+use ndjit::*;
+use std::path::PathBuf;
+
+/// A public function, called with what choices say and an array: the arrays that come of it.
+pub struct Door {
+    /// Its name, and after `/` what of it.
+    pub name: &'static str,
+    /// Calls it.
+    pub run: fn(&mut Choices, &Array) -> Result<Vec<Array>>,
+}
+
+macro_rules! doors {
+    ($($name:literal |$c:ident, $x:ident| $body:expr;)*) => {
+        /// All of them, in one order.
+        pub const DOORS: &[Door] = &[$(Door { name: $name, run: |$c: &mut Choices, $x: &Array| Ok(Vec::from($body)) }),*];
+    };
+}
+
+/// More results than this are not asked for.
+const MANY: usize = 64;
+
+fn asked(c: &mut Choices) -> creation::Typed {
+    dtype(any_dtype(c))
+}
+
+/// An array that may look large: of few elements, seen many times.
+fn wide(c: &mut Choices, x: &Array) -> Array {
+    if c.one_in(2) { broadcast_to(x, shape(c)) } else { x.clone() }
+}
+
+/// Whether few elements are computed to read it.
+fn is_small(x: &Array) -> bool {
+    x.shape().size().is_ok_and(|size| size <= 1 << 11)
+}
+
+/// A file of this thread's own.
+fn file(what: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("ndjit-fuzz-{}-{:?}-{what}", std::process::id(), std::thread::current().id()))
+}
+
+fn stage(c: &mut Choices) -> Stage {
+    c.pick(Stage::ALL)
+}
+
+fn weak_kind(c: &mut Choices) -> ValueType {
+    c.pick(&[ValueType::Weak(Weak::Int), ValueType::Weak(Weak::Float), ValueType::Weak(Weak::Complex)])
+}
+
+fn value_type(c: &mut Choices) -> ValueType {
+    if c.one_in(4) { weak_kind(c) } else { ValueType::Strong(any_dtype(c)) }
+}
+
+/// What functions are traced for: hostile shapes too.
+fn specs(c: &mut Choices) -> Vec<Spec> {
+    let one = |c: &mut Choices| if c.one_in(6) { Spec::number(Weak::Int) } else { spec(value_type(c), shape(c)) };
+    let count = if c.one_in(8) { c.below(4) } else { 2 };
+    (0..count).map(|_| one(c)).collect()
+}
+
+type Two = fn(Expr, Expr) -> [Expr; 2];
+
+fn function() -> Jitted<Two, 2, Two> {
+    jit((|x, y| [x + y * 2, (x - y).sum(0)]) as Two)
+}
+
+fn seen<T: std::fmt::Debug>(value: T) -> [Array; 0] {
+    std::hint::black_box(format!("{value:?}"));
+    []
+}
+
+doors! {
+    "zeros" |c, _x| {
+        let shape = given_or_refused(shape(c));
+        [zeros(shape.clone()), ones(shape.clone()), asked(c).zeros(shape.clone()), asked(c).ones(shape)]
+    };
+    "empty" |c, _x| { let shape = given_or_refused(shape(c)); [empty(shape.clone()), asked(c).empty(shape)] };
+    "full" |c, _x| { let shape = given_or_refused(shape(c)); [full(shape.clone(), number(c)), asked(c).full(shape, number(c))] };
+    "eye" |c, _x| {
+        let [rows, columns] = [count_given_or_refused(c), count_given_or_refused(c)];
+        [eye((rows, columns, integer(c))), eye(count_given_or_refused(c)), asked(c).eye((rows, columns))]
+    };
+    "arange" |c, _x| [arange(bound(c)), arange(bound(c)..bound(c)), arange((bound(c), bound(c), bound(c))), asked(c).arange(bound(c))];
+    "linspace" |c, _x| [
+        linspace(number(c)..=number(c), count_given_or_refused(c)),
+        linspace(number(c)..number(c), count_given_or_refused(c)),
+        asked(c).linspace(number(c)..=number(c), count_given_or_refused(c)),
+    ];
+    "logspace" |c, _x| [
+        logspace(number(c)..=number(c), count_given_or_refused(c)),
+        asked(c).logspace(number(c)..number(c), count_given_or_refused(c)),
+    ];
+    "asarray" |c, x| [asarray(x), asarray(number(c)), asked(c).asarray(x), asked(c).asarray(number(c))];
+    "empty_like" |c, x| { let x = if c.one_in(4) { broadcast_to(x, given_or_refused(shape(c))) } else { x.clone() }; [empty_like(&x), asked(c).empty_like(&x), asked(c).zeros_like(&x), asked(c).ones_like(&x)] };
+    "from_fn" |c, _x| [from_fn([count_given_or_refused(c), count_given_or_refused(c)], |[i, j]| i * 2 + j)];
+    "from_shape_vec" |c, x| {
+        let size = if c.one_in(2) { x.len() } else { count(c).min(100) };
+        [Array::from_shape_vec(if c.one_in(2) { x.shape().clone() } else { shape(c) }, vec![1i16; size])?]
+    };
+    "from_rows" |c, _x| [Array::from_rows(&vec![[1u8, 2]; count(c).min(9)]), Array::from_rows::<f32, 0>(&vec![[]; count(c)])];
+    "scalar" |c, _x| [Array::scalar(number(c)), Array::from(number(c)), (0..c.below(9)).map(|n| n as f32).collect()];
+    "to_vec" |c, x| {
+        let x = wide(c, x);
+        let dtype = if c.one_in(3) { any_dtype(c) } else { x.dtype() };
+        if !is_small(&x) { return Ok(vec![]) }
+        let read = with_type!(dtype, T => x.to_vec::<T>()?.len());
+        assert_eq!(read, x.len(), "to_vec gives as many as there are");
+        assert_eq!(with_type!(dtype, T => x.clone().into_vec::<T>()?.len()), read);
+        with_type!(dtype, T => Vec::<T>::try_from(&x)?.len());
+        []
+    };
+    "item" |c, x| { let dtype = any_dtype(c); with_type!(dtype, T => seen(x.item::<T>()?)) };
+    "Display" |c, x| {
+        let x = wide(c, x);
+        let (precision, width) = (c.pick(&[0, 1, 3, 17, 40, 400, 65535]), c.pick(&[0, 1, 7, 40, 65535]));
+        // So many digits of many elements are hundreds of megabytes of text.
+        let most = if x.len() > 8 { 400 } else { usize::MAX };
+        let (precision, width) = (precision.min(most), width.min(most));
+        let x = if is_small(&x) { x } else { x.reshape(-1) };
+        // Of many elements few are shown, but all are computed.
+        if is_small(&x) {
+            std::hint::black_box([
+                format!("{x}"),
+                format!("{x:#}"),
+                format!("{x:.precision$}"),
+                format!("{x:>width$.precision$}"),
+                format!("{x:+>9}"),
+                format!("{x:?}"),
+                format!("{x:#.precision$?}"),
+            ]);
+        }
+        []
+    };
+    "astype" |c, x| [x.astype(any_dtype(c)), x.mt()];
+    "queries" |c, x| {
+        let (a, b) = (value_type(c), any_dtype(c));
+        let result = result_type((x, b)).and_then(|_| promote_types(a, b));
+        can_cast(x, b)?;
+        drop("numeric".parse::<DTypeSet>().map(|set| isdtype(b, set)));
+        seen((finfo(b), iinfo(b), nearest("f3", ["f32"]), default_dtype(), defaults(), policy(), casting(), device(), fallback()));
+        result?;
+        promote_arrays([x.clone(), Array::scalar(number(c))])?
+    };
+    "dtypes" |c, _x| {
+        let op = c.pick(&Op::ALL);
+        let dtype = any_dtype(c);
+        seen((valid_dtypes(None, dtype), invalid_dtypes(None, dtype), supported_dtypes(op, None), unsupported_dtypes(op, None)));
+        seen((supported_devices(op, dtype), unsupported_devices(op, dtype), devices(), unsupported(op, dtype, None)))
+    };
+    "broadcast_shapes" |c, x| {
+        let shape = broadcast_shapes([shape(c), x.shape().clone(), shape(c)])?;
+        [broadcast_to(Array::from(1), shape)]
+    };
+    "nonzero" |c, x| { let x = wide(c, x); if is_small(&x) { nonzero(&x) } else { vec![] } };
+    "unique_all" |c, x| {
+        let x = wide(c, x);
+        if !is_small(&x) { return Ok(vec![]) }
+        let UniqueAll { values, indices, inverse_indices, counts } = unique_all(&x);
+        let ((a, b), (d, e)) = (unique_counts(&x), unique_inverse(&x));
+        [values, indices, inverse_indices, counts, a, b, d, e, unique_values(&x)]
+    };
+    "write_npy" |c, x| {
+        let x = wide(c, x);
+        if !is_small(&x) { return Ok(vec![]) }
+        let path = file("x.npy");
+        x.write_npy(&path)?;
+        let read = Array::read_npy(&path)?;
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        let cut = c.below(bytes.len().max(1));
+        let again = [Array::from_npy(&bytes)?, read];
+        drop(Array::from_npy(&bytes[..cut]));
+        for own in &again {
+            assert!(own.dtype() == x.dtype() && own.shape() == x.shape(), "a file gives what was written");
+        }
+        again
+    };
+    "Reader" |c, x| {
+        let path = file("rows.npy");
+        let mut writer = Writer::create(&path, x.dtype(), if c.one_in(3) { shape(c) } else { x.shape().clone() })?;
+        writer.write(x)?;
+        if c.one_in(4) { writer.write(x)?; }
+        writer.finish()?;
+        let reader = Reader::open(&path)?;
+        assert!(reader.dtype() == x.dtype() && reader.shape().rank() < 65);
+        let read = [reader.array()?, reader.rows(count(c)..count(c))?];
+        // Arrays keep what is removed, and a file that is written anew is another one: one that is mapped must not change.
+        drop(std::fs::remove_file(&path));
+        read
+    };
+    "to_dlpack" |c, x| {
+        let (copy, again) = (c.pick(&[None, Some(true), Some(false)]), c.pick(&[None, Some(true), Some(false)]));
+        let x = if c.one_in(2) { x.reshape([1, -1]).flip(1) } else { x.clone() };
+        [from_dlpack(x.to_dlpack(copy)?, None, again)?]
+    };
+    "ManagedTensor" |c, _x| [from_dlpack(ManagedTensor::from_owner(vec![1i32; c.below(9)], shape(c))?, None, None)?];
+    "donate" |c, x| { let f = jit(|x: Expr, n: Expr| x * 2 + n); [f.call((x.clone().donate(), number(c)))?] };
+    "call" |c, x| { let f = function(); f.call((&wide_of_few(c, x), x))? };
+    "call_into" |c, x| {
+        let dtype = if c.one_in(3) { any_dtype(c) } else { x.dtype() };
+        let size = if c.one_in(3) { c.below(70) } else { x.len() };
+        with_type!(dtype, T => {
+            let mut into = vec![<T as Default>::default(); size];
+            jit(|x: Expr| x.negative()).call_into((x,), &mut into)?;
+        });
+        []
+    };
+    "trace" |c, _x| {
+        let f = function();
+        let traced = f.trace(&specs(c))?;
+        seen((traced.results(), traced.explain_dtype(c.below(4)), traced.first_widening(), traced.dot()?.len(), traced.json().len()));
+        seen((traced.svg()?.len(), traced.inferred_dtypes()?, traced.supported_dtypes()?));
+        let lowered = traced.lower()?;
+        let (from, to) = (stage(c), stage(c));
+        seen((lowered.explain(from).len(), lowered.casts(), lowered.kernel_count(), lowered.diff(from, to).is_empty(), lowered.memory_plan()?));
+        drop((lowered.dot(from), lowered.svg(from), lowered.json(from)));
+        let compiled = lowered.compile()?;
+        seen((compiled.explain(to).len(), compiled.kernel_count(), compiled.diff(from, to).is_empty(), compiled.memory_plan()?));
+        drop((compiled.dot(to), compiled.svg(to), compiled.json(to)));
+        if c.one_in(8) { compiled.explain_html(file("page.html"))?; }
+        []
+    };
+    "compile" |c, x| {
+        let compiled = function().trace(&[Spec::of(x), Spec::of(x)])?.lower()?.compile()?;
+        let (other, mut into) = (array(c), [0f32; 3]);
+        drop(compiled.call_into((x, x), (&mut into, &mut [0f32; 3])));
+        drop(compiled.call((&other, x)));
+        compiled.call((x, x))?
+    };
+    "explain" |c, x| {
+        let f = function().on_widening(c.pick(&[Lint::Allow, Lint::Deny]));
+        let before = f.explain(stage(c));
+        let results = f.call((x, x))?;
+        let (from, to) = (stage(c), stage(c));
+        seen((before.len(), f.explain(from).len(), f.explain_dtype(c.below(3)), f.first_widening(), f.casts(), f.misses(), f.stats()));
+        drop((f.dot(from), f.svg(from), f.json(from), f.diff(&specs(c), &specs(c), to)));
+        seen((f.memory_plan(), f.trace_count(), f.compile_count(), f.config(), stats()));
+        let own = f.stats();
+        seen((own.bytes_read(), own.bytes_written(), own.flops(), own.time()));
+        if c.one_in(8) { seen(f.profile((x, x))); }
+        if let Ok(diff) = f.policy_diff(&[Spec::of(x), spec(value_type(c), shape(c))], &Policy::ALL) {
+            seen((diff.policies().count(), diff.differences().count(), diff.to_string().len()));
+        }
+        if c.one_in(8) { f.explain_html(file("page.html"))?; }
+        results
+    };
+    "Program" |c, x| {
+        let specs = specs(c);
+        let program = Program::trace(&specs, |p| p.iter().map(|x| x.sin() + 1).collect())?;
+        let read = Program::parse(&program.to_string())?;
+        assert_eq!(read.to_string(), program.to_string(), "a program reads back");
+        seen((program.inputs(), program.results(), program.explain_dtype(c.below(4)), program.rows(), program.memory()));
+        seen(program.inputs().iter().filter(|spec| spec.is_number()).count());
+        drop(program.explain(stage(c)));
+        drop(program.call([x, x]));
+        match program.with_rows(count(c)) {
+            Some(other) => seen((other.inputs(), other.results())),
+            None => [],
+        }
+    };
+    "parse" |c, _x| {
+        let extents = shape(c).to_string();
+        let dtype = any_dtype(c);
+        let op = c.pick(&Op::ALL);
+        let operands = vec!["%0"; op.arity()].join(", ");
+        let text = format!("graph (%0: {dtype}{extents}) {{\n  %1 = {op} {operands} : {dtype}{extents}\n  return %1\n}}");
+        // The text's types are wrong as often as not.
+        let Ok(program) = Program::parse(&text) else { return Ok(vec![]) };
+        seen((program.inputs(), program.memory(), program.explain(stage(c)).is_ok()))
+    };
+    "first_nan" |c, x| {
+        let f = function();
+        seen((debug::first_nan(&f, (x, x))?, debug::first_nonfinite(&f, (x, x))?));
+        seen(divergence(&f, (x, x))?);
+        if c.one_in(2) { f.check_nans(true).call((x, x))? } else { debug::with_nan_check(|| f.call((x, x)))? }
+    };
+    "debug_print" |_c, x| {
+        let (results, lines) = debug::collect_debug_output(|| jit(|x: Expr| debug::debug_print("x", x) + 1).call((x,)));
+        seen(lines.len());
+        [results?, debug::collect_debug_output(|| debug::debug_print("x", x)).0]
+    };
+    "disagreement" |c, _x| {
+        let graph = "graph (%0: f32[7]) {\n  %1 = exp %0 : f32[7]\n  return %1\n}";
+        assert_eq!(debug::disagreement(graph, c.seed())?, None);
+        seen(debug::shrink(graph, |text| text.contains("exp"))?);
+        debug::write_graph(file("x.graph"), "an example", graph)?;
+        seen(inspect::graph_from_json::<ValueType>("{}").is_err())
+    };
+    "with_defaults" |c, x| {
+        let mut dtype = || any_dtype(c);
+        let asked = Defaults { int: dtype(), float: dtype(), complex: dtype() };
+        let made = with_defaults(asked, || [x + weak(1), x * weak(0.5), arange(3)])?;
+        let dtype = any_dtype(c);
+        [made, with_default_dtype(dtype, || [linspace(0..=1, 3), x + weak(1.5), zeros(2)])].concat()
+    };
+    "with_casting" |c, x| {
+        let (modes, op) = (c.pick(&[CastingModes::ERROR, CastingModes::CROSS, CastingModes::UP, CastingModes::DOWN, CastingModes::ALL]), c.pick(&Op::ALL));
+        let operands = vec![operand::Operand::operand(x); op.arity()];
+        [with_casting(modes, || dynamic::apply::<Array>(op, &operands))]
+    };
+    "restrict_dtypes" |c, x| {
+        let dtypes: Vec<DType> = (0..c.below(4)).map(|_| any_dtype(c)).collect();
+        let set = dtypes.iter().fold(DTypeSet::EMPTY, |set, &dtype| set | DTypeSet::from(dtype));
+        let restriction = if c.one_in(2) { Restriction::supported(set)? } else { Restriction::unsupported(set) };
+        let own = restrict_dtypes(restriction, || x + x);
+        [own, jit(|x: Expr| x.sin()).restrict_dtypes(restriction).with_casting(CastingModes::ALL).call((x,))?]
+    };
+    "with_device" |_c, x| {
+        let made = with_device(Device::CPU, || with_fallback(Fallback::Cpu, || x + 1));
+        x.block_until_ready()?.copy_to_host_async()?;
+        let f = jit(|x: Expr| x + 1).on(Device::CPU).fallback(Fallback::Emulate).with_policy(Policy::default()).fp_contract(true);
+        [made, x.on(Device::CPU), f.call((x,))?]
+    };
+    "forbid_compiling" |_c, x| [forbid_compiling(|| jit(|x: Expr| x + 1).call((x,)))?];
+    "explain_dtype" |c, x| seen((x + number(c)).explain_dtype()?);
+    "with_place" |c, x| {
+        let error = with_place(assertions_place(), || (x + array(c)).error().cloned());
+        if let Some(error) = &error { seen((report(error).len(), report_in(error, "x + y").len())); }
+        []
+    };
+    "host" |_c, _x| seen(host()?);
+    "dynamic" |c, x| {
+        let (reduction, asked) = (c.pick(&Reduction::ALL), dynamic::Asked {
+            dtype: if c.one_in(2) { Some(any_dtype(c)) } else { None },
+            correction: if c.one_in(4) { Some(number(c)) } else { None },
+            include_initial: c.one_in(4),
+        });
+        let (axes, axis, scans) = (axes(c, x.shape().rank()), axis(c, x.shape().rank()), c.one_in(2));
+        let f = jit(move |x: Expr| match scans {
+            true => dynamic::scan(reduction, operand::Operand::operand(x), axis, asked),
+            false => dynamic::reduce(reduction, operand::Operand::operand(x), axes.clone(), asked),
+        });
+        [f.call((x,))?]
+    };
+    "unstack" |c, x| { let n = x.shape().rank(); let axis = axis(c, n); if x.len() <= MANY { unstack(x, axis)? } else { vec![] } };
+}
+
+/// A place for `with_place`.
+fn assertions_place() -> Place {
+    Place::caller()
+}
+
+/// An array of another shape that broadcasts, rarely of many elements.
+fn wide_of_few(c: &mut Choices, x: &Array) -> Array {
+    if c.one_in(2) { expand_dims(x, 0) } else { array(c) }
+}

@@ -1,0 +1,136 @@
+//! What arrays and traced values have in common: each call is written once and runs on both.
+
+use crate::api::calls;
+use crate::api::pool::Call;
+use crate::choices::Choices;
+use ndjit::operand::{Computed, Math, Meet};
+use ndjit::{
+    Array, DType, Ellipsis, Expr, Result, Scalar, Shape, Slice, ValueType, cond, debug, fori_loop, jit, scan,
+    while_loop,
+};
+use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Sub};
+use std::sync::OnceLock;
+
+/// An array, or a value of a function that is traced.
+pub trait Value:
+    Math<Out = Self>
+    + Computed
+    + Clone
+    + Meet<Self, Out = Self>
+    + Meet<Scalar, Out = Self>
+    + Add<Scalar, Output = Self>
+    + Sub<Scalar, Output = Self>
+    + Mul<Self, Output = Self>
+    + Div<Self, Output = Self>
+    + Rem<Scalar, Output = Self>
+    + BitAnd<Self, Output = Self>
+    + Shl<Self, Output = Self>
+    + 'static
+{
+    /// Type, stored dtype and shape, as queries give them.
+    fn facts(&self) -> (ValueType, DType, Shape);
+
+    /// The value in another dtype.
+    fn cast_to(&self, dtype: DType) -> Self;
+
+    /// The value of an array.
+    fn of(array: Array) -> Self;
+
+    /// What a function of two traced values gives: a call of compiled code, or part of the trace.
+    fn within(x: Self, y: Self, f: Body) -> Result<Vec<Self>>;
+
+    /// What stands at indices, of one of several forms, or the value with other elements there.
+    fn at_indices(&self, c: &mut Choices, index: Self, other: Self, part: Slice) -> Self;
+
+    /// All calls.
+    fn calls() -> &'static [Call<Self>];
+}
+
+macro_rules! values {
+    ($($t:ty, $x:ident => $reference:expr, $of:expr;)*) => {$(
+        impl Value for $t {
+            fn facts(&self) -> (ValueType, DType, Shape) {
+                let $x = self;
+                ($reference.value_type(), $reference.dtype(), $reference.shape().clone())
+            }
+
+            fn cast_to(&self, dtype: DType) -> $t {
+                let $x = self;
+                $reference.cast(dtype)
+            }
+
+            fn of(array: Array) -> $t {
+                ($of)(array)
+            }
+
+            fn within(x: $t, y: $t, f: Body) -> Result<Vec<$t>> {
+                Within::within(x, y, f)
+            }
+
+            fn at_indices(&self, c: &mut Choices, index: $t, other: $t, part: Slice) -> $t {
+                let $x = self;
+                let at = match c.below(5) {
+                    0 => $reference.at(index),
+                    1 => $reference.at((index, other.clone())),
+                    2 => $reference.at((part, index)),
+                    3 => $reference.at((index, part)),
+                    _ => $reference.at((Ellipsis, index)),
+                };
+                match c.below(6) {
+                    0 => at.get(),
+                    1 => at.get_or(crate::api::values::number(c)),
+                    2 => at.set(other),
+                    3 => at.add(other),
+                    4 => at.min(other),
+                    _ => at.max(other),
+                }
+            }
+
+            fn calls() -> &'static [Call<$t>] {
+                static CALLS: OnceLock<Vec<Call<$t>>> = OnceLock::new();
+                CALLS.get_or_init(calls::all)
+            }
+        }
+    )*};
+}
+
+values! {
+    Array, x => x, |array| array;
+    Expr, x => (*x), Expr::from;
+}
+
+trait Within: Sized {
+    fn within(x: Self, y: Self, f: Body) -> Result<Vec<Self>>;
+}
+
+impl Within for Array {
+    fn within(x: Array, y: Array, f: Body) -> Result<Vec<Array>> {
+        jit(f).call((&x, &y))
+    }
+}
+
+impl Within for Expr {
+    fn within(x: Expr, y: Expr, f: Body) -> Result<Vec<Expr>> {
+        Ok(jit(f).inline((x, y)))
+    }
+}
+
+/// A function of two traced values.
+pub type Body = fn(Expr, Expr) -> Vec<Expr>;
+
+/// Control flow, of a state and an operand.
+pub const CONTROL: &[(&str, Body)] = &[
+    ("cond", |x, y| vec![cond(ndjit::any(y, ..), |(x, y)| x + y, |(x, _)| x * 2, (x, y))]),
+    ("while_loop", |x, y| {
+        let (n, x) = while_loop((Expr::from(0), x), |(n, _)| n.lt(5), |(n, x)| (n + 1, ndjit::maximum(x, y) + x));
+        vec![n, x]
+    }),
+    ("fori_loop", |x, y| vec![fori_loop(0, 3, x, |i, x| x * i - y)]),
+    // From below zero it may take years.
+    ("fori_loop/bound", |x, y| vec![fori_loop(ndjit::maximum(y, 0), 4, x, |i, x| x + i)]),
+    ("scan", |x, y| {
+        let (carry, rows) = scan(|carry: Expr, row: Expr| (carry + row, carry * 2), y, x);
+        vec![carry, rows]
+    }),
+    ("debug_print", |x, y| vec![debug::debug_print("x", x) + y]),
+];

@@ -1,0 +1,50 @@
+//! Random programs on the engines: each number is a program, its data, and one configuration of compiled code. All configurations come up, one
+//! per program: on each of them every program takes forty times as long, and finds less in the same time (`tests/random.rs` does that).
+
+use crate::Outcome;
+use ndjit_engines::{ALL, Matrix, check};
+use ndjit_ir::random::{Limits, Program, Rng, program, shrink};
+use std::slice;
+
+/// The program of a number, as eight bytes.
+pub fn programs(data: &[u8]) -> Outcome {
+    let mut bytes = [0; 8];
+    bytes.iter_mut().zip(data).for_each(|(byte, given)| *byte = *given);
+    let seed = u64::from_le_bytes(bytes);
+    let mut rng = Rng::new(!seed);
+    let limits = limits(&mut rng);
+    let matrix = matrix(&mut rng);
+    let program = program(seed, &limits).unwrap_or_else(|error| panic!("no program: {error}"));
+    if let Err(first) = check(&program, matrix) {
+        let small = shrink(&program, |p: &Program| check(p, matrix).is_err());
+        let difference = check(&small, matrix).err().unwrap_or(first);
+        panic!("{}: {}\nadd as tests/programs/NAME.graph:\n{small}", difference.engine, difference.what);
+    }
+    format!("control {}, {:?}, {:?} threads, fuse {:?}", limits.control, matrix.vector, matrix.threads, matrix.fuse)
+}
+
+/// Programs of a few operations to many, every third with branches and loops; those of the most operations have elements of several blocks of the
+/// widest vectors, those of the fewest of several blocks of a reduction.
+fn limits(rng: &mut Rng) -> Limits {
+    let nodes = rng.pick(&[24, 4, 8, 12, 16, 6, 10, 14]);
+    let elements = match nodes {
+        24 => 700,
+        4 => 5000,
+        _ => 140,
+    };
+    Limits { nodes, elements, control: rng.one_in(3), ..Limits::default() }
+}
+
+fn matrix(rng: &mut Rng) -> Matrix {
+    fn one<T>(all: &'static [T], rng: &mut Rng) -> &'static [T] {
+        slice::from_ref(&all[rng.below(all.len())])
+    }
+    Matrix {
+        fuse: one(ALL.fuse, rng),
+        vector: one(ALL.vector, rng),
+        threads: one(ALL.threads, rng),
+        strided: one(ALL.strided, rng),
+        fp_contract: rng.one_in(8),
+        ..ALL
+    }
+}
