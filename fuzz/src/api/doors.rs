@@ -189,7 +189,8 @@ doors! {
         writer.finish()?;
         let reader = Reader::open(&path)?;
         assert!(reader.dtype() == x.dtype() && reader.shape().rank() < 65);
-        let read = [reader.array()?, reader.rows(count(c)..count(c))?];
+        let rows = count(c)..count(c);
+        let read = [reader.array()?, reader.copied()?, reader.rows(rows.clone())?, reader.copied_rows(rows)?];
         // Arrays keep what is removed, and a file that is written anew is another one: one that is mapped must not change.
         drop(std::fs::remove_file(&path));
         read
@@ -254,6 +255,7 @@ doors! {
         let specs = specs(c);
         let program = Program::trace(&specs, |p| p.iter().map(|x| x.sin() + 1).collect())?;
         let read = Program::parse(&program.to_string())?;
+        assert_eq!(program.captured_bytes(), 0);
         assert_eq!(read.to_string(), program.to_string(), "a program reads back");
         seen((program.inputs(), program.results(), program.explain_dtype(c.below(4)), program.rows(), program.memory()));
         seen(program.inputs().iter().filter(|spec| spec.is_number()).count());
