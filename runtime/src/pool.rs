@@ -56,7 +56,7 @@ static POOL: Pool = Pool {
 /// A block of at least `bytes` bytes, with every byte zero if asked for.
 ///
 /// # Errors
-/// `Allocation` if the size exceeds what memory can address, or the system refuses it even after the pool was emptied, and after [`give_back`].
+/// `Allocation` if the size exceeds what memory can address, or the system refuses it even after the pool was emptied, and after what was kept was given back.
 pub fn take(bytes: usize, zeroed: bool) -> Result<Block> {
     let class = class_of(bytes).filter(|_| bytes <= isize::MAX as usize).ok_or_else(|| {
         Error::new(ErrorCode::Allocation, "buffer: larger than memory can address")
