@@ -264,6 +264,15 @@ fn codes(fault: Fault) -> &'static [ErrorCode] {
     }
 }
 
+/// How often something is asked for before its refusal is an error: a budget also after buffers for reuse went, and after what was kept was given back.
+fn asked(fault: Fault) -> u64 {
+    match fault {
+        Fault::Budget => 3,
+        Fault::Size | Fault::Memory => 2,
+        _ => 1,
+    }
+}
+
 fn kills(fault: Fault) -> bool {
     matches!(fault, Fault::Fatal | Fault::Destroy | Fault::DestroyLate)
 }
@@ -289,8 +298,7 @@ fn sweep(tally: &mut Tally, case: &'static Case, fault: Fault, times: u64, threa
             tally.must(event > 1, format_args!("{what}: there is no such event"));
             return;
         }
-        // Once refused, memory is asked for again.
-        let retried = times == 1 && matches!(fault, Fault::Budget | Fault::Size | Fault::Memory);
+        let retried = times < asked(fault);
         if retried && fault != Fault::Memory {
             let right = ends.iter().all(|end| matches!(end, End::Right));
             tally.must(right, format_args!("{what}: it was not made good: {ends:?}"));
@@ -365,15 +373,11 @@ fn failures_are_errors() {
             let from = Instant::now();
             match fault {
                 Fault::Limits | Fault::ShortLimits => continue,
-                Fault::Budget | Fault::Size | Fault::Memory => {
-                    for (times, threads) in [(1, 1), (2, 1), (1, 4)] {
-                        sweep(&mut tally, case, fault, times, threads);
-                    }
-                }
                 _ => {
-                    for threads in [1, 4] {
-                        sweep(&mut tally, case, fault, 1, threads);
+                    for times in 1..=asked(fault) {
+                        sweep(&mut tally, case, fault, times, 1);
                     }
+                    sweep(&mut tally, case, fault, 1, 4);
                 }
             }
             if std::env::var_os("NDJIT_TIMES").is_some() {
