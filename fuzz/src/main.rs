@@ -1,6 +1,6 @@
 //! Drives the fuzz targets on a stable compiler: `cargo run -p ndjit-fuzz -- TARGET --seconds 60 [--seed N]`.
 //! `TARGET` is a name, or `all`; `-- TARGET FILE` runs one file. Without `--release`: arithmetic that overflows is a finding then.
-//! `-- campaign TARGET --seconds 600` tries what no campaign has tried yet, and adds its counts to `fuzz/counts.csv` and `docs/reliability.md`.
+//! `-- campaign TARGET --seconds 600` tries what no campaign has tried yet, from the number that `--seed` says on, and adds its counts to `fuzz/counts.csv` and `docs/reliability.md`.
 //!
 //! A finding is an input that panics, takes more than a second of a processor, or asks for more than 256 MB. It is made smaller and written to
 //! `fuzz/findings/`, and the exit status is 1. An input that ends the process (an abort, a stack that overflows: the stack is small) or
@@ -15,7 +15,7 @@ use ndjit_fuzz::{Outcome, TARGETS, Target};
 use ndjit_runtime::CountingAllocator;
 use std::any::Any;
 use std::fs::File;
-use std::io::{Seek, Write};
+use std::io::{Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     for target in targets {
         let run = || match file {
             Some(file) => one(target, Path::new(file)),
-            None if campaign => counted(target, Duration::from_secs(seconds)),
+            None if campaign => counted(target, Duration::from_secs(seconds), seed),
             None => Ok(many(target, Duration::from_secs(seconds), seed)?.1.len()),
         };
         let ran = std::thread::scope(|scope| {
@@ -89,9 +89,10 @@ fn one(target: &Target, file: &Path) -> std::io::Result<usize> {
     Ok(usize::from(result.is_err()))
 }
 
-/// Runs inputs that were not run before and counts them; returns the number of findings.
-fn counted(target: &Target, time: Duration) -> std::io::Result<usize> {
-    let first = counts::next(&counts::read().map_err(std::io::Error::other)?, target.name, target.numbered);
+/// Runs inputs that were not run before, from the number `least` on, and counts them; returns the number of findings.
+fn counted(target: &Target, time: Duration, least: u64) -> std::io::Result<usize> {
+    let known = counts::read().map_err(std::io::Error::other)?;
+    let first = counts::next(&known, target.name, target.numbered).max(least);
     let here = counts::here().map_err(std::io::Error::other)?;
     let (executions, found) = many(target, time, first)?;
     let row = Row { target: target.name.to_owned(), first, executions, findings: found.len() as u64, ..here };
@@ -181,8 +182,16 @@ fn words(panic: &(dyn Any + Send)) -> &str {
 
 /// Time that this thread has had a processor, which other processes do not lengthen; of systems that do not say it the time of day.
 fn taken() -> Duration {
-    let says = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    match says.and_then(|text| text.split(' ').next()?.parse().ok()) {
+    thread_local! {
+        static SAYS: Option<File> = File::open("/proc/thread-self/schedstat").ok();
+    }
+    let nanoseconds = SAYS.with(|file| {
+        let (mut file, mut text) = (file.as_ref()?, [0; 64]);
+        file.rewind().ok()?;
+        let read = file.read(&mut text).ok()?;
+        std::str::from_utf8(&text[..read]).ok()?.split(' ').next()?.parse().ok()
+    });
+    match nanoseconds {
         Some(nanoseconds) => Duration::from_nanos(nanoseconds),
         None => std::time::UNIX_EPOCH.elapsed().unwrap_or_default(),
     }
