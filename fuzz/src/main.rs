@@ -4,7 +4,7 @@
 //!
 //! A finding is an input that panics, takes more than a second of a processor, or asks for more than 256 MB. It is made smaller and written to
 //! `fuzz/findings/`, and the exit status is 1. An input that ends the process (an abort, a stack that overflows: the stack is small) or
-//! never ends stays there as `running-TARGET`. There is no coverage to follow here: inputs are kept for what becomes of them, which is
+//! never ends stays there as `running-TARGET-PROCESS`. There is no coverage to follow here: inputs are kept for what becomes of them, which is
 //! the error that a parser gives, or which function a call is of.
 
 #![forbid(unsafe_code)]
@@ -104,7 +104,8 @@ fn counted(target: &Target, time: Duration, least: u64) -> std::io::Result<usize
 fn many(target: &Target, time: Duration, seed: u64) -> std::io::Result<(u64, Vec<String>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("findings");
     std::fs::create_dir_all(&folder)?;
-    let running = folder.join(format!("running-{}", target.name));
+    // Several processes may run a target.
+    let running = folder.join(format!("running-{}-{}", target.name, std::process::id()));
     let mut current = File::create(&running)?;
     let seeds = (target.seeds)();
     println!("{}: {} seeds, {} s, seed {seed}", target.name, seeds.len(), time.as_secs());
