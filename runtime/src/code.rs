@@ -29,6 +29,7 @@ use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -85,7 +86,7 @@ pub(crate) trait Composed: Send + Sync {
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize;
 
     /// Of what does the same to a result however its loops are cut, nothing. Else the least number of indices of the loop `along` that pays.
-    fn least(&self, _strides: &[isize], _along: usize) -> Option<usize> {
+    fn least(&self, _strides: &[isize], _along: usize) -> Option<NonZeroUsize> {
         None
     }
 

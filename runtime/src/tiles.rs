@@ -7,6 +7,7 @@ use ndjit_ir::Result;
 use ndjit_ir::loops::{Access, Layout, Role};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::num::NonZeroUsize;
 
 /// Bytes of all operands of a tile that are to stay in the second cache of a processor.
 const CACHE: usize = 256 << 10;
@@ -142,7 +143,7 @@ fn keep_apart(scheduled: &[Scheduled], steps: &mut [StepPlan], slabs: &FxHashMap
 pub struct Tiles {
     /// Indices along the tiles' axis, and of a tile.
     extent: usize,
-    len: usize,
+    len: NonZeroUsize,
     /// What all of it takes one thread by estimate, ns.
     pub time: f64,
     /// Whether threads share the tiles.
@@ -168,13 +169,13 @@ pub struct PerIndex {
     /// Whether what it does with one index lies together in memory, apart from other indices.
     pub slabs: bool,
     /// For what may round otherwise where it is cut elsewhere: how many indices pay at least.
-    pub least: Option<usize>,
+    pub least: Option<NonZeroUsize>,
 }
 
 impl Tiles {
     /// Tiles of this length, shared by threads, whatever they take.
     pub fn of(extent: usize, len: usize) -> Tiles {
-        Tiles { extent, len: len.clamp(1, extent), time: f64::INFINITY, parallel: true }
+        Tiles { extent, len: at_least_one(len.min(extent)), time: f64::INFINITY, parallel: true }
     }
 
     /// The tiles of kernels that do this. `None` where the kernels are better run one after the other: they are too large for the cache, or
@@ -200,31 +201,36 @@ impl Tiles {
         if least > 1 && len < extent {
             len = len.next_multiple_of(least.min(64));
         }
-        let tiles = Tiles { extent, len, time: extent as f64 * time, parallel: pieces > 1 };
+        let tiles = Tiles { extent, len: at_least_one(len), time: extent as f64 * time, parallel: pieces > 1 };
         (tiles.count() >= threads).then_some(tiles)
     }
 
     /// The tiles of kernels of which some may round otherwise where they are cut elsewhere: their length does not ask how many threads there are.
-    fn cut_alike(extent: usize, kernels: &[PerIndex], least: usize, threads: &Threads) -> Option<Tiles> {
+    fn cut_alike(extent: usize, kernels: &[PerIndex], least: NonZeroUsize, threads: &Threads) -> Option<Tiles> {
         let own = kernels.iter().flat_map(|kernel| &kernel.operands).filter(|operand| operand.own);
         let bytes = own.fold(1usize, |all, operand| all.saturating_add(operand.bytes));
-        let len = (SHARED / bytes).max(least) / least * least;
+        let len = (SHARED / bytes).max(least.get()) / least * least.get();
         let time: f64 = kernels.iter().map(|kernel| kernel.time).sum();
         let parallel = threads.pieces(extent, time) > 1;
-        let tiles = Tiles { extent, len: len.min(extent), time: extent as f64 * time, parallel };
+        let tiles = Tiles { extent, len: at_least_one(len.min(extent)), time: extent as f64 * time, parallel };
         (tiles.count() >= FEW).then_some(tiles)
     }
 
     /// The number of tiles.
     pub fn count(&self) -> usize {
-        self.extent.div_ceil(self.len)
+        self.extent.div_ceil(self.len.get())
     }
 
     /// First index and length of a tile.
     pub fn get(&self, tile: usize) -> (usize, usize) {
-        let start = tile * self.len;
-        (start, self.len.min(self.extent - start))
+        let start = tile * self.len.get();
+        (start, self.len.get().min(self.extent - start))
     }
+}
+
+/// A length, of empty extents too.
+fn at_least_one(len: usize) -> NonZeroUsize {
+    NonZeroUsize::new(len).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Bytes of the operands of kernels, and those of them that an earlier one has read or stored; not 0.
@@ -249,12 +255,35 @@ mod tests {
     /// Products of `[rows, 64]` and a matrix, and what follows them.
     fn layer(columns: usize) -> [PerIndex; 2] {
         let touched = |bytes, own| Touched { location: None, bytes, own };
-        let product = [touched(64 * 4, true), touched(64 * 4 * columns, false), touched(columns * 4, true)];
-        let rest = [touched(columns * 4, true), touched(columns * 4, true)];
+        let row = columns.saturating_mul(4);
+        let product = [touched(64 * 4, true), touched(row.saturating_mul(64), false), touched(row, true)];
+        let rest = [touched(row, true), touched(row, true)];
         [
-            PerIndex { operands: product.into_iter().collect(), time: columns as f64, slabs: true, least: Some(256) },
+            PerIndex {
+                operands: product.into_iter().collect(),
+                time: columns as f64,
+                slabs: true,
+                least: NonZeroUsize::new(256),
+            },
             PerIndex { operands: rest.into_iter().collect(), time: columns as f64 / 10.0, slabs: true, least: None },
         ]
+    }
+
+    #[test]
+    fn no_extent_or_length_divides_by_zero() {
+        for extent in [0, 1, 2, 1 << 40, isize::MAX as usize] {
+            for len in [0, 1, 3, usize::MAX] {
+                let tiles = Tiles::of(extent, len);
+                assert!(tiles.count() >= usize::from(extent > 0) && tiles.get(0).1 <= extent, "{extent} {len}");
+            }
+            for mut kernels in [layer(0), layer(usize::MAX / 8), layer(64)] {
+                let tiles = Tiles::new(extent, &kernels, &Threads::new(Some(2)));
+                assert!(tiles.is_none_or(|tiles| tiles.count() > 0), "{extent}");
+                kernels[0].least = None;
+                let tiles = Tiles::new(extent, &kernels, &Threads::new(Some(2)));
+                assert!(tiles.is_none_or(|tiles| tiles.count() > 0 || extent == 0), "{extent}");
+            }
+        }
     }
 
     #[test]

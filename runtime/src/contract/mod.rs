@@ -20,12 +20,13 @@ use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use num_complex::Complex;
 use smallvec::SmallVec;
+use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
 /// Rows and columns of a block, at least, where there are more: of fewer, packing what is multiplied takes a larger share.
 const SIDE: usize = 512;
 /// Rows, or columns, that are multiplied at once at least where what is made of them follows tile by tile.
-const STRIP: usize = 256;
+const STRIP: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 /// Multiplications of a block, at least, where there are more.
 const WORK: usize = 1 << 25;
 /// Estimated time of one multiplication and addition of `f32`, ns.
@@ -309,10 +310,10 @@ impl Composed for Contractor {
         self.reducer.scratch(extents, threads)
     }
 
-    fn least(&self, strides: &[isize], along: usize) -> Option<usize> {
+    fn least(&self, strides: &[isize], along: usize) -> Option<NonZeroUsize> {
         let moves = |operand: usize| strides[operand * self.rank + along] != 0;
         // A matrix is multiplied as a whole.
-        Some(if moves(0) && moves(1) { 1 } else { STRIP })
+        Some(if moves(0) && moves(1) { NonZeroUsize::MIN } else { STRIP })
     }
 
     unsafe fn run(&self, operands: Operands<'_>, threads: &Threads) -> Result<()> {

@@ -3,6 +3,7 @@
 use crate::threads::CHUNKS_PER_THREAD;
 use ndjit_ir::loops::Along;
 use ndjit_ir::reduction::{BLOCK, LANES};
+use std::num::NonZeroUsize;
 
 /// Bytes of accumulators a task holds, if that is enough for one block of one result: they stay in the first caches.
 const ROWS: usize = 64 << 10;
@@ -22,7 +23,7 @@ pub struct Runs {
     /// Length of the range.
     pub extent: usize,
     /// Length of a run.
-    pub len: usize,
+    len: NonZeroUsize,
 }
 
 /// A run.
@@ -33,13 +34,23 @@ pub struct Run {
 }
 
 impl Runs {
+    /// Runs of this length; of 1 where that is 0.
+    pub fn new(extent: usize, len: usize) -> Runs {
+        Runs { extent, len: NonZeroUsize::new(len).unwrap_or(NonZeroUsize::MIN) }
+    }
+
+    /// Length of a run, if it is not the last one.
+    pub fn len(self) -> usize {
+        self.len.get()
+    }
+
     pub fn count(self) -> usize {
-        self.extent.div_ceil(self.len)
+        self.extent.div_ceil(self.len.get())
     }
 
     pub fn get(self, index: usize) -> Run {
-        let start = index * self.len;
-        Run { start, len: self.len.min(self.extent - start) }
+        let start = index * self.len();
+        Run { start, len: self.len().min(self.extent - start) }
     }
 }
 
@@ -78,10 +89,12 @@ impl Tiles {
         let rest = product(before_last_two(kept));
         let lanes = elements.min(lanes).next_power_of_two();
         let all_blocks = elements.div_ceil(BLOCK);
-        let target =
-            product(kept).saturating_mul(elements).div_ceil(pieces.max(1)).next_multiple_of(BLOCK).clamp(LEAST, MOST);
+        let target = (product(kept).saturating_mul(elements).div_ceil(pieces.max(1)))
+            .min(MOST)
+            .next_multiple_of(BLOCK)
+            .max(LEAST);
         // Strips of columns that every thread has one of.
-        let strips = pieces.div_ceil(CHUNKS_PER_THREAD).div_ceil(product(&[all_blocks, outer, rest]));
+        let strips = pieces.max(1).div_ceil(CHUNKS_PER_THREAD).div_ceil(product(&[all_blocks, outer, rest]).max(1));
         let (room, strip) = match along {
             Along::Reduced => (ROWS, 1),
             Along::Kept => (COLUMNS, inner.div_ceil(strips).max(STRIP)),
@@ -103,7 +116,7 @@ impl Tiles {
         Tiles {
             elements,
             lanes,
-            blocks: Runs { extent: all_blocks, len: blocks },
+            blocks: Runs::new(all_blocks, blocks),
             inner: even(inner, width),
             outer: even(outer, height.clamp(1, outer)),
             rest,
@@ -176,13 +189,30 @@ pub fn product(extents: &[usize]) -> usize {
 
 /// Runs of at most about `len`, as many as needed, of like length and whole vectors.
 pub fn even(extent: usize, len: usize) -> Runs {
-    let len = extent.div_ceil(extent.div_ceil(len));
-    Runs { extent, len: if len < extent && len > LANES { len.next_multiple_of(LANES) } else { len } }
+    let Some(count) = NonZeroUsize::new(Runs::new(extent, len).count()) else { return Runs::new(extent, len) };
+    let len = extent.div_ceil(count.get());
+    Runs::new(extent, if len < extent && len > LANES { len.next_multiple_of(LANES) } else { len })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_extents_divide_by_zero_or_overflow() {
+        let extents = [1, 2, 1000, 1 << 40, isize::MAX as usize];
+        let shapes = extents.iter().flat_map(|&rest| extents.map(|outer| [rest, outer]));
+        for kept in shapes.flat_map(|[rest, outer]| extents.map(|inner| [rest, outer, inner])) {
+            for (elements, along) in extents.iter().flat_map(|&n| [(n, Along::Reduced), (n, Along::Kept)]) {
+                for (bytes, pieces) in [(1, 0), (1 << 20, 1), (4, 9), (usize::MAX / LANES, usize::MAX)] {
+                    let tiles = Tiles::new(&kept, elements, along, (bytes, LANES), pieces);
+                    for tile in [0, tiles.count() - 1].map(|index| tiles.tile(index)) {
+                        assert!(tile.blocks.len > 0 && tile.inner.len > 0 && tile.outer.len > 0, "{kept:?} {tiles:?}");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn tiles_cover_results_and_blocks_once() {

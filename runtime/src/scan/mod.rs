@@ -103,7 +103,7 @@ impl Scanner {
             }
         };
         let height = if width == inner { (target / width.saturating_mul(len)).min(room / width) } else { 1 };
-        let blocks = Runs { extent: len.div_ceil(BLOCK), len: len.div_ceil(BLOCK) };
+        let blocks = Runs::new(len.div_ceil(BLOCK), len.div_ceil(BLOCK));
         Tiles { inner: even(inner, width), outer: even(outer, height.clamp(1, outer)), rest, blocks }
     }
 }
@@ -156,7 +156,7 @@ impl Composed for Scanner {
             return each(&tiles, &|task| unsafe { task.scan(true) });
         }
         let whole = Tiles { ..tiles };
-        tiles.blocks.len = blocks.saturating_mul(count).div_ceil(pieces).clamp(1, blocks);
+        tiles.blocks = Runs::new(blocks, blocks.saturating_mul(count).div_ceil(pieces).min(blocks));
         // SAFETY: the caller's promise. Tasks write different results. Carries are made of results that have been written, and
         // combined with others than those that they are read from.
         each(&tiles, &|task| unsafe { task.scan(false) })?;

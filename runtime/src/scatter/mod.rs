@@ -72,7 +72,7 @@ impl Scatterer {
     /// The loop that blocks are cut along, and how many of its trips a block has.
     fn blocks(&self, extents: &[usize]) -> (usize, usize) {
         let (mut at, mut size) = (self.rank - 1, 1);
-        while at > 0 && size * extents[at] < BLOCK {
+        while at > 0 && extents[at].saturating_mul(size) < BLOCK {
             size *= extents[at];
             at -= 1;
         }
@@ -209,7 +209,8 @@ impl Composed for Scatterer {
         let (at, trips) = self.blocks(extents);
         let elements = trips.saturating_mul(product(&extents[at + 1..]));
         let aligned = |bytes: usize| bytes.checked_next_multiple_of(crate::block::ALIGN).unwrap_or(usize::MAX);
-        let each = aligned(elements.saturating_mul(self.dtype.bytes())) + aligned(elements.saturating_mul(8));
+        let each =
+            aligned(elements.saturating_mul(self.dtype.bytes())).saturating_add(aligned(elements.saturating_mul(8)));
         each.saturating_mul(threads.count())
     }
 

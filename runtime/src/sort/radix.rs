@@ -55,7 +55,7 @@ impl Parts<'_> {
     pub const ONE: Parts<'static> = Parts { threads: None, count: 1 };
 
     fn runs(&self, len: usize) -> Runs {
-        Runs { extent: len, len: len.div_ceil(self.count).max(1) }
+        Runs::new(len, len.div_ceil(self.count))
     }
 
     /// Calls `work` with the number of each part of so many items, and where the part lies.
