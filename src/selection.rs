@@ -10,6 +10,7 @@ use crate::manipulation::{part, refused, reshaped, seen};
 use crate::operand::{AnyOperand, Computed, Math, Meet, Operand, Scalar};
 use crate::reductions::{self, IntoAxes, Request};
 use ndjit_ir::literal::Literal;
+use ndjit_ir::reserve::{collect, filled};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape};
 use ndjit_runtime::chosen;
 
@@ -170,19 +171,19 @@ fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
             let ends: Array = seen(what, (&sorted).operand(), place, |shape| part(shape, 0, start, end, 1));
             ends.operand()
         };
-        let mut begins = vec![true];
+        let mut begins = filled(what, true, n)?;
         if n > 1 {
             let differ = with_parts(|| Array::compute(Op::NotEqual, &[ends(1, n), ends(0, n - 1)], place));
-            begins.extend(differ.to_vec::<bool>()?);
+            begins[1..].copy_from_slice(&differ.to_vec::<bool>()?);
         }
         let order = order.to_vec::<i64>()?;
         let firsts = chosen::positions(&begins)?;
         let found = Shape::from(firsts.len());
-        let indices: Vec<i64> = firsts.iter().map(|&first| order[first as usize]).collect();
+        let indices = collect(what, firsts.iter().map(|&first| order[first as usize]))?;
         let indices = Array::from_shape_vec(found.clone(), indices)?;
         let values: Array = rows(what, flat.operand(), (&indices).operand(), place);
         let next = firsts.iter().skip(1).copied().chain([n as i64]);
-        let counts: Vec<i64> = firsts.iter().zip(next).map(|(first, next)| next - first).collect();
+        let counts = collect(what, firsts.iter().zip(next).map(|(first, next)| next - first))?;
         Ok(vec![
             values.eval()?.clone(),
             counted(&indices)?,

@@ -33,6 +33,26 @@ pub fn collect<T>(what: &str, items: impl IntoIterator<Item = T>) -> Result<Vec<
     Ok(list)
 }
 
+/// So many of an element.
+///
+/// # Errors
+/// `Allocation` if memory is refused.
+pub fn filled<T: Clone>(what: &str, element: T, count: usize) -> Result<Vec<T>> {
+    let mut list = reserve(what, count)?;
+    list.resize(count, element);
+    Ok(list)
+}
+
+/// A copy of a list.
+///
+/// # Errors
+/// `Allocation` if memory is refused.
+pub fn copy<T: Clone>(what: &str, items: &[T]) -> Result<Vec<T>> {
+    let mut list = reserve(what, items.len())?;
+    list.extend_from_slice(items);
+    Ok(list)
+}
+
 /// The error of memory that the system did not give.
 pub fn refused(what: &str, bytes: usize) -> Error {
     Error::new(ErrorCode::Allocation, format!("{what}: the system refused memory"))
@@ -63,6 +83,9 @@ mod tests {
         assert_eq!(collect("f", 0..u64::MAX).unwrap_err().code(), ErrorCode::Allocation);
         assert_eq!(collect("f", (0..9).filter(|n| n % 2 == 1)).unwrap(), [1, 3, 5, 7]);
         assert!(reserve::<()>("f", usize::MAX).is_ok());
+        assert_eq!(copy("f", &[1, 2]).unwrap(), [1, 2]);
+        assert_eq!(filled("f", 7u8, 2).unwrap(), [7, 7]);
+        assert_eq!(filled("f", 7u8, usize::MAX).unwrap_err().code(), ErrorCode::Allocation);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::threads::{Threads, catch};
 use ndjit_codegen::clif::{Cell, host_isa};
 use ndjit_codegen::target::Target;
 use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::reserve::filled;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt::Debug;
@@ -83,7 +84,7 @@ pub trait Backend: Debug + Send + Sync {
         let mut memory = outputs.iter().map(|&bytes| self.allocate(bytes)).collect::<Result<Vec<_>>>()?;
         self.run(&kernel, geometry, &[], &inputs.iter().collect::<Vec<_>>(), &mut memory)?;
         let read = |(memory, &bytes): (&Self::Memory, &usize)| {
-            let mut bytes = vec![0; bytes];
+            let mut bytes = filled("backend", 0, bytes)?;
             self.download(memory, &mut bytes)?;
             Ok(bytes)
         };

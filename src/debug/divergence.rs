@@ -136,20 +136,20 @@ fn describe(
 ) -> Divergence {
     let node = steps.graph.producer(value);
     let index = indices(&cpu.shape, first);
-    let differing: Vec<usize> = (0..cpu.len()).filter(|&i| differs(cpu, gpu, i)).collect();
-    let distances: Option<Vec<u64>> =
-        differing.iter().map(|&i| distance(cpu.dtype, cpu.get(i)[0], gpu.get(i)[0])).collect();
+    let differing = || (0..cpu.len()).filter(|&i| differs(cpu, gpu, i));
+    let distances = differing().map(|i| distance(cpu.dtype, cpu.get(i)[0], gpu.get(i)[0]));
+    let ulp = distances.reduce(|most, distance| Some(most?.max(distance?))).flatten();
     Divergence {
         operation: line(&steps.graph, node),
         place: steps.places.first(node),
         dtype: cpu.dtype,
-        elements: differing.len(),
+        elements: differing().count(),
         of: cpu.len(),
         operands: steps.operands(given, node, &index, |value| known.get(&value).copied()),
         index,
         cpu: (shown(cpu, first), cpu.get(first).to_vec()),
         gpu: (shown(gpu, first), gpu.get(first).to_vec()),
-        ulp: distances.and_then(|distances| distances.into_iter().max()),
+        ulp,
         device,
     }
 }

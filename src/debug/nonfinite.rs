@@ -6,6 +6,7 @@ use crate::jit::plan::Plan;
 use crate::jit::{JitFn, Jitted, caller};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
 use ndjit_ir::interp::Tensor;
+use ndjit_ir::reserve::{collect, copy};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_runtime::devices::result_memory;
 use ndjit_runtime::{Memory, Output};
@@ -80,9 +81,19 @@ impl Sought {
         }
     }
 
+    /// The elements that are one.
+    fn all(self, tensor: &Tensor) -> impl Iterator<Item = usize> {
+        (0..tensor.len()).filter(move |&index| self.is(tensor, index))
+    }
+
+    /// Whether any element is one.
+    fn any(self, tensor: &Tensor) -> bool {
+        self.all(tensor).next().is_some()
+    }
+
     /// Whether each element is one.
-    fn of(self, tensor: &Tensor) -> Vec<bool> {
-        (0..tensor.len()).map(|index| self.is(tensor, index)).collect()
+    fn of(self, tensor: &Tensor) -> Result<Vec<bool>> {
+        collect("debug", (0..tensor.len()).map(|index| self.is(tensor, index)))
     }
 }
 
@@ -208,9 +219,9 @@ pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<Given>, outputs:
             continue;
         }
         let bytes = match output {
-            Output::Into(bytes) => bytes.to_vec(),
-            Output::Fresh(buffer) => result_memory(Output::Fresh(buffer.clone()))?.host()?.as_bytes().to_vec(),
-            Output::Gpu(memory) => result_memory(Output::Gpu(memory.clone()))?.host()?.as_bytes().to_vec(),
+            Output::Into(bytes) => copy("debug", bytes)?,
+            Output::Fresh(buffer) => copy("debug", result_memory(Output::Fresh(buffer.clone()))?.host()?.as_bytes())?,
+            Output::Gpu(memory) => copy("debug", result_memory(Output::Gpu(memory.clone()))?.host()?.as_bytes())?,
         };
         let tensor = Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes };
         if let Some(at) = (0..tensor.len()).find(|&at| tensor.is_nan(at)) {
@@ -259,24 +270,23 @@ fn find(
     let mut known: FxHashMap<Value, &Tensor> = graph.params().iter().copied().zip(&params).collect();
     for (&value, tensor) in graph.outputs().iter().zip(&computed) {
         let node = graph.producer(value);
-        let made = made(steps, &known, node, tensor, sought);
+        let made = made(steps, &known, node, tensor, sought)?;
         if let Some(first) = made.iter().position(|&made| made) {
             return Ok(Some(describe((steps, given), &known, node, tensor, (first, &made))));
         }
         known.insert(value, tensor);
     }
-    let reaches = |value: &Value| known.get(value).is_some_and(|tensor| sought.of(tensor).contains(&true));
+    let reaches = |value: &Value| known.get(value).is_some_and(|tensor| sought.any(tensor));
     if !results.iter().any(reaches) {
         return Ok(None);
     }
     for (n, tensor) in params.iter().enumerate() {
-        let held = sought.of(tensor);
-        if let Some(first) = held.iter().position(|&held| held) {
+        if let Some(first) = sought.all(tensor).next() {
             return Ok(Some(NonFinite {
                 operation: steps.param_name(n),
                 place: None,
                 dtype: tensor.dtype,
-                elements: held.iter().filter(|&&held| held).count(),
+                elements: sought.all(tensor).count(),
                 of: tensor.len(),
                 index: indices(&tensor.shape, first),
                 value: shown(tensor, first),
@@ -288,11 +298,20 @@ fn find(
 }
 
 /// For each element of a node's result whether it is what is sought and no element it is computed from is.
-fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: &Tensor, sought: Sought) -> Vec<bool> {
+///
+/// # Errors
+/// `Allocation` if memory is refused.
+fn made(
+    steps: &Steps,
+    known: &FxHashMap<Value, &Tensor>,
+    node: NodeId,
+    tensor: &Tensor,
+    sought: Sought,
+) -> Result<Vec<bool>> {
     let graph = &steps.graph;
-    let mut made = sought.of(tensor);
+    let mut made = sought.of(tensor)?;
     if !made.contains(&true) {
-        return made;
+        return Ok(made);
     }
     let operands: Vec<&Tensor> =
         graph.operands(node).iter().filter_map(|operand| known.get(operand).copied()).collect();
@@ -304,9 +323,9 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
             }
         }
         NodeKind::Reduce(reduce) => {
-            let Some(x) = operands.first() else { return made };
+            let Some(x) = operands.first() else { return Ok(made) };
             let kept = reduce.axes.reduced(&x.shape, true);
-            for (at, _) in sought.of(x).iter().enumerate().filter(|(_, held)| **held) {
+            for at in sought.all(x) {
                 if let Some(made) = made.get_mut(flat(&kept, &indices(&x.shape, at))) {
                     *made = false;
                 }
@@ -314,9 +333,9 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
         }
         NodeKind::Scan(scan) if scan.reduction.sorts() => made.fill(false),
         NodeKind::Scan(scan) => {
-            let Some(x) = operands.first() else { return made };
+            let Some(x) = operands.first() else { return Ok(made) };
             let step = step_along(&x.shape, scan.axis as usize);
-            let mut held = sought.of(x);
+            let mut held = sought.of(x)?;
             for at in 0..held.len() {
                 let first = indices(&x.shape, at).get(scan.axis as usize).is_none_or(|&index| index == 0);
                 held[at] |= !first && held[at - step];
@@ -324,14 +343,13 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
             }
         }
         // Which elements of a result come of which of an operand is not known.
-        NodeKind::Control(..) if operands.iter().any(|operand| sought.of(operand).contains(&true)) => made.fill(false),
+        NodeKind::Control(..) if operands.iter().any(|operand| sought.any(operand)) => made.fill(false),
         NodeKind::Control(..) => {}
         // Numbers may be added up to what is sought.
         NodeKind::Scatter(Scatter::Add) => {
-            let [x, _, updates] = operands[..] else { return made };
-            let held = sought.of(x);
-            let put = sought.of(updates).contains(&true);
-            made.iter_mut().zip(held).for_each(|(made, held)| *made &= !held && !put);
+            let [x, _, updates] = operands[..] else { return Ok(made) };
+            let put = sought.any(updates);
+            made.iter_mut().enumerate().for_each(|(at, made)| *made &= !sought.is(x, at) && !put);
         }
         // What moves elements makes none.
         NodeKind::Param(..)
@@ -344,7 +362,7 @@ fn made(steps: &Steps, known: &FxHashMap<Value, &Tensor>, node: NodeId, tensor: 
         | NodeKind::Concat(..)
         | NodeKind::Call(_) => made.fill(false),
     }
-    made
+    Ok(made)
 }
 
 /// Elements between neighbours along an axis.

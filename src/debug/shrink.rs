@@ -7,6 +7,7 @@ use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::random::{Rng, tensor};
+use ndjit_ir::reserve::copy;
 use ndjit_ir::{Error, ErrorCode, Policy, Result, ValueType, Weak};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use std::path::Path;
@@ -74,7 +75,8 @@ pub fn disagreement(graph: &str, seed: u64) -> Result<Option<String>> {
     executable.run(params.iter().map(|param| Argument::Borrowed(&param.bytes)), &scalars, &mut outputs)?;
     for (n, (expected, output)) in expected.iter().zip(outputs).enumerate() {
         let Output::Fresh(Some(buffer)) = output else { continue };
-        let found = Tensor { bytes: buffer.as_bytes().to_vec(), ..expected.clone() };
+        let (dtype, shape) = (expected.dtype, expected.shape.clone());
+        let found = Tensor { dtype, shape, bytes: copy("debug", buffer.as_bytes())? };
         if let Some(at) = expected.first_difference(&found) {
             let index = super::steps::indices(&expected.shape, at);
             let [expected, found] = [expected, &found].map(|tensor| super::steps::shown(tensor, at));

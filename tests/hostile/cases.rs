@@ -284,6 +284,17 @@ pub fn cases() -> Vec<Case> {
         |x| jit(|x: Expr| (sort(x, 0), x).1).call((x,))?;
         |x| { let f = jit(|x: Expr| x * 2); f.trace(&[Spec::of(x)])?; f.call((x,))? };
     }
+    // Results that fit into memory once, and not the copies of them that are looked at or given away.
+    cases.add("with_nan_check of 1.6 GiB".to_owned(), || {
+        let f = jit(|x: Expr| x.broadcast_to([400 << 20]) + 1);
+        let called = debug::with_nan_check(|| f.call((&Array::from(1.5f32),)));
+        called.map(|_| "ok")
+    });
+    cases.add("with_jit_disabled of 1.6 GiB".to_owned(), || {
+        let f = jit(|x: Expr| x.broadcast_to([100 << 20]));
+        let called = debug::with_jit_disabled(|| f.call((&Array::from(1.5f32).cast(DType::C128),)));
+        called.map(|_| "ok")
+    });
     for precision in [0, 1, 100, 1000, 65_535] {
         for x in [
             Array::from([1.5f64, 1e300, f64::NAN]),

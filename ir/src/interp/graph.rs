@@ -44,7 +44,7 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
         };
         let result = match node.kind {
             NodeKind::Param(n, _) => {
-                live.insert(value, params[n as usize].clone());
+                live.insert(value, params[n as usize].copied()?);
                 continue;
             }
             NodeKind::Literal(slot) => {
@@ -54,7 +54,7 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
             }
             NodeKind::Iota(axes) => iota(axes, graph.shape(value))?,
             NodeKind::View(view) => movement::view(&live[&operands[0]], graph.view_of(view), graph.shape(value))?,
-            NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value)),
+            NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value))?,
             NodeKind::Control(n, result) => {
                 let results = match controlled.take() {
                     Some(known) if (known.number, known.operands) == (n, operands) => known.results,
@@ -63,7 +63,7 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
                         control(&graph.controls()[n as usize], &operands, scalars)?
                     }
                 };
-                let own = results[result as usize].clone();
+                let own = results[result as usize].copied()?;
                 controlled = Some(Controlled { number: n, operands, results });
                 own
             }
@@ -89,7 +89,7 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
             }
         }
     }
-    Ok(graph.outputs().iter().map(|output| live[output].clone()).collect())
+    graph.outputs().iter().map(|output| live[output].copied()).collect()
 }
 
 /// The results of control flow on some operands.
@@ -118,15 +118,16 @@ pub fn eval_control(flow: &Control<DType>, operands: &[&Tensor], scalars: &[(usi
 fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
     let run = |n: usize, carry: &[Tensor]| {
         let Inner { graph, operands: taken } = &control.graphs[n];
-        let given = |&operand: &u32| carry.get(operand as usize).unwrap_or(operands[operand as usize]).clone();
-        let params: Vec<Tensor> = taken.iter().map(given).collect();
+        let given = |&operand: &u32| carry.get(operand as usize).unwrap_or(operands[operand as usize]).copied();
+        let params = taken.iter().map(given).collect::<Result<Vec<Tensor>>>()?;
         eval(graph, &params, scalars)
     };
     let holds = |condition: &Tensor| condition.get(0).first() == Some(&1);
     match control.kind {
         ControlKind::Cond => run(usize::from(!holds(operands[0])), &[]),
         ControlKind::While => {
-            let mut carry: Vec<Tensor> = operands[..control.results()].iter().map(|&operand| operand.clone()).collect();
+            let begin = operands[..control.results()].iter().map(|&operand| operand.copied());
+            let mut carry = begin.collect::<Result<Vec<Tensor>>>()?;
             while holds(&run(0, &carry)?[0]) {
                 carry = run(1, &carry)?;
             }

@@ -20,8 +20,8 @@ pub(super) fn view(operand: &Tensor, view: &View, shape: &Shape) -> Result<Tenso
 }
 
 /// The same elements in another shape.
-pub(super) fn reshape(operand: &Tensor, shape: &Shape) -> Tensor {
-    Tensor { shape: shape.clone(), ..operand.clone() }
+pub(super) fn reshape(operand: &Tensor, shape: &Shape) -> Result<Tensor> {
+    Ok(Tensor { shape: shape.clone(), ..operand.copied()? })
 }
 
 /// Of each row that a position finds the element: the first row for a position before it, the last for one after it.
@@ -42,7 +42,7 @@ pub(super) fn gather(operand: &Tensor, index: &Tensor, shape: &Shape) -> Result<
 /// The first tensor, and elements of the third in rows of it, at the positions of the second.
 pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&Tensor; 3]) -> Result<Tensor> {
     let [x, index, updates] = operands;
-    let mut result = x.clone();
+    let mut result = x.copied()?;
     let space = scattered(&x.shape, &index.shape).map_err(|what| Error::new(ErrorCode::Verify, what))?;
     let (extents, strides) = (x.shape.extents(), x.shape.contiguous_strides());
     let rows = Shape::from(&extents[1..]);

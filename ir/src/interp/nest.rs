@@ -10,6 +10,7 @@ use crate::kernel::{KernelScatter, OpBody, StmtKind};
 use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role};
 use crate::op::{self, cast_body, load_body, store_body};
 use crate::reduction::{Reduction, fold, scan, sorted};
+use crate::reserve::{collect, filled, reserve};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -54,15 +55,15 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
     loop {
         if let Some(reduce) = nest.reduce.as_ref().filter(|reduce| reduce.scans()) {
-            let mut results = Vec::with_capacity(geometry.extents[kept]);
+            let mut results = reserve("interpreter", geometry.extents[kept])?;
             let mut element = |_: usize| {
                 let words = body.at(nest, geometry, literals, &index, memory);
                 advance(&mut index[kept..], &geometry.extents[kept..]);
                 words
             };
             if reduce.sorts() {
-                let elements: Vec<Vec<u64>> = (0..geometry.extents[kept]).map(element).collect();
-                results = sorted_results(nest, reduce, &elements);
+                let elements = collect("interpreter", (0..geometry.extents[kept]).map(element))?;
+                results = sorted_results(nest, reduce, &elements)?;
             } else {
                 let mut functions = Functions::default();
                 let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, &mut functions, &a, &b);
@@ -169,25 +170,25 @@ fn combined(nest: &LoopNest, reduce: &NestReduce, functions: &mut Functions, a: 
 }
 
 /// The storage words of all outputs at each index of what is sorted, from those of the elements.
-fn sorted_results(nest: &LoopNest, reduce: &NestReduce, elements: &[Vec<u64>]) -> Vec<Vec<u64>> {
-    let mut results = vec![Vec::new(); elements.len()];
+fn sorted_results(nest: &LoopNest, reduce: &NestReduce, elements: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
+    let mut results = filled("interpreter", Vec::new(), elements.len())?;
     // The verifier knows sorts of bodies of ops alone.
-    let LoopBody::Ops(body) = &nest.body else { return results };
+    let LoopBody::Ops(body) = &nest.body else { return Ok(results) };
     let mut start = 0;
     for (&reduction, &scalar) in reduce.outputs.iter().zip(&body.outputs) {
         let dtype = body.dtype(scalar);
         let words = start..start + dtype.storage().len();
         start = words.end;
-        let registers: Vec<Vec<u64>> =
-            elements.iter().map(|element| load_body(dtype).eval(&element[words.clone()])).collect();
-        for (result, from) in results.iter_mut().zip(sorted(dtype, &registers)) {
+        let registers =
+            collect("interpreter", elements.iter().map(|element| load_body(dtype).eval(&element[words.clone()])))?;
+        for (result, from) in results.iter_mut().zip(sorted(dtype, &registers)?) {
             match reduction {
                 Reduction::ArgSort => result.push(from as u64),
                 _ => result.extend(&elements[from][words.clone()]),
             }
         }
     }
-    results
+    Ok(results)
 }
 
 /// The storage words of all outputs at an index of the loops that are kept, reduced over the others.

@@ -6,6 +6,7 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::op::store_body;
 use crate::reduction::{Axes, Reduce, Reduction, Scan, fold, scan, sorted};
+use crate::reserve::collect;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
@@ -26,7 +27,7 @@ pub(super) fn reduce(functions: &mut Functions, reduce: Reduce, operand: &Tensor
     };
     let combine = functions.body(Function::Op(op, dtype));
     let walk = |reduced: bool| Walk::new(&operand.shape, |axis| axes.contains(axis) == reduced);
-    let reduced: Vec<usize> = walk(true).collect();
+    let reduced = collect("interpreter", walk(true))?;
     let mut result = Tensor::zeros(dtype, axes.reduced(&operand.shape, keepdims))?;
     for (position, start) in walk(false).enumerate() {
         let element = |i: usize| operand.get(start + reduced[i]);
@@ -52,7 +53,7 @@ pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor, r
     };
     let combine = functions.body(Function::Op(op, dtype));
     let walk = |along: bool| Walk::new(&operand.shape, |other| (other == axis as usize) == along);
-    let along: Vec<usize> = walk(true).collect();
+    let along = collect("interpreter", walk(true))?;
     let mut result = Tensor::zeros(dtype, operand.shape.clone())?;
     for start in walk(false) {
         let element = |i: usize| operand.get(start + along[i]);
@@ -65,11 +66,11 @@ pub(super) fn scanned(functions: &mut Functions, node: Scan, operand: &Tensor, r
 /// Sorts a tensor along an axis, in the order of [`sorted`]: its elements, or their positions.
 fn sort(reduction: Reduction, axis: usize, operand: &Tensor, dtype: DType) -> Result<Tensor> {
     let walk = |along: bool| Walk::new(&operand.shape, |other| (other == axis) == along);
-    let along: Vec<usize> = walk(true).collect();
+    let along = collect("interpreter", walk(true))?;
     let mut result = Tensor::zeros(dtype, operand.shape.clone())?;
     for start in walk(false) {
-        let elements: Vec<Words> = along.iter().map(|i| operand.repr(start + i)).collect();
-        for (i, from) in sorted(operand.dtype, &elements).into_iter().enumerate() {
+        let elements = collect("interpreter", along.iter().map(|i| operand.repr(start + i)))?;
+        for (i, from) in sorted(operand.dtype, &elements)?.into_iter().enumerate() {
             let words = match reduction {
                 Reduction::ArgSort => Words::from_slice(&[from as u64]),
                 _ => operand.get(start + along[from]),
@@ -120,5 +121,9 @@ impl Iterator for Walk {
         let at = self.index.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
         advance(&mut self.index, &self.extents);
         Some(at)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
     }
 }

@@ -3,7 +3,7 @@
 use crate::dtype::{DType, PrimType};
 use crate::error::Result;
 use crate::op::{load_body, store_body};
-use crate::reserve::reserve;
+use crate::reserve::{copy, filled};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::fmt;
@@ -29,8 +29,17 @@ impl Tensor {
     /// `Size` if it is larger than memory can address; `Allocation` if memory is refused.
     pub fn zeros(dtype: DType, shape: Shape) -> Result<Tensor> {
         let len = shape.bytes(dtype.bytes())?;
-        let mut bytes = reserve("tensor", len).map_err(|e| e.fact(format_args!("the tensor: {dtype}{shape}")))?;
-        bytes.resize(len, 0);
+        let bytes = filled("tensor", 0, len).map_err(|e| e.fact(format_args!("the tensor: {dtype}{shape}")))?;
+        Ok(Tensor { dtype, shape, bytes })
+    }
+
+    /// A copy.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    pub fn copied(&self) -> Result<Tensor> {
+        let (dtype, shape) = (self.dtype, self.shape.clone());
+        let bytes = copy("tensor", &self.bytes).map_err(|e| e.fact(format_args!("the tensor: {dtype}{shape}")))?;
         Ok(Tensor { dtype, shape, bytes })
     }
 

@@ -17,22 +17,17 @@ pub const LANES: usize = 16;
 /// A lane without elements is left out. Each sum of `n` floats is so the result of at most `64 + 4 + log2(n / 1024)` roundings of
 /// each element (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2: the error grows with that number).
 pub fn fold<T>(len: usize, mut element: impl FnMut(usize) -> T, mut combine: impl FnMut(T, T) -> T) -> Option<T> {
-    let mut level: Vec<T> = Vec::with_capacity(len.div_ceil(BLOCK));
-    for start in (0..len).step_by(BLOCK) {
+    // Whole trees, the largest first: one for each bit of the number of blocks, so no memory grows with it.
+    let mut trees: Vec<T> = Vec::new();
+    for (before, start) in (0..len).step_by(BLOCK).enumerate() {
         let elements = (start..len.min(start + BLOCK)).map(&mut element);
-        level.extend(block(elements, &mut combine));
-    }
-    while level.len() > 1 {
-        let mut values = level.into_iter();
-        level = Vec::new();
-        while let Some(left) = values.next() {
-            level.push(match values.next() {
-                Some(right) => combine(left, right),
-                None => left,
-            });
+        let mut tree = block(elements, &mut combine)?;
+        for left in (0..before.trailing_ones()).map_while(|_| trees.pop()) {
+            tree = combine(left, tree);
         }
+        trees.push(tree);
     }
-    level.pop()
+    trees.into_iter().rev().reduce(|right, left| combine(left, right))
 }
 
 /// Combines `len` elements up to each, and hands on what each gives, in order. This is the definition; engines may do it
@@ -147,6 +142,8 @@ mod tests {
         };
         assert_eq!(blocks(3), "((0 1) 2)");
         assert_eq!(blocks(5), "(((0 1) (2 3)) 4)");
+        assert_eq!(blocks(6), "(((0 1) (2 3)) (4 5))");
         assert_eq!(blocks(7), "(((0 1) (2 3)) ((4 5) 6))");
+        assert_eq!(blocks(11), "((((0 1) (2 3)) ((4 5) (6 7))) ((8 9) 10))");
     }
 }

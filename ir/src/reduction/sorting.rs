@@ -1,6 +1,8 @@
 //! The order in which elements are sorted. It is total on their values, so that a stable sort has one result.
 
 use crate::dtype::{DType, Kind, PrimType};
+use crate::error::Result;
+use crate::reserve::collect;
 use std::cmp::Ordering;
 
 /// Which of two elements comes first, given as the bits of their registers ([`DType::repr`]): integers by value, `false` before
@@ -35,12 +37,17 @@ pub fn compare(dtype: DType, a: &[u64], b: &[u64]) -> Ordering {
 /// ```
 /// use ndjit_ir::{DType, reduction::sorted};
 ///
-/// assert_eq!(sorted(DType::U8, &[[3], [1], [3], [2]]), [1, 3, 0, 2]);
+/// assert_eq!(sorted(DType::U8, &[[3], [1], [3], [2]])?, [1, 3, 0, 2]);
+/// # Ok::<(), ndjit_ir::Error>(())
 /// ```
-pub fn sorted<W: AsRef<[u64]>>(dtype: DType, elements: &[W]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..elements.len()).collect();
-    order.sort_by(|&a, &b| compare(dtype, elements[a].as_ref(), elements[b].as_ref()));
-    order
+///
+/// # Errors
+/// `Allocation` if memory is refused.
+pub fn sorted<W: AsRef<[u64]>>(dtype: DType, elements: &[W]) -> Result<Vec<usize>> {
+    let mut order = collect("sort", 0..elements.len())?;
+    // In place: a stable sort takes memory.
+    order.sort_unstable_by(|&a, &b| compare(dtype, elements[a].as_ref(), elements[b].as_ref()).then_with(|| a.cmp(&b)));
+    Ok(order)
 }
 
 /// Signed integers by value.
@@ -71,7 +78,7 @@ mod tests {
 
     fn order(dtype: DType, values: &[Literal]) -> Vec<usize> {
         let elements: Vec<Vec<u64>> = values.iter().map(|value| value.to_repr(dtype).unwrap().to_vec()).collect();
-        sorted(dtype, &elements)
+        sorted(dtype, &elements).unwrap()
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::code::CodeOptions;
 use ndjit_codegen::target::Target;
 use ndjit_codegen::wgsl;
 use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::reserve::filled;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ impl Backend for Arc<Gpu> {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Memory> {
-        Memory::upload(self, &vec![0; bytes])
+        Memory::upload(self, &filled("backend", 0, bytes)?)
     }
 
     fn upload(&self, bytes: &[u8]) -> Result<Memory> {
