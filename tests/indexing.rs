@@ -121,7 +121,23 @@ fn masks_say_where_to_put() {
     assert_eq!(x.at(Array::from([true, false, true])).add(10).to_vec::<i32>().unwrap(), [10, 11, 2, 3, 14, 15]);
     let clipped = jit(|x: Expr| x.at(x.gt(3)).set(3));
     assert_eq!(clipped(&x).to_vec::<i32>().unwrap(), [0, 1, 2, 3, 3, 3]);
-    assert_eq!(x.at(&odd).get().eval().unwrap_err().code(), ErrorCode::DType);
+    let errors = [
+        x.at(&odd).get().eval().unwrap_err(),
+        jit(|x: Expr| x.at(x.gt(3)).get()).call((&x,)).unwrap_err(),
+        x.at((0, Array::from([true, false]))).set(1).eval().unwrap_err(),
+    ];
+    for (error, what) in errors.iter().zip(["at", "at", "at.set"]) {
+        let headline = format!("{what}: a mask names no positions: how many depends on its elements");
+        assert_eq!((error.code(), error.headline()), (ErrorCode::DType, &*headline));
+        let help = error.help_text().unwrap_or_default();
+        assert!(
+            ["where_(mask, x, y)", "nonzero(mask)", "x.at(mask).set(0)"].iter().all(|way| help.contains(way)),
+            "{help}"
+        );
+    }
+    // The ways out that the error names.
+    let [rows, columns] = &ndjit::nonzero(&odd)[..] else { unreachable!() };
+    assert_eq!(x.at((rows, columns)).get().to_vec::<i32>().unwrap(), [1, 3, 5]);
     assert_eq!(x.at(Array::from([true, false])).set(1).eval().unwrap_err().code(), ErrorCode::Shape);
 }
 

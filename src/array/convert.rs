@@ -1,6 +1,7 @@
 //! Arrays from Rust data and back.
 
 use super::Array;
+use crate::creation::IntoShape;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::collect;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
@@ -24,8 +25,8 @@ impl Array {
     /// # Errors
     /// `Shape` if there are more or fewer elements than the shape holds; `Size` if no array can have the shape.
     #[track_caller]
-    pub fn from_shape_vec<T: Element>(shape: impl Into<Shape>, elements: Vec<T>) -> Result<Array> {
-        let (shape, place) = (shape.into(), ndjit_ir::Place::caller());
+    pub fn from_shape_vec<T: Element>(shape: impl IntoShape, elements: Vec<T>) -> Result<Array> {
+        let (shape, place) = (shape.shape(), ndjit_ir::Place::caller());
         let size = shape.size().map_err(|e| e.of("from_shape_vec").at(place))?;
         if size != elements.len() {
             let of = elements.len();

@@ -1,10 +1,54 @@
-//! What creation functions take: shapes of identity matrices, ends and steps of sequences, and what is an array or becomes one.
+//! What creation functions take: shapes, those of identity matrices, ends and steps of sequences, and what is an array or becomes one.
 
 use crate::array::Array;
 use crate::operand::{Number, Scalar, each_number};
+use ndjit_ir::Shape;
 use ndjit_ir::literal::Literal;
 use ndjit_runtime::Element;
 use std::ops::{Range, RangeInclusive};
+
+/// A shape: the extent of one axis, extents of each in an array, a slice or a `Vec`, or a [`Shape`].
+///
+/// ```
+/// use ndjit::{arange, ones, zeros};
+///
+/// let x = zeros([2, 3]);
+/// assert_eq!(ones(x.shape()).shape().extents(), [2, 3]);
+/// assert_eq!(arange(3).broadcast_to(vec![2, 3]).shape().extents(), [2, 3]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape",
+    label = "not `3`, `[2, 3]`, a slice or a `Vec` of `usize`, or a `Shape`",
+    note = "extents are `usize`: write `n as usize` for other integers, `[2, 3]` for a tuple",
+    note = "of a traced function shapes are fixed when it is traced: extents are plain integers, or of `x.shape()`, never of an `Expr`; `zeros_like(x)` has the shape of `x`"
+)]
+pub trait IntoShape {
+    #[doc(hidden)]
+    fn shape(self) -> Shape;
+}
+
+macro_rules! shapes {
+    ($([$($generics:tt)*] $t:ty, $x:ident => $made:expr;)*) => {$(
+        impl<$($generics)*> IntoShape for $t {
+            fn shape(self) -> Shape {
+                let $x = self;
+                $made
+            }
+        }
+    )*};
+}
+
+// One by one: over `Into<Shape>` the compiler would tell of `From` and say no way out.
+shapes! {
+    [] Shape, shape => shape;
+    [] &Shape, shape => shape.clone();
+    [] usize, extent => Shape::from(extent);
+    [const N: usize] [usize; N], extents => Shape::from(extents);
+    [const N: usize] &[usize; N], extents => Shape::new(extents);
+    [] &[usize], extents => Shape::new(extents);
+    [] Vec<usize>, extents => Shape::from(extents);
+    [] &Vec<usize>, extents => Shape::new(extents);
+}
 
 /// The shape of an identity matrix, and which diagonal holds the ones: made from `rows`, `(rows, columns)` or
 /// `(rows, columns, diagonal)`. Diagonals are counted from the main one, above it positive.
@@ -24,20 +68,47 @@ pub struct Eye {
     pub diagonal: isize,
 }
 
-impl From<usize> for Eye {
-    fn from(rows: usize) -> Eye {
+/// What [`eye`](crate::eye) takes: `rows`, `(rows, columns)`, `(rows, columns, diagonal)`, or an [`Eye`].
+///
+/// ```
+/// use ndjit::eye;
+///
+/// assert_eq!(eye((1, 2)).to_string(), "[[1. 0.]]");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no shape of an identity matrix",
+    label = "not `rows`, `(rows, columns)` or `(rows, columns, diagonal)`",
+    note = "rows and columns are `usize`, the diagonal is an `isize`: write `n as usize` for other integers",
+    note = "of a traced function shapes are fixed when it is traced: rows and columns are plain integers, or of `x.shape()`, never an `Expr`"
+)]
+pub trait IntoEye {
+    #[doc(hidden)]
+    fn eye(self) -> Eye;
+}
+
+impl IntoEye for Eye {
+    fn eye(self) -> Eye {
+        self
+    }
+}
+
+impl IntoEye for usize {
+    fn eye(self) -> Eye {
+        let rows = self;
         Eye { rows, columns: rows, diagonal: 0 }
     }
 }
 
-impl From<(usize, usize)> for Eye {
-    fn from((rows, columns): (usize, usize)) -> Eye {
+impl IntoEye for (usize, usize) {
+    fn eye(self) -> Eye {
+        let (rows, columns) = self;
         Eye { rows, columns, diagonal: 0 }
     }
 }
 
-impl From<(usize, usize, isize)> for Eye {
-    fn from((rows, columns, diagonal): (usize, usize, isize)) -> Eye {
+impl IntoEye for (usize, usize, isize) {
+    fn eye(self) -> Eye {
+        let (rows, columns, diagonal) = self;
         Eye { rows, columns, diagonal }
     }
 }
@@ -54,7 +125,8 @@ impl From<(usize, usize, isize)> for Eye {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing to count",
     label = "not a number, a range, or (start, stop, step)",
-    note = "write `arange(5)`, `arange(2..5)` or `arange((0, 1, 0.25))`"
+    note = "write `arange(5)`, `arange(2..5)` or `arange((0, 1, 0.25))`",
+    note = "of a traced function shapes are fixed when it is traced: ends and steps are plain numbers, or of `x.shape()`, never an `Expr`"
 )]
 pub trait Steps {
     /// Start, stop and step, and whether each was given and so matters for the dtype.
@@ -123,7 +195,9 @@ impl<N: Number> Interval for Range<N> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "no array can be made from `{Self}`",
-    label = "not a number, a `Vec`, a slice or an array"
+    label = "not a number, a `Vec`, a slice or an array",
+    note = "write `asarray(2)`, `asarray([1, 2])` or `asarray(vec![0.5])`; `Array::from_rows(&[[1, 2], [3, 4]])` makes one of rows",
+    note = "an `Expr` is a value of a traced function already"
 )]
 pub trait AsArray {
     #[doc(hidden)]

@@ -15,7 +15,7 @@ mod formula;
 mod grids;
 mod make;
 
-pub use argument::{AsArray, Eye, Interval, Source, Steps};
+pub use argument::{AsArray, Eye, Interval, IntoEye, IntoShape, Source, Steps};
 pub use grids::{Indexing, from_fn, logspace, meshgrid};
 
 use crate::array::Array;
@@ -68,7 +68,7 @@ pub fn dtype(dtype: DType) -> Typed {
 /// # Errors
 /// Poisoned with `Size` or `Allocation` if memory does not hold it, as all creation functions are.
 #[track_caller]
-pub fn zeros(shape: impl Into<Shape>) -> Array {
+pub fn zeros(shape: impl IntoShape) -> Array {
     INFERRED.zeros(shape)
 }
 
@@ -80,7 +80,7 @@ pub fn zeros(shape: impl Into<Shape>) -> Array {
 /// assert_eq!(ones([2, 2]).to_string(), "[[1. 1.]\n [1. 1.]]");
 /// ```
 #[track_caller]
-pub fn ones(shape: impl Into<Shape>) -> Array {
+pub fn ones(shape: impl IntoShape) -> Array {
     INFERRED.ones(shape)
 }
 
@@ -94,7 +94,7 @@ pub fn ones(shape: impl Into<Shape>) -> Array {
 /// ```
 #[doc(alias = "uninit")]
 #[track_caller]
-pub fn empty(shape: impl Into<Shape>) -> Array {
+pub fn empty(shape: impl IntoShape) -> Array {
     INFERRED.zeros(shape)
 }
 
@@ -114,7 +114,7 @@ pub fn empty(shape: impl Into<Shape>) -> Array {
 /// bool. Bool becomes 0 or 1.
 #[doc(alias = "fill")]
 #[track_caller]
-pub fn full(shape: impl Into<Shape>, fill: impl Number) -> Array {
+pub fn full(shape: impl IntoShape, fill: impl Number) -> Array {
     INFERRED.full(shape, fill)
 }
 
@@ -127,7 +127,7 @@ pub fn full(shape: impl Into<Shape>, fill: impl Number) -> Array {
 /// ```
 #[doc(alias = "identity")]
 #[track_caller]
-pub fn eye(eye: impl Into<Eye>) -> Array {
+pub fn eye(eye: impl IntoEye) -> Array {
     INFERRED.eye(eye)
 }
 
@@ -273,8 +273,8 @@ impl Typed {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn zeros(self, shape: impl Into<Shape>) -> Array {
-        make::filled("zeros", self.or_default(), shape.into(), Literal::weak(false), Place::caller())
+    pub fn zeros(self, shape: impl IntoShape) -> Array {
+        make::filled("zeros", self.or_default(), shape.shape(), Literal::weak(false), Place::caller())
     }
 
     /// [`ones`] of this dtype.
@@ -287,8 +287,8 @@ impl Typed {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     #[track_caller]
-    pub fn ones(self, shape: impl Into<Shape>) -> Array {
-        make::filled("ones", self.or_default(), shape.into(), Literal::weak(true), Place::caller())
+    pub fn ones(self, shape: impl IntoShape) -> Array {
+        make::filled("ones", self.or_default(), shape.shape(), Literal::weak(true), Place::caller())
     }
 
     /// [`zeros`](Typed::zeros), as [`empty`].
@@ -302,7 +302,7 @@ impl Typed {
     /// ```
     #[doc(alias = "uninit")]
     #[track_caller]
-    pub fn empty(self, shape: impl Into<Shape>) -> Array {
+    pub fn empty(self, shape: impl IntoShape) -> Array {
         self.zeros(shape)
     }
 
@@ -317,9 +317,9 @@ impl Typed {
     /// ```
     #[doc(alias = "fill")]
     #[track_caller]
-    pub fn full(self, shape: impl Into<Shape>, fill: impl Number) -> Array {
+    pub fn full(self, shape: impl IntoShape, fill: impl Number) -> Array {
         let fill = fill.literal();
-        make::filled("full", self.or(fill.ty()), shape.into(), fill, Place::caller())
+        make::filled("full", self.or(fill.ty()), shape.shape(), fill, Place::caller())
     }
 
     /// [`eye`] of this dtype.
@@ -333,8 +333,8 @@ impl Typed {
     /// ```
     #[doc(alias = "identity")]
     #[track_caller]
-    pub fn eye(self, eye: impl Into<Eye>) -> Array {
-        make::diagonal(self.or_default(), eye.into(), Place::caller())
+    pub fn eye(self, eye: impl IntoEye) -> Array {
+        make::diagonal(self.or_default(), eye.eye(), Place::caller())
     }
 
     /// [`arange`] of this dtype.

@@ -32,7 +32,7 @@ pub enum Index {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no positions",
     label = "neither positions nor a range",
-    note = "positions are integers, arrays of integers, or a mask; ranges are `1..3`, `..`, `step(2)`",
+    note = "positions are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
     note = "a tuple names positions along several axes: `x.at((.., i))`"
 )]
 pub trait IntoIndex {
@@ -54,6 +54,7 @@ pub trait IntoIndex {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no positions of an `Array`",
     label = "neither an `Array`, a number nor a range",
+    note = "positions are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
     note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced positions: `Expr::from(&x).at(i)`",
     note = "a tuple names positions along several axes: `x.at((.., &i))`"
 )]
@@ -75,7 +76,7 @@ pub trait ArrayIndex: IntoIndex {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no positions",
     label = "not positions, a range, nor a tuple of these along the first axes",
-    note = "positions are integers, arrays of integers, or a mask; ranges are `1..3`, `..`, `step(2)`",
+    note = "positions are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
     note = "a tuple names positions along several axes: `x.at((.., i))`"
 )]
 pub trait Indices {
@@ -97,6 +98,7 @@ pub trait Indices {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no positions of an `Array`",
     label = "not an `Array`, a number, a range, nor a tuple of these",
+    note = "positions are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
     note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced positions: `Expr::from(&x).at(i)`",
     note = "a tuple names positions along several axes: `x.at((.., &i))`"
 )]

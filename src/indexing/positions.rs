@@ -32,14 +32,12 @@ pub(crate) fn positions<R: Computed>(
 ) -> Result<AnyOperand> {
     let (ty, dtype, _) = index.describe(what)?;
     if !dtype.is_int() {
-        let mut error = Error::new(ErrorCode::DType, format!("positions are integers, not {ty}"));
-        error = match dtype {
-            DType::Bool => error.help(
-                "of a mask `where_(mask, x, y)` takes elements, outside of `jit` `nonzero(mask)` gives positions",
-            ),
-            _ => error.help("cast them, as in `cast(index, DType::I64)`"),
-        };
-        return Err(error);
+        return Err(match dtype {
+            DType::Bool => Error::new(ErrorCode::DType, "a mask names no positions: how many depends on its elements")
+                .help("`where_(mask, x, y)` has an element for each of the mask's; outside of `jit` `nonzero(mask)` gives the positions of each axis, as in `x.at(&nonzero(mask)[0]).get()`; to put elements a mask stands alone, as in `x.at(mask).set(0)`"),
+            _ => Error::new(ErrorCode::DType, format!("positions are integers, not {ty}"))
+                .help("cast them, as in `cast(index, DType::I64)`"),
+        });
     }
     let known = match index {
         _ if !checked => None,

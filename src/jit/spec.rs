@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::config;
+use crate::creation::IntoShape;
 use crate::jit::plan::{ArgumentLayout, ArgumentType};
 use ndjit_ir::{DType, Error, Result, Shape, ValueType, Weak};
 use std::fmt;
@@ -33,9 +34,9 @@ pub struct Spec {
 /// assert_eq!(spec(DType::F32, [2, 3]).to_string(), "f32[2, 3]");
 /// assert_eq!(spec(Weak::Int, []).to_string(), "i*[]");
 /// ```
-pub fn spec(ty: impl Into<ValueType>, shape: impl Into<Shape>) -> Spec {
+pub fn spec(ty: impl Into<ValueType>, shape: impl IntoShape) -> Spec {
     let ty = ty.into();
-    Spec { ty, dtype: config::policy().commit(ty), shape: shape.into(), scalar: false, failed: None }
+    Spec { ty, dtype: config::policy().commit(ty), shape: shape.shape(), scalar: false, failed: None }
 }
 
 impl Spec {

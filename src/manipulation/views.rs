@@ -2,6 +2,7 @@
 
 use super::slices::IntoSlices;
 use crate::array::Array;
+use crate::creation::IntoShape;
 use crate::expr::Expr;
 use crate::integers::Integers;
 use crate::manipulation::{Move, Movement};
@@ -71,18 +72,8 @@ macro_rules! views {
     };
     (@given Integers $arg:ident) => { $arg.integers() };
     (@given IntoSlices $arg:ident) => { $arg.parts() };
-    (@given ToShape $arg:ident) => { $arg.into() };
+    (@given IntoShape $arg:ident) => { $arg.shape() };
 }
-
-/// What a shape is made of: extents, or a [`Shape`].
-///
-/// ```
-/// use ndjit::zeros;
-///
-/// assert_eq!(zeros(3).broadcast_to([2, 3]).shape().extents(), [2, 3]);
-/// ```
-pub trait ToShape: Into<Shape> {}
-impl<S: Into<Shape>> ToShape for S {}
 
 views! {
     /// Axes in another order: axis `n` of the result is axis `axes[n]` of `x`, each named once.
@@ -171,7 +162,7 @@ views! {
     ///
     /// # Errors
     /// Poisoned with `Shape` if the shape of `x` does not broadcast to it, with `Size` if it is larger than memory can address.
-    broadcast_to(shape: ToShape) ["expand"] |own| view::broadcast_to(own, &shape);
+    broadcast_to(shape: IntoShape) ["expand"] |own| view::broadcast_to(own, &shape);
 
     /// A part of the array: for each axis, from the first, an index (the axis is left out), a range, or a range with a
     /// [`step`](crate::step). Negative numbers count from the end: `-1` is the last. Axes without a part are whole.
@@ -348,9 +339,9 @@ pub fn broadcast_arrays<X: Math>(arrays: impl IntoIterator<Item = X>) -> Vec<X::
 /// # Errors
 /// `Shape` if they do not broadcast to each other.
 #[track_caller]
-pub fn broadcast_shapes(shapes: impl IntoIterator<Item = impl Into<Shape>>) -> Result<Shape> {
+pub fn broadcast_shapes(shapes: impl IntoIterator<Item = impl IntoShape>) -> Result<Shape> {
     let mut common = Shape::scalar();
-    for (n, shape) in shapes.into_iter().map(Into::into).enumerate() {
+    for (n, shape) in shapes.into_iter().map(IntoShape::shape).enumerate() {
         common = common.broadcast(&shape).ok_or_else(|| {
             Error::new(
                 ErrorCode::Shape,

@@ -34,7 +34,7 @@ pub use order::{choice, permutation, shuffle};
 
 use crate::array::Array;
 use crate::config::defaults;
-use crate::creation::Typed;
+use crate::creation::{IntoShape, Typed};
 use crate::operand::{AnyOperand, Computed, Math, Meet, Number, Operand};
 use draw::draw;
 use ndjit_ir::{DType, Place, Shape};
@@ -114,8 +114,8 @@ pub fn fold_in<K: Math + Meet<D>, D: Operand>(key: K, data: D) -> <K as Meet<D>>
 /// assert_eq!(random::bits(&random::key(0), [2, 3]).dtype(), DType::U32);
 /// ```
 #[track_caller]
-pub fn bits<K: Math>(key: K, shape: impl Into<Shape>) -> K::Out {
-    bits_of(DType::U32, key.operand(), shape.into(), Place::caller())
+pub fn bits<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
+    bits_of(DType::U32, key.operand(), shape.shape(), Place::caller())
 }
 
 /// Numbers from `low` on and below `high`, of the default float dtype: `uniform(&key, [2, 3], 0.0..1.0)`.
@@ -149,8 +149,8 @@ pub fn bits<K: Math>(key: K, shape: impl Into<Shape>) -> K::Out {
 /// Poisoned with `DType` if the dtype asked for is no float, with `Argument` if the ends, rounded to the dtype, are not two finite numbers, the
 /// smaller one first.
 #[track_caller]
-pub fn uniform<K: Math>(key: K, shape: impl Into<Shape>, range: Range<impl Number>) -> K::Out {
-    uniform_of(None, key.operand(), shape.into(), range, Place::caller())
+pub fn uniform<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+    uniform_of(None, key.operand(), shape.shape(), range, Place::caller())
 }
 
 /// Normally distributed numbers of mean 0 and variance 1, of the default float dtype. Of another mean and deviation:
@@ -172,8 +172,8 @@ pub fn uniform<K: Math>(key: K, shape: impl Into<Shape>, range: Range<impl Numbe
 #[doc(alias = "randn")]
 #[doc(alias = "gaussian")]
 #[track_caller]
-pub fn normal<K: Math>(key: K, shape: impl Into<Shape>) -> K::Out {
-    normal_of(None, key.operand(), shape.into(), Place::caller())
+pub fn normal<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
+    normal_of(None, key.operand(), shape.shape(), Place::caller())
 }
 
 /// Exponentially distributed numbers of mean 1, of the default float dtype: `-log1p(-u)` of a `u` from [`uniform`] between 0 and 1.
@@ -189,8 +189,8 @@ pub fn normal<K: Math>(key: K, shape: impl Into<Shape>) -> K::Out {
 /// # Errors
 /// Poisoned with `DType` if the dtype asked for is no float.
 #[track_caller]
-pub fn exponential<K: Math>(key: K, shape: impl Into<Shape>) -> K::Out {
-    exponential_of(None, key.operand(), shape.into(), Place::caller())
+pub fn exponential<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
+    exponential_of(None, key.operand(), shape.shape(), Place::caller())
 }
 
 /// Integers from `low` on and below `high`, of the default integer dtype: `randint(&key, 10, 1..7)` for dice.
@@ -214,8 +214,8 @@ pub fn exponential<K: Math>(key: K, shape: impl Into<Shape>) -> K::Out {
 /// dtype does not hold all of it.
 #[doc(alias = "integers")]
 #[track_caller]
-pub fn randint<K: Math>(key: K, shape: impl Into<Shape>, range: Range<impl Number>) -> K::Out {
-    randint_of(None, key.operand(), shape.into(), range, Place::caller())
+pub fn randint<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+    randint_of(None, key.operand(), shape.shape(), range, Place::caller())
 }
 
 /// Truth values, each true with probability `p`: a number, or an array that broadcasts to the shape.
@@ -236,12 +236,12 @@ pub fn randint<K: Math>(key: K, shape: impl Into<Shape>, range: Range<impl Numbe
 /// # Errors
 /// Poisoned with `DType` if `p` is no float, with `Shape` if it does not broadcast to the shape.
 #[track_caller]
-pub fn bernoulli<K, P>(key: K, shape: impl Into<Shape>, p: P) -> <K as Meet<P>>::Out
+pub fn bernoulli<K, P>(key: K, shape: impl IntoShape, p: P) -> <K as Meet<P>>::Out
 where
     K: Math + Meet<P>,
     P: Operand,
 {
-    let (shape, p, place) = (shape.into(), p.operand(), Place::caller());
+    let (shape, p, place) = (shape.shape(), p.operand(), Place::caller());
     draw("bernoulli", key.operand(), place, |draw| draw.below(p, &shape))
 }
 
@@ -259,8 +259,8 @@ impl Typed {
     /// # Errors
     /// Poisoned with `DType` if it is no unsigned integer.
     #[track_caller]
-    pub fn bits<K: Math>(self, key: K, shape: impl Into<Shape>) -> K::Out {
-        bits_of(self.asked_width().unwrap_or(DType::U32), key.operand(), shape.into(), Place::caller())
+    pub fn bits<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
+        bits_of(self.asked_width().unwrap_or(DType::U32), key.operand(), shape.shape(), Place::caller())
     }
 
     /// [`uniform`](fn@uniform) of this dtype.
@@ -272,8 +272,8 @@ impl Typed {
     /// assert_eq!(x.dtype(), DType::F16);
     /// ```
     #[track_caller]
-    pub fn uniform<K: Math>(self, key: K, shape: impl Into<Shape>, range: Range<impl Number>) -> K::Out {
-        uniform_of(self.asked_width(), key.operand(), shape.into(), range, Place::caller())
+    pub fn uniform<K: Math>(self, key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+        uniform_of(self.asked_width(), key.operand(), shape.shape(), range, Place::caller())
     }
 
     /// [`normal`](fn@normal) of this dtype.
@@ -285,8 +285,8 @@ impl Typed {
     /// assert_eq!(z.dtype(), DType::C128);
     /// ```
     #[track_caller]
-    pub fn normal<K: Math>(self, key: K, shape: impl Into<Shape>) -> K::Out {
-        normal_of(self.asked_width(), key.operand(), shape.into(), Place::caller())
+    pub fn normal<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
+        normal_of(self.asked_width(), key.operand(), shape.shape(), Place::caller())
     }
 
     /// [`exponential`](fn@exponential) of this dtype.
@@ -298,8 +298,8 @@ impl Typed {
     /// assert_eq!(x.dtype(), DType::F64);
     /// ```
     #[track_caller]
-    pub fn exponential<K: Math>(self, key: K, shape: impl Into<Shape>) -> K::Out {
-        exponential_of(self.asked_width(), key.operand(), shape.into(), Place::caller())
+    pub fn exponential<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
+        exponential_of(self.asked_width(), key.operand(), shape.shape(), Place::caller())
     }
 
     /// [`randint`](fn@randint) of this dtype.
@@ -311,8 +311,8 @@ impl Typed {
     /// assert_eq!(x.dtype(), DType::I64);
     /// ```
     #[track_caller]
-    pub fn randint<K: Math>(self, key: K, shape: impl Into<Shape>, range: Range<impl Number>) -> K::Out {
-        randint_of(self.asked_width(), key.operand(), shape.into(), range, Place::caller())
+    pub fn randint<K: Math>(self, key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+        randint_of(self.asked_width(), key.operand(), shape.shape(), range, Place::caller())
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::draw::draw;
 use super::randint;
+use crate::creation::IntoShape;
 use crate::indexing::taken;
 use crate::manipulation::refused;
 use crate::operand::{Computed, Math, Meet, Operand};
 use ndjit_ir::axes::position;
-use ndjit_ir::{Error, ErrorCode, Place, Shape};
+use ndjit_ir::{Error, ErrorCode, Place};
 
 /// The integers from 0 on and below `n` in random order, of the default integer dtype: `jax.random.permutation(key, n)`.
 ///
@@ -76,7 +77,7 @@ where
 /// # Errors
 /// Poisoned with `Shape` if the array has no axis, or no elements along it; those of [`randint`](fn@randint).
 #[track_caller]
-pub fn choice<K, X>(key: K, x: X, shape: impl Into<Shape>) -> <K::Out as Meet<X>>::Out
+pub fn choice<K, X>(key: K, x: X, shape: impl IntoShape) -> <K::Out as Meet<X>>::Out
 where
     K: Math,
     K::Out: Meet<X>,
