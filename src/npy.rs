@@ -19,11 +19,15 @@
 //! ```
 
 pub(crate) mod header;
+#[doc(hidden)]
+pub mod replacement;
 
 use crate::array::Array;
+use crate::creation::IntoShape;
 use header::{Header, failed};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_runtime::Buffer;
+use replacement::Replacement;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -35,7 +39,8 @@ use std::sync::Arc;
 /// column-major order, little-endian.
 ///
 /// The file must not change as long as its arrays live. Where it does, elements may be the old or the new ones; where it is
-/// truncated, the system ends the process that reads beyond its end.
+/// truncated, the system ends the process that reads beyond its end. [`Writer`] and [`Array::write_npy`] change none: they put another in its
+/// place.
 ///
 /// ```
 /// use ndjit::npy::Reader;
@@ -311,7 +316,9 @@ impl Reader {
     }
 }
 
-/// A `.npy` file being written, in row-major order, one array after the other. A file that is there is replaced.
+/// A `.npy` file being written, in row-major order, one array after the other. It takes its place when it is [finished](Writer::finish): until
+/// then a file that is there stays as it is, and where the writer is dropped before. Arrays that a [`Reader`] mapped go on reading the one that
+/// was there, so they may be written to their own file.
 ///
 /// ```
 /// use ndjit::npy::Writer;
@@ -331,6 +338,7 @@ impl Reader {
 #[derive(Debug)]
 pub struct Writer {
     file: BufWriter<File>,
+    place: Replacement,
     path: PathBuf,
     dtype: DType,
     shape: Shape,
@@ -339,7 +347,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a file for an array of this dtype and shape.
+    /// Creates a file for an array of this dtype and shape, in the folder of the one whose place it takes.
     ///
     /// ```
     /// use ndjit::npy::Writer;
@@ -359,17 +367,18 @@ impl Writer {
     ///
     /// # Errors
     /// `Io` if the file cannot be written; `DType` for `bf16`, which NumPy has not; `Size` if no array can have the shape.
-    pub fn create(path: impl AsRef<Path>, dtype: DType, shape: impl Into<Shape>) -> Result<Writer> {
-        let (path, shape) = (path.as_ref(), shape.into());
+    pub fn create(path: impl AsRef<Path>, dtype: DType, shape: impl IntoShape) -> Result<Writer> {
+        let (path, shape) = (path.as_ref(), shape.shape());
         let missing = shape.size()?;
         let create = || {
             let header = Header::write(dtype, &shape)?;
-            let mut file = BufWriter::new(File::create(path).map_err(|e| unwritten(&e))?);
+            let place = Replacement::create(path).map_err(|e| e.unnamed().of("write_npy"))?;
+            let mut file = BufWriter::new(File::create(place.path()).map_err(|e| unwritten(&e))?);
             file.write_all(&header).map_err(|e| unwritten(&e))?;
-            Ok(file)
+            Ok((file, place))
         };
-        let file = create().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))?;
-        Ok(Writer { file, path: path.to_owned(), dtype, shape, missing })
+        let (file, place) = create().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))?;
+        Ok(Writer { file, place, path: path.to_owned(), dtype, shape, missing })
     }
 
     /// Writes the elements of an array after those before.
@@ -405,7 +414,7 @@ impl Writer {
         header::write_elements(&mut self.file, self.dtype, buffer.as_bytes()).map_err(|e| self.failed(&e))
     }
 
-    /// Finishes the file.
+    /// Finishes the file, and puts it to its place.
     ///
     /// ```
     /// use ndjit::npy::Writer;
@@ -431,7 +440,10 @@ impl Writer {
                 .fact(format_args!("the file: {}{}, {} elements missing", self.dtype, self.shape, self.missing))
                 .fact(format_args!("file: {}", self.path.display())));
         }
-        self.file.flush().map_err(|e| self.failed(&e))
+        self.file.flush().map_err(|e| self.failed(&e))?;
+        let Writer { file, place, path, .. } = self;
+        drop(file);
+        place.finish().map_err(|e| e.unnamed().of("write_npy").fact(format_args!("file: {}", path.display())))
     }
 
     fn failed(&self, error: &dyn Display) -> Error {

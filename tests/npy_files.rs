@@ -95,6 +95,59 @@ fn wrong_files_are_errors() {
     assert_eq!(writer.write(&Array::from([1.0f32; 4])).unwrap_err().code(), ErrorCode::Argument);
     writer.write(&Array::from([1.0f32; 2])).unwrap();
     assert_eq!(writer.finish().unwrap_err().headline(), "write_npy: elements are missing");
+    let error = Writer::create(path("nothing/x"), DType::F32, [3]).unwrap_err();
+    assert!(error.headline().starts_with("write_npy: there is no folder"), "{error}");
+    assert_eq!(error.facts().len(), 1, "{error}");
+}
+
+/// Files of a folder of its own.
+fn folder(name: &str) -> PathBuf {
+    let folder = path(name);
+    std::fs::remove_dir_all(&folder).ok();
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn names(folder: &std::path::Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_that_is_mapped_is_replaced_and_still_read() {
+    // More than a page: beyond the end of a file that is truncated a read ends the process.
+    const MANY: usize = 1 << 16;
+    let folder = folder("replaced");
+    let path = folder.join("x.npy");
+    ndjit::arange(MANY as i32).write_npy(&path).unwrap();
+    let mapped = Reader::open(&path).unwrap().array().unwrap();
+    mapped.slice(..MANY / 2).write_npy(&path).unwrap();
+    assert_eq!(Array::read_npy(&path).unwrap().len(), MANY / 2);
+    let mut writer = Writer::create(&path, DType::I32, [3]).unwrap();
+    writer.write(&mapped.slice(-3..)).unwrap();
+    assert_eq!(Array::read_npy(&path).unwrap().len(), MANY / 2);
+    writer.finish().unwrap();
+    let last = MANY as i32 - 1;
+    assert_eq!(Array::read_npy(&path).unwrap().to_vec::<i32>().unwrap(), [last - 2, last - 1, last]);
+    assert!(mapped.to_vec::<i32>().unwrap().into_iter().eq(0..MANY as i32));
+    assert_eq!(names(&folder), ["x.npy"]);
+}
+
+#[test]
+fn a_writer_that_does_not_finish_leaves_what_was_there() {
+    let folder = folder("unfinished");
+    let path = folder.join("x.npy");
+    Array::from([1, 2]).write_npy(&path).unwrap();
+    let mut writer = Writer::create(&path, DType::I32, [3]).unwrap();
+    writer.write(&Array::from([7])).unwrap();
+    assert_eq!(names(&folder).len(), 2);
+    writer.finish().unwrap_err();
+    drop(Writer::create(folder.join("y.npy"), DType::I32, [3]).unwrap());
+    assert!(Array::from([1]).cast(DType::Bf16).write_npy(&path).is_err());
+    assert_eq!(names(&folder), ["x.npy"]);
+    assert_eq!(Array::read_npy(&path).unwrap().to_vec::<i32>().unwrap(), [1, 2]);
 }
 
 #[test]

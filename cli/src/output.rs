@@ -1,12 +1,13 @@
 //! Results: written to `.npy` and `.csv` files part by part, or printed.
 //!
-//! A file is written beside its place and put there once it is whole (`cli/src/replacement.rs`): an input may have the same name, and what fails leaves
+//! A file is written beside its place and put there once it is whole (`src/npy/replacement.rs`): an input may have the same name, and what fails leaves
 //! nothing behind.
 
 use crate::Failure;
 use crate::memory::{Budget, Reservation};
-use crate::replacement::{Replacement, named};
+use crate::replacement::named;
 use ndjit::npy::Writer;
+use ndjit::npy::replacement::Replacement;
 use ndjit::{Array, Complex, DType, Error, ErrorCode, Shape, Spec, bf16, f16};
 use std::fmt::Display;
 use std::fs::File;
@@ -18,14 +19,13 @@ pub struct Output {
     file: Format,
     /// The name that was asked for.
     path: PathBuf,
-    place: Replacement,
     /// What elements as text take.
     _buffers: Reservation,
 }
 
 enum Format {
     Npy(Writer),
-    Csv(BufWriter<File>),
+    Csv(BufWriter<File>, Replacement),
 }
 
 /// Elements that become text at once.
@@ -48,14 +48,15 @@ impl Output {
                 .help("write a .npy file, or reshape it"),
             "npy" | "csv" => {
                 let _buffers = budget.reserve("buffers", BLOCK * (result.dtype().bytes() + 1))?;
-                let place = Replacement::create(path)?;
                 let file = match extension.as_str() {
-                    "npy" => Writer::create(place.path(), result.dtype(), result.shape().clone()).map(Format::Npy),
-                    _ => File::create(place.path())
-                        .map(|file| Format::Csv(BufWriter::new(file)))
-                        .map_err(|e| failed("write_csv", &e)),
+                    "npy" => Format::Npy(Writer::create(path, result.dtype(), result.shape())?),
+                    _ => {
+                        let place = Replacement::create(path).map_err(of_file)?;
+                        let file = File::create(place.path()).map_err(|e| of_file(failed("write_csv", &e)))?;
+                        Format::Csv(BufWriter::new(file), place)
+                    }
                 };
-                return Ok(Output { file: file.map_err(of_file)?, path: path.to_owned(), place, _buffers });
+                return Ok(Output { file, path: path.to_owned(), _buffers });
             }
             _ => {
                 return Err(Failure::Usage(
@@ -74,7 +75,7 @@ impl Output {
     pub fn write(&mut self, part: &Array) -> Result<(), Error> {
         let written = match &mut self.file {
             Format::Npy(writer) => writer.write(part),
-            Format::Csv(file) => write_rows(part, file),
+            Format::Csv(file, _) => write_rows(part, file),
         };
         written.map_err(|e| named(&e, &self.path))
     }
@@ -86,9 +87,11 @@ impl Output {
     pub fn finish(self) -> Result<(), Error> {
         let written = match self.file {
             Format::Npy(writer) => writer.finish(),
-            Format::Csv(mut file) => file.flush().map_err(|e| failed("write_csv", &e)),
+            Format::Csv(mut file, place) => {
+                file.flush().map_err(|e| failed("write_csv", &e)).and_then(|()| place.finish())
+            }
         };
-        written.and_then(|()| self.place.finish()).map_err(|e| named(&e, &self.path))
+        written.map_err(|e| named(&e, &self.path))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Whole `.npy` files as arrays. Files in parts: `src/npy.rs`; what is accepted and refused: `src/npy/header.rs`.
 
 use super::Array;
+use crate::npy::Writer;
 use crate::npy::header::{self, Header, failed};
-use ndjit_ir::{Error, ErrorCode, Place, Result};
+use ndjit_ir::{Error, Place, Result};
 use ndjit_runtime::Buffer;
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl Array {
         read(bytes, bytes.len() as u64).map_err(|e| e.unnamed().of("from_npy").at(place))
     }
 
-    /// Writes a `.npy` file, replacing one that exists.
+    /// Writes a `.npy` file, in place of one that exists, once it is whole: what has [mapped](crate::npy::Reader) that one goes on reading it.
     ///
     /// ```
     /// use ndjit::Array;
@@ -73,13 +73,9 @@ impl Array {
         let (path, place) = (path.as_ref(), Place::caller());
         let write = || {
             self.eval()?;
-            let header = Header::write(self.dtype(), self.shape())?;
-            let failed = |e: std::io::Error| {
-                Error::new(ErrorCode::Io, format!("write_npy: {e}")).fact(format_args!("file: {}", path.display()))
-            };
-            let mut file = File::create(path).map_err(failed)?;
-            file.write_all(&header).map_err(failed)?;
-            header::write_elements(&mut file, self.dtype(), self.buffer()?.as_bytes()).map_err(failed)
+            let mut writer = Writer::create(path, self.dtype(), self.shape())?;
+            writer.write(self)?;
+            writer.finish()
         };
         write().map_err(|e: Error| e.at(place))
     }

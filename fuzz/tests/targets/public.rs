@@ -14,6 +14,7 @@ const PRIVATE: &[&str] = &[
     "src/jit/erased.rs",
     "src/jit/plan.rs",
     "src/jit/plans.rs",
+    "src/npy/replacement.rs",
     "src/random/draw.rs",
     "src/source.rs",
     "src/timing.rs",
