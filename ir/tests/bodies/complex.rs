@@ -97,6 +97,8 @@ fn special_values() {
         (Op::Sign, &[c(NAN, -INF)], c(0.0, -1.0)),
         (Op::Sign, &[c(INF, INF)], c(NAN, NAN)),
         (Op::Sign, &[c(1.0, NAN)], c(NAN, NAN)),
+        (Op::Sign, &[c(0.0, NAN)], c(NAN, NAN)),
+        (Op::Sign, &[c(NAN, -0.0)], c(NAN, NAN)),
         (Op::Sqrt, &[c(-1.0, 0.0)], c(0.0, 1.0)),
         (Op::Sqrt, &[c(-1.0, -0.0)], c(0.0, -1.0)),
         (Op::Sqrt, &[c(-4.0, 0.0)], c(0.0, 2.0)),
@@ -112,6 +114,9 @@ fn special_values() {
         (Op::Divide, &[c(1.0, -2.0), c(-0.0, 0.0)], c(-INF, INF)),
         (Op::Divide, &[c(0.0, 0.0), c(0.0, 0.0)], c(NAN, NAN)),
         (Op::Divide, &[c(INF, NAN), c(1.0, 1.0)], c(INF, -INF)),
+        (Op::Divide, &[c(INF, 0.0), c(1.0, 1.0)], c(INF, -INF)),
+        (Op::Divide, &[c(INF, INF), c(3.0, -4.0)], c(NAN, INF)),
+        (Op::Divide, &[c(-INF, 1.0), c(0.0, 2.0)], c(NAN, INF)),
         (Op::Divide, &[c(1.0, 1.0), c(INF, -INF)], c(0.0, 0.0)),
         (Op::Divide, &[c(6.0, 8.0), c(0.0, 2.0)], c(4.0, -3.0)),
         (Op::Reciprocal, &[c(0.0, 4.0)], c(0.0, -0.25)),
@@ -151,6 +156,8 @@ fn huge_and_tiny_values_neither_overflow_nor_vanish() {
             let sign = run(&mut runner, Op::Sign, dtype, &[x]);
             assert!((sign.re - 0.5f64.sqrt()).abs() < 1e-6, "{dtype} sign {z:e}: {sign}");
         }
+        let gone = run(&mut runner, Op::Divide, dtype, &[Complex64::new(largest, -largest), Complex64::new(-INF, INF)]);
+        assert!(same64(gone.re, -0.0) && same64(gone.im, 0.0), "{dtype} {gone}");
         // A tiny imaginary part beside a huge real one survives where the result holds it.
         let lopsided = Complex64::new(largest / 2.0, 1.0);
         let half = run(&mut runner, Op::Divide, dtype, &[lopsided, Complex64::new(2.0, 0.0)]);

@@ -91,10 +91,11 @@ fn sum_of_products(b: &mut BodyBuilder, a: Reg, c: Reg, a2: Reg, c2: Reg) -> Reg
     b.fadd(sum, error)
 }
 
-/// Where both parts came out NaN: the infinity or zero that C99 Annex G asks for, if there is one.
+/// Where a part came out NaN: the infinity or zero that C99 Annex G asks for, if there is one. Of an infinite dividend one part alone may be NaN, since
+/// the error of an infinite product is.
 fn recover(b: &mut BodyBuilder, result: Pair, x: Pair, y: Pair) -> Pair {
     let (re, im) = (is_nan(b, result.0), is_nan(b, result.1));
-    let lost = b.and(re, im);
+    let lost = b.or(re, im);
     if_any_pair(b, lost, result, &[x.0, x.1, y.0, y.1], |b, args| annex_g(b, (args[0], args[1]), (args[2], args[3])))
 }
 
@@ -110,11 +111,33 @@ fn annex_g(b: &mut BodyBuilder, x: Pair, y: Pair) -> Pair {
     let (y_inf, y_finite, y_box) = boxed(b, y);
     let infinite = b.and(x_inf, y_finite);
     let vanishing = b.and(x_finite, y_inf);
-    let from_infinity = conjugate_product(b, x_box, y, inf);
-    let to_zero = conjugate_product(b, x, y_box, zero);
+    let from_infinity = infinity_over_finite(b, x, x_box, y);
+    let to_zero = finite_over_infinity(b, x, y_box);
     let value = select_pair(b, vanishing, to_zero, (nan, nan));
     let value = select_pair(b, infinite, from_infinity, value);
     select_pair(b, by_zero, over_zero, value)
+}
+
+/// Zeros, whose signs do not depend on whether a sum overflows.
+fn finite_over_infinity(b: &mut BodyBuilder, x: Pair, y_box: Pair) -> Pair {
+    let ty = b.ty(x.0);
+    let (one, zero) = (b.float(ty, 1.0), b.float(ty, 0.0));
+    let (re, im) = conjugate_product(b, x, y_box, one);
+    (copysign_of_number(b, zero, re), copysign_of_number(b, zero, im))
+}
+
+/// The plain quotient, finite parts of an infinite dividend taken for zeros; where both its parts are NaN, an infinity in the direction of the boxed
+/// dividend.
+fn infinity_over_finite(b: &mut BodyBuilder, x: Pair, x_box: Pair, y: Pair) -> Pair {
+    let ty = b.ty(x.0);
+    let (one, inf, zero) = (b.float(ty, 1.0), b.float(ty, f64::INFINITY), b.float(ty, 0.0));
+    let (re_finite, im_finite) = (is_finite(b, x.0), is_finite(b, x.1));
+    let rest = (b.select(re_finite, zero, x.0), b.select(im_finite, zero, x.1));
+    let plain = conjugate_product(b, rest, y, one);
+    let (re, im) = (is_nan(b, plain.0), is_nan(b, plain.1));
+    let lost = b.and(re, im);
+    let direction = conjugate_product(b, x_box, y, inf);
+    select_pair(b, lost, direction, plain)
 }
 
 /// Whether a part is infinite, whether both are finite, and the number with infinite parts as ±1, others as ±0.

@@ -65,7 +65,9 @@ pub(super) fn sign(b: &mut BodyBuilder, x: Pair) -> Pair {
     let (down, _, _) = power_scale(b, large);
     let (large_scaled, small_scaled) = (b.fmul(large, down), b.fmul(small, down));
     let norm = root_of_squares(b, large_scaled, small_scaled);
-    let at_zero = b.feq(large, zero);
+    // Not `large`, which passes over NaN.
+    let both = b.fadd(re, im);
+    let at_zero = b.feq(both, zero);
     let [re, im] = parts.map(|part| {
         let scaled = b.fmul(part, down);
         let quotient = b.fdiv(scaled, norm);
