@@ -52,6 +52,7 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
             body.at(nest, geometry, literals, index, memory)
         });
     }
+    let mut functions = Functions::default();
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
     loop {
         if let Some(reduce) = nest.reduce.as_ref().filter(|reduce| reduce.scans()) {
@@ -65,7 +66,6 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
                 let elements = collect("interpreter", (0..geometry.extents[kept]).map(element))?;
                 results = sorted_results(nest, reduce, &elements)?;
             } else {
-                let mut functions = Functions::default();
                 let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, &mut functions, &a, &b);
                 scan(geometry.extents[kept], &mut element, meet, |_, words| results.push(words));
             }
@@ -81,9 +81,9 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
         }
         let results = match &nest.reduce {
             None => body.at(nest, geometry, literals, &index, memory),
-            Some(reduce) => {
-                reduced(nest, geometry, reduce, &mut index, |index| body.at(nest, geometry, literals, index, memory))?
-            }
+            Some(reduce) => reduced(nest, geometry, reduce, &mut functions, &mut index, |index| {
+                body.at(nest, geometry, literals, index, memory)
+            })?,
         };
         store(nest, geometry, &index, results, memory);
         advance(&mut index[..kept], &geometry.extents[..kept]);
@@ -196,13 +196,13 @@ fn reduced(
     nest: &LoopNest,
     geometry: &Geometry,
     reduce: &NestReduce,
+    functions: &mut Functions,
     index: &mut [usize],
     mut at: impl FnMut(&[usize]) -> Vec<u64>,
 ) -> Result<Vec<u64>> {
     let kept = nest.kept();
     let len: usize = geometry.extents[kept..].iter().product();
-    let mut functions = Functions::default();
-    let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, &mut functions, &a, &b);
+    let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, functions, &a, &b);
     // Elements are asked for in row-major order.
     let element = |_| {
         let words = at(index);
