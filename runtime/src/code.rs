@@ -335,9 +335,8 @@ impl Kernel {
             }
             #[cfg(feature = "emulated")]
             Code::Emulated(function) => {
-                let operands = Operands { pointers, extents, strides, literals };
                 // SAFETY: the caller's promises are the same.
-                unsafe { function.call(operands) }
+                unsafe { function.call(pointers, extents, strides, literals) }
             }
             Code::Composed(composed) => {
                 let operands = Operands { pointers, extents, strides, literals };

@@ -3,7 +3,6 @@
 //! The emulator is a shared library (`pip install unicorn` brings one), opened at run time; nothing is linked. Addresses of the guest are those of
 //! this process: a page that code touches is mapped to itself, so operands are read and written where they are. Slow, and for tests alone.
 
-use crate::code::Operands;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -118,7 +117,7 @@ fn done(what: &str, code: c_int) -> Result<()> {
 }
 
 /// A function for aarch64 with its constants.
-pub(crate) struct Function {
+pub struct Function {
     code: Box<[Page]>,
     /// Where it is for the guest: an address that no other function ever had, so that what is translated stays true.
     address: u64,
@@ -132,6 +131,8 @@ pub(crate) struct Function {
 struct Page([u8; 4096]);
 
 impl Function {
+    /// Compiles what was emitted for this target.
+    ///
     /// # Errors
     /// `Backend` if Cranelift cannot compile what it emits, or calls for functions.
     pub fn new(kernel: ClifKernel, isa: &OwnedTargetIsa) -> Result<Function> {
@@ -152,30 +153,47 @@ impl Function {
         Ok(Function { address, bytes: bytes.len(), code: code.into(), constants: kernel.constants.into() })
     }
 
+    /// Bytes of its code.
     pub fn code_bytes(&self) -> usize {
         self.bytes
     }
 
+    /// Bytes of memory that it holds: code in whole pages, and constants.
     pub fn weight(&self) -> usize {
         size_of_val(&*self.code) + size_of_val(&*self.constants)
     }
 
-    /// Runs it.
+    /// Runs it. Strides are in bytes, `[operand][loop]`, inputs before outputs; literals as cells.
     ///
     /// # Errors
     /// `Backend` if the emulator is not open, or the code does what it must not: traps, does not return.
     ///
     /// # Safety
-    /// As [`Kernel::call`](crate::code::Kernel).
-    pub unsafe fn call(&self, operands: Operands<'_>) -> Result<()> {
+    /// - `pointers` has one entry per operand, `extents` one per loop, `strides` one per operand and loop, `literals` one per register of each literal.
+    /// - For every index of the extents, each input's element is initialised memory that may be read, and each output's memory that may be written, while
+    ///   the call lasts. Strides of the innermost loop agree with the operands' classes.
+    /// - Nobody else writes what is read here, or touches what is written here, meanwhile. An output overlaps an input only if every index has the same
+    ///   address in both.
+    pub unsafe fn call(
+        &self,
+        pointers: &[*mut u8],
+        extents: &[usize],
+        strides: &[isize],
+        literals: &[Cell],
+    ) -> Result<()> {
         EMULATOR.with_borrow_mut(|emulator| {
             if emulator.as_ref().is_none_or(|emulator| emulator.functions.len() >= KEPT) {
                 *emulator = None;
                 *emulator = Some(Emulator::new()?);
             }
             let emulator = emulator.as_mut().ok_or_else(|| failed("it is not open", 0))?;
+            let tables = [
+                extents.as_ptr().expose_provenance(),
+                strides.as_ptr().expose_provenance(),
+                literals.as_ptr().expose_provenance(),
+            ];
             // SAFETY: the caller's promise.
-            unsafe { emulator.call(self, operands) }
+            unsafe { emulator.call(self, pointers, tables) }
         })
     }
 }
@@ -257,7 +275,7 @@ impl Emulator {
 
     /// # Safety
     /// As [`Function::call`].
-    unsafe fn call(&mut self, function: &Function, operands: Operands<'_>) -> Result<()> {
+    unsafe fn call(&mut self, function: &Function, pointers: &[*mut u8], tables: [usize; 3]) -> Result<()> {
         if !self.functions.contains(&function.address) {
             let (memory, bytes) = (function.code.as_ptr(), size_of_val(&*function.code) as u64);
             // SAFETY: pages of the function. When it goes they stay mapped, at an address that nothing jumps to any more.
@@ -273,17 +291,14 @@ impl Emulator {
             done("code", code)?;
             self.functions.push(function.address);
         }
-        let arguments = [
-            operands.pointers.as_ptr().expose_provenance(),
-            operands.extents.as_ptr().expose_provenance(),
-            operands.strides.as_ptr().expose_provenance(),
-            operands.literals.as_ptr().expose_provenance(),
-            function.constants.as_ptr().expose_provenance(),
-        ];
+        let [extents, strides, literals] = tables;
+        let (pointers_at, constants) =
+            (pointers.as_ptr().expose_provenance(), function.constants.as_ptr().expose_provenance());
+        let arguments = [pointers_at, extents, strides, literals, constants];
         for (n, argument) in (0..).zip(arguments) {
             self.write(X0 + n, argument as u64)?;
         }
-        for &pointer in operands.pointers {
+        for &pointer in pointers {
             pointer.expose_provenance();
         }
         let top = self.stack.as_mut_ptr_range().end.expose_provenance() as u64;
@@ -317,7 +332,7 @@ impl Drop for Emulator {
 ///
 /// # Errors
 /// `Backend` if it is not.
-pub(crate) fn isa() -> Result<OwnedTargetIsa> {
+pub fn isa() -> Result<OwnedTargetIsa> {
     library()?;
     aarch64_isa()
 }

@@ -13,17 +13,51 @@ use std::mem::ManuallyDrop;
 
 /// Machine code of one nest.
 pub struct Compiled {
+    code: Code,
+    pub lanes: usize,
+}
+
+enum Code {
+    Host(Host),
+    #[cfg(feature = "emulated")]
+    Emulated(ndjit_runtime::emulated::Function),
+}
+
+struct Host {
     module: ManuallyDrop<JITModule>,
     code: *const u8,
     constants: Vec<Cell>,
-    pub lanes: usize,
 }
 
 type Entry = unsafe extern "C" fn(*const *mut u8, *const usize, *const isize, *const Cell, *const Cell);
 
-/// Compiles an expanded nest in all widths this machine has for it.
+/// Compiles an expanded nest in all widths this machine has for it, and those of aarch64 if `NDJIT_UNICORN` says where its emulator is.
 pub fn compile(nest: &LoopNest) -> Vec<Compiled> {
-    VectorWidth::ALL.into_iter().filter_map(|width| compile_for(nest, width)).collect()
+    let host = VectorWidth::ALL.into_iter().filter_map(|width| compile_for(nest, width));
+    host.chain(emulated(nest)).collect()
+}
+
+#[cfg(not(feature = "emulated"))]
+fn emulated(_: &LoopNest) -> Option<Compiled> {
+    None
+}
+
+#[cfg(feature = "emulated")]
+fn emulated(nest: &LoopNest) -> impl Iterator<Item = Compiled> {
+    let library = std::env::var_os("NDJIT_UNICORN");
+    let isa = library.map(|library| {
+        ndjit_runtime::emulated::open(library.as_ref()).unwrap_or_else(|e| panic!("{e}"));
+        ndjit_runtime::emulated::isa().unwrap_or_else(|e| panic!("{e}"))
+    });
+    isa.into_iter().flat_map(move |isa| {
+        [false, true].map(|vector| {
+            let kernel = emit(nest, &*isa, ClifOptions { vector, ..ClifOptions::default() });
+            let kernel = kernel.unwrap_or_else(|e| panic!("{e}"));
+            let lanes = kernel.lanes;
+            let function = ndjit_runtime::emulated::Function::new(kernel, &isa).unwrap_or_else(|e| panic!("{e}"));
+            Compiled { code: Code::Emulated(function), lanes }
+        })
+    })
 }
 
 /// Compiles an expanded nest; `None` if it has no wider code.
@@ -51,10 +85,10 @@ pub fn compile_for(nest: &LoopNest, width: VectorWidth) -> Option<Compiled> {
 fn finish(mut module: JITModule, id: FuncId, constants: Vec<Cell>, lanes: usize) -> Compiled {
     module.finalize_definitions().unwrap();
     let code = module.get_finalized_function(id);
-    Compiled { module: ManuallyDrop::new(module), code, constants, lanes }
+    Compiled { code: Code::Host(Host { module: ManuallyDrop::new(module), code, constants }), lanes }
 }
 
-impl Drop for Compiled {
+impl Drop for Host {
     fn drop(&mut self) {
         // SAFETY: the module is taken once, and nothing calls its code any more.
         unsafe { ManuallyDrop::take(&mut self.module).free_memory() }
@@ -67,10 +101,17 @@ impl Compiled {
         let pointers: Vec<*mut u8> =
             memory.iter_mut().zip(layouts).map(|(m, l)| m.as_mut_ptr().wrapping_add(l.offset)).collect();
         let strides: Vec<isize> = layouts.iter().flat_map(|l| l.strides.iter().copied()).collect();
-        // SAFETY: `code` is a finished function of this signature, and the layouts stay within `memory`.
-        unsafe {
-            let entry: Entry = std::mem::transmute::<*const u8, Entry>(self.code);
-            entry(pointers.as_ptr(), extents.as_ptr(), strides.as_ptr(), literals.as_ptr(), self.constants.as_ptr());
+        match &self.code {
+            // SAFETY: `code` is a finished function of this signature, and the layouts stay within `memory`.
+            Code::Host(Host { code, constants, .. }) => unsafe {
+                let entry: Entry = std::mem::transmute::<*const u8, Entry>(*code);
+                entry(pointers.as_ptr(), extents.as_ptr(), strides.as_ptr(), literals.as_ptr(), constants.as_ptr());
+            },
+            #[cfg(feature = "emulated")]
+            // SAFETY: the layouts stay within `memory`.
+            Code::Emulated(function) => unsafe {
+                function.call(&pointers, extents, &strides, literals).unwrap_or_else(|e| panic!("{e}"));
+            },
         }
     }
 }
