@@ -28,7 +28,7 @@ static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 /// Runs `job` on a helper and waits for its result.
 ///
 /// # Errors
-/// What `job` returns; `Backend` if it panics or no thread can be started.
+/// What `job` returns; `Backend` if it panics, `Allocation` if no thread can be started.
 pub fn on_large_stack<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let (reply, result) = channel();
     let helper = idle().map_or_else(start, Ok)?;
@@ -62,9 +62,13 @@ fn start() -> Result<Idle> {
     let (jobs, inbox) = channel::<Job>();
     let builder = std::thread::Builder::new().name("ndjit-compile".into()).stack_size(STACK);
     // The thread ends when its sender is dropped.
-    builder
-        .spawn(move || inbox.into_iter().for_each(|job| job()))
-        .map_err(|error| Error::new(ErrorCode::Backend, "compile: the system refused a thread").fact(error))?;
+    builder.spawn(move || inbox.into_iter().for_each(|job| job())).map_err(|error| {
+        // It has no memory for the stack, or no more threads.
+        Error::new(ErrorCode::Allocation, "compile: the system refused a thread")
+            .fact(error)
+            .fact(format_args!("its stack: {STACK} bytes"))
+            .help("let go of arrays that are no longer needed, or raise the limits of memory and of threads")
+    })?;
     Ok(Idle { jobs, process: std::process::id() })
 }
 

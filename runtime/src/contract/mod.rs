@@ -9,6 +9,7 @@
 //!
 //! Matrices that are [small] don't go through the crate.
 
+mod room;
 #[cfg(target_arch = "x86_64")]
 mod small;
 
@@ -357,6 +358,7 @@ impl Composed for Contractor {
             Ok(())
         };
         let tasks = blocks.saturating_mul(count(&loops.matrices));
+        room::check([height, width, products.extent], self.dtype.bytes(), tasks.min(threads.count()))?;
         let time = extents.iter().fold(1.0, |n, &extent| n * extent as f64) * self.cost();
         catch(|| threads.each(tasks, time, work))
     }
