@@ -13,6 +13,9 @@ const HEADER: &str = "date,commit,profile,machine,target,first,executions,findin
 /// Between these the page has its table.
 const MARKS: [&str; 2] = ["<!-- counts -->\n", "<!-- end of counts -->\n"];
 
+/// What else campaigns run: programs where memory is refused, threads that share functions, and functions that are all distinct.
+pub const RUNS: [&str; 3] = ["refusals", "threads", "functions"];
+
 /// One target in one campaign.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -24,11 +27,11 @@ pub struct Row {
     pub profile: String,
     /// The processor.
     pub machine: String,
-    /// The target.
+    /// The target, or one of [`RUNS`].
     pub target: String,
-    /// The first number, or the seed of the inputs.
+    /// The first number, or the seed of the inputs; 1 of [`RUNS`].
     pub first: u64,
-    /// How many inputs.
+    /// How many inputs, refused blocks, or calls.
     pub executions: u64,
     /// How many findings of different kinds.
     pub findings: u64,
@@ -108,14 +111,14 @@ pub fn with_table(page: &str, rows: &[Row]) -> Result<String, String> {
 fn table(rows: &[Row]) -> String {
     let mut text =
         "| target | profile | tried | last commit | last day | findings |\n|---|---|---:|---|---|---:|\n".to_owned();
-    for target in TARGETS {
+    for target in TARGETS.iter().map(|target| target.name).chain(RUNS) {
         let profiles: BTreeSet<&str> =
-            rows.iter().filter(|row| row.target == target.name).map(|row| &row.profile[..]).collect();
+            rows.iter().filter(|row| row.target == target).map(|row| &row.profile[..]).collect();
         for profile in profiles {
-            let own = || rows.iter().filter(|row| row.target == target.name && row.profile == profile);
+            let own = || rows.iter().filter(|row| row.target == target && row.profile == profile);
             let (tried, findings): (u64, u64) = (own().map(|r| r.executions).sum(), own().map(|r| r.findings).sum());
             if let Some(Row { commit, date, .. }) = own().next_back() {
-                text += &format!("| `{}` | {profile} | {tried} | {commit} | {date} | {findings} |\n", target.name);
+                text += &format!("| `{target}` | {profile} | {tried} | {commit} | {date} | {findings} |\n");
             }
         }
     }

@@ -12,7 +12,9 @@ pub mod choices;
 pub mod counts;
 pub mod mutate;
 pub mod programs;
+pub mod refusals;
 pub mod seeds;
+pub mod soak;
 
 use ndjit_codegen::passes::inline::inline;
 use ndjit_ir::body::Body;

@@ -1,6 +1,8 @@
 //! Drives the fuzz targets on a stable compiler: `cargo run -p ndjit-fuzz -- TARGET --seconds 60 [--seed N]`.
 //! `TARGET` is a name, or `all`; `-- TARGET FILE` runs one file. Without `--release`: arithmetic that overflows is a finding then.
 //! `-- campaign TARGET --seconds 600` tries what no campaign has tried yet, from the number that `--seed` says on, and adds its counts to `fuzz/counts.csv` and `docs/reliability.md`.
+//! Beside targets `-- refusals` runs programs whose large blocks are refused in turn, `-- limited` runs them once, in a process that has little memory,
+//! and `-- soak --threads 64 --calls 100000 --functions 100000` runs long. `campaign refusals` and `campaign soak` count them.
 //!
 //! A finding is an input that panics, takes more than a second of a processor, or asks for more than 256 MB. It is made smaller and written to
 //! `fuzz/findings/`, and the exit status is 1. An input that ends the process (an abort, a stack that overflows: the stack is small) or
@@ -11,7 +13,8 @@
 
 use ndjit_fuzz::counts::{self, Row};
 use ndjit_fuzz::mutate::Mutator;
-use ndjit_fuzz::{Outcome, TARGETS, Target};
+use ndjit_fuzz::refusals::{PROGRAMS, check, is_of_memory};
+use ndjit_fuzz::{Outcome, TARGETS, Target, soak};
 use ndjit_runtime::CountingAllocator;
 use std::any::Any;
 use std::fs::File;
@@ -45,12 +48,35 @@ fn main() -> ExitCode {
         Some(at) => arguments.get(at + 1).and_then(|value| value.parse().ok()),
         None => Some(usual),
     };
+    let run = arguments.first().map_or("", String::as_str);
+    let numbers = [("--elements", 1 << 22), ("--threads", 64), ("--calls", 100_000), ("--functions", 100_000)];
+    if let ("refusals" | "limited" | "soak", [Some(elements), Some(threads), Some(calls), Some(functions)]) =
+        (run, numbers.map(|(name, usual)| option(name, usual)))
+    {
+        let here = if campaign { counts::here().map(Some) } else { Ok(None) };
+        let findings = here.and_then(|here| match run {
+            "limited" => Ok(limited(elements as usize)),
+            "refusals" => refusals(arguments.get(1), here),
+            _ => soaked(threads, calls, functions, here),
+        });
+        return match findings {
+            Ok(findings) => ExitCode::from(u8::from(findings > 0)),
+            Err(error) => {
+                eprintln!("{run}: {error}");
+                ExitCode::from(2)
+            }
+        };
+    }
     let named = |target: &&Target| arguments.first().is_some_and(|name| name == "all" || name == target.name);
     let targets: Vec<&Target> = TARGETS.iter().filter(named).collect();
     let (Some(seconds), Some(seed), false) = (option("--seconds", 60), option("--seed", 1), targets.is_empty()) else {
         let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
         let names = names.join("|");
-        eprintln!("usage: ndjit-fuzz [campaign] all|{names} [--seconds N] [--seed N]\n       ndjit-fuzz TARGET FILE");
+        eprintln!(
+            "usage: ndjit-fuzz [campaign] all|{names} [--seconds N] [--seed N]\n       ndjit-fuzz TARGET FILE\n       \
+             ndjit-fuzz [campaign] refusals [PROGRAM]\n       ndjit-fuzz [campaign] soak [--threads N] [--calls N] [--functions N]\n       \
+             ndjit-fuzz limited [--elements N]"
+        );
         return ExitCode::from(2);
     };
     // What panics is reported once, with its input.
@@ -79,6 +105,66 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::from(u8::from(findings > 0))
+}
+
+/// Refuses large blocks to the programs of [`PROGRAMS`], or to one of them; returns the number of findings.
+fn refusals(only: Option<&String>, here: Option<Row>) -> Result<u64, String> {
+    let (mut blocks, mut findings) = (0, 0);
+    for program in PROGRAMS.iter().filter(|program| only.is_none_or(|name| name == program.0)) {
+        match check(program) {
+            Ok(refused) => {
+                println!("{}: {refused} blocks refused", program.0);
+                blocks += refused;
+            }
+            Err(what) => {
+                println!("{what}");
+                findings += 1;
+            }
+        }
+    }
+    count(&here, "refusals", blocks, findings)?;
+    Ok(findings)
+}
+
+/// Runs the programs of [`PROGRAMS`] where the system limits memory: a line for each, with its bits or its error, then the most address space that was
+/// taken. Returns how many errors were not of memory.
+fn limited(elements: usize) -> u64 {
+    let mut others = 0;
+    for (name, run) in PROGRAMS {
+        match run(elements) {
+            Ok(bits) => println!("{name}: {bits:016x}"),
+            Err(error) => {
+                println!("{name}: {}", error.code().name());
+                if !is_of_memory(error.code()) {
+                    eprintln!("{error}");
+                    others += 1;
+                }
+            }
+        }
+    }
+    println!("peak: {}", soak::status("VmPeak:"));
+    others
+}
+
+/// Threads that share functions, then distinct functions, ten calls of each; returns the number of findings.
+fn soaked(threads: u64, calls: u64, functions: u64, here: Option<Row>) -> Result<u64, String> {
+    let told = |done: u64, resident: u64| println!("{done} functions: {} KiB", resident >> 10);
+    let wrong = soak::threads(threads, calls).map_err(|error| error.to_string())?;
+    println!("{threads} threads, {calls} calls each: {wrong} wrong");
+    count(&here, "threads", threads * calls, wrong)?;
+    let growth = soak::functions(functions, soak::CALLS, told).map_err(|error| error.to_string())?;
+    println!("{functions} functions, {} calls: {} KiB added", functions * soak::CALLS, growth.bytes() >> 10);
+    let grown = u64::from(growth.bytes() > soak::MOST_GROWTH);
+    count(&here, "functions", functions * soak::CALLS, grown)?;
+    Ok(wrong + grown)
+}
+
+/// Adds to the counts what a campaign ran.
+fn count(here: &Option<Row>, target: &str, executions: u64, findings: u64) -> Result<(), String> {
+    match here.clone() {
+        Some(here) => counts::append(Row { target: target.to_owned(), first: 1, executions, findings, ..here }),
+        None => Ok(()),
+    }
 }
 
 /// Runs one file; returns the number of findings.

@@ -48,7 +48,7 @@ mod team;
 mod threads;
 mod tiles;
 
-pub use allocations::{Allocations, CountingAllocator};
+pub use allocations::{Allocations, CountingAllocator, LargeBlocks, Refused};
 pub use backend::{Backend, Cpu};
 pub use buffer::Buffer;
 pub use code::{Execution, Kernel};
