@@ -40,7 +40,11 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
         return Err(Error::new(ErrorCode::Verify, "loop interpreter: control flow, which `eval_control` evaluates"));
     }
     let body = match &nest.body {
-        LoopBody::Ops(body) => Evaluator::Ops(body, body.stmts.iter().map(|stmt| stmt_body(body, stmt)).collect()),
+        LoopBody::Ops(body) => {
+            let statements = body.stmts.iter().map(|stmt| stmt_body(body, stmt)).collect();
+            let stores = body.outputs.iter().map(|&scalar| store_body(body.dtype(scalar))).collect();
+            Evaluator::Ops(body, statements, stores)
+        }
         LoopBody::Prims { body, .. } => Evaluator::Prims(body),
     };
     let kept = nest.kept();
@@ -179,8 +183,8 @@ fn sorted_results(nest: &LoopNest, reduce: &NestReduce, elements: &[Vec<u64>]) -
         let dtype = body.dtype(scalar);
         let words = start..start + dtype.storage().len();
         start = words.end;
-        let registers =
-            collect("interpreter", elements.iter().map(|element| load_body(dtype).eval(&element[words.clone()])))?;
+        let load = load_body(dtype);
+        let registers = collect("interpreter", elements.iter().map(|element| load.eval(&element[words.clone()])))?;
         for (result, from) in results.iter_mut().zip(sorted(dtype, &registers)?) {
             match reduction {
                 Reduction::ArgSort => result.push(from as u64),
@@ -247,8 +251,8 @@ fn word_offsets(access: &Access, layout: &Layout, index: &[usize]) -> impl Itera
 }
 
 enum Evaluator<'a> {
-    /// The statements' bodies beside the statements.
-    Ops(&'a OpBody, Vec<Body>),
+    /// The statements' bodies beside the statements, and those that store the outputs.
+    Ops(&'a OpBody, Vec<Body>, Vec<Body>),
     Prims(&'a Body),
 }
 
@@ -280,7 +284,7 @@ impl Evaluator<'_> {
                 body.eval_with(&[words, literals].concat(), &mut regs, &mut load);
                 body.outputs.iter().map(|output| regs[output.index()]).collect()
             }
-            Evaluator::Ops(body, bodies) => {
+            Evaluator::Ops(body, bodies, stores) => {
                 let mut scalars: Vec<Words> = Vec::new();
                 for (stmt, evaluated) in body.stmts.iter().zip(bodies) {
                     let arguments: Vec<u64> = match stmt.kind {
@@ -304,8 +308,8 @@ impl Evaluator<'_> {
                     };
                     scalars.push(Words::from_vec(evaluated.eval(&arguments)));
                 }
-                let stored = body.outputs.iter().map(|scalar| (body.dtype(*scalar), &scalars[scalar.index()]));
-                stored.flat_map(|(dtype, scalar)| store_body(dtype).eval(scalar)).collect()
+                let outputs = body.outputs.iter().zip(stores);
+                outputs.flat_map(|(scalar, store)| store.eval(&scalars[scalar.index()])).collect()
             }
         }
     }

@@ -18,7 +18,7 @@ pub struct Compiled {
 }
 
 enum Code {
-    Host(Host),
+    Host(Box<Host>),
     #[cfg(feature = "emulated")]
     Emulated(ndjit_runtime::emulated::Function),
 }
@@ -85,7 +85,8 @@ pub fn compile_for(nest: &LoopNest, width: VectorWidth) -> Option<Compiled> {
 fn finish(mut module: JITModule, id: FuncId, constants: Vec<Cell>, lanes: usize) -> Compiled {
     module.finalize_definitions().unwrap();
     let code = module.get_finalized_function(id);
-    Compiled { code: Code::Host(Host { module: ManuallyDrop::new(module), code, constants }), lanes }
+    let host = Host { module: ManuallyDrop::new(module), code, constants };
+    Compiled { code: Code::Host(Box::new(host)), lanes }
 }
 
 impl Drop for Host {
@@ -103,9 +104,10 @@ impl Compiled {
         let strides: Vec<isize> = layouts.iter().flat_map(|l| l.strides.iter().copied()).collect();
         match &self.code {
             // SAFETY: `code` is a finished function of this signature, and the layouts stay within `memory`.
-            Code::Host(Host { code, constants, .. }) => unsafe {
-                let entry: Entry = std::mem::transmute::<*const u8, Entry>(*code);
-                entry(pointers.as_ptr(), extents.as_ptr(), strides.as_ptr(), literals.as_ptr(), constants.as_ptr());
+            Code::Host(host) => unsafe {
+                let entry: Entry = std::mem::transmute::<*const u8, Entry>(host.code);
+                let constants = host.constants.as_ptr();
+                entry(pointers.as_ptr(), extents.as_ptr(), strides.as_ptr(), literals.as_ptr(), constants);
             },
             #[cfg(feature = "emulated")]
             // SAFETY: the layouts stay within `memory`.
