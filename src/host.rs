@@ -3,8 +3,7 @@
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{clif, x64};
 use ndjit_ir::Result;
-use ndjit_runtime::kernels;
-use ndjit_runtime::pool;
+use ndjit_runtime::{kernels, pool, system};
 use std::thread::available_parallelism;
 
 /// What code is made for on this machine, and what is kept of it: see [`host`].
@@ -25,6 +24,9 @@ pub struct Host {
     pub vector_bits: usize,
     /// How many threads a call may use, where it is not told otherwise.
     pub threads: usize,
+    /// How many bytes of memory the machine has, or the container that this runs in (cgroup v2), where they say so. Elements of lazy arrays are kept in half of it
+    /// at most.
+    pub memory: Option<usize>,
     /// Why kernels are interpreted, if executable memory was refused to this process. It is asked for by the first kernel.
     pub notice: Option<&'static str>,
     /// How many kernels were compiled so far.
@@ -56,6 +58,7 @@ pub fn host() -> Result<Host> {
         features,
         vector_bits: x64::Set::of(VectorWidth::Widest).map_or(128, |set| set.bits() as usize),
         threads: available_parallelism().map_or(1, usize::from),
+        memory: system::memory(),
         notice: ndjit_runtime::code::notice(),
         kernels: compiled.misses,
         code_bytes: (compiled.weight, kernels::DEFAULT_BOUNDS.weight),

@@ -209,6 +209,10 @@ fn numbers_stay_exact_in_bodies() {
     assert_eq!(f.call((&x, k)).unwrap().item::<f64>().unwrap(), 0.15);
     let f = jit(|x: Expr| cond(x.gt(0), |(x, k)| x * k, |(x, k): (Expr, Expr)| x - k, (x, Expr::from(0.15))));
     assert_eq!(f(&x).item::<f64>().unwrap(), 0.15);
+    // As what changes, too, of a function that another calls.
+    let powers = jit(|x: Expr, k: Expr| x + fori_loop(0, 3, k, |_, c| c * k));
+    let f = jit(move |x: Expr| powers.inline((x, Expr::from(3))));
+    assert_eq!(f(&x).item::<f64>().unwrap(), 1.0 + 81.0);
     // In loops in branches in loops.
     let f = jit(|x: Expr, k: Expr| {
         fori_loop(0, 1, x, |_, x| cond(x.gt(0), |x| fori_loop(0, 1, x, |_, x| x * k), |x| x, x))

@@ -67,12 +67,7 @@ pub fn default_limit() -> usize {
 
 /// How much memory the machine has, or the container that this runs in, where they say so.
 pub fn total() -> Option<usize> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-    let machine = line.split_whitespace().nth(1)?.parse::<usize>().ok()?.checked_mul(1024)?;
-    let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let container = container.and_then(|text| text.trim().parse().ok()).unwrap_or(machine);
-    Some(machine.min(container))
+    ndjit::host().ok()?.memory
 }
 
 /// The memory that a command may take: `--memory`. Whoever takes memory as large as data or an expression says reserves it first, and gives it

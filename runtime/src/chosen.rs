@@ -1,7 +1,7 @@
 //! Positions that depend on values: where truth values are, and which group of equal elements each is of. How many there are is known only
 //! when it is done, so no kernel does it.
 
-use ndjit_ir::reserve::{filled, reserve};
+use crate::pool::reserve;
 use ndjit_ir::{Error, ErrorCode, Result};
 
 /// The positions at which truth values are true, in order.
@@ -20,7 +20,8 @@ pub fn positions(truths: &[bool]) -> Result<Vec<i64>> {
 /// # Errors
 /// `Argument` for an order that is none; `Allocation` if memory is refused.
 pub fn groups(begins: &[bool], order: &[i64]) -> Result<Vec<i64>> {
-    let mut groups = filled("positions", 0, order.len())?;
+    let mut groups = reserve("positions", order.len())?;
+    groups.resize(order.len(), 0);
     let mut group = -1;
     for (&begins, &position) in begins.iter().zip(order) {
         group += i64::from(begins);

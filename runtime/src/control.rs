@@ -22,6 +22,8 @@ pub struct Controller {
     /// Bytes of each operand, and of each result.
     operands: Vec<usize>,
     made: Vec<usize>,
+    /// Bytes that it takes beside its results, at most. Known once: graphs that share graphs would be asked again for each use.
+    scratch: usize,
 }
 
 impl Controller {
@@ -41,7 +43,9 @@ impl Controller {
             return Err(wrong());
         }
         let programs = [compile(first)?, compile(second)?];
-        Ok(Controller { control: Arc::clone(&control.0), results: results.clone(), programs, operands, made })
+        let scratch =
+            taken(control.0.kind, &made, programs.each_ref().map(|program| program.memory().peak).into_iter());
+        Ok(Controller { control: Arc::clone(&control.0), results: results.clone(), programs, operands, made, scratch })
     }
 
     /// The programs of its graphs.
@@ -51,7 +55,7 @@ impl Controller {
 
     /// Bytes that it takes beside its results, at most.
     pub fn scratch(&self) -> usize {
-        taken(self.control.kind, &self.made, self.programs.iter().map(|program| program.memory().peak))
+        self.scratch
     }
 
     /// Runs a graph of which some operands are the carry, which it may be given.
@@ -112,7 +116,7 @@ impl Controller {
         if let Some(n) = self.operands.iter().zip(given).position(|(&wanted, given)| given < wanted) {
             return Err(Error::new(ErrorCode::Argument, format!("control flow: operand {n} is too small")));
         }
-        let between = self.programs[0].launches();
+        let between = if times.is_some() { self.programs[0].launches() } else { 0 };
         let call = &mut Call { scalars, times, between };
         let all = match self.control.kind {
             ControlKind::Cond => {

@@ -261,16 +261,14 @@ impl Executable {
     fn estimate(&self, launch: usize) -> f64 {
         let count = self.threads.count();
         let (launch, tiles) = (&self.plan.launches[launch], &self.tiles[launch]);
-        {
-            let kernels = &self.kernels[launch.steps.clone()];
-            let alone: f64 = kernels.iter().map(Bound::estimate).sum();
-            let pieces = match (tiles, kernels) {
-                (Some(tiles), _) if tiles.parallel => tiles.count(),
-                (None, [kernel]) => self.threads.pieces(kernel.elements() as usize, kernel.cost()),
-                _ => 1,
-            };
-            alone / pieces.clamp(1, count) as f64
-        }
+        let kernels = &self.kernels[launch.steps.clone()];
+        let alone: f64 = kernels.iter().map(Bound::estimate).sum();
+        let pieces = match (tiles, kernels) {
+            (Some(tiles), _) if tiles.parallel => tiles.count(),
+            (None, [kernel]) => self.threads.pieces(kernel.elements() as usize, kernel.cost()),
+            _ => 1,
+        };
+        alone / pieces.clamp(1, count) as f64
     }
 
     /// How many results of kernels took the memory of an operand, over all runs so far.

@@ -1,7 +1,7 @@
 //! Element slices as bytes to write to, and bytes as elements: the safe side of [`Element`] that needs no buffer.
 
 use crate::element::Element;
-use ndjit_ir::reserve::reserve;
+use crate::pool::reserve;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 
 /// Elements to write to.

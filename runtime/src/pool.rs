@@ -8,7 +8,7 @@
 use crate::block::{Block, CLASSES, class_bytes, class_of};
 use crate::shelf::Shelf;
 use ndjit_ir::lock::Mutex;
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::{Error, ErrorCode, Result, reserve};
 use std::cell::RefCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -80,6 +80,21 @@ pub fn take(bytes: usize, zeroed: bool) -> Result<Block> {
     })?;
     POOL.allocations.fetch_add(1, Relaxed);
     Ok(block)
+}
+
+/// An empty list with room for so many elements. Where the system refuses it the pool is emptied, and then what was kept is given back.
+///
+/// # Errors
+/// `Allocation` if it is refused even so.
+pub fn reserve<T>(what: &str, count: usize) -> Result<Vec<T>> {
+    let again = || {
+        trim(0);
+        reserve::reserve(what, count)
+    };
+    reserve::reserve(what, count).or_else(|_| again()).or_else(|_| {
+        give_back();
+        again()
+    })
 }
 
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();

@@ -1,8 +1,12 @@
 //! The machine that this process runs on.
 
-/// How many bytes of memory the machine has, where it says so.
+use std::fs::read_to_string;
+
+/// How many bytes of memory the machine has, or the container that this runs in (cgroup v2), where they say so.
 pub fn memory() -> Option<usize> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let text = read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-    line.split_whitespace().nth(1)?.parse::<usize>().ok()?.checked_mul(1024)
+    let machine = line.split_whitespace().nth(1)?.parse::<usize>().ok()?.checked_mul(1024)?;
+    let container = read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    Some(machine.min(container.unwrap_or(machine)))
 }

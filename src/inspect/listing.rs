@@ -17,7 +17,9 @@ use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{DType, Origin, Result};
 use ndjit_runtime::devices::OnGpu;
 use ndjit_runtime::{Program, gpu};
+use rustc_hash::FxHashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// What stands above CLIF that this machine does not run.
 const WIDER: &str = "; this machine runs wider vectors instead, see `assembly`; other machines run this";
@@ -59,25 +61,38 @@ pub(crate) struct Looked<'a> {
 }
 
 impl Looked<'_> {
-    /// The lines of a stage. What fails is said in the place of the lines. Of control flow the programs of its graphs follow.
+    /// The lines of a stage. What fails is said in the place of the lines. Of control flow the programs of its graphs follow, each once.
     pub fn listing(&self, stage: Stage) -> Listing {
+        self.with_inner(stage, "", &mut FxHashMap::default())
+    }
+
+    /// The lines of a program that stands at such a place in others, and of those in it that are not listed yet: at which place programs are, by address.
+    fn with_inner(&self, stage: Stage, place: &str, listed: &mut FxHashMap<*const Lowered, String>) -> Listing {
         let mut out = self.own(stage);
         if let Stage::Kernels | Stage::Loops | Stage::Expanded | Stage::Clif | Stage::Assembly = stage {
-            self.inner(stage, &mut out);
+            self.inner(stage, place, listed, &mut out);
         }
         out
     }
 
     /// The programs of control flow. What they are made from is the node that they stand in.
-    fn inner(&self, stage: Stage, out: &mut Listing) {
+    fn inner(&self, stage: Stage, place: &str, listed: &mut FxHashMap<*const Lowered, String>, out: &mut Listing) {
         for (number, kernel) in self.lowered.kernels.iter().enumerate() {
             let Some((ControlRef(control), _)) = &kernel.control else { continue };
             let nodes = self.of_values(kernel.outputs.clone());
             let bodies = self.lowered.scheduled.get(number).and_then(|scheduled| scheduled.bodies.as_ref());
             for (what, lowered) in control.kind.graphs().iter().zip(bodies.into_iter().flatten()) {
-                let title = format!("; kernel {number}, {} {what}", control.kind.name());
-                let looked = Looked { lowered, program: None, inputs: Vec::new(), ..*self };
-                let lines = looked.listing(stage).lines;
+                let own = format!("kernel {number}, {} {what}", control.kind.name());
+                let place = if place.is_empty() { own.clone() } else { format!("{place}, {own}") };
+                let mut title = format!("; {own}");
+                let mut lines = Vec::new();
+                if let Some(before) = listed.get(&Arc::as_ptr(lowered)) {
+                    title += &format!(": the program of {before}");
+                } else {
+                    listed.insert(Arc::as_ptr(lowered), place.clone());
+                    let looked = Looked { lowered, program: None, inputs: Vec::new(), ..*self };
+                    lines = looked.with_inner(stage, &place, listed).lines;
+                }
                 out.separate();
                 let title = StageLine { text: title, nodes: nodes.clone(), kernel: Some(number) };
                 let made_from = |line| StageLine { nodes: nodes.clone(), kernel: Some(number), ..line };

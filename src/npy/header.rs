@@ -95,16 +95,20 @@ impl Header {
             Error::new(ErrorCode::DType, format!("write_npy: {dtype} is not supported"))
                 .help("convert with `.cast(DType::F32)`")
         })?;
+        let too_long = || {
+            Error::new(ErrorCode::Size, "write_npy: a header holds no such shape")
+                .fact(format_args!("{} axes; arrays of NumPy have {MOST_AXES} at most", shape.rank()))
+        };
+        if shape.rank() > MOST_AXES {
+            return Err(too_long());
+        }
         let extents: String = shape.extents().iter().map(|extent| format!("{extent}, ")).collect();
         let extents = if shape.rank() == 1 { extents.trim_end() } else { extents.trim_end_matches(", ") };
         let fields = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({extents}), }}");
         let before = MAGIC.len() + 4;
         // Data begins at a multiple of 64 bytes.
         let text = (before + fields.len() + 1).next_multiple_of(64) - before;
-        let length = u16::try_from(text).map_err(|_| {
-            Error::new(ErrorCode::Size, "write_npy: a header holds no such shape")
-                .fact(format_args!("{} axes", shape.rank()))
-        })?;
+        let length = u16::try_from(text).map_err(|_| too_long())?;
         let mut bytes = [MAGIC, &[1, 0], &length.to_le_bytes(), fields.as_bytes()].concat();
         bytes.resize(before + text - 1, b' ');
         bytes.push(b'\n');
@@ -156,11 +160,14 @@ pub(crate) fn open(path: &Path) -> Result<File> {
 /// # Errors
 /// `Io` for bools that are neither 0 nor 1.
 pub(crate) fn check_bools(dtype: DType, bytes: &[u8]) -> Result<()> {
+    if dtype != DType::Bool {
+        return Ok(());
+    }
     match bytes.iter().position(|&byte| byte > 1) {
-        Some(at) if dtype == DType::Bool => {
+        Some(at) => {
             Err(failed(&"bools that are neither 0 nor 1").fact(format_args!("byte {at} of the data: {}", bytes[at])))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

@@ -57,7 +57,7 @@ fn no_integer_panics_aborts_or_computes_without_end() {
             .arg(std::env::current_exe().unwrap())
             .env(FROM, next.to_string())
             // Memory of a thread that only waits counts as address space.
-            .env("RAYON_NUM_THREADS", "2")
+            .env("NDJIT_NUM_THREADS", "2")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -214,11 +214,12 @@ fn answers(rule: &Rule, element: &Element<'_>, function: Function, got: &Tensor,
             let size = parts[0].abs().max(parts[1].abs());
             let least = if dtype.real() == DType::F32 { f64::from(f32::from_bits(1)) } else { f64::from_bits(1) };
             let off = size * share + absolute + 2.0 * least;
-            // Beside a part that overflows no finite one counts.
+            // Beside a part that overflows no finite one counts; the infinity itself does.
             let overflows =
                 size.is_infinite() && finite(element.operands[0]) && !parts.iter().any(|part| part.is_nan());
-            let near =
-                |(own, part): (&f64, f64)| *own == part || (overflows || size.is_finite()) && (own - part).abs() <= off;
+            let near = |(own, part): (&f64, f64)| {
+                *own == part || part.is_finite() && (overflows || size.is_finite()) && (own - part).abs() <= off
+            };
             distance(&got.get(at), &words(parts), dtype) <= bound
                 || size.is_nan() && own.iter().all(|own| own.is_nan())
                 || own.iter().zip(parts.map(|part| rounded(part, dtype))).all(near)

@@ -184,8 +184,12 @@ impl<T: Type> Inliner<T> {
         let mut graphs = control.graphs.clone();
         for (inner, places) in graphs.iter_mut().zip(&mut places) {
             let taken = |at: u32| operands.get(at as usize);
-            let same = |at: u32| inner.operands.iter().position(|&other| taken(other) == taken(at)).unwrap_or(0);
-            let numbers: Numbers = inner.operands.iter().map(|&at| Some((same(at), number(at as usize)?))).collect();
+            // What changes may begin as the same number.
+            let same = |at: u32| {
+                let is_same = |&other: &u32| other as usize >= first && taken(other) == taken(at);
+                inner.operands.iter().position(is_same)
+            };
+            let numbers: Numbers = inner.operands.iter().map(|&at| same(at).zip(number(at as usize))).collect();
             (inner.graph, *places) = self.body((&inner.graph, places), &numbers)?;
             let at = |&at: &u32| kept.binary_search(&(at as usize)).map(|at| at as u32);
             inner.operands = inner.operands.iter().filter_map(|operand| at(operand).ok()).collect();

@@ -13,28 +13,16 @@ use ndjit::operand::Computed;
 use ndjit::{Array, Error, ErrorCode, Expr, Policy, Program, Result, Spec, VectorWidth, jit, with_policy};
 use ndjit_ir::interp::Tensor;
 use pool::{Pool, Size};
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use value::Value;
 
-thread_local! {
-    /// What the present case does, for who reads of a finding.
-    static STORY: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-}
-
-/// What the last case of this thread did, line by line.
-pub fn story() -> String {
-    STORY.with_borrow(|lines| lines.join("\n"))
-}
-
-/// Whether lines of stories are printed as they come: of an input that ends the process nothing else is left.
+/// Whether calls are printed as they come: of an input that ends the process nothing else is left.
 pub static ALOUD: AtomicBool = AtomicBool::new(false);
 
 fn tell(line: String) {
     if ALOUD.load(Relaxed) {
         println!("  {line}");
     }
-    STORY.with_borrow_mut(|lines| lines.push(line));
 }
 
 /// Some calls one after the other.
@@ -132,7 +120,6 @@ fn is_fault(error: &Error) -> bool {
 
 /// Calls that may stand in traced functions: step by step, at once, traced, and interpreted.
 pub fn api(data: &[u8]) -> Outcome {
-    STORY.with_borrow_mut(Vec::clear);
     let mut c = Choices::new(data);
     let policy = if c.one_in(4) { c.pick(&Policy::ALL) } else { Policy::default() };
     let steps = 1 + c.below(5);
@@ -147,7 +134,6 @@ pub fn api(data: &[u8]) -> Outcome {
 
 /// Calls that stand in no traced function.
 pub fn doors(data: &[u8]) -> Outcome {
-    STORY.with_borrow_mut(Vec::clear);
     let mut c = Choices::new(data);
     let policy = if c.one_in(4) { c.pick(&Policy::ALL) } else { Policy::default() };
     let mut outcome = String::new();

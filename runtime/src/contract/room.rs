@@ -1,7 +1,7 @@
 //! The memory that the crate `gemm` packs matrices into, which ends the process where it is refused.
 
+use crate::pool::reserve;
 use ndjit_ir::Result;
-use ndjit_ir::reserve::reserve;
 use std::hint::black_box;
 
 /// Products of a sum that are packed at once, at most.

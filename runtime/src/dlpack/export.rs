@@ -55,7 +55,7 @@ pub fn hold<M: Managed, O: Send + Sync + 'static>(tensor: DLTensor, flags: u64, 
         let holder = unsafe { Box::from_raw((*managed).context().cast::<Holder<M, O>>()) };
         // Through functions of C nothing unwinds. What a panic carries may panic again when it is dropped.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(holder))) {
-            std::mem::forget(panic);
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(panic))).map_err(std::mem::forget);
         }
     }
     let managed = M::new(tensor, flags, delete::<M, O>);
