@@ -23,13 +23,14 @@ pub fn programs(data: &[u8]) -> Outcome {
     format!("control {}, {:?}, {:?} threads, fuse {:?}", limits.control, matrix.vector, matrix.threads, matrix.fuse)
 }
 
-/// Mostly programs of one to four operations on few elements, since more of them are tried in the same time. One in 32 has up to 24 operations, every third
-/// of those with branches and loops; those of the most operations have elements of several blocks of the widest vectors, those of the fewest of
+/// Mostly programs of one to four operations on few elements, since more of them are tried in the same time; every eighth with branches and loops, every
+/// eighth whose kernels may read many arrays. One in 32 has up to 24 operations, every third of those with branches and loops; those of the most operations have elements of several blocks of the widest vectors, those of the fewest of
 /// several blocks of a reduction.
 fn limits(rng: &mut Rng) -> Limits {
     if !rng.one_in(32) {
         let nodes = rng.pick(&[1, 2, 3, 4]);
-        return Limits { nodes, params: 2, many: 0, outputs: 2, elements: 48, ..Limits::default() };
+        let (many, control) = (if rng.one_in(8) { 20 } else { 0 }, rng.one_in(8));
+        return Limits { nodes, params: 2, many, outputs: 2, elements: 48, control, ..Limits::default() };
     }
     let nodes = rng.pick(&[24, 4, 8, 12, 16, 6, 10, 14]);
     let elements = match nodes {
