@@ -51,7 +51,7 @@ const SERIES: [Series; 4] = [
 /// It has the last series alone.
 const ASKED_TWICE: &str = "contractions";
 
-/// Runs a program where blocks are refused by each of [`SERIES`]. Returns how many blocks were.
+/// Runs a program where blocks are refused, by number and by bytes held. Returns how many blocks were.
 ///
 /// # Errors
 /// In words: a panic, other bits, an error of another kind than memory, bytes not given back.

@@ -50,7 +50,7 @@ pub enum Execution {
     Compiled,
     /// The reference interpreter.
     Interpreted,
-    /// An emulator of aarch64, for which they are compiled: see [`emulated`](crate::emulated).
+    /// An emulator of aarch64, for which they are compiled: see [`emulated`].
     #[cfg(feature = "emulated")]
     Emulated,
 }
