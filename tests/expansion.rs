@@ -1,7 +1,7 @@
 //! Texts of a few kilobytes whose calls would be millions of operations: refused before they are written out, or their graphs lowered once.
 //! Memory is counted, not time.
 
-use ndjit::{Array, CountingAllocator, ErrorCode, Expr, Program, jit};
+use ndjit::{Array, CountingAllocator, ErrorCode, Expr, Program, Stage, jit};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
@@ -72,7 +72,7 @@ fn functions_that_grow_are_refused_where_they_are_called() {
     assert!(taken < 4 << 20, "{taken} bytes");
 }
 
-/// A graph that several pieces of control flow share is lowered once.
+/// A graph that several pieces of control flow share is lowered, compiled and listed once.
 #[test]
 fn shared_bodies_are_lowered_once() {
     let taken = |deep: usize| {
@@ -80,13 +80,20 @@ fn shared_bodies_are_lowered_once() {
         let layouts = [(Shape::scalar(), DType::Bool), (Shape::from(2), DType::F32)];
         let layouts = layouts.map(|(shape, dtype)| contiguous(&shape, dtype).unwrap());
         let options = Options { verify: false, ..Options::default() };
-        let (lowered, taken) = bytes(|| lower(&graph, &Places::default(), &layouts, &options).unwrap());
+        let (lowered, lowering) = bytes(|| lower(&graph, &Places::default(), &layouts, &options).unwrap());
         assert_eq!(lowered.bodies().len(), deep);
-        (taken, ndjit_runtime::Executable::new(&lowered, &ndjit_runtime::RunOptions::default()).unwrap())
+        let compile = || ndjit_runtime::Executable::new(&lowered, &ndjit_runtime::RunOptions::default()).unwrap();
+        let (_, compiling) = bytes(compile);
+        let program = Program::parse(&branching(deep)).unwrap();
+        let listings = || Stage::ALL.iter().map(|&stage| program.explain(stage).unwrap().len()).sum::<usize>();
+        let (length, listing) = bytes(listings);
+        [("lowering", lowering), ("compiling", compiling), ("listings", listing), ("their length", length as u64)]
     };
-    let (once, twice) = (taken(7).0, taken(14).0);
-    println!("{once} bytes, of twice as deep ones {twice}");
-    assert!(twice < 3 * once, "{once} bytes, of twice as deep ones {twice}");
+    taken(1);
+    for ((what, once), (_, twice)) in taken(7).into_iter().zip(taken(14)) {
+        println!("{what}: {once} bytes, of twice as deep ones {twice}");
+        assert!(twice < 3 * once, "{what}: {once} bytes, of twice as deep ones {twice}");
+    }
     let program = Program::parse(&branching(14)).unwrap();
     let x = Array::from([1.0f32, 2.0]);
     assert_eq!(

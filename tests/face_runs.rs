@@ -74,6 +74,11 @@ fn display_as_numpy() {
     assert_eq!(Array::from([1e10f32, 1.0]).to_string(), "[1.e+10 1.e+00]");
     assert_eq!(Array::from([f32::NAN, f32::INFINITY, 1.0]).to_string(), "[nan inf  1.]");
     assert_eq!((0..2000).collect::<Array>().to_string(), "[   0    1    2 ... 1997 1998 1999]");
+    // Of 32 axes of two indices the outer twelve show the first alone.
+    let many = ndjit::broadcast_to(&Array::from([7u8]), [2; 32]).to_string();
+    assert_eq!(many.matches('7').count(), 1 << 20);
+    assert!(many.starts_with(&"[".repeat(32)) && many.ends_with("...]"), "{}", &many[..100]);
+    assert_eq!([many.matches('[').count(), many.matches("...").count()], [many.matches(']').count(), 12]);
     assert_eq!(Array::from(Vec::<f32>::new()).to_string(), "[]");
     let cube = Array::from_shape_vec([2, 1, 2], vec![1u8, 2, 3, 4]).unwrap();
     assert_eq!(cube.to_string(), "[[[1 2]]\n\n [[3 4]]]");

@@ -46,6 +46,21 @@ fn positions_out_of_range_are_errors_of_arrays_and_nearest_when_traced() {
     assert_eq!(taken.slice((0, .., 0)).to_vec::<i32>().unwrap(), [8, 8, 0]);
 }
 
+/// A number is a position, whatever dtype integers have: of an array, and in a traced function.
+#[test]
+fn numbers_beyond_32_bits_are_positions() {
+    let many = || ndjit::broadcast_to(Array::from([7u8]), [1 << 33]);
+    for position in [1isize << 31, (1 << 33) - 1, -(1 << 33)] {
+        assert_eq!(many().at(position).get().item::<u8>().unwrap(), 7);
+        assert_eq!(jit(move |x: Expr| x.at(position).get())(&many()).item::<u8>().unwrap(), 7);
+        assert_eq!(x().at(position).get_or(9).slice((0, 0)).item::<i32>().unwrap(), 9);
+        let outside = format!("at: position {position} is out of range");
+        assert_eq!(x().at(position).get().eval().unwrap_err().headline(), outside);
+        let error = jit(move |x: Expr| x.at(position).get()).call((&x(),)).unwrap_err();
+        assert_eq!((error.code(), error.headline()), (ErrorCode::Index, &outside[..]));
+    }
+}
+
 #[test]
 fn positions_are_integers_and_axes_are_there() {
     let error = take(x(), Array::from([1.0f32]), 0).eval().unwrap_err();

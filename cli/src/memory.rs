@@ -70,6 +70,19 @@ pub fn total() -> Option<usize> {
     ndjit::host().ok()?.memory
 }
 
+/// Makes room in a list for so many more items.
+///
+/// # Errors
+/// `Allocation` where the system refuses it.
+pub(crate) fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    items.try_reserve_exact(more).map_err(|_| {
+        let bytes = (items.len().saturating_add(more)).saturating_mul(size_of::<T>());
+        Error::new(ErrorCode::Allocation, "the system refused memory")
+            .fact(format_args!("{bytes} bytes were asked for"))
+            .help("close other programs, or let this one take less: `--memory`")
+    })
+}
+
 /// The memory that a command may take: `--memory`. Whoever takes memory as large as data or an expression says reserves it first, and gives it
 /// back by dropping the [`Reservation`]. What the program takes for itself, its code and that of kernels, is not counted.
 ///

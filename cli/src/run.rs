@@ -5,7 +5,7 @@ use crate::eval::{COMPUTED, READ, configured, device, limit};
 use crate::explain::stages_of;
 use crate::expression::counted;
 use crate::inputs::{self, Input};
-use crate::memory::{Budget, Reservation};
+use crate::memory::{Budget, Reservation, grow};
 use crate::output;
 use crate::{Failure, Streams};
 use ndjit::operand::{AnyOperand, Operand};
@@ -168,8 +168,11 @@ fn fill(spec: &Spec, budget: &Budget, mut next: impl FnMut() -> f64) -> Result<A
         return Err(Error::new(ErrorCode::Argument, format!("run: a weak array, {spec}, is not filled in"))
             .help("arrays in files have a dtype; write one in the graph"));
     };
-    let _floats = budget.reserve(FILLED, spec.shape().size()?.saturating_mul(size_of::<f64>()))?;
-    let elements: Vec<f64> = (0..spec.shape().size()?).map(|_| next()).collect();
+    let count = spec.shape().size()?;
+    let _floats = budget.reserve(FILLED, count.saturating_mul(size_of::<f64>()))?;
+    let mut elements: Vec<f64> = Vec::new();
+    grow(&mut elements, count)?;
+    elements.extend((0..count).map(|_| next()));
     let array = Array::from_shape_vec(spec.shape().clone(), elements)?.cast(dtype);
     array.eval()?;
     Ok(array.operand())

@@ -100,7 +100,7 @@ impl Program {
     /// # Errors
     /// Of the device.
     pub fn on_device(&self, gpu: &Arc<Gpu>, memory: &[Vec<u8>]) -> Result<Option<Vec<Vec<u8>>>> {
-        let program = match gpu::Program::new(gpu, &self.lowered, Fallback::Error) {
+        let program = match gpu::Program::new(gpu, &self.lowered, Fallback::Error, &RunOptions::default()) {
             Err(error) if !gpu.features().float64 && error.to_string().contains("has no f64") => {
                 return Ok(None);
             }

@@ -85,12 +85,16 @@ pub fn read() -> Result<Vec<Row>, String> {
 /// # Errors
 /// In words, if a file cannot be read or written.
 pub fn append(row: Row) -> Result<(), String> {
+    let written = |error: std::io::Error| error.to_string();
+    // Campaigns run beside each other.
+    let lock = std::fs::File::open(file()).map_err(written)?;
+    lock.lock().map_err(written)?;
     let mut rows = read()?;
     rows.push(row);
     let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
-    std::fs::write(file(), format!("{HEADER}\n{lines}")).map_err(|error| error.to_string())?;
-    let text = std::fs::read_to_string(page()).map_err(|error| error.to_string())?;
-    std::fs::write(page(), with_table(&text, &rows)?).map_err(|error| error.to_string())
+    std::fs::write(file(), format!("{HEADER}\n{lines}")).map_err(written)?;
+    let text = std::fs::read_to_string(page()).map_err(written)?;
+    std::fs::write(page(), with_table(&text, &rows)?).map_err(written)
 }
 
 /// The page with the table of these rows.

@@ -42,7 +42,15 @@ pub struct Target {
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// Whether its inputs are numbers instead, as eight bytes: each once.
     pub numbered: bool,
+    /// Bytes that one input may ask for, in all.
+    pub most_bytes: u64,
 }
+
+/// Bytes that one input of most targets may ask for, in all.
+const MOST_BYTES: u64 = 256 << 20;
+/// The same of programs: where loops are interpreted each element is some small blocks, two million, of 300 MB, for forty operations on 5000 elements that
+/// are loops by themselves.
+const MOST_BYTES_OF_PROGRAMS: u64 = 1 << 30;
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
@@ -56,11 +64,17 @@ pub const TARGETS: &[Target] = &[
     changing("expression", expression, seeds::expressions),
     changing("api", api::api, seeds::choices),
     changing("doors", api::doors, seeds::choices),
-    Target { name: "programs", run: programs::programs, seeds: seeds::numbers, numbered: true },
+    Target {
+        name: "programs",
+        run: programs::programs,
+        seeds: seeds::numbers,
+        numbered: true,
+        most_bytes: MOST_BYTES_OF_PROGRAMS,
+    },
 ];
 
 const fn changing(name: &'static str, run: fn(&[u8]) -> Outcome, seeds: fn() -> Vec<Vec<u8>>) -> Target {
-    Target { name, run, seeds, numbered: false }
+    Target { name, run, seeds, numbered: false, most_bytes: MOST_BYTES }
 }
 
 /// Expressions of the command line.

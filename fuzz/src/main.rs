@@ -4,7 +4,7 @@
 //! Beside targets `-- refusals` runs programs whose large blocks are refused in turn, `-- limited` runs them once, in a process that has little memory,
 //! and `-- soak --threads 64 --calls 100000 --functions 100000` runs long. `campaign refusals` and `campaign soak` count them.
 //!
-//! A finding is an input that panics, takes more than a second of a processor, or asks for more than 256 MB. It is made smaller and written to
+//! A finding is an input that panics, takes more than a second of a processor, or asks for more than 256 MB (programs: 1 GB). It is made smaller and written to
 //! `fuzz/findings/`, and the exit status is 1. An input that ends the process (an abort, a stack that overflows: the stack is small) or
 //! never ends stays there as `running-TARGET-PROCESS`. There is no coverage to follow here: inputs are kept for what becomes of them, which is
 //! the error that a parser gives, or which function a call is of.
@@ -30,7 +30,6 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// What one input may take.
 const MOST_TIME: Duration = Duration::from_secs(1);
-const MOST_BYTES: u64 = 256 << 20;
 /// After this long an input is given up, and the process with it.
 const GIVEN_UP: Duration = Duration::from_secs(10);
 /// What recursion would have to fit in.
@@ -255,7 +254,7 @@ fn execute(target: &Target, input: &[u8]) -> Result<Outcome, String> {
     if time > MOST_TIME {
         return Err(format!("time: {time:?}"));
     }
-    if bytes > MOST_BYTES {
+    if bytes > target.most_bytes {
         return Err(format!("memory: {} MB", bytes >> 20));
     }
     Ok(outcome)

@@ -204,7 +204,7 @@ impl Program {
     pub fn new(lowered: &Lowered, device: Device, fallback: Fallback, options: &RunOptions) -> Result<Program> {
         Ok(match open(device)? {
             None => Program::Cpu(Box::new(Executable::new(lowered, options)?)),
-            Some(gpu) => Program::Gpu(gpu::Program::new(&gpu, lowered, fallback)?),
+            Some(gpu) => Program::Gpu(gpu::Program::new(&gpu, lowered, fallback, options)?),
         })
     }
 

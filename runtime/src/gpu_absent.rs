@@ -1,7 +1,7 @@
 //! What stands for GPUs in a program that was built without the feature `gpu`: types of which there are no values.
 
 use crate::devices::{Fallback, KernelCode, OnGpu};
-use crate::executable::{Argument, Output};
+use crate::executable::{Argument, Output, RunOptions};
 use crate::planned;
 use ndjit_codegen::Lowered;
 use ndjit_ir::literal::Literal;
@@ -101,7 +101,7 @@ impl Program {
     ///
     /// # Errors
     /// Never: there is no GPU to be asked.
-    pub fn new(gpu: &Arc<Gpu>, _: &Lowered, _: Fallback) -> Result<Program> {
+    pub fn new(gpu: &Arc<Gpu>, _: &Lowered, _: Fallback, _: &RunOptions) -> Result<Program> {
         match **gpu {}
     }
 

@@ -18,10 +18,13 @@ use std::sync::Arc;
 const THRESHOLD: usize = 1000;
 /// The elements shown at either end of a shortened axis.
 const EDGE: usize = 3;
+/// More elements are not shown: of arrays of many axes the first of each outer one alone.
+const MOST: usize = 1 << 20;
 
 impl fmt::Display for Array {
     /// Elements in nested brackets, columns aligned, as NumPy prints them; `{:.3}` sets the digits after the point. Arrays of
-    /// more than 1000 elements are summarised. A weak type is marked: `[1 2] i*`. A failed computation prints its error.
+    /// more than 1000 elements are summarised; of those that would show more than 2^20 all the same, as 32 axes of extent 2 would, the first along
+    /// each of the outer axes is shown. A weak type is marked: `[1 2] i*`. A failed computation prints its error.
     ///
     /// Nothing of the size of the array is kept: elements are formatted twice, to learn how wide they are, and to be written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,29 +79,45 @@ struct Shown {
     axes: Vec<Axis>,
 }
 
-/// The indices of an axis that are shown.
+/// The indices of an axis that are shown: so many at its beginning, and so many at its end.
 #[derive(Clone, Copy)]
 struct Axis {
     extent: usize,
-    /// Whether only its ends are.
-    cut: bool,
+    first: usize,
+    last: usize,
 }
 
 impl Axis {
     /// How many are shown.
     fn count(self) -> usize {
-        if self.cut { 2 * EDGE } else { self.extent }
+        self.first + self.last
     }
 
     /// The index of the nth shown.
     fn index(self, nth: usize) -> usize {
-        if self.cut && nth >= EDGE { self.extent - 2 * EDGE + nth } else { nth }
+        if nth >= self.first { self.extent - self.count() + nth } else { nth }
     }
 
-    /// Whether there is a gap before the nth.
+    /// Whether there is a gap before the nth, or behind the last.
     fn gap(self, nth: usize) -> bool {
-        self.cut && nth == EDGE
+        self.count() < self.extent && nth == self.first
     }
+}
+
+/// What is shown of each axis.
+fn shown(extents: &[usize], summarise: bool) -> Vec<Axis> {
+    let axis = |&extent: &usize| match summarise && extent > 2 * EDGE {
+        true => Axis { extent, first: EDGE, last: EDGE },
+        false => Axis { extent, first: extent, last: 0 },
+    };
+    let mut axes: Vec<Axis> = extents.iter().map(axis).collect();
+    let count = |axes: &[Axis]| axes.iter().fold(1usize, |count, axis| count.saturating_mul(axis.count()));
+    for outer in 0..axes.len() {
+        if count(&axes) > MOST {
+            axes[outer] = Axis { first: 1, last: 0, ..axes[outer] };
+        }
+    }
+    axes
 }
 
 impl Shown {
@@ -109,9 +128,8 @@ impl Shown {
             Some(layout) if array.device() == Device::CPU => (elements.memory.host()?, layout.clone()),
             _ => (array.buffer()?, contiguous(array.shape(), array.dtype())?),
         };
-        let summarise = array.len() > THRESHOLD;
-        let axis = |&extent: &usize| Axis { extent, cut: summarise && extent > 2 * EDGE };
-        Ok(Shown { buffer, layout, axes: array.shape().extents().iter().map(axis).collect() })
+        let axes = shown(array.shape().extents(), array.len() > THRESHOLD);
+        Ok(Shown { buffer, layout, axes })
     }
 
     /// Where the bytes of elements begin, in row-major order.

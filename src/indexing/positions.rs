@@ -1,7 +1,6 @@
 //! Positions: integers of any dtype become `i64`, negative ones count from the end, and of an array that holds its elements those that an
 //! axis does not have are an error.
 
-use crate::array::Array;
 use crate::config;
 use crate::config::with_parts;
 use crate::operand::{AnyOperand, Computed, Scalar};
@@ -39,13 +38,9 @@ pub(crate) fn positions<R: Computed>(
                 .help("cast them, as in `cast(index, DType::I64)`"),
         });
     }
-    let known = match index {
-        _ if !checked => None,
-        AnyOperand::Expr(_) => None,
-        AnyOperand::Array(array) => Some(array.clone()),
-        AnyOperand::Scalar(number) => Some(Array::scalar(*number)),
-    };
-    known.map_or(Ok(()), |array| check(&array, axis, extent, place))?;
+    if checked && !matches!(index, AnyOperand::Expr(_)) {
+        check(index, dtype, axis, extent, place)?;
+    }
     Ok(counted::<R>(index, dtype, extent, place))
 }
 
@@ -68,10 +63,10 @@ fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: 
 }
 
 /// Whether an axis has all of these positions.
-fn check(index: &Array, axis: usize, extent: usize, place: Place) -> Result<()> {
-    let all = crate::lazy::convert(&AnyOperand::Array(index.clone()), DType::I64, place).to_vec::<i64>()?;
+fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Place) -> Result<()> {
+    let all = crate::lazy::convert(index, DType::I64, place).to_vec::<i64>()?;
     // Of an unsigned position beyond `i64` the sign is wrong, and it is out of range all the same.
-    let unsigned = index.dtype() == DType::U64;
+    let unsigned = dtype == DType::U64;
     let extent = extent as i64;
     let outside = |position: i64| position >= extent || position < if unsigned { 0 } else { -extent };
     match all.into_iter().enumerate().find(|&(_, position)| outside(position)) {

@@ -27,6 +27,9 @@ const CHEAP: Cost = Cost { operations: 2, primitives: 16 };
 /// differ by these operations take to compile.
 const PART: usize = 1 << 16;
 
+/// Arrays that are looked at in vain for elements to give back, to keep those of another.
+const PATIENCE: usize = 64;
+
 /// What would run again to compute an array, counted as for a tree; saturating.
 #[derive(Clone, Copy, Default)]
 struct Cost {
@@ -51,10 +54,7 @@ impl Cost {
 fn cost(pending: &Pending) -> Cost {
     let primitives = match &pending.recipe.step {
         Step::Op(op, _) => {
-            let operands = pending.recipe.operands.iter().filter_map(|operand| match operand {
-                LazyOperand::Array(array) => Some(array.dtype()),
-                LazyOperand::Literal(_) => None,
-            });
+            let operands = pending.recipe.operands.iter().filter_map(LazyOperand::array).map(Array::dtype);
             // It computes in one of these, or in what they meet in, where it takes about as much.
             let computes = operands.chain([pending.array.dtype()]).filter(|&dtype| op.row().domain.contains(dtype));
             computes.map(|dtype| shared_body(*op, dtype).insts.len()).max()
@@ -95,7 +95,7 @@ pub(super) fn choose(program: &mut Program, mut left: usize) {
         let bytes = bytes(array);
         if held && worth && Some(*item) != root && !open[*item].is_cheap() {
             if bytes > left {
-                left = left.saturating_add(kept::give_back(bytes - left));
+                left = left.saturating_add(kept::give_back(bytes - left, PATIENCE));
             }
             let Some(rest) = left.checked_sub(bytes) else { continue };
             left = rest;

@@ -78,15 +78,24 @@ impl Past {
         }
         let mut made: Vec<Option<LazyOperand>> = vec![None; root];
         for item in (0..root).filter(|&item| wanted[item]) {
-            made[item] = Some(match &self.origins[item] {
-                Origin::Number(number) => LazyOperand::Literal(*number),
-                Origin::Array(node) => LazyOperand::Array(node.upgrade().map(Array).filter(Kept::stay)?),
-                Origin::Operation(dtype) => {
-                    let Item::Step(_, _, ty, shape) = &self.items[item] else { return None };
-                    let recipe = self.step(item, &made)?;
-                    LazyOperand::Array(Array::waiting(*ty, *dtype, shape.clone(), device, recipe, Array::NODE_LIMIT))
-                }
-            });
+            made[item] = match &self.origins[item] {
+                Origin::Number(number) => Some(LazyOperand::Literal(*number)),
+                Origin::Array(node) => Some(LazyOperand::Array(node.upgrade().map(Array)?)),
+                Origin::Operation(_) => None,
+            };
+        }
+        // None stays for a recipe that another of them makes impossible.
+        let arrays = || made.iter().flatten().filter_map(LazyOperand::array);
+        if !arrays().all(Kept::has_elements) || !arrays().all(Kept::stay) {
+            return None;
+        }
+        for item in (0..root).filter(|&item| wanted[item]) {
+            if let Origin::Operation(dtype) = &self.origins[item] {
+                let Item::Step(_, _, ty, shape) = &self.items[item] else { return None };
+                let recipe = self.step(item, &made)?;
+                let array = Array::waiting(*ty, *dtype, shape.clone(), device, recipe, Array::NODE_LIMIT);
+                made[item] = Some(LazyOperand::Array(array));
+            }
         }
         self.step(root, &made)
     }
@@ -121,6 +130,15 @@ impl Kept {
         array.0.change_source(is_same, recipe).then(|| kept.memory.len())
     }
 
+    /// Whether an array has elements.
+    fn has_elements(array: &Array) -> bool {
+        match &*array.0.source.lock() {
+            Source::Nothing => array.error().is_none(),
+            Source::Kept(_) => true,
+            Source::Recipe(_) => false,
+        }
+    }
+
     /// Has an array hold its elements from now on; whether it has any.
     fn stay(array: &Array) -> bool {
         match &*array.0.source.lock() {
@@ -153,7 +171,7 @@ static BYTES: AtomicUsize = AtomicUsize::new(0);
 impl All {
     fn add(&mut self, array: &Array) {
         if self.nodes.len() >= self.limit {
-            pool::on_refusal(|| _ = give_back(usize::MAX));
+            pool::on_refusal(|| _ = give_back(usize::MAX, usize::MAX));
             self.nodes.retain(|node| node.strong_count() > 0);
             self.limit = 2 * self.nodes.len() + 64;
         }
@@ -161,23 +179,26 @@ impl All {
     }
 }
 
-/// Gives back what was kept, what was kept first before others, until it is so many bytes; how many it is. What no longer can be computed
-/// stays, as that of arrays that were computed at once does.
-pub(super) fn give_back(bytes: usize) -> usize {
+/// Gives back what was kept, what was kept first before others, until it is so many bytes, or so many arrays were found that cannot be computed
+/// again; how many bytes it is. Those stay, behind the others: nobody looks at them first again.
+pub(super) fn give_back(bytes: usize, mut patience: usize) -> usize {
     let (mut given, mut stay) = (0, VecDeque::new());
-    while given < bytes {
+    while given < bytes && patience > 0 {
         // Neither lock nor array is held longer than for one: other threads give back as well.
         let Some(node) = KEPT.lock().nodes.pop_front() else { break };
         let Some(array) = node.upgrade().map(Array) else { continue };
         match Kept::give_back(&array) {
             Some(bytes) => given += bytes,
-            None if array.kept().is_some() => stay.push_back(node),
-            None => {}
+            None => {
+                patience -= 1;
+                // What is needed stays for good.
+                if array.kept().is_some_and(|kept| !kept.needed.load(Relaxed)) {
+                    stay.push_back(node);
+                }
+            }
         }
     }
-    let mut kept = KEPT.lock();
-    stay.append(&mut kept.nodes);
-    kept.nodes = stay;
+    KEPT.lock().nodes.append(&mut stay);
     given
 }
 

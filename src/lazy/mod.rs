@@ -83,6 +83,15 @@ enum LazyOperand {
     Literal(Scalar),
 }
 
+impl LazyOperand {
+    fn array(&self) -> Option<&Array> {
+        match self {
+            LazyOperand::Array(array) => Some(array),
+            LazyOperand::Literal(_) => None,
+        }
+    }
+}
+
 /// Operands of an operation to be noted.
 struct Operands<'a> {
     known: SmallVec<[Known<'a>; 3]>,
@@ -236,7 +245,9 @@ pub(crate) fn explain(array: &Array) -> Result<Explanation> {
 pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
     match x {
         AnyOperand::Array(array) => converted(array, dtype, place),
-        AnyOperand::Scalar(number) => converted(&Array::scalar(*number), dtype, place),
+        AnyOperand::Scalar(number) => {
+            converted_to(LazyOperand::Literal(*number), Device::CPU, SCALAR.clone(), dtype, place)
+        }
         AnyOperand::Expr(x) => outside("cast", *x, place),
     }
 }
@@ -251,26 +262,25 @@ fn converted(array: &Array, dtype: DType, place: Place) -> Array {
     if let Some(error) = array.error() {
         return Array::poisoned(error.clone());
     }
-    let settings = match config::settings().on(array.device()) {
+    converted_to(LazyOperand::Array(array.clone()), array.device(), array.shape().clone(), dtype, place)
+}
+
+fn converted_to(operand: LazyOperand, device: Device, shape: Shape, dtype: DType, place: Place) -> Array {
+    let settings = match config::settings().on(device) {
         Ok(settings) => settings,
         Err(error) => return Array::poisoned(error.at(place)),
     };
     let allowed = support::check_value(settings, "cast", dtype);
-    if let Err(error) = allowed.and_then(|()| array.shape().bytes(dtype.bytes())) {
+    if let Err(error) = allowed.and_then(|()| shape.bytes(dtype.bytes())) {
         return Array::poisoned(error.at(place));
     }
-    let operands = SmallVec::from_iter([LazyOperand::Array(array.clone())]);
     let (step, fallback) = (Step::Cast(CastReason::Explicit), settings.fallback);
-    note(dtype.into(), dtype, array.shape().clone(), Recipe::new(step, operands, place, fallback))
+    note(dtype.into(), dtype, shape, Recipe::new(step, SmallVec::from_iter([operand]), place, fallback))
 }
 
 /// The device that operands are on: all arrays are on one.
 fn device_of(operands: &[LazyOperand]) -> Device {
-    let device = operands.iter().find_map(|operand| match operand {
-        LazyOperand::Array(array) => Some(array.device()),
-        LazyOperand::Literal(_) => None,
-    });
-    device.unwrap_or(Device::CPU)
+    operands.iter().find_map(LazyOperand::array).map_or(Device::CPU, Array::device)
 }
 
 fn note(ty: ValueType, dtype: DType, shape: Shape, recipe: Recipe) -> Array {
@@ -320,11 +330,7 @@ fn count_waiting(recipe: &Recipe) -> usize {
 }
 
 fn waiting_operands(recipe: &Recipe) -> Vec<Array> {
-    let arrays = recipe.operands.iter().filter_map(|operand| match operand {
-        LazyOperand::Array(array) => array.waits().then(|| array.clone()),
-        LazyOperand::Literal(_) => None,
-    });
-    arrays.collect()
+    recipe.operands.iter().filter_map(LazyOperand::array).filter(|array| array.waits()).cloned().collect()
 }
 
 /// Lets go of a recipe without recursion, however deep what it holds.

@@ -79,6 +79,8 @@ struct Trace {
     id: u32,
     /// The function that is traced, if it is one that can be called.
     function: Option<Named>,
+    /// The parameters that it is traced for.
+    given: Vec<Param>,
     graph: Graph<ValueType>,
     places: Places,
     supports: Supports,
@@ -131,7 +133,7 @@ fn record_in(
     function: impl FnOnce(&[Expr], &mut Vec<Expr>),
 ) -> std::result::Result<(Recording, Vec<AnyOperand>), Failure> {
     TRACES.with_borrow_mut(|traces| {
-        within::may_begin(traces, named).map_err(|error| {
+        within::may_begin(traces, named, params).map_err(|error| {
             let error = error.at(place);
             traces.iter_mut().for_each(|trace| trace.circle = Some(error.clone()));
             error
@@ -143,6 +145,7 @@ fn record_in(
     let mut trace = Trace {
         id,
         function: named,
+        given: params.to_vec(),
         graph: Graph::new(),
         places: Places::default(),
         supports: Supports::default(),
@@ -174,8 +177,10 @@ fn record_in(
         return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost").into());
     };
     if let Err(payload) = outcome {
-        // A function may panic over an error it was given; that one says more.
-        let error = trace.circle.take().unwrap_or_else(|| panicked(payload.as_ref()));
+        let panicked = panicked(payload.as_ref());
+        // A function may panic over the error that it was given; that one says more.
+        let is_of = |circle: &Error| panicked.facts().iter().any(|message| message.contains(circle.headline()));
+        let error = trace.circle.take().filter(is_of).unwrap_or(panicked);
         trace.fail(error);
     }
     trace.finish(&outputs)

@@ -1,14 +1,14 @@
 //! Traces within each other on a thread: a function that calls itself is an error that names the functions of the circle, and no stack is
 //! used up.
 //!
-//! A thread may trace a function a few times at once without that it calls itself: a thread of a pool that steals work, as rayon's do, begins
-//! with another task where a traced closure waits for its own.
+//! A thread may trace a function for the same parameters a few times at once without that it calls itself: a thread of a pool that steals work,
+//! as rayon's do, begins with another task where a traced closure waits for its own. For others, as smaller shapes, it may call itself.
 
-use super::Trace;
+use super::{Param, Trace};
 use ndjit_ir::{Error, ErrorCode, Place};
 use std::fmt;
 
-/// Traces of one function within each other.
+/// Traces of one function for the same parameters within each other.
 const CALLS: usize = 8;
 /// Traces within each other, of functions and of control flow: each takes some kilobytes of a stack, and the least stacks are of 2 MiB.
 const DEPTH: usize = 64;
@@ -30,22 +30,22 @@ impl fmt::Display for Named {
     }
 }
 
-/// Whether a trace of `function`, or of what is none, may begin within these.
+/// Whether a trace of `function`, or of what is none, for these parameters may begin within these.
 ///
 /// # Errors
 /// `Traced` if the function calls itself; `Size` if traces are too deep within each other.
-pub(super) fn may_begin(traces: &[Trace], function: Option<Named>) -> Result<(), Error> {
+pub(super) fn may_begin(traces: &[Trace], function: Option<Named>, params: &[Param]) -> Result<(), Error> {
     let called = || traces.iter().enumerate().filter_map(|(n, trace)| Some((n, trace.function?)));
     if let Some(function) = function {
-        let mut own = called().filter(|(_, other)| other.id == function.id);
-        let last = own.next_back();
-        if let Some((last, _)) = last
-            && (traces.len() >= DEPTH || own.count() + 1 >= CALLS)
+        let own = || called().filter(|(_, other)| other.id == function.id).map(|(n, _)| n);
+        let same = own().filter(|&n| traces[n].given == params).count();
+        if let Some(last) = own().next_back()
+            && (traces.len() >= DEPTH || same >= CALLS)
         {
             let circle = called().filter(|(n, _)| *n > last).map(|(_, other)| other).chain([function]);
             let error = Error::new(ErrorCode::Traced, "call: a traced function calls itself").fact(function);
             return Err(circle.fold(error, |error, other| error.fact(format_args!("calls {other}"))).help(
-                "a function that is traced cannot call itself: `while_loop` and `fori_loop` repeat, and Rust functions of `Expr`s may be recursive",
+                "a function that is traced cannot call itself for the same parameters, nor without end: `while_loop` and `fori_loop` repeat, and Rust functions of `Expr`s may be recursive",
             ));
         }
     }

@@ -8,8 +8,8 @@ use ndjit_codegen::wgsl::Features;
 use ndjit_engines::{Given, compare, lowered};
 use ndjit_ir::interp::eval_graph;
 use ndjit_ir::{DType, Op};
-use ndjit_runtime::Fallback;
 use ndjit_runtime::gpu::{self, Gpu, GpuOptions};
+use ndjit_runtime::{Fallback, RunOptions};
 use std::sync::Arc;
 
 /// A device without floats of 64 bits: with integers of that size, and with nothing.
@@ -102,7 +102,7 @@ fn ops_are_done_or_known_to_compute() {
                 let program = corpus::program(&text, 1);
                 let layouts = Given::new(&program, false).unwrap().layouts;
                 let lowered = lowered(&program.graph, &layouts, Options::default()).unwrap();
-                let error = gpu::Program::new(&gpu, &lowered, Fallback::Error).unwrap_err();
+                let error = gpu::Program::new(&gpu, &lowered, Fallback::Error, &RunOptions::default()).unwrap_err();
                 assert!(error.to_string().contains("has no f64, and a kernel computes in it"), "{error}");
                 refused += 1;
             }

@@ -115,7 +115,7 @@ impl Case {
     }
 
     fn on_gpu(&self, gpu: &Arc<Gpu>) -> Result<Vec<Tensor>> {
-        let program = gpu::Program::new(gpu, &self.lowered, Fallback::Error)?;
+        let program = gpu::Program::new(gpu, &self.lowered, Fallback::Error, &RunOptions::default())?;
         let arguments: Vec<Argument<'_>> =
             self.given.memory.iter().map(|tensor| Argument::Borrowed(&tensor.bytes)).collect();
         let mut results = self.results()?;

@@ -16,7 +16,7 @@ use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::random::{Limits, Program, program, shrink};
 use ndjit_ir::{ErrorCode, Result};
 use ndjit_runtime::gpu::{self, Gpu, GpuOptions};
-use ndjit_runtime::{Argument, Fallback, Output};
+use ndjit_runtime::{Argument, Fallback, Output, RunOptions};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -44,7 +44,7 @@ fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
 fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<Vec<Tensor>> {
     let given = Given::new(program, strided)?;
     let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..Options::default() })?;
-    let executable = gpu::Program::new(gpu, &lowered, Fallback::Error)?;
+    let executable = gpu::Program::new(gpu, &lowered, Fallback::Error, &RunOptions::default())?;
     let arguments: Vec<Argument<'_>> = given.memory.iter().map(|tensor| Argument::Borrowed(&tensor.bytes)).collect();
     let graph = &lowered.simplified;
     let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Gpu(None)).collect();

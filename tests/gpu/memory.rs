@@ -5,7 +5,7 @@ use ndjit_engines::{Given, lowered};
 use ndjit_ir::ErrorCode;
 use ndjit_ir::random::Program;
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuKind, GpuOptions, Memory};
-use ndjit_runtime::{Argument, Fallback, Output};
+use ndjit_runtime::{Argument, Fallback, Output, RunOptions};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 
@@ -177,8 +177,13 @@ fn what_is_too_large_is_an_error() {
      }";
     let Program { params, graph, scalars } = super::corpus::program(text, 1);
     let given = Given::new(&Program { params, graph: graph.clone(), scalars }, false).unwrap();
-    let program =
-        gpu::Program::new(gpu, &lowered(&graph, &given.layouts, Options::default()).unwrap(), Fallback::Error).unwrap();
+    let program = gpu::Program::new(
+        gpu,
+        &lowered(&graph, &given.layouts, Options::default()).unwrap(),
+        Fallback::Error,
+        &RunOptions::default(),
+    )
+    .unwrap();
     match program.run(&[Argument::Borrowed(&given.memory[0].bytes)], &[], &mut [Output::Gpu(None)]) {
         Err(error) => assert_eq!(error.code(), ErrorCode::Allocation, "{error}"),
         Ok(()) => assert_ne!(gpu.info().kind, GpuKind::Software),

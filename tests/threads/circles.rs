@@ -2,7 +2,7 @@
 
 use crate::{Closure, Function, in_time, pool};
 use ndjit::dlpack::ManagedTensor;
-use ndjit::{Array, Error, ErrorCode, Expr, exp, from_dlpack, jit};
+use ndjit::{Array, DType, Error, ErrorCode, Expr, exp, from_dlpack, jit};
 use rayon::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -30,6 +30,38 @@ fn a_function_that_calls_itself_is_an_error() {
     let error = in_time(|| CALLED.call((&x(),)).unwrap_err());
     assert_eq!(error.headline(), "call: a traced function calls itself");
     assert!(error.to_string().len() < 2000, "{error}");
+}
+
+/// For other parameters a function may call itself, as long as traces are not too deep within each other.
+#[test]
+fn a_function_may_call_itself_on_smaller_shapes() {
+    static SUM: LazyLock<Function> = LazyLock::new(|| {
+        jit(|x| match x.shape().size() {
+            Ok(1) => x,
+            Ok(n) => SUM.inline((x.slice(..(n / 2) as isize) + x.slice((n / 2) as isize..),)),
+            Err(error) => panic!("{error}"),
+        })
+    });
+    let ones = |n: usize| ndjit::dtype(DType::F32).ones([n]);
+    assert_eq!(in_time(move || SUM.call((&ones(1 << 20),)).unwrap().to_vec::<f32>().unwrap()), [1048576.0]);
+    static LONGER: LazyLock<Function> =
+        LazyLock::new(|| jit(|x| LONGER.inline((ndjit::concat([x, Expr::from(&ndjit::zeros([1]))], 0),))));
+    let error = in_time(|| LONGER.call((&x(),)).unwrap_err());
+    assert_eq!(error.headline(), "call: a traced function calls itself");
+    assert!(error.to_string().len() < 2000, "{error}");
+}
+
+/// A closure that goes on without what it called has the error of its own panic.
+#[test]
+fn a_panic_after_a_circle_is_its_own_error() {
+    static F: LazyLock<Function> = LazyLock::new(|| {
+        jit(|y| {
+            assert!(F.call((&x(),)).is_ok(), "it gave none");
+            y
+        })
+    });
+    let error = in_time(|| F.call((&x(),)).unwrap_err());
+    assert_eq!((error.code(), facts(&error).contains("it gave none")), (ErrorCode::Panic, true), "{error}");
 }
 
 /// Each of two threads is in one of the closures when it calls the other function.

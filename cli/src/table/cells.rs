@@ -1,6 +1,6 @@
 //! The numbers of a table: integers as long as all are, else floats, eight bytes each.
 
-use crate::memory::{Budget, Reservation};
+use crate::memory::{Budget, Reservation, grow};
 use ndjit::{Array, Error};
 
 /// Items that are reserved from a budget as they are added.
@@ -27,10 +27,7 @@ impl<T> Growing<T> {
                 // The items are in both places while they are moved; memory beyond them is none until it is written.
                 self.reservation.resize(bytes(wanted).saturating_add(bytes(self.reserved)))?;
                 let more = self.items.capacity().max(STEP);
-                self.items.try_reserve_exact(more).map_err(|_| {
-                    Error::new(ndjit::ErrorCode::Allocation, "the system refused memory")
-                        .fact(format_args!("{} bytes were asked for", bytes(self.items.len() + more)))
-                })?;
+                grow(&mut self.items, more)?;
             }
             self.reservation.resize(bytes(wanted))?;
             self.reserved = wanted;

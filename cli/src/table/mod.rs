@@ -7,7 +7,7 @@ mod cells;
 mod fields;
 
 use crate::expression::counted;
-use crate::memory::{Budget, Reservation};
+use crate::memory::{Budget, Reservation, grow};
 use cells::{Cells, Growing, Refused};
 use fields::{Field, Fields, Wrong};
 use ndjit::{Array, Error, ErrorCode};
@@ -184,8 +184,10 @@ impl First {
     /// Refuses columns without names and two of one name.
     fn check(&self, budget: &Budget) -> Result<(), Error> {
         let _order = budget.reserve(FIRST, size_of_val(self.ends.items()))?;
-        let mut order: Vec<usize> = (0..self.ends.items().len()).collect();
-        order.sort_by_key(|&at| (self.name(at), at));
+        let mut order: Vec<usize> = Vec::new();
+        grow(&mut order, self.ends.items().len())?;
+        order.extend(0..self.ends.items().len());
+        order.sort_unstable_by_key(|&at| (self.name(at), at));
         if let Some(&at) = order.first().filter(|&&at| self.name(at).is_empty()) {
             return Err(failed(&format_args!("line {}: column {at} has no name", self.line))
                 .help("give it one, or choose columns: `x=data.csv:COLUMN`, by name or number from 0"));

@@ -10,7 +10,7 @@ use crate::Outcome;
 use crate::choices::Choices;
 use ndjit::debug::{collect_debug_output, with_jit_disabled};
 use ndjit::operand::Computed;
-use ndjit::{Array, Error, ErrorCode, Expr, Policy, Program, Result, Spec, VectorWidth, jit, with_policy};
+use ndjit::{Array, Error, ErrorCode, Expr, Policy, Program, Result, Spec, Stage, VectorWidth, jit, with_policy};
 use ndjit_ir::interp::Tensor;
 use pool::{Pool, Size};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -85,9 +85,12 @@ fn read(arrays: &[Array]) -> Result<Vec<(bool, Tensor)>> {
     arrays.iter().map(|array| Ok((array.is_weak(), values::to_tensor(array)?))).collect()
 }
 
-fn same(way: &str, expected: &[(bool, Tensor)], found: Result<Vec<(bool, Tensor)>>) {
+/// The same types, and the same elements if the way is to have them `exact`.
+fn alike(way: &str, expected: &[(bool, Tensor)], found: Result<Vec<(bool, Tensor)>>, exact: bool) {
     let found = match found {
         Ok(found) => found,
+        // Positions may be made of elements.
+        Err(error) if !exact && error.code() == ErrorCode::Index => return,
         Err(error) => panic!("{way}: an error where another way has values: {error}"),
     };
     assert_eq!(found.len(), expected.len(), "{way}: so many results");
@@ -101,7 +104,7 @@ fn same(way: &str, expected: &[(bool, Tensor)], found: Result<Vec<(bool, Tensor)
             tensor.dtype,
             tensor.shape
         );
-        if let Some(at) = own.first_difference(tensor) {
+        if exact && let Some(at) = own.first_difference(tensor) {
             panic!(
                 "{way}: another element: of {}{} at {at} {:x?} for {:x?}",
                 own.dtype,
@@ -202,27 +205,25 @@ impl Case {
         let [x, y, z] = &self.inputs;
         let lazy = || read(&Case::results(self.run(self.inputs.to_vec(), steps, |_, _| Ok(()))));
         let f = jit(self.traced(steps));
-        same("jit", &expected, f.call((x, y, z)).and_then(|arrays| read(&arrays)));
+        let same = |way: &str, found: Result<Vec<(bool, Tensor)>>| alike(way, &expected, found, true);
+        same("jit", f.call((x, y, z)).and_then(|arrays| read(&arrays)));
+        // Large products of matrices may round otherwise where they are summed like every sum: docs/numerics.md.
+        let exact = !f.explain(Stage::Kernels).contains("contracts");
+        let summed = |way: &str, found: Result<Vec<(bool, Tensor)>>| alike(way, &expected, found, exact);
         match way {
-            0 => same("lazy", &expected, lazy()),
-            1 => same("interpreted lazy", &expected, with_jit_disabled(lazy)),
-            2 => same(
-                "fuse(false)",
-                &expected,
-                f.fuse(false).threads(threads).call((x, y, z)).and_then(|all| read(&all)),
-            ),
-            3 => same("vector", &expected, f.vector(width).threads(threads).call((x, y, z)).and_then(|all| read(&all))),
-            4 => same(
-                "inline",
-                &expected,
-                jit(move |x, y, z| f.inline((x, y, z))).call((x, y, z)).and_then(|all| read(&all)),
-            ),
+            0 => same("lazy", lazy()),
+            1 => summed("interpreted lazy", with_jit_disabled(lazy)),
+            2 => {
+                summed("fuse(false)", f.fuse(false).threads(threads).call((x, y, z)).and_then(|all| read(&all)));
+            }
+            3 => same("vector", f.vector(width).threads(threads).call((x, y, z)).and_then(|all| read(&all))),
+            4 => same("inline", jit(move |x, y, z| f.inline((x, y, z))).call((x, y, z)).and_then(|all| read(&all))),
             5 => {
                 let specs: Vec<Spec> = self.inputs.iter().map(Spec::of).collect();
                 let program = Program::trace(&specs, |params| self.traced(steps)(params[0], params[1], params[2]));
-                same("Program", &expected, program.and_then(|program| read(&program.call(&self.inputs)?)));
+                same("Program", program.and_then(|program| read(&program.call(&self.inputs)?)));
             }
-            _ => same("interpreted", &expected, f.interpreted(true).call((x, y, z)).and_then(|all| read(&all))),
+            _ => summed("interpreted", f.interpreted(true).call((x, y, z)).and_then(|all| read(&all))),
         }
         let Some((name, error)) = failed else { return "values".to_owned() };
         // What fails eagerly fails when traced, but for what depends on elements: positions that are not there.

@@ -2,11 +2,12 @@
 
 use crate::api::calls;
 use crate::api::pool::Call;
+use crate::api::values::to_tensor;
 use crate::choices::Choices;
 use ndjit::operand::{Computed, Math, Meet};
 use ndjit::{
-    Array, DType, Ellipsis, Expr, Result, Scalar, Shape, Slice, ValueType, cond, debug, fori_loop, jit, scan,
-    while_loop,
+    Array, Complex, DType, Ellipsis, Expr, Result, Scalar, Shape, Slice, ValueType, cond, debug, fori_loop, jit, scan,
+    weak, while_loop,
 };
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Sub};
 use std::sync::OnceLock;
@@ -39,6 +40,9 @@ pub trait Value:
     /// What a function of two traced values gives: a call of compiled code, or part of the trace.
     fn within(x: Self, y: Self, f: Body) -> Result<Vec<Self>>;
 
+    /// Panics if two values of one type differ in an element; says nothing of those of a trace.
+    fn same(one: &Self, other: &Self) -> Result<()>;
+
     /// What stands at indices, of one of several forms, or the value with other elements there.
     fn at_indices(&self, c: &mut Choices, index: Self, other: Self, part: Slice) -> Self;
 
@@ -65,6 +69,10 @@ macro_rules! values {
 
             fn within(x: $t, y: $t, f: Body) -> Result<Vec<$t>> {
                 Within::within(x, y, f)
+            }
+
+            fn same(one: &$t, other: &$t) -> Result<()> {
+                Within::same(one, other)
             }
 
             fn at_indices(&self, c: &mut Choices, index: $t, other: $t, part: Slice) -> $t {
@@ -101,17 +109,29 @@ values! {
 
 trait Within: Sized {
     fn within(x: Self, y: Self, f: Body) -> Result<Vec<Self>>;
+    fn same(one: &Self, other: &Self) -> Result<()>;
 }
 
 impl Within for Array {
     fn within(x: Array, y: Array, f: Body) -> Result<Vec<Array>> {
         jit(f).call((&x, &y))
     }
+
+    fn same(one: &Array, other: &Array) -> Result<()> {
+        let (own, tensor) = (to_tensor(one)?, to_tensor(other)?);
+        assert!(own.dtype == tensor.dtype && own.shape == tensor.shape, "{one:?} and {other:?} are to be the same");
+        assert!(own.first_difference(&tensor).is_none(), "{one} and {other} are to be the same");
+        Ok(())
+    }
 }
 
 impl Within for Expr {
     fn within(x: Expr, y: Expr, f: Body) -> Result<Vec<Expr>> {
         Ok(jit(f).inline((x, y)))
+    }
+
+    fn same(_: &Expr, _: &Expr) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -134,3 +154,20 @@ pub const CONTROL: &[(&str, Body)] = &[
     }),
     ("debug_print", |x, y| vec![debug::debug_print("x", x) + y]),
 ];
+
+/// Functions whose two results are the same: a loop in a function that is called with a number, and the loop where it stands.
+pub const SAME: &[(&str, Body)] = &[
+    ("inline/float", |x, y| called_and_written(x, y, weak(0.15))),
+    ("inline/int", |x, y| called_and_written(x, y, weak(3_000_000_000i64))),
+    ("inline/complex", |x, y| called_and_written(x, y, weak(Complex::new(0.1, 1.0)))),
+    ("inline/bool", |x, y| called_and_written(x, y, weak(true))),
+];
+
+/// The number is captured by a loop and a branch of it, and is where a state begins.
+fn called_and_written(x: Expr, y: Expr, number: Scalar) -> Vec<Expr> {
+    fn repeated(x: Expr, y: Expr, k: Expr) -> Expr {
+        let step = move |x: Expr| cond(ndjit::any(y, ..), |x: Expr| x * k, |x: Expr| x + k, x);
+        fori_loop(0, 2, (x, k), move |_, (x, s)| (step(x), s + s)).0
+    }
+    vec![jit(repeated).inline((x, y, number)), repeated(x, y, number.into())]
+}

@@ -57,14 +57,16 @@ enum Work {
 }
 
 impl Program {
-    /// Compiles the kernels that the device does not have yet.
+    /// Compiles the kernels that the device does not have yet. The options hold for what the processor does.
     ///
     /// # Errors
     /// `Backend` if code generation or the driver fails, or the device lacks a dtype and `fallback` is an error; `Size` if an operand is
     /// spread too far; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a kernel of the program would leave its
     /// operands' memory; `Device` if the device is lost.
-    pub fn new(gpu: &Arc<Gpu>, lowered: &Lowered, fallback: Fallback) -> Result<Program> {
+    pub fn new(gpu: &Arc<Gpu>, lowered: &Lowered, fallback: Fallback, options: &RunOptions) -> Result<Program> {
         let plan = Plan::new(lowered)?;
+        let threads = Threads::new(options.threads);
+        let code = CodeOptions { vector: options.vector, execution: options.execution };
         let (mut kernels, mut bodies) = (Vec::with_capacity(lowered.scheduled.len()), Bodies::default());
         for (scheduled, step) in lowered.scheduled.iter().zip(&plan.steps) {
             let Scheduled { nest, geometry, .. } = scheduled;
@@ -72,11 +74,10 @@ impl Program {
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
             } else if scheduled.bodies.is_some() {
-                let options = RunOptions::default();
-                let compile = |body: &_| Executable::body(body, &options, &Threads::Serial, &mut bodies);
+                let compile = |body: &_| Executable::body(body, options, &threads, &mut bodies);
                 Work::Control(Box::new(Controller::new(scheduled, compile)?))
             } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Ordered = placement {
-                let kernel = Cpu.compile(nest, CodeOptions::default())?;
+                let kernel = Cpu.compile(nest, code)?;
                 Work::Cpu(kernel, geometry.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
