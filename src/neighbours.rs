@@ -2,12 +2,14 @@
 //! same names; [`prepend`] and [`append`] have [`diff`] as a method, and [`positions`] have [`trapezoid`].
 
 use crate::array::Array;
+use crate::config;
 use crate::expr::Expr;
 use crate::manipulation::{joined, part, refused, seen};
 use crate::operand::{AnyOperand, Computed, Math, Meet, Number, Operand, Scalar};
 use crate::reductions::{IntoAxes, Request};
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::op::Operands;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{broadcast_to, expand_dims};
@@ -205,16 +207,27 @@ impl<B, A> Ends<B, A> {
         let mut one = shape.extents().to_vec();
         one[at] = 1;
         let one = Shape::from(one);
-        // A number stands before every first element.
+        let ends = [self.before.end(), self.after.end()];
+        let types = ends.iter().flatten().chain([&x]).filter_map(|operand| operand.describe(what).ok());
+        let types: Vec<ValueType> = types.map(|(ty, ..)| ty).collect();
+        let meet = config::policy().resolve(Operands::Join, &types).map(|meet| meet.compute);
+        // A number stands before every first element, exact as far as the dtype is in which it meets them.
         let end = |end: AnyOperand| match end.describe(what) {
-            Ok((.., own)) if own.rank() == 0 => {
+            Ok((ty, _, own)) if own.rank() == 0 => {
+                let end = meet.as_ref().map_or(Ok(end.clone()), |&meet| typed::<A::Out>(end, ty, meet, place))?;
                 let wide: A::Out = seen(what, end, place, |own| broadcast_to(own, &one));
-                wide.operand()
+                Ok(wide.operand())
             }
-            Ok(_) | Err(_) => end,
+            Ok(_) | Err(_) => Ok(end),
         };
-        let before = self.before.end().map(end);
-        let all = before.into_iter().chain([x]).chain(self.after.end().map(end)).collect();
+        let [before, after] = match ends.clone().map(|operand| operand.map(end).transpose()) {
+            [Ok(before), Ok(after)] => [before, after],
+            [Err(error), _] | [_, Err(error)] => {
+                let operands: Vec<AnyOperand> = [x].into_iter().chain(ends.into_iter().flatten()).collect();
+                return refused(what, &operands, place, &error);
+            }
+        };
+        let all = before.into_iter().chain([x]).chain(after).collect();
         let all: A::Out = joined(what, all, axis, place);
         differences(what, all.operand(), n, axis, place)
     }
@@ -273,6 +286,21 @@ fn beside(x: &AnyOperand, literal: Literal, place: Option<Place>) -> AnyOperand 
         _ => None,
     };
     AnyOperand::Scalar(Scalar(typed.unwrap_or(literal), place))
+}
+
+/// A weak number as one of the type in which it meets others: it would be rounded to the default dtype otherwise, as an array is.
+fn typed<R: Computed>(number: AnyOperand, own: ValueType, meet: ValueType, place: Place) -> Result<AnyOperand> {
+    let (ValueType::Weak(_), ValueType::Strong(dtype)) = (own, meet) else { return Ok(number) };
+    let strong = |literal: LiteralValue, place| Ok(AnyOperand::Scalar(Scalar(Literal::strong(literal, dtype)?, place)));
+    match number {
+        AnyOperand::Scalar(Scalar(literal, written)) => strong(literal.value(), written),
+        AnyOperand::Expr(_) => {
+            let none = strong(Literal::weak(false).value(), None)?;
+            let always = AnyOperand::Scalar(Scalar(true.into(), None));
+            Ok(R::compute(Op::Where, &[always, number, none], place).operand())
+        }
+        AnyOperand::Array(_) => Ok(number),
+    }
 }
 
 /// Where the values of an integral are: made by [`positions`].

@@ -95,6 +95,8 @@ fn arrays_like_others() {
     let wide = Defaults { int: DType::I64, ..Defaults::BITS_32 };
     let made = with_defaults(wide, || asarray(1)).unwrap();
     assert_eq!(ty(zeros_like(&made)), Ok("i64/w".to_owned()));
+    assert_eq!(ty(jit!(|x| zeros_like(x))(&made)), Ok("i64/w".to_owned()));
+    assert_eq!(ty(jit!(|x| x + ones_like(x))(&made)), ty(&made + ones_like(&made)));
 }
 
 #[test]

@@ -4,8 +4,8 @@
 mod refused;
 
 use ndjit::{
-    Array, DType, Expr, Policy, Result, append, arange, diff, dtype, jit, positions, prepend, trapezoid, with_policy,
-    zeros,
+    Array, DType, ErrorCode, Expr, Policy, Result, append, arange, diff, dtype, jit, positions, prepend, trapezoid,
+    with_policy, zeros,
 };
 
 fn y_of_one() -> Array {
@@ -142,4 +142,29 @@ fn errors_name_shapes_and_the_axis() {
       axes: 0 to 1, or -2 to -1 from the last
       help: name one of these axes
     ");
+}
+
+/// A number at an end is exact as far as the dtype is in which it meets the elements, whatever the default dtype: of arrays, traced, and passed at a call.
+#[test]
+fn numbers_at_the_ends_are_exact() {
+    let of = |x: Array| {
+        let traced = jit(|x: Expr| append(0.15).diff(x, 1, 0));
+        let passed = jit(|x: Expr, k: Expr| append(k).diff(x, 1, 0));
+        let ends = [append(0.15).diff(&x, 1, 0), traced(&x), passed.call((&x, 0.15)).unwrap()];
+        ends.map(|end| end.cast(DType::F64).to_vec::<f64>().unwrap())
+    };
+    for policy in [Policy::Standard, Policy::NumPy1, Policy::NumPy2, Policy::Torch] {
+        with_policy(policy, || assert_eq!(of(Array::from([1.0f64, 2.0])), [(); 3].map(|()| [1.0, 0.15 - 2.0])));
+    }
+    // Here integers and a float are doubles.
+    for policy in [Policy::NumPy1, Policy::NumPy2] {
+        with_policy(policy, || assert_eq!(of(Array::from([1u16, 2])), [(); 3].map(|()| [1.0, 0.15 - 2.0])));
+    }
+    let large = append(1i64 << 40).diff(Array::from([1i64]), 1, 0);
+    assert_eq!(large.item::<i64>().unwrap(), (1 << 40) - 1);
+    let small = Array::from([1u8]);
+    let error = append(300).diff(&small, 1, 0).eval().unwrap_err();
+    assert_eq!((error.code(), error.headline()), (ErrorCode::Literal, "diff: literal 300 does not fit u8"));
+    let passed = jit(|x: Expr, k: Expr| append(k).diff(x, 1, 0));
+    assert_eq!(passed.call((&small, 300)).unwrap_err().code(), ErrorCode::Literal);
 }

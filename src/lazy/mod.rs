@@ -189,7 +189,7 @@ pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -
 
 /// Moves elements: of an array that holds them without a copy where strides say where they are, else by an operation noted.
 pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
-    let Operands { known, own, settings } = match gather(movement.what, operands, place) {
+    let Operands { known, mut own, settings } = match gather(movement.what, operands, place) {
         Ok(operands) => operands,
         Err(poisoned) => return poisoned,
     };
@@ -198,6 +198,16 @@ pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: 
             Ok(moved) => moved,
             Err(error) => return Array::poisoned(error),
         };
+    if !matches!(step, Move::Concat(_) | Move::Iota(_))
+        && let Some(operand) = own.first_mut()
+        && let LazyOperand::Literal(Scalar(literal, _)) = operand
+    {
+        // An array from here on, stored as the policy says that is in force now.
+        match Array::from_literal(literal, literal.ty(), settings.policy.commit(literal.ty())) {
+            Ok(array) => *operand = LazyOperand::Array(array),
+            Err(error) => return Array::poisoned(error.at(place)),
+        }
+    }
     let dtype = match (&step, &own[..]) {
         (Move::View(_) | Move::Reshape, [LazyOperand::Array(array)]) => {
             if let Some(seen) = array.seen(&step, &shape) {

@@ -3,6 +3,7 @@
 use super::arrange::Arguments;
 use super::{Input, Trace, arrange};
 use crate::array::Array;
+use crate::config;
 use crate::lazy;
 use ndjit_ir::Place;
 use ndjit_ir::graph::{Places, Value};
@@ -19,7 +20,9 @@ impl Trace {
         if let Some(error) = array.error() {
             return Err(self.fail(error.clone()));
         }
-        if let Some(formula) = &array.0.formula {
+        // A formula's numbers are stored as the policy says; those of an array may be stored otherwise, from when they were made.
+        let as_usual = array.dtype() == config::policy().commit(array.value_type());
+        if let Some(formula) = array.0.formula.as_ref().filter(|_| as_usual) {
             let program = (&**formula, &Places::default());
             let arguments = Arguments::default();
             let value = arrange::computed(&mut self.graph, &mut self.places, program, arguments, Some(place))[0];

@@ -1,4 +1,4 @@
-//! Simplify: named rewrite rules, constant folding, sharing of common subexpressions and removal of dead nodes, in one
+//! Simplify: named rewrite rules, constant folding, sharing of common subexpressions, and removal of dead nodes and of what has no elements, in one
 //! forward walk. No rule changes a result bit (NaN sign and payload excepted); no rule looks at a literal's value.
 //!
 //! Sharing comes from the graph's hash-consing as nodes are made again in canonical form.
@@ -9,8 +9,8 @@ use ndjit_ir::op::{shared_body, shared_cast_body};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::Reduce;
 use ndjit_ir::support::CastReason;
-use ndjit_ir::view::expand_dims;
-use ndjit_ir::{DType, Kind, Op, Result};
+use ndjit_ir::view::{broadcast_to, expand_dims};
+use ndjit_ir::{DType, Kind, Op, Result, Shape};
 
 /// A rewrite rule: given an op and its operands in the new graph, an equal value, or `None` where it does not apply.
 pub struct Rule {
@@ -54,6 +54,11 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
         out.make_from(graph.origins(id));
         let dtype = graph.ty(first);
         let mut operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
+        let computes = !matches!(node.kind, NodeKind::Param(..) | NodeKind::View(_) | NodeKind::Control(..));
+        if computes && graph.shape(first).extents().contains(&0) {
+            map[first.index()] = nothing(&mut out, dtype, graph.shape(first))?;
+            continue;
+        }
         map[first.index()] = match node.kind {
             NodeKind::Param(..) => out.param(dtype, graph.shape(first)),
             NodeKind::Literal(slot) => out.slot_value(slot, dtype),
@@ -90,6 +95,14 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
     let outputs: Vec<Value> = graph.outputs().iter().map(|o| map[o.index()]).collect();
     out.set_outputs(outputs);
     Ok(if out.node_count() < graph.node_count() || live_values(&out).contains(&false) { sweep(&out) } else { out })
+}
+
+/// A value without elements: nothing that it would be computed from is.
+fn nothing(out: &mut Graph<DType>, dtype: DType, shape: &Shape) -> Result<Value> {
+    let zero = Literal::from_repr(dtype, &vec![0; dtype.storage().len()]);
+    let zero = out.literal(Slot::Value(zero), dtype);
+    let (view, shape) = broadcast_to(out.shape(zero), shape)?;
+    Ok(out.view(zero, view, &shape))
 }
 
 /// A reduction that keeps its axes, as a view of the one that does not: programs that want both compute one.
@@ -143,7 +156,7 @@ fn sweep(graph: &Graph<DType>) -> Graph<DType> {
 }
 
 /// Makes an op node, or an equal value by the first rule that applies.
-fn rewrite(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, shape: &ndjit_ir::Shape) -> Value {
+fn rewrite(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, shape: &Shape) -> Value {
     for rule in RULES {
         if let Some(value) = (rule.apply)(out, op, operands) {
             // A rule may drop an operand whose shape the result needs.
@@ -155,7 +168,7 @@ fn rewrite(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, sha
     make(out, op, operands, dtype, shape)
 }
 
-fn make(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, shape: &ndjit_ir::Shape) -> Value {
+fn make(out: &mut Graph<DType>, op: Op, operands: &[Value], dtype: DType, shape: &Shape) -> Value {
     let shape = out.intern(shape);
     out.add(NodeKind::Op(op, Policy::default()), operands, &[(dtype, shape)])
 }

@@ -194,6 +194,7 @@ impl Case {
         };
         let ran = self.run(self.inputs.to_vec(), most, evaluated);
         let (steps, failed) = (ran.steps, ran.failed.as_ref().map(|(name, error)| (*name, error.clone())));
+        let hollow = ran.pool.has_hollow();
         let expected = match read(&Case::results(ran)) {
             Ok(expected) => expected,
             Err(error) => panic!("values that were evaluated are not read: {error}"),
@@ -206,11 +207,16 @@ impl Case {
         let lazy = || read(&Case::results(self.run(self.inputs.to_vec(), steps, |_, _| Ok(()))));
         let f = jit(self.traced(steps));
         let same = |way: &str, found: Result<Vec<(bool, Tensor)>>| alike(way, &expected, found, true);
-        same("jit", f.call((x, y, z)).and_then(|arrays| read(&arrays)));
+        let called = f.call((x, y, z)).and_then(|arrays| read(&arrays));
+        if ALOUD.load(Relaxed) {
+            println!("{}", f.explain(Stage::Graph));
+        }
+        same("jit", called);
         // Large products of matrices may round otherwise where they are summed like every sum: docs/numerics.md.
         let exact = !f.explain(Stage::Kernels).contains("contracts");
         let summed = |way: &str, found: Result<Vec<(bool, Tensor)>>| alike(way, &expected, found, exact);
         match way {
+            1 | 2 | 6.. if hollow => {}
             0 => same("lazy", lazy()),
             1 => summed("interpreted lazy", with_jit_disabled(lazy)),
             2 => {

@@ -5,8 +5,8 @@ use crate::api::value::Value;
 use crate::choices::Choices;
 use ndjit::{Result, Shape};
 
-/// More elements are not computed.
-const FEW: usize = 1 << 11;
+/// More elements are not computed: `isin` compares each with each, which the interpreter stores.
+const FEW: usize = 1 << 10;
 
 /// What may be done with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +55,15 @@ impl<R: Value> Pool<R> {
     pub fn small(&mut self, c: &mut Choices) -> R {
         let small: Vec<&Entry<R>> = self.entries.iter().filter(|entry| entry.size == Size::Small).collect();
         small[c.below(small.len())].value.clone()
+    }
+
+    /// Whether an array has no elements along one axis and many positions along others: parts of a call may have elements there, which are not
+    /// computed where calls are compiled as a whole.
+    pub fn has_hollow(&self) -> bool {
+        let hollow = |extents: &[usize]| {
+            extents.contains(&0) && extents.iter().fold(1usize, |n, &extent| n.saturating_mul(extent.max(1))) > FEW
+        };
+        self.entries.iter().any(|entry| hollow(entry.value.facts().2.extents()))
     }
 
     /// Runs a call and adds what it gives.
