@@ -1,5 +1,5 @@
-//! Simplify: named rewrite rules, constant folding, sharing of common subexpressions, and removal of dead nodes and of what has no elements, in one
-//! forward walk. No rule changes a result bit (NaN sign and payload excepted); no rule looks at a literal's value.
+//! Simplify: named rewrite rules, constant folding, sharing of common subexpressions, and removal of dead nodes and of what only results without elements
+//! would read, in one forward walk. No rule changes a result bit (NaN sign and payload excepted); no rule looks at a literal's value.
 //!
 //! Sharing comes from the graph's hash-consing as nodes are made again in canonical form.
 
@@ -54,8 +54,9 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
         out.make_from(graph.origins(id));
         let dtype = graph.ty(first);
         let mut operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
-        let computes = !matches!(node.kind, NodeKind::Param(..) | NodeKind::View(_) | NodeKind::Control(..));
-        if computes && graph.shape(first).extents().contains(&0) {
+        let computes = !matches!(node.kind, NodeKind::View(_) | NodeKind::Reshape | NodeKind::Control(..));
+        let is_empty = graph.shape(first).extents().contains(&0);
+        if computes && is_empty && graph.operands(id).iter().any(|&operand| is_large(graph, operand)) {
             map[first.index()] = nothing(&mut out, dtype, graph.shape(first))?;
             continue;
         }
@@ -97,7 +98,23 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
     Ok(if out.node_count() < graph.node_count() || live_values(&out).contains(&false) { sweep(&out) } else { out })
 }
 
-/// A value without elements: nothing that it would be computed from is.
+/// Elements of an operand above which a result without elements is not computed from it: it is another program then, which takes as long to
+/// compile as these to compute, and programs serve arrays without elements as well.
+const LARGE: usize = 1 << 16;
+
+/// Whether a value is computed, and large.
+fn is_large(graph: &Graph<DType>, mut value: Value) -> bool {
+    loop {
+        let id = graph.producer(value);
+        match graph.node(id).kind {
+            NodeKind::Param(..) | NodeKind::Literal(_) => return false,
+            NodeKind::View(_) | NodeKind::Reshape => value = graph.operands(id)[0],
+            _ => return graph.shape(value).size().is_ok_and(|size| size > LARGE),
+        }
+    }
+}
+
+/// A value without elements.
 fn nothing(out: &mut Graph<DType>, dtype: DType, shape: &Shape) -> Result<Value> {
     let zero = Literal::from_repr(dtype, &vec![0; dtype.storage().len()]);
     let zero = out.literal(Slot::Value(zero), dtype);
