@@ -5,7 +5,7 @@
 //! use values, arrays and numbers from around them.
 //!
 //! A loop keeps the types of its state: dtype, shape, and whether it is weak. A weak number that a loop begins with, such as `Expr::from(0.0)`, takes
-//! the dtype that the body gives it; everything else that changes is an error, which names the leaf: leaves are counted from 0 in the order of the
+//! the dtype that the body gives it, in which it must fit; everything else that changes is an error, which names the leaf: leaves are counted from 0 in the order of the
 //! structure.
 
 use crate::config::with_parts;
@@ -13,11 +13,13 @@ use crate::expr::Expr;
 use crate::indexing;
 use crate::jit::{Collected, Outputs, Parts};
 use crate::manipulation::{Move, Movement};
-use crate::operand::{AnyOperand, Computed, Operand};
-use crate::trace::Param;
+use crate::operand::{AnyOperand, Computed, Operand, Scalar};
 use crate::trace::inner::{Recorded, control, params, record_inner, value};
+use crate::trace::{self, Param};
 use ndjit_ir::graph::{ControlKind, Scatter};
-use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType};
+use std::fmt::Display;
 
 /// The results of `then` where `condition` is true, of `otherwise` where it is not: only one of them is computed. Both get `operands`.
 ///
@@ -90,19 +92,21 @@ pub fn cond<A: Outputs, R: Outputs>(
 ///
 /// # Errors
 /// Poisoned with `Shape` or `DType` if the condition is not one truth value; with `Arity`, `DType` or `Shape`, and the leaf, if the body changes
-/// the structure or the types of the state; with the first error of the body.
+/// the structure or the types of the state; with `Literal` if a number that the state begins with does not fit the dtype that the body gives it; with
+/// the first error of the body.
 #[track_caller]
 pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl Fn(C) -> C) -> C {
     let place = Place::caller();
     let init = collected(init);
     let condition = |own: &[Expr]| condition(built(own, &init));
     let body = |own: &[Expr]| collected(body(built(own, &init))).exprs;
-    let made = repeated("while_loop", &init.exprs, &condition, &body, place);
+    let made = repeated(Written { what: "while_loop", place, hidden: 0 }, &init.exprs, &condition, &body);
     finished(made, init, place)
 }
 
-/// `body` of an index and the state, for each index from `start` to before `end`, which may be values that are not known before. The index is an `i32`
-/// (the default integer) where `start` is a number, else of the dtype of `start`.
+/// `body` of an index and the state, for each index from `start` to before `end`, which may be values that are not known before. The index has the
+/// dtype in which the bounds meet, and is an `i32` (the default integer) where both are numbers. It is an array's value, not a bare number: beside
+/// `f64` data `k * i` with a bare `k` is computed in `f32`, `x * i` is not.
 ///
 /// ```
 /// use ndjit::{Array, Expr, fori_loop, jit, ones_like};
@@ -115,15 +119,15 @@ pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl
 /// Source: [`jax.lax.fori_loop`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html).
 ///
 /// # Errors
-/// As [`while_loop`]; poisoned with `DType` if a bound is no integer, with `Shape` if it is not one value.
+/// As [`while_loop`]; poisoned with `DType` if a bound is no integer, with `Promotion` or `DType` if no integer dtype holds both, with `Literal` if a
+/// number does not fit the index, with `Shape` if a bound is not one value.
 #[track_caller]
 pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, body: impl Fn(Expr, C) -> C) -> C {
     let place = Place::caller();
     let init = collected(init);
     let made = (|| {
-        let [start, end] = [bound(start.operand(), place)?, bound(end.operand(), place)?];
-        let start = index(start, place)?;
-        counted("fori_loop", start, end, &init.exprs, &|i, own| collected(body(i, built(own, &init))).exprs, place)
+        let bounds = bounds(start.operand(), end.operand(), place)?;
+        counted("fori_loop", bounds, &init.exprs, &|i, own| collected(body(i, built(own, &init))).exprs, place)
     })();
     finished(made, init, place)
 }
@@ -200,133 +204,160 @@ fn truth(what: &'static str, condition: AnyOperand, place: Place) -> Result<Expr
     Ok(value(&condition, what, place))
 }
 
-/// A bound of a loop: one integer.
-fn bound(bound: AnyOperand, place: Place) -> Result<Expr> {
-    let (ty, dtype, shape) = bound.describe("fori_loop")?;
-    if shape.rank() > 0 {
-        return Err(
-            Error::new(ErrorCode::Shape, format!("fori_loop: a bound of shape {shape}")).help("it is one integer")
-        );
-    }
-    if !dtype.is_int() {
-        return Err(Error::new(ErrorCode::DType, format!("fori_loop: a bound of type {ty}"))
-            .help("cast it, as in `cast(n, DType::I32)`"));
-    }
-    Ok(value(&bound, "fori_loop", place))
-}
-
-/// Where an index begins: a number in its default dtype. The end stays a number, which the index meets.
-fn index(start: Expr, place: Place) -> Result<Expr> {
-    let (ty, dtype, _) = crate::trace::describe(start, "fori_loop")?;
-    Ok(if ty.is_weak() { Expr::convert(&start.operand(), dtype, place) } else { start })
-}
-
-/// One graph, its outputs cast where that is said.
-fn graph(types: &[Param], casts: &[Option<DType>], f: &dyn Fn(&[Expr]) -> Vec<Expr>, place: Place) -> Result<Recorded> {
-    record_inner(types, place, |own| {
-        let mut made = f(own);
-        for (made, cast) in made.iter_mut().zip(casts) {
-            if let Some(dtype) = cast {
-                *made = Expr::convert(&made.operand(), *dtype, place);
-            }
+/// Where an index begins, of its dtype: that in which the bounds meet, the default integer where both are numbers. And the end, which may stay a number.
+fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<[Expr; 2]> {
+    const WHAT: &str = "fori_loop";
+    let bound = |name: &str, bound: AnyOperand| {
+        let (ty, dtype, shape) = bound.describe(WHAT)?;
+        if shape.rank() > 0 {
+            return Err(
+                Error::new(ErrorCode::Shape, format!("{WHAT}: `{name}` has shape {shape}")).help("it is one integer")
+            );
         }
-        made
-    })
+        if !dtype.is_int() {
+            return Err(Error::new(ErrorCode::DType, format!("{WHAT}: `{name}` is of type {ty}"))
+                .help("cast it, as in `cast(n, DType::I32)`"));
+        }
+        Ok((ty, value(&bound, WHAT, place)))
+    };
+    let ((first, start), (last, end)) = (bound("start", start)?, bound("end", end)?);
+    let policy = crate::config::policy();
+    let dtype = policy.commit(policy.promote_types(first, last).map_err(|error| error.unnamed().of(WHAT))?);
+    if !dtype.is_int() {
+        return Err(Error::new(ErrorCode::DType, format!("{WHAT}: no integer dtype counts from {first} to {last}"))
+            .help("cast one of the bounds to the dtype of the other"));
+    }
+    for (name, bound) in [("start", start), ("end", end)] {
+        trace::check_number(bound, dtype).map_err(|error| {
+            error
+                .of(WHAT)
+                .fact(format_args!("it is `{name}`; the index is {dtype}, as `start` is {first} and `end` {last}"))
+                .help("give the other bound, or this one, a wider dtype, as in `strong(0i64)`")
+        })?;
+    }
+    let start = match first {
+        ValueType::Weak(_) => trace::promote(start, dtype, WHAT, place),
+        ValueType::Strong(own) if own == dtype => start,
+        ValueType::Strong(_) => Expr::convert(&start.operand(), dtype, place),
+    };
+    Ok([start, end])
 }
 
-/// A loop over leaves.
-fn repeated(
+/// What a body makes of the state, and slices if there are some: the next state, and what it gives besides.
+type Body<'a> = dyn Fn(&[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
+
+/// What is written as a loop.
+#[derive(Clone, Copy)]
+struct Written {
     what: &'static str,
-    init: &[Expr],
-    condition: &dyn Fn(&[Expr]) -> Expr,
-    body: &dyn Fn(&[Expr]) -> Vec<Expr>,
     place: Place,
-) -> Result<Vec<Expr>> {
-    let mut carry = init.to_vec();
-    // Weak numbers become what the body makes of them; that may make others strong.
-    for _ in 0..=carry.len() {
-        let types = params(&carry, what)?;
-        let made = graph(&types, &[], body, place)?;
-        let mut changed = false;
-        let mut casts = vec![None; carry.len()];
-        if made.outputs.len() != carry.len() {
-            let headline =
-                format!("{what}: the state has {} leaves, the body gives {}", carry.len(), made.outputs.len());
+    /// The first leaves of the state are not the user's.
+    hidden: usize,
+}
+
+impl Written {
+    fn differs(&self, code: ErrorCode, leaf: usize, before: impl Display, after: impl Display) -> Error {
+        let (what, leaf) = (self.what, leaf.saturating_sub(self.hidden));
+        Error::new(code, format!("{what}: leaf {leaf} of the state is {before}, the body gives {after}"))
+    }
+}
+
+/// A state of the types that a body keeps, and the body of it, recorded; after the next state it gives what it gives besides. A weak leaf takes the
+/// dtype that the body gives it, which may make others strong.
+fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -> Result<(Vec<Expr>, Recorded)> {
+    let Written { what, place, hidden } = written;
+    let mut state = init.to_vec();
+    let mut casts: Vec<Option<DType>> = vec![None; state.len()];
+    // Each leaf is promoted once, and what the body gives for it.
+    for _ in 0..=2 * state.len() {
+        let own = params(&state, what)?;
+        let types: Vec<Param> = own.iter().chain(slices).cloned().collect();
+        let mut leaves = 0;
+        let made = record_inner(&types, place, |own| {
+            let (mut next, besides) = body(own);
+            leaves = next.len();
+            for (next, cast) in next.iter_mut().zip(&casts) {
+                if let Some(dtype) = cast {
+                    *next = trace::promote(*next, *dtype, what, place);
+                }
+            }
+            next.extend(besides);
+            next
+        })?;
+        if leaves != state.len() {
+            let [before, after] = [state.len(), leaves].map(|leaves| leaves.saturating_sub(hidden));
+            let headline = format!("{what}: the state has {before} leaves, the body gives {after}");
             return Err(Error::new(ErrorCode::Arity, headline).help("the body gives the structure that it gets"));
         }
-        for (n, (param, (ty, dtype, shape))) in types.iter().zip(&made.outputs).enumerate() {
+        let (mut changed, mut refused) = (false, None);
+        for (n, (param, (ty, dtype, shape))) in own.iter().zip(&made.outputs).enumerate() {
             let Param::Array(own, stored, of) = param else { continue };
             if shape != of {
-                return Err(differs(
-                    what,
-                    ErrorCode::Shape,
-                    n,
-                    format_args!("shape {of}"),
-                    format_args!("shape {shape}"),
-                )
-                .help("a loop keeps the shapes of its state; give it the shape before, as with `broadcast_to`"));
+                let (before, after) = (format_args!("shape {of}"), format_args!("shape {shape}"));
+                return Err(written
+                    .differs(ErrorCode::Shape, n, before, after)
+                    .help("a loop keeps the shapes of its state; give it the shape before, as with `broadcast_to`"));
             }
             match (own, ty) {
-                _ if own == ty => {}
-                // A number, which takes the dtype that it meets.
-                (ValueType::Weak(weak), ValueType::Strong(to)) if kind(*to) >= weak.kind() => {
-                    carry[n] = Expr::convert(&carry[n].operand(), *to, place);
-                    changed = true;
+                _ if own == ty => continue,
+                (ValueType::Weak(weak), ValueType::Strong(to)) if weak.promotes_to(*to) => {
+                    trace::check_number(state[n], *to).map_err(|error| {
+                        let leaf = n.saturating_sub(hidden);
+                        error
+                            .of(what)
+                            .fact(format_args!("the state begins with it as leaf {leaf}, which the body gives as {to}"))
+                            .help(format!("begin with a number that {to} holds, or cast what the body gives"))
+                    })?;
+                    state[n] = trace::promote(state[n], *to, what, place);
                 }
                 (ValueType::Strong(to), ValueType::Weak(_)) if dtype == stored => casts[n] = Some(*to),
                 _ => {
-                    return Err(differs(what, ErrorCode::DType, n, format_args!("{own}"), format_args!("{ty}"))
-                        .help("a loop keeps the dtypes of its state; cast it, as in `cast(x, DType::F32)`, before the loop or in the body"));
+                    let differs = written.differs(ErrorCode::DType, n, own, ty).help(
+                        "a loop keeps the dtypes of its state; cast it, as in `cast(x, DType::F32)`, before the loop or in the body",
+                    );
+                    refused.get_or_insert(differs);
+                    continue;
                 }
             }
+            changed = true;
         }
-        if changed {
-            continue;
+        match refused {
+            // What other leaves became may change what the body gives for this one.
+            _ if changed => {}
+            Some(differs) => return Err(differs),
+            None => return Ok((state, made)),
         }
-        let made = if casts.contains(&None) && casts.iter().all(Option::is_none) {
-            made
-        } else {
-            graph(&types, &casts, body, place)?
-        };
-        let decides = |own: &[Expr]| match truth(what, condition(own).operand(), place) {
-            Ok(condition) => vec![condition],
-            Err(error) => vec![Expr::failed(error.at(place))],
-        };
-        let decided = graph(&types, &[], &decides, place)?;
-        return Ok(control(ControlKind::While, &carry, [decided, made], place));
     }
     Err(Error::new(ErrorCode::DType, format!("{what}: the types of the state do not come to rest"))
         .help("cast what the loop begins with, as in `cast(x, DType::F32)`"))
 }
 
-/// The kinds in the order in which they meet: an integer is a float where it meets one.
-fn kind(dtype: DType) -> Kind {
-    match dtype.kind() {
-        Kind::UInt => Kind::Int,
-        kind => kind,
-    }
-}
-
-fn differs(
-    what: &str,
-    code: ErrorCode,
-    leaf: usize,
-    before: std::fmt::Arguments<'_>,
-    after: std::fmt::Arguments<'_>,
-) -> Error {
-    Error::new(code, format!("{what}: leaf {leaf} of the state is {before}, the body gives {after}"))
+/// A loop over leaves.
+fn repeated(
+    written: Written,
+    init: &[Expr],
+    condition: &dyn Fn(&[Expr]) -> Expr,
+    body: &dyn Fn(&[Expr]) -> Vec<Expr>,
+) -> Result<Vec<Expr>> {
+    let Written { what, place, .. } = written;
+    let (state, made) = settled(written, init, &[], &|own| (body(own), Vec::new()))?;
+    let decided =
+        record_inner(&params(&state, what)?, place, |own| match truth(what, condition(own).operand(), place) {
+            Ok(condition) => vec![condition],
+            Err(error) => vec![Expr::failed(error.at(place))],
+        })?;
+    Ok(control(ControlKind::While, &state, [decided, made], place))
 }
 
 /// A loop over an index and leaves.
 fn counted(
     what: &'static str,
-    start: Expr,
-    end: Expr,
+    [start, end]: [Expr; 2],
     init: &[Expr],
     body: &dyn Fn(Expr, &[Expr]) -> Vec<Expr>,
     place: Place,
 ) -> Result<Vec<Expr>> {
-    let carry: Vec<Expr> = [start].into_iter().chain(init.iter().copied()).collect();
+    let state: Vec<Expr> = [start].into_iter().chain(init.iter().copied()).collect();
     let compute = |op: Op, x: Expr, y: AnyOperand| with_parts(|| Expr::compute(op, &[x.operand(), y], place));
     let condition = |own: &[Expr]| compute(Op::Less, own[0], end.operand());
     let next = |own: &[Expr]| {
@@ -334,26 +365,11 @@ fn counted(
         made.extend(body(own[0], &own[1..]));
         made
     };
-    let mut made = repeated(what, &carry, &condition, &next, place).map_err(|error| without_index(what, error))?;
-    if made.len() == carry.len() {
+    let mut made = repeated(Written { what, place, hidden: 1 }, &state, &condition, &next)?;
+    if made.len() == state.len() {
         made.remove(0);
     }
     Ok(made)
-}
-
-/// The index is no leaf of the user's.
-fn without_index(what: &str, error: Error) -> Error {
-    let Some((before, rest)) = error.headline().split_once(": leaf ") else { return error };
-    let Some((leaf, rest)) = rest.split_once(' ') else { return error };
-    let Ok(leaf) = leaf.parse::<usize>() else { return error };
-    if before != what || leaf == 0 {
-        return error;
-    }
-    let mut moved = Error::new(error.code(), format!("{what}: leaf {} {rest}", leaf - 1)).at(error.place());
-    if let Some(help) = error.help_text() {
-        moved = moved.help(help);
-    }
-    moved
 }
 
 /// What a step of a scan makes of the state and a slice: the next state, and what is stacked.
@@ -361,26 +377,13 @@ type Stepping<'a> = dyn Fn(&[Expr], &[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
 
 fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Result<(Vec<Expr>, Vec<Expr>)> {
     const WHAT: &str = "scan";
-    let mut len = None;
-    for (n, x) in xs.iter().enumerate() {
-        let shape = crate::trace::describe(*x, WHAT)?.2;
-        match (shape.extents().first(), len) {
-            (None, _) => {
-                return Err(Error::new(ErrorCode::Shape, format!("{WHAT}: leaf {n} of what is scanned is a scalar"))
-                    .help("it is scanned along its first axis; what is the same in each step is used from around the closure"));
-            }
-            (Some(&own), Some(other)) if own != other => {
-                let headline = format!("{WHAT}: leaf {n} of what is scanned has {own} slices, leaf 0 has {other}");
-                return Err(Error::new(ErrorCode::Shape, headline).help("all have the same first extent"));
-            }
-            (Some(&own), _) => len = Some(own),
-        }
-    }
-    let Some(len) = len else {
-        return Err(Error::new(ErrorCode::Shape, format!("{WHAT}: there is nothing to scan"))
-            .help("`fori_loop` repeats without slices"));
+    let len = steps(WHAT, xs)?;
+    let row = |param: Param| match param {
+        Param::Array(ty, stored, shape) => Param::Array(ty, stored, Shape::from(&shape.extents()[1..])),
+        param @ Param::Scalar(_) => param,
     };
-    let slices = |i: Expr, rows: &[Param]| -> Vec<Expr> {
+    let rows: Vec<Param> = params(xs, WHAT)?.into_iter().map(row).collect();
+    let slices = |i: Expr| -> Vec<Expr> {
         if len == 0 {
             // The body never runs; only its types are wanted.
             let zero = |row: &Param| match row {
@@ -389,40 +392,57 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
             };
             return rows.iter().map(zero).collect();
         }
-        let index = Expr::convert(&i.operand(), DType::I64, place).operand();
-        xs.iter().map(|x| indexing::rows(WHAT, x.operand(), index.clone(), place)).collect()
+        xs.iter().map(|x| indexing::rows(WHAT, x.operand(), i.operand(), place)).collect()
     };
-    let number = |n: i64| value(&crate::operand::strong(n).operand(), WHAT, place);
-    let row = |param: Param| match param {
-        Param::Array(ty, stored, shape) => Param::Array(ty, stored, Shape::from(&shape.extents()[1..])),
-        param @ Param::Scalar(_) => param,
-    };
-    let rows: Vec<Param> = params(xs, WHAT)?.into_iter().map(row).collect();
-    let stacked = {
-        // Only the types of what is stacked are wanted of this.
-        let types: Vec<Param> = params(init, WHAT)?.into_iter().chain(rows.iter().cloned()).collect();
-        graph(&types, &[], &|own| step(&own[..init.len()], &own[init.len()..]).1, place)?.outputs
-    };
-    let mut carry = init.to_vec();
-    for (_, dtype, shape) in &stacked {
-        let extents: Vec<usize> = [len].into_iter().chain(shape.extents().iter().copied()).collect();
-        carry.push(filled(*dtype, &Shape::from(&extents[..]), place));
-    }
     let count = init.len();
+    // What is stacked depends on the types of the state, which are those that the body keeps.
+    let written = Written { what: WHAT, place, hidden: 0 };
+    let (mut state, made) = settled(written, init, &rows, &|own| step(&own[..count], &own[count..]))?;
+    let stacked = &made.outputs[count..];
+    for (_, dtype, shape) in stacked {
+        let extents: Vec<usize> = [len].into_iter().chain(shape.extents().iter().copied()).collect();
+        state.push(filled(*dtype, &Shape::from(&extents[..]), place));
+    }
     let body = |i: Expr, own: &[Expr]| {
-        let (mut next, made) = step(&own[..count], &slices(i, &rows));
-        let index = Expr::convert(&i.operand(), DType::I64, place);
-        for ((made, (_, dtype, _)), all) in made.into_iter().zip(&stacked).zip(&own[count..]) {
+        let (mut next, made) = step(&own[..count], &slices(i));
+        for ((made, (_, dtype, _)), all) in made.into_iter().zip(stacked).zip(&own[count..]) {
             let made = Expr::convert(&made.operand(), *dtype, place);
             let of = |shapes: &[&Shape]| Ok((Move::Scatter(Scatter::Set), shapes[0].clone()));
-            let operands = [all.operand(), index.operand(), made.operand()];
+            let operands = [all.operand(), i.operand(), made.operand()];
             next.push(Expr::movement(&Movement { what: WHAT, of: &of }, &operands, place));
         }
         next
     };
-    let mut made = counted(WHAT, number(0), number(len as i64), &carry, &body, place)?;
+    let index = |n: i64| -> Result<Expr> {
+        let literal = Literal::strong(LiteralValue::Int(n.into()), DType::I64)?;
+        Ok(value(&AnyOperand::Scalar(Scalar(literal, None)), WHAT, place))
+    };
+    let mut made = counted(WHAT, [index(0)?, index(len as i64)?], &state, &body, place)?;
     let all = made.split_off(count.min(made.len()));
     Ok((made, all))
+}
+
+/// The number of slices that all leaves have.
+fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
+    let mut len = None;
+    for (n, x) in xs.iter().enumerate() {
+        let shape = trace::describe(*x, what)?.2;
+        match (shape.extents().first(), len) {
+            (None, _) => {
+                return Err(Error::new(ErrorCode::Shape, format!("{what}: leaf {n} of what is scanned is a scalar"))
+                    .help("it is scanned along its first axis; what is the same in each step is used from around the closure"));
+            }
+            (Some(&own), Some(other)) if own != other => {
+                let headline = format!("{what}: leaf {n} of what is scanned has {own} slices, leaf 0 has {other}");
+                return Err(Error::new(ErrorCode::Shape, headline).help("all have the same first extent"));
+            }
+            (Some(&own), _) => len = Some(own),
+        }
+    }
+    len.ok_or_else(|| {
+        Error::new(ErrorCode::Shape, format!("{what}: there is nothing to scan"))
+            .help("`fori_loop` repeats without slices")
+    })
 }
 
 /// Zeros.

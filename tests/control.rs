@@ -105,7 +105,7 @@ fn a_loop_keeps_the_types_of_its_state() {
     let error = refused(|x| cond(sum(x, ..).gt(0), |x| x, |x| x * 0.5, x));
     assert_eq!(error.headline(), "cond: leaf 0 is i32 if true, f* if false");
     let error = refused(|x| fori_loop(0, 1.5, x, |_, x| x));
-    assert_eq!(error.headline(), "fori_loop: a bound of type f*");
+    assert_eq!(error.headline(), "fori_loop: `end` is of type f*");
     // What a body uses ends with it.
     let error = refused(|x| {
         let mut kept = None;
@@ -126,6 +126,85 @@ fn weak_numbers_take_the_type_of_the_body() {
     let f = jit(|x: Expr| fori_loop(0, 3, Expr::from(0.0), |_, total| total + sum(x, ..)));
     let y = f(&Array::from([1.0f64, 2.0]));
     assert_eq!((y.dtype(), y.item::<f64>().unwrap()), (DType::F64, 9.0));
+}
+
+/// A scan that begins with a weak number gives what the same steps written out give, of every dtype that the number meets.
+#[test]
+fn a_scan_that_begins_with_a_number_is_its_steps() {
+    let looped = jit(|x: Expr| scan(|s: Expr, e: Expr| (s + e, (s, s * e)), Expr::from(0), x));
+    let written = jit(|x: Expr| {
+        let first = ndjit::zeros_like(x.slice(0));
+        let second = first + x.slice(0);
+        let third = second + x.slice(1);
+        let before = [first, second, third];
+        let times: Vec<Expr> = (0..3).map(|n| before[n as usize] * x.slice(n)).collect();
+        (third + x.slice(2), (ndjit::stack(before, 0), ndjit::stack(times, 0)))
+    });
+    let x = Array::from([0.5f64, 1.5, 2.0f64.sqrt()]);
+    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+        let x = match dtype.is_complex() {
+            true => ndjit::cast(&x, dtype) * ndjit::Complex::new(0.3, 0.7),
+            false => ndjit::cast(&x * 2, dtype),
+        };
+        let ((last, (before, times)), (own, (own_before, own_times))) = (looped(&x), written(&x));
+        for (scanned, own) in [(last, own), (before, own_before), (times, own_times)] {
+            assert_eq!((scanned.dtype(), scanned.to_string()), (dtype, own.to_string()));
+        }
+    }
+    // One leaf makes another strong.
+    let f =
+        jit(|x: Expr| scan(|(a, b): (Expr, Expr), e: Expr| ((a + e, b + a), b), (Expr::from(0.0), Expr::from(0)), x).1);
+    assert_eq!(f(&Array::from([0.1f64, 0.2, 0.3])).to_vec::<f64>().unwrap(), [0.0, 0.0, 0.1]);
+}
+
+/// A number that a state begins with, or that bounds a loop, fits or is an error, known when the function is traced or called.
+#[test]
+fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
+    let x = Array::from([1u8, 2]);
+    let traced: [fn(Expr) -> Expr; 5] = [
+        |x| fori_loop(0, 2, Expr::from(300), |_, s| s + x.slice(0)),
+        |x| while_loop((Expr::from(300), x), |(s, _)| s.gt(0), |(s, x)| (s + x.slice(0), x)).0,
+        |x| scan(|s: Expr, e: Expr| (s + e, s), Expr::from(300), x).0,
+        |x| fori_loop(x.slice(0), 300, x, |_, x| x),
+        |x| fori_loop(300, x.slice(0), x, |_, x| x),
+    ];
+    for f in traced {
+        let error = jit(f).call((&x,)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Literal, "{error}");
+        assert!(error.headline().ends_with("literal 300 does not fit u8"), "{error}");
+        assert!(error.place().is_some_and(|place| place.file.ends_with("tests/control.rs")), "{error}");
+        assert!(error.facts().len() > 1 && error.help_text().is_some(), "{error}");
+    }
+    let f = jit(|x: Expr, k: Expr| fori_loop(0, 2, k, |_, s| s + x.slice(0)));
+    assert_eq!(f.call((&x, 254)).unwrap().item::<u8>().unwrap(), 0);
+    assert_eq!(f.call((&x, 300)).unwrap_err().code(), ErrorCode::Literal);
+    let error = jit(|x: Expr| fori_loop(0, 2_147_483_650i64, x, |_, x| x)).call((&x,)).unwrap_err();
+    assert_eq!(error.headline(), "fori_loop: literal 2147483650 does not fit i32");
+    // What is cast in writing wraps, as anywhere.
+    let f = jit(|x: Expr| fori_loop(0, 2, ndjit::cast(Expr::from(300), DType::U8), |_, s| s + x.slice(0)));
+    assert_eq!(f(&x).item::<u8>().unwrap(), 46);
+}
+
+/// The index has the dtype in which the bounds meet, so that it reaches the end.
+#[test]
+fn an_index_reaches_the_end() {
+    let large = i64::from(i32::MAX) + 2;
+    let count = jit(|from: Expr, to: Expr| fori_loop(from, to, Expr::from(0), |_, n| n + 1));
+    for (from, to) in [
+        (Array::from(i32::MAX), Array::from(large)),
+        (Array::from(large - 2), Array::from(large)),
+        (Array::from(250u8), Array::from(252u32)),
+        (Array::from(-2i8), Array::from(0u8)),
+    ] {
+        assert_eq!(count(&from, &to).item::<i32>().unwrap(), 2);
+    }
+    let to = jit(|to: Expr| fori_loop(-1, to, Expr::from(0), |i, n| n + i));
+    assert_eq!((to(&Array::from(3i64)).dtype(), to(&Array::from(3i8)).item::<i8>().unwrap()), (DType::I64, 2));
+    let error = count.call((&Array::from(0u64), &Array::from(3i64))).unwrap_err();
+    assert_eq!(
+        (error.code(), error.headline()),
+        (ErrorCode::DType, "fori_loop: no integer dtype counts from u64 to i64")
+    );
 }
 
 #[test]

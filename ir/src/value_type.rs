@@ -38,6 +38,17 @@ impl Weak {
             Weak::Complex => Kind::Complex,
         }
     }
+
+    /// Whether a number of this kind takes the dtype where it meets it, without an explicit cast: whether the dtype is of its kind or a later one.
+    /// An integer must be in range besides.
+    pub const fn promotes_to(self, dtype: DType) -> bool {
+        match (self, dtype.kind()) {
+            (_, Kind::Bool) => false,
+            (Weak::Int, Kind::UInt | Kind::Int | Kind::Float | Kind::Complex) => true,
+            (Weak::Float, Kind::Float | Kind::Complex) | (Weak::Complex, Kind::Complex) => true,
+            (Weak::Float, Kind::UInt | Kind::Int) | (Weak::Complex, Kind::UInt | Kind::Int | Kind::Float) => false,
+        }
+    }
 }
 
 /// The type of a value in a traced graph: a dtype, or a weak lattice point. Weakness stays with a value for its whole life.

@@ -2,6 +2,7 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Slot};
 use ndjit_ir::random::{Limits, Program, Rng, program, shrink, special_words, tensor};
+use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, DTypeSet, Op, Policy, Reduction, Shape, ValueType};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,8 +154,10 @@ fn programs_have_control_flow_in_control_flow() {
                 *seen.entry(format!("{} of {}", control.kind.name(), control.results())).or_default() += 1;
                 graphs.extend(control.graphs.iter().map(|inner| (&*inner.graph, true)));
             }
-            for id in graph.node_ids().filter(|_| inner) {
+            for id in graph.node_ids() {
                 let what = match graph.node(id).kind {
+                    NodeKind::Cast(CastReason::Promotion) => "promotion",
+                    _ if !inner => continue,
                     NodeKind::Gather => "gather",
                     NodeKind::Scatter(_) => "scatter",
                     NodeKind::Reduce(_) => "reduce",
@@ -167,7 +170,7 @@ fn programs_have_control_flow_in_control_flow() {
     }
     println!("{seen:?}");
     let wanted = ["nesting 0", "nesting 1", "nesting 2", "nesting 3", "while", "cond", "cond of 1", "cond of 2"];
-    let inside = ["while of 1", "while of 2", "while of 4", "gather", "scatter", "reduce", "call"];
+    let inside = ["promotion", "while of 1", "while of 2", "while of 4", "gather", "scatter", "reduce", "call"];
     for what in wanted.into_iter().chain(inside) {
         assert!(seen.get(what).is_some_and(|&count| count >= 20), "{what}: {seen:?}");
     }

@@ -289,7 +289,7 @@ impl Reader<'_> {
             };
             match graph.node(id).kind {
                 NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => {}
-                NodeKind::Cast(CastReason::Mode(_)) => {}
+                NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) => {}
                 NodeKind::Op(op, _) => self.note(op.name(), id, graph, places),
                 NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => {
                     self.note(reduction.name(), id, graph, places);

@@ -244,6 +244,28 @@ pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
     })
 }
 
+/// A weak value of this thread's trace as this dtype, which it takes as if it met an array of it. A number must [fit](check_number).
+pub(crate) fn promote(x: Expr, dtype: DType, what: &str, place: Place) -> Expr {
+    let place = written::place(place);
+    in_trace(|trace| {
+        let value = trace.expr(x, what, place)?;
+        support::check_value(config::settings(), what, dtype).map_err(|e| trace.fail(e.at(place)))?;
+        trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.of(what).at(place)))?;
+        Ok(trace.cast(value, dtype, CastReason::Promotion, place))
+    })
+}
+
+/// Whether a value of this thread's trace, if it is a number that is known, fits a dtype.
+///
+/// # Errors
+/// `Literal` if it does not; else as [`describe`].
+pub(crate) fn check_number(x: Expr, dtype: DType) -> Result<()> {
+    match read(x, "number", |trace, value| literal(&trace.graph, value))? {
+        Some(literal) => literal.to_repr(dtype).map(drop),
+        None => Ok(()),
+    }
+}
+
 /// Whether this thread traces a function.
 pub(crate) fn is_tracing() -> bool {
     // What is borrowed is a trace at work.

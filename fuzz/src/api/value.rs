@@ -161,7 +161,28 @@ pub const SAME: &[(&str, Body)] = &[
     ("inline/int", |x, y| called_and_written(x, y, weak(3_000_000_000i64))),
     ("inline/complex", |x, y| called_and_written(x, y, weak(Complex::new(0.1, 1.0)))),
     ("inline/bool", |x, y| called_and_written(x, y, weak(true))),
+    ("scan/state", |x, _| scanned_and_written(x, weak(0.15), |(state, _)| state)),
+    ("scan/stacked", |x, _| scanned_and_written(x, weak(0.15), |(_, stacked)| stacked)),
+    ("scan/int", |x, _| scanned_and_written(x, weak(300), |(_, stacked)| stacked)),
+    ("scan/complex", |x, _| scanned_and_written(x, weak(Complex::new(0.1, 1.0)), |(_, stacked)| stacked)),
 ];
+
+/// The number is where a state begins, which is stacked: as it is where it meets what is added to it.
+fn scanned_and_written(x: Expr, number: Scalar, part: fn((Expr, Expr)) -> Expr) -> Vec<Expr> {
+    let scanned = part(scan(|s: Expr, e: Expr| (s + ndjit::sum(e, ..), s), Expr::from(number), x));
+    let rows = x.shape().extents().first().copied().unwrap_or(0);
+    if rows == 0 {
+        return vec![scanned];
+    }
+    let mut states: Vec<Expr> = Vec::new();
+    let mut state = Expr::from(number);
+    for row in 0..rows {
+        let next = state + ndjit::sum(x.slice(row as isize), ..);
+        states.push(ndjit::where_(true, state, next));
+        state = next;
+    }
+    vec![scanned, part((state, ndjit::stack(&states, 0)))]
+}
 
 /// The number is captured by a loop and a branch of it, and is where a state begins.
 fn called_and_written(x: Expr, y: Expr, number: Scalar) -> Vec<Expr> {

@@ -130,9 +130,9 @@ impl<'a> Explainer<'a> {
     }
 
     /// A node as it is written at one of its places, where the source can be read. `None` for what is not written: a cast that
-    /// a casting mode inserted.
+    /// nobody wrote.
     pub fn written(&self, node: NodeId, place: Place) -> Option<Snippet> {
-        if let NodeKind::Cast(CastReason::Mode(_)) = self.graph.node(node).kind {
+        if let NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) = self.graph.node(node).kind {
             return None;
         }
         let op = self.op(node);

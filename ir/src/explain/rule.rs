@@ -97,7 +97,7 @@ pub enum Rule {
     Cast {
         /// The dtype cast to.
         to: DType,
-        /// Whether the user wrote it or a casting mode inserted it.
+        /// Whether the user wrote it, a casting mode inserted it, or a weak value took the dtype of a state.
         reason: CastReason,
     },
     /// The called function gives this type.
@@ -262,6 +262,7 @@ impl fmt::Display for Rule {
             Rule::Asked(dtype) => write!(f, "{dtype} was asked for"),
             Rule::Cast { to, reason: CastReason::Explicit } => write!(f, "cast to {to}"),
             Rule::Cast { to, reason: CastReason::Mode(mode) } => write!(f, "casting mode {} gives {to}", mode.name()),
+            Rule::Cast { to, reason: CastReason::Promotion } => write!(f, "the state of the loop is {to}"),
             Rule::Call(ty) => write!(f, "the called function gives {ty}"),
         }
     }

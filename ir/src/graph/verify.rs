@@ -37,7 +37,7 @@
 //! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
 
 use super::{Graph, MAX_NESTING, NodeId, NodeKind, Slot, Type, Value};
-use crate::dtype::{DType, Kind};
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::op::Operands;
 use crate::problems::Problems;
@@ -302,6 +302,10 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
             }
         }
         NodeKind::Cast(_) if graph.ty(node.first).is_weak() => Err("a cast to a weak type".to_owned()),
+        NodeKind::Cast(CastReason::Promotion) => match (graph.ty(graph.operands(id)[0]), graph.ty(node.first)) {
+            (ValueType::Weak(weak), ValueType::Strong(to)) if weak.promotes_to(to) => Ok(()),
+            (from, to) => Err(format!("{from} is not promoted to {to}")),
+        },
         NodeKind::Param(_, stored) if !can_store(graph.ty(node.first), stored) => {
             Err(format!("a parameter of type {} is not stored as {stored}", graph.ty(node.first)))
         }
@@ -318,7 +322,7 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
                 Ok(_) => Ok(()),
                 Err(error) => Err(error.headline().to_owned()),
             },
-            Slot::Argument { ty, .. } if argument_fits(*ty, result) => Ok(()),
+            Slot::Argument { ty, .. } if ty.promotes_to(result) => Ok(()),
             Slot::Argument { ty, .. } => Err(format!("an argument of type {ty} becomes {result} by a cast only")),
         },
         NodeKind::Op(_, policy) if policy != Policy::default() => Err(format!("the {policy} policy is not resolved")),
@@ -408,15 +412,5 @@ fn can_store(ty: ValueType, dtype: DType) -> bool {
         ValueType::Weak(Weak::Int) => dtype.is_int(),
         ValueType::Weak(Weak::Float) => dtype.is_float(),
         ValueType::Weak(Weak::Complex) => dtype.is_complex(),
-    }
-}
-
-/// Whether a number of this kind, but for its range, has a value in the dtype without an explicit cast.
-fn argument_fits(weak: Weak, dtype: DType) -> bool {
-    match (weak, dtype.kind()) {
-        (_, Kind::Bool) => false,
-        (Weak::Int, Kind::UInt | Kind::Int | Kind::Float | Kind::Complex) => true,
-        (Weak::Float, Kind::Float | Kind::Complex) | (Weak::Complex, Kind::Complex) => true,
-        (Weak::Float, Kind::UInt | Kind::Int) | (Weak::Complex, Kind::UInt | Kind::Int | Kind::Float) => false,
     }
 }

@@ -65,7 +65,8 @@ impl<'a> Builder<'a> {
         let dtype = self.dtype_in(DTypeSet::INT)?;
         let mut operands = vec![self.strong(0, dtype)?];
         for _ in 0..self.rng.below(4) {
-            operands.push(self.operand()?);
+            let begins = self.operand()?;
+            operands.push(if self.rng.one_in(2) { self.promoted(begins) } else { begins });
         }
         let count = operands.len();
         let bound = operands.len();

@@ -361,6 +361,18 @@ impl<'a> Builder<'a> {
         self.graph.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype.into(), shape)])
     }
 
+    /// A weak value in a dtype that it takes without a written cast: as a loop's state is that begins with it. Others are given back.
+    pub(super) fn promoted(&mut self, value: Value) -> Value {
+        let ValueType::Weak(weak) = self.graph.ty(value) else { return value };
+        match self.dtype_in(DTypeSet::ALL).filter(|&dtype| weak.promotes_to(dtype) && self.fits(value, dtype)) {
+            Some(dtype) => {
+                let shape = self.graph.shape_id(value);
+                self.graph.add(NodeKind::Cast(CastReason::Promotion), &[value], &[(dtype.into(), shape)])
+            }
+            None => value,
+        }
+    }
+
     /// A reduction of what was made before, with a shape that broadcasts to the base; or a scan of it.
     fn reduce(&mut self) {
         if let Some(operand) = self.operand() {

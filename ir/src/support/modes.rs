@@ -165,18 +165,26 @@ pub enum CastReason {
     Explicit,
     /// A casting mode inserted it.
     Mode(Mode),
+    /// A weak value takes the dtype of the state that it begins, or ends a step of, as if it met an array of it: a number must fit.
+    Promotion,
 }
 
 impl CastReason {
     /// All reasons.
-    pub const ALL: [CastReason; 4] =
-        [CastReason::Explicit, CastReason::Mode(Mode::Cross), CastReason::Mode(Mode::Up), CastReason::Mode(Mode::Down)];
+    pub const ALL: [CastReason; 5] = [
+        CastReason::Explicit,
+        CastReason::Mode(Mode::Cross),
+        CastReason::Mode(Mode::Up),
+        CastReason::Mode(Mode::Down),
+        CastReason::Promotion,
+    ];
 
     /// What stands in brackets after `cast` in IR text; nothing for explicit casts.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             CastReason::Explicit => None,
             CastReason::Mode(mode) => Some(mode.name()),
+            CastReason::Promotion => Some("promotion"),
         }
     }
 }

@@ -190,7 +190,7 @@ impl<'a> Frame<'a> {
                     None => Step::Type(ty),
                 }
             }
-            NodeKind::Literal(_) | NodeKind::Cast(CastReason::Explicit) => Step::Type(traced),
+            NodeKind::Literal(_) | NodeKind::Cast(CastReason::Explicit | CastReason::Promotion) => Step::Type(traced),
             NodeKind::Cast(CastReason::Mode(_)) => Step::Type(operands[0]),
             NodeKind::Op(op, policy) => match op_result(op, policy, &operands, supports) {
                 Ok(result) => Step::Type(result),
@@ -294,7 +294,7 @@ impl<'a> Frame<'a> {
 /// Whether a value is a number that was cast.
 fn is_number_cast(graph: &Graph<ValueType>, value: Value) -> bool {
     let id = graph.producer(value);
-    matches!(graph.node(id).kind, NodeKind::Cast(CastReason::Explicit))
+    matches!(graph.node(id).kind, NodeKind::Cast(CastReason::Explicit | CastReason::Promotion))
         && graph.operands(id).iter().all(|&operand| graph.ty(operand).is_weak())
 }
 

@@ -123,7 +123,8 @@ impl Commit<'_> {
                     CastReason::Mode(_) if dtype.is_int() && self.is_integer_literal(operand) => {
                         self.coerce(operand, dtype, Reason::Cast(id))?
                     }
-                    _ => self.cast(operand, dtype, Reason::Cast(id))?,
+                    CastReason::Promotion => self.coerce(operand, dtype, Reason::Cast(id))?,
+                    CastReason::Explicit | CastReason::Mode(_) => self.cast(operand, dtype, Reason::Cast(id))?,
                 }
             }
             NodeKind::Reduce(reduce) => self.reduce(id, reduce)?,
