@@ -34,6 +34,7 @@ mod plan;
 pub mod planned;
 pub mod pod;
 pub mod pool;
+pub mod recent;
 mod reduce;
 mod scan;
 mod scatter;

@@ -212,7 +212,7 @@ impl Core {
             Err(found) => return self.second(found),
         };
         match inserted {
-            Inserted::Known(found) => self.second(found),
+            Inserted::Known(plan) => self.second(plan.into()),
             Inserted::New { .. } => {
                 self.misses.add(miss.made(&plan, Made::here().since(before)));
                 Ok(plan.into())

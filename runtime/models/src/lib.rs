@@ -8,6 +8,8 @@
 mod block;
 #[path = "../../src/cache.rs"]
 pub mod cache;
+#[path = "../../src/recent.rs"]
+pub mod recent;
 // In the runtime it is private.
 #[allow(clippy::new_without_default)]
 #[path = "../../src/shelf.rs"]

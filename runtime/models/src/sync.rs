@@ -1,4 +1,5 @@
-//! The scheduler's primitives, as `runtime/src/sync.rs` has those of the system.
+//! The scheduler's primitives, as `runtime/src/sync.rs` has those of the system. Of the crate `arc-swap` it has what that promises: a load or a
+//! store is one step.
 
 pub use shuttle::hint::spin_loop;
 pub use shuttle::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -18,6 +19,52 @@ impl<T> Mutex<T> {
     /// Waits until nobody holds it.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A shared value that is replaced as a whole, as in the crate `arc-swap`.
+#[derive(Debug)]
+pub struct ArcSwap<T>(Mutex<Arc<T>>);
+
+/// The value as it was loaded.
+#[derive(Debug)]
+pub struct Guard<P>(P);
+
+impl<T> ArcSwap<T> {
+    /// A value to begin with.
+    pub fn from_pointee(value: T) -> ArcSwap<T> {
+        ArcSwap(Mutex::new(Arc::new(value)))
+    }
+
+    /// The value.
+    pub fn load(&self) -> Guard<Arc<T>> {
+        Guard(self.load_full())
+    }
+
+    /// The value, held like any other.
+    pub fn load_full(&self) -> Arc<T> {
+        Arc::clone(&self.0.lock())
+    }
+
+    /// Replaces the value.
+    pub fn store(&self, value: Arc<T>) {
+        let before = std::mem::replace(&mut *self.0.lock(), value);
+        drop(before);
+    }
+}
+
+impl<P> Guard<P> {
+    /// What was never loaded.
+    pub fn from_inner(value: P) -> Guard<P> {
+        Guard(value)
+    }
+}
+
+impl<P> std::ops::Deref for Guard<P> {
+    type Target = P;
+
+    fn deref(&self) -> &P {
+        &self.0
     }
 }
 

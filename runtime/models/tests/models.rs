@@ -2,11 +2,12 @@
 
 use ndjit_ir::{Error, ErrorCode};
 use ndjit_models::cache::{Bounds, Cache};
+use ndjit_models::recent::{Inserted, Recent, Used};
 use ndjit_models::shelf::{PLACES, Shelf};
 use ndjit_models::team::Team;
 use ndjit_models::{Block, set_processors};
 use shuttle::sync::Arc;
-use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use shuttle::thread;
 
 /// Runs `model` in many orders: drawn evenly, and with few changes of threads.
@@ -147,5 +148,79 @@ fn what_is_evicted_lives_on_with_its_users() {
         let stats = cache.stats();
         assert_eq!((stats.count, stats.weight), (1, 1));
         assert_eq!(stats.misses, stats.evictions + 1);
+    });
+}
+
+/// A value by a key, as a plan is by its signature.
+struct Keyed {
+    key: usize,
+    last_use: AtomicU64,
+}
+
+impl Keyed {
+    fn new(key: usize) -> Arc<Keyed> {
+        Arc::new(Keyed { key, last_use: AtomicU64::new(0) })
+    }
+}
+
+impl Used for Keyed {
+    fn last_use(&self) -> &AtomicU64 {
+        &self.last_use
+    }
+}
+
+/// Threads that look for keys, and keep a value where they find none, get a value of their key, and the set has each key once and no more than
+/// its limit, whatever went meanwhile.
+#[test]
+fn a_key_is_found_or_kept_once() {
+    check(|| {
+        let recent = Arc::new(Recent::<Keyed>::new(2));
+        let kept = Arc::new(AtomicUsize::new(0));
+        let evicted = Arc::new(AtomicUsize::new(0));
+        let threads = (0..3usize).map(|n| {
+            let (recent, kept, evicted) = (Arc::clone(&recent), Arc::clone(&kept), Arc::clone(&evicted));
+            thread::spawn(move || {
+                for key in [n % 2, 2, n % 2] {
+                    if let Some(found) = recent.find(|value| value.key == key) {
+                        assert_eq!(found.key, key);
+                        continue;
+                    }
+                    match recent.insert(&Keyed::new(key), |value| value.key == key) {
+                        Inserted::Known(known) => assert_eq!(known.key, key),
+                        Inserted::New { evicted: gone } => {
+                            kept.fetch_add(1, SeqCst);
+                            evicted.fetch_add(usize::from(gone.is_some()), SeqCst);
+                        }
+                    }
+                }
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let mut keys: Vec<usize> = recent.all().iter().map(|value| value.key).collect();
+        keys.sort_unstable();
+        assert!(keys.len() == 2 && keys[0] < keys[1], "{keys:?}");
+        assert_eq!(kept.load(SeqCst), keys.len() + evicted.load(SeqCst));
+        assert!(recent.last().is_some_and(|last| keys.contains(&last.key)));
+    });
+}
+
+/// What was used last stays, and what was found lives on where it went.
+#[test]
+fn what_is_in_use_stays_or_lives_on() {
+    check(|| {
+        let recent = Arc::new(Recent::<Keyed>::new(1));
+        let other = Arc::clone(&recent);
+        recent.insert(&Keyed::new(0), |value| value.key == 0);
+        let second = thread::spawn(move || {
+            other.insert(&Keyed::new(1), |value| value.key == 1);
+        });
+        if let Some(found) = recent.find(|value| value.key == 0) {
+            thread::yield_now();
+            assert_eq!(found.key, 0);
+        }
+        second.join().unwrap();
+        assert!(recent.find(|value| value.key == 0).is_none());
+        assert_eq!(recent.find(|value| value.key == 1).map(|found| found.key), Some(1));
     });
 }
