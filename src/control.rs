@@ -14,11 +14,12 @@ use crate::indexing;
 use crate::jit::{Collected, Outputs, Parts};
 use crate::manipulation::{Move, Movement};
 use crate::operand::{AnyOperand, Computed, Operand, Scalar};
-use crate::trace::inner::{Recorded, control, params, record_inner, value};
+use crate::trace::inner::{Recorded, again, control, params, record_inner, value};
 use crate::trace::{self, Param};
 use ndjit_ir::graph::{ControlKind, Scatter};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
+use num_complex::Complex;
 use std::fmt::Display;
 
 /// The results of `then` where `condition` is true, of `otherwise` where it is not: only one of them is computed. Both get `operands`.
@@ -48,7 +49,7 @@ pub fn cond<A: Outputs, R: Outputs>(
 ) -> R {
     let place = Place::caller();
     let given = collected(operands);
-    let mut results = Collected::default();
+    let mut results: Vec<Collected> = Vec::new();
     let made = (|| {
         let condition = match condition.operand() {
             // As in JAX, a number is a condition.
@@ -61,17 +62,21 @@ pub fn cond<A: Outputs, R: Outputs>(
             record_inner(&types, place, |own| {
                 let collected = collected(function(built(own, &given)));
                 let exprs = collected.exprs.clone();
-                results = collected;
+                results.push(collected);
                 exprs
             })
         };
         let first = branch(Box::new(then))?;
         let second = branch(Box::new(otherwise))?;
         let [first, second] = alike([first, second], place)?;
+        if results.windows(2).any(|two| two[0].lengths != two[1].lengths) {
+            let headline = "cond: the branches give lists of other lengths";
+            return Err(Error::new(ErrorCode::Arity, headline).help("branches give the same structure"));
+        }
         let own: Vec<Expr> = [condition].into_iter().chain(given.exprs.iter().copied()).collect();
         Ok(control(ControlKind::Cond, &own, [first, second], place))
     })();
-    finished(made, results, place)
+    finished(made, results.pop().unwrap_or_default(), place)
 }
 
 /// `body` of the state again and again, while `condition` of it is true.
@@ -99,7 +104,7 @@ pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl
     let place = Place::caller();
     let init = collected(init);
     let condition = |own: &[Expr]| condition(built(own, &init));
-    let body = |own: &[Expr]| collected(body(built(own, &init))).exprs;
+    let body = |own: &[Expr]| next("while_loop", body(built(own, &init)), &init, place);
     let made = repeated(Written { what: "while_loop", place, hidden: 0 }, &init.exprs, &condition, &body);
     finished(made, init, place)
 }
@@ -127,7 +132,13 @@ pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, bo
     let init = collected(init);
     let made = (|| {
         let bounds = bounds(start.operand(), end.operand(), place)?;
-        counted("fori_loop", bounds, &init.exprs, &|i, own| collected(body(i, built(own, &init))).exprs, place)
+        counted(
+            "fori_loop",
+            bounds,
+            &init.exprs,
+            &|i, own| next("fori_loop", body(i, built(own, &init)), &init, place),
+            place,
+        )
     })();
     finished(made, init, place)
 }
@@ -157,7 +168,7 @@ pub fn scan<C: Outputs, X: Outputs, Y: Outputs>(body: impl Fn(C, X) -> (C, Y), i
     let lengths = std::cell::RefCell::new(Collected::default());
     let step = |carry: &[Expr], x: &[Expr]| {
         let (carry, y) = body(built(carry, &init), built(x, &xs));
-        let (carry, y) = (collected(carry).exprs, collected(y));
+        let (carry, y) = (next("scan", carry, &init, place), collected(y));
         let made = y.exprs.clone();
         *lengths.borrow_mut() = y;
         (carry, made)
@@ -179,6 +190,17 @@ fn collected<C: Outputs>(structure: C) -> Collected {
 
 fn built<C: Outputs>(leaves: &[Expr], like: &Collected) -> C {
     C::exprs(&mut Parts::new(leaves.to_vec(), like.lengths.clone()))
+}
+
+/// The leaves of a state that a body gives: as many as it got, in lists of the same lengths.
+fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec<Expr> {
+    let next = collected(state);
+    if next.exprs.len() == like.exprs.len() && next.lengths != like.lengths {
+        let headline = format!("{what}: the body gives lists of other lengths than the state has");
+        let error = Error::new(ErrorCode::Arity, headline).help("the body gives the structure that it gets");
+        return vec![Expr::failed(error.at(place)); like.exprs.len()];
+    }
+    next.exprs
 }
 
 /// The results in their structure, or the error in each leaf of it.
@@ -240,6 +262,10 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<[Expr; 2]>
         ValueType::Strong(own) if own == dtype => start,
         ValueType::Strong(_) => Expr::convert(&start.operand(), dtype, place),
     };
+    let end = match last {
+        ValueType::Strong(own) if own != dtype => Expr::convert(&end.operand(), dtype, place),
+        ValueType::Strong(_) | ValueType::Weak(_) => end,
+    };
     Ok([start, end])
 }
 
@@ -269,7 +295,10 @@ fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -
     let mut state = init.to_vec();
     let mut casts: Vec<Option<DType>> = vec![None; state.len()];
     // Each leaf is promoted once, and what the body gives for it.
-    for _ in 0..=2 * state.len() {
+    for times in 0..=2 * state.len() {
+        if times > 0 {
+            again(what, place)?;
+        }
         let own = params(&state, what)?;
         let types: Vec<Param> = own.iter().chain(slices).cloned().collect();
         let mut leaves = 0;
@@ -387,7 +416,15 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
         if len == 0 {
             // The body never runs; only its types are wanted.
             let zero = |row: &Param| match row {
-                Param::Array(_, dtype, shape) => filled(*dtype, shape, place),
+                Param::Array(ValueType::Strong(dtype), _, shape) => filled(*dtype, shape, place),
+                Param::Array(ValueType::Weak(weak), _, shape) => {
+                    let zero = match weak {
+                        Weak::Int => Literal::weak(0),
+                        Weak::Float => Literal::weak(0.0),
+                        Weak::Complex => Literal::weak(Complex::new(0.0, 0.0)),
+                    };
+                    spread(&AnyOperand::Scalar(Scalar(zero, None)), shape, place)
+                }
                 Param::Scalar(_) => i,
             };
             return rows.iter().map(zero).collect();
@@ -405,6 +442,13 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
     }
     let body = |i: Expr, own: &[Expr]| {
         let (mut next, made) = step(&own[..count], &slices(i));
+        if made.len() != stacked.len() {
+            let error = Error::new(
+                ErrorCode::Arity,
+                format!("{WHAT}: the body gives {} leaves to stack, and then {}", stacked.len(), made.len()),
+            );
+            return vec![Expr::failed(error.help("it gives the same structure each time that it is traced").at(place))];
+        }
         for ((made, (_, dtype, _)), all) in made.into_iter().zip(stacked).zip(&own[count..]) {
             let made = Expr::convert(&made.operand(), *dtype, place);
             let of = |shapes: &[&Shape]| Ok((Move::Scatter(Scatter::Set), shapes[0].clone()));
@@ -417,6 +461,7 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
         let literal = Literal::strong(LiteralValue::Int(n.into()), DType::I64)?;
         Ok(value(&AnyOperand::Scalar(Scalar(literal, None)), WHAT, place))
     };
+    again(WHAT, place)?;
     let mut made = counted(WHAT, [index(0)?, index(len as i64)?], &state, &body, place)?;
     let all = made.split_off(count.min(made.len()));
     Ok((made, all))
@@ -447,12 +492,16 @@ fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
 
 /// Zeros.
 fn filled(dtype: DType, shape: &Shape, place: Place) -> Expr {
-    let zero = Expr::convert(&0.operand(), dtype, place);
+    spread(&Expr::convert(&0.operand(), dtype, place).operand(), shape, place)
+}
+
+/// One value everywhere.
+fn spread(x: &AnyOperand, shape: &Shape, place: Place) -> Expr {
     let of = |own: &[&Shape]| {
         let (view, shape) = ndjit_ir::view::broadcast_to(own[0], shape)?;
         Ok((Move::View(view), shape))
     };
-    Expr::movement(&Movement { what: "scan", of: &of }, &[zero.operand()], place)
+    Expr::movement(&Movement { what: "scan", of: &of }, std::slice::from_ref(x), place)
 }
 
 /// Two branches, if their results have the same types.

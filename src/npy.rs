@@ -344,6 +344,8 @@ pub struct Writer {
     shape: Shape,
     /// Elements that are still to be written.
     missing: usize,
+    /// Whether all that was written arrived.
+    whole: bool,
 }
 
 impl Writer {
@@ -378,7 +380,7 @@ impl Writer {
             Ok((file, place))
         };
         let (file, place) = create().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))?;
-        Ok(Writer { file, place, path: path.to_owned(), dtype, shape, missing })
+        Ok(Writer { file, place, path: path.to_owned(), dtype, shape, missing, whole: true })
     }
 
     /// Writes the elements of an array after those before.
@@ -411,7 +413,9 @@ impl Writer {
                 .fact(format_args!("file: {}", self.path.display())));
         };
         self.missing = missing;
-        header::write_elements(&mut self.file, self.dtype, buffer.as_bytes()).map_err(|e| self.failed(&e))
+        let written = header::write_elements(&mut self.file, self.dtype, buffer.as_bytes());
+        self.whole &= written.is_ok();
+        written.map_err(|e| self.failed(&e))
     }
 
     /// Finishes the file, and puts it to its place.
@@ -433,12 +437,15 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// `Argument` if elements are missing; `Io` if they cannot be written.
+    /// `Argument` if elements are missing; `Io` if they cannot be written, or some before were not. What was at the place stays there then.
     pub fn finish(mut self) -> Result<()> {
         if self.missing > 0 {
             return Err(Error::new(ErrorCode::Argument, "write_npy: elements are missing")
                 .fact(format_args!("the file: {}{}, {} elements missing", self.dtype, self.shape, self.missing))
                 .fact(format_args!("file: {}", self.path.display())));
+        }
+        if !self.whole {
+            return Err(self.failed(&"elements before were not written"));
         }
         self.file.flush().map_err(|e| self.failed(&e))?;
         let Writer { file, place, path, .. } = self;

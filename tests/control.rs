@@ -185,6 +185,67 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     assert_eq!(f(&x).item::<u8>().unwrap(), 46);
 }
 
+/// Bodies are traced again for each weak state, those in them as well: loops in loops end in a result or an error, and not after years.
+#[test]
+fn loops_within_loops_that_begin_with_numbers_end() {
+    fn nest(depth: usize, x: Expr) -> Expr {
+        if depth == 0 { x } else { fori_loop(0, 2, Expr::from(0.0), |_, s| s + sum(nest(depth - 1, x), ..)) }
+    }
+    fn scans(depth: usize, x: Expr) -> Expr {
+        if depth == 0 { x } else { scan(|s: Expr, e: Expr| (s + sum(scans(depth - 1, x), ..), e), sum(x, ..), x).0 }
+    }
+    let x = Array::from([1.0f64]);
+    assert_eq!(jit(|x: Expr| nest(6, x))(&x).item::<f64>().unwrap(), 64.0);
+    let traced: [fn(Expr) -> Expr; 4] = [|x| nest(25, x), |x| scans(25, x), |x| nest(40, x), |x| scans(40, x)];
+    for f in traced {
+        let error = jit(f).call((&x,)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Size, "{error}");
+        assert!(error.help_text().is_some(), "{error}");
+    }
+    // Loops one after the other are no loops within loops.
+    let f = jit(|x: Expr| (0..500).fold(x, |x, _| x + fori_loop(0, 1, Expr::from(0.0), |_, s| s + sum(x, ..)) * 0));
+    assert_eq!(f(&x).item::<f64>().unwrap(), 1.0);
+}
+
+/// Lists of a state and of branches keep their lengths: leaves do not move from one to the other.
+#[test]
+fn lists_keep_their_lengths() {
+    type Lists = (Vec<Expr>, Vec<Expr>);
+    let x = Array::from(1.0f32);
+    let traced: [fn(Expr) -> Lists; 4] = [
+        |x| cond(x.gt(0), |x| (vec![x], vec![x + 1, x + 2]), |x| (vec![x, x + 1], vec![x + 2]), x),
+        |x| while_loop((vec![x], vec![x, x]), |_| Expr::from(false).cast(DType::Bool), |(a, b): Lists| (b, a)),
+        |x| fori_loop(0, 2, (vec![x], vec![x, x]), |_, (a, b): Lists| (b, a)),
+        |x| scan(|(a, b): Lists, _: Expr| ((b, a), x), (vec![x], vec![x, x]), x.reshape([1])).0,
+    ];
+    for f in traced {
+        let error = jit(f).call((&x,)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Arity, "{error}");
+        assert!(error.headline().contains("lists of other lengths"), "{error}");
+    }
+}
+
+/// Of a weak array without rows only the types of the rows are wanted, which are weak.
+#[test]
+fn a_scan_of_no_weak_rows_has_the_types_of_one_of_some() {
+    let f = jit(|s: Expr, n: Expr| scan(|s: Expr, e: Expr| (s + e, s), s, n));
+    let s = Array::from(ndjit::f16::from_f32(1.0));
+    for rows in [0, 1, 2] {
+        let n = ndjit::broadcast_to(ndjit::asarray(1.5), [rows]);
+        assert!(n.is_weak());
+        let (last, all) = f.call((&s, &n)).unwrap();
+        assert_eq!((last.dtype(), all.dtype(), all.len()), (DType::F16, DType::F16, rows));
+    }
+}
+
+/// A state of many leaves is checked and stored once, not once for each of them.
+#[test]
+fn a_state_has_many_leaves() {
+    let f = jit(|x: Expr| fori_loop(0, 2, vec![x; 2000], |i, all: Vec<Expr>| all.into_iter().map(|x| x + i).collect()));
+    let all: Vec<Array> = f.call((&Array::from(1.0f32),)).unwrap();
+    assert!(all.len() == 2000 && all.iter().all(|x| x.item::<f32>().unwrap() == 2.0));
+}
+
 /// The index has the dtype in which the bounds meet, so that it reaches the end.
 #[test]
 fn an_index_reaches_the_end() {

@@ -79,6 +79,7 @@ fn each_stage_and_launch_has_a_span() {
     ndjit::launch launch=0 nests=2
     "#);
     collectors_call_functions();
+    collectors_of_all_threads_call_functions();
 }
 
 /// Calls functions for each span, under a lock of its own.
@@ -138,4 +139,19 @@ fn collectors_call_functions() {
     assert!(*calling.0.lock().unwrap() > 50, "spans were collected");
     let function = calling.1.expect("a function");
     assert_eq!((function.trace_count(), function.compile_count()), (4, 1));
+}
+
+/// One of the whole process sees the threads on which kernels are compiled, too: what others wait for has no code of it.
+fn collectors_of_all_threads_call_functions() {
+    // The parts of a reduction are kernels that are compiled while the whole is.
+    let reduced = || -> Function { jit(|x| ndjit::sum(x * x - x / 7, ..)) };
+    let calling = Calling(Arc::default(), Some(Arc::new(reduced())));
+    tracing::subscriber::set_global_default(calling.clone()).unwrap();
+    let (done, ended) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        reduced().call((&vec![1.0f32; 9],)).unwrap();
+        done.send(()).unwrap();
+    });
+    ended.recv_timeout(std::time::Duration::from_secs(60)).expect("no deadlock");
+    assert!(*calling.0.lock().unwrap() > 0, "spans were collected");
 }

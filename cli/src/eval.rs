@@ -133,7 +133,7 @@ impl Whole<'_> {
                 self.print(&result, shown, streams)
             }
             (None, Some(parts)) => {
-                let parts = Parts { each: parts.rows.min(SHOWN), ..parts };
+                let parts = Parts { each: parts.each.min(SHOWN), ..parts };
                 let mut first = None;
                 self.each(&parts, |part, _| {
                     first = Some(part);

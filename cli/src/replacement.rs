@@ -1,4 +1,5 @@
-//! Files that commands replace when what they write is whole. Whatever ends the program before but `SIGKILL` removes what is written.
+//! Files that commands replace when what they write is whole. What is written is removed where an error or a signal ends
+//! the program before, but for `SIGKILL` and the signals of faults.
 
 use ndjit::Error;
 use ndjit::npy::replacement::Replacement;
@@ -38,10 +39,13 @@ pub fn named(error: &Error, path: &Path) -> Error {
 /// What the system says where it takes no handlers.
 #[cfg(unix)]
 pub fn remove_on_signals() -> std::io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+    use signal_hook::consts::{
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+    };
+    const ENDING: [i32; 11] =
+        [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ, SIGXCPU, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2];
     let ignored = ignored();
-    let handled =
-        [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let handled = ENDING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let mut signals = signal_hook::iterator::Signals::new(handled)?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {

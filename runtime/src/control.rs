@@ -116,6 +116,10 @@ impl Controller {
         if let Some(n) = self.operands.iter().zip(given).position(|(&wanted, given)| given < wanted) {
             return Err(Error::new(ErrorCode::Argument, format!("control flow: operand {n} is too small")));
         }
+        // Of a view that begins where its memory does there may be more.
+        let operands: SmallVec<[&[u8]; 4]> =
+            operands.iter().zip(&self.operands).map(|(bytes, &wanted)| &bytes[..wanted]).collect();
+        let operands = &operands[..];
         let between = if times.is_some() { self.programs[0].launches() } else { 0 };
         let call = &mut Call { scalars, times, between };
         let all = match self.control.kind {

@@ -4,6 +4,7 @@
 //! A panic in a job comes back as an error. Idle threads are kept; handing over a job takes a few microseconds, starting a
 //! thread some twenty.
 
+use crate::spans;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::any::Any;
@@ -25,7 +26,7 @@ struct Idle {
 
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
-/// Runs `job` on a helper and waits for its result.
+/// Runs `job` on a helper and waits for its result. Others may wait for it as well, so no code of a collector of spans runs in it.
 ///
 /// # Errors
 /// What `job` returns; `Backend` if it panics, `Allocation` if no thread can be started.
@@ -34,7 +35,9 @@ pub fn on_large_stack<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send 
     let helper = idle().map_or_else(start, Ok)?;
     let job: Job = Box::new(move || {
         // A send fails only if the caller is gone, and then nobody waits.
-        let _ = reply.send(catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|payload| Err(panicked(&*payload))));
+        let _ = reply.send(
+            catch_unwind(AssertUnwindSafe(|| spans::unseen(job))).unwrap_or_else(|payload| Err(panicked(&*payload))),
+        );
     });
     let gone = || Error::new(ErrorCode::Backend, "compile: the compiling thread ended early");
     helper.jobs.send(job).map_err(|_| gone())?;

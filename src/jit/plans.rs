@@ -41,9 +41,8 @@ impl Plans {
 
     /// Keeps a plan, unless there is one of its signature.
     pub fn insert(&self, plan: &Arc<Plan>) -> Inserted {
-        let same = |known: &Plan| {
-            known.settings == plan.settings && known.arguments == plan.arguments && known.is_alive()
-        };
+        let same =
+            |known: &Plan| known.settings == plan.settings && known.arguments == plan.arguments && known.is_alive();
         let inserted = self.kept.insert(plan, same);
         if let Inserted::New { evicted: Some(plan) } = &inserted {
             let mut dropped = self.dropped.lock();

@@ -94,7 +94,8 @@ pub(super) fn choose(program: &mut Program, mut left: usize) {
         let worth = whole[*item] || array.len() <= open[*item].operations.saturating_mul(PART);
         let bytes = bytes(array);
         if held && worth && Some(*item) != root && !open[*item].is_cheap() {
-            if bytes > left {
+            // What is larger than all that may be kept is not worth what is kept.
+            if bytes > left && bytes <= kept::limit() {
                 left = left.saturating_add(kept::give_back(bytes - left, PATIENCE));
             }
             let Some(rest) = left.checked_sub(bytes) else { continue };

@@ -182,9 +182,13 @@ impl All {
 /// Gives back what was kept, what was kept first before others, until it is so many bytes, or so many arrays were found that cannot be computed
 /// again; how many bytes it is. Those stay, behind the others: nobody looks at them first again.
 pub(super) fn give_back(bytes: usize, mut patience: usize) -> usize {
-    let (mut given, mut stay) = (0, VecDeque::new());
-    while given < bytes && patience > 0 {
-        // Neither lock nor array is held longer than for one: other threads give back as well.
+    let mut given = 0;
+    let count = KEPT.lock().nodes.len();
+    // Each is looked at once. Neither lock nor array is held longer than for one: other threads give back as well.
+    for _ in 0..count {
+        if given >= bytes || patience == 0 {
+            break;
+        }
         let Some(node) = KEPT.lock().nodes.pop_front() else { break };
         let Some(array) = node.upgrade().map(Array) else { continue };
         match Kept::give_back(&array) {
@@ -193,12 +197,11 @@ pub(super) fn give_back(bytes: usize, mut patience: usize) -> usize {
                 patience -= 1;
                 // What is needed stays for good.
                 if array.kept().is_some_and(|kept| !kept.needed.load(Relaxed)) {
-                    stay.push_back(node);
+                    KEPT.lock().nodes.push_back(node);
                 }
             }
         }
     }
-    KEPT.lock().nodes.append(&mut stay);
     given
 }
 
@@ -209,8 +212,13 @@ pub(crate) fn kept_bytes() -> usize {
 
 /// The bytes that may still be kept.
 pub(super) fn left() -> usize {
+    limit().saturating_sub(kept_bytes())
+}
+
+/// How many bytes of elements are kept at most.
+pub(super) fn limit() -> usize {
     static LIMIT: LazyLock<usize> = LazyLock::new(|| system::memory().map_or(UNKNOWN, |total| total / 2));
-    LIMIT.saturating_sub(kept_bytes())
+    *LIMIT
 }
 
 /// The limit where the machine does not say how much memory it has.

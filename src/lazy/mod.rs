@@ -316,6 +316,7 @@ fn note_on(device: Device, ty: ValueType, dtype: DType, shape: Shape, recipe: Re
     let array = Array::waiting(ty, dtype, shape, device, recipe, waiting);
     if waiting > Array::NODE_LIMIT
         && let Err(error) = evaluate(&array)
+        && error.code() != ErrorCode::Allocation
     {
         return Array::poisoned(error);
     }

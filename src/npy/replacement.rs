@@ -129,7 +129,8 @@ fn beside(target: &Path, is_replaced: bool) -> Result<PathBuf> {
     let mut all = PARTIAL.lock();
     let mut number = 0;
     loop {
-        let mut name = target.file_name().unwrap_or_default().to_owned();
+        // Names have 255 bytes at most.
+        let mut name = target.file_name().filter(|name| name.len() <= 200).unwrap_or("ndjit".as_ref()).to_owned();
         name.push(format!(".{}-{number}.partial", std::process::id()));
         let path = target.with_file_name(name);
         match options.open(&path).map(|_: File| ()) {

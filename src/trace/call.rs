@@ -18,6 +18,10 @@ pub(crate) fn call(
     let place = written::place(place);
     let types = TRACES.with_borrow_mut(|traces| {
         let trace = traces.last_mut()?;
+        // Nothing comes of a trace that has an error, and a function may call itself more than once.
+        if !trace.errors.is_empty() {
+            return Some(Err(0));
+        }
         let values: std::result::Result<Vec<Value>, u32> =
             operands.iter().map(|o| trace.value(o, "call", place)).collect();
         Some(values.map(|values| {

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What is known of a value of a trace around: if it is a number, what fills its slot.
-type Seen = (ValueType, DType, Shape, Option<Slot>);
+pub(super) type Seen = (ValueType, DType, Shape, Option<Slot>);
 
 /// What a graph of control flow uses of what is around it.
 #[derive(Default)]
@@ -21,22 +21,25 @@ pub(super) struct Captures {
     /// The values of the traces around, by trace.
     around: HashMap<u32, Arc<Vec<Seen>>>,
     /// What is used, in the order of the parameters that stand for it, which come after its own.
-    used: Vec<(AnyOperand, Value)>,
-    /// Numbers of the traces around that are used: they stay numbers.
-    numbers: HashMap<(u32, Value), Value>,
+    used: Vec<AnyOperand>,
+    /// The values that stand for values of the traces around: parameters, and numbers, which stay numbers.
+    values: HashMap<(u32, Value), Value>,
+    /// The parameters that stand for arrays, by identity.
+    arrays: HashMap<usize, Value>,
 }
 
 impl Captures {
     /// Those of a trace in `outer`.
-    fn of(outer: &Trace) -> Captures {
-        let policy = config::policy();
+    fn of(outer: &mut Trace) -> Captures {
+        let (policy, graph) = (config::policy(), &outer.graph);
         let seen = |value: Value| -> Seen {
-            let graph = &outer.graph;
             (graph.ty(value), graph.stored(value, policy), graph.shape(value).clone(), number(graph, value).cloned())
         };
-        let values = (0..outer.graph.value_count()).map(Value::from_index).map(seen).collect();
+        // Nobody else has the list but while a trace within this one is recorded, so it grows in place.
+        let known = Arc::make_mut(&mut outer.seen);
+        known.extend((known.len()..graph.value_count()).map(Value::from_index).map(seen));
         let mut around = outer.captures.as_ref().map(|captures| captures.around.clone()).unwrap_or_default();
-        around.insert(outer.id, Arc::new(values));
+        around.insert(outer.id, Arc::clone(&outer.seen));
         Captures { around, ..Captures::default() }
     }
 }
@@ -46,34 +49,31 @@ impl Trace {
     pub(super) fn captured(&mut self, x: Expr) -> Option<Value> {
         let Node::Value(value) = x.node else { return None };
         let captures = self.captures.as_mut()?;
-        let (ty, stored, shape, number) = captures.around.get(&x.trace)?.get(value.index())?.clone();
-        if let Some(&known) = captures.numbers.get(&(x.trace, value)) {
+        if let Some(&known) = captures.values.get(&(x.trace, value)) {
             return Some(known);
         }
-        let same = |used: &&(AnyOperand, Value)| matches!(&used.0, AnyOperand::Expr(known) if (known.trace, known.node) == (x.trace, x.node));
-        if let Some((_, known)) = captures.used.iter().find(same) {
-            return Some(*known);
-        }
-        if let Some(number) = number {
-            let own = self.graph.literal(number, ty);
-            captures.numbers.insert((x.trace, value), own);
-            return Some(own);
-        }
-        let own = self.graph.param_stored(ty, stored, &shape);
-        captures.used.push((AnyOperand::Expr(x), own));
-        self.inputs.push(ndjit_ir::explain::Input::Captured);
+        let own = match captures.around.get(&x.trace)?.get(value.index())? {
+            (ty, _, _, Some(number)) => self.graph.literal(number.clone(), *ty),
+            (ty, stored, shape, None) => {
+                captures.used.push(AnyOperand::Expr(x));
+                self.inputs.push(ndjit_ir::explain::Input::Captured);
+                self.graph.param_stored(*ty, *stored, shape)
+            }
+        };
+        captures.values.insert((x.trace, value), own);
         Some(own)
     }
 
     /// The parameter that stands for an array, in a graph of control flow.
     pub(super) fn captured_array(&mut self, array: &Array) -> Option<Value> {
         let captures = self.captures.as_mut()?;
-        let same = |used: &&(AnyOperand, Value)| matches!(&used.0, AnyOperand::Array(known) if known.identity() == array.identity());
-        if let Some((_, known)) = captures.used.iter().find(same) {
-            return Some(*known);
+        if let Some(&known) = captures.arrays.get(&array.identity()) {
+            return Some(known);
         }
         let own = self.graph.param_stored(array.value_type(), array.dtype(), array.shape());
-        captures.used.push((AnyOperand::Array(array.clone()), own));
+        // It is held, so that no other takes its identity.
+        captures.used.push(AnyOperand::Array(array.clone()));
+        captures.arrays.insert(array.identity(), own);
         self.inputs.push(ndjit_ir::explain::Input::Captured);
         Some(own)
     }
@@ -109,9 +109,12 @@ pub(crate) fn record_inner(
     function: impl FnOnce(&[Expr]) -> Vec<Expr>,
 ) -> Result<Recorded> {
     let place = written::place(place);
-    let captures = TRACES.with_borrow(|traces| traces.last().map(Captures::of));
-    let outside = || Error::new(ErrorCode::Traced, "control flow outside of a traced function").at(place);
-    let captures = captures.ok_or_else(outside)?;
+    let captures = TRACES.with_borrow_mut(|traces| {
+        let nesting = inner_of(traces);
+        traces.last_mut().map(|outer| if nesting < MAX_NESTING { Ok(Captures::of(outer)) } else { Err(too_deep()) })
+    });
+    let outside = || Error::new(ErrorCode::Traced, "control flow outside of a traced function");
+    let captures = captures.ok_or_else(outside).flatten().map_err(|error| error.at(place))?;
     let recorded = record_in(None, params, Some(place), Some(captures), |params, outputs| *outputs = function(params));
     let (Recording { graph, places, supports, printed, .. }, captured) = recorded?;
     if !printed.is_empty() {
@@ -125,9 +128,41 @@ pub(crate) fn record_inner(
     Ok(Recorded { graph, places, supports, captured, outputs })
 }
 
+/// How many of the traces, the innermost ones, are of control flow.
+fn inner_of(traces: &[Trace]) -> usize {
+    traces.iter().rev().take_while(|trace| trace.captures.is_some()).count()
+}
+
+fn too_deep() -> Error {
+    Error::new(ErrorCode::Size, format!("control flow in control flow more than {MAX_NESTING} deep"))
+        .help("loop over one index instead")
+}
+
+/// Bodies within bodies that a function may trace again, as states of loops within loops take their types: each loop doubles what those in it do.
+const MAX_AGAIN: u32 = 1 << 16;
+
+/// Counts that a body is traced again.
+///
+/// # Errors
+/// `Size` if that was done too often, of bodies within bodies.
+pub(crate) fn again(what: &str, place: Place) -> Result<()> {
+    TRACES.with_borrow_mut(|traces| {
+        let function = traces.len().checked_sub(inner_of(traces) + 1).filter(|&function| function + 1 < traces.len());
+        let Some(trace) = function.and_then(|function| traces.get_mut(function)) else { return Ok(()) };
+        trace.again += 1;
+        if trace.again <= MAX_AGAIN {
+            return Ok(());
+        }
+        let headline = format!("{what}: bodies within bodies were traced again {MAX_AGAIN} times");
+        Err(Error::new(ErrorCode::Size, headline).at(place).help(
+            "begin the states of loops within loops with values of the dtypes that they keep, as `zeros_like(x)`, in place of numbers",
+        ))
+    })
+}
+
 /// The used values of a finished trace, for its recording.
 pub(super) fn used(captures: Option<Captures>) -> Vec<AnyOperand> {
-    captures.map(|captures| captures.used.into_iter().map(|(operand, _)| operand).collect()).unwrap_or_default()
+    captures.map(|captures| captures.used).unwrap_or_default()
 }
 
 /// Adds control flow to the trace of this thread. `own` are the operands of which all graphs, or of a condition none, have the first parameters.
@@ -155,14 +190,16 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: [Recorded; 2], pl
         let params = operands.len();
         let (mut places, mut supports): ([Arc<Places>; 2], [Arc<Supports>; 2]) = Default::default();
         let mut inner = Vec::with_capacity(2);
+        // Operands that are captured, without the own ones, which a loop changes.
+        let mut at_operand: HashMap<Value, usize> = HashMap::new();
         for (n, Recorded { graph, captured, places: own, supports: under, .. }) in graphs.into_iter().enumerate() {
             (places[n], supports[n]) = (Arc::new(own), Arc::new(under));
             let mut of: Vec<u32> = (first as u32..params as u32).collect();
             for operand in &captured {
                 let value = trace.value(operand, kind.name(), place)?;
-                let known = operands[params..].iter().position(|&known| known == value).map(|at| at + params);
-                of.push(known.unwrap_or(operands.len()) as u32);
-                if known.is_none() {
+                let at = *at_operand.entry(value).or_insert(operands.len());
+                of.push(at as u32);
+                if at == operands.len() {
                     operands.push(value);
                 }
             }
@@ -171,8 +208,7 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: [Recorded; 2], pl
         let Ok(graphs) = <[Inner<ValueType>; 2]>::try_from(inner) else { return Ok(Vec::new()) };
         let control = Control { kind, graphs };
         if control.nesting() > MAX_NESTING {
-            let headline = format!("{}: control flow in control flow more than {MAX_NESTING} deep", kind.name());
-            return Err(trace.fail(Error::new(ErrorCode::Size, headline).at(place).help("loop over one index instead")));
+            return Err(trace.fail(too_deep().of(kind.name()).at(place)));
         }
         let number = trace.graph.control(Arc::new(control));
         trace.places.set_control(number, places);
@@ -182,6 +218,7 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: [Recorded; 2], pl
             let shape = trace.graph.intern(&shape);
             values.push(trace.add(NodeKind::Control(number, n as u32), &operands, &[(ty, shape)], place));
         }
+        trace.graph.check_expansion().map_err(|error| trace.fail(error.at(place)))?;
         Ok(values)
     })
 }

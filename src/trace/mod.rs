@@ -102,6 +102,10 @@ struct Trace {
     captures: Option<Captures>,
     /// The error of a function that calls itself, where a trace within this one met it.
     circle: Option<Error>,
+    /// What is known of its values, of the first ones, for the traces of control flow in it.
+    seen: Arc<Vec<inner::Seen>>,
+    /// How often bodies within bodies were traced again.
+    again: u32,
 }
 
 thread_local! {
@@ -160,6 +164,8 @@ fn record_in(
         children: HashMap::new(),
         captures,
         circle: None,
+        seen: Arc::default(),
+        again: 0,
     };
     let inputs = trace.params(params);
     TRACES.with_borrow_mut(|traces| traces.push(trace));

@@ -35,6 +35,13 @@ impl fmt::Display for Named {
 /// # Errors
 /// `Traced` if the function calls itself; `Size` if traces are too deep within each other.
 pub(super) fn may_begin(traces: &[Trace], function: Option<Named>, params: &[Param]) -> Result<(), Error> {
+    if let Some(circle) = traces.last().and_then(|trace| trace.circle.as_ref())
+        && function
+            .is_some_and(|function| traces.iter().any(|trace| trace.function.is_some_and(|own| own.id == function.id)))
+    {
+        // The closures within which it was met go on; were each of their calls traced so deep, they would never end.
+        return Err(circle.clone());
+    }
     let called = || traces.iter().enumerate().filter_map(|(n, trace)| Some((n, trace.function?)));
     if let Some(function) = function {
         let own = || called().filter(|(_, other)| other.id == function.id).map(|(n, _)| n);

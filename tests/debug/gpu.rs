@@ -48,3 +48,12 @@ fn the_interpreter_runs_for_it_and_profiles_are_of_the_whole() {
     let profile = jit(|x| sqrt(x) + 1).profile((&x,)).unwrap();
     assert!(profile.kernels.is_empty() && profile.runs >= 5 && !profile.best.is_zero());
 }
+
+/// Control flow runs on the processor: of a view that begins where its memory does it gets what the view shows.
+#[test]
+fn a_loop_that_does_not_run_gives_back_a_view() {
+    let Some(x) = there(&Array::from(vec![1.5f32; 1000])) else { return };
+    x.eval().unwrap();
+    let f = jit(|y: ndjit::Expr| ndjit::while_loop(y, |y| ndjit::sum(y, ..).lt(0), |y| y * 2));
+    assert_eq!(f.call((&x.slice(..10),)).unwrap().to_vec::<f32>().unwrap(), [1.5; 10]);
+}

@@ -1,6 +1,6 @@
 //! Programs of any size, to see how what is done with them grows.
 
-use ndjit::{Array, Expr};
+use ndjit::{Array, Expr, cond};
 
 /// Elements of each array.
 pub const ELEMENTS: usize = 16;
@@ -29,6 +29,7 @@ pub const SORTS: &[Sort] = &[
     Sort { name: "reductions", fuse: true, make: reductions },
     Sort { name: "functions", fuse: true, make: functions },
     Sort { name: "views", fuse: true, make: views },
+    Sort { name: "branches", fuse: true, make: branches },
 ];
 
 /// Ops one after the other, every third with a number of its own.
@@ -100,5 +101,12 @@ fn functions(nodes: usize) -> Box<Function> {
 fn views(nodes: usize) -> Box<Function> {
     Box::new(move |x, y| {
         vec![(0..nodes / 2).fold(x, |acc, i| if i % 8 == 0 { acc.flip(0) * y } else { acc + y.flip(0) })]
+    })
+}
+
+/// Branches and loops that each need the one before.
+fn branches(nodes: usize) -> Box<Function> {
+    Box::new(move |x, y| {
+        vec![(0..nodes / 12).fold(x, |acc, _| cond((acc * y).sum(..).gt(0), |v: Expr| v - y, |v| v + 1, acc * 2))]
     })
 }

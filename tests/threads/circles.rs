@@ -51,6 +51,34 @@ fn a_function_may_call_itself_on_smaller_shapes() {
     assert!(error.to_string().len() < 2000, "{error}");
 }
 
+/// A closure that calls its function more than once ends as soon as one that does so once.
+#[test]
+fn a_function_that_calls_itself_often_is_an_error_at_once() {
+    static SAME: LazyLock<Function> =
+        LazyLock::new(|| jit(|x| (0..10).fold(x, |sum, _| sum + SAME.inline((x,)) * SAME.inline((x + 1,)))));
+    static SMALLER: LazyLock<Function> =
+        LazyLock::new(|| jit(|x| SMALLER.inline((x.slice(1..),)) + SMALLER.inline((x.slice(2..),))));
+    static CALLED: LazyLock<Function> = LazyLock::new(|| {
+        jit(|y| {
+            let calls = (0..10).filter(|_| CALLED.call((&x(),)).is_err());
+            y + calls.count() as i64
+        })
+    });
+    static CALLED_SMALLER: LazyLock<Function> = LazyLock::new(|| {
+        jit(|x| {
+            let rows = x.shape().extents()[0];
+            let calls = (1..10).filter(|n| CALLED_SMALLER.call((&ndjit::zeros([rows - n]),)).is_err());
+            x + calls.count() as i64
+        })
+    });
+    let large = ndjit::zeros([1000]);
+    for error in in_time(move || [&SAME, &SMALLER].map(|f| f.call((&large,)).unwrap_err())) {
+        assert_eq!(error.headline(), "call: a traced function calls itself");
+    }
+    let large = ndjit::zeros([1000]);
+    in_time(move || [&CALLED, &CALLED_SMALLER].map(|f| drop(f.call((&large,)))));
+}
+
 /// A closure that goes on without what it called has the error of its own panic.
 #[test]
 fn a_panic_after_a_circle_is_its_own_error() {

@@ -142,7 +142,8 @@ fn signals_leave_nothing_behind() {
     let folder = folder("signals");
     // Tests may run where signals are ignored: in the background, or by `nohup`.
     let fresh = "fresh='env --default-signal'; $fresh true 2>/dev/null || fresh=; ulimit -c 0;";
-    for (name, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15)] {
+    for (name, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15), ("USR1", 10), ("ALRM", 14), ("XCPU", 24)]
+    {
         let mut child = writing(&folder, fresh);
         signal(&child, name);
         let status = child.wait().unwrap();

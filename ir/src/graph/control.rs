@@ -184,14 +184,8 @@ impl<T: Type> Controls<T> {
 /// Type and shape of a value.
 type Seen<T> = (T, Shape);
 
-/// Checks a node of control flow: `operands` and `result` are what it has, `at` says which of the results it is.
-pub(super) fn check<T: Type>(
-    control: &Control<T>,
-    operands: &[Seen<T>],
-    at: usize,
-    result: &Seen<T>,
-    truth: T,
-) -> Result<(), String> {
+/// Checks control flow and the operands that a node of it has.
+pub(super) fn check<T: Type>(control: &Control<T>, operands: &[Seen<T>], truth: T) -> Result<(), String> {
     let mut outputs: Vec<Vec<Seen<T>>> = Vec::new();
     for (Inner { graph, operands: taken }, what) in control.graphs.iter().zip(control.kind.graphs()) {
         let seen = |value: &Value| {
@@ -233,10 +227,19 @@ pub(super) fn check<T: Type>(
         }
         ControlKind::While | ControlKind::Cond => {}
     }
+    Ok(())
+}
+
+/// Checks type and shape that a node has, which is this one of the results of control flow that was [checked](check).
+pub(super) fn check_result<T: Type>(control: &Control<T>, at: usize, result: &Seen<T>) -> Result<(), String> {
     // Those of both branches are the same.
-    match outputs[1].get(at) {
-        Some(own) if own == result => Ok(()),
-        Some((ty, shape)) => Err(format!("result {at} is {ty}{shape}, not {}{}", result.0, result.1)),
-        None => Err(format!("there are {} results", outputs[1].len())),
+    let graph = &control.graphs[1].graph;
+    match graph.outputs().get(at) {
+        Some(&own) if (graph.ty(own), graph.shape(own)) == (result.0, &result.1) => Ok(()),
+        Some(&own) => {
+            let (ty, shape) = (graph.ty(own), graph.shape(own));
+            Err(format!("result {at} is {ty}{shape}, not {}{}", result.0, result.1))
+        }
+        None => Err(format!("there are {} results", graph.outputs().len())),
     }
 }

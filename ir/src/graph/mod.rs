@@ -196,8 +196,8 @@ pub struct Graph<T: Type> {
     nesting: usize,
     /// Nodes that its calls and its control flow add to its own, written out.
     beyond: usize,
-    /// The control flow that is among them, by hashes of its numbers and operands.
-    counted: FxHashSet<u64>,
+    /// The control flow that is among them, by its numbers and operands.
+    counted: FxHashSet<(u32, Box<[Value]>)>,
     outputs: Vec<Value>,
     /// What each node was made from first, as far as that was said: shorter than `nodes` otherwise.
     origins: Vec<NodeId>,
@@ -526,8 +526,14 @@ impl<T: Type> Graph<T> {
         self.count(kind, operands);
         let id = NodeId::from_index(self.nodes.len());
         let first = Value::from_index(self.values.len());
-        let start = self.operands.len() as u32;
-        self.operands.extend_from_slice(operands);
+        // Results of control flow are nodes with the same operands: they share one list.
+        let start = match self.operands.ends_with(operands) {
+            true => self.operands.len() - operands.len(),
+            false => {
+                self.operands.extend_from_slice(operands);
+                self.operands.len() - operands.len()
+            }
+        } as u32;
         self.values.extend(results.iter().map(|&(ty, shape)| ValueData { ty, shape, node: id }));
         self.nodes.push(Node { kind, operands: (start, operands.len() as u32), first, results: results.len() as u32 });
         self.known.insert(id, place);

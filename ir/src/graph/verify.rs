@@ -401,8 +401,12 @@ fn holds_positions(scan: Reduction, dtype: DType, extent: usize) -> bool {
 /// Whether the graphs of control flow fit a node of it.
 fn controlled<T: Type>(graph: &Graph<T>, id: NodeId, (n, result): (u32, u32), truth: T) -> Result<(), String> {
     let seen = |value: Value| (graph.ty(value), graph.shape(value).clone());
-    let operands: Vec<(T, Shape)> = graph.operands(id).iter().map(|&operand| seen(operand)).collect();
-    super::control::check(&graph.controls()[n as usize], &operands, result as usize, &seen(graph.node(id).first), truth)
+    let control = &graph.controls()[n as usize];
+    if !graph.continues(id, n, graph.operands(id)) {
+        let operands: Vec<(T, Shape)> = graph.operands(id).iter().map(|&operand| seen(operand)).collect();
+        super::control::check(control, &operands, truth)?;
+    }
+    super::control::check_result(control, result as usize, &seen(graph.node(id).first))
 }
 
 /// Whether values of this type may be stored as `dtype`.

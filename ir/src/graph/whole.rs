@@ -1,12 +1,11 @@
 //! A graph with all that it calls and the graphs of its control flow: each of them once, the numbers that they are passed, and how large it is
 //! when calls are written out.
 
-use super::{Graph, NodeKind, Slot, Type, Value};
+use super::{Graph, NodeId, NodeKind, Slot, Type, Value};
 use crate::error::{Error, ErrorCode, Result};
 use crate::value_type::Weak;
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Nodes that calls and control flow may add to those of a program, each graph counted wherever it is called: 2^20. Memory for a text stays
@@ -38,9 +37,8 @@ impl<T: Type> Graph<T> {
         let added = match kind {
             NodeKind::Call(child) => self.children().get(child as usize).map_or(0, |child| child.expanded()),
             NodeKind::Control(n, _) => {
-                let mut hasher = FxHasher::default();
-                (n, operands).hash(&mut hasher);
-                match self.counted.insert(hasher.finish()) {
+                let next = NodeId::from_index(self.nodes.len());
+                match !self.continues(next, n, operands) && self.counted.insert((n, operands.into())) {
                     true => self.controls().get(n as usize).map_or(0, |control| control.expanded()),
                     false => 0,
                 }
@@ -48,6 +46,14 @@ impl<T: Type> Graph<T> {
             _ => 0,
         };
         self.beyond = self.beyond.saturating_add(added);
+    }
+
+    /// Whether the node before is a result of the same control flow, of the same operands, as most are that have several.
+    pub(super) fn continues(&self, next: NodeId, n: u32, operands: &[Value]) -> bool {
+        let before = next.index().checked_sub(1).map(NodeId::from_index);
+        before.is_some_and(|before| {
+            matches!(self.node(before).kind, NodeKind::Control(own, _) if own == n) && self.operands(before) == operands
+        })
     }
 
     /// Its nodes, and for each call and each time that control flow stands in it those of its graphs, however often it has the same one;
