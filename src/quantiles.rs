@@ -26,9 +26,10 @@ use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction
 ///
 /// - Result: the dtype of a [`mean`](fn@crate::mean). NaN where any element is. Complex numbers are in the order of
 ///   [`sort`](fn@crate::sort).
-/// - Accuracy: an element, or the mean of two.
+/// - Accuracy: an element, or the mean of two, which is rounded once and finite where both are.
 ///
-/// Source: NumPy's [`median`](https://numpy.org/doc/stable/reference/generated/numpy.median.html).
+/// Source: NumPy's [`median`](https://numpy.org/doc/stable/reference/generated/numpy.median.html), which is infinite where the sum of the
+/// two overflows.
 ///
 /// # Errors
 /// Poisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy refuses a mean.
@@ -39,10 +40,16 @@ pub fn median<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
         Ok(rows) => rows,
         Err(error) => return refused(what, &[x], place, &error),
     };
-    let middle: X::Out = rows.part(rows.len.saturating_sub(1) / 2, (rows.len / 2 + 1).min(rows.len));
-    let middle = X::Out::convert(&middle.operand(), rows.compute, place);
-    let mean: X::Out = with_parts(|| reductions::reduce(Reduction::Mean, None, middle.operand(), (-1).axes(), place));
-    rows.finished(mean)
+    let middle: X::Out = match rows.len {
+        // The mean of none is NaN.
+        0 => {
+            let none: X::Out = X::Out::convert(&rows.part::<X::Out>(0, 0).operand(), rows.compute, place);
+            with_parts(|| reductions::reduce(Reduction::Mean, None, none.operand(), (-1).axes(), place))
+        }
+        len if len % 2 == 1 => rows.element(len / 2),
+        len => rows.mean([len / 2 - 1, len / 2]),
+    };
+    rows.finished(middle)
 }
 
 /// Which element stands at a place between two in order. `h` is that place: `q` times the number of elements less 1.
@@ -84,10 +91,12 @@ pub enum Interpolation {
 /// - Result: the dtype of a [`mean`](fn@crate::mean), or where an element is chosen its dtype. NaN where any element is. Halves are
 ///   computed in `f32` and rounded once.
 /// - Accuracy: at an element exact, between `a` and `b` three roundings: of `b - a`, of its product with the distance, of the sum. The
-///   distance is `h` less its integer part, in `f64`, rounded to the dtype.
+///   distance is `h` less its integer part, in `f64`, rounded to the dtype. The result is not below `a` nor above `b`, also where
+///   `b - a` overflows.
+/// - Between two elements of which one or both are infinite it is that infinity, between -inf and inf NaN: `a + b`, as for a mean.
 ///
-/// Source: NumPy's [`quantile`](https://numpy.org/doc/stable/reference/generated/numpy.quantile.html), which at an element computes
-/// with the next one too: NaN if that is infinite.
+/// Source: NumPy's [`quantile`](https://numpy.org/doc/stable/reference/generated/numpy.quantile.html), which computes `b - a` also where
+/// that overflows or is not finite, and with the next element also at an element: infinite or NaN there.
 ///
 /// # Errors
 /// Poisoned with `Argument` for a `q` that is not from 0 to 1, or a list of none, with `Shape` for an axis that is not there or named twice and if there are
@@ -134,10 +143,8 @@ impl Interpolation {
 
     /// One quantile of each row.
     fn at<R: Computed>(self, q: f64, rows: &Rows) -> R {
-        let (what, place) = (rows.what, rows.place);
         let h = q * (rows.len - 1) as f64;
         let (below, distance) = (h.floor() as usize, h - h.floor());
-        let at = |index: usize| -> R { reshaped(what, rows.part::<R>(index, index + 1).operand(), &rows.kept, place) };
         let chosen = match self {
             Interpolation::Lower => Some(below),
             Interpolation::Higher => Some(h.ceil() as usize),
@@ -145,31 +152,14 @@ impl Interpolation {
             Interpolation::Linear | Interpolation::Midpoint => None,
         };
         if let Some(index) = chosen {
-            return rows.or_nan(at(index));
+            return rows.or_nan(rows.at(index));
         }
-        let computed = |index: usize| R::convert(&at(index).operand(), rows.compute, place);
-        if distance == 0.0 {
-            return rows.finished(computed(below));
-        }
-        let distance = if self == Interpolation::Midpoint { 0.5 } else { distance };
-        let [a, b] = [below, below + 1].map(|index| computed(index).operand());
-        let between = with_parts(|| {
-            let op = |op, operands: &[AnyOperand]| R::compute(op, operands, place);
-            let number = |n: f64| {
-                let literal = Literal::strong(n, rows.compute).unwrap_or(Literal::weak(n));
-                AnyOperand::Scalar(Scalar(literal, None))
-            };
-            let apart = op(Op::Subtract, &[b.clone(), a.clone()]).operand();
-            // From the nearer one, so that results are between both and grow with `q`.
-            if distance < 0.5 {
-                let more = op(Op::Multiply, &[apart, number(distance)]).operand();
-                op(Op::Add, &[a, more])
-            } else {
-                let less = op(Op::Multiply, &[apart, number(1.0 - distance)]).operand();
-                op(Op::Subtract, &[b, less])
-            }
-        });
-        rows.finished(between)
+        let value = match self {
+            _ if distance == 0.0 => rows.element(below),
+            Interpolation::Midpoint => rows.mean([below, below + 1]),
+            _ => rows.between([below, below + 1], distance),
+        };
+        rows.finished(value)
     }
 }
 
@@ -331,6 +321,73 @@ impl Rows {
     /// Elements of each row.
     fn part<R: Computed>(&self, start: usize, end: usize) -> R {
         seen(self.what, self.sorted.clone(), self.place, |shape| part(shape, self.kept.len(), start, end, 1))
+    }
+
+    /// One element of each row.
+    fn at<R: Computed>(&self, index: usize) -> R {
+        reshaped(self.what, self.part::<R>(index, index + 1).operand(), &self.kept, self.place)
+    }
+
+    /// The same in the dtype that is computed in.
+    fn element<R: Computed>(&self, index: usize) -> R {
+        R::convert(&self.at::<R>(index).operand(), self.compute, self.place)
+    }
+
+    fn op<R: Computed>(&self, op: Op, operands: &[&AnyOperand]) -> R {
+        let operands: Vec<AnyOperand> = operands.iter().map(|&operand| operand.clone()).collect();
+        with_parts(|| R::compute(op, &operands, self.place))
+    }
+
+    /// A number of the real dtype that is computed in.
+    fn number(&self, n: f64) -> AnyOperand {
+        AnyOperand::Scalar(Scalar(Literal::strong(n, self.compute.real()).unwrap_or(Literal::weak(n)), None))
+    }
+
+    /// The mean of two elements of each row, rounded once.
+    fn mean<R: Computed>(&self, pair: [usize; 2]) -> R {
+        let pair = pair.map(|index| self.element::<R>(index).operand());
+        if !self.compute.is_complex() {
+            return self.mean_of(&pair);
+        }
+        // The parts apart: each overflows by itself.
+        let [re, im] = [Op::Real, Op::Imag].map(|part| {
+            let parts = [&pair[0], &pair[1]].map(|z| self.op::<R>(part, &[z]).operand());
+            self.mean_of::<R>(&parts).operand()
+        });
+        self.op(Op::Complex, &[&re, &im])
+    }
+
+    fn mean_of<R: Computed>(&self, [a, b]: &[AnyOperand; 2]) -> R {
+        let op = |op, operands: &[&AnyOperand]| self.op::<R>(op, operands).operand();
+        let half = self.number(0.5);
+        let sum = op(Op::Add, &[a, b]);
+        // Numbers whose sum overflows are so large that their halves are exact; of others the half may be rounded.
+        let halves = op(Op::Add, &[&op(Op::Multiply, &[a, &half]), &op(Op::Multiply, &[b, &half])]);
+        let mean = op(Op::Multiply, &[&sum, &half]);
+        self.op(Op::Where, &[&op(Op::IsInf, &[&sum]), &halves, &mean])
+    }
+
+    /// What stands between two elements of each row, at a distance from the first of more than 0 and less than 1.
+    fn between<R: Computed>(&self, pair: [usize; 2], distance: f64) -> R {
+        let [a, b] = pair.map(|index| self.element::<R>(index).operand());
+        let op = |op, operands: &[&AnyOperand]| self.op::<R>(op, operands).operand();
+        // From the nearer one, so that the result is between both.
+        let from_first = distance < 0.5;
+        let part = if from_first { distance } else { 1.0 - distance };
+        let apart = op(Op::Subtract, &[&b, &a]);
+        // Numbers whose difference overflows are so large that their halves are exact; finite numbers have a finite one.
+        let half = self.number(0.5);
+        let half_apart = op(Op::Subtract, &[&op(Op::Multiply, &[&b, &half]), &op(Op::Multiply, &[&a, &half])]);
+        let way = op(Op::Multiply, &[&apart, &self.number(part)]);
+        let long_way = op(Op::Multiply, &[&half_apart, &self.number(2.0 * part)]);
+        let way = op(Op::Where, &[&op(Op::IsFinite, &[&apart]), &way, &long_way]);
+        let between = match from_first {
+            true => op(Op::Add, &[&a, &way]),
+            false => op(Op::Subtract, &[&b, &way]),
+        };
+        // An infinite element decides.
+        let sum = op(Op::Add, &[&a, &b]);
+        self.op(Op::Where, &[&op(Op::IsFinite, &[&half_apart]), &between, &sum])
     }
 
     /// The result, from one value of each row in the dtype that is computed in.

@@ -304,3 +304,66 @@ fn several_quantiles_of_one_sort() -> Result<()> {
     assert_eq!(quantile(&x, &[] as &[f64], ..).error().unwrap().headline(), "quantile: no q is given");
     Ok(())
 }
+
+/// Finite elements have finite quantiles between them, also where their sum or difference overflows; beside an infinite element is that
+/// infinity, and between both infinities NaN.
+#[test]
+fn quantiles_beyond_the_range_of_differences() -> Result<()> {
+    let (inf, most) = (f64::INFINITY, f64::MAX);
+    let tiny = 5e-324;
+    // The elements, q, the quantile; the mean of the elements beside it.
+    let cases = [
+        ([most, most, most], 0.25, most, most),
+        ([-most, most, most], 0.25, 0.0, 0.0),
+        ([-most, most, most], 0.125, -most / 2.0, 0.0),
+        ([-most, most, most], 0.375, most / 2.0, 0.0),
+        ([-most, -most, most], 0.625, -most / 2.0, 0.0),
+        ([most / 2.0, most, most], 0.25, most * 0.75, most * 0.75),
+        ([1.0, inf, inf], 0.75, inf, inf),
+        ([1.0, inf, inf], 0.0, 1.0, 1.0),
+        ([1.0, inf, inf], 0.125, inf, inf),
+        ([1.0, inf, inf], 0.375, inf, inf),
+        ([-inf, 1.0, 2.0], 0.125, -inf, -inf),
+        ([-inf, 1.0, 2.0], 0.375, -inf, -inf),
+        ([-inf, -inf, 1.0], 0.25, -inf, -inf),
+        ([-inf, inf, inf], 0.375, f64::NAN, f64::NAN),
+        ([tiny, 3.0 * tiny, 4.0], 0.25, 2.0 * tiny, 2.0 * tiny),
+    ];
+    let same = |x: f64, y: f64| x == y || (x.is_nan() && y.is_nan());
+    for (elements, q, linear, mean) in cases {
+        let x = Array::from(elements);
+        let [eager, traced] = [quantile(&x, q, ..), jit(move |x: Expr| quantile(x, q, ..)).call((&x,))?];
+        let [eager_mean, traced_mean] = [
+            Interpolation::Midpoint.quantile(&x, q, ..),
+            jit(move |x: Expr| Interpolation::Midpoint.quantile(x, q, ..)).call((&x,))?,
+        ];
+        for (got, expected) in [(eager, linear), (traced, linear), (eager_mean, mean), (traced_mean, mean)] {
+            let got = got.item::<f64>()?;
+            assert!(same(got, expected), "{elements:?} {q}: {got}, not {expected}");
+        }
+    }
+    for d in [DType::F64, DType::F32, DType::Bf16, DType::F16] {
+        let most = ndjit::finfo(d)?.max;
+        for (elements, expected) in
+            [([most, most], most), ([-most, most], 0.0), ([-most, -most], -most), ([inf, inf], inf)]
+        {
+            let x = Array::from(elements).cast(d);
+            let traced =
+                jit(|x: Expr| (median(x, ..), quantile(x, 0.5, ..), Interpolation::Midpoint.quantile(x, 0.5, ..)));
+            let (a, b, c) = traced.call((&x,))?;
+            for got in [median(&x, ..), quantile(&x, 0.5, ..), Interpolation::Midpoint.quantile(&x, 0.5, ..), a, b, c] {
+                assert_eq!((got.dtype(), got.cast(DType::F64).item::<f64>()?), (d, expected), "{elements:?}");
+            }
+        }
+    }
+    let most = f32::MAX;
+    let z = Array::from([Complex::new(most, 1e-45), Complex::new(most, 3e-45)]);
+    assert_eq!(median(&z, ..).item::<Complex<f32>>()?, Complex::new(most, 3e-45));
+    // Quantiles lie between the elements, and never turn back.
+    let x = Array::from(numbers(64).into_iter().filter(|x| x.is_finite()).map(|x| x * 6e37).collect::<Vec<f32>>());
+    let qs: Vec<f64> = (0..=1000).map(|n| f64::from(n) / 1000.0).collect();
+    let all = quantile(&x, qs, ..).to_vec::<f32>()?;
+    assert!(all.is_sorted() && all.iter().all(|x| x.is_finite()), "{all:?}");
+    assert_eq!([all[0], all[1000]], [x.min(..).item::<f32>()?, x.max(..).item::<f32>()?]);
+    Ok(())
+}
