@@ -1,6 +1,6 @@
 //! Indexing by arrays of positions: values that NumPy gives, and the rules for positions that an axis does not have.
 
-use ndjit::{Array, DType, ErrorCode, Expr, Side, arange, jit, searchsorted, take, take_along_axis};
+use ndjit::{Array, DType, ErrorCode, Expr, Side, arange, jit, ones, searchsorted, take, take_along_axis};
 
 fn x() -> Array {
     arange(24).reshape([2, 3, 4])
@@ -154,6 +154,41 @@ fn masks_say_where_to_put() {
     let [rows, columns] = &ndjit::nonzero(&odd)[..] else { unreachable!() };
     assert_eq!(x.at((rows, columns)).get().to_vec::<i32>().unwrap(), [1, 3, 5]);
     assert_eq!(x.at(Array::from([true, false])).set(1).eval().unwrap_err().code(), ErrorCode::Shape);
+}
+
+/// An axis of extent 1 of a mask stands for one index, as in NumPy ("boolean index did not match indexed array"), not for all.
+#[test]
+fn masks_do_not_broadcast() {
+    type Put = fn(ndjit::indexing::At<Expr>) -> Expr;
+    type PutEager = fn(ndjit::indexing::At<Array>) -> Array;
+    let puts: [(&str, Put, PutEager); 4] = [
+        ("at.set", |at| at.set(0), |at| at.set(0)),
+        ("at.add", |at| at.add(1), |at| at.add(1)),
+        ("at.min", |at| at.min(0), |at| at.min(0)),
+        ("at.max", |at| at.max(0), |at| at.max(0)),
+    ];
+    let wrong: [(&[usize], &[usize]); 6] =
+        [(&[3], &[1]), (&[2, 3], &[1]), (&[2, 3], &[1, 3]), (&[2, 3], &[2, 1]), (&[0], &[1]), (&[1, 3], &[1, 1])];
+    for (of, own) in wrong {
+        let (x, mask) = (ones(of), ones(own).cast(DType::Bool));
+        let (of, own) = (x.shape().to_string(), mask.shape().to_string());
+        for (what, traced, eager) in puts {
+            let traced = jit(move |x: Expr, mask: Expr| traced(x.at(mask))).call((&x, &mask)).unwrap_err();
+            for error in [traced, eager(x.at(&mask)).eval().unwrap_err()] {
+                let headline = format!("{what}: a mask of shape {own} for an array of shape {of}");
+                assert_eq!((error.code(), error.headline()), (ErrorCode::Shape, &*headline));
+                assert!(error.place().is_some(), "{error}");
+                let help = error.help_text().unwrap_or_default();
+                assert!(help.contains(&format!("broadcast_to(mask, {of})")), "{help}");
+            }
+        }
+    }
+    // Where the array's axis has extent 1, the mask's has; a mask without axes stands for all; and the way out that the error names.
+    let x = arange(3).reshape([1, 3]);
+    assert_eq!(x.at(Array::from([true])).set(7).to_vec::<i32>().unwrap(), [7, 7, 7]);
+    assert_eq!(x.at(true).set(7).to_vec::<i32>().unwrap(), [7, 7, 7]);
+    let spread = ndjit::broadcast_to(Array::from([true]), [1, 3]);
+    assert_eq!(x.at(spread).set(7).to_vec::<i32>().unwrap(), [7, 7, 7]);
 }
 
 #[test]

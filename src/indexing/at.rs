@@ -206,13 +206,11 @@ impl<R: Computed> At<R> {
         let (_, dtype, shape) = self.x.describe(what)?;
         let (_, _, of) = mask.describe(what)?;
         let (_, _, given) = updates.describe(what)?;
-        let fits = |of: &Shape, first: &[usize]| {
-            of.rank() == first.len() && of.extents().iter().zip(first).all(|(own, extent)| *own == 1 || own == extent)
-        };
-        if !shape.extents().get(..of.rank()).is_some_and(|first| fits(&of, first)) {
+        if !shape.extents().starts_with(of.extents()) {
             let headline = format!("a mask of shape {of} for an array of shape {shape}");
-            return Err(Error::new(ErrorCode::Shape, headline)
-                .help("a mask has the array's first axes, with their extents; `mask.slice((NewAxis, ..))` is one of the second axis"));
+            return Err(Error::new(ErrorCode::Shape, headline).help(format!(
+                "a mask has the array's first axes, with their extents, and does not broadcast by itself: write `broadcast_to(mask, {shape})` where it should"
+            )));
         }
         if given.broadcast(&shape).as_ref() != Some(&shape) {
             return Err(Error::new(
@@ -294,8 +292,8 @@ macro_rules! puts {
                 element after the other in row-major order, so that it is defined, and the same for any number of threads, what becomes of a \
                 position that is there twice.\n\
                 - In a traced function what has a position that is not there is left out.\n\
-                - A mask of truth values may stand for positions: it has the first axes of the array, and what is put broadcasts to the \
-                array's shape.\n\n\
+                - A mask of truth values may stand for positions: it has the first axes of the array, with their extents, and what is put \
+                broadcasts to the array's shape.\n\n\
                 # Errors\nPoisoned as [`get`](At::get); with `Shape` if what is put does not broadcast; with `DType` for dtypes that \
                 have no such operation; with `Literal` for a number that does not fit.")]
             #[doc(alias = "scatter")]
