@@ -80,6 +80,33 @@ fn sequences() {
     assert_eq!(ty(linspace(strong(f16::ZERO)..=strong(f16::ONE), 3)), Ok("f16".to_owned()));
 }
 
+/// Differences and products that overflow or underflow on the way change no count and no number.
+#[test]
+fn sequences_at_the_ends_of_doubles() {
+    let (inf, doubles) = (f64::INFINITY, dtype(DType::F64));
+    let numbers = |x: Array| x.cast(DType::F64).to_vec::<f64>().unwrap();
+    // As NumPy: a step beyond the stop leaves the start.
+    for d in [DType::F16, DType::Bf16, DType::F32, DType::F64] {
+        for (stop, step) in [(1.0, inf), (-1.0, -inf), (1e-300, 1e30)] {
+            assert_eq!(numbers(dtype(d).arange((0.0, stop, step))), [0.0], "{d} {stop} {step}");
+        }
+        assert_eq!(dtype(d).arange((0.0, -1.0, inf)).len() + dtype(d).arange((0.0, 0.0, inf)).len(), 0);
+    }
+    assert_eq!(
+        numbers(doubles.arange((-1.7e308, 1.7e308, 1e308))),
+        [0.0, 1.0, 2.0, 3.0].map(|i| (i * 0.5e308 - 0.85e308) * 2.0)
+    );
+    assert_eq!(
+        numbers(doubles.arange((1.7e308, -1.7e308, -1e308))),
+        [0.0, 1.0, 2.0, 3.0].map(|i| (0.85e308 - i * 0.5e308) * 2.0)
+    );
+    assert_eq!(numbers(doubles.linspace(-1.7e308..=1.7e308, 5)), [-1.7e308, -0.85e308, 0.0, 0.85e308, 1.7e308]);
+    assert_eq!(numbers(doubles.linspace(1.7e308..-1.7e308, 4)), [1.7e308, 0.85e308, 0.0, -0.85e308]);
+    // A step below the subnormal numbers.
+    let tiny = 5e-324;
+    assert_eq!(numbers(doubles.linspace(0.0..=2.0 * tiny, 5)), [0.0, 0.0, tiny, 2.0 * tiny, 2.0 * tiny]);
+}
+
 #[test]
 fn arrays_like_others() {
     let x = Array::from_rows(&[[1i8, 2, 3], [4, 5, 6]]);

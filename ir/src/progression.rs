@@ -19,8 +19,7 @@ pub struct Progression {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Terms {
     Int { start: i128, step: i128 },
-    Float { start: f64, step: f64 },
-    Between { first: LiteralValue, last: Option<LiteralValue>, re: Line, im: Option<Line> },
+    Inexact { first: LiteralValue, last: Option<LiteralValue>, re: Line, im: Option<Line> },
 }
 
 impl Progression {
@@ -28,7 +27,9 @@ impl Progression {
     /// or none if that is negative.
     ///
     /// Integers and bool are counted and computed exactly. If one number is a float, all are taken as `f64`, and each operation of
-    /// both formulas rounds to `f64`; so the last number may be `stop` where `step` is rounded, as it is in NumPy.
+    /// both formulas rounds to `f64`; so the last number may be `stop` where `step` is rounded, as it is in NumPy. Where `stop - start` or
+    /// `i * step` overflows, all numbers are halved for the computation. A quotient that underflows counts `start`, as NumPy does: so of an infinite
+    /// step in the direction of `stop`.
     ///
     /// ```
     /// use ndjit_ir::LiteralValue;
@@ -42,10 +43,15 @@ impl Progression {
     /// # Errors
     /// `DType` for complex numbers; `Size` if the step is 0, or if the count is not a number or larger than memory.
     pub fn arange(start: LiteralValue, stop: LiteralValue, step: LiteralValue) -> Result<Progression> {
-        let terms = match (int(start), int(stop), int(step)) {
-            (Some(start), Some(_), Some(step)) => Terms::Int { start, step },
-            _ => match (real(start), real(step)) {
-                (Some(start), Some(step)) => Terms::Float { start, step },
+        let (len, terms) = match (int(start), int(stop), int(step)) {
+            (Some(start), Some(stop), Some(step)) => (count_ints(start, stop, step), Terms::Int { start, step }),
+            _ => match (real(start), real(stop), real(step)) {
+                (Some(start), Some(stop), Some(step)) => {
+                    let len = count_floats(start, stop, step);
+                    let line = Line::by_steps(start, step, len.unwrap_or(0));
+                    let first = LiteralValue::Float(start);
+                    (len, Terms::Inexact { first, last: None, re: line, im: None })
+                }
                 _ => return Err(unordered(start, stop, step)),
             },
         };
@@ -53,13 +59,6 @@ impl Progression {
             return Err(Error::new(ErrorCode::Size, format!("arange: the step from {start} to {stop} is 0"))
                 .help("give the step a value other than 0, negative to count down"));
         }
-        let len = match terms {
-            Terms::Int { start, step } => int(stop).and_then(|stop| count_ints(start, stop, step)),
-            _ => match (real(start), real(stop), real(step)) {
-                (Some(start), Some(stop), Some(step)) => count_floats(start, stop, step),
-                _ => return Err(unordered(start, stop, step)),
-            },
-        };
         let numbers = [start, stop, step].map(real);
         if numbers.iter().flatten().any(|number| number.is_nan()) {
             return Err(Error::new(ErrorCode::Size, "arange: NaN is no number to count from, to or by")
@@ -79,18 +78,19 @@ impl Progression {
     /// between them are `len - 1` or `len`.
     ///
     /// With `spaces` of them, number `i` is `start + i * ((stop - start) / spaces)`, each operation rounded to `f64`; but the
-    /// first is exactly `start`, and with `endpoint` the last exactly `stop`. Where `stop - start` overflows, all numbers are halved
-    /// for the computation. Real and imaginary parts are computed apart. The parts of finite numbers are monotone (for fewer than 2^50 of them), and
+    /// first is exactly `start`, and with `endpoint` the last exactly `stop`. Where `stop - start` overflows, steps are counted from
+    /// the middle: `(start + stop) / 2 + (i - spaces / 2) * step`. Where the step is below the normal numbers, all numbers are 2^200 times as large for
+    /// the computation. Real and imaginary parts are computed apart. The parts of finite numbers are monotone (for fewer than 2^50 of them), and
     /// stay so when rounded to a narrower dtype.
     pub fn linspace(start: LiteralValue, stop: LiteralValue, len: usize, endpoint: bool) -> Progression {
         let spaces = if endpoint { len.saturating_sub(1) } else { len };
         let ((start_re, start_im), (stop_re, stop_im)) = (parts(start), parts(stop));
         let complex = matches!(start, LiteralValue::Complex(..)) || matches!(stop, LiteralValue::Complex(..));
-        let terms = Terms::Between {
+        let terms = Terms::Inexact {
             first: start,
             last: (endpoint && spaces > 0).then_some(stop),
-            re: Line::new(start_re, stop_re, spaces),
-            im: complex.then(|| Line::new(start_im, stop_im, spaces)),
+            re: Line::between(start_re, stop_re, spaces),
+            im: complex.then(|| Line::between(start_im, stop_im, spaces)),
         };
         Progression { len, terms }
     }
@@ -109,13 +109,10 @@ impl Progression {
     pub fn rule(&self) -> Option<Rule> {
         match self.terms {
             Terms::Int { start, step } => Some(Rule::Int { start, step }),
-            Terms::Float { start, step } => {
-                Some(Rule::Float { first: LiteralValue::Float(start), last: None, start, step, scale: 1.0 })
+            Terms::Inexact { first, last, re: Line { start, shift, step, scale }, im: None } => {
+                Some(Rule::Float { first, last, start, shift, step, scale })
             }
-            Terms::Between { first, last, re: Line { start, step, scale }, im: None } => {
-                Some(Rule::Float { first, last, start, step, scale })
-            }
-            Terms::Between { im: Some(_), .. } => None,
+            Terms::Inexact { im: Some(_), .. } => None,
         }
     }
 
@@ -126,12 +123,10 @@ impl Progression {
             Terms::Int { start, step } => {
                 LiteralValue::Int(start.saturating_add(step.saturating_mul(i128::try_from(i).unwrap_or(i128::MAX))))
             }
-            Terms::Float { start, .. } if i == 0 => LiteralValue::Float(start),
-            Terms::Float { start, step } => LiteralValue::Float(start + i as f64 * step),
-            Terms::Between { first, .. } if i == 0 => first,
-            Terms::Between { last: Some(last), .. } if i + 1 == self.len => last,
-            Terms::Between { re, im: None, .. } => LiteralValue::Float(re.at(i)),
-            Terms::Between { re, im: Some(im), .. } => LiteralValue::Complex(re.at(i), im.at(i)),
+            Terms::Inexact { first, .. } if i == 0 => first,
+            Terms::Inexact { last: Some(last), .. } if i + 1 == self.len => last,
+            Terms::Inexact { re, im: None, .. } => LiteralValue::Float(re.at(i)),
+            Terms::Inexact { re, im: Some(im), .. } => LiteralValue::Complex(re.at(i), im.at(i)),
         }
     }
 }
@@ -147,7 +142,7 @@ pub enum Rule {
         /// The distance of numbers.
         step: i128,
     },
-    /// `(start + i * step) * scale`, each operation rounded to `f64`, but for the first number and, where there is one, the last.
+    /// `(start + (i - shift) * step) * scale`, each operation rounded to `f64`, but for the first number and, where there is one, the last.
     Float {
         /// Number 0.
         first: LiteralValue,
@@ -155,35 +150,60 @@ pub enum Rule {
         last: Option<LiteralValue>,
         /// See the formula.
         start: f64,
+        /// A multiple of 1/2; mostly 0.
+        shift: f64,
         /// See the formula.
         step: f64,
-        /// See the formula.
+        /// A power of two; mostly 1.
         scale: f64,
     },
 }
 
-/// Numbers on the way from one to another.
+/// `(start + (i - shift) * step) * scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Line {
     start: f64,
+    shift: f64,
     step: f64,
-    /// What start and step were divided by.
     scale: f64,
 }
 
 impl Line {
-    fn new(start: f64, stop: f64, spaces: usize) -> Line {
-        let overflows = start.is_finite() && stop.is_finite() && !(stop - start).is_finite();
-        // Halving is exact here: both numbers are large.
-        let scale = if overflows { 2.0 } else { 1.0 };
+    fn by_steps(start: f64, step: f64, len: usize) -> Line {
+        let way = len.saturating_sub(1) as f64 * step;
+        // Halving is exact where it matters: what overflows, overflows by a large step.
+        let scale = if step.is_finite() && way.is_infinite() { 2.0 } else { 1.0 };
+        Line { start: start / scale, shift: 0.0, step: step / scale, scale }
+    }
+
+    fn between(start: f64, stop: f64, spaces: usize) -> Line {
+        let spaces = spaces.max(1) as f64;
+        let (way, finite) = (stop - start, start.is_finite() && stop.is_finite());
+        if finite && way.is_infinite() {
+            // Halving is exact: both numbers are large. From the middle no product is beyond the ends.
+            let (start, stop) = (start / 2.0, stop / 2.0);
+            return Line {
+                start: start + stop,
+                shift: spaces / 2.0,
+                // With one space the ends are all numbers there are.
+                step: if spaces > 1.0 { (stop - start) / spaces * 2.0 } else { 0.0 },
+                scale: 1.0,
+            };
+        }
+        // A step without all digits is so small beside 2^53 spaces that start and stop are small, too.
+        let short = finite && way != 0.0 && (way / spaces).abs() < f64::MIN_POSITIVE;
+        let scale = if short { SMALL } else { 1.0 };
         let (start, stop) = (start / scale, stop / scale);
-        Line { start, step: (stop - start) / spaces.max(1) as f64, scale }
+        Line { start, shift: 0.0, step: (stop - start) / spaces, scale }
     }
 
     fn at(self, i: usize) -> f64 {
-        (self.start + i as f64 * self.step) * self.scale
+        (self.start + (i as f64 - self.shift) * self.step) * self.scale
     }
 }
+
+/// 2^-200, by which numbers are scaled whose differences are not normal.
+const SMALL: f64 = f64::from_bits((1023 - 200) << 52);
 
 /// `ceil((stop - start) / step)`, not below 0; `None` if no memory holds as many.
 fn count_ints(start: i128, stop: i128, step: i128) -> Option<usize> {
@@ -197,10 +217,16 @@ fn count_ints(start: i128, stop: i128, step: i128) -> Option<usize> {
 }
 
 fn count_floats(start: f64, stop: f64, step: f64) -> Option<usize> {
-    let count = ((stop - start) / step).ceil();
-    match count {
-        _ if count.is_nan() || count >= isize::MAX as f64 => None,
-        _ => Some(count.max(0.0) as usize),
+    let overflows = start.is_finite() && stop.is_finite() && (stop - start).is_infinite();
+    // Halving is exact where it matters: of numbers that large, and of a step that counts fewer of them than memory holds.
+    let scale = if overflows { 2.0 } else { 1.0 };
+    let way = stop / scale - start / scale;
+    let count = way / (step / scale);
+    match count.ceil() {
+        // It underflowed: the step is longer than the way.
+        _ if count == 0.0 && way != 0.0 => Some(usize::from(count.is_sign_positive())),
+        count if count.is_nan() || count >= isize::MAX as f64 => None,
+        count => Some(count.max(0.0) as usize),
     }
 }
 

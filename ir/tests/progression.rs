@@ -50,6 +50,35 @@ fn floats_follow_the_formula() {
     assert_eq!(arange(0, f64::NEG_INFINITY, 1).len(), 0);
 }
 
+/// What does not overflow at the end does not on the way, and what underflows is not 0.
+#[test]
+fn ranges_of_all_doubles() {
+    assert_eq!(arange(0.0, 1.0, f64::INFINITY), ["0.0"]);
+    assert_eq!(arange(-0.0, -1.0, f64::NEG_INFINITY), ["-0.0"]);
+    assert_eq!(arange(0.0, 1e-300, 1e300), ["0.0"]);
+    assert_eq!(arange(f64::MIN, f64::MAX, f64::INFINITY).len(), 1);
+    assert_eq!(arange(0.0, -1.0, f64::INFINITY).len() + arange(1.0, 1.0, f64::INFINITY).len(), 0);
+    assert_eq!(arange(f64::MIN, f64::MAX, f64::MAX).len(), 2);
+    assert_eq!(arange(f64::MAX, f64::MIN, -f64::MAX / 2.0).len(), 4);
+    for (start, stop, step) in [(-1.7e308, 1.7e308, 1e306), (1.7e308, -1.7e308, -3e307), (-1.0, f64::MAX, 1e307)] {
+        let terms = Progression::arange(start.into(), stop.into(), step.into()).unwrap();
+        let terms = floats(&terms);
+        let distance = |x: f64| (x / 4.0 - start / 4.0) / (step / 4.0);
+        let whole = |(i, &x): (usize, &f64)| (distance(x) - i as f64).abs() < 1e-9;
+        assert!(terms.iter().enumerate().all(whole), "{terms:?}");
+        assert!(terms.iter().all(|x| x.is_finite()) && distance(stop) - (terms.len() as f64) <= 0.0, "{terms:?}");
+    }
+    for (end, len) in [(f64::MAX, 5), (1.7e308, 8), (1.1e308, 1001)] {
+        let terms = floats(&Progression::linspace((-end).into(), end.into(), len, true));
+        let mirrored: Vec<f64> = terms.iter().rev().map(|x| -x).collect();
+        assert_eq!(terms, mirrored);
+    }
+    // Steps that are no doubles: each number is the nearest to the exact one.
+    let tiny = f64::from_bits(1);
+    let terms = floats(&Progression::linspace(0.into(), (2024.0 * tiny).into(), 1001, true));
+    assert!(terms.iter().enumerate().all(|(i, x)| (x / tiny - 2.024 * i as f64).abs() <= 0.5 + 1e-9), "{terms:?}");
+}
+
 #[test]
 fn lengths_that_are_none() {
     let refused = |start: f64, stop: f64, step: f64| {

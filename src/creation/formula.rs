@@ -62,10 +62,14 @@ pub(super) fn progression(ty: Type, terms: &Progression) -> Option<Graph<ValueTy
             let number = formula.op(Op::Add, &[start, steps], DType::I64, &shape);
             formula.cast(number, ty.dtype)
         }
-        Rule::Float { first, last, start, step, scale } => {
+        Rule::Float { first, last, start, shift, step, scale } => {
             let [start, step, scale] = [start, step, scale].map(|x| Literal::strong(x, DType::F64).ok());
             let (start, step, scale) = (formula.number(start?), formula.number(step?), formula.number(scale?));
-            let wide = formula.cast(position, DType::F64);
+            let mut wide = formula.cast(position, DType::F64);
+            if shift != 0.0 {
+                let shift = formula.number(Literal::strong(shift, DType::F64).ok()?);
+                wide = formula.op(Op::Subtract, &[wide, shift], DType::F64, &shape);
+            }
             let steps = formula.op(Op::Multiply, &[wide, step], DType::F64, &shape);
             let sum = formula.op(Op::Add, &[start, steps], DType::F64, &shape);
             let scaled = formula.op(Op::Multiply, &[sum, scale], DType::F64, &shape);

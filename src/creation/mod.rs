@@ -136,7 +136,8 @@ pub fn eye(eye: impl IntoEye) -> Array {
 ///
 /// There are `ceil((stop - start) / step)` numbers, or none; number `i` is `start + i * step`. Both are exact for integers. If
 /// a number is a float, each operation is done in `f64`, and the result is rounded to the dtype: with a step that is rounded
-/// `stop` itself may be reached, and [`linspace`] is what you want.
+/// `stop` itself may be reached, and [`linspace`] is what you want. A step beyond `stop`, and an infinite one, leaves `start`. Where
+/// `stop - start` overflows the numbers are those that they would be in a wider format.
 ///
 /// ```
 /// use ndjit::{DType, arange, dtype};
@@ -163,7 +164,8 @@ pub fn arange(steps: impl Steps) -> Array {
 /// float or complex dtype; always strong.
 ///
 /// Number `i` is `start + i * ((stop - start) / spaces)`, each operation in `f64`, rounded to the dtype at the end; the first
-/// is `start` and, with the end included, the last is `stop`, exactly. The numbers never turn back.
+/// is `start` and, with the end included, the last is `stop`, exactly. The numbers never turn back. Where `stop - start` overflows
+/// steps are counted from the middle, to both sides.
 ///
 /// ```
 /// use ndjit::linspace;
