@@ -1,57 +1,45 @@
-//! Elements as text.
+//! Elements as text, as NumPy's `array2string` writes them: the format is one for all that are shown.
 
 use half::{bf16, f16};
+use ndjit_ir::DType;
+use ndjit_ir::spaces::Spaces;
 use ndjit_runtime::Element;
 use num_complex::Complex;
 
-/// Digits after the point unless the format says otherwise.
+/// Digits after the point, at most, unless the format says otherwise.
 const PRECISION: usize = 8;
 
-/// Digits after the point of a number with an exponent, at most.
+/// Digits after the point of a number with an exponent, at most: of one more the formatter panics.
 const MOST_DIGITS: usize = u16::MAX as usize - 1;
 
-/// How the elements of an array are written, which depends on all that are shown.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Style {
-    /// Digits after the point, if the format says.
-    precision: Option<usize>,
-    /// Whether floats have exponents.
-    exponent: bool,
-    /// Digits after the point, at most: points stand below each other.
-    after: usize,
-}
-
-impl Style {
-    pub(super) fn of<T: Cell, I: Iterator<Item = T>>(precision: Option<usize>, values: impl Fn() -> I) -> Style {
-        let (mut largest, mut smallest) = (0.0, f64::INFINITY);
-        for size in values().filter_map(T::magnitude).filter(|size| *size > 0.0) {
-            (largest, smallest) = (f64::max(largest, size), f64::min(smallest, size));
-        }
-        let exponent = largest >= 1e8 || (largest > 0.0 && (smallest < 1e-4 || largest / smallest > 1e8));
-        let style = Style { precision, exponent, after: 0 };
-        Style { after: values().filter_map(|value| after_point(&value.text(style))).max().unwrap_or(0), ..style }
-    }
-}
-
-/// Digits after the point, if there is one.
-fn after_point(text: &str) -> Option<usize> {
-    text.find('.').map(|point| text.len() - point - 1)
+/// What elements are written for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// Digits after the point, if the user says.
+    pub precision: Option<usize>,
+    /// Whether it is the number of an array without axes, which NumPy writes as it writes numbers.
+    pub scalar: bool,
 }
 
 /// An element that is written.
 pub(super) trait Cell: Element {
-    /// The size by which it is decided whether there are exponents, of one finite float.
-    fn magnitude(self) -> Option<f64> {
-        None
-    }
+    /// How the elements of one array are written.
+    type Format;
 
-    fn text(self, style: Style) -> String;
+    /// The format of these elements.
+    fn format(values: &[Self], asked: Asked) -> Self::Format;
+
+    fn text(self, format: &Self::Format) -> String;
 }
 
 macro_rules! plain {
     ($($t:ty)*) => {$(
         impl Cell for $t {
-            fn text(self, _style: Style) -> String {
+            type Format = ();
+
+            fn format(_values: &[Self], _asked: Asked) {}
+
+            fn text(self, (): &()) -> String {
                 self.to_string()
             }
         }
@@ -60,91 +48,177 @@ macro_rules! plain {
 
 plain! { bool u8 u16 u32 u64 i8 i16 i32 i64 }
 
-/// A float that prints with the fewest digits that read back as the same.
-trait Float: Copy {
+/// A float, and the fewest digits that read back as it.
+pub(super) trait Float: Element {
     fn to_f64(self) -> f64;
-    /// Shortest digits, or those a precision asks for.
-    fn digits(self, precision: Option<usize>, exponent: bool) -> String;
+
+    /// The nearest number of this dtype.
+    fn rounded(x: f64) -> f64;
+
+    fn shortest(self, exponent: bool) -> String;
 }
 
 macro_rules! float {
-    ($($t:ty: $via:ty;)*) => {$(
-        impl Cell for $t {
-            fn magnitude(self) -> Option<f64> {
-                Some(f64::from(self).abs()).filter(|size| size.is_finite())
-            }
-
-            fn text(self, style: Style) -> String {
-                let mut text = one_float(self, style.precision, style.exponent);
-                if let (false, Some(after)) = (style.exponent, after_point(&text)) {
-                    text.extend(std::iter::repeat_n(' ', style.after.saturating_sub(after)));
-                }
-                text
-            }
-        }
-
+    ($($t:ty, $x:ident => $rounded:expr, $shortest:expr;)*) => {$(
         impl Float for $t {
             fn to_f64(self) -> f64 {
                 f64::from(self)
             }
-            fn digits(self, precision: Option<usize>, exponent: bool) -> String {
-                let x = <$via>::from(self);
-                match (precision, exponent) {
-                    // One digit more is one too many for the formatter.
-                    (Some(p), true) => format!("{x:.*e}", p.min(MOST_DIGITS)),
-                    (Some(p), false) => format!("{x:.p$}"),
-                    (None, true) => format!("{x:e}"),
-                    (None, false) => format!("{x}"),
-                }
+
+            fn rounded($x: f64) -> f64 {
+                f64::from($rounded)
+            }
+
+            fn shortest(self, exponent: bool) -> String {
+                let $x = self;
+                let shortest = $shortest;
+                if exponent { format!("{shortest:e}") } else { shortest.to_string() }
+            }
+        }
+
+        impl Cell for $t {
+            type Format = FloatFormat;
+
+            fn format(values: &[Self], asked: Asked) -> FloatFormat {
+                FloatFormat::of(values.iter().copied(), asked, false)
+            }
+
+            fn text(self, format: &FloatFormat) -> String {
+                format.text(self)
             }
         }
     )*};
 }
 
-float! { bf16: f32; f16: f32; f32: f32; f64: f64; }
+float! {
+    bf16, x => bf16::from_f64(x), fewest_digits(x);
+    f16, x => f16::from_f64(x), fewest_digits(x);
+    f32, x => x as f32, x;
+    f64, x => x, x;
+}
 
-fn one_float<T: Float>(x: T, precision: Option<usize>, exponent: bool) -> String {
-    let value = x.to_f64();
-    if value.is_nan() {
-        return "nan".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
-    }
-    let shortest = x.digits(precision, exponent);
-    if exponent {
-        return with_exponent(&shortest);
-    }
-    match shortest.split_once('.') {
-        None => format!("{shortest}."),
-        Some((_, digits)) if precision.is_none() && digits.len() > PRECISION => {
-            x.digits(Some(PRECISION), false).trim_end_matches('0').to_owned()
+/// The number of fewest decimal digits, next to `x`, that is `x` when it is rounded to the dtype: the formatter knows only dtypes of 32 and 64 bits.
+fn fewest_digits<T: Float>(x: T) -> f64 {
+    let x = x.to_f64();
+    let of = |digits: usize| format!("{x:.digits$e}").parse::<f64>().ok();
+    (0..PRECISION).filter_map(of).find(|&near| T::rounded(near) == x).unwrap_or(x)
+}
+
+/// How floats are written: NumPy's `FloatingFormat`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FloatFormat {
+    exponent: bool,
+    /// The digits of exponents.
+    exponent_digits: usize,
+    /// As many digits after the point as all have; else each has its own.
+    precision: Option<usize>,
+    /// Digits after the point, at most: points stand below each other.
+    after: usize,
+    /// What all take.
+    width: usize,
+    /// Whether positive numbers have a sign.
+    plus: bool,
+}
+
+impl FloatFormat {
+    fn of<T: Float>(values: impl Iterator<Item = T> + Clone, asked: Asked, plus: bool) -> FloatFormat {
+        let finite = values.clone().filter(|x| x.to_f64().is_finite());
+        let (mut largest, mut smallest) = (0.0, f64::INFINITY);
+        for size in finite.clone().map(|x| x.to_f64().abs()).filter(|size| *size > 0.0) {
+            (largest, smallest) = (f64::max(largest, size), f64::min(smallest, size));
         }
-        Some(_) => shortest,
+        // Compared in the dtype, as NumPy does: there 700 is 1000 times 0.7.
+        let exponent = largest > 0.0
+            && (largest >= if asked.scalar { 1e16 } else { cutoff(T::DTYPE) }
+                || smallest < T::rounded(1e-4)
+                || T::rounded(largest / smallest) > T::rounded(1000.0));
+        let mut format = FloatFormat { exponent, precision: asked.precision, plus, ..FloatFormat::default() };
+        for x in finite {
+            let text = format.digits(x);
+            let (number, power) = text.split_once('e').unwrap_or((&text, ""));
+            format.after = format.after.max(number.split_once('.').map_or(0, |(_, after)| after.len()));
+            format.exponent_digits = format.exponent_digits.max(power.len().saturating_sub(1));
+        }
+        // With exponents all have the digits of the longest.
+        format.precision = if exponent { Some(format.after) } else { asked.precision };
+        FloatFormat { width: values.map(|x| format.text(x).len()).max().unwrap_or(0), ..format }
+    }
+
+    /// The digits of a finite number: with a point, and an exponent of at least two digits if there are exponents.
+    fn digits<T: Float>(&self, x: T) -> String {
+        let exact = |digits: usize| match self.exponent {
+            true => format!("{:.*e}", digits.min(MOST_DIGITS), x.to_f64()),
+            false => format!("{:.*}", digits.min(u16::MAX as usize), x.to_f64()),
+        };
+        let split = |text: &str| {
+            let (number, power) = text.split_once('e').map_or((text, None), |(number, power)| (number, Some(power)));
+            let (whole, after) = number.split_once('.').unwrap_or((number, ""));
+            (whole.to_owned(), after.to_owned(), power.map(str::to_owned))
+        };
+        let (whole, after, power) = match self.precision {
+            Some(digits) => split(&exact(digits)),
+            None => match split(&x.shortest(self.exponent)) {
+                (_, after, _) if after.len() > PRECISION => {
+                    let (whole, after, power) = split(&exact(PRECISION));
+                    (whole, after.trim_end_matches('0').to_owned(), power)
+                }
+                shortest => shortest,
+            },
+        };
+        let sign = if self.plus && !whole.starts_with('-') { "+" } else { "" };
+        let power = power.map(|power| {
+            let (sign, size) = power.strip_prefix('-').map_or(('+', &*power), |size| ('-', size));
+            format!("e{sign}{size:0>digits$}", digits = self.exponent_digits.max(2))
+        });
+        format!("{sign}{whole}.{after}{}", power.unwrap_or_default())
+    }
+
+    fn text<T: Float>(&self, x: T) -> String {
+        let value = x.to_f64();
+        let text = match (value.is_finite(), value.is_sign_negative() && !value.is_nan()) {
+            (false, negative) => {
+                let sign = if negative {
+                    "-"
+                } else if self.plus {
+                    "+"
+                } else {
+                    ""
+                };
+                format!("{sign}{}", if value.is_nan() { "nan" } else { "inf" })
+            }
+            (true, _) => {
+                let digits = self.digits(x);
+                let after = digits.split_once('.').map_or(0, |(_, after)| after.len());
+                format!("{digits}{}", Spaces(if self.exponent { 0 } else { self.after.saturating_sub(after) }))
+            }
+        };
+        format!("{}{text}", Spaces(self.width.saturating_sub(text.len())))
     }
 }
 
-/// `1.5e7` as `1.5e+07`.
-fn with_exponent(text: &str) -> String {
-    let Some((digits, exponent)) = text.split_once('e') else { return text.to_owned() };
-    let point = if digits.contains('.') { "" } else { "." };
-    let (sign, size) = exponent.strip_prefix('-').map_or(('+', exponent), |size| ('-', size));
-    format!("{digits}{point}e{sign}{size:0>2}")
+/// Arrays with a number of this size or more have exponents: ones with more digits than the dtype has, of 9 at most.
+fn cutoff(dtype: DType) -> f64 {
+    let digits = f64::from(dtype.digits().saturating_sub(1)) * std::f64::consts::LOG10_2;
+    10f64.powi((digits as i32).min(8))
 }
 
 macro_rules! complex {
     ($($t:ty)*) => {$(
         impl Cell for Complex<$t> {
-            /// Both parts, each with an exponent where it is large or small.
-            fn text(self, style: Style) -> String {
-                let part = |x: $t| {
-                    let size = f64::from(x).abs();
-                    let exponent = size.is_finite() && (size >= 1e8 || (size != 0.0 && size < 1e-4));
-                    one_float(x, style.precision, exponent)
-                };
-                let (re, im) = (part(self.re), part(self.im));
-                let plus = if im.starts_with('-') { "" } else { "+" };
-                format!("{re}{plus}{im}j")
+            /// One of real parts, one of imaginary parts.
+            type Format = [FloatFormat; 2];
+
+            fn format(values: &[Self], asked: Asked) -> [FloatFormat; 2] {
+                [
+                    FloatFormat::of(values.iter().map(|z| z.re), asked, false),
+                    FloatFormat::of(values.iter().map(|z| z.im), asked, true),
+                ]
+            }
+
+            fn text(self, [re, im]: &[FloatFormat; 2]) -> String {
+                let im = im.text(self.im);
+                let digits = im.trim_end_matches(' ');
+                format!("{}{digits}j{}", re.text(self.re), Spaces(im.len() - digits.len()))
             }
         }
     )*};

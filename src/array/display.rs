@@ -1,7 +1,7 @@
-//! How arrays print: elements as NumPy prints them, summarised beyond 1000, weak types marked.
+//! How arrays print: elements as NumPy prints them, summarised beyond 1000, weak types marked. What is shown is bounded.
 
 use super::Array;
-use super::cells::{Cell, Style};
+use super::cells::{Asked, Cell};
 use half::{bf16, f16};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_ir::loops::Layout;
@@ -18,15 +18,28 @@ use std::sync::Arc;
 const THRESHOLD: usize = 1000;
 /// The elements shown at either end of a shortened axis.
 const EDGE: usize = 3;
-/// More elements are not shown: of arrays of many axes the first of each outer one alone.
-const MOST: usize = 1 << 20;
+/// More elements are not shown: as many as four shortened axes have.
+const MOST: usize = (2 * EDGE).pow(4);
 
 impl fmt::Display for Array {
-    /// Elements in nested brackets, columns aligned, as NumPy prints them; `{:.3}` sets the digits after the point. Arrays of
-    /// more than 1000 elements are summarised; of those that would show more than 2^20 all the same, as 32 axes of extent 2 would, the first along
-    /// each of the outer axes is shown. A weak type is marked: `[1 2] i*`. A failed computation prints its error.
+    /// Elements in nested brackets, columns aligned, as NumPy 2.4 prints them; but bools are `true` and `false`, and a row is one line, however
+    /// long. A weak type is marked: `[1 2] i*`. A failed computation prints its error.
     ///
-    /// Nothing of the size of the array is kept: elements are formatted twice, to learn how wide they are, and to be written.
+    /// - Floats have the fewest digits that read back as the same, but 8 after the point at most; `{:.3}` sets how many. All have
+    ///   exponents, and then as many digits, if one is so large that the dtype has not all its digits (1e8 of `f64`, 1e6 of `f32`, 1000 of `f16`, 100 of
+    ///   `bf16`), one that is not 0 is smaller than 0.0001, or the largest is more than 1000 times the smallest. The number of an array without axes
+    ///   has one from 1e16 and below 0.0001.
+    /// - `{:8}` sets the least width of an element. Other flags have no effect.
+    /// - Of more than 1000 elements axes of more than 6 show 3 at either end. If these are more than 1296, which 5 such axes
+    ///   are and NumPy prints, axes show 2 at either end, or 1, and at last the outer ones their first alone. So the text is bounded.
+    ///
+    /// ```
+    /// use ndjit::{Array, arange};
+    ///
+    /// let x = Array::from([2.0 / 3.0, 1e9]);
+    /// assert_eq!(format!("{x} {x:.2} {x:10.2}"), "[6.66666667e-01 1.00000000e+09] [6.67e-01 1.00e+09] [  6.67e-01   1.00e+09]");
+    /// assert_eq!(arange(2000).to_string(), "[   0    1    2 ... 1997 1998 1999]");
+    /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = match Shown::of(self) {
             Ok(shown) => shown,
@@ -106,14 +119,23 @@ impl Axis {
 
 /// What is shown of each axis.
 fn shown(extents: &[usize], summarise: bool) -> Vec<Axis> {
-    let axis = |&extent: &usize| match summarise && extent > 2 * EDGE {
-        true => Axis { extent, first: EDGE, last: EDGE },
-        false => Axis { extent, first: extent, last: 0 },
+    let with_edges = |edge: usize| -> Vec<Axis> {
+        let axis = |&extent: &usize| match summarise && extent > 2 * edge {
+            true => Axis { extent, first: edge, last: edge },
+            false => Axis { extent, first: extent, last: 0 },
+        };
+        extents.iter().map(axis).collect()
     };
-    let mut axes: Vec<Axis> = extents.iter().map(axis).collect();
-    let count = |axes: &[Axis]| axes.iter().fold(1usize, |count, axis| count.saturating_mul(axis.count()));
+    let fits = |axes: &[Axis]| axes.iter().fold(1usize, |count, axis| count.saturating_mul(axis.count())) <= MOST;
+    let mut axes = with_edges(EDGE);
+    for edge in (1..EDGE).rev() {
+        if !fits(&axes) {
+            axes = with_edges(edge);
+        }
+    }
+    // Axes of two indices are left, or of one.
     for outer in 0..axes.len() {
-        if count(&axes) > MOST {
+        if !fits(&axes) {
             axes[outer] = Axis { first: 1, last: 0, ..axes[outer] };
         }
     }
@@ -151,24 +173,26 @@ impl Shown {
 
     fn write<T: Cell>(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.buffer.as_bytes();
-        let values = || self.starts().map_while(|start| pod::element_at::<T>(bytes, start));
-        if values().count() < self.starts().count() {
+        // Few, however large the array is.
+        let values: Vec<T> = self.starts().map_while(|start| pod::element_at::<T>(bytes, start)).collect();
+        if values.len() < self.starts().count() {
             let what = format!("array: its bytes are not elements of {}", T::DTYPE);
             return write!(f, "{}", Error::new(ErrorCode::Argument, what));
         }
-        let style = Style::of(f.precision(), values);
-        let width = values().map(|value| value.text(style).len()).max().unwrap_or(0);
-        let mut texts = values().map(|value| value.text(style));
+        let format = T::format(&values, Asked { precision: f.precision(), scalar: self.axes.is_empty() });
+        let least = f.width().unwrap_or(0);
+        let padded = |f: &mut fmt::Formatter<'_>, text: &str, width: usize| {
+            write!(f, "{}{text}", Spaces(width.saturating_sub(text.len())))
+        };
+        let mut texts = values.iter().map(|value| value.text(&format));
         if self.axes.is_empty() {
-            return f.write_str(texts.next().unwrap_or_default().trim());
+            return padded(f, texts.next().unwrap_or_default().trim(), least);
         }
         if self.is_empty() {
             return f.write_str("[]");
         }
-        self.brackets(f, |f| {
-            let text = texts.next().unwrap_or_default();
-            write!(f, "{}{text}", Spaces(width - text.len()))
-        })
+        let width = texts.clone().map(|text| text.len()).fold(least, usize::max);
+        self.brackets(f, |f| padded(f, &texts.next().unwrap_or_default(), width))
     }
 
     /// The brackets, around and between elements that are written one after the other.

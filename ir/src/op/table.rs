@@ -77,7 +77,7 @@ macro_rules! op_table {
                 ("[1.0f32, 0.0]", "[2.0f32, -1.0]") "[1.+2.j 0.-1.j]";
             Polar polar(r theta) Inexact PARTS Complex Ulp(2) []
                 "`r cos(theta) + r sin(theta) i`, the complex number of this modulus and angle in radians, in each part at most 2 ULP from the exact product."
-                ("[2.0f32, 2.0]", "[0.0f32, 1.0]") "[              2.+0.j 1.0806046+1.6829419j]";
+                ("[2.0f32, 2.0]", "[0.0f32, 1.0]") "[2.       +0.j        1.0806046+1.6829419j]";
             Angle angle(x) Inexact FLOAT|COMPLEX Real Ulp(1) []
                 "The angle of a complex number in radians, from -pi to pi: `atan2(imag(x), real(x))`. Of real numbers 0, pi for negative ones (by their sign bit, so for -0 too); NaN for NaN."
                 ("[Complex::new(1.0f32, 1.0), Complex::new(-1.0, 0.0)]") "[0.7853982 3.1415927]";
@@ -209,7 +209,7 @@ macro_rules! op_table {
                 ("[3.0f32, 1.0]", "[4.0f32, 1.0]") "[5.        1.4142135]";
             Pow pow(x y) Number NUMERIC Same Ulp(1) []
                 "`x` to the power `y`. Integers wrap; a negative exponent gives the exact result truncated, which is 0, 1 or -1, and `0 ** -1 = 0`. Floats follow C and the Array API: `pow(x, 0)` and `pow(1, y)` are 1 even for NaN; a negative finite `x` with a finite `y` that is not integral gives NaN. Complex: `exp(y log(x))`, branch cut of `x` along the negative real axis; `x^0` is 1 and `x^1` is `x`, even for NaN; `0^y` is 0 where the real part of `y` is positive, else NaN; powers to integers up to 64 of whole numbers are exact while they fit, with the signs of zeros that NumPy gives (at most 1 ULP of the larger part while `|y log(x)| < 1000`)."
-                ("[2.0f32, 9.0]", "[10.0f32, -0.5]") "[1024.            0.33333334]";
+                ("[2.0f32, 9.0]", "[3.0f32, -0.5]") "[8.         0.33333334]";
             Gcd gcd(x y) Join INT Same Exact [commutative]
                 "Greatest common divisor, not negative; `gcd(x, 0) = |x|`. The result wraps where it is the magnitude of `MIN`."
                 ("[12, 0]", "[18, 5]") "[6 5]";
@@ -308,10 +308,10 @@ macro_rules! op_table {
                 ("[0.0f32, 0.5]") "[0.         0.54930615]";
             Logaddexp logaddexp(x y) Inexact FLOAT Same Ulp(2) [commutative]
                 "`log(e^x + e^y)`, without overflow: +inf if either is, -inf if both are, NaN if either is NaN. Where the sum cancels (results smaller than the larger operand) the error is at most one ULP of that operand."
-                ("[0.0f32, 1000.0]", "[0.0f32, 1000.0]") "[   0.6931472 1000.6932   ]";
+                ("[0.0f32, 100.0]", "[0.0f32, 100.0]") "[  0.6931472 100.693146 ]";
             Logaddexp2 logaddexp2(x y) Inexact FLOAT Same Ulp(2) [commutative]
                 "`log2(2^x + 2^y)`, without overflow, exactly `x + 1` for `x = y`: +inf if either is, -inf if both are, NaN if either is NaN. Where the sum cancels (results smaller than the larger operand) the error is at most one ULP of that operand."
-                ("[0.0f32, 1000.0]", "[0.0f32, 1000.0]") "[   1. 1001.]";
+                ("[0.0f32, 200.0]", "[0.0f32, 200.0]") "[  1. 201.]";
             Exp10 exp10(x) Inexact FLOAT Same Ulp(1) []
                 "10 to the power `x`, exact where the power is a float: infinite where that overflows, 0 where it underflows and at -inf; NaN for NaN."
                 ("[3.0f32, 0.5]") "[1000.           3.1622777]";
