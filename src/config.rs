@@ -5,7 +5,7 @@ use ndjit_ir::lock::Mutex;
 use ndjit_ir::promotion::{Defaults, Policy};
 use ndjit_ir::support::{CastingModes, Device, Restrictions, Support};
 use ndjit_ir::{DType, Result};
-use ndjit_runtime::{Fallback, devices};
+use ndjit_runtime::{Fallback, devices, environment};
 use std::cell::Cell;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -130,7 +130,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Those of a process in which nothing was set but by its environment.
     fn initial() -> Settings {
-        static INTERPRETED: LazyLock<bool> = LazyLock::new(|| is_set("NDJIT_DISABLE_JIT"));
+        static INTERPRETED: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_DISABLE_JIT"));
         Settings { interpreted: *INTERPRETED, ..Settings::default() }
     }
 
@@ -179,11 +179,6 @@ fn global() -> Settings {
     let settings = GLOBAL.lock().unwrap_or_else(Settings::initial);
     SEEN.set(Some((changes, settings)));
     settings
-}
-
-/// Whether a switch of the environment is on: it is there, and neither empty nor `0`.
-pub(crate) fn is_set(switch: &str) -> bool {
-    std::env::var_os(switch).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 pub(crate) fn change_global(change: impl FnOnce(&mut Settings)) {

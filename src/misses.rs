@@ -1,12 +1,13 @@
 //! Why a call compiled: what it differs in from the signatures that are known; and a guard that forbids compiling.
 
-use crate::config::{Settings, is_set};
+use crate::config::Settings;
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
 use crate::jit::plans::Plans;
 use crate::jit::{JitFn, Jitted};
 use crate::stats::Made;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
+use ndjit_runtime::environment;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
@@ -199,7 +200,7 @@ impl Misses {
 
     /// Notes one; prints it where the environment says so.
     pub fn add(&self, miss: Miss) {
-        static PRINTED: LazyLock<bool> = LazyLock::new(|| is_set("NDJIT_EXPLAIN_MISSES"));
+        static PRINTED: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_EXPLAIN_MISSES"));
         if *PRINTED {
             eprintln!("{miss}");
         }

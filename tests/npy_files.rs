@@ -89,6 +89,16 @@ fn wrong_files_are_errors() {
     assert_eq!(reader.array().unwrap_err().headline(), "read_npy: bools that are neither 0 nor 1");
     assert_eq!(reader.rows(0..2).unwrap().to_vec::<bool>().unwrap(), [false, true]);
     assert_eq!(Reader::open(path("nothing")).unwrap_err().code(), ErrorCode::Io);
+    // One more than `u64` has, and one that is not shown whole.
+    let long = "9".repeat(1000);
+    let shown = format!("{}…", "9".repeat(40));
+    for (extent, shown) in [("18446744073709551616", "18446744073709551616"), (&long, &shown)] {
+        let fields = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': (2, {extent}), }}");
+        let error = Reader::open(file("beyond", &fields, 1216, &[])).unwrap_err();
+        let headline = format!("read_npy: an extent of {shown} is more than memory can address");
+        assert_eq!((error.code(), error.headline()), (ErrorCode::Size, &headline[..]));
+        assert!(error.help_text().is_some());
+    }
 
     let mut writer = Writer::create(path("part"), DType::F32, [3]).unwrap();
     assert_eq!(writer.write(&Array::from([1.0f64])).unwrap_err().code(), ErrorCode::Argument);

@@ -18,6 +18,7 @@ pub mod dlpack;
 pub mod element;
 #[cfg(feature = "emulated")]
 pub mod emulated;
+pub mod environment;
 pub mod executable;
 #[cfg(feature = "gpu")]
 pub mod gpu;

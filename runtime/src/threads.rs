@@ -5,6 +5,7 @@
 //! The process has one [`Team`] of as many threads as there are processors, and calls that may use fewer use some of it. Those that
 //! ask for more share larger ones, which end with the last of them.
 
+use crate::environment;
 use crate::helper::panic_message;
 use crate::team::Team;
 use ndjit_ir::lock::Mutex;
@@ -59,7 +60,7 @@ impl Threads {
         let processors = processors();
         let most = MOST.max(processors);
         let own = || {
-            let named = std::env::var("NDJIT_NUM_THREADS").ok().and_then(|count| count.trim().parse().ok());
+            let named = environment::read("NDJIT_NUM_THREADS", environment::threads);
             Arc::new(Team::new(named.unwrap_or(processors).clamp(1, most) - 1))
         };
         let own = PROCESS.get_or_init(own);

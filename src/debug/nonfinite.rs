@@ -9,7 +9,7 @@ use ndjit_ir::interp::Tensor;
 use ndjit_ir::reserve::{collect, copy};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use ndjit_runtime::devices::result_memory;
-use ndjit_runtime::{Memory, Output};
+use ndjit_runtime::{Memory, Output, environment};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::fmt;
@@ -195,7 +195,7 @@ pub(crate) fn is_checked(plan: &Plan) -> bool {
 
 /// Whether results of all plans are looked at.
 pub(crate) fn are_checked() -> bool {
-    static ALWAYS: LazyLock<bool> = LazyLock::new(|| crate::config::is_set("NDJIT_DEBUG_NANS"));
+    static ALWAYS: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_DEBUG_NANS"));
     CHECKED.get() || *ALWAYS
 }
 

@@ -2,6 +2,7 @@
 
 use crate::inspect::Looked;
 use ndjit_ir::nearest;
+use ndjit_runtime::environment;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -90,8 +91,9 @@ fn named(list: &str) -> (Vec<Stage>, Vec<String>) {
 pub(crate) fn dump<'a>(looked: impl Fn() -> Looked<'a>) {
     static STAGES: OnceLock<Vec<Stage>> = OnceLock::new();
     let stages = STAGES.get_or_init(|| {
-        let (stages, wrong) = named(&std::env::var("NDJIT_DUMP").unwrap_or_default());
-        wrong.iter().for_each(|message| eprintln!("NDJIT_DUMP: {message}"));
+        const NAME: &str = "NDJIT_DUMP";
+        let (stages, wrong) = environment::read(NAME, |list| Ok(named(list))).unwrap_or_default();
+        wrong.iter().for_each(|message| environment::tell(NAME, message));
         stages
     });
     for &stage in stages {

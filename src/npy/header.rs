@@ -183,6 +183,18 @@ fn refused(why: &dyn Display) -> Error {
         .help("`numpy.save` writes such files, of arrays that are not structured")
 }
 
+/// Digits of a number that an error shows.
+const DIGITS: usize = 40;
+
+/// The error of an extent that is none for its size.
+fn beyond(extent: &str) -> Error {
+    let more = if extent.len() > DIGITS { "…" } else { "" };
+    let shown = &extent[..extent.len().min(DIGITS)];
+    Error::new(ErrorCode::Size, format!("read_npy: an extent of {shown}{more} is more than memory can address"))
+        .fact(format_args!("limit: {} elements", isize::MAX))
+        .help("the header is damaged, or made to be refused: write the file again")
+}
+
 fn fill(source: &mut impl Read, bytes: &mut [u8]) -> Result<()> {
     source.read_exact(bytes).map_err(|error| match error.kind() {
         std::io::ErrorKind::UnexpectedEof => refused(&"it ends before its header does"),
@@ -204,8 +216,11 @@ impl<'a> Fields<'a> {
         let (Ok(text), None) = (std::str::from_utf8(text), at) else {
             return Err(refused(&format_args!("byte {} of its header is no ASCII text", at.unwrap_or(0))));
         };
-        let mut words = Words { text, at: 0 };
+        let mut words = Words { text, at: 0, beyond: None };
         words.dict().ok_or_else(|| {
+            if let Some(extent) = words.beyond {
+                return beyond(extent);
+            }
             let found = words.rest().chars().next().map_or("the end".to_owned(), |c| format!("`{c}`"));
             refused(&format_args!(
                 "its header is no dict of 'descr', 'fortran_order' and 'shape': {found} at byte {}",
@@ -232,6 +247,8 @@ impl<'a> Fields<'a> {
 struct Words<'a> {
     text: &'a str,
     at: usize,
+    /// An extent that is an integer, and larger than extents are, at which it stays.
+    beyond: Option<&'a str>,
 }
 
 impl<'a> Words<'a> {
@@ -304,7 +321,13 @@ impl<'a> Words<'a> {
             if number.len() > 1 && number.starts_with('0') {
                 return None;
             }
-            extents.push(number.parse().ok()?);
+            match number.parse() {
+                Ok(extent) => extents.push(extent),
+                Err(_) => {
+                    self.beyond = Some(number).filter(|number| !number.is_empty());
+                    return None;
+                }
+            }
             self.at += digits;
             // Python 2 writes long integers so.
             if self.rest().starts_with('L') {

@@ -7,10 +7,14 @@ const CHILD: &str = "NDJIT_TEST_DEBUG_CHILD";
 
 /// What a test of this file prints on standard error in a process with a variable set.
 fn child(test: &str, variable: &str) -> String {
+    child_with(test, variable, "1")
+}
+
+fn child_with(test: &str, variable: &str, value: &str) -> String {
     let exe = std::env::current_exe().unwrap();
     let name = format!("environment::{test}");
     let out =
-        Command::new(exe).args([&name, "--exact", "--nocapture"]).env(CHILD, "1").env(variable, "1").output().unwrap();
+        Command::new(exe).args([&name, "--exact", "--nocapture"]).env(CHILD, "1").env(variable, value).output().unwrap();
     let text = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(out.status.success(), "{text}");
     text
@@ -66,4 +70,33 @@ fn values_are_printed_on_standard_error() {
     }
     let text = child("values_are_printed_on_standard_error", "NDJIT_TEST_NOTHING");
     assert!(text.contains("twice: f32[1] at ") && text.contains("\n[3.]\n"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_read_is_told_once() {
+    if is_child() {
+        let f = jit(|x| x + 1);
+        assert_eq!(f.call((&[1.0f32; 3],)).unwrap().to_vec::<f32>().unwrap(), [2.0; 3]);
+        jit(|x| x * 2).call((&[f32::NAN; 70000],)).unwrap();
+        assert!(f.misses().len() == 1 && ndjit::stats().kernels_compiled > 0);
+        return;
+    }
+    let told = [
+        ("NDJIT_NUM_THREADS", "abc", "NDJIT_NUM_THREADS: `abc` is no number of threads; there is one per processor"),
+        ("NDJIT_NUM_THREADS", "-1", "NDJIT_NUM_THREADS: `-1` is no number of threads; there is one per processor"),
+        ("NDJIT_DEBUG_NANS", "maybe", "NDJIT_DEBUG_NANS: `maybe` is neither 1 nor 0; it counts as 0"),
+        ("NDJIT_DISABLE_JIT", "2", "NDJIT_DISABLE_JIT: `2` is neither 1 nor 0; it counts as 0"),
+        ("NDJIT_EXPLAIN_MISSES", "all", "NDJIT_EXPLAIN_MISSES: `all` is neither 1 nor 0; it counts as 0"),
+        ("NDJIT_DUMP", "lops", "NDJIT_DUMP: unknown stage `lops`"),
+    ];
+    for (variable, value, message) in told {
+        let text = child_with("what_cannot_be_read_is_told_once", variable, value);
+        assert_eq!((text.matches(message).count(), text.matches(variable).count()), (1, 1), "{text}");
+    }
+    for (variable, value) in
+        [("NDJIT_NUM_THREADS", " 2 "), ("NDJIT_NUM_THREADS", ""), ("NDJIT_DEBUG_NANS", "false"), ("NDJIT_DISABLE_JIT", "off")]
+    {
+        let text = child_with("what_cannot_be_read_is_told_once", variable, value);
+        assert!(!text.contains(variable), "{text}");
+    }
 }

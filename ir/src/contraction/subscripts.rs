@@ -99,7 +99,7 @@ impl std::str::FromStr for Subscripts {
     /// Reads subscripts. Spaces are left out, wherever they stand.
     ///
     /// # Errors
-    /// `Parse` for what is neither a letter, nor `...`, `,`, `->`, for dots twice in one subscript, and for a result with a letter that
+    /// `Parse` for what is neither a letter, nor `...`, `,`, `->`, for more than one arrow, for dots twice in one subscript, and for a result with a letter that
     /// no operand has, or that it has itself already.
     fn from_str(text: &str) -> Result<Subscripts> {
         let dense: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
@@ -107,6 +107,10 @@ impl std::str::FromStr for Subscripts {
             Some((operands, result)) => (operands, Some(result)),
             None => (&dense[..], None),
         };
+        if result.is_some_and(|result| result.contains("->")) {
+            let arrows = dense.matches("->").count();
+            return Err(error(format!("\"{dense}\" has {arrows} arrows; one stands before the result")));
+        }
         let operands = operands.split(',').map(|term| Term::read(term, &dense)).collect::<Result<Vec<Term>>>()?;
         let result = match result {
             Some(result) => explicit(Term::read(result, &dense)?, &operands, &dense)?,
@@ -251,7 +255,8 @@ mod tests {
         assert_eq!(read("...i..."), "\"...i...\" in \"...i...\" has `...` twice");
         assert_eq!(read("ij->k"), "`k` of the result in \"ij->k\" is in no operand");
         assert_eq!(read("ij->ii"), "`i` is twice in the result of \"ij->ii\"");
-        assert_eq!(read("i->j->k"), "'-' in \"i->j->k\" is no letter");
+        assert_eq!(read("i->j->k"), "\"i->j->k\" has 2 arrows; one stands before the result");
+        assert_eq!(read("->i -> -> i"), "\"->i->->i\" has 3 arrows; one stands before the result");
         assert_eq!(read("i-j"), "'-' in \"i-j\" is no letter");
         let of = |text: &str, ranks: &[usize]| {
             let contraction = text.parse::<Subscripts>().and_then(|read| read.contraction(ranks));
