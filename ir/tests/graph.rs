@@ -5,6 +5,7 @@ use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, SlotId, Value};
 use ndjit_ir::reduction::{Axes, Reduce};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, Literal, Op, Place, Policy, Reduction, Shape, ValueType, Weak};
+use std::sync::Arc;
 
 type Traced = Graph<ValueType>;
 type Typed = Graph<DType>;
@@ -62,6 +63,53 @@ fn places_are_comments() {
     }
     ");
     assert_eq!(traced(&text).to_string(), SMALL);
+}
+
+/// Of a graph that is called and of one of control flow too: each knows its own.
+#[test]
+fn places_of_inner_graphs_are_comments() {
+    let text = "child @0 (%0: f32[]) {
+  %1 = sin %0 : f32[]
+  return %1
+}
+child @1 (%0: f32[]) calls @0 {
+  %1 = call @0(%0) : f32[]
+  return %1
+}
+child @2 (%0: f32[]) {
+  %1 = cos %0 : f32[]
+  return %1
+}
+graph (%0: f32[], %1: bool[]) calls @0 {
+  $0 = cond true @1 of [1] false @2 of [1]
+  %2 = call @0(%0) : f32[]
+  %3 = cond $0 result 0 %1, %2 : f32[]
+  return %3
+}";
+    let graph = traced(text);
+    let at = |line| {
+        let mut places = Places::default();
+        places.note(NodeId(1), Place { file: "src/main.rs", line, column: 5 });
+        places
+    };
+    let (mut then, mut places) = (at(2), Places::default());
+    then.add_child(Arc::new(at(1)));
+    places.add_child(Arc::new(at(1)));
+    places.note(NodeId(3), Place { file: "src/main.rs", line: 4, column: 5 });
+    places.set_control(0, [Arc::new(then), Arc::new(at(3))]);
+    let noted = graph.display_with(&places).to_string();
+    let lines = noted.lines().filter_map(|line| line.split_once("  ; "));
+    let lines: Vec<(&str, &str)> = lines.map(|(line, place)| (line.trim(), place)).collect();
+    assert_eq!(
+        lines,
+        [
+            ("%1 = sin %0 : f32[]", "src/main.rs:1:5"),
+            ("%1 = call @0(%0) : f32[]", "src/main.rs:2:5"),
+            ("%1 = cos %0 : f32[]", "src/main.rs:3:5"),
+            ("%3 = cond $0 result 0 %1, %2 : f32[]", "src/main.rs:4:5"),
+        ]
+    );
+    assert_eq!(traced(&noted).to_string(), text);
 }
 
 /// Every form a line can have: printed text that parses to the same text.

@@ -45,15 +45,15 @@ use std::sync::Arc;
 
 impl<T: Type> Display for Graph<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write_program(self, None, f)
+        write_program(self, f)
     }
 }
 
 impl<T: Type> Graph<T> {
-    /// The text with a comment after each node line: the places the node was written at. Parameters and the nodes of child
-    /// graphs have none.
+    /// The text with a comment after each node line: the places the node was written at. Parameters have none. Graphs that are
+    /// called and those of control flow have theirs; of one that several share they are those of its last user.
     pub fn display_with<'a>(&'a self, places: &'a Places) -> impl Display + 'a {
-        self.display_noted(move |id| places.all(id).map(|place| place.to_string()).collect::<Vec<_>>().join(", "))
+        WithPlaces { graph: self, places }
     }
 
     /// The text with a comment of your own after each node line, where it is not empty. Parameters and the nodes of child
@@ -83,21 +83,63 @@ struct Noted<'a, T: Type> {
 
 impl<T: Type> Display for Noted<'_, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write_program(self.graph, Some(&*self.note), f)
+        let blocks = blocks(self.graph);
+        let last = blocks.len().saturating_sub(1);
+        write_blocks(&blocks, |block| (block == last).then_some(&*self.note), f)
     }
 }
 
-fn write_program<T: Type>(graph: &Graph<T>, note: Option<&Note<'_>>, f: &mut Formatter<'_>) -> fmt::Result {
-    let blocks = blocks(graph);
-    for (number, block) in blocks.iter().enumerate() {
-        if number + 1 < blocks.len() {
-            write!(f, "child @{number} ")?;
-            write_block(block, None, f)?;
-            f.write_str("\n")?;
-        } else {
-            f.write_str("graph ")?;
-            write_block(block, note, f)?;
+struct WithPlaces<'a, T: Type> {
+    graph: &'a Graph<T>,
+    places: &'a Places,
+}
+
+impl<T: Type> Display for WithPlaces<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let blocks = blocks(self.graph);
+        let inner = inner_places(&blocks, self.places);
+        let text = |places: &Places, id| places.all(id).map(|place| place.to_string()).collect::<Vec<_>>().join(", ");
+        let notes: Vec<_> = inner.iter().map(|own| move |id| text(own.as_deref().unwrap_or(self.places), id)).collect();
+        write_blocks(&blocks, |block| notes.get(block).map(|note| note as &Note<'_>), f)
+    }
+}
+
+/// The places of each block's nodes; of the last, the whole graph, `None`: they are those given.
+fn inner_places<T: Type>(blocks: &[Block<'_, T>], places: &Places) -> Vec<Option<Arc<Places>>> {
+    let mut inner: Vec<Option<Arc<Places>>> = vec![None; blocks.len()];
+    // Who uses a graph comes after it.
+    for (number, block) in blocks.iter().enumerate().rev() {
+        let own = inner[number].clone();
+        let own = own.as_deref().unwrap_or(places);
+        for (n, &callee) in block.callees.iter().enumerate() {
+            inner[callee].get_or_insert_with(|| own.child(n as u32));
         }
+        for (n, graphs) in block.controls.iter().enumerate() {
+            for (&graph, places) in graphs.iter().zip(own.control(n as u32)) {
+                inner[graph].get_or_insert(places);
+            }
+        }
+    }
+    inner
+}
+
+fn write_program<T: Type>(graph: &Graph<T>, f: &mut Formatter<'_>) -> fmt::Result {
+    write_blocks(&blocks(graph), |_| None, f)
+}
+
+fn write_blocks<'n, T: Type>(
+    blocks: &[Block<'_, T>],
+    note: impl Fn(usize) -> Option<&'n Note<'n>>,
+    f: &mut Formatter<'_>,
+) -> fmt::Result {
+    for (number, block) in blocks.iter().enumerate() {
+        let inner = number + 1 < blocks.len();
+        match inner {
+            true => write!(f, "child @{number} ")?,
+            false => f.write_str("graph ")?,
+        }
+        write_block(block, note(number), f)?;
+        f.write_str(if inner { "\n" } else { "" })?;
     }
     Ok(())
 }
