@@ -7,10 +7,11 @@ use crate::reductions::Request;
 use crate::source;
 use crate::support::or_falling_back;
 use ndjit_ir::explain::{Origin, Site};
-use ndjit_ir::graph::NodeKind;
+use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::reduction::{Reduce, Reduction, Rule, Scan};
+use ndjit_ir::support::Support;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
@@ -84,7 +85,7 @@ pub(crate) fn movement_result(
     place: Place,
     origins: Origins<'_>,
 ) -> Result<Moved> {
-    let names = if operands.len() == 1 { &["x"][..] } else { &["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"] };
+    let names = if operands.len() == 1 { &["x"][..] } else { NUMBERED };
     let what = What { names, site: Site::of(movement.what, place) };
     moved(movement, settings, operands).map_err(|error| explained(error, what, operands, place, origins))
 }
@@ -109,7 +110,7 @@ fn moved(movement: &Movement<'_>, settings: Settings, operands: &[Known<'_>]) ->
     let positions = matches!(step, Move::Gather | Move::Scatter(_));
     let elements = operands.iter().enumerate().filter(|(n, _)| *n != 1 || !positions).map(|(_, operand)| operand);
     for literal in elements.filter_map(|operand| operand.literal) {
-        literal.to_repr(dtype).map_err(|e| e.of(movement.what))?;
+        fits(literal, dtype, operands).map_err(|e| e.of(movement.what))?;
     }
     shape.bytes(dtype.bytes()).map_err(|e| e.of(movement.what))?;
     Ok(Moved { step, ty, shape })
@@ -141,7 +142,7 @@ fn reducing(request: &Request, settings: Settings, operands: &[Known<'_>]) -> Re
         && request.dtype.is_none()
         && adapted.types.compute != DType::Bool
     {
-        literal.to_repr(adapted.types.compute).map_err(|e| e.of(reduction))?;
+        fits(literal, adapted.types.compute, operands).map_err(|e| e.of(reduction))?;
     }
     if let Some((dtype, _)) = adapted.cast {
         x.shape.bytes(dtype.bytes()).map_err(|e| e.of(reduction))?;
@@ -190,7 +191,7 @@ fn inferred(op: Op, settings: Settings, operands: &[Known<'_>]) -> Result<Inferr
             && let Some(literal) = operand.literal
             && (cast.is_none() || literal.ty().kind() == Kind::Int)
         {
-            literal.to_repr(dtype).map_err(|e| e.of(op))?;
+            fits(literal, dtype, operands).map_err(|e| e.of(op))?;
         }
     }
     let shape = broadcast(op, operands)?;
@@ -198,6 +199,98 @@ fn inferred(op: Op, settings: Settings, operands: &[Known<'_>]) -> Result<Inferr
     shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
     Ok(Inferred { ty: resolved.result, shape, casts })
 }
+
+/// Whether a number among these operands fits the dtype that it is used in. Where numbers are all there is, nothing else can be cast.
+fn fits(literal: Literal, dtype: DType, operands: &[Known<'_>]) -> Result<()> {
+    literal.to_repr(dtype).map(drop).map_err(|error| {
+        let alone = operands.iter().all(|operand| operand.literal.is_some());
+        if alone { without_array(error, literal, dtype) } else { error }
+    })
+}
+
+/// The error of a number that does not fit a dtype which no array gave it, with how it is given another.
+pub(crate) fn without_array(error: Error, literal: Literal, dtype: DType) -> Error {
+    let wider =
+        [DType::I16, DType::I32, DType::I64, DType::U64].into_iter().find(|wider| literal.to_repr(*wider).is_ok());
+    let strong = wider.and_then(|wider| number_of_dtype(literal, &format!("{wider:?}")));
+    match strong.filter(|_| dtype.is_int() && literal.ty().is_weak()) {
+        Some(strong) => error.help(format!(
+            "no array gives it a dtype, so it has the default: give it one, `{strong}`, or have numbers be wider, as in \
+             `with_defaults(Defaults::BITS_64, || …)`"
+        )),
+        None => error,
+    }
+}
+
+/// The operation of a traced graph which the numbers `passed` at a call do not fit, as the error that it had been with the number written there.
+pub(crate) fn misfit(
+    (graph, places): (&Graph<ValueType>, &Places),
+    settings: Settings,
+    passed: &[(usize, Literal)],
+    origin: &dyn Fn(Value) -> Origin,
+) -> Option<Error> {
+    // What the function may be used on was looked at when it was traced; casts of modes are operations of the graph.
+    let settings = Settings { support: Support::default(), ..settings };
+    let slot = |value: Value| match graph.node(graph.producer(value)).kind {
+        NodeKind::Literal(slot) => graph.slots().get(slot.index()),
+        _ => None,
+    };
+    let number = |value: Value| match slot(value)? {
+        Slot::Value(literal) => Some(*literal),
+        Slot::Argument { index, .. } => passed.iter().find(|(n, _)| n == index).map(|(_, literal)| *literal),
+    };
+    let is_passed = |value: &Value| matches!(slot(*value), Some(Slot::Argument { .. }));
+    let operands_of = |id| graph.operands(id).iter().copied();
+    let found = graph.node_ids().filter(|&id| operands_of(id).any(|value| is_passed(&value))).find_map(|id| {
+        let place = places.first(id)?;
+        let known = |value| Known { ty: graph.ty(value), shape: graph.shape(value), literal: number(value) };
+        let known: SmallVec<[Known<'_>; 3]> = operands_of(id).map(known).collect();
+        let all = |name: &'static str, dtype: DType| {
+            let mut numbers = known.iter().filter_map(|operand| operand.literal);
+            numbers.find_map(|literal| fits(literal, dtype, &known).err()).map(|error| error.of(name))
+        };
+        let policy = settings.policy;
+        let (what, error) = match graph.node(id).kind {
+            NodeKind::Op(op, policy) => {
+                let what = What { names: op.row().operands, site: Site::of_op(op, place) };
+                (what, inferred(op, Settings { policy, ..settings }, &known).err()?)
+            }
+            NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
+            | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
+                let adapted = settings.support.resolve_reduction(policy, reduction, dtype, known[0].ty).ok()?;
+                let what = What { names: reduction.row().operands, site: Site::of(reduction.name(), place) };
+                // As when it was traced: what a dtype was asked for is cast, and truth values are comparisons with zero.
+                let used = Some(adapted.types.compute).filter(|used| dtype.is_none() && *used != DType::Bool);
+                (what, all(reduction.name(), used.unwrap_or(policy.commit(known[0].ty)))?)
+            }
+            NodeKind::Concat(..) => {
+                let what = What { names: NUMBERED, site: Site::of("concat", place) };
+                (what, all("concat", policy.commit(graph.ty(graph.node(id).first())))?)
+            }
+            // These take the number as it is.
+            _ => {
+                let what = What { names: NUMBERED, site: Site::of("call", place) };
+                let error =
+                    known.iter().find_map(|operand| fits(operand.literal?, policy.commit(operand.ty), &known).err());
+                (what, error?.of("call"))
+            }
+        };
+        let operands: SmallVec<[Value; 3]> = operands_of(id).collect();
+        let error = (error.code() == ErrorCode::Literal).then_some(error)?;
+        Some(explained(error, what, &known, place, &|n| origin(operands[n])))
+    });
+    found.or_else(|| {
+        // What meets nothing is a result in its default dtype.
+        graph.outputs().iter().filter(|value| is_passed(value)).find_map(|&value| {
+            let (literal, dtype) = (number(value)?, settings.policy.commit(graph.ty(value)));
+            let error = without_array(literal.to_repr(dtype).err()?, literal, dtype).of("call");
+            Some(error.fact(format_args!("the number: {} ({} {})", graph.ty(value), literal.value(), origin(value))))
+        })
+    })
+}
+
+/// Operands without names of their own.
+const NUMBERED: &[&str] = &["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"];
 
 fn broadcast(op: Op, operands: &[Known<'_>]) -> Result<Shape> {
     let mut shape = Shape::scalar();
@@ -228,10 +321,14 @@ fn explained(error: Error, what: What, operands: &[Known<'_>], place: Place, ori
     let mut full = Error::new(error.code(), error.headline()).at(place);
     for (i, (name, operand)) in names.iter().zip(operands).enumerate() {
         let label = format!("{name}:");
-        let origin = origins(i).text(Some(place));
-        full = match operand.literal {
-            Some(_) => full.fact(format_args!("{label:width$} {} ({origin})", operand.ty)),
-            None => full.fact(format_args!("{label:width$} {}{} {origin}", operand.ty, operand.shape)),
+        let from = origins(i);
+        let origin = from.text(Some(place));
+        full = match (operand.literal, from) {
+            (Some(literal), Origin::Argument(_)) => {
+                full.operand(format_args!("{label:width$} {} ({} {origin})", operand.ty, literal.value()))
+            }
+            (Some(_), _) => full.operand(format_args!("{label:width$} {} ({origin})", operand.ty)),
+            (None, _) => full.operand(format_args!("{label:width$} {}{} {origin}", operand.ty, operand.shape)),
         };
     }
     let is_operand = |fact: &str| names.iter().any(|n| fact.strip_prefix(n).is_some_and(|rest| rest.starts_with(':')));

@@ -394,5 +394,6 @@ fn numbers_of_each_kind_stay_exact_in_bodies() {
     // What does not fit is an error, as outside.
     let f = jit(|x: Expr, k: Expr| fori_loop(0, 1, x, |_, x| x + k));
     let error = f.call((&Array::from(1i8), 300)).unwrap_err();
-    assert_eq!((error.code(), error.headline()), (ErrorCode::Literal, "call: literal 300 does not fit i8"));
+    assert_eq!((error.code(), error.headline()), (ErrorCode::Literal, "add: literal 300 does not fit i8"));
+    assert_eq!(error.place().map(|place| place.line), Some(line!() - 3));
 }

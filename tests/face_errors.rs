@@ -84,11 +84,11 @@ fn an_integer_literal_out_of_range() {
     let error = f.call((&Array::from([1u8, 2]),)).unwrap_err();
     assert_eq!((error.code(), line(&error)), (ErrorCode::Literal, line!() - 2));
     insta::assert_snapshot!(text(&error));
-    // As an argument it is known at the call only.
+    // As an argument it is known at the call only, and meets the array where it did.
     let f = jit(|x, k| x + k);
     assert!(f.call((&[1u8, 2], 255)).is_ok());
     let error = f.call((&[1u8, 2], 300)).unwrap_err();
-    assert_eq!((error.code(), line(&error)), (ErrorCode::Literal, line!() - 1));
+    assert_eq!((error.code(), line(&error)), (ErrorCode::Literal, line!() - 3));
     insta::assert_snapshot!(text(&error));
     assert_eq!((Array::from([1u8]) - 300).eval().unwrap_err().code(), ErrorCode::Literal);
 }
@@ -313,4 +313,49 @@ fn a_panic_of_the_call_alone_is_at_its_line() {
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| add(&column, &row))).unwrap_err();
     let message = caught.downcast_ref::<String>().unwrap();
     assert!(message.contains(&format!(" --> {}:{}:", file!(), line!() - 2)), "{message}");
+}
+
+/// The operation is found wherever the number meets something, on every engine.
+#[test]
+fn a_number_of_a_call_that_does_not_fit_is_told_where_it_is_used() {
+    let x = [1u8, 2];
+    let large = 1i64 << 40;
+    let headline = |error: &Error| error.headline().to_owned();
+    let add = "add: literal 300 does not fit u8";
+    let function = |x: Expr, k: Expr| {
+        let y = x * 2;
+        y + k
+    };
+    let at = line!() - 2;
+    for f in [jit(function), jit(function).interpreted(true), jit(function).fuse(false)] {
+        let error = f.call((&x, 300)).unwrap_err();
+        assert_eq!((line(&error), headline(&error)), (at, add.to_owned()));
+        assert_eq!(error.facts()[1], "y: i* (300 from argument 1)");
+        let error = f.profile((&x, 300)).map(drop).unwrap_err();
+        assert_eq!((line(&error), headline(&error)), (at, add.to_owned()));
+    }
+    // In a function that is called, and in a loop.
+    let inner = jit(|x: Expr, k: Expr| x + k);
+    let at = line!() - 1;
+    let f = jit(move |x: Expr, k: Expr| inner.inline((x, k)));
+    let error = f.call((&x, 300)).unwrap_err();
+    assert_eq!((line(&error), headline(&error)), (at, add.to_owned()));
+    let f = jit(|x: Expr, k: Expr| fori_loop(0, 2, x, |_, x| x + k));
+    let error = f.call((&x, 300)).unwrap_err();
+    assert_eq!((line(&error), headline(&error)), (line!() - 2, add.to_owned()));
+    let f = jit(|x: Expr, k: Expr| concat([x, k.reshape([1])], 0));
+    let error = f.call((&x, large)).unwrap_err();
+    assert_eq!((line(&error), headline(&error)), (line!() - 2, format!("call: literal {large} does not fit i32")));
+    let f = jit(|k: Expr| k.sum(..));
+    let error = f.call((large,)).unwrap_err();
+    assert_eq!((line(&error), headline(&error)), (line!() - 2, format!("sum: literal {large} does not fit i32")));
+    // Where no array is, none can be cast: the help gives the number a dtype.
+    let strong = "`strong(1099511627776i64)`";
+    assert!(error.help_text().is_some_and(|help| help.contains(strong)), "{error}");
+    let f = jit(|k: Expr| k);
+    let error = f.call((large,)).unwrap_err();
+    assert_eq!((line(&error), headline(&error)), (line!() - 1, format!("call: literal {large} does not fit i32")));
+    assert_eq!(error.facts()[1], format!("the number: i* ({large} from argument 0)"));
+    assert!(error.help_text().is_some_and(|help| help.contains(strong)), "{error}");
+    assert_eq!(f.call((ndjit::strong(large),)).unwrap().item::<i64>().unwrap(), large);
 }

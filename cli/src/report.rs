@@ -64,7 +64,7 @@ fn written(fact: &str, operand: Option<&Option<String>>) -> String {
 }
 
 /// What the library says in Rust, and how it is said of expressions.
-const PHRASES: [(&str, &str); 15] = [
+const PHRASES: [(&str, &str); 16] = [
     (" at line 1", ""),
     ("from cast", "from astype"),
     ("leave the axes out: `..` are all there are", "leave `axis` out"),
@@ -77,6 +77,7 @@ const PHRASES: [(&str, &str); 15] = [
     ("; descriptors of .npy files are read by `DType::from_npy`", ""),
     ("call: literal", "literal"),
     ("cast the other operand to a wider dtype", "convert it, or what it meets, to a wider dtype"),
+    (", or have numbers be wider, as in `with_defaults(Defaults::BITS_64, || …)`", ""),
     ("cast the array, as in", "convert the array, as in"),
     ("cast explicitly:", "convert it:"),
     ("`pow(x, y)`", "`x ** y`"),

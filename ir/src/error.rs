@@ -57,6 +57,8 @@ struct Inner {
     headline: String,
     place: Option<Place>,
     facts: Vec<String>,
+    /// How many of the facts, from the first on, say what the operands are.
+    operands: usize,
     help: Option<String>,
 }
 
@@ -80,7 +82,14 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// A new error. `headline` is one line without a full stop, beginning with the op or stage it concerns.
     pub fn new(code: ErrorCode, headline: impl Into<String>) -> Error {
-        Error(Box::new(Inner { code, headline: headline.into(), place: None, facts: Vec::new(), help: None }))
+        Error(Box::new(Inner {
+            code,
+            headline: headline.into(),
+            place: None,
+            facts: Vec::new(),
+            operands: 0,
+            help: None,
+        }))
     }
 
     /// Puts the op or stage that met the error before its headline.
@@ -119,6 +128,22 @@ impl Error {
     #[must_use]
     pub fn fact(mut self, fact: impl fmt::Display) -> Error {
         self.0.facts.push(fact.to_string());
+        self
+    }
+
+    /// Adds a fact that says what an operand is, before all that say something else.
+    #[must_use]
+    pub fn operand(mut self, fact: impl fmt::Display) -> Error {
+        self.0.facts.insert(self.0.operands, fact.to_string());
+        self.0.operands += 1;
+        self
+    }
+
+    /// Takes away what the operands are, for a function that has its own to put there.
+    #[must_use]
+    pub fn without_operands(mut self) -> Error {
+        self.0.facts.drain(..self.0.operands);
+        self.0.operands = 0;
         self
     }
 

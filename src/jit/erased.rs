@@ -363,12 +363,7 @@ fn run(plan: &Plan, args: &mut [Arg<'_>], outputs: &mut Results<'_>) -> Result<(
     let arguments = args.iter_mut().filter_map(Arg::argument).chain(hidden);
     let own = outputs.len();
     outputs.extend(plan.printed.iter().map(|_| plan.fresh()));
-    plan.run(arguments, &scalars, outputs).map_err(|error| {
-        if error.code() != ErrorCode::Literal {
-            return error;
-        }
-        scalars.iter().fold(error.of("call"), |error, (i, literal)| error.fact(format_args!("argument {i}: {literal}")))
-    })?;
+    plan.run(arguments, &scalars, outputs)?;
     for ((printing, result), output) in plan.printed.iter().zip(outputs.drain(own..)) {
         print::show(printing, plan.array(result, output)?);
     }

@@ -4,6 +4,7 @@ use crate::array::Array;
 use crate::config::{Config, Settings};
 use crate::debug::interpret;
 use crate::explain;
+use crate::infer;
 use crate::inspect::Looked;
 use crate::jit::input::{Arg, Data};
 use crate::jit::output::Lengths;
@@ -13,11 +14,11 @@ use crate::timing::Clock;
 use crate::trace::Printing;
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower_observed};
-use ndjit_ir::explain::{Explanation, Input, Widening};
-use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::explain::{Explainer, Explanation, Input, Origin, Widening};
+use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::{DType, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::devices::{self, result_memory};
 use ndjit_runtime::{Argument, Donations, KernelCode, Memory, Output, Program, Timed, planned};
 use std::fmt;
@@ -256,6 +257,34 @@ impl Plan {
             Engine::Compiled(program) => program.run(arguments, scalars, outputs),
             Engine::Interpreted(layouts) => interpret::run(&self.lowered.typed, layouts, arguments, scalars, outputs),
         }
+        .map_err(|error| self.named(error, scalars))
+    }
+
+    /// The error of a run: of a number that does not fit with the operation that it meets, where the user wrote that.
+    fn named(&self, error: Error, scalars: &[(usize, Literal)]) -> Error {
+        if error.code() != ErrorCode::Literal {
+            return error;
+        }
+        let inputs = inputs(&self.arguments, self.hidden.len());
+        let whole = std::iter::once((&*self.lowered, true));
+        let found =
+            whole.chain(self.lowered.bodies().into_iter().map(|body| (body, false))).find_map(|(lowered, outer)| {
+                let Lowered { traced, places, .. } = lowered;
+                let explainer = Explainer::new(traced, places).inputs(&inputs);
+                let origin = |value| match traced.node(traced.producer(value)).kind {
+                    // A state, or what stands around it.
+                    NodeKind::Param(..) if !outer => {
+                        Origin::Computed { value: None, what: "control flow", place: None }
+                    }
+                    _ => explainer.origin(value),
+                };
+                infer::misfit((traced, places), self.settings, scalars, &origin)
+            });
+        found.unwrap_or_else(|| {
+            let number =
+                |error: Error, (i, literal): &(usize, Literal)| error.fact(format_args!("argument {i}: {literal}"));
+            scalars.iter().fold(error.of("call"), number)
+        })
     }
 
     /// Runs the program as [`run`](Plan::run); the time of each launch, where that can be told.
@@ -266,7 +295,9 @@ impl Plan {
         outputs: &mut [Output<'_>],
     ) -> Result<Option<Vec<Timed>>> {
         match &self.engine {
-            Engine::Compiled(program) => program.run_timed(arguments, scalars, outputs),
+            Engine::Compiled(program) => {
+                program.run_timed(arguments, scalars, outputs).map_err(|error| self.named(error, scalars))
+            }
             Engine::Interpreted(_) => self.run(arguments, scalars, outputs).map(|()| None),
         }
     }
