@@ -42,9 +42,9 @@ pub fn modf<X: Math>(x: X) -> (X::Out, X::Out) {
     both("modf", [Op::ModfFraction, Op::ModfInteger], x, Place::caller())
 }
 
-fn both<X: Math>(what: &str, ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
+fn both<X: Math>(what: &'static str, ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
     let x = [x.operand()];
-    let [first, second] = ops.map(|op| X::Out::compute(op, &x, place).part_of(what, place));
+    let [first, second] = ops.map(|op| X::Out::compute(op, &x, place).part_of(what, &x, place));
     (first, second)
 }
 
@@ -83,16 +83,17 @@ pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X:
         }
     };
     if order == 2.0 {
-        return reduce(Reduction::Norm, x).part_of("vector_norm", place);
+        return reduce(Reduction::Norm, x.clone()).part_of("vector_norm", &[x], place);
     }
     let dtypes = match dtypes_of_norm(&x, order, &axes) {
         Ok(dtypes) => dtypes,
         Err(error) => return refused("vector_norm", slice::from_ref(&x), place, &error),
     };
-    with_parts(|| {
+    let norm: X::Out = with_parts(|| {
+        let given = &x;
         let cast = |x: &AnyOperand, dtype: DType| X::Out::convert(x, dtype, place).operand();
         let op = |op, operands: &[AnyOperand]| X::Out::compute(op, operands, place).operand();
-        let x = dtypes.before.map_or(x.clone(), |dtype| cast(&x, dtype));
+        let x = dtypes.before.map_or(given.clone(), |dtype| cast(given, dtype));
         let number =
             |n: f64| AnyOperand::Scalar(Scalar(Literal::strong(n, dtypes.real).unwrap_or(Literal::weak(n)), None));
         let modulus = op(Op::Abs, &[cast(&x, dtypes.compute)]);
@@ -110,7 +111,8 @@ pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X:
                 X::Out::compute(Op::Pow, &[sum, number(1.0 / p)], place)
             }
         }
-    })
+    });
+    norm.part_of("vector_norm", &[x], place)
 }
 
 /// The dtypes of a norm, which are those of the Euclidean one.
@@ -175,8 +177,8 @@ where
         }
         Err(error) => return Computed::failed(error.at(place)),
     };
+    let operands: Vec<AnyOperand> = cases.iter().chain([&which]).cloned().collect();
     if let Err(error) = common(&which, &cases) {
-        let operands: Vec<AnyOperand> = cases.into_iter().chain([which]).collect();
         return refused("select_n", &operands, place, &error);
     }
     // Whether `which` is this case or a later one, as an operand that no policy objects to.
@@ -197,7 +199,7 @@ where
     let from = |index: usize, others: AnyOperand| -> <W as Meet<X>>::Out {
         let chosen: <W as Meet<X>>::Out =
             Computed::compute(Op::Where, &[reached(index), cases[index].clone(), others], place);
-        chosen.part_of("select_n", place)
+        chosen.part_of("select_n", &operands, place)
     };
     let mut chosen = cases[0].clone();
     for index in 1..N - 1 {

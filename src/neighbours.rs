@@ -35,7 +35,8 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 /// [`subtract`](fn@crate::subtract).
 #[track_caller]
 pub fn diff<X: Math>(x: X, n: usize, axis: isize) -> X::Out {
-    differences("diff", x.operand(), n, axis, Place::caller())
+    let (x, place) = (x.operand(), Place::caller());
+    differences::<X::Out>("diff", x.clone(), n, axis, place).part_of("diff", &[x], place)
 }
 
 fn differences<R: Computed>(what: &'static str, x: AnyOperand, n: usize, axis: isize, place: Place) -> R {
@@ -220,16 +221,14 @@ impl<B, A> Ends<B, A> {
             }
             Ok(_) | Err(_) => Ok(end),
         };
-        let [before, after] = match ends.clone().map(|operand| operand.map(end).transpose()) {
+        let operands: Vec<AnyOperand> = [&x].into_iter().chain(ends.iter().flatten()).cloned().collect();
+        let [before, after] = match ends.map(|operand| operand.map(end).transpose()) {
             [Ok(before), Ok(after)] => [before, after],
-            [Err(error), _] | [_, Err(error)] => {
-                let operands: Vec<AnyOperand> = [x].into_iter().chain(ends.into_iter().flatten()).collect();
-                return refused(what, &operands, place, &error);
-            }
+            [Err(error), _] | [_, Err(error)] => return refused(what, &operands, place, &error),
         };
         let all = before.into_iter().chain([x]).chain(after).collect();
         let all: A::Out = joined(what, all, axis, place);
-        differences(what, all.operand(), n, axis, place)
+        differences::<A::Out>(what, all.operand(), n, axis, place).part_of(what, &operands, place)
     }
 }
 
@@ -260,10 +259,11 @@ pub fn trapezoid<X: Math>(y: X, dx: impl Number, axis: isize) -> X::Out {
         Err(error) => return refused("trapezoid", &[y], place, &error),
     };
     let dx = beside(&y, dx.literal(), Some(place));
-    let means: X::Out = means(y, at, shape.extents()[at], place);
+    let means: X::Out = means(y.clone(), at, shape.extents()[at], place);
     // Areas are summed, not means: the sum of these may be beyond the dtype where the integral is not.
     let areas = X::Out::compute(Op::Multiply, &[means.operand(), dx], place);
-    X::Out::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[areas.operand()], place)
+    let sum = X::Out::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[areas.operand()], place);
+    sum.part_of("trapezoid", &[y], place)
 }
 
 /// The means of neighbours along an axis.
@@ -362,6 +362,7 @@ fn integral<R: Computed>(x: AnyOperand, y: AnyOperand, axis: isize, place: Place
         Err(error) => return refused(what, &[y], place, &error),
     };
     let (extent, rank) = (shape.extents()[at], shape.rank());
+    let operands = [x.clone(), y.clone()];
     let distances: R = if own == shape {
         differences(what, x, 1, axis, place)
     } else if own.extents() == [extent] {
@@ -373,11 +374,12 @@ fn integral<R: Computed>(x: AnyOperand, y: AnyOperand, axis: isize, place: Place
         let error = Error::new(ErrorCode::Shape, format!("positions of shape {own} for values of shape {shape}"))
             .fact(format_args!("along axis {at}, which has {extent}"))
             .help(format!("give positions of shape [{extent}], or one for each value"));
-        return refused(what, &[x, y], place, &error);
+        return refused(what, &operands, place, &error);
     };
     let means: R = means(y, at, extent, place);
     let areas = R::compute(Op::Multiply, &[means.operand(), distances.operand()], place);
-    R::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[areas.operand()], place)
+    let sum = R::reduce(&Request::new(Reduction::Sum, None, axis.axes()), &[areas.operand()], place);
+    sum.part_of(what, &operands, place)
 }
 
 macro_rules! methods {

@@ -4,7 +4,7 @@
 
 use crate::array::Array;
 use crate::expr::Expr;
-use crate::manipulation::Movement;
+use crate::manipulation::{Movement, refused};
 use crate::reductions::Request;
 use crate::source;
 use ndjit_ir::explain::Site;
@@ -144,9 +144,9 @@ pub trait Computed: Sized + Operand {
     #[doc(hidden)]
     fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Self;
 
-    /// The same with the error, if it was made at this place, as that of the function `what`, of which it is a part.
+    /// The same with the error, if it was made at this place, as that of the function `what` of these operands, of which it is a part.
     #[doc(hidden)]
-    fn part_of(self, what: &str, place: Place) -> Self;
+    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Self;
 
     /// An array as it stands; in a trace a constant of it.
     #[doc(hidden)]
@@ -178,8 +178,8 @@ impl Computed for Expr {
         crate::trace::convert(x, dtype, place)
     }
 
-    fn part_of(self, what: &str, place: Place) -> Expr {
-        crate::trace::part_of(self, what, place);
+    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Expr {
+        crate::trace::part_of(self, what, operands, place);
         self
     }
 
@@ -213,9 +213,11 @@ impl Computed for Array {
         crate::lazy::convert(x, dtype, place)
     }
 
-    fn part_of(self, what: &str, place: Place) -> Array {
+    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Array {
         match self.error() {
-            Some(error) if error.place() == Some(place) => Array::poisoned(error.clone().unnamed().of(what)),
+            Some(error) if error.place() == Some(place) => {
+                refused(what, operands, place, &error.clone().unnamed().without_operands())
+            }
             Some(_) | None => self,
         }
     }

@@ -49,7 +49,7 @@ pub fn median<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
         len if len % 2 == 1 => rows.element(len / 2),
         len => rows.mean([len / 2 - 1, len / 2]),
     };
-    rows.finished(middle)
+    rows.finished::<X::Out>(middle).part_of(what, &[x], place)
 }
 
 /// Which element stands at a place between two in order. `h` is that place: `q` times the number of elements less 1.
@@ -129,7 +129,7 @@ impl Interpolation {
             Ok(found) => found,
             Err(error) => return refused(what, &[x], place, &error),
         };
-        match (&fractions[..], q.many) {
+        let made: R = match (&fractions[..], q.many) {
             (&[q], false) => self.at(q, &rows),
             _ => {
                 let apart = |q: &f64| -> R {
@@ -138,7 +138,8 @@ impl Interpolation {
                 };
                 joined(what, fractions.iter().map(|q| apart(q).operand()).collect(), 0, place)
             }
-        }
+        };
+        made.part_of(what, &[x], place)
     }
 
     /// One quantile of each row.
@@ -409,8 +410,7 @@ impl Rows {
         } else {
             value
         };
-        let result: R = reshaped(what, value.operand(), &self.result, place);
-        result.part_of(what, place)
+        reshaped(what, value.operand(), &self.result, place)
     }
 }
 

@@ -251,13 +251,14 @@ fn among<R: Computed>(x: AnyOperand, others: AnyOperand, place: Place) -> R {
         Ok(shapes) => shapes,
         Err(error) => return R::failed(error.at(place)),
     };
+    let operands = [x.clone(), others.clone()];
     let one = shape.extents().iter().map(|&extent| extent as isize).chain([1]).collect::<Vec<isize>>();
     let count = others_shape.size().unwrap_or(0) as isize;
     let x: R = reshaped(what, x, &one, place);
     let others: R = reshaped(what, others, &[count], place);
     let equal = R::compute(Op::Equal, &[x.operand(), others.operand()], place);
     let found: R = with_parts(|| reductions::reduce(Reduction::Any, None, equal.operand(), (-1).axes(), place));
-    found.part_of(what, place)
+    found.part_of(what, &operands, place)
 }
 
 /// Elements by what they are: each is documented where it stands alone.

@@ -89,6 +89,17 @@ pub(crate) fn sorted<R: Computed>(
     place: Place,
 ) -> R {
     let what = reduction.name();
+    ordered::<R>(reduction, dtype, x.clone(), Sorting { axis, descending }, place).part_of(what, &[x], place)
+}
+
+fn ordered<R: Computed>(
+    reduction: Reduction,
+    dtype: Option<DType>,
+    x: AnyOperand,
+    Sorting { axis, descending }: Sorting,
+    place: Place,
+) -> R {
+    let what = reduction.name();
     let ascending = |x: AnyOperand| -> R { R::reduce(&Request::scan(reduction, dtype, axis), &[x], place) };
     // An axis that is not there is the sort's to refuse.
     let known = x.describe(what).is_ok_and(|(.., shape)| position(axis, shape.rank()).is_ok());
@@ -158,11 +169,14 @@ pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
     let first = |x: AnyOperand| -> X::Out { seen(what, x, place, |shape| part(shape, at, 0, k, 1)) };
     let indices = first(all.clone());
     // Of no elements nothing is found.
-    let values = match k {
-        0 => first(x),
-        _ => each_found(what, x, X::Out::convert(&first(all).operand(), DType::I64, place).operand(), at, place),
+    let values: X::Out = match k {
+        0 => first(x.clone()),
+        _ => {
+            each_found(what, x.clone(), X::Out::convert(&first(all).operand(), DType::I64, place).operand(), at, place)
+        }
     };
-    (values.part_of(what, place), indices.part_of(what, place))
+    let x = [x];
+    (values.part_of(what, &x, place), indices.part_of(what, &x, place))
 }
 
 impl Expr {

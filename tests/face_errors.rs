@@ -359,3 +359,37 @@ fn a_number_of_a_call_that_does_not_fit_is_told_where_it_is_used() {
     assert!(error.help_text().is_some_and(|help| help.contains(strong)), "{error}");
     assert_eq!(f.call((ndjit::strong(large),)).unwrap().item::<i64>().unwrap(), large);
 }
+
+/// Functions that are made of several operations name what they were given, in arrays and in traced functions.
+#[test]
+fn facts_are_about_the_operands_of_the_user() {
+    let (x, m) = (Array::from([1u8, 2, 3]), Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]));
+    let i = Array::from([0, 1]);
+    let given = [
+        (x.at(0).set(300), "at.set", "x0: u8[3], x1: i* (literal 0), x2: i* (literal 300)"),
+        (x.at(&i).add(300), "at.add", "x0: u8[3], x1: i32[2], x2: i* (literal 300)"),
+        (x.at(x.gt(1)).set(300), "at.set", "x0: u8[3], x1: bool[3], x2: i* (literal 300)"),
+        (x.at(&i).get_or(300), "at", "x0: u8[3], x1: i32[2], x2: i* (literal 300)"),
+        (repeat(&x, [isize::MAX, 1, 1], 0), "repeat", "x: u8[3]"),
+        (repeat(&m, [isize::MAX; 2], 0), "repeat", "x: f32[2, 2]"),
+        (tile(&m, [isize::MAX, 1]), "tile", "x: f32[2, 2]"),
+        (roll(&m, 1, [0, 7]), "roll", "x: f32[2, 2]"),
+        (stack([&x, &x], 7), "stack", "x0: u8[3], x1: u8[3]"),
+        (prepend(0).diff(&m, 1, 7), "diff", "x: f32[2, 2]"),
+        (trapezoid(&m, 0.5, 7), "trapezoid", "x: f32[2, 2]"),
+    ];
+    for (array, what, operands) in given {
+        let error = array.error().unwrap_or_else(|| panic!("{what} of {operands}")).clone();
+        assert!(error.headline().starts_with(&format!("{what}: ")), "{error}");
+        let facts = error.facts().iter().filter(|fact| fact.starts_with('x'));
+        let facts: Vec<&str> =
+            facts.map(|fact| fact.split(" held").next().and_then(|fact| fact.split(" from").next()).unwrap()).collect();
+        assert_eq!(facts.join(", "), operands, "{error}");
+    }
+    let f = jit(|x: Expr| x.at(0).set(300));
+    let error = f.call((&x,)).unwrap_err();
+    assert_eq!(line(&error), line!() - 2);
+    assert_eq!(error.facts()[..2], ["x0: u8[3] from argument 0", "x1: i* (literal 0)"]);
+    let error = from_fn([1, 1 << 50], |[row, column]: [Array; 2]| row + column).error().unwrap().clone();
+    assert_eq!(error.headline(), "from_fn: i32 cannot count the 1125899906842624 positions of axis 1");
+}

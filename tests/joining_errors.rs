@@ -72,7 +72,8 @@ fn joins() {
     insta::assert_snapshot!(refused!(stack([&x, &x], 3)), @r"
     error[shape]: stack: there is no axis 3
       at here
-      x: f32[2, 3] held as data
+      x0: f32[2, 3] held as data
+      x1: f32[2, 3] held as data
       axes: 0 to 2, or -3 to -1 from the last
       help: name one of these axes
     ");
@@ -138,7 +139,7 @@ fn parts_and_repetitions() {
     insta::assert_snapshot!(refused!(x.repeat([usize::MAX, 1], 0)), @r"
     error[size]: repeat: shape [1, 9223372036854775807, 3] has more elements than memory can address
       at here
-      x: f32[1, 3] held as data
+      x: f32[2, 3] held as data
       limit: 9223372036854775807 elements
       help: use smaller extents, or evaluate the array in parts
     ");

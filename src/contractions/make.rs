@@ -38,8 +38,9 @@ pub(super) fn vecdot<R: Computed>(mut x: AnyOperand, y: AnyOperand, axis: isize,
     let what = "vecdot";
     let help = "vectors have one length; other axes are matched from the last, with equal extents or 1";
     if x.describe(what).is_ok_and(|(ty, ..)| ty.kind() == Kind::Complex) {
-        let conjugate: R = Computed::compute(Op::Conj, &[x], place);
-        x = conjugate.part_of(what, place).operand();
+        let own = [x];
+        let conjugate: R = Computed::compute(Op::Conj, &own, place);
+        x = conjugate.part_of(what, &own, place).operand();
     }
     pairwise(what, [x, y], help, place, |ranks| {
         let (summed, first) = (0, 1);
@@ -102,7 +103,7 @@ pub(super) fn kron<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R
     let what = "kron";
     let operands = [x, y];
     let shapes: Vec<Shape> = operands.iter().filter_map(|x| x.describe(what).ok()).map(|(.., shape)| shape).collect();
-    let apart: R = pairwise(what, operands, "", place, |ranks| {
+    let apart: R = pairwise(what, operands.clone(), "", place, |ranks| {
         let most = ranks[0].max(ranks[1]) as Label;
         // Axis `n` of the result is labels `2 n` of `x` and `2 n + 1` of `y`.
         let labels = |rank: usize, of: Label| (most - rank as Label..most).map(|n| 2 * n + of).collect::<Labels>();
@@ -114,7 +115,7 @@ pub(super) fn kron<R: Computed>(x: AnyOperand, y: AnyOperand, place: Place) -> R
     let extent = |shape: &Shape, n: usize| (n + shape.rank()).checked_sub(most).map_or(1, |axis| shape.extents()[axis]);
     let extents = (0..most).map(|n| shapes.iter().map(|shape| extent(shape, n)).fold(1, usize::saturating_mul));
     let extents: Vec<isize> = extents.map(|extent| isize::try_from(extent).unwrap_or(isize::MAX)).collect();
-    reshaped(what, apart.operand(), &extents, place)
+    reshaped::<R>(what, apart.operand(), &extents, place).part_of(what, &operands, place)
 }
 
 /// A contraction of two arrays, which `of` makes for their numbers of axes.

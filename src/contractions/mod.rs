@@ -199,10 +199,10 @@ pub fn kron<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
 /// Poisoned with `Shape` for axes that are not there, or the same one twice.
 #[track_caller]
 pub fn trace<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
-    let (what, place) = ("trace", Place::caller());
-    let diagonal: X::Out = seen(what, x.operand(), place, |shape| view::diagonal(shape, offset, axes));
+    let (what, place, x) = ("trace", Place::caller(), x.operand());
+    let diagonal: X::Out = seen(what, x.clone(), place, |shape| view::diagonal(shape, offset, axes));
     let sum: X::Out = reductions::reduce(Reduction::Sum, None, diagonal.operand(), (-1).axes(), place);
-    sum.part_of(what, place)
+    sum.part_of(what, &[x], place)
 }
 
 macro_rules! methods {

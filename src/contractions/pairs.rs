@@ -3,10 +3,11 @@
 
 use crate::config::{settings, with_parts};
 use crate::manipulation::{refused, seen};
-use crate::operand::{AnyOperand, Computed, weak};
+use crate::operand::{AnyOperand, Computed, Scalar};
 use crate::reductions::{self, IntoAxes, Request};
 use ndjit_ir::contraction::order::order;
 use ndjit_ir::contraction::{Contraction, Label, LabelSet, Labels, Mismatch, Pair};
+use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, Op, Place, Reduction, Result, Shape, ValueType, view};
 
 /// The contraction of some arrays, which have as many axes as it names. `worded` says what is wrong with axes that do not meet.
@@ -43,7 +44,7 @@ pub(super) fn contracted<R: Computed>(
         // The operand as what it is.
         seen(what, result, place, |shape| view::placed(shape, shape.rank(), &(0..shape.rank()).collect::<Vec<_>>()))
     });
-    result.part_of(what, place)
+    result.part_of(what, operands, place)
 }
 
 /// The dtype that the operands meet in.
@@ -96,7 +97,7 @@ impl Making {
             parts.push(both);
             left.push(true);
         }
-        let Some((x, labels)) = parts.pop() else { return AnyOperand::Scalar(weak(1)) };
+        let Some((x, labels)) = parts.pop() else { return AnyOperand::Scalar(Scalar(Literal::weak(1), None)) };
         self.placed::<R>(x, &labels, result)
     }
 

@@ -3,12 +3,13 @@
 use super::argument::{Interval, Steps};
 use super::{Typed, dtype};
 use crate::array::Array;
-use crate::config::with_parts;
+use crate::config::{policy, with_parts};
 use crate::manipulation::{refused, reshaped, seen};
-use crate::operand::{AnyOperand, Computed, Math, Operand, weak};
+use crate::operand::{AnyOperand, Computed, Math, Operand, Scalar};
+use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::view;
-use ndjit_ir::{DType, Error, ErrorCode, Place, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Shape, Weak};
 
 /// An array of the values of a function at each index: it gets, for each axis, the positions along that axis as an array of the
 /// [default integer](crate::defaults) that broadcasts against the others.
@@ -40,6 +41,19 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
     let shape = Shape::from(shape);
     if let Err(error) = shape.size() {
         return R::failed(error.of("from_fn").at(place));
+    }
+    // The positions of an axis are integers of the default dtype.
+    let dtype = policy().commit(Weak::Int.into());
+    let most = dtype.int_range().map_or(i128::MAX, |(_, most)| most);
+    if let Some(axis) = shape.extents().iter().position(|&extent| extent as i128 - 1 > most) {
+        let extent = shape.extents()[axis];
+        let error = Error::new(
+            ErrorCode::DType,
+            format!("from_fn: {dtype} cannot count the {extent} positions of axis {axis}"),
+        )
+        .fact(format_args!("axis {axis} of shape {shape}"))
+        .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`");
+        return R::failed(error.at(place));
     }
     let positions = std::array::from_fn(|axis| {
         let mut extents = [1isize; N];
@@ -158,9 +172,13 @@ impl Typed {
                 let wide = if ty.dtype.is_complex() { DType::C128 } else { DType::F64 };
                 let powers = with_parts(|| {
                     let exponents = dtype(wide).between((ends, endpoint), count, place);
-                    Array::compute(ndjit_ir::Op::Pow, &[weak(10.0).operand(), exponents.operand()], place)
+                    Array::compute(
+                        ndjit_ir::Op::Pow,
+                        &[Scalar(Literal::weak(10.0), None).operand(), exponents.operand()],
+                        place,
+                    )
                 });
-                crate::lazy::cast(&powers, ty.dtype, place).part_of("logspace", place)
+                crate::lazy::cast(&powers, ty.dtype, place).part_of("logspace", &[], place)
             }
             Err(error) => Array::poisoned(error.at(place)),
         }

@@ -138,14 +138,22 @@ impl<R: Computed> At<R> {
         if start == 0 { steps } else { self.compute(Op::Add, &[&steps, &Self::number(start)]) }
     }
 
-    /// The error of the function `what`, with what it was given.
-    fn failed(&self, what: &'static str, updates: Option<&AnyOperand>, error: &Error) -> R {
+    /// What the user gave.
+    fn operands(&self, updates: Option<&AnyOperand>) -> Vec<AnyOperand> {
         let positions = self.indices.iter().filter_map(|index| match index {
             Index::Positions(operand) => Some(operand),
             Index::Slice(_) => None,
         });
-        let operands: Vec<AnyOperand> = [&self.x].into_iter().chain(positions).chain(updates).cloned().collect();
-        refused(what, &operands, self.place, error)
+        [&self.x].into_iter().chain(positions).chain(updates).cloned().collect()
+    }
+
+    /// What the function `what` gives, or its error with what it was given.
+    fn given(&self, what: &'static str, updates: Option<&AnyOperand>, made: Result<R>) -> R {
+        let operands = self.operands(updates);
+        match made {
+            Ok(made) => made.part_of(what, &operands, self.place),
+            Err(error) => refused(what, &operands, self.place, &error),
+        }
     }
 
     /// The elements.
@@ -164,13 +172,11 @@ impl<R: Computed> At<R> {
         if self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
             return seen("at", self.x, self.place, |shape| view::slice(shape, &slices(&self.indices)));
         }
-        match self.found("at", true) {
-            Ok(found) if !found.any && found.taken.size() != Ok(0) => {
-                self.failed("at", None, &no_positions(&found.shape))
-            }
-            Ok(found) => rows("at", found.rows, found.index, self.place),
-            Err(error) => self.failed("at", None, &error),
-        }
+        let made = self.found("at", true).and_then(|found| match found.any || found.taken.size() == Ok(0) {
+            true => Ok(rows("at", found.rows, found.index, self.place)),
+            false => Err(no_positions(&found.shape)),
+        });
+        self.given("at", None, made)
     }
 
     /// The elements, and a number in place of each whose position the array does not have: that is no error here.
@@ -185,20 +191,20 @@ impl<R: Computed> At<R> {
     /// # Errors
     /// As [`get`](At::get), but for positions that are not there.
     pub fn get_or(self, number: impl ArrayOperand) -> R {
-        let found = match self.found("at", false) {
-            Ok(found) => found,
-            Err(error) => return self.failed("at", None, &error),
-        };
-        let gathered: R = match found.any {
-            true => rows("at", found.rows, found.index, self.place),
-            // There is nothing to take: any number stands for it.
-            false => {
-                let zero: R = R::convert(&Self::number(0), found.dtype, self.place);
-                seen("at", zero.operand(), self.place, |shape| view::broadcast_to(shape, &found.taken))
-            }
-        };
-        let inside = found.inside.unwrap_or(AnyOperand::Scalar(Scalar(true.into(), None)));
-        R::compute(Op::Where, &[inside, gathered.operand(), number.operand()], self.place)
+        let number = number.operand();
+        let made = self.found("at", false).map(|found| {
+            let gathered: R = match found.any {
+                true => rows("at", found.rows, found.index, self.place),
+                // There is nothing to take: any number stands for it.
+                false => {
+                    let zero: R = R::convert(&Self::number(0), found.dtype, self.place);
+                    seen("at", zero.operand(), self.place, |shape| view::broadcast_to(shape, &found.taken))
+                }
+            };
+            let inside = found.inside.unwrap_or(AnyOperand::Scalar(Scalar(true.into(), None)));
+            R::compute(Op::Where, &[inside, gathered.operand(), number.clone()], self.place)
+        });
+        self.given("at", Some(&number), made)
     }
 
     /// Where a mask says so the array with the others, elsewhere as it is.
@@ -227,7 +233,7 @@ impl<R: Computed> At<R> {
             Some(op) => self.compute(op, &[&self.x, &updates]),
         };
         let operands = [mask.operand(), put, self.x.clone()];
-        Ok(with_parts(|| R::compute(Op::Where, &operands, self.place)).part_of(what, self.place))
+        Ok(with_parts(|| R::compute(Op::Where, &operands, self.place)))
     }
 
     /// What is put in the dtype of the array; a number takes that by itself.
@@ -239,7 +245,7 @@ impl<R: Computed> At<R> {
     }
 
     fn put(self, what: &'static str, scatter: Scatter, updates: AnyOperand) -> R {
-        self.placed(what, scatter, &updates).unwrap_or_else(|error| self.failed(what, Some(&updates), &error))
+        self.given(what, Some(&updates), self.placed(what, scatter, &updates))
     }
 
     fn placed(&self, what: &'static str, scatter: Scatter, updates: &AnyOperand) -> Result<R> {

@@ -56,14 +56,17 @@ pub enum Side {
 #[track_caller]
 pub fn searchsorted<X: Operand + Meet<V>, V: Operand>(x: X, values: V, side: Side) -> X::Out {
     let place = Place::caller();
-    match searched::<X::Out>(x.operand(), values.operand(), side, place) {
-        Ok(found) => found,
+    let operands = [x.operand(), values.operand()];
+    let [x, values] = operands.clone();
+    match searched::<X::Out>(x, values, side, place) {
+        Ok(found) => found.part_of(WHAT, &operands, place),
         Err(error) => X::Out::failed(error.at(place)),
     }
 }
 
+const WHAT: &str = "searchsorted";
+
 fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: Place) -> Result<R> {
-    const WHAT: &str = "searchsorted";
     let (_, dtype, shape) = x.describe(WHAT)?;
     let (_, of, _) = values.describe(WHAT)?;
     let &[len] = shape.extents() else {
@@ -78,7 +81,7 @@ fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: P
     let number = |n: usize| AnyOperand::Scalar(Scalar((n as i64).into(), None));
     let compute = |op: Op, operands: &[&AnyOperand]| {
         let operands: Vec<AnyOperand> = operands.iter().map(|&operand| operand.clone()).collect();
-        R::compute(op, &operands, place).part_of(WHAT, place).operand()
+        R::compute(op, &operands, place).operand()
     };
     let is_nan = |x: &AnyOperand| compute(Op::NotEqual, &[x, x]);
     // Whether one comes before the other; NaN comes last.

@@ -67,6 +67,7 @@ pub(crate) fn taken<R: Computed>(
         Err(error) => return refused(what, &[x, indices], place, &error),
     };
     // Rows first, then the axes before, those of the positions, and those behind.
+    let operands = [x.clone(), indices];
     let x: R = seen(what, x, place, |shape| {
         let (first, moved) = view::moveaxis(shape, &[at as isize], &[0])?;
         let new: Vec<isize> = (0..depth).map(|n| (at + 1 + n) as isize).collect();
@@ -75,7 +76,7 @@ pub(crate) fn taken<R: Computed>(
     });
     let behind: Vec<isize> = (0..rank - at - 1).map(|n| (depth + n) as isize).collect();
     let index: R = seen(what, index, place, |shape| view::expand_dims(shape, &behind));
-    rows(what, x.operand(), index.operand(), place)
+    rows::<R>(what, x.operand(), index.operand(), place).part_of(what, &operands, place)
 }
 
 /// Of each row along an axis the elements at its own positions: `result[i, j] = x[i, indices[i, j]]` along axis 1. What [`argsort`] and
@@ -132,7 +133,7 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
         Ok(found) => found,
         Err(error) => return refused(what, &[x, indices], place, &error),
     };
-    each_found(what, x, index, at, place)
+    each_found::<R>(what, x.clone(), index, at, place).part_of(what, &[x, indices], place)
 }
 
 /// Of each row along an axis the elements at its own positions, which are `i64` and known to be there.

@@ -82,7 +82,8 @@ pub fn stack<X: Math>(arrays: impl IntoIterator<Item = X>, axis: isize) -> X::Ou
         let x: X::Out = seen("stack", x, place, |shape| view::expand_dims(shape, &[axis]));
         x.operand()
     };
-    joined("stack", operands.into_iter().map(apart).collect(), axis, place)
+    let stacked: X::Out = joined("stack", operands.iter().cloned().map(apart).collect(), axis, place);
+    stacked.part_of("stack", &operands, place)
 }
 
 /// The part of an axis from `start` to `end`.
@@ -123,23 +124,23 @@ pub fn roll<X: Math>(x: X, shifts: impl Integers, axes: impl Integers) -> X::Out
         return refused("roll", &[x], place, &error);
     }
     let mut rolled: X::Out =
-        seen("roll", x, place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
+        seen("roll", x.clone(), place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
     for (&shift, &axis) in shifts.iter().zip(&axes) {
         let axis = match position(axis, shape.rank()) {
             Ok(axis) => axis,
-            Err(error) => return refused("roll", &[rolled.operand()], place, &error),
+            Err(error) => return refused("roll", &[x], place, &error),
         };
         let extent = shape.extents()[axis];
         let Some(by) = shift.checked_rem_euclid(extent as isize).filter(|&by| by != 0) else { continue };
         let at = extent - by.unsigned_abs();
-        let x = rolled.operand();
+        let before = rolled.operand();
         let parts = [(at, extent), (0, at)].map(|(start, end)| {
-            let part: X::Out = seen("roll", x.clone(), place, |shape| part(shape, axis, start, end, 1));
+            let part: X::Out = seen("roll", before.clone(), place, |shape| part(shape, axis, start, end, 1));
             part.operand()
         });
         rolled = with_parts(|| joined("roll", parts.to_vec(), axis as isize, place));
     }
-    rolled
+    rolled.part_of("roll", &[x], place)
 }
 
 /// Of each matrix, the last two axes, the elements on and below the diagonal `k`, zero elsewhere: `k` is 0 for the main diagonal, above it
@@ -207,7 +208,7 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
         let kept: R = R::compute(op, &[shifted.operand(), column.operand()], place);
         R::compute(Op::Where, &[kept.operand(), x.clone(), zero], place)
     })
-    .part_of(what, place)
+    .part_of(what, slice::from_ref(&x), place)
 }
 
 macro_rules! methods {

@@ -130,18 +130,18 @@ pub fn pad<X: Math>(x: X, widths: impl Widths, with: impl Into<Pad>) -> X::Out {
         Err(error) => return refused("pad", slice::from_ref(&x), place, &error),
     };
     let mut padded: X::Out =
-        seen("pad", x, place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
+        seen("pad", x.clone(), place, |shape| Ok((View::identity(shape.rank()).canonical(shape), shape.clone())));
     for (axis, &widths) in widths.iter().enumerate().filter(|(_, widths)| **widths != (0, 0)) {
         let along = Along { axis, widths, place };
-        let x = padded.operand();
+        let before = padded.operand();
         padded = match with {
             // Who names the number's dtype gets what the two promote to.
-            Pad::Constant(number) if !number.is_weak() && number.value_type() != ty => along.framed(&x, with),
-            Pad::Constant(_) | Pad::Edge => with_parts(|| along.framed(&x, with)),
-            Pad::Reflect | Pad::Symmetric | Pad::Wrap => with_parts(|| along.repeated(&x, with)),
+            Pad::Constant(number) if !number.is_weak() && number.value_type() != ty => along.framed(&before, with),
+            Pad::Constant(_) | Pad::Edge => with_parts(|| along.framed(&before, with)),
+            Pad::Reflect | Pad::Symmetric | Pad::Wrap => with_parts(|| along.repeated(&before, with)),
         };
     }
-    padded
+    padded.part_of("pad", &[x], place)
 }
 
 /// What the array is padded with, a number in its dtype, if it can be.

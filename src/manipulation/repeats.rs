@@ -51,7 +51,7 @@ pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
         Err(error) => return refused("tile", &[x], place, &error),
     };
     // Each axis is one of repetitions and one of elements.
-    let spread: X::Out = seen("tile", x, place, |shape| {
+    let spread: X::Out = seen("tile", x.clone(), place, |shape| {
         let extents: Vec<usize> = pairs.iter().flat_map(|&(times, extent)| [times, extent]).collect();
         let once = Shape::from(pairs.iter().flat_map(|&(_, extent)| [1, extent]).collect::<Vec<usize>>());
         // Axes of one element are new, no others are joined or split: this is a view.
@@ -59,7 +59,7 @@ pub fn tile<X: Math>(x: X, repetitions: impl Integers) -> X::Out {
         let (wide, to) = view::broadcast_to(&once, &Shape::from(extents))?;
         Ok((wide.of(&apart).canonical(&to), to))
     });
-    together("tile", spread.operand(), place, |_| true)
+    together::<X::Out>("tile", spread.operand(), place, |_| true).part_of("tile", &[x], place)
 }
 
 /// Each element repeated along an axis: a number says how many times, a list says it for each position of the axis, as in NumPy's
@@ -98,22 +98,27 @@ pub fn repeat<X: Math>(x: X, times: impl Integers, axis: isize) -> X::Out {
         Ok(found) => found,
         Err(error) => return refused("repeat", &[x], place, &error),
     };
-    if let [times] = times[..] {
-        return repeated(x, times, at, place);
+    runs::<X::Out>(&x, &times, at, place).part_of("repeat", &[x], place)
+}
+
+/// Each run of positions that are repeated equally often, side by side.
+fn runs<R: Computed>(x: &AnyOperand, times: &[usize], at: usize, place: Place) -> R {
+    if let &[times] = times {
+        return repeated(x.clone(), times, at, place);
     }
     let mut pieces: Vec<AnyOperand> = Vec::new();
     let mut start = 0;
     for run in times.chunk_by(|left, right| left == right) {
         let end = start + run.len();
         if run[0] > 0 {
-            let piece: X::Out = seen("repeat", x.clone(), place, |shape| part(shape, at, start, end, 1));
-            let piece: X::Out = repeated(piece.operand(), run[0], at, place);
+            let piece: R = seen("repeat", x.clone(), place, |shape| part(shape, at, start, end, 1));
+            let piece: R = repeated(piece.operand(), run[0], at, place);
             pieces.push(piece.operand());
         }
         start = end;
     }
     if pieces.is_empty() {
-        return repeated(x, 0, at, place);
+        return repeated(x.clone(), 0, at, place);
     }
     joined("repeat", pieces, at as isize, place)
 }

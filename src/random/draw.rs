@@ -43,7 +43,7 @@ pub(super) fn draw<R: Computed>(
     }
     let drawing = Drawing { what, place, key, keys, results: PhantomData };
     match with_parts(|| make(&drawing)) {
-        Ok(made) => made.part_of(what, place),
+        Ok(made) => made.part_of(what, slice::from_ref(&drawing.key), place),
         Err(error) => refused(what, slice::from_ref(&drawing.key), place, &error),
     }
 }

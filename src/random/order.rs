@@ -1,7 +1,7 @@
 //! Elements in random order, and elements drawn from an array.
 
 use super::draw::draw;
-use super::randint;
+use super::randint_of;
 use crate::creation::IntoShape;
 use crate::indexing::taken;
 use crate::manipulation::refused;
@@ -55,9 +55,10 @@ where
     let extent = own.describe("shuffle").and_then(|(.., shape)| Ok(shape.extents()[position(axis, shape.rank())?]));
     match extent {
         Ok(n) => {
-            let order: K::Out = draw("shuffle", key.operand(), place, |draw| draw.order(n));
+            let operands = [key.operand(), own.clone()];
+            let order: K::Out = draw("shuffle", operands[0].clone(), place, |draw| draw.order(n));
             taken::<<K::Out as Meet<X>>::Out>("shuffle", own, order.operand(), axis, false, place)
-                .part_of("shuffle", place)
+                .part_of("shuffle", &operands, place)
         }
         Err(error) => refused("shuffle", &[own], place, &error),
     }
@@ -72,10 +73,10 @@ where
 /// assert_eq!(drawn.shape().extents(), [2, 4]);
 /// ```
 ///
-/// Positions are those of [`randint`](fn@randint).
+/// Positions are those of [`randint`](fn@crate::random::randint).
 ///
 /// # Errors
-/// Poisoned with `Shape` if the array has no axis, or no elements along it; those of [`randint`](fn@randint).
+/// Poisoned with `Shape` if the array has no axis, or no elements along it; those of [`randint`](fn@crate::random::randint).
 #[track_caller]
 pub fn choice<K, X>(key: K, x: X, shape: impl IntoShape) -> <K::Out as Meet<X>>::Out
 where
@@ -93,6 +94,8 @@ where
         }
         Err(error) => return Computed::failed(error.at(place)),
     };
-    let drawn = randint(key, shape, 0..n).operand();
-    taken::<<K::Out as Meet<X>>::Out>("choice", x.operand(), drawn, 0, false, place).part_of("choice", place)
+    let operands = [key.operand(), x.operand()];
+    let drawn: K::Out = randint_of(None, operands[0].clone(), shape.shape(), 0..n, place);
+    taken::<<K::Out as Meet<X>>::Out>("choice", operands[1].clone(), drawn.operand(), 0, false, place)
+        .part_of("choice", &operands, place)
 }

@@ -27,7 +27,7 @@ use crate::config;
 use crate::explain;
 use crate::expr::{Expr, Node};
 use crate::infer::{self, Inferred, Known, Moved, Reducing};
-use crate::manipulation::{Move, Movement};
+use crate::manipulation::{Move, Movement, refused};
 use crate::operand::AnyOperand;
 use crate::reductions::Request;
 use crate::support;
@@ -278,16 +278,20 @@ pub(crate) fn is_tracing() -> bool {
     TRACES.with(|traces| traces.try_borrow().map_or(true, |traces| !traces.is_empty()))
 }
 
-/// Makes the error that an expression is, if it was made at this place, that of the function `what`.
-pub(crate) fn part_of(x: Expr, what: &str, place: Place) {
-    let place = written::place(place);
+/// Makes the error that an expression is, if it was made at this place, that of the function `what` of these operands.
+pub(crate) fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: Place) {
+    let Node::Poisoned(number) = x.node else { return };
+    let at = |trace: &Trace, number: u32| trace.errors.get(number as usize).filter(|_| trace.id == x.trace).cloned();
+    let last = |number| TRACES.with_borrow(|traces| traces.last().and_then(|trace| at(trace, number)));
+    let Some(error) = last(number).filter(|error| error.place() == Some(written::place(place))) else { return };
+    let whole: Expr = refused(what, operands, place, &error.unnamed().without_operands());
+    let Node::Poisoned(worded) = whole.node else { return };
     TRACES.with_borrow_mut(|traces| {
-        let trace = traces.last_mut().filter(|trace| trace.id == x.trace);
-        let Node::Poisoned(number) = x.node else { return };
-        if let Some(error) = trace.and_then(|trace| trace.errors.get_mut(number as usize))
-            && error.place() == Some(place)
-        {
-            *error = error.clone().unnamed().of(what);
+        let Some(trace) = traces.last_mut().filter(|_| worded != number) else { return };
+        // It stands where the error of the part did, among the errors in their order.
+        let worded = trace.errors.get(worded as usize).cloned();
+        if let (Some(worded), Some(error)) = (worded, trace.errors.get_mut(number as usize)) {
+            *error = worded;
         }
     });
 }
