@@ -393,3 +393,15 @@ fn facts_are_about_the_operands_of_the_user() {
     let error = from_fn([1, 1 << 50], |[row, column]: [Array; 2]| row + column).error().unwrap().clone();
     assert_eq!(error.headline(), "from_fn: i32 cannot count the 1125899906842624 positions of axis 1");
 }
+
+#[test]
+fn a_panic_says_after_which_operation() {
+    let f = jit(|x: Expr| {
+        let y = x + 1;
+        assert!(y.shape().rank() == 0, "no scalar");
+        y
+    });
+    let error = f.call((&array(&[2]),)).unwrap_err();
+    let after = format!("after the operation at {}:{}:17", file!(), line!() - 5);
+    assert_eq!(error.facts()[..2], ["no scalar".to_owned(), after]);
+}

@@ -347,8 +347,8 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// ```
     ///
     /// # Errors
-    /// The first error of the traced function; `Literal` for a number that does not fit the dtype it is used in;
-    /// `Allocation` if memory is refused.
+    /// The first error of the traced function; `Panic` if it panicked: where, Rust tells the panic hook alone, which prints it on standard error
+    /// unless the program set another; `Literal` for a number that does not fit the dtype it is used in; `Allocation` if memory is refused.
     #[track_caller]
     pub fn call<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<<F::Outputs as Outputs>::Arrays> {
         let place = Place::caller();

@@ -1,7 +1,7 @@
 //! Why recording a function failed, and what was recorded until then.
 
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::{Error, ErrorCode, ValueType};
+use ndjit_ir::{Error, ErrorCode, Place, ValueType};
 
 /// Why recording a function failed.
 pub(crate) struct Failure {
@@ -35,8 +35,11 @@ impl From<Failure> for Error {
 /// Characters of a panic's message that an error keeps.
 const MESSAGE: usize = 4096;
 
-/// The error of a traced function that panicked.
-pub(super) fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
+/// The error of a traced function that panicked, after an operation at a place.
+///
+/// Where it panicked Rust tells panic hooks alone. Those are the process's: a library that sets one would change what others print, so the error says
+/// who has the place, and what was recorded last.
+pub(super) fn panicked(payload: &(dyn std::any::Any + Send), after: Option<Place>) -> Error {
     let message = payload
         .downcast_ref::<&str>()
         .map(|s| (*s).to_owned())
@@ -47,5 +50,10 @@ pub(super) fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
         Some((end, _)) => format!("{} …", &message[..end]),
         None => message,
     };
-    Error::new(ErrorCode::Panic, "trace: the traced function panicked").fact(message)
+    let error = Error::new(ErrorCode::Panic, "trace: the traced function panicked").fact(message);
+    let error = match after {
+        Some(place) => error.fact(format_args!("after the operation at {place}")),
+        None => error,
+    };
+    error.help("the panic hook was told where: by default Rust prints it on standard error, with `RUST_BACKTRACE=1` the calls too")
 }

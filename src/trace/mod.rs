@@ -183,7 +183,8 @@ fn record_in(
         return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost").into());
     };
     if let Err(payload) = outcome {
-        let panicked = panicked(payload.as_ref());
+        let after = trace.graph.node_ids().rev().find_map(|id| trace.places.first(id));
+        let panicked = panicked(payload.as_ref(), after);
         // A function may panic over the error that it was given; that one says more.
         let is_of = |circle: &Error| panicked.facts().iter().any(|message| message.contains(circle.headline()));
         let error = trace.circle.take().filter(is_of).unwrap_or(panicked);
