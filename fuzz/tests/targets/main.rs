@@ -1,6 +1,7 @@
 //! The fuzz targets on their seeds, on what was found once, and on some mutated inputs; and that no public function is left out.
 
 mod counted;
+mod places;
 mod public;
 
 use ndjit_fuzz::TARGETS;
