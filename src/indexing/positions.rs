@@ -3,8 +3,9 @@
 
 use crate::config;
 use crate::config::with_parts;
+use crate::jit::stage::unasked;
 use crate::operand::{AnyOperand, Computed, Scalar};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result};
 
 /// The dtype of positions and counts under the policy in force, if it can count `n` elements.
 pub(crate) fn index_dtype(n: usize) -> Result<DType> {
@@ -64,7 +65,18 @@ fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: 
 
 /// Whether an axis has all of these positions.
 fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Place) -> Result<()> {
-    let all = crate::lazy::convert(index, DType::I64, place).to_vec::<i64>()?;
+    let all = match index {
+        AnyOperand::Scalar(Scalar(number, _)) => match number.value() {
+            // As a cast takes it.
+            LiteralValue::Int(n) => vec![n as i64],
+            LiteralValue::Bool(_) | LiteralValue::Float(_) | LiteralValue::Complex(..) => Vec::new(),
+        },
+        AnyOperand::Array(array) => {
+            array.eval()?;
+            unasked(|| crate::lazy::convert(index, DType::I64, place).to_vec::<i64>())?
+        }
+        AnyOperand::Expr(_) => Vec::new(),
+    };
     // Of an unsigned position beyond `i64` the sign is wrong, and it is out of range all the same.
     let unsigned = dtype == DType::U64;
     let extent = extent as i64;

@@ -3,6 +3,7 @@
 use crate::inspect::Looked;
 use ndjit_ir::nearest;
 use ndjit_runtime::environment;
+use std::cell::Cell;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -87,9 +88,28 @@ fn named(list: &str) -> (Vec<Stage>, Vec<String>) {
     (Stage::ALL.iter().copied().filter(|stage| wanted.contains(stage)).collect(), wrong)
 }
 
+thread_local! {
+    static UNASKED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `body`, whose programs nobody wrote: the library looks at elements with them. They are not printed.
+pub(crate) fn unasked<R>(body: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            UNASKED.set(self.0);
+        }
+    }
+    let _restore = Restore(UNASKED.replace(true));
+    body()
+}
+
 /// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
 pub(crate) fn dump<'a>(looked: impl Fn() -> Looked<'a>) {
     static STAGES: OnceLock<Vec<Stage>> = OnceLock::new();
+    if UNASKED.get() {
+        return;
+    }
     let stages = STAGES.get_or_init(|| {
         const NAME: &str = "NDJIT_DUMP";
         let (stages, wrong) = environment::read(NAME, |list| Ok(named(list))).unwrap_or_default();

@@ -16,6 +16,7 @@ use crate::debug::steps::Given;
 use crate::explain;
 use crate::expr::Expr;
 use crate::infer::{self, Inferred, Known, Moved, Reducing};
+use crate::jit::stage::unasked;
 use crate::manipulation::{Move, Movement};
 use crate::operand::{AnyOperand, Scalar, apart};
 use crate::reductions::Request;
@@ -429,7 +430,8 @@ fn as_output<'a>(memory: &Memory) -> Output<'a> {
 
 /// The elements of an array in row-major order, in memory of their own.
 pub(crate) fn copy(array: &Array) -> Result<Memory> {
-    let plan = Program::collect(array).plan(array.device())?;
+    let program = Program::collect(array);
+    let plan = unasked(|| program.plan(array.device()))?;
     let copies = plan.results_of(vec![array.elements()?.memory.argument()], &[])?;
     copies.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Verify, "array: copied, but without elements"))
 }

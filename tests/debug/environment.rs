@@ -13,8 +13,12 @@ fn child(test: &str, variable: &str) -> String {
 fn child_with(test: &str, variable: &str, value: &str) -> String {
     let exe = std::env::current_exe().unwrap();
     let name = format!("environment::{test}");
-    let out =
-        Command::new(exe).args([&name, "--exact", "--nocapture"]).env(CHILD, "1").env(variable, value).output().unwrap();
+    let out = Command::new(exe)
+        .args([&name, "--exact", "--nocapture"])
+        .env(CHILD, "1")
+        .env(variable, value)
+        .output()
+        .unwrap();
     let text = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(out.status.success(), "{text}");
     text
@@ -93,10 +97,28 @@ fn what_cannot_be_read_is_told_once() {
         let text = child_with("what_cannot_be_read_is_told_once", variable, value);
         assert_eq!((text.matches(message).count(), text.matches(variable).count()), (1, 1), "{text}");
     }
-    for (variable, value) in
-        [("NDJIT_NUM_THREADS", " 2 "), ("NDJIT_NUM_THREADS", ""), ("NDJIT_DEBUG_NANS", "false"), ("NDJIT_DISABLE_JIT", "off")]
-    {
+    for (variable, value) in [
+        ("NDJIT_NUM_THREADS", " 2 "),
+        ("NDJIT_NUM_THREADS", ""),
+        ("NDJIT_DEBUG_NANS", "false"),
+        ("NDJIT_DISABLE_JIT", "off"),
+    ] {
         let text = child_with("what_cannot_be_read_is_told_once", variable, value);
         assert!(!text.contains(variable), "{text}");
     }
+}
+
+/// Positions are looked at by programs that nobody wrote.
+#[test]
+fn programs_of_the_user_alone_are_printed() {
+    if is_child() {
+        let x = Array::from([10u8, 20, 30]);
+        assert_eq!(x.at(0).get().item::<u8>().unwrap(), 10);
+        assert_eq!(x.at(Array::from([2u8, 1])).get().to_vec::<u8>().unwrap(), [30, 20]);
+        return;
+    }
+    let text = child_with("programs_of_the_user_alone_are_printed", "NDJIT_DUMP", "simplified");
+    // One for each of the two that are read.
+    assert_eq!(text.matches("== simplified ==").count(), 2, "{text}");
+    assert_eq!(text.matches(" gather ").count(), 2, "{text}");
 }
