@@ -98,11 +98,12 @@ impl Output {
 /// What an element that is printed takes, about: its text, twice.
 const CELL: usize = 80;
 
-/// Elements that are printed: those at the ends of each axis where there are more than 1000.
+/// Elements that are printed: those at the ends of each axis where there are more than 1000, and never more than of four such axes.
 fn shown(shape: &Shape) -> usize {
     const EDGES: usize = 6;
+    const MOST: usize = EDGES.pow(4);
     let count = |most: usize| shape.extents().iter().fold(1usize, |n, &extent| n.saturating_mul(extent.min(most)));
-    if count(usize::MAX) > 1000 { count(EDGES) } else { count(usize::MAX) }
+    if count(usize::MAX) > 1000 { count(EDGES).min(MOST) } else { count(usize::MAX) }
 }
 
 /// Prints a result: its type, and its elements as NumPy prints them. Of more rows than these: `rows`.

@@ -241,24 +241,21 @@ pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
 
 /// Casts an operand of any sort in the trace of this thread, to this dtype under every policy.
 pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
-    let place = written::place(place);
-    in_trace(|trace| {
-        let settings = config::settings();
-        let value = trace.value(x, "cast", place)?;
-        support::check_value(settings, "cast", dtype).map_err(|e| trace.fail(e.at(place)))?;
-        trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
-        Ok(trace.cast(value, dtype, CastReason::Explicit, place))
-    })
+    cast_as(x, dtype, CastReason::Explicit, "cast", place)
 }
 
 /// A weak value of this thread's trace as this dtype, which it takes as if it met an array of it. A number must [fit](check_number).
 pub(crate) fn promote(x: Expr, dtype: DType, what: &str, place: Place) -> Expr {
+    cast_as(&AnyOperand::Expr(x), dtype, CastReason::Promotion, what, place)
+}
+
+fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: Place) -> Expr {
     let place = written::place(place);
     in_trace(|trace| {
-        let value = trace.expr(x, what, place)?;
+        let value = trace.value(x, what, place)?;
         support::check_value(config::settings(), what, dtype).map_err(|e| trace.fail(e.at(place)))?;
-        trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.of(what).at(place)))?;
-        Ok(trace.cast(value, dtype, CastReason::Promotion, place))
+        trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
+        Ok(trace.cast(value, dtype, reason, place))
     })
 }
 
