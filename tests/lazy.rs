@@ -595,15 +595,3 @@ fn random_programs_read_as_they_grow_where_memory_is_refused() {
     let (.., some) = random_programs(true);
     assert!(some > 20);
 }
-
-/// A chain that is too long to wait runs; where memory is refused for that, it waits on: only readings of all of it fail.
-#[test]
-fn a_long_chain_that_memory_is_refused_to_waits() {
-    let mut x = ndjit::broadcast_to(Array::from([0.5f32]), [1 << 55]);
-    for _ in 0..1100 {
-        x = x + 1;
-    }
-    assert_eq!((x.dtype(), x.shape().extents(), x.error().is_some()), (ndjit::DType::F32, &[1 << 55][..], false));
-    assert_eq!(x.eval().unwrap_err().code(), ndjit::ErrorCode::Allocation);
-    assert_eq!(x.slice(..2).to_vec::<f32>().unwrap(), [1100.5; 2]);
-}

@@ -20,7 +20,7 @@ fn reasons_are_printed_and_read() {
     graph.verify().unwrap();
     assert_eq!(graph.to_string(), CASTS);
     let wrong = CASTS.replace("[down]", "[sideways]").parse::<Graph<ValueType>>().unwrap_err();
-    assert_snapshot!(wrong, @"error[parse]: graph text, line 5, column 13: unknown reason of a cast `sideways`; known are cross up down");
+    assert_snapshot!(wrong, @"error[parse]: graph text, line 5, column 13: unknown reason of a cast `sideways`; known are cross up down promotion");
 }
 
 #[test]
