@@ -11,7 +11,7 @@ use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::reduction::{Reduce, Reduction, Rule, Scan};
-use ndjit_ir::support::Support;
+use ndjit_ir::support::{CastReason, Support};
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
@@ -266,6 +266,12 @@ pub(crate) fn misfit(
             NodeKind::Concat(..) => {
                 let what = What { names: NUMBERED, site: Site::of("concat", place) };
                 (what, all("concat", policy.commit(graph.ty(graph.node(id).first())))?)
+            }
+            // What is written converts whatever it is given.
+            NodeKind::Cast(CastReason::Explicit) => return None,
+            NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) => {
+                let what = What { names: NUMBERED, site: Site::of("call", place) };
+                (what, all("call", policy.commit(graph.ty(graph.node(id).first())))?)
             }
             // These take the number as it is.
             _ => {

@@ -177,7 +177,9 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     }
     let f = jit(|x: Expr, k: Expr| fori_loop(0, 2, k, |_, s| s + x.slice(0)));
     assert_eq!(f.call((&x, 254)).unwrap().item::<u8>().unwrap(), 0);
-    assert_eq!(f.call((&x, 300)).unwrap_err().code(), ErrorCode::Literal);
+    let (line, error) = (line!() - 2, f.call((&x, 300)).unwrap_err());
+    assert_eq!((error.code(), error.place().unwrap().line), (ErrorCode::Literal, line), "{error}");
+    assert!(error.to_string().contains("300 from argument 1"), "{error}");
     let error = jit(|x: Expr| fori_loop(0, 2_147_483_650i64, x, |_, x| x)).call((&x,)).unwrap_err();
     assert_eq!(error.headline(), "fori_loop: literal 2147483650 does not fit i32");
     // What is cast in writing wraps, as anywhere.
