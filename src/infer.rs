@@ -11,8 +11,8 @@ use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::reduction::{Reduce, Reduction, Rule, Scan};
-use ndjit_ir::support::{CastReason, Support};
 use ndjit_ir::support::adapt::OperandCast;
+use ndjit_ir::support::{CastReason, Support};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
 

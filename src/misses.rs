@@ -7,7 +7,7 @@ use crate::jit::{JitFn, Jitted};
 use crate::stats::Made;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
-use ndjit_runtime::environment;
+use ndjit_runtime::{environment, stderr};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
@@ -202,7 +202,7 @@ impl Misses {
     pub fn add(&self, miss: Miss) {
         static PRINTED: LazyLock<bool> = LazyLock::new(|| environment::is_on("NDJIT_EXPLAIN_MISSES"));
         if *PRINTED {
-            eprintln!("{miss}");
+            stderr::line(&miss);
         }
         // Where the thread ends nobody asks.
         let _ = LAST.try_with(|last| last.replace(Some(miss.clone())));

@@ -248,6 +248,14 @@ fn a_state_has_many_leaves() {
     assert!(all.len() == 2000 && all.iter().all(|x| x.item::<f32>().unwrap() == 2.0));
 }
 
+/// Errors and explanations of a body call what it is given that, and not an argument of the function.
+#[test]
+fn what_a_body_is_given_is_no_argument() {
+    let f = jit(|x: Expr, y: Expr| fori_loop(0, 3, y, |_, y| y + ndjit::concat([x, x, x], 0)));
+    let error = f.call((&Array::from([1.0f32]), &Array::from([1i32, 2]))).unwrap_err().to_string();
+    assert!(error.contains("i32[2] from a parameter of the body") && !error.contains("from argument"), "{error}");
+}
+
 /// The index has the dtype in which the bounds meet, so that it reaches the end.
 #[test]
 fn an_index_reaches_the_end() {

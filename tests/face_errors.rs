@@ -163,18 +163,6 @@ fn a_panic_of_the_traced_function() {
     assert!(f.call((&array(&[2]),)).is_ok());
 }
 
-/// A chain that is too long to wait runs; where memory is refused for that, it waits on: only readings of all of it fail.
-#[test]
-fn a_long_chain_that_memory_is_refused_to_waits() {
-    let mut x = ndjit::broadcast_to(Array::from([0.5f32]), [1 << 55]);
-    for _ in 0..1100 {
-        x = x + 1;
-    }
-    assert_eq!((x.dtype(), x.shape().extents(), x.error().is_some()), (ndjit::DType::F32, &[1 << 55][..], false));
-    assert_eq!(x.eval().unwrap_err().code(), ndjit::ErrorCode::Allocation);
-    assert_eq!(x.slice(..2).to_vec::<f32>().unwrap(), [1100.5; 2]);
-}
-
 #[test]
 fn memory_that_is_refused() {
     // 2^46 bytes: more than any address space gives.
@@ -416,4 +404,16 @@ fn a_panic_says_after_which_operation() {
     let error = f.call((&array(&[2]),)).unwrap_err();
     let after = format!("after the operation at {}:{}:17", file!(), line!() - 5);
     assert_eq!(error.facts()[..2], ["no scalar".to_owned(), after]);
+}
+
+/// A chain that is too long to wait runs; where memory is refused for that, it waits on: only readings of all of it fail.
+#[test]
+fn a_long_chain_that_memory_is_refused_to_waits() {
+    let mut x = ndjit::broadcast_to(Array::from([0.5f32]), [1 << 55]);
+    for _ in 0..1100 {
+        x = x + 1;
+    }
+    assert_eq!((x.dtype(), x.shape().extents(), x.error().is_some()), (ndjit::DType::F32, &[1 << 55][..], false));
+    assert_eq!(x.eval().unwrap_err().code(), ndjit::ErrorCode::Allocation);
+    assert_eq!(x.slice(..2).to_vec::<f32>().unwrap(), [1100.5; 2]);
 }

@@ -2,7 +2,7 @@
 //!
 //! A value that cannot be read counts as none, and is no error: a process does not fail for how it was started.
 
-use std::io::Write;
+use crate::stderr;
 
 /// What a variable says, as `parse` reads its text; `None` if it is not there or empty. What `parse` says is wrong is told on standard error, behind the
 /// variable's name, and counts as `None`. Who asks keeps the answer, so that it is told once.
@@ -17,8 +17,7 @@ pub fn read<T>(name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Opt
 
 /// Tells what is wrong with a variable's value.
 pub fn tell(name: &str, wrong: &str) {
-    // Where standard error is closed nobody reads it.
-    let _ = writeln!(std::io::stderr(), "{name}: {wrong}");
+    stderr::line(format_args!("{name}: {wrong}"));
 }
 
 /// Whether a switch is on: `1`, `true`, `yes` or `on`.

@@ -43,6 +43,7 @@ mod scratch;
 mod shelf;
 mod sort;
 pub mod spans;
+pub mod stderr;
 mod storage;
 mod sync;
 pub mod system;

@@ -4,6 +4,7 @@ use crate::array::Array;
 use crate::operand::{Computed, Math};
 use crate::trace::Printing;
 use ndjit_ir::{Error, Place};
+use ndjit_runtime::stderr;
 use std::cell::RefCell;
 use std::fmt;
 
@@ -100,7 +101,7 @@ pub(crate) fn show(printing: &Printing, value: Array) {
         }
     });
     if let Some(printed) = left {
-        eprintln!("{printed}");
+        stderr::line(printed);
     }
 }
 

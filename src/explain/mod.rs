@@ -21,6 +21,7 @@ use ndjit_ir::explain::{Explainer, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Reduction, Result, ValueType};
+use ndjit_runtime::stderr;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -124,7 +125,8 @@ fn widening_in(
         next = n + 1;
         for (inner, places) in graph.controls()[n as usize].graphs.iter().zip(places.control(n)) {
             let new = seen.insert(Arc::as_ptr(&inner.graph));
-            let found = new.then(|| widening_in((&inner.graph, &places), &[], policy, sources, seen)).flatten();
+            let inputs = vec![Input::Body; inner.graph.params().len()];
+            let found = new.then(|| widening_in((&inner.graph, &places), &inputs, policy, sources, seen)).flatten();
             if found.is_some() {
                 return found;
             }
@@ -184,7 +186,7 @@ pub(crate) fn check(
         Lint::Deny => Err(error),
         Lint::Allow | Lint::Warn => {
             let report = crate::report::report(&error);
-            eprintln!("{}", report.replacen("error[promotion]", "warning[widening]", 1));
+            stderr::line(report.replacen("error[promotion]", "warning[widening]", 1));
             Ok(())
         }
     }

@@ -273,9 +273,7 @@ impl Plan {
                 let explainer = Explainer::new(traced, places).inputs(&inputs);
                 let origin = |value| match traced.node(traced.producer(value)).kind {
                     // A state, or what stands around it.
-                    NodeKind::Param(..) if !outer => {
-                        Origin::Computed { value: None, what: "control flow", place: None }
-                    }
+                    NodeKind::Param(..) if !outer => Origin::Body,
                     _ => explainer.origin(value),
                 };
                 infer::misfit((traced, places), self.settings, scalars, &origin)

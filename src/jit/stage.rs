@@ -2,7 +2,7 @@
 
 use crate::inspect::Looked;
 use ndjit_ir::nearest;
-use ndjit_runtime::environment;
+use ndjit_runtime::{environment, stderr};
 use std::cell::Cell;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -117,7 +117,7 @@ pub(crate) fn dump<'a>(looked: impl Fn() -> Looked<'a>) {
         stages
     });
     for &stage in stages {
-        eprintln!("== {} ==\n{}", stage.name(), looked().listing(stage).to_string().trim_end());
+        stderr::line(format_args!("== {} ==\n{}", stage.name(), looked().listing(stage).to_string().trim_end()));
     }
 }
 

@@ -6,6 +6,7 @@
 mod arrange;
 mod call;
 mod capture;
+mod cast;
 mod escape;
 mod failure;
 pub(crate) mod inner;
@@ -15,6 +16,7 @@ mod within;
 mod written;
 
 pub(crate) use call::call;
+pub(crate) use cast::{cast, check_number, convert, promote};
 pub(crate) use escape::{STRAY, outside};
 pub(crate) use failure::{Failure, Unfinished};
 pub(crate) use print::{Printing, print};
@@ -30,7 +32,6 @@ use crate::infer::{self, Inferred, Known, Moved, Reducing};
 use crate::manipulation::{Move, Movement, refused};
 use crate::operand::AnyOperand;
 use crate::reductions::Request;
-use crate::support;
 use failure::panicked;
 use inner::Captures;
 use ndjit_ir::explain::{Explainer, Explanation, Input};
@@ -154,7 +155,10 @@ fn record_in(
         places: Places::default(),
         supports: Supports::default(),
         errors: Vec::new(),
-        inputs: explain::inputs(params.iter().map(Param::is_array), 0),
+        inputs: match captures {
+            Some(_) => vec![Input::Body; params.len()],
+            None => explain::inputs(params.iter().map(Param::is_array), 0),
+        },
         before_error: None,
         called: None,
         hidden: Vec::new(),
@@ -232,42 +236,6 @@ pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: 
         }
         trace.movement(movement, &values, place)
     })
-}
-
-/// Casts in the trace of this thread.
-pub(crate) fn cast(x: Expr, dtype: DType, place: Place) -> Expr {
-    convert(&AnyOperand::Expr(x), config::settings().policy.width(dtype), place)
-}
-
-/// Casts an operand of any sort in the trace of this thread, to this dtype under every policy.
-pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
-    cast_as(x, dtype, CastReason::Explicit, "cast", place)
-}
-
-/// A weak value of this thread's trace as this dtype, which it takes as if it met an array of it. A number must [fit](check_number).
-pub(crate) fn promote(x: Expr, dtype: DType, what: &str, place: Place) -> Expr {
-    cast_as(&AnyOperand::Expr(x), dtype, CastReason::Promotion, what, place)
-}
-
-fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: Place) -> Expr {
-    let place = written::place(place);
-    in_trace(|trace| {
-        let value = trace.value(x, what, place)?;
-        support::check_value(config::settings(), what, dtype).map_err(|e| trace.fail(e.at(place)))?;
-        trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
-        Ok(trace.cast(value, dtype, reason, place))
-    })
-}
-
-/// Whether a value of this thread's trace, if it is a number that is known, fits a dtype.
-///
-/// # Errors
-/// `Literal` if it does not; else as [`describe`].
-pub(crate) fn check_number(x: Expr, dtype: DType) -> Result<()> {
-    match read(x, "number", |trace, value| literal(&trace.graph, value))? {
-        Some(literal) => literal.to_repr(dtype).map(drop),
-        None => Ok(()),
-    }
 }
 
 /// Whether this thread traces a function.

@@ -76,6 +76,30 @@ fn values_are_printed_on_standard_error() {
     assert!(text.contains("twice: f32[1] at ") && text.contains("\n[3.]\n"), "{text}");
 }
 
+/// Who closes the other end of a pipe ends nothing.
+#[test]
+fn nobody_has_to_read_standard_error() {
+    if is_child() {
+        // Until the pipe is closed.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let f = jit(|x| ndjit::debug::debug_print("twice", x * 2));
+        assert_eq!(f.call((&[1.5f32],)).unwrap().to_vec::<f32>().unwrap(), [3.0]);
+        return;
+    }
+    for (variable, value) in [("NDJIT_DUMP", "all"), ("NDJIT_EXPLAIN_MISSES", "1"), ("NDJIT_NUM_THREADS", "abc")] {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["environment::nobody_has_to_read_standard_error", "--exact", "--nocapture"])
+            .env(CHILD, "1")
+            .env(variable, value)
+            .stderr(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        drop(child.stderr.take());
+        assert!(child.wait().unwrap().success(), "{variable}");
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_told_once() {
     if is_child() {

@@ -37,6 +37,8 @@ pub enum Input {
     Captured,
     /// An array of a program without arguments.
     Data,
+    /// What a body of control flow is given: the state of a loop, a slice, an operand of branches.
+    Body,
 }
 
 /// A piece of the user's source: an operation as it is written.

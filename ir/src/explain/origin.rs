@@ -18,6 +18,8 @@ pub enum Origin {
     Captured(Option<Place>),
     /// An array that holds its elements.
     Data,
+    /// What a body of control flow is given.
+    Body,
     /// A number in the source; a strong one with the place it was made at.
     Literal(Literal, Option<Place>),
     /// An operation.
@@ -57,6 +59,7 @@ impl Explainer<'_> {
                     Some(Input::Argument(index)) => Origin::Argument(*index),
                     Some(Input::Captured) => Origin::Captured(place),
                     Some(Input::Data) => Origin::Data,
+                    Some(Input::Body) => Origin::Body,
                     None => Origin::Argument(n as usize),
                 };
             }
@@ -127,6 +130,7 @@ impl Origin {
             Origin::Captured(None) => "from a captured array".to_owned(),
             Origin::Captured(place) => format!("from an array captured at{}", at(place)),
             Origin::Data => "held as data".to_owned(),
+            Origin::Body => "from a parameter of the body".to_owned(),
             Origin::Literal(literal, place) if is_strong(literal) => match at(place) {
                 place if place.is_empty() => format!("strong {}", literal.value()),
                 place => format!("strong {} from{place}", literal.value()),
