@@ -36,7 +36,7 @@ fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: 
 /// Whether a value of this thread's trace, if it is a number that is known, fits a dtype.
 ///
 /// # Errors
-/// `Literal` if it does not; else as [`describe`].
+/// `Literal` if it does not; else as [`describe`](super::describe).
 pub(crate) fn check_number(x: Expr, dtype: DType) -> Result<()> {
     match read(x, "number", |trace, value| literal(&trace.graph, value))? {
         Some(literal) => literal.to_repr(dtype).map(drop),
