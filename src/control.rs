@@ -244,7 +244,13 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<[Expr; 2]>
     };
     let ((first, start), (last, end)) = (bound("start", start)?, bound("end", end)?);
     let policy = crate::config::policy();
-    let dtype = policy.commit(policy.promote_types(first, last).map_err(|error| error.unnamed().of(WHAT))?);
+    let dtype = policy.commit(policy.promote_types(first, last).map_err(|error| {
+        let error = error.unnamed().of(WHAT);
+        match (first, last) {
+            (ValueType::Weak(_), ValueType::Weak(_)) => error.help("give the bounds a dtype, as in `strong(0)`"),
+            _ => error,
+        }
+    })?);
     if !dtype.is_int() {
         return Err(Error::new(ErrorCode::DType, format!("{WHAT}: no integer dtype counts from {first} to {last}"))
             .help("cast one of the bounds to the dtype of the other"));
@@ -416,15 +422,7 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
         if len == 0 {
             // The body never runs; only its types are wanted.
             let zero = |row: &Param| match row {
-                Param::Array(ValueType::Strong(dtype), _, shape) => filled(*dtype, shape, place),
-                Param::Array(ValueType::Weak(weak), _, shape) => {
-                    let zero = match weak {
-                        Weak::Int => Literal::weak(0),
-                        Weak::Float => Literal::weak(0.0),
-                        Weak::Complex => Literal::weak(Complex::new(0.0, 0.0)),
-                    };
-                    spread(&AnyOperand::Scalar(Scalar(zero, None)), shape, place)
-                }
+                Param::Array(ty, _, shape) => zeros(*ty, shape, place),
                 Param::Scalar(_) => i,
             };
             return rows.iter().map(zero).collect();
@@ -436,9 +434,9 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
     let written = Written { what: WHAT, place, hidden: 0 };
     let (mut state, made) = settled(written, init, &rows, &|own| step(&own[..count], &own[count..]))?;
     let stacked = &made.outputs[count..];
-    for (_, dtype, shape) in stacked {
+    for (ty, dtype, shape) in stacked {
         let extents: Vec<usize> = [len].into_iter().chain(shape.extents().iter().copied()).collect();
-        state.push(filled(*dtype, &Shape::from(&extents[..]), place));
+        state.push(zeros(kept(*ty, *dtype), &Shape::from(&extents[..]), place));
     }
     let body = |i: Expr, own: &[Expr]| {
         let (mut next, made) = step(&own[..count], &slices(i));
@@ -449,8 +447,11 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
             );
             return vec![Expr::failed(error.help("it gives the same structure each time that it is traced").at(place))];
         }
-        for ((made, (_, dtype, _)), all) in made.into_iter().zip(stacked).zip(&own[count..]) {
-            let made = Expr::convert(&made.operand(), *dtype, place);
+        for ((made, (ty, dtype, _)), all) in made.into_iter().zip(stacked).zip(&own[count..]) {
+            let made = match kept(*ty, *dtype) {
+                ValueType::Strong(dtype) => Expr::convert(&made.operand(), dtype, place),
+                ValueType::Weak(_) => made,
+            };
             let of = |shapes: &[&Shape]| Ok((Move::Scatter(Scatter::Set), shapes[0].clone()));
             let operands = [all.operand(), i.operand(), made.operand()];
             next.push(Expr::movement(&Movement { what: WHAT, of: &of }, &operands, place));
@@ -490,18 +491,25 @@ fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
     })
 }
 
-/// Zeros.
-fn filled(dtype: DType, shape: &Shape, place: Place) -> Expr {
-    spread(&Expr::convert(&0.operand(), dtype, place).operand(), shape, place)
+/// The type of what is stacked: weak as what a step gives, if it is stored as numbers are.
+fn kept(ty: ValueType, stored: DType) -> ValueType {
+    if crate::config::policy().commit(ty) == stored { ty } else { stored.into() }
 }
 
-/// One value everywhere.
-fn spread(x: &AnyOperand, shape: &Shape, place: Place) -> Expr {
+/// Zeros of a type.
+fn zeros(ty: ValueType, shape: &Shape, place: Place) -> Expr {
+    let number = |zero: Literal| AnyOperand::Scalar(Scalar(zero, None));
+    let zero = match ty {
+        ValueType::Strong(dtype) => Expr::convert(&0.operand(), dtype, place).operand(),
+        ValueType::Weak(Weak::Int) => number(Literal::weak(0)),
+        ValueType::Weak(Weak::Float) => number(Literal::weak(0.0)),
+        ValueType::Weak(Weak::Complex) => number(Literal::weak(Complex::new(0.0, 0.0))),
+    };
     let of = |own: &[&Shape]| {
         let (view, shape) = ndjit_ir::view::broadcast_to(own[0], shape)?;
         Ok((Move::View(view), shape))
     };
-    Expr::movement(&Movement { what: "scan", of: &of }, std::slice::from_ref(x), place)
+    Expr::movement(&Movement { what: "scan", of: &of }, &[zero], place)
 }
 
 /// Two branches, if their results have the same types.

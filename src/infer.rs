@@ -269,16 +269,27 @@ pub(crate) fn misfit(
             }
             // What is written converts whatever it is given.
             NodeKind::Cast(CastReason::Explicit) => return None,
-            NodeKind::Cast(CastReason::Mode(_) | CastReason::Promotion) => {
+            NodeKind::Cast(CastReason::Mode(_)) => {
                 let what = What { names: NUMBERED, site: Site::of("call", place) };
                 (what, all("call", policy.commit(graph.ty(graph.node(id).first())))?)
             }
+            NodeKind::Cast(CastReason::Promotion) => {
+                let to = policy.commit(graph.ty(graph.node(id).first()));
+                let error = known[0].literal?.to_repr(to).err()?.of("call");
+                let error = error.fact(format_args!("the state of the loop begins with it, and the body gives {to}"));
+                let what = What { names: &["number"], site: Site::of("call", place) };
+                (what, error.help(format!("begin with a number that {to} holds, or cast what the body gives")))
+            }
             // These take the number as it is.
             _ => {
-                let what = What { names: NUMBERED, site: Site::of("call", place) };
-                let error =
-                    known.iter().find_map(|operand| fits(operand.literal?, policy.commit(operand.ty), &known).err());
-                (what, error?.of("call"))
+                let misfits = |operand: &Known<'_>| {
+                    let (literal, dtype) = (operand.literal?, policy.commit(operand.ty));
+                    Some(without_array(literal.to_repr(dtype).err()?, literal, dtype).of("call"))
+                };
+                let (n, error) = known.iter().enumerate().find_map(|(n, operand)| Some((n, misfits(operand)?)))?;
+                let what = What { names: &["number"], site: Site::of("call", place) };
+                let value = operands_of(id).nth(n)?;
+                return Some(explained(error, what, &known[n..=n], place, &|_| origin(value)));
             }
         };
         let operands: SmallVec<[Value; 3]> = operands_of(id).collect();

@@ -180,6 +180,10 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     let (line, error) = (line!() - 2, f.call((&x, 300)).unwrap_err());
     assert_eq!((error.code(), error.place().unwrap().line), (ErrorCode::Literal, line), "{error}");
     assert!(error.to_string().contains("300 from argument 1"), "{error}");
+    assert_eq!(error.help_text(), Some("begin with a number that u8 holds, or cast what the body gives"));
+    let alone = jit(|k: Expr| fori_loop(0, 3, k, |_, k| k + 1));
+    let error = alone.call((3_000_000_000i64,)).unwrap_err();
+    assert!(error.help_text().is_some_and(|help| help.contains("no array gives it a dtype")), "{error}");
     let error = jit(|x: Expr| fori_loop(0, 2_147_483_650i64, x, |_, x| x)).call((&x,)).unwrap_err();
     assert_eq!(error.headline(), "fori_loop: literal 2147483650 does not fit i32");
     // What is cast in writing wraps, as anywhere.
@@ -248,9 +252,22 @@ fn a_state_has_many_leaves() {
     assert!(all.len() == 2000 && all.iter().all(|x| x.item::<f32>().unwrap() == 2.0));
 }
 
+/// What is stacked is weak as what a step gives.
+#[test]
+fn a_scan_stacks_weak_values_as_such() {
+    let f = jit(|x: Expr| scan(|s: Expr, _: Expr| (s * 2.0 + 0.5, s), Expr::from(0.5), x));
+    let (last, all) = f(&arange(3));
+    assert_eq!((last.is_weak(), all.is_weak(), all.to_vec::<f32>().unwrap()), (true, true, vec![0.5, 1.5, 3.5]));
+    let half = Array::from(ndjit::f16::ONE);
+    assert_eq!(((last + &half).dtype(), (all + &half).dtype()), (DType::F16, DType::F16));
+}
+
 /// Errors and explanations of a body call what it is given that, and not an argument of the function.
 #[test]
 fn what_a_body_is_given_is_no_argument() {
+    let f = jit(|x: Expr, y: Expr| fori_loop(0, 2, x, move |_, a| a + y));
+    let error = f.call((&Array::from([1.0f32; 3]), &Array::from([1.0f32; 2]))).unwrap_err().to_string();
+    assert!(error.contains("f32[2] from around the body"), "{error}");
     let f = jit(|x: Expr, y: Expr| fori_loop(0, 3, y, |_, y| y + ndjit::concat([x, x, x], 0)));
     let error = f.call((&Array::from([1.0f32]), &Array::from([1i32, 2]))).unwrap_err().to_string();
     assert!(error.contains("i32[2] from a parameter of the body") && !error.contains("from argument"), "{error}");

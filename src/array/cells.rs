@@ -129,7 +129,7 @@ impl FloatFormat {
         }
         // Compared in the dtype, as NumPy does: there 700 is 1000 times 0.7.
         let exponent = largest > 0.0
-            && (largest >= if asked.scalar { 1e16 } else { cutoff(T::DTYPE) }
+            && (largest >= cutoff(T::DTYPE, asked.scalar)
                 || smallest < T::rounded(1e-4)
                 || T::rounded(largest / smallest) > T::rounded(1000.0));
         let mut format = FloatFormat { exponent, precision: asked.precision, plus, ..FloatFormat::default() };
@@ -196,10 +196,14 @@ impl FloatFormat {
     }
 }
 
-/// Arrays with a number of this size or more have exponents: ones with more digits than the dtype has, of 9 at most.
-fn cutoff(dtype: DType) -> f64 {
+/// Arrays with a number of this size or more have exponents: ones with more digits than the dtype has, of 9 at most; a number alone of 16.
+fn cutoff(dtype: DType, scalar: bool) -> f64 {
     let digits = f64::from(dtype.digits().saturating_sub(1)) * std::f64::consts::LOG10_2;
-    10f64.powi((digits as i32).min(8))
+    match scalar {
+        true if dtype == DType::F64 => 1e16,
+        true => 10f64.powi(digits as i32),
+        false => 10f64.powi((digits as i32).min(8)),
+    }
 }
 
 macro_rules! complex {

@@ -34,7 +34,7 @@ pub(crate) fn positions<R: Computed>(
     if !dtype.is_int() {
         return Err(match dtype {
             DType::Bool => Error::new(ErrorCode::DType, "a mask names no positions: how many depends on its elements")
-                .help("`where_(mask, x, y)` has an element for each of the mask's; outside of `jit` `nonzero(mask)` gives the positions of each axis, as in `x.at(&nonzero(mask)[0]).get()`; to put elements a mask stands alone, as in `x.at(mask).set(0)`"),
+                .help("`where_(mask, x, y)` has an element for each of the mask's; outside of `jit` `let n = nonzero(mask)` gives the positions of each axis: `x.at(&n[0]).get()` for a mask of one, `x.at((&n[0], &n[1])).get()` for one of two; to put elements a mask stands alone, as in `x.at(mask).set(0)`"),
             _ => Error::new(ErrorCode::DType, format!("positions are integers, not {ty}"))
                 .help("cast them, as in `cast(index, DType::I64)`"),
         });

@@ -53,9 +53,9 @@ pub(crate) const STRAY: Expr = Expr { trace: 0, node: Node::Poisoned(0), made: N
 pub(crate) fn outside(what: &str, x: Expr) -> Error {
     let error = Error::new(ErrorCode::Traced, format!("{what}: a traced value was used outside its trace"));
     if x.trace == STRAY.trace {
-        return error
-            .fact("the value: made where no function is traced, from one that was kept after its trace")
-            .help("values of a traced function end with it; return them, and compute with the result");
+        return error.fact("the value: made where no function is traced").help(
+            "`Expr`s are values of a traced function, and end with it: return them, and compute with `Array`s outside",
+        );
     }
     let error = match (x.made, x.node) {
         (Some(made), _) => error.fact(format_args!("the value: made at {made}")),

@@ -78,8 +78,8 @@ fn a_value_that_is_read_after_its_trace() {
     insta::assert_snapshot!(text(&stray.item::<f32>().unwrap_err()), @r"
     error[traced]: item: a traced value was used outside its trace
       at escapes.rs
-      the value: made where no function is traced, from one that was kept after its trace
-      help: values of a traced function end with it; return them, and compute with the result
+      the value: made where no function is traced
+      help: `Expr`s are values of a traced function, and end with it: return them, and compute with `Array`s outside
     ");
     assert_eq!(format!("{stray:?} {:?}", kept()), "Expr(poisoned) Expr(outside its trace)");
 }

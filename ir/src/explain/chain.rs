@@ -155,7 +155,8 @@ impl Explainer<'_> {
                 let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
                 (&[][..], rules, (0..types.len()).collect())
             }
-            NodeKind::Call(_) | NodeKind::Control(..) => (&[][..], vec![Rule::Call(ty)], Default::default()),
+            NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),
+            NodeKind::Control(..) => (&[][..], vec![Rule::Control(ty)], Default::default()),
         };
         let (written, parts) = match self.places.first(id).and_then(|place| self.written(id, place)) {
             Some(Snippet { text, operands }) => (Some(text), Some(operands)),

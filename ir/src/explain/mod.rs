@@ -39,6 +39,8 @@ pub enum Input {
     Data,
     /// What a body of control flow is given: the state of a loop, a slice, an operand of branches.
     Body,
+    /// What a body of control flow uses of what stands around it.
+    Around,
 }
 
 /// A piece of the user's source: an operation as it is written.

@@ -20,6 +20,8 @@ pub enum Origin {
     Data,
     /// What a body of control flow is given.
     Body,
+    /// What a body of control flow uses of what stands around it.
+    Around,
     /// A number in the source; a strong one with the place it was made at.
     Literal(Literal, Option<Place>),
     /// An operation.
@@ -60,6 +62,7 @@ impl Explainer<'_> {
                     Some(Input::Captured) => Origin::Captured(place),
                     Some(Input::Data) => Origin::Data,
                     Some(Input::Body) => Origin::Body,
+                    Some(Input::Around) => Origin::Around,
                     None => Origin::Argument(n as usize),
                 };
             }
@@ -131,6 +134,7 @@ impl Origin {
             Origin::Captured(place) => format!("from an array captured at{}", at(place)),
             Origin::Data => "held as data".to_owned(),
             Origin::Body => "from a parameter of the body".to_owned(),
+            Origin::Around => "from around the body".to_owned(),
             Origin::Literal(literal, place) if is_strong(literal) => match at(place) {
                 place if place.is_empty() => format!("strong {}", literal.value()),
                 place => format!("strong {} from{place}", literal.value()),

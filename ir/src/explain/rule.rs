@@ -102,6 +102,8 @@ pub enum Rule {
     },
     /// The called function gives this type.
     Call(ValueType),
+    /// The body of a loop, or both branches, give this type.
+    Control(ValueType),
 }
 
 /// How an op got its type.
@@ -264,6 +266,7 @@ impl fmt::Display for Rule {
             Rule::Cast { to, reason: CastReason::Mode(mode) } => write!(f, "casting mode {} gives {to}", mode.name()),
             Rule::Cast { to, reason: CastReason::Promotion } => write!(f, "the state of the loop is {to}"),
             Rule::Call(ty) => write!(f, "the called function gives {ty}"),
+            Rule::Control(ty) => write!(f, "its body gives {ty}"),
         }
     }
 }
