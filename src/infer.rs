@@ -269,9 +269,11 @@ pub(crate) fn misfit(
             }
             // What is written converts whatever it is given.
             NodeKind::Cast(CastReason::Explicit) => return None,
+            // A fraction may be dropped; an integer stays what it is.
             NodeKind::Cast(CastReason::Mode(_)) => {
-                let what = What { names: NUMBERED, site: Site::of("call", place) };
-                (what, all("call", policy.commit(graph.ty(graph.node(id).first())))?)
+                let to = policy.commit(graph.ty(graph.node(id).first()));
+                let error = known[0].literal.filter(|literal| literal.ty().kind() == Kind::Int)?.to_repr(to).err()?;
+                (What { names: &["number"], site: Site::of("call", place) }, error.of("call"))
             }
             NodeKind::Cast(CastReason::Promotion) => {
                 let to = policy.commit(graph.ty(graph.node(id).first()));

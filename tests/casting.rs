@@ -146,8 +146,9 @@ fn integers_that_modes_cast_fit() {
     assert_snapshot!(traced(under(&|| passed.call((&a, 1000)))), @r"
     error[literal]: call: literal 1000 does not fit i8
       at casting.rs
+      number: i* (1000 from argument 1)
       i8 holds -128 to 127
-      argument 1: 1000
+      called at casting.rs
       help: cast the other operand to a wider dtype, for example `.cast(DType::I16)`
     ");
     assert_eq!(under(&|| passed.call((&a, 100))).unwrap().to_vec::<i8>().unwrap(), [103]);

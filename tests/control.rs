@@ -209,7 +209,7 @@ fn loops_within_loops_that_begin_with_numbers_end() {
         assert!(error.help_text().is_some(), "{error}");
     }
     // Loops one after the other are no loops within loops.
-    let f = jit(|x: Expr| (0..500).fold(x, |x, _| x + fori_loop(0, 1, Expr::from(0.0), |_, s| s + sum(x, ..)) * 0));
+    let f = jit(|x: Expr| (0..500).fold(x, |x, _| x + fori_loop(0, 0, Expr::from(0.0), |_, s| s + sum(x, ..))));
     assert_eq!(f(&x).item::<f64>().unwrap(), 1.0);
 }
 

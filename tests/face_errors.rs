@@ -411,7 +411,7 @@ fn a_panic_says_after_which_operation() {
 fn a_long_chain_that_memory_is_refused_to_waits() {
     let mut x = ndjit::broadcast_to(Array::from([0.5f32]), [1 << 55]);
     for _ in 0..1100 {
-        x = x + 1;
+        x += 1;
     }
     assert_eq!((x.dtype(), x.shape().extents(), x.error().is_some()), (ndjit::DType::F32, &[1 << 55][..], false));
     assert_eq!(x.eval().unwrap_err().code(), ndjit::ErrorCode::Allocation);
