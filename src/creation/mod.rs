@@ -165,7 +165,7 @@ pub fn arange(steps: impl Steps) -> Array {
 ///
 /// Number `i` is `start + i * ((stop - start) / spaces)`, each operation in `f64`, rounded to the dtype at the end; the first
 /// is `start` and, with the end included, the last is `stop`, exactly. The numbers never turn back. Where `stop - start` overflows
-/// steps are counted from the middle, to both sides.
+/// steps are counted from the middle, to both sides; where a step is below the normal numbers, all are scaled, so that it keeps its digits.
 ///
 /// ```
 /// use ndjit::linspace;
