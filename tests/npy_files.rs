@@ -173,3 +173,44 @@ fn what_is_written_to_a_mapped_array_stays_in_memory() {
     assert_eq!(f.call((x.donate(),)).unwrap().to_vec::<f32>().unwrap(), [2.0, 3.0, 4.0]);
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
+
+/// A file is made beside its place, under a name that has no more bytes than names may have.
+#[test]
+#[cfg(unix)]
+fn names_may_be_as_long_as_the_system_has_them() {
+    let folder = std::env::temp_dir().join(format!("ndjit-long-names-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for length in [200, 201, 240, 251] {
+        let path = folder.join("n".repeat(length) + ".npy");
+        Array::from([1.5f32]).write_npy(&path).unwrap();
+        assert_eq!(Array::read_npy(&path).unwrap().to_vec::<f32>().unwrap(), [1.5]);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Of a file that could not be written as a whole nothing takes the place of the one that was there, whoever goes on to finish it.
+#[test]
+#[cfg(unix)]
+fn a_file_that_was_not_written_is_not_finished() {
+    const CHILD: &str = "NDJIT_TEST_WRITER_CHILD";
+    if let Some(path) = std::env::var_os(CHILD) {
+        let mut writer = ndjit::npy::Writer::create(path, ndjit::DType::F32, [100_000]).unwrap();
+        assert!(writer.write(&Array::from(vec![1.0f32; 100_000])).is_err());
+        assert!(writer.finish().is_err());
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("ndjit-unfinished-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("x.npy");
+    Array::from([2.5f32]).write_npy(&path).unwrap();
+    let status = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" a_file_that_was_not_written_is_not_finished --exact"])
+        .arg(std::env::current_exe().unwrap())
+        .env(CHILD, &path)
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    assert_eq!(Array::read_npy(&path).unwrap().to_vec::<f32>().unwrap(), [2.5]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
