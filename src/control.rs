@@ -270,6 +270,8 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<[Expr; 2]>
     };
     let end = match last {
         ValueType::Strong(own) if own != dtype => Expr::convert(&end.operand(), dtype, place),
+        // Whether it fits is known at the call, and is then told of the loop, not of the comparison in it.
+        ValueType::Weak(_) if trace::is_argument(end)? => trace::promote(end, dtype, WHAT, place),
         ValueType::Strong(_) | ValueType::Weak(_) => end,
     };
     Ok([start, end])

@@ -278,9 +278,14 @@ pub(crate) fn misfit(
             NodeKind::Cast(CastReason::Promotion) => {
                 let to = policy.commit(graph.ty(graph.node(id).first()));
                 let error = known[0].literal?.to_repr(to).err()?.of("call");
-                let error = error.fact(format_args!("the state of the loop begins with it, and the body gives {to}"));
+                let error = error.fact(format_args!("the loop begins with it, or counts to it, in {to}"));
                 let what = What { names: &["number"], site: Site::of("call", place) };
-                (what, error.help(format!("begin with a number that {to} holds, or cast what the body gives")))
+                (
+                    what,
+                    error.help(format!(
+                        "pass a number that {to} holds, or cast what the body gives, or the other bound"
+                    )),
+                )
             }
             // These take the number as it is.
             _ => {

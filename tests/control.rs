@@ -180,12 +180,17 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     let (line, error) = (line!() - 2, f.call((&x, 300)).unwrap_err());
     assert_eq!((error.code(), error.place().unwrap().line), (ErrorCode::Literal, line), "{error}");
     assert!(error.to_string().contains("300 from argument 1"), "{error}");
-    assert_eq!(error.help_text(), Some("begin with a number that u8 holds, or cast what the body gives"));
+    assert_eq!(error.help_text(), Some("pass a number that u8 holds, or cast what the body gives, or the other bound"));
     let alone = jit(|k: Expr| fori_loop(0, 3, k, |_, k| k + 1));
     let error = alone.call((3_000_000_000i64,)).unwrap_err();
     assert!(error.help_text().is_some_and(|help| help.contains("no array gives it a dtype")), "{error}");
     let error = jit(|x: Expr| fori_loop(0, 2_147_483_650i64, x, |_, x| x)).call((&x,)).unwrap_err();
     assert_eq!(error.headline(), "fori_loop: literal 2147483650 does not fit i32");
+    let count = jit(|x: Expr, n: Expr| fori_loop(0, n, x, |_, x| x + 1));
+    assert_eq!(count.call((&x, 3)).unwrap().to_vec::<u8>().unwrap(), [4, 5]);
+    let error = count.call((&x, 2_147_483_650i64)).unwrap_err();
+    assert_eq!(error.headline(), "call: literal 2147483650 does not fit i32");
+    assert!(error.facts().iter().any(|fact| fact.contains("counts to it, in i32")), "{error}");
     // What is cast in writing wraps, as anywhere.
     let f = jit(|x: Expr| fori_loop(0, 2, ndjit::cast(Expr::from(300), DType::U8), |_, s| s + x.slice(0)));
     assert_eq!(f(&x).item::<u8>().unwrap(), 46);

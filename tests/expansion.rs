@@ -1,7 +1,7 @@
 //! Texts of a few kilobytes whose calls would be millions of operations: refused before they are written out, or their graphs lowered once.
 //! Memory is counted, not time.
 
-use ndjit::{Array, CountingAllocator, ErrorCode, Expr, Program, Stage, jit};
+use ndjit::{Array, CountingAllocator, ErrorCode, Expr, Program, Spec, Stage, jit};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
@@ -70,6 +70,24 @@ fn functions_that_grow_are_refused_where_they_are_called() {
     assert!(error.place().is_some_and(|place| place.file.ends_with("expansion.rs")), "{error}");
     println!("{taken} bytes");
     assert!(taken < 4 << 20, "{taken} bytes");
+}
+
+/// Branches of which each is small enough, and both are not.
+#[test]
+fn branches_that_grow_are_refused_where_they_meet() {
+    let mut f: Arc<dyn Fn(Expr) -> Expr + Send + Sync> = Arc::new(|x| ndjit::sin(x));
+    for _ in 0..17 {
+        let below = f;
+        let own = jit(move |x: Expr| below(below(x)));
+        f = Arc::new(move |x| own.inline((x,)));
+    }
+    let one = Arc::clone(&f);
+    let spec = [Spec::of(&Array::from([0.0f32]))];
+    jit(move |x: Expr| ndjit::cond(ndjit::any(x, ..), |x| one(one(x)), |x| x, x)).trace(&spec).unwrap();
+    let (f, line) = (jit(move |x: Expr| ndjit::cond(ndjit::any(x, ..), |x| f(f(x)), |x| f(x), x)), line!());
+    let error = f.trace(&spec).map(drop).unwrap_err();
+    assert_eq!((error.code(), error.headline()), (ErrorCode::Size, "inline: calls make the program too large"));
+    assert_eq!(error.place().map(|place| place.line), Some(line), "{error}");
 }
 
 /// A graph that several pieces of control flow share is lowered, compiled and listed once.

@@ -72,6 +72,26 @@ fn shared_graphs_are_printed_once() {
     assert_eq!(graph.to_string().parse::<Traced>().unwrap().to_string(), graph.to_string());
 }
 
+/// What expands is counted by operands, each list of them once: not by a hash, for which a text could have lists with equal ones.
+#[test]
+fn control_flow_counts_once_for_each_list_of_operands() {
+    let (branch, scalar) = ("graph (%0: bool[], %1: f32[]) {\n  %2 = sin %1 : f32[]\n  return %2\n}", Shape::scalar());
+    let inner = Inner { graph: Arc::new(branch.parse::<Traced>().unwrap()), operands: vec![0, 1] };
+    let own = inner.graph.node_count();
+    let mut graph = Traced::new();
+    let conditions: Vec<_> = (0..40).map(|_| graph.param(DType::Bool.into(), &scalar)).collect();
+    let numbers: Vec<_> = (0..40).map(|_| graph.param(DType::F32.into(), &scalar)).collect();
+    let number = graph.control(Arc::new(Control { kind: ControlKind::Cond, graphs: [inner.clone(), inner] }));
+    let shape = graph.intern(&scalar);
+    // Each list stands here twice, the second time after all others.
+    for _ in 0..2 {
+        for (&condition, &x) in conditions.iter().flat_map(|condition| numbers.iter().map(move |x| (condition, x))) {
+            graph.add(NodeKind::Control(number, 0), &[condition, x], &[(DType::F32.into(), shape)]);
+        }
+    }
+    assert_eq!(graph.expanded() - graph.node_count(), 40 * 40 * 2 * own);
+}
+
 /// A branch in a branch in a branch, so many deep.
 fn nested(deep: usize) -> String {
     let mut text = "child @0 (%0: bool[], %1: i32[]) {\n  return %1\n}\n".to_owned();

@@ -167,7 +167,43 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_is_left_and_nothing_that_nobody_holds() {
+        let _alone = kept::ALONE.lock();
         assert_eq!([kept(4000, true), kept(3999, true), kept(4000, false)], [1, 0, 0]);
+    }
+
+    /// An array of so many elements of a byte that was read once, and what reads it.
+    fn wide(elements: usize) -> (Array, Array) {
+        let x = crate::broadcast_to(Array::from([1u8]), [elements]);
+        let y = (&x + 1) * &x + 3;
+        let (once, twice) = (max(&y, ..), crate::min(&y, ..));
+        mark(&once);
+        (y, twice)
+    }
+
+    /// Has the operations below an array run, as far as its program knows.
+    fn mark(array: &Array) {
+        Program::collect(array).pending.iter().for_each(|pending| pending.recipe.has_run.store(true, Relaxed));
+    }
+
+    #[test]
+    fn kept_elements_are_given_back_for_what_may_be_kept_alone() {
+        let _alone = kept::ALONE.lock();
+        let x = Array::from(vec![0.5f32; 1000]);
+        let y = sin(&x) * cos(&x);
+        [sum(&y, ..), max(&y, ..)].iter().for_each(|read| drop(read.eval().expect("runs")));
+        assert!(y.kept().is_some(), "read twice");
+        let chosen = |elements: usize| {
+            let (wide, read) = wide(elements);
+            let mut program = Program::collect(&read);
+            choose(&mut program, 0);
+            drop(wide);
+            program.outputs.len() - 1
+        };
+        // What is larger than everything that may be kept has no other given back.
+        assert_eq!((chosen(kept::limit() + 1), y.kept().is_some()), (0, true));
+        // For 4000 bytes these are enough.
+        assert_eq!((chosen(4000), y.kept().is_some()), (1, false));
+        assert!(y.waits());
     }
 
     /// A large array, and what reads a part of it, as a program with all operations.

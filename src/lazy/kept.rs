@@ -223,3 +223,35 @@ pub(super) fn limit() -> usize {
 
 /// The limit where the machine does not say how much memory it has.
 const UNKNOWN: usize = 1 << 30;
+
+/// Tests that give back what others keep run one after the other.
+#[cfg(test)]
+pub(super) static ALONE: Mutex<()> = Mutex::new(());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cos, max, sin, sum};
+
+    /// Each array is given back by one thread, however many do so; none is lost, and all are computed again.
+    #[test]
+    fn several_threads_give_back() {
+        let _alone = ALONE.lock();
+        let x = Array::from(vec![0.5f32; 1000]);
+        let arrays: Vec<Array> = (0..200).map(|n| sin(&x + n) * cos(&x)).collect();
+        for y in &arrays {
+            [sum(y, ..), max(y, ..)].iter().for_each(|read| drop(read.eval().expect("runs")));
+        }
+        assert!(arrays.iter().all(|y| y.kept().is_some()));
+        let given: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| give_back(200 * 4000, usize::MAX))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("ends")).sum()
+        });
+        let gone = arrays.iter().filter(|y| y.kept().is_none()).count();
+        assert_eq!((gone, given), (200, 200 * 4000));
+        for (n, y) in arrays.iter().enumerate() {
+            let expected = ((0.5 + n as f32) as f64).sin() * 0.5f64.cos();
+            assert!((y.to_vec::<f32>().expect("computed")[999] as f64 - expected).abs() < 1e-6);
+        }
+    }
+}

@@ -1,10 +1,11 @@
 //! Casts in the trace of this thread: written ones, and those by which a weak value takes the dtype of a loop's state.
 
-use super::{in_trace, literal, read, written};
+use super::{in_trace, literal, number, read, written};
 use crate::config;
 use crate::expr::Expr;
 use crate::operand::AnyOperand;
 use crate::support;
+use ndjit_ir::graph::Slot;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Place, Result};
 
@@ -31,6 +32,14 @@ fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: 
         trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e.at(place)))?;
         Ok(trace.cast(value, dtype, reason, place))
     })
+}
+
+/// Whether a value of this thread's trace is a number that is passed at each call.
+///
+/// # Errors
+/// As [`describe`](super::describe).
+pub(crate) fn is_argument(x: Expr) -> Result<bool> {
+    read(x, "number", |trace, value| matches!(number(&trace.graph, value), Some(Slot::Argument { .. })))
 }
 
 /// Whether a value of this thread's trace, if it is a number that is known, fits a dtype.

@@ -89,6 +89,8 @@ fn no_command_takes_more_than_the_limit() {
         let (most, half, third, twice) = (part(90), part(55), part(30), part(200));
         zeros(folder.join("whole.npy"), all * 7 / 10 / 64, 64);
         zeros(folder.join("large.npy"), all * 5 / 64, 64);
+        // Few rows, each a tenth of the limit.
+        zeros(folder.join("wide.npy"), 30, all / 10);
         let rows: String = (0..all * 30 / 100 / 2).map(|n| format!("{n},{}.5\n", n % 7)).collect();
         fs::write(folder.join("table.csv"), format!("a,b\n{rows}")).unwrap();
         fs::write(folder.join("integers.csv"), (0..all * 30 / 100).map(|n| format!("{n}\n")).collect::<String>())
@@ -126,6 +128,8 @@ fn no_command_takes_more_than_the_limit() {
             (Well, b"", &["eval", "sum(x * 2 + 1, axis=1)", "x=large.npy", "-o", "out.npy"]),
             (Well, b"", &["eval", "x * 2 + 1", "x=large.npy", "-o", "out.csv.npy"]),
             (Well, b"", &["eval", "x[:3] + 1", "x=whole.npy"]),
+            (Well, b"", &["eval", "x * 2 + 1", "x=wide.npy"]),
+            (Well, b"", &["eval", "x * 2 + 1", "x=wide.npy", "-o", "out.npy"]),
             // Tables.
             (Well, b"", &["eval", "sum(x)", "x=table.csv"]),
             (Well, b"", &["eval", "x * 2", "x=table.csv:b", "-o", "out.csv"]),

@@ -2,7 +2,7 @@
 //! their tables, the others by hand. That none is left out is a test's to say (`fuzz/tests/targets/public.rs`).
 
 use crate::api::pool::{Call, Pool, Run};
-use crate::api::value::{CONTROL, SAME, Value};
+use crate::api::value::{CONTROL, REFUSED, SAME, Value};
 use crate::api::values::*;
 use crate::choices::Choices;
 use ndjit::operand::AnyOperand;
@@ -32,6 +32,15 @@ pub fn all<R: Value>() -> Vec<Call<R>> {
             let results = R::within(p.small(c), p.small(c), f)?;
             results.windows(2).try_for_each(|pair| R::same(&pair[0], &pair[1]))?;
             Ok(results)
+        }),
+    }));
+    calls.extend(REFUSED.iter().map(|&(name, f)| Call {
+        name,
+        is_view: false,
+        run: Box::new(move |c: &mut Choices, p: &mut Pool<R>| {
+            let made = R::within(p.small(c), p.small(c), f);
+            R::refused(&made);
+            made
         }),
     }));
     calls

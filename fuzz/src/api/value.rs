@@ -6,11 +6,11 @@ use crate::api::values::to_tensor;
 use crate::choices::Choices;
 use ndjit::operand::{Computed, Math, Meet};
 use ndjit::{
-    Array, Complex, DType, Ellipsis, Expr, Result, Scalar, Shape, Slice, ValueType, cond, debug, fori_loop, jit, scan,
-    weak, while_loop,
+    Array, Complex, DType, Ellipsis, Expr, Jitted, Result, Scalar, Shape, Slice, ValueType, cond, debug, fori_loop,
+    jit, scan, weak, while_loop,
 };
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Sub};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// An array, or a value of a function that is traced.
 pub trait Value:
@@ -43,6 +43,9 @@ pub trait Value:
     /// Panics if two values of one type differ in an element; says nothing of those of a trace.
     fn same(one: &Self, other: &Self) -> Result<()>;
 
+    /// Panics if a function that is to fail gave arrays; says nothing of those of a trace, which fails later.
+    fn refused(made: &Result<Vec<Self>>);
+
     /// What stands at indices, of one of several forms, or the value with other elements there.
     fn at_indices(&self, c: &mut Choices, index: Self, other: Self, part: Slice) -> Self;
 
@@ -73,6 +76,10 @@ macro_rules! values {
 
             fn same(one: &$t, other: &$t) -> Result<()> {
                 Within::same(one, other)
+            }
+
+            fn refused(made: &Result<Vec<$t>>) {
+                Within::refused(made)
             }
 
             fn at_indices(&self, c: &mut Choices, index: $t, other: $t, part: Slice) -> $t {
@@ -110,6 +117,7 @@ values! {
 trait Within: Sized {
     fn within(x: Self, y: Self, f: Body) -> Result<Vec<Self>>;
     fn same(one: &Self, other: &Self) -> Result<()>;
+    fn refused(made: &Result<Vec<Self>>);
 }
 
 impl Within for Array {
@@ -123,6 +131,10 @@ impl Within for Array {
         assert!(own.first_difference(&tensor).is_none(), "{one} and {other} are to be the same");
         Ok(())
     }
+
+    fn refused(made: &Result<Vec<Array>>) {
+        assert!(made.is_err(), "{made:?} for an error");
+    }
 }
 
 impl Within for Expr {
@@ -133,6 +145,8 @@ impl Within for Expr {
     fn same(_: &Expr, _: &Expr) -> Result<()> {
         Ok(())
     }
+
+    fn refused(_: &Result<Vec<Expr>>) {}
 }
 
 /// A function of two traced values.
@@ -165,7 +179,67 @@ pub const SAME: &[(&str, Body)] = &[
     ("scan/stacked", |x, _| scanned_and_written(x, weak(0.15), |(_, stacked)| stacked)),
     ("scan/int", |x, _| scanned_and_written(x, weak(300), |(_, stacked)| stacked)),
     ("scan/complex", |x, _| scanned_and_written(x, weak(Complex::new(0.1, 1.0)), |(_, stacked)| stacked)),
+    ("loops/float", |x, _| nested_and_written(x, weak(0.15))),
+    ("loops/int", |x, _| nested_and_written(x, weak(300))),
+    ("loops/complex", |x, _| nested_and_written(x, weak(Complex::new(0.1, 1.0)))),
+    ("lists", |x, y| {
+        let step = |(a, b): Lists| (a.into_iter().map(|a| a + b[0]).collect(), b);
+        let (a, b) = fori_loop(0, 2, (vec![x, y], vec![x]), |_, state| step(state));
+        let (written, _) = step(step((vec![x, y], vec![x])));
+        vec![a[0] * b[0], written[0] * x]
+    }),
 ];
+
+/// A state or a result of several lists.
+type Lists = (Vec<Expr>, Vec<Expr>);
+
+/// Functions that are errors, whatever they are given: of themselves, and lists whose leaves would move from one to the other.
+pub const REFUSED: &[(&str, Body)] = &[
+    ("circle", |x, y| CIRCLE[0].inline((x, y))),
+    ("circle/three", |x, y| CIRCLE[3].inline((y, x))),
+    ("circle/smaller", |x, y| CIRCLE[4].inline((x, y))),
+    ("calls/failing", |x, _| {
+        let failing = |x: Expr| ndjit::reshape(x, [7, 11, 13]);
+        vec![(0..40).fold(jit(Box::new(failing) as Closure), |below, _| twice(below)).inline((x,))]
+    }),
+    ("lists/cond", |x, y| listed(cond(ndjit::any(y, ..), |x| (vec![x], vec![x, x]), |x| (vec![x, x], vec![x]), x))),
+    ("lists/fori_loop", |x, _| listed(fori_loop(0, 2, (vec![x], vec![x, x]), |_, (a, b): Lists| (b, a)))),
+    ("lists/while_loop", |x, _| {
+        listed(while_loop((vec![x], vec![x, x]), |(a, _)| ndjit::any(a[0], ..), |(a, b): Lists| (b, a)))
+    }),
+    ("lists/scan", |x, y| listed(scan(|(a, b): Lists, y: Expr| ((b, a), y), (vec![x, x], vec![x]), y).0)),
+];
+
+fn listed((mut a, b): Lists) -> Vec<Expr> {
+    a.extend(b);
+    a
+}
+
+type Closure = Box<dyn Fn(Expr) -> Expr + Send + Sync>;
+
+/// A function that calls one twice.
+fn twice(below: Jitted<fn(Expr) -> Expr, 1, Closure>) -> Jitted<fn(Expr) -> Expr, 1, Closure> {
+    jit(Box::new(move |x| below.inline((x,)) + below.inline((x + 1,))))
+}
+
+/// A function that calls itself; three of which each calls the one before and the first the last; one that calls itself on more.
+static CIRCLE: LazyLock<[Jitted<fn(Expr, Expr) -> Vec<Expr>, 2, Body>; 5]> = LazyLock::new(|| {
+    [
+        jit(|x, y| [CIRCLE[0].inline((x, y)), CIRCLE[0].inline((y, x))].concat()),
+        jit(|x, y| CIRCLE[3].inline((x, y))),
+        jit(|x, y| [CIRCLE[1].inline((x, y)), CIRCLE[1].inline((y, x))].concat()),
+        jit(|x, y| CIRCLE[2].inline((y, x))),
+        jit(|x, y| CIRCLE[4].inline((ndjit::stack(&[x, x], 0), y))),
+    ]
+});
+
+/// A loop in a loop, whose states begin with a number, and the same without loops.
+fn nested_and_written(x: Expr, number: Scalar) -> Vec<Expr> {
+    let inner = |x: Expr| fori_loop(0, 2, Expr::from(number), |_, s| s + ndjit::sum(x, ..));
+    let nested = fori_loop(0, 2, Expr::from(number), |_, s| s + inner(x));
+    let inner = |x: Expr| (0..2).fold(Expr::from(number), |s, _| s + ndjit::sum(x, ..));
+    vec![nested, (0..2).fold(Expr::from(number), |s, _| s + inner(x))]
+}
 
 /// The number is where a state begins, which is stacked: as it is where it meets what is added to it.
 fn scanned_and_written(x: Expr, number: Scalar, part: fn((Expr, Expr)) -> Expr) -> Vec<Expr> {
