@@ -1,5 +1,5 @@
 //! The figures of the engine: compile time per kernel, call overhead, and fused kernels beside unfused ones and loops
-//! written by hand. Run all with `cargo bench --bench engine`, one group with `cargo bench --bench engine -- compile`.
+//! written by hand. Run all with `cargo bench -p ndjit-bench --bench engine`, one group with `cargo bench -p ndjit-bench --bench engine -- compile`.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::{Array, Expr, jit};

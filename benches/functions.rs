@@ -1,5 +1,5 @@
 //! Functions in cache on one thread, beside a scalar loop over Rust's, or where Rust has none, CORE-MATH's (erf, erfc, lgamma, tgamma):
-//! `cargo bench --bench functions`. Throughput is in elements.
+//! `cargo bench -p ndjit-bench --bench functions`. Throughput is in elements.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::{Expr, jit};

@@ -1,5 +1,5 @@
 //! A GPU beside the processor: latency of a call, elementwise kernels beside a copy, reductions, scans, and copies between
-//! host and device. `cargo bench --features gpu --bench gpu`; it says on which device, and of software that it is no GPU. Arrays have
+//! host and device. `cargo bench -p ndjit-bench --features gpu --bench gpu`; it says on which device, and of software that it is no GPU. Arrays have
 //! 1e8 elements on cards, 1e6 on software.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

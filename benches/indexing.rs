@@ -1,4 +1,4 @@
-//! Indexing: `cargo bench --bench indexing`. Throughput is in elements taken, put or searched for. NumPy's figures on the same machine are those
+//! Indexing: `cargo bench -p ndjit-bench --bench indexing`. Throughput is in elements taken, put or searched for. NumPy's figures on the same machine are those
 //! of `x[i]`, `numpy.add.at(x, i, y)`, `numpy.bincount(i, y)` and `numpy.searchsorted(x, v)`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

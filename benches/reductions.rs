@@ -1,4 +1,4 @@
-//! Reductions beside loops written by hand that add in any order: `cargo bench --bench reductions`. Throughput is in bytes read.
+//! Reductions beside loops written by hand that add in any order: `cargo bench -p ndjit-bench --bench reductions`. Throughput is in bytes read.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndjit::{Array, Expr, jit};

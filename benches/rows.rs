@@ -1,4 +1,4 @@
-//! Expressions over rows and columns, with a probe of how fast memory is read: `cargo bench --bench rows`. Throughput is in bytes of the
+//! Expressions over rows and columns, with a probe of how fast memory is read: `cargo bench -p ndjit-bench --bench rows`. Throughput is in bytes of the
 //! inputs. The first three are kernels of the peers' benchmark (jax, numexpr, numba, NumPy), with its inputs' sizes.
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};

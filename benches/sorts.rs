@@ -1,4 +1,4 @@
-//! Sorts beside the standard library's: `cargo bench --bench sorts`. Throughput is in elements. NumPy's figures on the same machine are
+//! Sorts beside the standard library's: `cargo bench -p ndjit-bench --bench sorts`. Throughput is in elements. NumPy's figures on the same machine are
 //! those of `numpy.sort(x)`, `numpy.sort(x, kind="stable")` and the same of `argsort`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -7,12 +7,9 @@
 //! ```
 //! Also writes the Hasse diagram of JAX's lattice to `target/lattice.svg`, or to the path given as `--svg PATH`.
 
-#[path = "support/picture.rs"]
-mod picture;
-
 use ndjit::{Lattice, Policy};
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,7 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     print_table(policy, against);
     println!();
     let lattice = Lattice::named("jax")?;
-    let svg = svg.map_or_else(|| picture::path("lattice.svg"), Ok)?;
+    let svg = svg.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/lattice.svg"));
+    svg.parent().map_or(Ok(()), std::fs::create_dir_all)?;
     std::fs::write(&svg, lattice.to_svg())?;
     println!("The Hasse diagram of the lattice `{}` is in {}.", lattice.name(), svg.display());
     Ok(())

@@ -54,7 +54,7 @@ fn answers_are_those_of_the_policy() {
 /// The standard's question, as the standard's reference answers it.
 #[test]
 fn can_cast_is_the_array_apis() {
-    let path = format!("{}/tests/goldens/ops/array_api_result_dtypes.json", env!("CARGO_MANIFEST_DIR"));
+    let path = ndjit_tests::root().join("tests/goldens/ops/array_api_result_dtypes.json");
     let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     let lacks = file["lacks"].as_array().unwrap();
     let (mut compared, mut different) = (0, Vec::new());

@@ -3,6 +3,7 @@
 //! code is in one of `rust NAME`.
 
 use ndjit::{Array, ErrorCode, Stage, jit, report};
+use ndjit_tests::root;
 use std::path::Path;
 
 /// What a block should hold.
@@ -103,10 +104,6 @@ fn check(name: &str, page: &str, real: &str) {
         let differs = page.lines().zip(real.lines()).find(|(a, b)| a != b);
         assert!(page == real, "{name} differs from what is real (README_BLESS=1 writes it): {differs:?}");
     }
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn read(name: &str) -> String {

@@ -181,16 +181,17 @@ mod tests {
     fn values_keep_their_names() {
         let old = "graph (%0: f32[3]) {\n  %1 = cast %0 : f64[3]\n  %2 = sin %0 : f32[3]  ; a.rs:1:2\n  %3 = cos %2 : f32[3]\n  return %3\n}";
         let new = "graph (%0: f32[3]) {\n  %1 = sin %0 : f32[3]\n  %2 = cos %1 : f32[3]\n  return %2\n}";
-        insta::assert_snapshot!(diff(old, new), @r"
-        --- old
-        +++ new
-        @@ -1,5 +1,4 @@
-         graph (%0: f32[3]) {
-        -  %1 = cast %0 : f64[3]
-           %2 = sin %0 : f32[3]
-           %3 = cos %2 : f32[3]
-           return %3
-        ");
+        let expected = [
+            "--- old",
+            "+++ new",
+            "@@ -1,5 +1,4 @@",
+            " graph (%0: f32[3]) {",
+            "-  %1 = cast %0 : f64[3]",
+            "   %2 = sin %0 : f32[3]",
+            "   %3 = cos %2 : f32[3]",
+            "   return %3",
+        ];
+        assert_eq!(diff(old, new).trim_end(), expected.join("\n"));
         assert_eq!(diff(old, &old.replace("a.rs", "b.rs")), "");
     }
 

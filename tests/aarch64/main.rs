@@ -3,10 +3,8 @@
 //! `NDJIT_UNICORN` is the path of the emulator's library; without it these tests say that they were skipped. `pip install unicorn` brings the library.
 #![cfg(feature = "emulated")]
 
-#[path = "../ops/each.rs"]
-mod each;
-#[path = "../corpus/programs.rs"]
-mod programs;
+use ndjit_tests::each;
+use ndjit_tests::programs;
 
 use ndjit_codegen::target::VectorWidth;
 use ndjit_engines::{ALL, Matrix, check};

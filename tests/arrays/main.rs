@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     if std::env::args().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/arrays");
+    let folder = ndjit_tests::root().join("tests/goldens/arrays");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
         .flatten()

@@ -1,8 +1,7 @@
 //! Programs on the GPU: the same bits as the interpreter's. Without a device the tests print that they were skipped.
 #![cfg(feature = "gpu")]
 
-#[path = "../corpus/programs.rs"]
-mod corpus;
+use ndjit_tests::programs as corpus;
 mod doubles;
 mod failures;
 mod memory;

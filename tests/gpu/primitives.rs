@@ -4,9 +4,9 @@ use crate::devices;
 use ndjit_codegen::wgsl::Features;
 use ndjit_runtime::gpu::{Gpu, GpuOptions};
 
-#[path = "../../examples/parity/primitives.rs"]
+#[path = "../../tools/parity/primitives.rs"]
 mod compare;
-#[path = "../../examples/parity/compared.rs"]
+#[path = "../../tools/parity/compared.rs"]
 mod compared;
 
 #[test]

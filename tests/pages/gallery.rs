@@ -33,9 +33,9 @@ programs! {
     black_scholes "../../examples/black_scholes.rs";
     option_price "../../examples/option_price.rs";
     kmeans "../../examples/kmeans.rs";
-    mandelbrot "../../examples/mandelbrot.rs";
-    heat "../../examples/heat.rs";
-    filters "../../examples/filters.rs";
+    mandelbrot "../../examples/pictures/mandelbrot.rs";
+    heat "../../examples/pictures/heat.rs";
+    filters "../../examples/pictures/filters.rs";
     nbody "../../examples/nbody.rs";
     hazards "../../examples/hazards.rs";
     lattice "../../examples/lattice.rs";

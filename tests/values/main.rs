@@ -21,7 +21,7 @@ use rules::{Answer, Element, RULES, Rule, finite, rounded};
 use run::{Function, function, run};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Problems printed per file, at most.
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     if std::env::args().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/values");
+    let default = ndjit_tests::root().join("tests/goldens/values");
     let folder = std::env::var_os("NDJIT_GOLDENS").map_or(default, PathBuf::from);
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)
         .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
             println!("no element needs the rule: {}", rule.row());
             failed = true;
         }
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/numpy.md");
+        let page = ndjit_tests::root().join("docs/numpy.md");
         let page = fs::read_to_string(&page).unwrap_or_else(|e| panic!("{}: {e}", page.display()));
         let table: String = RULES.iter().map(Rule::row).collect();
         if !page.contains(&table) {

@@ -1,0 +1,63 @@
+//! Filters on a photograph: a Gaussian blur by sliding windows along each axis, a sharpened copy, and edges after Sobel from slices of the
+//! padded picture. Writes the four side by side to `target/filters.png`.
+
+#![allow(clippy::reversed_empty_ranges, reason = "the end of a slice may count from the last element")]
+
+#[path = "picture.rs"]
+mod picture;
+
+use ndjit::{Array, DType, Expr, Pad, concat, hypot, jit, pad, sliding_window};
+use std::error::Error;
+
+/// The part of the photograph that is shown: first row and column, rows and columns.
+const PART: [usize; 4] = [40, 150, 150, 130];
+
+/// The mean of seven by seven neighbours, weighted by a bell curve: along rows, then along columns.
+fn blur(x: Expr, weights: Expr) -> Expr {
+    let along = |x: Expr, axis: isize| (sliding_window(x, 7, axis) * weights).sum(-1);
+    along(along(pad(x, 3, Pad::Reflect), 0), 1)
+}
+
+/// What differs from the blurred picture, doubled.
+fn sharpen(x: Expr, blurred: Expr) -> Expr {
+    (x + 2 * (x - blurred)).clip(0, 1)
+}
+
+/// How steep the picture is: differences along both axes, each smoothed along the other.
+fn edges(x: Expr) -> Expr {
+    let x = pad(x, 1, Pad::Edge);
+    let smooth_rows = x.slice((..-2, ..)) + 2 * x.slice((1..-1, ..)) + x.slice((2.., ..));
+    let smooth_columns = x.slice((.., ..-2)) + 2 * x.slice((.., 1..-1)) + x.slice((.., 2..));
+    let across = smooth_rows.slice((.., 2..)) - smooth_rows.slice((.., ..-2));
+    let down = smooth_columns.slice((2.., ..)) - smooth_columns.slice((..-2, ..));
+    (hypot(across, down) / 2).clip(0, 1)
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let photo = image::open(picture::of_checkout("examples/pictures/data/astronaut.png"))?.to_rgb8();
+    let shape = [photo.height() as usize, photo.width() as usize, 3];
+    let [top, left, rows, columns] = PART.map(|n| n as isize);
+    let colour = Array::from_shape_vec(shape, photo.into_raw())?;
+    let colour = colour.slice((top..top + rows, left..left + columns, ..));
+    let grey = (colour * Array::from([0.2126f32, 0.7152, 0.0722])).sum(-1) / 255;
+
+    let bell = ndjit::exp(-ndjit::square(ndjit::arange(-3..4) / 1.5) / 2).cast(DType::F32);
+    let bell = &bell / bell.sum(..);
+    println!("weights: {bell:.3}");
+    let (f, g, h) = (jit(blur), jit(sharpen), jit(edges));
+    let blurred = f.call((&grey, &bell))?;
+    let sharpened = g.call((&grey, &blurred))?;
+    let steep = h.call((&grey,))?;
+    let kernels = [f.kernels(), g.kernels(), h.kernels()].map(|kernels| kernels.len());
+    println!("kernels to blur, to sharpen, to find edges: {kernels:?}");
+    for (name, x) in [("photograph", &grey), ("blurred", &blurred), ("sharpened", &sharpened)] {
+        println!("{name}: mean {:.3}, standard deviation {:.3}", x.mean(..), x.std(..));
+    }
+
+    let all = concat([&grey, &blurred, &sharpened, &steep], 1);
+    let pixels = (all * 255).round().cast(DType::U8).to_vec::<u8>()?;
+    let image = image::GrayImage::from_raw(4 * columns as u32, rows as u32, pixels).ok_or("wrong size")?;
+    image.save(picture::path("filters.png")?)?;
+    println!("written: target/filters.png");
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! What tests share that are programs of their own: the corpus, every op on every dtype, and where the checkout is.
+
+pub mod each;
+pub mod programs;
+
+use std::path::Path;
+
+/// The folder of the checkout.
+pub fn root() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own)
+}

@@ -1,0 +1,203 @@
+//! Tests that keep the house tidy: what each crate may depend on, where `unsafe` may stand, how files open, what
+//! ARCHITECTURE.md says of them.
+
+use ndjit_tests::root;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every Rust file of the workspace's own folders.
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> =
+        ["src", "ir", "codegen", "runtime", "engines", "bench", "cli", "fuzz", "tests", "benches", "examples"]
+            .iter()
+            .map(|f| root().join(f))
+            .collect();
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    assert!(found.len() > 40, "found only {} files", found.len());
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn name(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// The crates in a manifest's `[dependencies]`.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let text = read(&root().join(manifest));
+    let section = text.split("\n[").find(|s| s.starts_with("dependencies]")).unwrap_or_default();
+    let lines = section.lines().skip(1).filter(|l| !l.starts_with('#') && l.contains('='));
+    lines.map(|l| l.split(['.', ' ', '=']).next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn nothing_points_back() {
+    let allowed: &[(&str, &[&str])] = &[
+        ("ir/Cargo.toml", &["half", "num-complex", "smallvec", "rustc-hash", "hashbrown", "serde_core"]),
+        (
+            "codegen/Cargo.toml",
+            &[
+                "ndjit-ir",
+                "cranelift-codegen",
+                "cranelift-frontend",
+                "cranelift-native",
+                "iced-x86",
+                "petgraph",
+                "smallvec",
+                "rustc-hash",
+            ],
+        ),
+        (
+            "runtime/Cargo.toml",
+            &[
+                "ndjit-ir",
+                "ndjit-codegen",
+                "cranelift-codegen",
+                "cranelift-jit",
+                "cranelift-module",
+                "gemm",
+                "rustc-hash",
+                "smallvec",
+                "half",
+                "num-complex",
+                "wgpu",
+                "naga",
+                "pollster",
+                "rspirv",
+                "memmap2",
+                "ash",
+                "tracing",
+                "arc-swap",
+            ],
+        ),
+        ("engines/Cargo.toml", &["ndjit-ir", "ndjit-codegen", "ndjit-runtime"]),
+        ("cli/Cargo.toml", &["ndjit", "clap", "indicatif", "rustix", "signal-hook"]),
+        (
+            "Cargo.toml",
+            &[
+                "ndjit-ir",
+                "ndjit-codegen",
+                "ndjit-runtime",
+                "half",
+                "num-complex",
+                "smallvec",
+                "rustc-hash",
+                "similar",
+                "serde_json",
+                "ndarray",
+            ],
+        ),
+    ];
+    for (manifest, allowed) in allowed {
+        for dependency in dependencies(manifest) {
+            assert!(allowed.contains(&dependency.as_str()), "{manifest} may not depend on {dependency}");
+        }
+    }
+    assert!(!dependencies("ir/Cargo.toml").is_empty(), "the manifest reader finds dependencies");
+}
+
+#[test]
+fn files_open_with_their_subject() {
+    for path in sources() {
+        let text = read(&path);
+        assert!(text.starts_with("//!"), "{} does not open with //!", name(&path));
+    }
+}
+
+#[test]
+fn unsafe_stays_in_the_runtime() {
+    for path in sources() {
+        let file = name(&path);
+        let may = file.starts_with("runtime/") || file == "tests/it/house.rs";
+        let text = read(&path);
+        let found = text.lines().find(|l| {
+            let code = l.split("//").next().unwrap_or_default();
+            ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|u| code.contains(u))
+        });
+        assert!(may || found.is_none(), "{file}: {}", found.unwrap_or_default());
+    }
+    for library in ["ir/src/lib.rs", "codegen/src/lib.rs", "src/lib.rs", "cli/src/lib.rs"] {
+        assert!(read(&root().join(library)).contains("#![forbid(unsafe_code)]"), "{library} forbids unsafe");
+    }
+}
+
+/// Locks are those that threads count, but for what drivers of GPUs are kept with.
+#[test]
+fn every_lock_is_counted() {
+    let libraries = ["src/", "ir/src/", "codegen/src/", "runtime/src/"];
+    let counted = "ir/src/lock.rs";
+    let mut seen = 0;
+    for path in sources() {
+        let file = name(&path);
+        if !libraries.iter().any(|library| file.starts_with(library)) || file.starts_with("runtime/src/gpu/") {
+            continue;
+        }
+        let words = |line: &str| line.split(|c: char| !c.is_alphanumeric()).any(|w| ["Mutex", "RwLock"].contains(&w));
+        let others = |line: &&str| {
+            line.contains("sync::") && !line.contains("crate::sync::") && words(line) || line.contains("RwLock")
+        };
+        match read(&path).lines().find(others) {
+            Some(line) if file != counted => panic!("{file}: {line}"),
+            found => seen += usize::from(found.is_some()),
+        }
+    }
+    assert_eq!(seen, 1, "the reader finds the one of {counted}");
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    for path in sources() {
+        let file = name(&path);
+        if file == "tests/it/house.rs" {
+            continue;
+        }
+        let text = read(&path);
+        for word in ["todo!(", "unimplemented!(", "dbg!(", "#[ignore", "allow(dead_code", "allow(unused"] {
+            assert!(!text.contains(word), "{file} contains {word}");
+        }
+    }
+}
+
+#[test]
+fn long_files_have_a_reason() {
+    // File and why it is one file.
+    const LONG: &[(&str, &str)] = &[("benches/src/llvm/generated.rs", "written by `ndjit-bench llvm --write`")];
+    for path in sources() {
+        let (file, lines) = (name(&path), read(&path).lines().count());
+        let reason = LONG.iter().any(|(f, _)| *f == file);
+        assert!(lines <= 600 || reason, "{file} has {lines} lines and no listed reason");
+    }
+}
+
+#[test]
+fn the_architecture_page_names_what_exists() {
+    let page = read(&root().join("ARCHITECTURE.md"));
+    let mut checked = 0;
+    for word in page.split('`').skip(1).step_by(2) {
+        let looks_like_a_path = word.contains('/') && !word.contains([' ', '*', '<', ':']);
+        if looks_like_a_path {
+            checked += 1;
+            assert!(root().join(word).exists(), "ARCHITECTURE.md names `{word}`, which does not exist");
+        }
+    }
+    assert!(checked > 15, "only {checked} paths checked");
+    for (pass, stage) in ndjit_codegen::lower::PASSES {
+        assert!(page.contains(&format!("*{pass}*")), "ARCHITECTURE.md does not name the pass {pass}");
+        assert!(page.contains(&format!("| {stage} |")), "ARCHITECTURE.md does not name the stage {stage}");
+    }
+}

@@ -1,0 +1,45 @@
+//! What no single crate can test, and what of it needs no process of its own: a module for each subject. `cargo test --workspace --all-features --test it
+//! SUBJECT` runs one.
+
+#[macro_use]
+mod refused;
+
+mod array_api;
+mod book;
+mod casting;
+mod composed;
+mod contractions;
+mod creation;
+#[cfg(feature = "gpu")]
+mod devices;
+mod display;
+mod dlpack;
+mod explain;
+mod face_errors;
+mod formulas;
+mod fp_contract;
+mod house;
+mod indexing;
+mod indexing_laws;
+mod indexing_ranges;
+#[cfg(feature = "json")]
+mod inspect;
+mod joining_errors;
+mod movement_errors;
+mod neighbours;
+#[cfg(feature = "npy")]
+mod npy_files;
+mod ops;
+mod page;
+mod policies;
+mod positions;
+mod program;
+mod random;
+mod random_numbers;
+mod reductions;
+mod scans;
+mod seeds;
+mod sorting;
+mod spellings;
+mod texts;
+mod trybuild;

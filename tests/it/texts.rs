@@ -1,0 +1,138 @@
+//! The texts of stages parse back: of the corpus and of random programs, the graph as traced, typed and simplified, kernels,
+//! loop nests over ops and over primitives, geometries, and the bodies of all ops. What is read equals what was printed.
+
+use ndjit_tests::programs;
+
+use ndjit_codegen::clif::{expand_for, host_isa};
+use ndjit_codegen::passes::access::contiguous;
+use ndjit_codegen::passes::expand::expand;
+use ndjit_codegen::passes::split::generated;
+use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_ir::body::Body;
+use ndjit_ir::graph::{Graph, Places, Type};
+use ndjit_ir::kernel::{FusedKernel, parse_kernels};
+use ndjit_ir::loops::{Geometry, LoopNest, parse_nests};
+use ndjit_ir::op::{Op, shared_body};
+use ndjit_ir::random::{Limits, Program, program};
+use ndjit_ir::{Error, Result};
+use std::fmt::{Debug, Display};
+use std::str::FromStr;
+
+/// Reads what was printed, which must give the same value, and so the same text.
+fn round_trip<T: Display + FromStr<Err = Error> + PartialEq + Debug>(value: &T) {
+    let text = value.to_string();
+    let read: T = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(&read, value, "{text}");
+    assert_eq!(read.to_string(), text);
+}
+
+fn graph_round_trip<T: Type>(graph: &Graph<T>)
+where
+    Graph<T>: FromStr<Err = Error>,
+{
+    let text = graph.to_string();
+    let read: Graph<T> = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(read.to_string(), text);
+    assert_eq!((read.slots(), read.outputs(), read.params()), (graph.slots(), graph.outputs(), graph.params()));
+    for id in read.node_ids() {
+        let (a, b) = (read.node(id), graph.node(id));
+        // Views are numbered as they come; their text was compared.
+        assert_eq!(std::mem::discriminant(&a.kind), std::mem::discriminant(&b.kind), "{text}");
+        assert_eq!(read.operands(id), graph.operands(id), "{text}");
+        for (x, y) in a.results().zip(b.results()) {
+            assert_eq!((x, read.ty(x), read.shape(x)), (y, graph.ty(y), graph.shape(y)), "{text}");
+        }
+    }
+}
+
+fn lowered(program: &Program, fuse: bool) -> Result<Lowered> {
+    let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype)).collect::<Result<Vec<_>>>()?;
+    lower(&program.graph, &Places::default(), &layouts, &Options { fuse, ..Options::default() })
+}
+
+/// Every text of a program; returns how many nests it has that are hard to print: that reduce, scan, hoist instructions.
+fn check(program: &Program, fuse: bool) -> [usize; 3] {
+    let lowered = lowered(program, fuse).unwrap_or_else(|error| panic!("{error}\n{program}"));
+    graph_round_trip(&program.graph);
+    graph_round_trip(&lowered.traced);
+    graph_round_trip(&lowered.typed);
+    graph_round_trip(&lowered.simplified);
+    // The texts of control flow lack its graphs, which the graph's text has.
+    let kernels: Vec<FusedKernel> = lowered.kernels.into_iter().filter(|kernel| kernel.control.is_none()).collect();
+    kernels.iter().for_each(round_trip::<FusedKernel>);
+    let text: Vec<String> = kernels.iter().map(FusedKernel::to_string).collect();
+    assert_eq!(parse_kernels(&text.join("\n\n")).unwrap(), kernels);
+    let mut seen = [0; 3];
+    let mut text = String::new();
+    let scheduled: Vec<_> = lowered.scheduled.into_iter().filter(|s| s.nest.control.is_none()).collect();
+    for scheduled in &scheduled {
+        round_trip::<LoopNest>(&scheduled.nest);
+        round_trip::<Geometry>(&scheduled.geometry);
+        text += &format!("{}\n{}\n", scheduled.nest, scheduled.geometry);
+        let expanded = expand(&scheduled.nest).unwrap();
+        round_trip::<LoopNest>(&expanded);
+        seen[0] += usize::from(expanded.reduces());
+        seen[1] += usize::from(expanded.reduce.as_ref().is_some_and(|reduce| reduce.scans()));
+        let hoists = expanded.to_string().contains("loop:\n");
+        seen[2] += usize::from(hoists);
+        let isa = host_isa().unwrap();
+        for part in generated(&scheduled.nest).unwrap() {
+            round_trip::<LoopNest>(&expand_for(&part.nest, &*isa).unwrap());
+        }
+    }
+    let read = parse_nests(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let printed = scheduled.iter().map(|s| (s.nest.clone(), Some(s.geometry.clone())));
+    assert!(read.into_iter().eq(printed), "{text}");
+    seen
+}
+
+#[test]
+fn texts_of_the_corpus_parse_back() {
+    let files = programs::files();
+    for (name, text) in &files {
+        println!("{name}");
+        check(&programs::program(text, 1), true);
+        check(&programs::program(text, 1), false);
+    }
+    assert!(files.len() >= 15, "the corpus has programs");
+}
+
+#[test]
+fn texts_of_random_programs_parse_back() {
+    let mut seen = [0; 3];
+    for seed in 5_000..5_300 {
+        let limits = Limits { nodes: 16, elements: 140, control: seed % 2 == 0, ..Limits::default() };
+        let program = program(seed, &limits).unwrap();
+        let found = check(&program, seed % 3 > 0);
+        seen.iter_mut().zip(found).for_each(|(all, found)| *all += found);
+    }
+    assert!(seen[0] > 60 && seen[1] > 10 && seen[2] > 20, "{seen:?} reduce, scan, hoist where they reduce");
+}
+
+#[test]
+fn bodies_of_all_ops_parse_back() {
+    let mut bodies = 0;
+    for op in Op::ALL {
+        for dtype in op.row().domain.iter() {
+            let body: &Body = shared_body(op, dtype);
+            round_trip(body);
+            bodies += 1;
+        }
+    }
+    assert!(bodies > 500, "{bodies}");
+}
+
+/// What people copy out of a dump parses: headings are comments.
+#[test]
+fn whole_stages_parse_back() {
+    let f = ndjit::jit!(|x| {
+        let e = (x - x.max(ndjit::keepdims(-1))).exp();
+        (e / e.sum(ndjit::keepdims(-1)), x.cumulative_sum(0))
+    });
+    f.call((&ndjit::Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]),)).unwrap();
+    for stage in [ndjit::Stage::Loops, ndjit::Stage::Expanded] {
+        let nests = parse_nests(&f.explain(stage)).unwrap_or_else(|error| panic!("{}: {error}", stage.name()));
+        assert!(nests.len() >= 5, "{}: {}", stage.name(), nests.len());
+    }
+    assert_eq!(parse_kernels(&f.explain(ndjit::Stage::Kernels)).unwrap().len(), 5);
+}

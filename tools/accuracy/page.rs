@@ -1,0 +1,217 @@
+//! `docs/accuracy.md`, the page made of what was measured.
+
+use crate::complex_functions;
+use crate::figures::{Figures, Worst};
+use crate::functions::{self, How};
+use crate::results::Results;
+use ndjit::{DType, Op};
+use ndjit_ir::Kind;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// The libraries' largest errors, beside which ours stand.
+const OTHERS: &str = include_str!("../../tests/goldens/values/ulp_summary.json");
+
+/// Which section a measurement belongs to, in the order of the page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Section {
+    Operands(usize),
+    Complex,
+    Casts,
+}
+
+const SECTIONS: [(Section, &str); 5] = [
+    (Section::Operands(1), UNARY),
+    (Section::Operands(2), BINARY),
+    (Section::Operands(3), TERNARY),
+    (Section::Complex, COMPLEX),
+    (Section::Casts, CASTS),
+];
+
+/// The page.
+pub fn page(results: &Results) -> String {
+    let others: Value = serde_json::from_str(OTHERS).unwrap_or_default();
+    let mut rows: Vec<(Section, &str, DType, Figures)> =
+        results.names().filter_map(|name| read(results, name)).collect();
+    rows.sort_by_key(|(_, function, dtype, _)| (*function, *dtype as u8));
+    let mut page = String::from(HEAD);
+    for (section, head) in SECTIONS {
+        page.push_str(head);
+        for (_, function, dtype, figures) in rows.iter().filter(|row| row.0 == section) {
+            page.push_str(&match section {
+                Section::Operands(_) => real(function, *dtype, figures, &others),
+                Section::Complex => complex(function, *dtype, figures),
+                Section::Casts => cast(*dtype, figures),
+            });
+        }
+    }
+    page.push_str(&not_measured());
+    page
+}
+
+fn read<'a>(results: &'a Results, name: &'a str) -> Option<(Section, &'a str, DType, Figures)> {
+    let (function, dtype) = name.split_once(' ')?;
+    let dtype: DType = dtype.parse().ok()?;
+    let section = match function.parse::<Op>() {
+        Ok(_) if dtype.kind() == Kind::Complex => Section::Complex,
+        Ok(op) if matches!(functions::how(op), How::MeasuredInParts(_)) => Section::Complex,
+        Ok(op) => Section::Operands(op.arity()),
+        Err(()) => Section::Casts,
+    };
+    Some((section, function, dtype, Figures::from_json(results.get(name)?)?))
+}
+
+fn real(function: &str, dtype: DType, figures: &Figures, others: &Value) -> String {
+    let Figures { part: Worst { error, at }, not_nearest, wrong, .. } = figures;
+    // Where all are the nearest number no input is the worst, or in `f64` none is known to be.
+    let at =
+        if at.is_empty() || *not_nearest == 0 && dtype == DType::F64 { "–".to_owned() } else { format!("`{at}`") };
+    let [numpy, jax] = others_of(others, function, dtype);
+    let tried = tried(function, dtype, figures.inputs);
+    let share = share(*not_nearest, figures.inputs);
+    format!("| `{function}` | {dtype} | {error:.3} | {at} | {tried} | {share} | {wrong} | {numpy} | {jax} |\n")
+}
+
+fn complex(function: &str, dtype: DType, figures: &Figures) -> String {
+    let Figures { inputs, part, modulus, not_nearest, wrong, .. } = figures;
+    let (tried, share) = (count(*inputs), share(*not_nearest, *inputs));
+    let apart = if part.error < 1e6 { format!("{:.3}", part.error) } else { format!("{:.1e}", part.error) };
+    let at = &part.at;
+    if *modulus == Worst::default() {
+        return format!("| `{function}` | {dtype} | {apart} | `{at}` | – | – | {tried} | {share} | {wrong} |\n");
+    }
+    let (error, worst) = (modulus.error, &modulus.at);
+    format!("| `{function}` | {dtype} | {apart} | `{at}` | {error:.3} | `{worst}` | {tried} | {share} | {wrong} |\n")
+}
+
+fn cast(dtype: DType, figures: &Figures) -> String {
+    let each = figures.inputs / (DType::ALL.len() as u64 - 1);
+    let all = dtype.kind() != Kind::Complex && (dtype.bytes() <= 2 || dtype.bytes() == 4 && each > 1 << 31);
+    let tried = if all { "all".to_owned() } else { count(each) };
+    let first = figures.wrong_at.as_deref().unwrap_or("–");
+    format!("| {dtype} | {tried} | {} | {first} |\n", figures.wrong)
+}
+
+/// The ops of which nothing is measured, by reason.
+fn not_measured() -> String {
+    let reasons = |op: Op| {
+        let real = match functions::how(op) {
+            How::Exact(reason) => Some(reason),
+            How::Measured(_) | How::MeasuredInParts(_) => None,
+        };
+        let complex = match complex_functions::how(op) {
+            Some(complex_functions::How::NotMeasured(reason)) if real.is_none() => Some(reason),
+            _ => None,
+        };
+        [real.map(|reason| ("", reason)), complex.map(|reason| ("of complex numbers ", reason))]
+    };
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    for (op, (of, reason)) in Op::ALL.into_iter().flat_map(|op| reasons(op).into_iter().flatten().map(move |r| (op, r)))
+    {
+        let reason = format!("{of}{reason}");
+        match lines.iter_mut().find(|line| line.0 == reason) {
+            Some(line) => line.1.push(op.name()),
+            None => lines.push((reason, vec![op.name()])),
+        }
+    }
+    lines.iter().fold(String::from(NOT_MEASURED), |mut text, (reason, names)| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "- `{}`: {reason}.", names.join("` `"));
+        text
+    })
+}
+
+/// NumPy's and JAX's largest errors, if they were measured.
+fn others_of(summary: &Value, function: &str, dtype: DType) -> [String; 2] {
+    let mut rows = summary["rows"].as_array().into_iter().flatten();
+    let row = rows.find(|row| row[0] == function && row[1] == dtype.name());
+    [0, 1].map(|library| match row.and_then(|row| row[2][library].as_u64()) {
+        Some(floats) => floats.to_string(),
+        None => "–".to_owned(),
+    })
+}
+
+fn tried(function: &str, dtype: DType, inputs: u64) -> String {
+    let arity = function.parse::<Op>().map_or(1, Op::arity);
+    let all = match arity {
+        1 => dtype.is_half() || dtype == DType::F32 && inputs > 1 << 31,
+        2 => dtype.is_half() && inputs > 1 << 31,
+        _ => false,
+    };
+    if all { "all".to_owned() } else { count(inputs) }
+}
+
+fn share(part: u64, inputs: u64) -> String {
+    format!("{:.2} %", 100.0 * part as f64 / inputs.max(1) as f64)
+}
+
+/// A number in powers of ten where it is large.
+fn count(inputs: u64) -> String {
+    match inputs {
+        0..100_000 => inputs.to_string(),
+        _ => format!("{:.1e}", inputs as f64),
+    }
+}
+
+const HEAD: &str = "# Accuracy
+The largest errors that were found in compiled functions, in units in the last place (ULP) of the result; 0.5 is correctly rounded.
+*Wrong* counts results that are NaN, infinite or of another sign where the exact one is not. The references are
+[CORE-MATH](https://core-math.gitlabpages.inria.fr/), correctly rounded in `f64`, and where that is not enough numbers of 256 bits; of results in `f64`
+that are the nearest number the error is given as 0.5, and where no more precise reference is at hand (`lgamma`, `tgamma`) half a unit is added to the
+distance from it: the true error is smaller. NumPy's and JAX's errors were measured on about 500 inputs each, counted in
+floats from the correctly rounded result.
+
+Made by `cargo run --release -p ndjit-tools --bin accuracy`; `-- --full` takes hours, and goes on where it was stopped. `-- --check` fails where a
+bound that the functions promise is exceeded, and writes nothing.
+";
+
+const UNARY: &str = "
+## Functions of one operand
+*All* values of the 16-bit floats are tried, and where it says so of `f32`; of `f64` random ones of every exponent and in the ranges
+where functions change.
+
+| function | dtype | max ULP | at | inputs | not nearest | wrong | NumPy | JAX |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+const BINARY: &str = "
+## Functions of two operands
+*All* pairs of 16-bit floats where it says so; otherwise about a hundred edges with each other, then random pairs: of any exponents,
+of nearby ones, in ranges, and such that powers are within the format. Errors of `logaddexp` count in ULP of the largest of operands and result.
+
+| function | dtype | max ULP | at | inputs | not nearest | wrong | NumPy | JAX |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+const TERNARY: &str = "
+## Functions of three operands
+
+| function | dtype | max ULP | at | inputs | not nearest | wrong | NumPy | JAX |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+const COMPLEX: &str = "
+## Functions of complex numbers
+The reference has 256 bits. Operands are random, with parts of any exponents, of nearby ones and in ranges; a quarter of them near the unit
+circle, branch points and branch cuts (the zeros of both signs on them too), zeros and poles. *Part* is the larger error of the two parts in
+ULP of the part, which is large where a part cancels; *modulus* is the distance from the exact number in ULP of its modulus. Not counted are
+powers whose logarithm is beyond 1024, and products within a factor of 2 of overflow, where terms of the formula may overflow.
+
+| function | dtype | part | at | modulus | at | inputs | not nearest | wrong |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+const CASTS: &str = "
+## Casts
+Each of the values is cast to every other dtype. A result is wrong if it is not the exact value rounded once, to the nearest, ties to even;
+or for integers truncated and saturated from floats, wrapped from integers.
+
+| from | values | wrong | one of them |
+| --- | --- | --- | --- |
+";
+
+const NOT_MEASURED: &str = "
+## Not measured
+Integers: all pairs of 8-bit integers and edges of wider ones are compared in `ir/tests/bodies/int.rs` for every op. Of floats:
+
+";

@@ -1,0 +1,72 @@
+//! docs/random.md.
+
+use crate::bits::Check;
+use std::fmt::Write;
+
+const HEAD: &str = "# Random numbers
+`ndjit::random` makes random numbers of explicit keys. A key is one `u64`; the same key gives the same numbers, with every engine and every
+number of threads, and number `i` depends on the key and on `i` alone, so kernels compute numbers where they are used. The generator is
+Threefry-2x32 with 20 rounds, of Salmon, Moraes, Dror and Shaw ([Parallel random numbers: as easy as 1, 2,
+3](https://www.thesalmons.org/john/random123/papers/random123sc11.pdf), 2011), whose authors report that it passes TestU01's BigCrush. Keys,
+bits, uniform numbers, integers, truth values and orders are those of `jax.random`, bit for bit; a test compares them.
+
+```rust
+use ndjit::{Expr, jit, random};
+
+// Numbers that are to differ have keys of their own.
+let [first, second] = random::split(random::key(42));
+let mean = jit(|key: Expr| random::normal(key, 1_000_000).mean(..));
+assert_ne!(mean(&first).item::<f32>()?, mean(&second).item::<f32>()?);
+# Ok::<(), ndjit::Error>(())
+```
+
+| function | gives |
+| --- | --- |
+| `random::key(seed)` | a key: the seed itself |
+| `random::split(&key)` | as many keys as the pattern has: `let [a, b] = …` |
+| `random::keys(&key, n)` | `n` keys, as an array |
+| `random::fold_in(&key, n)` | the key for number `n`, of a step of a loop |
+| `random::bits(&key, shape)` | 32 bits in each `u32` |
+| `random::uniform(&key, shape, low..high)` | floats from `low` on and below `high` |
+| `random::normal(&key, shape)` | floats or complex numbers of mean 0 and variance 1 |
+| `random::exponential(&key, shape)` | floats of mean 1 |
+| `random::randint(&key, shape, low..high)` | integers |
+| `random::bernoulli(&key, shape, p)` | truth values |
+| `random::permutation(&key, n)` | the integers below `n` in random order |
+| `random::shuffle(&key, &x, axis)` | the parts of `x` in random order |
+| `random::choice(&key, &x, shape)` | parts of `x`, drawn with replacement |
+
+`dtype(DType::F64).normal(&key, shape)` and its like give another dtype.
+
+## Ranges
+A draw of `uniform` that is rounded to `high` is `low`. Each of its operations is monotone, so the first and the last draw bound the others. Both were
+computed for all pairs of finite 16-bit ends, of two zeros one; all lie from `low` on and below `high` (`NDJIT_ALL_PAIRS=1 cargo test
+--release --test random_numbers the_first`; without the variable a test takes every 499th lower end with all upper ones).
+
+| dtype | pairs of ends | whose last draw is `low` |
+| --- | --- | --- |
+| f16 | 2015267841 | 43311358 |
+| bf16 | 2130641281 | 5607034 |
+
+";
+
+/// The page.
+pub fn page(checks: &[Check], seed: u64, count: usize) -> String {
+    let mut page = HEAD.to_owned();
+    // Writing to a String cannot fail.
+    let _ = write!(
+        page,
+        "## Checks
+Each looks at {count} numbers of key {seed}, or of keys made of it. *p* is the probability that fair numbers give a statistic as far out or
+further, so it is evenly distributed itself: about one in a hundred is below 0.01. `cargo run --release -p ndjit-tools --bin random_checks` makes this page;
+a test runs the same checks on fewer numbers, and shows that they find generators that are not sound.
+
+| check | of what | p |
+| --- | --- | --- |
+"
+    );
+    for Check { name, about, p } in checks {
+        let _ = writeln!(page, "| {name} | {about} | {p:.4} |");
+    }
+    page
+}
