@@ -218,7 +218,7 @@ impl Commit<'_> {
         let (graph, kind) = (self.graph, self.graph.node(id).kind);
         let given = graph.operands(id);
         // Most nodes are of the results of one piece, which has as many operands.
-        let before = self.controlled.take().filter(|(of, node, _)| *of == n && graph.operands(*node) == given);
+        let before = self.controlled.take().filter(|(of, node, _)| *of == n && graph.have_same_operands(*node, id));
         let operands = match before {
             Some((.., operands)) => operands,
             None => {
