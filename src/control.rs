@@ -271,7 +271,7 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<[Expr; 2]>
     let end = match last {
         ValueType::Strong(own) if own != dtype => Expr::convert(&end.operand(), dtype, place),
         // Whether it fits is known at the call, and is then told of the loop, not of the comparison in it.
-        ValueType::Weak(_) if trace::is_argument(end)? => trace::promote(end, dtype, WHAT, place),
+        ValueType::Weak(_) if !trace::is_known(end)? => trace::promote(end, dtype, WHAT, place),
         ValueType::Strong(_) | ValueType::Weak(_) => end,
     };
     Ok([start, end])
@@ -296,6 +296,9 @@ impl Written {
     }
 }
 
+/// Leaves of a state whose types are found by tracing the body again, those of each time counted.
+const MAX_LEAVES: usize = 1 << 20;
+
 /// A state of the types that a body keeps, and the body of it, recorded; after the next state it gives what it gives besides. A weak leaf takes the
 /// dtype that the body gives it, which may make others strong.
 fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -> Result<(Vec<Expr>, Recorded)> {
@@ -306,6 +309,12 @@ fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -
     for times in 0..=2 * state.len() {
         if times > 0 {
             again(what, place)?;
+        }
+        if times.saturating_mul(state.len()) > MAX_LEAVES {
+            let headline = format!("{what}: the body was traced {times} times for the types of {} leaves", state.len());
+            return Err(Error::new(ErrorCode::Size, headline)
+                .fact(format_args!("limit: {MAX_LEAVES} leaves, those of each time counted"))
+                .help("begin the leaves with values of the dtypes that they keep, as `zeros_like(x)`, in place of numbers"));
         }
         let own = params(&state, what)?;
         let types: Vec<Param> = own.iter().chain(slices).cloned().collect();

@@ -188,9 +188,13 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     assert_eq!(error.headline(), "fori_loop: literal 2147483650 does not fit i32");
     let count = jit(|x: Expr, n: Expr| fori_loop(0, n, x, |_, x| x + 1));
     assert_eq!(count.call((&x, 3)).unwrap().to_vec::<u8>().unwrap(), [4, 5]);
-    let error = count.call((&x, 2_147_483_650i64)).unwrap_err();
-    assert_eq!(error.headline(), "call: literal 2147483650 does not fit i32");
-    assert!(error.facts().iter().any(|fact| fact.contains("counts to it, in i32")), "{error}");
+    let inner = jit(|x: Expr, n: Expr| fori_loop(0, n, x, |_, x| x + 1));
+    let called = jit(move |x: Expr, n: Expr| inner.inline((x, n)));
+    for count in [count.call((&x, 2_147_483_650i64)), called.call((&x, 2_147_483_650i64))] {
+        let error = count.unwrap_err();
+        assert_eq!(error.headline(), "call: literal 2147483650 does not fit i32");
+        assert!(error.facts().iter().any(|fact| fact.contains("counts to it, in i32")), "{error}");
+    }
     // What is cast in writing wraps, as anywhere.
     let f = jit(|x: Expr| fori_loop(0, 2, ndjit::cast(Expr::from(300), DType::U8), |_, s| s + x.slice(0)));
     assert_eq!(f(&x).item::<u8>().unwrap(), 46);
@@ -216,6 +220,26 @@ fn loops_within_loops_that_begin_with_numbers_end() {
     // Loops one after the other are no loops within loops.
     let f = jit(|x: Expr| (0..500).fold(x, |x, _| x + fori_loop(0, 0, Expr::from(0.0), |_, s| s + sum(x, ..))));
     assert_eq!(f(&x).item::<f64>().unwrap(), 1.0);
+}
+
+/// A shift register that begins with numbers makes one leaf strong each time that its body is traced: an error where these are too many.
+#[test]
+fn leaves_that_take_their_types_one_after_the_other_end() {
+    let shifted = |leaves: usize| {
+        jit(move |x: Expr| {
+            fori_loop(0, 3, vec![Expr::from(0.0); leaves], |_, mut all: Vec<Expr>| {
+                all.rotate_right(1);
+                all[0] = x;
+                all
+            })
+        })
+    };
+    let x = Array::from(0.1f64);
+    let all = shifted(50).call((&x,)).unwrap();
+    assert!(all.iter().take(3).all(|leaf| leaf.item::<f64>().unwrap() == 0.1) && all[3].item::<f64>().unwrap() == 0.0);
+    let error = shifted(5000).call((&x,)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Size, "{error}");
+    assert!(error.help_text().is_some(), "{error}");
 }
 
 /// Lists of a state and of branches keep their lengths: leaves do not move from one to the other.

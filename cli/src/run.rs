@@ -24,6 +24,11 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (text, _text) = read(&arguments.file, &budget).map_err(of_file)?;
     let how = &arguments.how;
     let device = device(how)?;
+    let operations = {
+        let _graph = budget.reserve(OPERATIONS, text.len().saturating_mul(GRAPH)).map_err(of_file)?;
+        Program::count_operations(&text).map_err(of_file)?
+    };
+    let _operations = budget.reserve(OPERATIONS, operations.saturating_mul(OPERATION)).map_err(of_file)?;
     let program = with_policy(how.policy, || with_device(device, || Program::parse(&text))).map_err(of_file)?;
     let program = configured(program, how, device);
     if let Some(stages) = &arguments.stage {
@@ -75,6 +80,14 @@ pub fn run(arguments: &Run, streams: &mut Streams<'_>) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+/// What memory is taken for by the program itself.
+const OPERATIONS: &str = "the operations of the program";
+/// Bytes for each operation, at most: its stages, its kernel, and what runs that. Sums, scans and sorts, each a kernel by itself, take 3 KB
+/// (`tests/cli/memory.rs` has programs of them).
+const OPERATION: usize = 4096;
+/// Bytes of a graph for each byte of its text, at most.
+const GRAPH: usize = 10;
 
 /// What memory is taken for by arguments that are not given.
 const FILLED: &str = "arguments that are filled in";

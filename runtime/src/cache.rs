@@ -58,6 +58,8 @@ enum Entry<V> {
 struct Flight<V> {
     result: Mutex<Option<Result<Arc<V>>>>,
     landed: Condvar,
+    /// A forked child inherits the flight, but not the thread that makes the value.
+    process: u32,
 }
 
 impl<K: Hash + Eq, V> Cache<K, V> {
@@ -81,8 +83,8 @@ impl<K: Hash + Eq, V> Cache<K, V> {
                 *used = now;
                 Some(Ok(Arc::clone(value)))
             }
-            Some(Entry::Pending(flight)) => Some(Err(Arc::clone(flight))),
-            None => None,
+            Some(Entry::Pending(flight)) if flight.process == std::process::id() => Some(Err(Arc::clone(flight))),
+            Some(Entry::Pending(_)) | None => None,
         };
         match found {
             Some(Ok(value)) => {
@@ -96,7 +98,8 @@ impl<K: Hash + Eq, V> Cache<K, V> {
             }
             None => {
                 let key = Arc::new(key);
-                let flight = Arc::new(Flight { result: Mutex::new(None), landed: Condvar::new() });
+                let flight =
+                    Arc::new(Flight { result: Mutex::new(None), landed: Condvar::new(), process: std::process::id() });
                 state.entries.insert(Arc::clone(&key), Entry::Pending(Arc::clone(&flight)));
                 drop(state);
                 let pilot = Pilot { cache: self, key, flight, start: Instant::now() };

@@ -10,6 +10,7 @@ use ndjit_ir::graph::{Control, ControlKind};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
+use std::mem::replace;
 use std::sync::Arc;
 
 /// Control flow with the programs of its graphs.
@@ -19,6 +20,8 @@ pub struct Controller {
     /// Which of its results each output is.
     results: SmallVec<[u32; 2]>,
     programs: [Arc<Executable>; 2],
+    /// Of each graph which parameters are the last that stand for their operands.
+    last: [Vec<bool>; 2],
     /// Bytes of each operand, and of each result.
     operands: Vec<usize>,
     made: Vec<usize>,
@@ -45,7 +48,15 @@ impl Controller {
         let programs = [compile(first)?, compile(second)?];
         let scratch =
             taken(control.0.kind, &made, programs.each_ref().map(|program| program.memory().peak).into_iter());
-        Ok(Controller { control: Arc::clone(&control.0), results: results.clone(), programs, operands, made, scratch })
+        let last = control.0.graphs.each_ref().map(|inner| {
+            let mut later = vec![false; operands.len()];
+            let mut last: Vec<bool> =
+                inner.operands.iter().rev().map(|&n| !replace(&mut later[n as usize], true)).collect();
+            last.reverse();
+            last
+        });
+        let (control, results) = (Arc::clone(&control.0), results.clone());
+        Ok(Controller { control, results, programs, last, operands, made, scratch })
     }
 
     /// The programs of its graphs.
@@ -75,8 +86,7 @@ impl Controller {
             .enumerate()
             .map(|(at, &operand)| {
                 let place = carry.get_mut(operand as usize)?;
-                let last = !inner[at + 1..].contains(&operand);
-                if give && last { place.take() } else { place.clone() }
+                if give && self.last[n][at] { place.take() } else { place.clone() }
             })
             .collect();
         if give {

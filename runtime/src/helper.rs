@@ -55,6 +55,11 @@ pub fn panic_message(payload: &(dyn Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
+/// Drops what a panic carries, which may panic again.
+pub fn discard(payload: Box<dyn Any + Send>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(payload))).map_err(std::mem::forget);
+}
+
 fn idle() -> Option<Idle> {
     let mut list = IDLE.lock();
     list.retain(|idle| idle.process == std::process::id());

@@ -25,7 +25,7 @@ pub mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "gpu_absent.rs"]
 pub mod gpu;
-mod helper;
+pub mod helper;
 mod interpret;
 pub mod kernels;
 mod literals;

@@ -6,7 +6,7 @@
 //! ask for more share larger ones, which end with the last of them.
 
 use crate::environment;
-use crate::helper::panic_message;
+use crate::helper::{discard, panic_message};
 use crate::team::Team;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -139,7 +139,9 @@ impl Threads {
 /// What `work` returns; `Panic` if it panicked.
 pub fn catch<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
-        Err(Error::new(ErrorCode::Panic, "run: a worker thread panicked").fact(panic_message(&*payload)))
+        let error = Error::new(ErrorCode::Panic, "run: a worker thread panicked").fact(panic_message(&*payload));
+        discard(payload);
+        Err(error)
     })
 }
 

@@ -135,7 +135,8 @@ fn shown(extents: &[usize], summarise: bool) -> Vec<Axis> {
     }
     // Axes of two indices are left, or of one.
     for outer in 0..axes.len() {
-        if !fits(&axes) {
+        // There may be very many of one index.
+        if axes[outer].count() > 1 && !fits(&axes) {
             axes[outer] = Axis { first: 1, last: 0, ..axes[outer] };
         }
     }

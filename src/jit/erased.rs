@@ -24,7 +24,8 @@ use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_runtime::{Buffer, KernelCode, Output, spans};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -41,8 +42,9 @@ pub struct Core {
     pub(crate) plans: Plans,
     /// Held while what was traced is lowered and compiled, so that threads that want the same plan do that once. No closure runs meanwhile.
     making: Mutex<()>,
-    /// How many threads trace the function.
-    tracing: AtomicUsize,
+    /// The process that made the function.
+    process: u32,
+    tracing: Threads,
     inlined: Mutex<Vec<Inlined>>,
     pub(crate) traces: AtomicU64,
     pub(crate) misses: Misses,
@@ -50,6 +52,10 @@ pub struct Core {
     kernels: Mutex<FxHashMap<usize, Weak<dyn KernelCode>>>,
     pub(crate) compiles: AtomicU64,
 }
+
+/// Graphs that are kept for calls in other functions. Functions that call each other on many shapes ask for all of them again and again while one
+/// program is traced.
+const INLINED: usize = 1024;
 
 /// A child graph for calls with these parameters.
 struct Inlined {
@@ -84,7 +90,8 @@ impl Core {
             named,
             plans: Plans::new(),
             making: Mutex::new(()),
-            tracing: AtomicUsize::new(0),
+            process: std::process::id(),
+            tracing: Threads::default(),
             inlined: Mutex::new(Vec::new()),
             traces: AtomicU64::new(0),
             misses: Misses::default(),
@@ -198,7 +205,9 @@ impl Core {
         // Of this nothing is dropped under the lock: memory of others may run code of theirs where it is given back.
         let made = {
             // Who collects spans is asked at each: it may call functions, too.
-            let _making = (!spans::are_collected()).then(|| self.making.lock());
+            // In a forked child nobody may be left who lets go of the lock.
+            let alone = spans::are_collected() || self.process != std::process::id();
+            let _making = (!alone).then(|| self.making.lock());
             match self.plans.find(&settings, args) {
                 Some(found) => Err(found),
                 None => Ok(self.compile(settings, types, &traced, &hidden, clock).map(|plan| {
@@ -320,7 +329,7 @@ impl Core {
                 return Ok(recording);
             }
             let recording = Arc::clone(&own.recording);
-            let dropped = (inlined.len() >= Plans::LIMIT).then(|| inlined.remove(0));
+            let dropped = (inlined.len() >= INLINED).then(|| inlined.remove(0));
             inlined.push(own);
             drop(inlined);
             drop(dropped);
@@ -469,23 +478,63 @@ pub(crate) fn no_result() -> Error {
 /// Threads that trace one function at once, or within each other: a closure that starts a thread which calls its function would never end.
 const TRACING: usize = 1024;
 
+/// The functions that are traced now, each as often as it is.
+static TRACED: Mutex<Vec<Named>> = Mutex::new(Vec::new());
+
+/// Other functions that an error names.
+const NAMED: usize = 4;
+
+/// How many threads trace a function.
+#[derive(Default)]
+struct Threads {
+    count: AtomicUsize,
+    /// Whether they were too many: then none begins until the last has ended, as each that ends may start another.
+    refused: AtomicBool,
+}
+
 /// Notes that a thread traces a function.
-struct Tracing<'a>(&'a AtomicUsize);
+struct Tracing<'a>(&'a Core);
 
 impl<'a> Tracing<'a> {
     fn begin(core: &'a Core) -> Result<Tracing<'a>> {
-        let tracing = Tracing(&core.tracing);
-        if tracing.0.fetch_add(1, Relaxed) < TRACING {
+        let threads = &core.tracing;
+        let before = threads.count.fetch_add(1, SeqCst);
+        TRACED.lock().push(core.named());
+        let tracing = Tracing(core);
+        if before >= TRACING {
+            threads.refused.store(true, SeqCst);
+        }
+        if !threads.refused.load(SeqCst) {
             return Ok(tracing);
         }
-        Err(Error::new(ErrorCode::Traced, format!("call: {TRACING} threads trace one function at once"))
-            .fact(core.named())
-            .help("does its closure start threads that call it? Compute what they give before, and capture that"))
+        let error = Error::new(ErrorCode::Traced, format!("call: {TRACING} threads trace one function at once"));
+        let others = tracing.others().into_iter();
+        let error = others
+            .fold(error.fact(core.named()), |error, other| error.fact(format_args!("meanwhile {other} is traced")));
+        Err(error.help("does its closure start threads that call it? Compute what they give before, and capture that"))
+    }
+
+    /// Functions that others trace meanwhile: those that are traced most often.
+    fn others(&self) -> Vec<Named> {
+        let mut counts: FxHashMap<usize, (usize, Named)> = FxHashMap::default();
+        for named in TRACED.lock().iter().filter(|named| named.id != self.0.named().id) {
+            counts.entry(named.id).or_insert((0, *named)).0 += 1;
+        }
+        let mut others: Vec<(usize, Named)> = counts.into_values().collect();
+        others.sort_by_key(|(count, named)| (Reverse(*count), named.id));
+        others.into_iter().take(NAMED).map(|(_, named)| named).collect()
     }
 }
 
 impl Drop for Tracing<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
+        let mut traced = TRACED.lock();
+        if let Some(at) = traced.iter().rposition(|named| named.id == self.0.named().id) {
+            traced.swap_remove(at);
+        }
+        drop(traced);
+        if self.0.tracing.count.fetch_sub(1, SeqCst) == 1 {
+            self.0.tracing.refused.store(false, SeqCst);
+        }
     }
 }

@@ -99,6 +99,8 @@ impl Program {
         let place = Place::caller();
         let program = || {
             let graph: Graph<ValueType> = text.parse()?;
+            // What would be too large is not looked at either.
+            graph.check_expansion()?;
             graph.verify()?;
             let (graph, places) = inline(&graph, &Places::default())?;
             let arguments = arguments_of(&graph)?;
@@ -107,6 +109,24 @@ impl Program {
             Ok(Program::new(arguments, recording, configured()))
         };
         program().map_err(|e: Error| e.at(place))
+    }
+
+    /// How many operations the text of a graph has, those of a function counted at each of its calls and those of control flow each time that it
+    /// stands in the text: what [`parse`](Program::parse) takes memory for, known before; `usize::MAX` if they are more than that.
+    ///
+    /// ```
+    /// use ndjit::Program;
+    ///
+    /// assert_eq!(Program::count_operations("graph (%0: f32[2]) {\n  %1 = sin %0 : f32[2]\n  return %1\n}")?, 2);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Parse` with line and column of what is no text of a graph.
+    #[track_caller]
+    pub fn count_operations(text: &str) -> Result<usize> {
+        let graph: Result<Graph<ValueType>> = text.parse();
+        Ok(graph.map_err(|e| e.at(Place::caller()))?.expanded())
     }
 
     fn new(arguments: Vec<ArgumentType>, recording: Recording, config: Config) -> Program {

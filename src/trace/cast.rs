@@ -1,11 +1,10 @@
 //! Casts in the trace of this thread: written ones, and those by which a weak value takes the dtype of a loop's state.
 
-use super::{in_trace, literal, number, read, written};
+use super::{in_trace, literal, read, written};
 use crate::config;
 use crate::expr::Expr;
 use crate::operand::AnyOperand;
 use crate::support;
-use ndjit_ir::graph::Slot;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Place, Result};
 
@@ -34,12 +33,12 @@ fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: 
     })
 }
 
-/// Whether a value of this thread's trace is a number that is passed at each call.
+/// Whether a value of this thread's trace is a number that is known now, and not at each call.
 ///
 /// # Errors
 /// As [`describe`](super::describe).
-pub(crate) fn is_argument(x: Expr) -> Result<bool> {
-    read(x, "number", |trace, value| matches!(number(&trace.graph, value), Some(Slot::Argument { .. })))
+pub(crate) fn is_known(x: Expr) -> Result<bool> {
+    read(x, "number", |trace, value| literal(&trace.graph, value).is_some())
 }
 
 /// Whether a value of this thread's trace, if it is a number that is known, fits a dtype.

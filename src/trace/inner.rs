@@ -129,7 +129,7 @@ pub(crate) fn record_inner(
 }
 
 /// How many of the traces, the innermost ones, are of control flow.
-fn inner_of(traces: &[Trace]) -> usize {
+pub(super) fn inner_of(traces: &[Trace]) -> usize {
     traces.iter().rev().take_while(|trace| trace.captures.is_some()).count()
 }
 

@@ -16,7 +16,7 @@ mod within;
 mod written;
 
 pub(crate) use call::call;
-pub(crate) use cast::{cast, check_number, convert, is_argument, promote};
+pub(crate) use cast::{cast, check_number, convert, is_known, promote};
 pub(crate) use escape::{STRAY, outside};
 pub(crate) use failure::{Failure, Unfinished};
 pub(crate) use print::{Printing, print};
@@ -39,6 +39,7 @@ use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
+use ndjit_runtime::helper::discard;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -193,6 +194,7 @@ fn record_in(
         let is_of = |circle: &Error| panicked.facts().iter().any(|message| message.contains(circle.headline()));
         let error = trace.circle.take().filter(is_of).unwrap_or(panicked);
         trace.fail(error);
+        discard(payload);
     }
     trace.finish(&outputs)
 }

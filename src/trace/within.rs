@@ -33,9 +33,16 @@ impl fmt::Display for Named {
 /// Whether a trace of `function`, or of what is none, for these parameters may begin within these.
 ///
 /// # Errors
-/// `Traced` if the function calls itself; `Size` if traces are too deep within each other.
+/// `Traced` if the function calls itself; `Size` if traces are too deep within each other; of control flow the error that its function has already.
 pub(super) fn may_begin(traces: &[Trace], function: Option<Named>, params: &[Param]) -> Result<(), Error> {
-    if let Some(circle) = traces.last().and_then(|trace| trace.circle.as_ref())
+    // Nothing comes of control flow in a function that has an error, nor of what that would call.
+    if function.is_none() {
+        let own = traces.len().saturating_sub(super::inner::inner_of(traces) + 1);
+        if let Some(error) = traces[own..].iter().rev().find_map(|trace| trace.errors.first()) {
+            return Err(error.clone());
+        }
+    }
+    if let Some(circle) = traces.iter().rev().find_map(|trace| trace.circle.as_ref())
         && function
             .is_some_and(|function| traces.iter().any(|trace| trace.function.is_some_and(|own| own.id == function.id)))
     {

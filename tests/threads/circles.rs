@@ -2,7 +2,7 @@
 
 use crate::{Closure, Function, in_time, pool};
 use ndjit::dlpack::ManagedTensor;
-use ndjit::{Array, DType, Error, ErrorCode, Expr, exp, from_dlpack, jit};
+use ndjit::{Array, DType, Error, ErrorCode, Expr, cond, exp, fori_loop, from_dlpack, jit};
 use rayon::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -77,6 +77,72 @@ fn a_function_that_calls_itself_often_is_an_error_at_once() {
     }
     let large = ndjit::zeros([1000]);
     in_time(move || [&CALLED, &CALLED_SMALLER].map(|f| drop(f.call((&large,)))));
+}
+
+/// Nor does what calls itself, or fails, within branches and loops.
+#[test]
+fn control_flow_of_failing_functions_ends_at_once() {
+    fn both(x: Expr, f: impl Fn(Expr) -> Expr) -> Expr {
+        cond(ndjit::any(x, ..), &f, |x| x, x) + fori_loop(0, 2, x, |_, x| f(x))
+    }
+    let error = in_time(|| {
+        let failing: Closure = Box::new(|x| ndjit::reshape(x, [7, 11]));
+        let f = (0..26)
+            .fold(jit(failing), |below, _| jit(Box::new(move |x: Expr| both(x, |x| below.inline((x,)))) as Closure));
+        f.call((&x(),)).unwrap_err()
+    });
+    assert_eq!(error.code(), ErrorCode::Shape, "{error}");
+    static SMALLER: LazyLock<Function> = LazyLock::new(|| {
+        jit(|x| both(x, |x| SMALLER.inline((x.slice(1..),))) + both(x, |x| SMALLER.inline((x.slice(2..),))))
+    });
+    static EAGER: LazyLock<Function> = LazyLock::new(|| {
+        jit(|x| {
+            let rows = x.shape().extents()[0];
+            both(x, move |x| x + [1, 2].map(|n| i64::from(EAGER.call((&ndjit::zeros([rows - n]),)).is_err()))[0])
+        })
+    });
+    let error = in_time(|| SMALLER.call((&ndjit::zeros([1000]),)).unwrap_err());
+    assert_eq!(error.headline(), "call: a traced function calls itself");
+    in_time(|| drop(EAGER.call((&ndjit::zeros([1000]),))));
+}
+
+/// What a panic carries may panic when it is dropped: the error of the first.
+#[test]
+fn a_panic_that_carries_a_panic_is_an_error() {
+    struct Again;
+    impl Drop for Again {
+        fn drop(&mut self) {
+            panic!("again")
+        }
+    }
+    let error = jit(|_: Expr| -> Expr { std::panic::panic_any(Again) }).call((&x(),)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Panic);
+}
+
+/// A circle over threads is told with both functions, even where each starts two threads and does without what they give.
+#[test]
+fn circles_over_threads_end_and_name_both() {
+    static SEEN: Mutex<Option<Error>> = Mutex::new(None);
+    fn two(f: &'static LazyLock<Function>) -> i64 {
+        for _ in 0..2 {
+            // No more threads may be had, too.
+            let Ok(thread) = thread::Builder::new().stack_size(1 << 20).spawn(|| f.call((&x(),)).map(drop)) else {
+                continue;
+            };
+            let error = thread.join().unwrap().err();
+            SEEN.lock()
+                .unwrap()
+                .get_or_insert_with(|| error.clone().unwrap_or_else(|| Error::new(ErrorCode::Io, "none")));
+        }
+        1
+    }
+    static F: LazyLock<Function> = LazyLock::new(|| jit(|y| y + two(&G)));
+    static G: LazyLock<Function> = LazyLock::new(|| jit(|y| y * two(&F)));
+    in_time(|| F.call((&x(),)).unwrap());
+    let error = SEEN.lock().unwrap().clone().unwrap();
+    assert_eq!(error.code(), ErrorCode::Traced);
+    let lines: Vec<&str> = error.facts().iter().filter_map(|fact| fact.split("circles.rs:").nth(1)).collect();
+    assert!(lines.len() > 1 && lines.iter().any(|line| *line != lines[0]), "{error}");
 }
 
 /// A closure that goes on without what it called has the error of its own panic.

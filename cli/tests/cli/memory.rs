@@ -58,6 +58,17 @@ fn zeros(path: PathBuf, rows: usize, columns: usize) {
     file.set_len((128 + rows * columns * 8) as u64).unwrap();
 }
 
+/// Functions each of which calls the one before twice.
+fn calls(deep: usize) -> String {
+    let mut text = "child @0 (%0: f32[4]) {\n  %1 = sin %0 : f32[4]\n  return %1\n}\n".to_owned();
+    for n in 1..=deep {
+        let (header, below) = (if n == deep { "graph".to_owned() } else { format!("child @{n}") }, n - 1);
+        text += &format!("{header} (%0: f32[4]) calls @{below} {{\n  %1 = call @{below}(%0) : f32[4]\n");
+        text += &format!("  %2 = call @{below}(%1) : f32[4]\n  return %2\n}}\n");
+    }
+    text
+}
+
 /// What a command gives, whatever the limit is.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Ends {
@@ -99,6 +110,18 @@ fn no_command_takes_more_than_the_limit() {
             |count: &str| format!("graph (%0: f64[{count}]) {{\n  %1 = sin %0 : f64[{count}]\n  return %1\n}}\n");
         fs::write(folder.join("fifth.graph"), graph(&part(20))).unwrap();
         fs::write(folder.join("most.graph"), graph(&most)).unwrap();
+        // Programs of many operations: as many as fit, and more; one that its calls make large.
+        let chain = |kind: &str, operations: usize| {
+            let lines =
+                (1..operations).map(|n| format!("  %{n} = {} : f32[4]\n", kind.replace("%", &format!("%{}", n - 1))));
+            format!("graph (%0: f32[4]) {{\n{}  return %{}\n}}\n", lines.collect::<String>(), operations - 1)
+        };
+        let operations = limit / 4096;
+        for (name, kind) in [("sine", "sin %"), ("sorts", "sort % axis 0"), ("sums", "cumulative_sum % axis 0")] {
+            fs::write(folder.join(format!("few_{name}.graph")), chain(kind, operations * 6 / 10)).unwrap();
+            fs::write(folder.join(format!("many_{name}.graph")), chain(kind, operations * 3)).unwrap();
+        }
+        fs::write(folder.join("calls.graph"), calls(operations.ilog2() as usize)).unwrap();
         let cases: &[(Ends, &[u8], &[&str])] = &[
             // Sequences, alone and several.
             (Refused, b"", &["eval", &format!("sum(logspace(0, 1, {twice}, dtype=f64))")]),
@@ -150,6 +173,13 @@ fn no_command_takes_more_than_the_limit() {
             (Wrong, b"\0", &["run", "endless.graph"]),
             (Well, b"", &["run", "fifth.graph", "--ones"]),
             (Refused, b"", &["run", "most.graph", "--random", "1"]),
+            (Well, b"", &["run", "few_sine.graph", "--ones"]),
+            (Well, b"", &["run", "few_sorts.graph", "--ones"]),
+            (Well, b"", &["run", "few_sums.graph", "--ones"]),
+            (Refused, b"", &["run", "many_sine.graph", "--ones"]),
+            (Refused, b"", &["run", "many_sorts.graph", "--ones"]),
+            (Refused, b"", &["run", "many_sums.graph", "--ones"]),
+            (Refused, b"", &["run", "calls.graph", "--ones"]),
         ];
         for (ends, text, arguments) in cases {
             let limited = [*arguments, &["--memory", &bytes]].concat();

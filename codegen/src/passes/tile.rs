@@ -63,6 +63,10 @@ pub fn one_by_one(kernels: usize) -> Vec<Launch> {
 
 /// Whether the kernel stores different results at different indices along the axis, and has several.
 fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
+    // Most axes of an array of very many have one index, and all of them are asked for.
+    if kernel.shape.extents()[axis] <= 1 {
+        return false;
+    }
     let reduced = kernel.reduce.as_ref().is_some_and(|reduce| reduce.axes.contains(axis));
     let empty = kernel.shape.extents().contains(&0);
     // Who runs scans cuts them into tasks of their own.
@@ -71,7 +75,6 @@ fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
         && !scans
         && kernel.scatter.is_none()
         && kernel.control.is_none()
-        && kernel.shape.extents()[axis] > 1
         && !reduced
         && kernel.part.is_none_or(|part| part.axis != axis)
 }

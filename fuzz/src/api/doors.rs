@@ -273,6 +273,7 @@ doors! {
         let operands = vec!["%0"; op.arity()].join(", ");
         let text = format!("graph (%0: {dtype}{extents}) {{\n  %1 = {op} {operands} : {dtype}{extents}\n  return %1\n}}");
         // The text's types are wrong as often as not.
+        assert!(Program::count_operations(&text).is_ok_and(|count| count == 2) || Program::parse(&text).is_err(), "{text}");
         let Ok(program) = Program::parse(&text) else { return Ok(vec![]) };
         seen((program.inputs(), program.memory(), program.explain(stage(c)).is_ok()))
     };

@@ -202,6 +202,10 @@ pub const REFUSED: &[(&str, Body)] = &[
         let failing = |x: Expr| ndjit::reshape(x, [7, 11, 13]);
         vec![(0..40).fold(jit(Box::new(failing) as Closure), |below, _| twice(below)).inline((x,))]
     }),
+    ("calls/failing/within", |x, _| {
+        let failing = |x: Expr| ndjit::reshape(x, [7, 11, 13]);
+        vec![(0..24).fold(jit(Box::new(failing) as Closure), |below, _| within(below)).inline((x,))]
+    }),
     ("lists/cond", |x, y| listed(cond(ndjit::any(y, ..), |x| (vec![x], vec![x, x]), |x| (vec![x, x], vec![x]), x))),
     ("lists/fori_loop", |x, _| listed(fori_loop(0, 2, (vec![x], vec![x, x]), |_, (a, b): Lists| (b, a)))),
     ("lists/while_loop", |x, _| {
@@ -220,6 +224,14 @@ type Closure = Box<dyn Fn(Expr) -> Expr + Send + Sync>;
 /// A function that calls one twice.
 fn twice(below: Jitted<fn(Expr) -> Expr, 1, Closure>) -> Jitted<fn(Expr) -> Expr, 1, Closure> {
     jit(Box::new(move |x| below.inline((x,)) + below.inline((x + 1,))))
+}
+
+/// A function that calls one in a branch and in a loop.
+fn within(below: Jitted<fn(Expr) -> Expr, 1, Closure>) -> Jitted<fn(Expr) -> Expr, 1, Closure> {
+    jit(Box::new(move |x| {
+        let branch = cond(ndjit::any(x, ..), |x| below.inline((x,)), |x| x, x);
+        branch + fori_loop(0, 2, x, |_, x| below.inline((x,)))
+    }))
 }
 
 /// A function that calls itself; three of which each calls the one before and the first the last; one that calls itself on more.

@@ -11,6 +11,7 @@ use crate::promotion::Policy;
 use crate::shape::Shape;
 use crate::value_type::ValueType;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// How deep control flow may stand in control flow.
@@ -142,11 +143,31 @@ impl Control<ValueType> {
     }
 
     /// The dtype in which its graphs take an operand; `None` if none takes it.
-    pub fn takes(&self, operand: usize) -> Option<DType> {
+    fn takes(&self, operand: usize) -> Option<DType> {
         self.graphs.iter().find_map(|inner| {
             let at = inner.operands.iter().position(|&own| own as usize == operand)?;
             inner.graph.param_dtype(at)
         })
+    }
+
+    /// The dtypes in which its graphs take so many operands, each as its first graph that takes it: of a loop what a body alone gives is taken as
+    /// that stores it. `None` for those that nothing takes.
+    pub fn operand_dtypes(&self, operands: usize, policy: Policy) -> Vec<Option<DType>> {
+        let mut taken = vec![None; operands];
+        for inner in &self.graphs {
+            for (at, &operand) in inner.operands.iter().enumerate() {
+                if let Some(taken) = taken.get_mut(operand as usize) {
+                    *taken = taken.or_else(|| inner.graph.param_dtype(at));
+                }
+            }
+        }
+        if self.kind == ControlKind::While {
+            let body = &self.graphs[1].graph;
+            for (taken, &output) in taken.iter_mut().zip(body.outputs()) {
+                *taken = taken.or_else(|| Some(body.stored(output, policy)));
+            }
+        }
+        taken
     }
 }
 
@@ -184,50 +205,71 @@ impl<T: Type> Controls<T> {
 /// Type and shape of a value.
 type Seen<T> = (T, Shape);
 
-/// Checks control flow and the operands that a node of it has.
-pub(super) fn check<T: Type>(control: &Control<T>, operands: &[Seen<T>], truth: T) -> Result<(), String> {
+/// What control flow asks of the operands of its nodes: found once, however many nodes it has.
+pub(super) struct Wanted<T> {
+    /// Operand, graph and what that takes; each once.
+    operands: Vec<(u32, usize, Seen<T>)>,
+    /// What the operands begin with.
+    begin: Vec<Seen<T>>,
+    /// What is wrong where they do not.
+    otherwise: &'static str,
+}
+
+/// Checks the graphs of control flow.
+pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String> {
+    let (mut operands, mut seen): (Vec<(u32, usize, Seen<T>)>, FxHashMap<u32, SmallVec<[usize; 1]>>) =
+        Default::default();
     let mut outputs: Vec<Vec<Seen<T>>> = Vec::new();
-    for (Inner { graph, operands: taken }, what) in control.graphs.iter().zip(control.kind.graphs()) {
-        let seen = |value: &Value| {
+    for (n, (Inner { graph, operands: taken }, what)) in control.graphs.iter().zip(control.kind.graphs()).enumerate() {
+        let typed = |value: &Value| {
             let known = value.index() < graph.value_count();
             known.then(|| (graph.ty(*value), graph.shape(*value).clone()))
         };
         let missing = || format!("the graph `{what}` has a value that does not exist");
-        let params: Vec<Seen<T>> = graph.params().iter().map(seen).collect::<Option<_>>().ok_or_else(missing)?;
-        if params.len() != taken.len() {
-            return Err(format!("the graph `{what}` has {} parameters, and takes {}", params.len(), taken.len()));
+        if graph.params().len() != taken.len() {
+            return Err(format!(
+                "the graph `{what}` has {} parameters, and takes {}",
+                graph.params().len(),
+                taken.len()
+            ));
         }
-        for (param, &operand) in params.iter().zip(taken) {
-            match operands.get(operand as usize) {
-                Some(given) if given == param => {}
-                Some((ty, shape)) => {
-                    return Err(format!(
-                        "operand {operand} is {ty}{shape}, the graph `{what}` takes {}{}",
-                        param.0, param.1
-                    ));
-                }
-                None => return Err(format!("the graph `{what}` takes operand {operand} of {}", operands.len())),
+        for (param, &operand) in graph.params().iter().zip(taken) {
+            let param = typed(param).ok_or_else(missing)?;
+            let same = seen.entry(operand).or_default();
+            if !same.iter().any(|&at| operands[at].2 == param) {
+                same.push(operands.len());
+                operands.push((operand, n, param));
             }
         }
-        outputs.push(graph.outputs().iter().map(seen).collect::<Option<_>>().ok_or_else(missing)?);
+        outputs.push(graph.outputs().iter().map(typed).collect::<Option<_>>().ok_or_else(missing)?);
     }
-    let condition = (truth, Shape::scalar());
-    match control.kind {
+    let condition = (T::from(DType::Bool), Shape::scalar());
+    let (begin, otherwise) = match control.kind {
         ControlKind::While if outputs[0] != std::slice::from_ref(&condition) => {
             return Err("the condition is not one truth value".to_owned());
         }
-        ControlKind::While if !operands.starts_with(&outputs[1]) => {
-            return Err("the body gives otherwise than it takes".to_owned());
-        }
-        ControlKind::Cond if operands.first() != Some(&condition) => {
-            return Err("the first operand is not one truth value".to_owned());
-        }
+        ControlKind::While => (outputs.swap_remove(1), "the body gives otherwise than it takes"),
         ControlKind::Cond if outputs[0] != outputs[1] => {
             return Err("the graphs for true and for false give different types".to_owned());
         }
-        ControlKind::While | ControlKind::Cond => {}
+        ControlKind::Cond => (vec![condition], "the first operand is not one truth value"),
+    };
+    Ok(Wanted { operands, begin, otherwise })
+}
+
+/// Checks the operands that a node of control flow has.
+pub(super) fn check<T: Type>(kind: ControlKind, wanted: &Wanted<T>, operands: &[Seen<T>]) -> Result<(), String> {
+    for (operand, n, (ty, shape)) in &wanted.operands {
+        let what = kind.graphs()[*n];
+        match operands.get(*operand as usize) {
+            Some((own, of)) if (own, of) == (ty, shape) => {}
+            Some((own, of)) => {
+                return Err(format!("operand {operand} is {own}{of}, the graph `{what}` takes {ty}{shape}"));
+            }
+            None => return Err(format!("the graph `{what}` takes operand {operand} of {}", operands.len())),
+        }
     }
-    Ok(())
+    if operands.starts_with(&wanted.begin) { Ok(()) } else { Err(wanted.otherwise.to_owned()) }
 }
 
 /// Checks type and shape that a node has, which is this one of the results of control flow that was [checked](check).

@@ -279,6 +279,12 @@ impl<T: Type> Graph<T> {
         &self.operands[start as usize..(start + len) as usize]
     }
 
+    /// Whether two nodes have the same operands. Results of one piece of control flow share one list of them.
+    pub fn have_same_operands(&self, a: NodeId, b: NodeId) -> bool {
+        let [one, other] = [a, b].map(|id| self.nodes[id.index()].operands);
+        one == other || self.operands(a) == self.operands(b)
+    }
+
     /// The number of nodes.
     pub fn node_count(&self) -> usize {
         self.nodes.len()

@@ -36,6 +36,7 @@
 //!
 //! Not checked: that equal nodes are one, which [`Graph::add`] sees to.
 
+use super::control::{Wanted, wanted};
 use super::{Graph, MAX_NESTING, NodeId, NodeKind, Slot, Type, Value};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -68,7 +69,10 @@ impl Graph<DType> {
 }
 
 /// What must hold of the type of a node of a stage.
-type Types<T> = fn(&Graph<T>, NodeId) -> Result<(), String>;
+type Types<T> = fn(&Graph<T>, &Controls<T>, NodeId) -> Result<(), String>;
+
+/// What each piece of control flow of a graph asks of its nodes, or what is wrong with it.
+type Controls<T> = [Result<Wanted<T>, String>];
 
 fn verify<T: Type>(graph: &Graph<T>, types: Types<T>, stage: &str) -> Result<()> {
     let mut problems = Problems::default();
@@ -88,11 +92,12 @@ fn verify<T: Type>(graph: &Graph<T>, types: Types<T>, stage: &str) -> Result<()>
 
 /// Checks what does not depend on the stage, then the types of each node that is sound so far.
 fn check<T: Type>(graph: &Graph<T>, types: Types<T>, problems: &mut Problems) {
+    let controls: Vec<_> = graph.controls().iter().map(|control| wanted(control)).collect();
     for id in graph.node_ids() {
         if problems.is_full() {
             return;
         }
-        let checked = structure(graph, id).and_then(|()| types(graph, id)).and_then(|()| {
+        let checked = structure(graph, id).and_then(|()| types(graph, &controls, id)).and_then(|()| {
             let mut results = graph.node(id).results();
             results.try_for_each(|value| match graph.shape(value).bytes(graph.ty(value).stored().bytes()) {
                 Ok(_) => Ok(()),
@@ -261,7 +266,7 @@ fn same_values<T: Type>(
     Ok(())
 }
 
-fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
+fn traced_types(graph: &Graph<ValueType>, controls: &Controls<ValueType>, id: NodeId) -> Result<(), String> {
     let node = graph.node(id);
     let found = |expected: ValueType| match graph.ty(node.first) {
         ty if ty == expected => Ok(()),
@@ -289,7 +294,7 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
             ty if ty == DType::I64.into() => found(graph.ty(graph.operands(id)[0])),
             ty => Err(format!("positions are i64, not {ty}")),
         },
-        NodeKind::Control(n, result) => controlled(graph, id, (n, result), DType::Bool.into()),
+        NodeKind::Control(n, result) => controlled(graph, controls, id, (n, result)),
         NodeKind::Scatter(_) => match graph.ty(graph.operands(id)[1]) {
             ty if ty == DType::I64.into() => found(graph.ty(graph.operands(id)[0])),
             ty => Err(format!("positions are i64, not {ty}")),
@@ -313,7 +318,7 @@ fn traced_types(graph: &Graph<ValueType>, id: NodeId) -> Result<(), String> {
     }
 }
 
-fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
+fn typed_types(graph: &Graph<DType>, controls: &Controls<DType>, id: NodeId) -> Result<(), String> {
     let node = graph.node(id);
     let result = graph.ty(node.first);
     match node.kind {
@@ -376,7 +381,7 @@ fn typed_types(graph: &Graph<DType>, id: NodeId) -> Result<(), String> {
             [_, DType::I64] => Ok(()),
             [_, ty] => Err(format!("positions are i64, not {ty}")),
         },
-        NodeKind::Control(n, which) => controlled(graph, id, (n, which), DType::Bool),
+        NodeKind::Control(n, which) => controlled(graph, controls, id, (n, which)),
         NodeKind::Scatter(scatter) => match [0, 1, 2].map(|n| graph.ty(graph.operands(id)[n])) {
             _ if !scatter.takes(result) => Err(format!("{} of {result}", scatter.name())),
             [x, DType::I64, updates] if [x, updates] == [result; 2] => Ok(()),
@@ -399,12 +404,18 @@ fn holds_positions(scan: Reduction, dtype: DType, extent: usize) -> bool {
 }
 
 /// Whether the graphs of control flow fit a node of it.
-fn controlled<T: Type>(graph: &Graph<T>, id: NodeId, (n, result): (u32, u32), truth: T) -> Result<(), String> {
+fn controlled<T: Type>(
+    graph: &Graph<T>,
+    controls: &Controls<T>,
+    id: NodeId,
+    (n, result): (u32, u32),
+) -> Result<(), String> {
     let seen = |value: Value| (graph.ty(value), graph.shape(value).clone());
     let control = &graph.controls()[n as usize];
     if !graph.continues(id, n, graph.operands(id)) {
         let operands: Vec<(T, Shape)> = graph.operands(id).iter().map(|&operand| seen(operand)).collect();
-        super::control::check(control, &operands, truth)?;
+        let wanted = controls[n as usize].as_ref().map_err(String::clone)?;
+        super::control::check(control.kind, wanted, &operands)?;
     }
     super::control::check_result(control, result as usize, &seen(graph.node(id).first))
 }

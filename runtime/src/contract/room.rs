@@ -4,8 +4,8 @@ use crate::pool::reserve;
 use ndjit_ir::Result;
 use std::hint::black_box;
 
-/// Products of a sum that are packed at once, at most.
-const PRODUCTS: usize = 2048;
+/// Products of a sum that are packed at once, at most: by the size of the first cache, of which x86-64 has 64 KiB at most, and others up to 192 KiB.
+const PRODUCTS: usize = if cfg!(target_arch = "x86_64") { 1024 } else { 2048 };
 /// Rows of the first matrix that are packed at once, at most.
 const ROWS: usize = 1024;
 /// Rows up to which the second matrix is not packed.

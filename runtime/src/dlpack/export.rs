@@ -6,6 +6,7 @@ use super::{
 };
 use crate::buffer::Buffer;
 use crate::element::Element;
+use crate::helper::discard;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
 use std::ffi::c_void;
@@ -53,10 +54,8 @@ pub fn hold<M: Managed, O: Send + Sync + 'static>(tensor: DLTensor, flags: u64, 
     unsafe extern "C" fn delete<M: Managed, O>(managed: *mut M) {
         // SAFETY: the caller's promise: the context is the holder, which is leaked and nobody else's.
         let holder = unsafe { Box::from_raw((*managed).context().cast::<Holder<M, O>>()) };
-        // Through functions of C nothing unwinds. What a panic carries may panic again when it is dropped.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(holder))) {
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(panic))).map_err(std::mem::forget);
-        }
+        // Through functions of C nothing unwinds.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(holder))).map_err(discard);
     }
     let managed = M::new(tensor, flags, delete::<M, O>);
     let holder = Box::into_raw(Box::new(Holder { managed, _owner: owner }));

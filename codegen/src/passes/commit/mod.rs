@@ -71,6 +71,7 @@ fn commit_as(
         map: Vec::with_capacity(graph.value_count()),
         reasons: Vec::new(),
         numbers: FxHashMap::default(),
+        controlled: None,
     };
     let mut inner = Vec::with_capacity(graph.controls().len());
     for n in 0..graph.controls().len() as u32 {
@@ -102,6 +103,8 @@ struct Commit<'a> {
     reasons: Vec<(NodeId, Reason)>,
     /// The numbers of elements that reductions are made with.
     numbers: FxHashMap<(usize, DType), SlotId>,
+    /// The last node of control flow, its number, and its operands as its graphs take them.
+    controlled: Option<(u32, NodeId, Vec<Value>)>,
 }
 
 impl Commit<'_> {
@@ -213,19 +216,25 @@ impl Commit<'_> {
     /// A result of control flow, of operands as its graphs take them.
     fn controlled(&mut self, id: NodeId, n: u32, shape: &Shape) -> Result<Value> {
         let (graph, kind) = (self.graph, self.graph.node(id).kind);
-        let control = &graph.controls()[n as usize];
-        let mut operands = Vec::with_capacity(graph.operands(id).len());
-        for (i, &operand) in graph.operands(id).iter().enumerate() {
-            let is_state = control.kind == ControlKind::While && i < control.results();
-            let dtype = match control.takes(i) {
-                Some(dtype) => dtype,
-                None if is_state => control.stored(i, self.policy),
-                None => graph.stored(operand, self.policy),
-            };
-            operands.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32))?);
-        }
+        let given = graph.operands(id);
+        // Most nodes are of the results of one piece, which has as many operands.
+        let before = self.controlled.take().filter(|(of, node, _)| *of == n && graph.have_same_operands(*node, id));
+        let operands = match before {
+            Some((.., operands)) => operands,
+            None => {
+                let taken = graph.controls()[n as usize].operand_dtypes(given.len(), self.policy);
+                let mut operands = Vec::with_capacity(given.len());
+                for (i, (&operand, taken)) in given.iter().zip(taken).enumerate() {
+                    let dtype = taken.unwrap_or_else(|| graph.stored(operand, self.policy));
+                    operands.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32))?);
+                }
+                operands
+            }
+        };
         let result = (graph.stored(graph.node(id).first(), self.policy), self.out.intern(shape));
-        Ok(self.out.add(kind, &operands, &[result]))
+        let value = self.out.add(kind, &operands, &[result]);
+        self.controlled = Some((n, id, operands));
+        Ok(value)
     }
 
     /// Values of one dtype one after the other, without those that have no elements.

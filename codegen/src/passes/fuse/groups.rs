@@ -239,6 +239,8 @@ impl Groups {
         let level = self.levels(operands).map(|l| l + 1).chain(after).chain(wait).max().unwrap_or(0);
         self.cone[value.index()] = (0, 1);
         let found = if fuse { self.sibling(graph, id, level) } else { None };
+        // Those of control flow read the same.
+        let reads_more = found.is_none() || !matches!(graph.node(id).kind, NodeKind::Control(..));
         let group = found.unwrap_or_else(|| {
             self.groups.push(Group { level, ..Group::default() });
             self.merged.push(self.groups.len() as u32 - 1);
@@ -248,7 +250,7 @@ impl Groups {
             self.groups.len() as u32 - 1
         });
         let entry = &mut self.groups[group as usize];
-        for operand in operands {
+        for operand in operands.iter().filter(|_| reads_more) {
             self.alone_in[operand.index()] += u32::from(entry.inputs.insert(*operand));
         }
         entry.nodes.push(id);
@@ -263,14 +265,18 @@ impl Groups {
             let Group { level: own, nodes, .. } = &self.groups[group as usize];
             *own >= level
                 && (nodes.len() < self.limits.reduced() || matches!(graph.node(id).kind, NodeKind::Control(..)))
-                && nodes.iter().all(|&other| self.beside(graph, id, other))
+                && match graph.node(id).kind {
+                    // Results of one piece of control flow are, each with each.
+                    NodeKind::Control(..) => nodes.first().is_some_and(|&other| self.beside(graph, id, other)),
+                    _ => nodes.iter().all(|&other| self.beside(graph, id, other)),
+                }
         })
     }
 
     /// Whether two reductions are of the same space, along the same axes, and read the same; or two results of the same control flow.
     pub(super) fn beside(&self, graph: &Graph<DType>, a: NodeId, b: NodeId) -> bool {
         if let (NodeKind::Control(n, _), NodeKind::Control(other, _)) = (graph.node(a).kind, graph.node(b).kind) {
-            return n == other && graph.operands(a) == graph.operands(b);
+            return n == other && graph.have_same_operands(a, b);
         }
         let (NodeKind::Reduce(Reduce { axes, .. }), NodeKind::Reduce(Reduce { axes: along, .. })) =
             (graph.node(a).kind, graph.node(b).kind)
