@@ -3,7 +3,6 @@
 //! code is in one of `rust NAME`.
 
 use ndjit::{Array, ErrorCode, Stage, jit, report};
-use ndjit_tests::root;
 use std::path::Path;
 
 /// What a block should hold.
@@ -22,6 +21,8 @@ fn shown(name: &str) -> String {
     };
     text.trim_end().replace(file!(), "src/main.rs")
 }
+
+use ndjit_tests::root;
 
 /// What the examples print is kept.
 macro_rules! println {

@@ -225,7 +225,8 @@ mod tests {
     /// docs/examples.md shows it; README_BLESS=1 draws it anew.
     #[test]
     fn the_picture_is_that_of_the_page() {
-        let text = std::fs::read_to_string(picture::of_checkout("examples/pictures/data/seattle-temps.csv")).expect("the data");
+        let text = std::fs::read_to_string(picture::of_checkout("examples/pictures/data/seattle-temps.csv"))
+            .expect("the data");
         let record = read(&text).expect("reads");
         let found = jit(climate).call((&record.fahrenheit,)).expect("runs");
         let (drawn, shown) =

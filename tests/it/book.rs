@@ -20,7 +20,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
 
 /// Pages that people read.
 fn pages() -> Vec<PathBuf> {
-    let folders = ["", "docs", "examples", "examples/pictures/data"];
+    let folders = ["", "docs", "examples", "examples/pictures/data", "tools"];
     let pages: Vec<PathBuf> = folders.iter().flat_map(|folder| files(folder, "md")).collect();
     assert!(pages.len() > 20, "found only {} pages", pages.len());
     pages
@@ -120,15 +120,22 @@ fn every_rust_block_is_a_test() {
 }
 
 #[test]
-fn the_index_lists_every_example() {
-    let index = read(&root().join("examples/README.md"));
-    let folders = fs::read_dir(root().join("examples")).unwrap().flatten().map(|entry| entry.path());
-    let mut examples: Vec<String> =
-        folders.filter(|path| path.join("main.rs").exists()).map(|path| file_name(&path) + "/main.rs").collect();
-    examples.extend(files("examples", "rs").iter().map(|path| file_name(path)));
-    assert!(examples.len() > 10, "found only {} examples", examples.len());
-    for example in examples {
-        assert!(index.contains(&format!("({example})")), "examples/README.md does not list {example}");
+fn the_indices_list_every_example_and_tool() {
+    for (index, folders, least) in [("examples", &["", "pictures"][..], 14), ("tools", &[""], 3)] {
+        let page = read(&root().join(index).join("README.md"));
+        let mut programs: Vec<String> = Vec::new();
+        for folder in folders {
+            let folder = Path::new(folder);
+            let path = root().join(index).join(folder);
+            let inner = fs::read_dir(&path).unwrap().flatten().map(|entry| entry.path().join("main.rs"));
+            let files = files(&path.display().to_string(), "rs").into_iter();
+            let found = inner.chain(files).filter(|path| path.exists() && read(path).contains("fn main("));
+            programs.extend(found.map(|path| path.strip_prefix(root().join(index)).unwrap().display().to_string()));
+        }
+        assert!(programs.len() >= least, "found only {programs:?}");
+        for program in programs {
+            assert!(page.contains(&format!("({program})")), "{index}/README.md does not list {program}");
+        }
     }
 }
 

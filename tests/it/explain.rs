@@ -197,7 +197,7 @@ fn a_widening_denied_or_warned_of() {
     assert!(f.call((&f32s(), &f32s())).is_ok());
     // What is printed can only be seen from outside.
     let test = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "prints_one_warning", "--nocapture"])
+        .args(["--exact", "explain::prints_one_warning", "--nocapture"])
         .output()
         .unwrap();
     let printed = String::from_utf8(test.stderr).unwrap();

@@ -38,7 +38,6 @@ mod random;
 mod random_numbers;
 mod reductions;
 mod scans;
-mod seeds;
 mod sorting;
 mod spellings;
 mod texts;

@@ -202,7 +202,10 @@ fn a_file_that_was_not_written_is_not_finished() {
     let path = folder.join("x.npy");
     Array::from([2.5f32]).write_npy(&path).unwrap();
     let status = std::process::Command::new("sh")
-        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" a_file_that_was_not_written_is_not_finished --exact"])
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 1; exec \"$0\" npy_files::a_file_that_was_not_written_is_not_finished --exact",
+        ])
         .arg(std::env::current_exe().unwrap())
         .env(CHILD, &path)
         .stdout(std::process::Stdio::null())

@@ -43,7 +43,7 @@ const NOT_CHECKED: &[(&str, &str, &str)] = &[
     ("", "NaN with a sign bit", "the sign of a NaN is not specified in ndjit"),
     ("are None", "", "clip takes both bounds here"),
     ("", "rule already stated above", "the sentences on signs are checked"),
-    ("two integers", "", "`tests/ops.rs` and the bodies' tests round all halves"),
+    ("two integers", "", "`tests/it/ops/` and the bodies' tests round all halves"),
 ];
 
 /// Results that the standard leaves to libraries, in a note beside the sentence.

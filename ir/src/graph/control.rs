@@ -213,6 +213,8 @@ pub(super) struct Wanted<T> {
     begin: Vec<Seen<T>>,
     /// What is wrong where they do not.
     otherwise: &'static str,
+    /// What is wrong with the graphs, where the operands are right.
+    graphs: Option<&'static str>,
 }
 
 /// Checks the graphs of control flow.
@@ -249,12 +251,11 @@ pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String>
             return Err("the condition is not one truth value".to_owned());
         }
         ControlKind::While => (outputs.swap_remove(1), "the body gives otherwise than it takes"),
-        ControlKind::Cond if outputs[0] != outputs[1] => {
-            return Err("the graphs for true and for false give different types".to_owned());
-        }
         ControlKind::Cond => (vec![condition], "the first operand is not one truth value"),
     };
-    Ok(Wanted { operands, begin, otherwise })
+    let differ = control.kind == ControlKind::Cond && outputs[0] != outputs[1];
+    let graphs = differ.then_some("the graphs for true and for false give different types");
+    Ok(Wanted { operands, begin, otherwise, graphs })
 }
 
 /// Checks the operands that a node of control flow has.
@@ -269,7 +270,11 @@ pub(super) fn check<T: Type>(kind: ControlKind, wanted: &Wanted<T>, operands: &[
             None => return Err(format!("the graph `{what}` takes operand {operand} of {}", operands.len())),
         }
     }
-    if operands.starts_with(&wanted.begin) { Ok(()) } else { Err(wanted.otherwise.to_owned()) }
+    match wanted.graphs {
+        _ if !operands.starts_with(&wanted.begin) => Err(wanted.otherwise.to_owned()),
+        Some(graphs) => Err(graphs.to_owned()),
+        None => Ok(()),
+    }
 }
 
 /// Checks type and shape that a node has, which is this one of the results of control flow that was [checked](check).

@@ -16,7 +16,7 @@ const PAGES: &[(char, &str, usize)] = &[
 /// The files that hold examples.
 fn files() -> Vec<PathBuf> {
     let tests = ndjit_tests::root().join("tests");
-    let entries = fs::read_dir(tests.join("it/seeds")).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(tests.join("seeds")).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.is_file()).chain([tests.join("seeds_global.rs")]).collect()
 }
 

@@ -89,7 +89,7 @@ macro_rules! both {
         let traced = ndjit::jit!(move |$($x),+| $body).call(($(&$x,)+));
         $(let $x = &$x;)+
         let lazy: ndjit::Array = $body;
-        $crate::seeds::support::agreed(traced, lazy)
+        $crate::support::agreed(traced, lazy)
     }};
 }
 pub(crate) use both;
