@@ -220,6 +220,7 @@ fn listed((mut a, b): Lists) -> Vec<Expr> {
 }
 
 type Closure = Box<dyn Fn(Expr) -> Expr + Send + Sync>;
+type Circle = Jitted<fn(Expr, Expr) -> Vec<Expr>, 2, Body>;
 
 /// A function that calls one twice.
 fn twice(below: Jitted<fn(Expr) -> Expr, 1, Closure>) -> Jitted<fn(Expr) -> Expr, 1, Closure> {
@@ -235,7 +236,7 @@ fn within(below: Jitted<fn(Expr) -> Expr, 1, Closure>) -> Jitted<fn(Expr) -> Exp
 }
 
 /// A function that calls itself; three of which each calls the one before and the first the last; one that calls itself on more.
-static CIRCLE: LazyLock<[Jitted<fn(Expr, Expr) -> Vec<Expr>, 2, Body>; 5]> = LazyLock::new(|| {
+static CIRCLE: LazyLock<[Circle; 5]> = LazyLock::new(|| {
     [
         jit(|x, y| [CIRCLE[0].inline((x, y)), CIRCLE[0].inline((y, x))].concat()),
         jit(|x, y| CIRCLE[3].inline((x, y))),

@@ -219,8 +219,9 @@ pub(super) struct Wanted<T> {
 
 /// Checks the graphs of control flow.
 pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String> {
-    let (mut operands, mut seen): (Vec<(u32, usize, Seen<T>)>, FxHashMap<u32, SmallVec<[usize; 1]>>) =
-        Default::default();
+    let mut operands: Vec<(u32, usize, Seen<T>)> = Vec::new();
+    // Those of an operand, by position in the list.
+    let mut seen: FxHashMap<u32, SmallVec<[usize; 1]>> = FxHashMap::default();
     let mut outputs: Vec<Vec<Seen<T>>> = Vec::new();
     for (n, (Inner { graph, operands: taken }, what)) in control.graphs.iter().zip(control.kind.graphs()).enumerate() {
         let typed = |value: &Value| {
