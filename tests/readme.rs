@@ -1,4 +1,4 @@
-//! README.md and pages of docs/ show what the library prints. `README_BLESS=1 cargo test --all-features --test readme` writes it there.
+//! README.md and pages of docs/ show what the library prints. `README_BLESS=1 cargo test --workspace --all-features --test readme` writes it there.
 //! A block that opens with three backquotes and `text NAME` holds the text of that name: see `shown`, or what the example prints, whose
 //! code is in one of `rust NAME`.
 
@@ -12,6 +12,7 @@ fn shown(name: &str) -> String {
     f.call((&x, &y)).unwrap();
     let text = match name {
         "graph" => f.explain(Stage::Graph),
+        "kernel" => f.explain(Stage::Kernels),
         "loops" => f.explain(Stage::Loops),
         "error" => {
             let y = Array::from([1i8, 2]);
@@ -112,7 +113,7 @@ fn read(name: &str) -> String {
 }
 
 /// The pages.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "docs/arrays.md",
     "docs/debugging.md",
@@ -124,6 +125,7 @@ const PAGES: [&str; 11] = [
     "docs/numpy.md",
     "docs/promotion.md",
     "docs/quick-start.md",
+    "docs/tour.md",
 ];
 
 /// Pictures that docs/examples.md shows, and examples write to target/.
@@ -198,19 +200,29 @@ fn table() -> String {
 #[test]
 fn the_table_of_numpy_is_true() {
     let table = pages::table::table().unwrap();
-    let rows = || table.iter().flat_map(|(_, rows)| rows);
-    for r in rows() {
+    for r in table.iter().flat_map(|(_, rows)| rows) {
         assert_eq!(r.found, r.expected, "{}: `{}`", r.numpy, r.ndjit);
     }
-    // The rows that the README has are among these.
-    let known: Vec<String> = rows().map(row).collect();
-    let readme = read("README.md");
-    let (_, few) = readme.split_once("| NumPy | ndjit |\n|---|---|\n").unwrap();
-    let few: Vec<&str> = few.lines().take_while(|line| line.starts_with('|')).collect();
-    assert!(few.len() > 10, "README.md has only {} rows", few.len());
-    for row in few {
-        assert!(known.iter().any(|k| k == row), "README.md has a row that the table lacks: {row}");
+}
+
+/// The times that the README has are those of a page that was measured.
+#[test]
+fn the_times_of_the_readme_are_measured() {
+    let (readme, measured) = (read("README.md"), read("docs/performance.md"));
+    let (_, table) = readme.split_once("| ratio |\n|---|---:|---:|---:|\n").unwrap();
+    let rows: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() >= 4, "{rows:?}");
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [what, own, peer, ratio] = cells[..] else { panic!("{row}") };
+        let (kernel, elements) = what.split_once(", ").unwrap();
+        let (kernel, elements) = (kernel.trim_matches('`'), elements.trim_end_matches(" elements"));
+        let (time, name) = peer.trim_end_matches(')').split_once(" (").unwrap();
+        let begin = format!("| {kernel} | float32 | {elements} | 2 | reused | {own} | ");
+        let end = format!(" | {time} | {name} | {ratio} |");
+        assert!(measured.lines().any(|line| line.starts_with(&begin) && line.ends_with(&end)), "{row}");
     }
+    assert!(readme.lines().count() <= 120);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> =
-        ["src", "ir", "codegen", "runtime", "engines", "bench", "cli", "fuzz", "tests", "benches", "examples"]
+        ["src", "ir", "codegen", "runtime", "engines", "cli", "fuzz", "tests", "benches", "tools", "examples"]
             .iter()
             .map(|f| root().join(f))
             .collect();
