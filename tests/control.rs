@@ -222,6 +222,32 @@ fn loops_within_loops_that_begin_with_numbers_end() {
     assert_eq!(f(&x).item::<f64>().unwrap(), 1.0);
 }
 
+/// No value outside of traced functions carries the error, so it is printed: what the test below prints.
+#[test]
+fn control_flow_outside_of_functions_says_so() {
+    let test = std::process::Command::new(std::env::current_exe().unwrap());
+    let printed = { test }.args(["--exact", "outside_of_functions", "--nocapture"]).output().unwrap().stderr;
+    let printed = String::from_utf8(printed).unwrap();
+    let said = |part: &str| printed.matches(part).count();
+    assert_eq!(said("error[traced]: control flow outside of a traced function"), 1, "{printed}");
+    assert!(said("control.rs:") > 0 && said("jit(|x: Expr| fori_loop(") == 1, "{printed}");
+}
+
+#[test]
+fn outside_of_functions() {
+    let _ = fori_loop(0, 3, Expr::from(&Array::from(1)), |_, x| x + 1);
+}
+
+/// A scan may stack nothing, and a state have no leaves.
+#[test]
+fn nothing_is_stacked() {
+    let f = jit(|x: Expr| scan(|s: Expr, e: Expr| (s + e, ()), Expr::from(0), x).0);
+    assert_eq!(f(&Array::from([1.5f64, 2.0])).item::<f64>().unwrap(), 3.5);
+    let f = jit(|x: Expr| scan(|(), e: Expr| ((), e * 2), (), x).1);
+    assert_eq!(f(&arange(3)).to_vec::<i32>().unwrap(), [0, 2, 4]);
+    jit(|_: Expr| ()).call((&arange(3),)).unwrap();
+}
+
 /// A shift register that begins with numbers makes one leaf strong each time that its body is traced: an error where these are too many.
 #[test]
 fn leaves_that_take_their_types_one_after_the_other_end() {

@@ -1,31 +1,37 @@
-//! The corpus: every program in `tests/programs/` on every engine and configuration, bit-equal.
+//! The corpus: every program in `tests/programs/` is a test, on every engine and configuration, bit-equal.
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use ndjit_engines::{ALL, check};
 use ndjit_ir::ValueType;
 use ndjit_ir::graph::Graph;
 use ndjit_tests::programs::{files, program};
+use std::path::Path;
+use std::process::ExitCode;
 
-#[test]
-fn every_program_on_every_engine() {
-    let mut failures = Vec::new();
+fn main() -> ExitCode {
     let files = files();
-    for (name, text) in &files {
-        for seed in 1..=3 {
-            if let Err(difference) = check(&program(text, seed), ALL) {
-                failures.push(format!("{name}, seed {seed}: {}: {}", difference.engine, difference.what));
-            }
-        }
-    }
-    println!("{} programs", files.len());
     assert!(files.len() >= 15, "the corpus has programs");
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let trials = files.into_iter().flat_map(|(path, text)| {
+        let name = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let printed = text.clone();
+        [
+            Trial::test(format!("engines::{name}"), move || on_every_engine(&text)),
+            Trial::test(format!("text::{name}"), move || prints_as_it_parses(&printed)),
+        ]
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
-#[test]
-fn programs_print_as_they_parse() {
-    for (name, text) in files() {
-        let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{name}: {e}"));
-        let code: String = text.lines().filter(|l| !l.starts_with(';')).map(|l| format!("{l}\n")).collect();
-        assert_eq!(graph.to_string().trim(), code.trim(), "{name}");
+fn on_every_engine(text: &str) -> Result<(), Failed> {
+    for seed in 1..=3 {
+        let checked = check(&program(text, seed), ALL);
+        checked.map_err(|difference| format!("seed {seed}: {}: {}", difference.engine, difference.what))?;
     }
+    Ok(())
+}
+
+fn prints_as_it_parses(text: &str) -> Result<(), Failed> {
+    let graph: Graph<ValueType> = text.parse()?;
+    let code: String = text.lines().filter(|l| !l.starts_with(';')).map(|l| format!("{l}\n")).collect();
+    if graph.to_string().trim() == code.trim() { Ok(()) } else { Err(format!("it prints as\n{graph}").into()) }
 }

@@ -3,6 +3,8 @@
 use crate::error::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
+use std::ops::Index;
+use std::slice::SliceIndex;
 
 /// The extents of an array's axes, outermost first, in elements. Rank 0 is a scalar.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
@@ -86,6 +88,18 @@ impl Shape {
             step = step.saturating_mul(self.0[axis].max(1) as isize);
         }
         strides
+    }
+}
+
+/// The extent of an axis, or those of some: `shape[0]`, `shape[1..]`.
+///
+/// # Panics
+/// If there is no such axis; `shape.extents().get(axis)` gives an `Option`.
+impl<I: SliceIndex<[usize]>> Index<I> for Shape {
+    type Output = I::Output;
+
+    fn index(&self, axis: I) -> &I::Output {
+        &self.0[axis]
     }
 }
 

@@ -345,8 +345,8 @@ fn made(
         // Which elements of a result come of which of an operand is not known.
         NodeKind::Control(..) if operands.iter().any(|operand| sought.any(operand)) => made.fill(false),
         NodeKind::Control(..) => {}
-        // Numbers may be added up to what is sought.
-        NodeKind::Scatter(Scatter::Add) => {
+        // Numbers may become what is sought together.
+        NodeKind::Scatter(Scatter::Add | Scatter::Subtract | Scatter::Multiply | Scatter::Divide) => {
             let [x, _, updates] = operands[..] else { return Ok(made) };
             let put = sought.any(updates);
             made.iter_mut().enumerate().for_each(|(at, made)| *made &= !sought.is(x, at) && !put);

@@ -316,6 +316,12 @@ puts! {
         "let x = Array::from([1, 2, 3]);\nassert_eq!(x.at(Array::from([2, 0, 2])).set(Array::from([7, 8, 9])).to_vec::<i32>()?, [8, 2, 9]);";
     add "at.add" Add "The array with numbers added at the positions, once for each time that a position is there."
         "let counts = Array::from([0, 0, 0]).at(Array::from([2, 0, 2])).add(1);\nassert_eq!(counts.to_vec::<i32>()?, [1, 0, 2]);";
+    subtract "at.subtract" Subtract "The array with numbers subtracted at the positions, once for each time that a position is there."
+        "let x = Array::from([5, 5]).at(Array::from([0, 0])).subtract(2);\nassert_eq!(x.to_vec::<i32>()?, [1, 5]);";
+    multiply "at.multiply" Multiply "The array with its elements at the positions multiplied, once for each time that a position is there; not of complex elements."
+        "let x = Array::from([1.5f32, 5.0]).at(Array::from([0, 0])).multiply(2);\nassert_eq!(x.to_vec::<f32>()?, [6.0, 5.0]);";
+    divide "at.divide" Divide "The array with its elements at the positions divided, once for each time that a position is there: of floats, as integers divided are none."
+        "let x = Array::from([6.0f32, 5.0]).at(Array::from([0, 0])).divide(2);\nassert_eq!(x.to_vec::<f32>()?, [1.5, 5.0]);";
     min "at.min" Min "The array with the smaller of its elements and others at the positions; NaN if either is."
         "let x = Array::from([5, 5]);\nassert_eq!(x.at(Array::from([0, 0])).min(Array::from([7, 3])).to_vec::<i32>()?, [3, 5]);";
     max "at.max" Max "The array with the larger of its elements and others at the positions; NaN if either is."
@@ -325,7 +331,7 @@ puts! {
 /// Elements at positions.
 impl Expr {
     /// The elements at positions along the first axis, or along several first axes for a tuple of positions: to [take](At::get) them, or to put
-    /// others there with `set`, `add`, `min` or `max`, which give a new value.
+    /// others there with `set`, `add`, `subtract`, `multiply`, `divide`, `min` or `max`, which give a new value.
     ///
     /// ```
     /// use ndjit::{Array, Expr, jit};

@@ -97,6 +97,17 @@ impl Outputs for Expr {
     }
 }
 
+/// No results, as of a `scan` that stacks nothing.
+impl Outputs for () {
+    type Arrays = ();
+
+    fn collect(self, _into: &mut Collected) {}
+
+    fn arrays(_parts: &mut Parts<Array>) {}
+
+    fn exprs(_parts: &mut Parts<Expr>) {}
+}
+
 impl<R: Outputs> Outputs for Vec<R> {
     type Arrays = Vec<R::Arrays>;
 

@@ -3,7 +3,7 @@
 //! promotion and the default one; what indexes in the interpreter too. Movement and integers are exact, inexact reductions and scans within the bounds that
 //! `ndjit::reductions`, `ndjit::scans` and `ndjit::contractions` state.
 //!
-//! Prints how many elements were compared per file. Not under the usual harness, which hides what passing tests print.
+//! Prints how many elements were compared per file, each of which is a test: not under the usual harness, which hides what passing tests print.
 
 mod bounds;
 mod call;
@@ -14,51 +14,65 @@ mod indexed;
 use call::{Case, traced};
 use data::{array, operands, strided, tensor};
 use expect::{DIFFERENCES, Expected};
+use libtest_mimic::{Arguments, Failed, Trial};
 use ndjit::{Array, Policy, Result, with_policy};
 use ndjit_ir::interp::Tensor;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Problems printed per file, at most.
 const SHOWN: usize = 20;
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--list") {
-        return ExitCode::SUCCESS;
-    }
+    let arguments = Arguments::from_args();
     let folder = ndjit_tests::root().join("tests/goldens/arrays");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
         .flatten()
         .map(|entry| entry.path())
+        .filter(|path| path.file_stem().is_some_and(|name| name != "operands"))
         .collect();
     files.sort();
-    let pools = read(&folder.join("operands.json"));
-    let mut used = BTreeSet::new();
-    let mut failed = false;
-    for path in &files {
-        let json = read(path);
-        let Some(rows) = json["cases"].as_array() else { continue };
-        let mut report = Report::default();
-        for row in rows {
-            for case in Case::read(row) {
-                check(&Arc::new(case), row, &pools, &mut report, &mut used);
-            }
+    let pools = Arc::new(read(&folder.join("operands.json")));
+    let used = Arc::new(Mutex::new(BTreeSet::new()));
+    let trial = |path: PathBuf| {
+        let (pools, used) = (Arc::clone(&pools), Arc::clone(&used));
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Trial::test(name, move || file(&path, &pools, &used))
+    };
+    let conclusion = libtest_mimic::run(&arguments, files.into_iter().map(trial).collect());
+    let unused = || {
+        let used = used.lock().unwrap_or_else(PoisonError::into_inner);
+        let unused = DIFFERENCES.iter().enumerate().filter(|(n, _)| !used.contains(n));
+        unused.inspect(|(_, listed)| println!("nothing needs the listed difference: {}", listed.reason)).count()
+    };
+    // Of a part of the files not every difference comes up.
+    let whole = conclusion.num_filtered_out == 0 && !arguments.list;
+    if whole && unused() > 0 { ExitCode::FAILURE } else { conclusion.exit_code() }
+}
+
+/// Compares the cases of a file.
+fn file(path: &Path, pools: &Value, used: &Mutex<BTreeSet<usize>>) -> std::result::Result<(), Failed> {
+    let json = read(path);
+    let rows = json["cases"].as_array().ok_or("the file has no cases")?;
+    let (mut report, mut own) = (Report::default(), BTreeSet::new());
+    for row in rows {
+        for case in Case::read(row) {
+            check(&Arc::new(case), row, pools, &mut report, &mut own);
         }
-        let Report { compared, functions, problems } = &report;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        println!("{name}: {compared} elements of {} functions compared, {} problems", functions.len(), problems.len());
-        problems.iter().take(SHOWN).for_each(|problem| println!("  {problem}"));
-        failed |= !problems.is_empty() || *compared == 0;
     }
-    for (_, difference) in DIFFERENCES.iter().enumerate().filter(|(n, _)| !used.contains(n)) {
-        println!("nothing needs the listed difference: {}", difference.reason);
-        failed = true;
+    used.lock().unwrap_or_else(PoisonError::into_inner).extend(own);
+    let Report { compared, functions, problems } = &report;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    println!("{name}: {compared} elements of {} functions compared, {} problems", functions.len(), problems.len());
+    match problems.first() {
+        None if *compared > 0 => Ok(()),
+        None => Err("nothing was compared".into()),
+        Some(_) => Err(problems[..problems.len().min(SHOWN)].join("\n").into()),
     }
-    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 fn read(path: &Path) -> Value {

@@ -118,6 +118,14 @@ fn puts_as_numpy_does() {
     let i = Array::from([2, 0, -1]);
     let y = Array::from_rows(&[[10, 20], [30, 40], [50, 60]]);
     assert_eq!(x.at(&i).add(&y).to_vec::<i32>().unwrap(), [30, 41, 2, 3, 64, 85]);
+    assert_eq!(x.at(&i).subtract(&y).to_vec::<i32>().unwrap(), [-30, -39, 2, 3, -56, -75]);
+    assert_eq!(x.at(&i).multiply(3).to_vec::<i32>().unwrap(), [0, 3, 2, 3, 36, 45]);
+    let floats = x.cast(DType::F64).at(&i).divide(4).to_vec::<f64>().unwrap();
+    assert_eq!(floats, [0.0, 0.25, 2.0, 3.0, 0.25, 0.3125]);
+    // Integers divided are none, and a product of complex numbers is of four others.
+    for refused in [x.at(&i).divide(4), x.cast(DType::C64).at(&i).multiply(4)] {
+        assert_eq!(refused.error().unwrap().code(), ErrorCode::DType);
+    }
     assert_eq!(x.at(&i).set(&y).to_vec::<i32>().unwrap(), [30, 40, 2, 3, 50, 60]);
     assert_eq!(x.at(&i).max(Array::from([3, 3])).to_vec::<i32>().unwrap(), [3, 3, 2, 3, 4, 5]);
     assert_eq!(x.at(&i).min(1).to_vec::<i32>().unwrap(), [0, 1, 2, 3, 1, 1]);

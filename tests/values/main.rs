@@ -3,7 +3,7 @@
 //! on an element beyond the op's bound and on another dtype, unless a listed difference explains it. And the sentences of the Array
 //! API about special cases ([`special_cases`]). And the rules on operands that no file has ([`drawn`]).
 //!
-//! Not under the usual harness, which hides what passing tests print.
+//! Each file is a test. Not under the usual harness, which hides what passing tests print.
 
 mod drawn;
 mod file;
@@ -14,6 +14,7 @@ mod special_cases;
 
 use file::{Case, Words};
 use formulas::Bounded;
+use libtest_mimic::{Arguments, Failed, Trial};
 use ndjit_ir::interp::Tensor;
 use ndjit_ir::op::Accuracy;
 use ndjit_ir::{DType, Op};
@@ -21,18 +22,18 @@ use rules::{Answer, Element, RULES, Rule, finite, rounded};
 use run::{Function, function, run};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Problems printed per file, at most.
 const SHOWN: usize = 20;
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--list") {
-        return ExitCode::SUCCESS;
-    }
+    let arguments = Arguments::from_args();
     let default = ndjit_tests::root().join("tests/goldens/values");
-    let folder = std::env::var_os("NDJIT_GOLDENS").map_or(default, PathBuf::from);
+    let own = std::env::var_os("NDJIT_GOLDENS");
+    let folder = own.clone().map_or(default, PathBuf::from);
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)
         .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
         .flatten()
@@ -40,39 +41,51 @@ fn main() -> ExitCode {
         .filter(|path| path.extension().is_some_and(|e| e == "json"))
         .collect();
     files.sort();
-    let mut used = vec![0usize; RULES.len()];
-    let mut failed = false;
-    for path in &files {
-        let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        if !json["cases"].is_array() || !json["inputs"].is_object() {
-            continue;
-        }
-        let mut report = Report::default();
-        file::cases(&json).iter().for_each(|case| compare(case, &mut report, &mut used));
-        failed |= !report.problems.is_empty();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        println!("{name}: {report}");
+    let used = Arc::new(Mutex::new(vec![0usize; RULES.len()]));
+    let trial = |path: PathBuf| {
+        let used = Arc::clone(&used);
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Trial::test(name, move || compared(&path, &used))
+    };
+    let mut trials: Vec<Trial> = files.into_iter().map(trial).collect();
+    trials.push(Trial::test("rules_of_the_page", rules_of_the_page));
+    trials.push(Trial::test("drawn_operands", || if drawn::check() { Ok(()) } else { Err(Failed::without_message()) }));
+    trials.push(Trial::test("special_cases", || {
+        let special = special_cases::check();
+        println!("special cases of the Array API: {special}");
+        if special.problems.is_empty() { Ok(()) } else { Err(Failed::without_message()) }
+    }));
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    let unused = || {
+        let used = used.lock().unwrap_or_else(PoisonError::into_inner);
+        let unused = RULES.iter().zip(&*used).filter(|(_, used)| **used == 0);
+        unused.inspect(|(rule, _)| println!("no element needs the rule: {}", rule.row())).count()
+    };
+    // Of files of one's own, or a part of these, not every rule comes up.
+    let whole = own.is_none() && conclusion.num_filtered_out == 0 && !arguments.list;
+    if whole && unused() > 0 { ExitCode::FAILURE } else { conclusion.exit_code() }
+}
+
+/// Compares the cases of a file.
+fn compared(path: &Path, used: &Mutex<Vec<usize>>) -> Result<(), Failed> {
+    let text = fs::read_to_string(path)?;
+    let json: serde_json::Value = serde_json::from_str(&text)?;
+    if !json["cases"].is_array() || !json["inputs"].is_object() {
+        return Ok(());
     }
-    // With files of one's own, not every rule comes up.
-    if std::env::var_os("NDJIT_GOLDENS").is_none() {
-        for (rule, _) in RULES.iter().zip(&used).filter(|(_, used)| **used == 0) {
-            println!("no element needs the rule: {}", rule.row());
-            failed = true;
-        }
-        let page = ndjit_tests::root().join("docs/numpy.md");
-        let page = fs::read_to_string(&page).unwrap_or_else(|e| panic!("{}: {e}", page.display()));
-        let table: String = RULES.iter().map(Rule::row).collect();
-        if !page.contains(&table) {
-            println!("docs/numpy.md lacks the rules as they stand:\n{table}");
-            failed = true;
-        }
-    }
-    failed |= !drawn::check();
-    let special = special_cases::check();
-    println!("special cases of the Array API: {special}");
-    failed |= !special.problems.is_empty();
-    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    let (mut report, mut own) = (Report::default(), vec![0usize; RULES.len()]);
+    file::cases(&json).iter().for_each(|case| compare(case, &mut report, &mut own));
+    let mut used = used.lock().unwrap_or_else(PoisonError::into_inner);
+    used.iter_mut().zip(own).for_each(|(used, own)| *used += own);
+    println!("{}: {report}", path.file_stem().unwrap_or_default().to_string_lossy());
+    if report.problems.is_empty() { Ok(()) } else { Err(Failed::without_message()) }
+}
+
+/// docs/numpy.md has the rules as they stand.
+fn rules_of_the_page() -> Result<(), Failed> {
+    let page = fs::read_to_string(ndjit_tests::root().join("docs/numpy.md"))?;
+    let table: String = RULES.iter().map(Rule::row).collect();
+    if page.contains(&table) { Ok(()) } else { Err(format!("it lacks them:\n{table}").into()) }
 }
 
 #[derive(Default)]

@@ -91,7 +91,10 @@ macro_rules! values {
                     3 => $reference.at((index, part)),
                     _ => $reference.at((Ellipsis, index)),
                 };
-                match c.below(6) {
+                match c.below(9) {
+                    6 => at.subtract(other),
+                    7 => at.multiply(other),
+                    8 => at.divide(other),
                     0 => at.get(),
                     1 => at.get_or(crate::api::values::number(c)),
                     2 => at.set(other),

@@ -10,6 +10,12 @@ pub enum Scatter {
     Set,
     /// It becomes the sum of both.
     Add,
+    /// It is subtracted from.
+    Subtract,
+    /// It becomes the product of both.
+    Multiply,
+    /// It is divided by the other.
+    Divide,
     /// It becomes the smaller.
     Min,
     /// It becomes the larger.
@@ -18,13 +24,17 @@ pub enum Scatter {
 
 impl Scatter {
     /// All of them.
-    pub const ALL: [Scatter; 4] = [Scatter::Set, Scatter::Add, Scatter::Min, Scatter::Max];
+    pub const ALL: [Scatter; 7] =
+        [Scatter::Set, Scatter::Add, Scatter::Subtract, Scatter::Multiply, Scatter::Divide, Scatter::Min, Scatter::Max];
 
     /// The name in text.
     pub const fn name(self) -> &'static str {
         match self {
             Scatter::Set => "set",
             Scatter::Add => "add",
+            Scatter::Subtract => "subtract",
+            Scatter::Multiply => "multiply",
+            Scatter::Divide => "divide",
             Scatter::Min => "min",
             Scatter::Max => "max",
         }
@@ -40,13 +50,17 @@ impl Scatter {
         match self {
             Scatter::Set => None,
             Scatter::Add => Some(Op::Add),
+            Scatter::Subtract => Some(Op::Subtract),
+            Scatter::Multiply => Some(Op::Multiply),
+            Scatter::Divide => Some(Op::Divide),
             Scatter::Min => Some(Op::Minimum),
             Scatter::Max => Some(Op::Maximum),
         }
     }
 
-    /// Whether elements of a dtype can be put so.
+    /// Whether elements of a dtype can be put so. Complex ones are not multiplied or divided in place.
     pub fn takes(self, dtype: DType) -> bool {
-        self.combine().is_none_or(|op| op.row().domain.contains(dtype))
+        !(matches!(self, Scatter::Multiply | Scatter::Divide) && dtype.is_complex())
+            && self.combine().is_none_or(|op| op.row().domain.contains(dtype))
     }
 }

@@ -33,29 +33,53 @@ pub unsafe fn put(scatter: Scatter, dtype: DType, block: &Block<'_>) {
             unsafe { each::<$t>(block, $f) }
         };
     }
+    // What a dtype does not take is never asked for: the array stays as it is.
     macro_rules! numbers {
-        ($t:ty, $add:expr, $min:expr, $max:expr) => {
+        ($t:ty, $($other:ident => $f:expr,)*) => {
             match scatter {
                 Scatter::Set => each!($t, |_, update| update),
-                Scatter::Add => each!($t, $add),
-                Scatter::Min => each!($t, $min),
-                Scatter::Max => each!($t, $max),
+                $(Scatter::$other => each!($t, $f),)*
+                #[allow(unreachable_patterns, reason = "some dtypes take all")]
+                _ => {}
             }
         };
     }
     macro_rules! integers {
         ($t:ty) => {
-            numbers!($t, |a, b| a.wrapping_add(b), |a, b| a.min(b), |a, b| a.max(b))
+            numbers!(
+                $t,
+                Add => |a, b| a.wrapping_add(b),
+                Subtract => |a, b| a.wrapping_sub(b),
+                Multiply => |a, b| a.wrapping_mul(b),
+                Min => |a, b| a.min(b),
+                Max => |a, b| a.max(b),
+            )
         };
     }
     macro_rules! halves {
         ($t:ty) => {
-            // A sum of two halves is exact in `f32`, or rounds as it would at once: `f32` has more than twice their digits.
+            // What `f32` gives of two halves rounds as it would at once: it has more than twice their digits, and two.
             numbers!(
                 $t,
-                |a, b| <$t>::from_f32(a.to_f32() + b.to_f32()),
-                |a, b| <$t>::from_f32(minimum(a.to_f32().into(), b.to_f32().into()) as f32),
-                |a, b| <$t>::from_f32(maximum(a.to_f32().into(), b.to_f32().into()) as f32)
+                Add => |a, b| <$t>::from_f32(a.to_f32() + b.to_f32()),
+                Subtract => |a, b| <$t>::from_f32(a.to_f32() - b.to_f32()),
+                Multiply => |a, b| <$t>::from_f32(a.to_f32() * b.to_f32()),
+                Divide => |a, b| <$t>::from_f32(a.to_f32() / b.to_f32()),
+                Min => |a, b| <$t>::from_f32(minimum(a.to_f32().into(), b.to_f32().into()) as f32),
+                Max => |a, b| <$t>::from_f32(maximum(a.to_f32().into(), b.to_f32().into()) as f32),
+            )
+        };
+    }
+    macro_rules! floats {
+        ($t:ty) => {
+            numbers!(
+                $t,
+                Add => |a, b| a + b,
+                Subtract => |a, b| a - b,
+                Multiply => |a, b| a * b,
+                Divide => |a, b| a / b,
+                Min => |a, b| minimum(a.into(), b.into()) as $t,
+                Max => |a, b| maximum(a.into(), b.into()) as $t,
             )
         };
     }
@@ -63,14 +87,17 @@ pub unsafe fn put(scatter: Scatter, dtype: DType, block: &Block<'_>) {
         ($t:ty) => {
             numbers!(
                 [$t; 2],
-                |a, b| [a[0] + b[0], a[1] + b[1]],
-                |a, b| extreme(a, b, <$t>::lt, |a, b| minimum(a.into(), b.into()) as $t),
-                |a, b| extreme(a, b, <$t>::gt, |a, b| maximum(a.into(), b.into()) as $t)
+                Add => |a, b| [a[0] + b[0], a[1] + b[1]],
+                Subtract => |a, b| [a[0] - b[0], a[1] - b[1]],
+                Min => |a, b| extreme(a, b, <$t>::lt, |a, b| minimum(a.into(), b.into()) as $t),
+                Max => |a, b| extreme(a, b, <$t>::gt, |a, b| maximum(a.into(), b.into()) as $t),
             )
         };
     }
     match dtype {
-        DType::Bool => numbers!(u8, |a, b| a | b, |a, b| a & b, |a, b| a | b),
+        DType::Bool => {
+            numbers!(u8, Add => |a, b| a | b, Multiply => |a, b| a & b, Min => |a, b| a & b, Max => |a, b| a | b,)
+        }
         DType::U8 => integers!(u8),
         DType::U16 => integers!(u16),
         DType::U32 => integers!(u32),
@@ -81,11 +108,8 @@ pub unsafe fn put(scatter: Scatter, dtype: DType, block: &Block<'_>) {
         DType::I64 => integers!(i64),
         DType::Bf16 => halves!(bf16),
         DType::F16 => halves!(f16),
-        DType::F32 => {
-            numbers!(f32, |a, b| a + b, |a, b| minimum(a.into(), b.into()) as f32, |a, b| maximum(a.into(), b.into())
-                as f32)
-        }
-        DType::F64 => numbers!(f64, |a, b| a + b, minimum, maximum),
+        DType::F32 => floats!(f32),
+        DType::F64 => floats!(f64),
         DType::C64 => complex!(f32),
         DType::C128 => complex!(f64),
     }
