@@ -84,8 +84,14 @@ doors! {
     "empty" |c, _x| { let shape = given_or_refused(shape(c)); [empty(shape.clone()), asked(c).empty(shape)] };
     "full" |c, _x| { let shape = given_or_refused(shape(c)); [full(shape.clone(), number(c)), asked(c).full(shape, number(c))] };
     "eye" |c, _x| {
-        let [rows, columns] = [count_given_or_refused(c), count_given_or_refused(c)];
-        [eye((rows, columns, integer(c))), eye(count_given_or_refused(c)), asked(c).eye((rows, columns))]
+        // Of two that a machine has memory for it may not have it for the product, or fill it for a minute.
+        let fits = |rows: usize, columns: usize| match rows.saturating_mul(columns) {
+            0..0x10_0000 | 0x1000_0000_0000.. => columns,
+            _ => columns.min(8),
+        };
+        let [rows, columns, both] = [(); 3].map(|()| count_given_or_refused(c));
+        let columns = fits(rows, columns);
+        [eye((rows, columns, integer(c))), eye((both, fits(both, both))), asked(c).eye((rows, columns))]
     };
     "arange" |c, _x| [arange(bound(c)), arange(bound(c)..bound(c)), arange((bound(c), bound(c), bound(c))), asked(c).arange(bound(c))];
     "linspace" |c, _x| [
