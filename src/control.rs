@@ -19,6 +19,7 @@ use crate::trace::{self, Param};
 use ndjit_ir::graph::{ControlKind, Scatter};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
+use ndjit_runtime::stderr;
 use num_complex::Complex;
 use std::fmt::Display;
 
@@ -206,10 +207,21 @@ fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec
 /// The results in their structure, or the error in each leaf of it.
 fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) -> C {
     let leaves = made.unwrap_or_else(|error| {
+        if !trace::is_tracing() {
+            // No value outside of traced functions can carry an error.
+            stderr::line(crate::report(&outside(place)));
+        }
         let failed = Expr::failed(error.at(place));
         vec![failed; like.exprs.len().max(1)]
     });
     built(&leaves, &like)
+}
+
+/// The error of control flow that no function is traced around.
+fn outside(place: Place) -> Error {
+    Error::new(ErrorCode::Traced, "control flow outside of a traced function").at(place).help(
+        "call it in a closure that is traced, as in `jit(|x: Expr| fori_loop(0, 3, x, |_, x| x * 2)).call((&x,))`",
+    )
 }
 
 /// A condition as one truth value. A number is none: a loop that runs until one is exactly 0 may never end.

@@ -9,7 +9,6 @@ use crate::operand::AnyOperand;
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Slot, Value};
 use ndjit_ir::support::Supports;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
-use ndjit_runtime::stderr;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -114,14 +113,7 @@ pub(crate) fn record_inner(
         let nesting = inner_of(traces);
         traces.last_mut().map(|outer| if nesting < MAX_NESTING { Ok(Captures::of(outer)) } else { Err(too_deep()) })
     });
-    let outside = || {
-        let error = Error::new(ErrorCode::Traced, "control flow outside of a traced function").at(place).help(
-            "call it in a closure that is traced, as in `jit(|x: Expr| fori_loop(0, 3, x, |_, x| x * 2)).call((&x,))`",
-        );
-        // No value outside of traces can carry it.
-        stderr::line(crate::report(&error));
-        error
-    };
+    let outside = || Error::new(ErrorCode::Traced, "control flow outside of a traced function");
     let captures = captures.ok_or_else(outside).flatten().map_err(|error| error.at(place))?;
     let recorded = record_in(None, params, Some(place), Some(captures), |params, outputs| *outputs = function(params));
     let (Recording { graph, places, supports, printed, .. }, captured) = recorded?;
