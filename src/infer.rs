@@ -278,12 +278,12 @@ pub(crate) fn misfit(
             NodeKind::Cast(CastReason::Promotion) => {
                 let to = policy.commit(graph.ty(graph.node(id).first()));
                 let error = known[0].literal?.to_repr(to).err()?.of("call");
-                let error = error.fact(format_args!("the loop begins with it, or counts to it, in {to}"));
+                let error = error.fact(format_args!("it becomes {to} there: where a loop begins or ends, or in an array that it is put into"));
                 let what = What { names: &["number"], site: Site::of("call", place) };
                 (
                     what,
                     error.help(format!(
-                        "pass a number that {to} holds, or cast what the body gives, or the other bound"
+                        "pass a number that {to} holds, or give the array, what the body gives, or the other bound a wider dtype"
                     )),
                 )
             }

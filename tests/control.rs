@@ -180,7 +180,10 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     let (line, error) = (line!() - 2, f.call((&x, 300)).unwrap_err());
     assert_eq!((error.code(), error.place().unwrap().line), (ErrorCode::Literal, line), "{error}");
     assert!(error.to_string().contains("300 from argument 1"), "{error}");
-    assert_eq!(error.help_text(), Some("pass a number that u8 holds, or cast what the body gives, or the other bound"));
+    assert_eq!(
+        error.help_text(),
+        Some("pass a number that u8 holds, or give the array, what the body gives, or the other bound a wider dtype")
+    );
     let alone = jit(|k: Expr| fori_loop(0, 3, k, |_, k| k + 1));
     let error = alone.call((3_000_000_000i64,)).unwrap_err();
     assert!(error.help_text().is_some_and(|help| help.contains("no array gives it a dtype")), "{error}");
@@ -193,7 +196,7 @@ fn numbers_that_do_not_fit_a_state_or_an_index_are_errors() {
     for count in [count.call((&x, 2_147_483_650i64)), called.call((&x, 2_147_483_650i64))] {
         let error = count.unwrap_err();
         assert_eq!(error.headline(), "call: literal 2147483650 does not fit i32");
-        assert!(error.facts().iter().any(|fact| fact.contains("counts to it, in i32")), "{error}");
+        assert!(error.facts().iter().any(|fact| fact.contains("it becomes i32 there")), "{error}");
     }
     // What is cast in writing wraps, as anywhere.
     let f = jit(|x: Expr| fori_loop(0, 2, ndjit::cast(Expr::from(300), DType::U8), |_, s| s + x.slice(0)));

@@ -8,10 +8,11 @@ use crate::config::with_parts;
 use crate::expr::Expr;
 use crate::manipulation::{Move, Movement, refused, seen};
 use crate::operand::{AnyOperand, ArrayOperand, Computed, Operand, Scalar};
+use crate::trace;
 use ndjit_ir::axes::Axes;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::view;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
 use std::slice;
 
@@ -214,9 +215,13 @@ impl<R: Computed> At<R> {
         let (_, _, given) = updates.describe(what)?;
         if !shape.extents().starts_with(of.extents()) {
             let headline = format!("a mask of shape {of} for an array of shape {shape}");
-            return Err(Error::new(ErrorCode::Shape, headline).help(format!(
-                "a mask has the array's first axes, with their extents, and does not broadcast by itself: write `broadcast_to(mask, {shape})` where it should"
-            )));
+            let help = "a mask has the array's first axes, with their extents, and does not broadcast by itself";
+            return Err(Error::new(ErrorCode::Shape, headline).help(
+                match of.broadcast(&shape).as_ref() == Some(&shape) {
+                    true => format!("{help}: write `broadcast_to(mask, {shape})` where it should"),
+                    false => help.to_owned(),
+                },
+            ));
         }
         if given.broadcast(&shape).as_ref() != Some(&shape) {
             return Err(Error::new(
@@ -227,7 +232,7 @@ impl<R: Computed> At<R> {
         }
         let behind: Vec<isize> = (of.rank()..shape.rank()).map(|n| n as isize).collect();
         let mask: R = seen(what, mask.clone(), self.place, |shape| view::expand_dims(shape, &behind));
-        let updates = self.cast(updates, dtype);
+        let updates = self.cast(what, updates, dtype)?;
         let put = match scatter.combine() {
             None => updates,
             Some(op) => self.compute(op, &[&self.x, &updates]),
@@ -236,11 +241,16 @@ impl<R: Computed> At<R> {
         Ok(with_parts(|| R::compute(Op::Where, &operands, self.place)))
     }
 
-    /// What is put in the dtype of the array; a number takes that by itself.
-    fn cast(&self, updates: AnyOperand, dtype: DType) -> AnyOperand {
+    /// What is put in the dtype of the array; a number takes that by itself, in which it must fit, as one that is passed at each call.
+    fn cast(&self, what: &'static str, updates: AnyOperand, dtype: DType) -> Result<AnyOperand> {
         match &updates {
-            AnyOperand::Scalar(number) if number.is_weak() => updates,
-            _ => R::convert(&updates, dtype, self.place).operand(),
+            AnyOperand::Scalar(number) if number.is_weak() => Ok(updates),
+            AnyOperand::Expr(x) if matches!(updates.describe(what)?.0, ValueType::Weak(weak) if weak.promotes_to(dtype)) =>
+            {
+                trace::check_number(*x, dtype)?;
+                Ok(trace::promote(*x, dtype, what, self.place).operand())
+            }
+            _ => Ok(R::convert(&updates, dtype, self.place).operand()),
         }
     }
 
@@ -256,7 +266,12 @@ impl<R: Computed> At<R> {
         }
         let found = self.found(what, true)?;
         if !scatter.takes(found.dtype) {
-            return Err(Error::new(ErrorCode::DType, format!("elements of {} are not put so", found.dtype))
+            let why = match scatter {
+                Scatter::Divide => ": division gives floats",
+                Scatter::Multiply => ": a product of complex numbers is of four others",
+                _ => "",
+            };
+            return Err(Error::new(ErrorCode::DType, format!("elements of {} are not put so{why}", found.dtype))
                 .help("cast the array, as in `cast(x, DType::F32)`"));
         }
         let (_, _, given) = updates.describe(what)?;
@@ -272,7 +287,7 @@ impl<R: Computed> At<R> {
             Some(inside) => self.compute(Op::Where, &[inside, &found.index, &nowhere]),
             None => found.index,
         };
-        let updates = self.cast(updates.clone(), found.dtype);
+        let updates = self.cast(what, updates.clone(), found.dtype)?;
         let of = |shapes: &[&Shape]| Ok((Move::Scatter(scatter), shapes[0].clone()));
         let put = R::movement(&Movement { what, of: &of }, &[found.rows, index, updates], place);
         let reshape = |_: &[&Shape]| Ok((Move::Reshape, found.shape.clone()));

@@ -136,6 +136,31 @@ fn puts_as_numpy_does() {
     assert_eq!(x.at(0).set(9).to_vec::<i32>().unwrap(), [9, 9, 2, 3, 4, 5]);
 }
 
+/// A number that is passed at each call fits what it is put into, or is an error, as one that is written there.
+#[test]
+fn numbers_that_are_put_fit() {
+    let x = Array::from([1u8, 2]);
+    let puts: [fn(Expr, Expr) -> Expr; 8] = [
+        |x, k| x.at(0).set(k),
+        |x, k| x.at(0).add(k),
+        |x, k| x.at(x).max(k),
+        |x, k| x.at(x.gt(1)).set(k),
+        |x, k| x.at(x.gt(1)).subtract(k),
+        |x, k| jit(|x: Expr, k: Expr| x.at(0).set(k)).inline((x, k)),
+        |x, k| ndjit::fori_loop(0, 1, x, move |_, x| x.at(0).set(k)),
+        |x, _| x.at(0).set(Expr::from(300)),
+    ];
+    for (n, put) in puts.into_iter().enumerate() {
+        let f = jit(put);
+        let error = f.call((&x, 300)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Literal, "{n}: {error}");
+        assert!(error.facts().len() > 1 && error.help_text().is_some(), "{n}: {error}");
+        assert!(n == 7 || f.call((&x, 7)).is_ok(), "{n}");
+    }
+    // What is no number of the array's kind is cast, as arrays are.
+    assert_eq!(jit(|x: Expr, k: Expr| x.at(0).set(k)).call((&x, 2.5)).unwrap().to_vec::<u8>().unwrap(), [2, 2]);
+}
+
 #[test]
 fn masks_say_where_to_put() {
     let x = arange(6).reshape([3, 2]);
