@@ -152,7 +152,7 @@ fn row(n: usize, dtype: DType, mut direct: impl FnMut(), x: &[u8], y: &[u8]) {
 }
 
 fn main() {
-    for n in [32, 64, 128, 256, 1024, 2048] {
+    for n in [32, 64, 100, 128, 256, 500, 1000, 1024, 2048] {
         let numbers = |seed: u64| {
             (0..n * n).map(move |i| ((i as u64 + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / 4e6 - 2.0)
         };

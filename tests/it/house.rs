@@ -70,7 +70,6 @@ fn nothing_points_back() {
                 "cranelift-codegen",
                 "cranelift-jit",
                 "cranelift-module",
-                "gemm",
                 "rustc-hash",
                 "smallvec",
                 "half",

@@ -1,35 +1,33 @@
-//! Contractions on the CPU: a nest that sums the products of two arrays, as the crate `gemm` multiplies matrices.
+//! Contractions on the CPU: a nest that sums the products of two arrays, as matrices are multiplied.
 //!
 //! Of the loops that are kept, those along which only the first array moves are rows, those along which only the second does are columns, and
 //! all others are matrices by themselves. The longest of each kind, and of the loops that are summed over, are what one multiplication is of;
 //! the others are gone through around it.
 //!
-//! Rows and columns are cut into [blocks](Blocks) by their numbers alone, and each block is one multiplication on one thread. So an element is
-//! the sum of the same numbers in the same order on any number of threads; which order that is, is the crate's and the processor's.
-//!
-//! Matrices that are [small] don't go through the crate.
+//! Rows and columns are cut into [blocks](Blocks), and each block is one multiplication on one thread, [packed] or [small]. An element is the sum of the
+//! same numbers in the same order in all of them.
 
-mod room;
+mod packed;
 #[cfg(target_arch = "x86_64")]
 mod small;
+mod tiles;
 
 use crate::code::{Composed, Kernel, Operands};
 use crate::reduce::Reducer;
 use crate::threads::{Threads, catch};
-use gemm::{Parallelism, gemm};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
-use num_complex::Complex;
 use smallvec::SmallVec;
 use std::num::NonZeroUsize;
-use std::sync::OnceLock;
+use std::ops::Add;
+use tiles::Tiles;
 
 /// Rows and columns of a block, at least, where there are more: of fewer, packing what is multiplied takes a larger share.
-const SIDE: usize = 512;
+const SIDE: usize = 96;
 /// Rows, or columns, that are multiplied at once at least where what is made of them follows tile by tile.
 const STRIP: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 /// Multiplications of a block, at least, where there are more.
-const WORK: usize = 1 << 25;
+const WORK: usize = 1 << 21;
 /// Estimated time of one multiplication and addition of `f32`, ns.
 const COST: f64 = 0.015;
 
@@ -48,9 +46,12 @@ pub struct Contractor {
 
 /// A multiplication of matrices in one dtype.
 ///
+/// # Errors
+/// `Allocation` if there is no memory to pack into.
+///
 /// # Safety
 /// Pointers are aligned; all elements of the matrices may be read, those of the result may be written, and nobody else touches them.
-type Multiply = unsafe fn(&Matrices);
+type Multiply = unsafe fn(&Matrices) -> Result<()>;
 
 /// The result, the first and the second matrix of a multiplication.
 #[derive(Clone, Copy, Debug)]
@@ -64,127 +65,80 @@ struct Matrices {
     add: bool,
 }
 
-/// What matrices are of.
-trait Factor: Copy + 'static {
-    const ONE: Self;
+/// What elements of matrices are of.
+trait Real: Copy + Add<Output = Self> + 'static {
+    const ZERO: Self;
+
+    /// The tiles of this processor, the widest first.
+    fn tiles() -> impl Iterator<Item = &'static Tiles<Self>>;
 
     /// Multiplies matrices if they are small; says whether it did.
     ///
     /// # Safety
     /// As [`Multiply`].
-    unsafe fn small(_: &Matrices) -> bool {
-        false
-    }
+    unsafe fn small(matrices: &Matrices) -> bool;
 }
 
-impl Factor for f32 {
-    const ONE: f32 = 1.0;
+macro_rules! reals {
+    ($($t:ty: $name:ident;)*) => {$(
+        impl Real for $t {
+            const ZERO: $t = 0.0;
 
-    #[cfg(target_arch = "x86_64")]
-    unsafe fn small(matrices: &Matrices) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { small::of_f32(matrices) }
-    }
+            fn tiles() -> impl Iterator<Item = &'static Tiles<$t>> {
+                tiles::$name()
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            unsafe fn small(matrices: &Matrices) -> bool {
+                // SAFETY: the caller's promise.
+                unsafe { small::$name(matrices) }
+            }
+
+            #[cfg(not(target_arch = "x86_64"))]
+            unsafe fn small(_: &Matrices) -> bool {
+                false
+            }
+        }
+    )*};
 }
 
-impl Factor for f64 {
-    const ONE: f64 = 1.0;
-
-    #[cfg(target_arch = "x86_64")]
-    unsafe fn small(matrices: &Matrices) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { small::of_f64(matrices) }
-    }
+reals! {
+    f32: of_f32;
+    f64: of_f64;
 }
 
-impl Factor for Complex<f32> {
-    const ONE: Complex<f32> = Complex::new(1.0, 0.0);
-}
-
-impl Factor for Complex<f64> {
-    const ONE: Complex<f64> = Complex::new(1.0, 0.0);
-}
-
-/// Multiplies matrices of `T`.
+/// Multiplies matrices of elements of so many parts.
 ///
+/// # Errors
 /// # Safety
 /// As [`Multiply`].
-unsafe fn multiply<T: Factor>(matrices: &Matrices) {
-    // SAFETY: the caller's promise.
+unsafe fn multiply<T: Real, const PARTS: usize>(matrices: &Matrices) -> Result<()> {
+    // SAFETY: the caller's promise; the processor has these tiles.
     unsafe {
-        if !T::small(matrices) {
-            packed::<T>(matrices);
+        match T::tiles().next() {
+            _ if PARTS == 1 && T::small(matrices) => Ok(()),
+            Some(tiles) => packed::multiply::<T, PARTS>(tiles, matrices),
+            None => Err(Error::new(ErrorCode::Verify, "contract: there are no tiles")),
         }
     }
-}
-
-/// Multiplies matrices as the crate does.
-///
-/// # Safety
-/// As [`Multiply`].
-unsafe fn packed<T: Factor>(matrices: &Matrices) {
-    let Matrices { extents: [m, n, k], pointers: [out, left, right], strides, add } = *matrices;
-    let [[out_m, out_n], [left_m, left_k], [right_k, right_n]] = strides;
-    // SAFETY: the caller's promise. The crate reads and writes elements of these matrices alone, which the tests between guard pages confirm.
-    unsafe {
-        gemm(
-            m,
-            n,
-            k,
-            out.cast::<T>(),
-            out_n,
-            out_m,
-            add,
-            left.cast::<T>(),
-            left_k,
-            left_m,
-            right.cast::<T>(),
-            right_n,
-            right_k,
-            T::ONE,
-            T::ONE,
-            false,
-            false,
-            false,
-            Parallelism::None,
-        );
-    }
-}
-
-/// Whether the crate works on this processor: where it does not know the caches it panics.
-fn works() -> bool {
-    const N: usize = 65;
-    static WORKS: OnceLock<bool> = OnceLock::new();
-    *WORKS.get_or_init(|| {
-        let (mut out, mut ones) = (vec![0.0f32; N * N], vec![1.0f32; N * N]);
-        let [out_at, ones_at] = [&mut out, &mut ones].map(|elements| elements.as_mut_ptr().cast());
-        let strides = [[N as isize, 1]; 3];
-        let matrices = Matrices { extents: [N; 3], pointers: [out_at, ones_at, ones_at], strides, add: false };
-        let done = catch(|| {
-            // SAFETY: square matrices in row-major order, of as many elements; the two that are read are one.
-            unsafe { packed::<f32>(&matrices) };
-            Ok(())
-        });
-        done.is_ok() && out.iter().all(|&sum| sum == N as f32)
-    })
 }
 
 /// What multiplies matrices of a dtype, if there is something that does.
 fn of(dtype: DType) -> Option<Multiply> {
     match dtype {
-        DType::F32 => Some(multiply::<f32>),
-        DType::F64 => Some(multiply::<f64>),
-        DType::C64 => Some(multiply::<Complex<f32>>),
-        DType::C128 => Some(multiply::<Complex<f64>>),
+        DType::F32 => Some(multiply::<f32, 1>),
+        DType::F64 => Some(multiply::<f64, 1>),
+        DType::C64 => Some(multiply::<f32, 2>),
+        DType::C128 => Some(multiply::<f64, 2>),
         _ => None,
     }
 }
 
 impl Contractor {
-    /// What runs `nest`; the reducer back if it sums no products of two arrays, or those of a dtype or on a processor that there is no
+    /// What runs `nest`; the reducer back if it sums no products of two arrays, or those of a dtype that there is no
     /// multiplication for.
     pub fn new(nest: &LoopNest, reducer: Box<Reducer>) -> std::result::Result<Contractor, Box<Reducer>> {
-        let dtype = nest.outputs.first().filter(|_| nest.contracts() && works()).map(|access| access.dtype);
+        let dtype = nest.outputs.first().filter(|_| nest.contracts()).map(|access| access.dtype);
         match dtype.and_then(|dtype| Some((dtype, of(dtype)?))) {
             Some((dtype, multiply)) => {
                 let align = dtype.real().bytes();
@@ -284,13 +238,17 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Halves the longer side while blocks stay large.
-    fn new([rows, columns, products]: [usize; 3]) -> Blocks {
-        let (mut height, mut width) = (rows, columns);
-        while height.max(width) >= 2 * SIDE && height.saturating_mul(width).saturating_mul(products) >= 2 * WORK {
+    /// Halves the longer side until there are so many blocks, while they stay large.
+    fn new([rows, columns, products]: [usize; 3], blocks: usize) -> Blocks {
+        let (mut height, mut width, mut count) = (rows, columns, 1);
+        while count < blocks
+            && height.max(width) >= 2 * SIDE
+            && height.saturating_mul(width).saturating_mul(products) >= 2 * WORK
+        {
             let longer = if height >= width { &mut height } else { &mut width };
-            // Whole vectors, and about as much in each.
-            *longer = longer.div_ceil(2).next_multiple_of(64);
+            // Whole tiles, and about as much in each.
+            *longer = longer.div_ceil(2).next_multiple_of(32);
+            count *= 2;
         }
         Blocks { height, width }
     }
@@ -306,7 +264,7 @@ impl Composed for Contractor {
         COST * words * if self.dtype.is_complex() { 4.0 } else { 1.0 }
     }
 
-    /// What the crate packs into is its own.
+    /// What is packed is in the pool's memory.
     fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
         self.reducer.scratch(extents, threads)
     }
@@ -330,7 +288,9 @@ impl Composed for Contractor {
         }
         let loops = self.loops(extents, strides);
         let [rows, columns, products] = loops.one;
-        let Blocks { height, width } = Blocks::new([rows.extent, columns.extent, products.extent]);
+        let matrices = count(&loops.matrices);
+        let blocks = threads.count().div_ceil(matrices);
+        let Blocks { height, width } = Blocks::new([rows.extent, columns.extent, products.extent], blocks);
         let column_blocks = columns.extent.div_ceil(width);
         let blocks = rows.extent.div_ceil(height) * column_blocks;
         let work = |task: usize| {
@@ -353,12 +313,11 @@ impl Composed for Contractor {
                 let extents = [m, n, products.extent];
                 let matrices = Matrices { extents, pointers: moved(&operands, own, size), strides, add: sum > 0 };
                 // SAFETY: the caller's promise: these are some of the kernel's indices, and tasks store different results.
-                unsafe { (self.multiply)(&matrices) };
+                unsafe { (self.multiply)(&matrices)? };
             }
             Ok(())
         };
-        let tasks = blocks.saturating_mul(count(&loops.matrices));
-        room::check([height, width, products.extent], self.dtype.bytes(), tasks.min(threads.count()))?;
+        let tasks = blocks.saturating_mul(matrices);
         let time = extents.iter().fold(1.0, |n, &extent| n * extent as f64) * self.cost();
         catch(|| threads.each(tasks, time, work))
     }
@@ -370,15 +329,17 @@ mod tests {
 
     #[test]
     fn blocks_are_large_and_cover_all() {
-        let of = |extents| {
-            let Blocks { height, width } = Blocks::new(extents);
+        let of = |extents, blocks| {
+            let Blocks { height, width } = Blocks::new(extents, blocks);
             (height, width)
         };
-        assert_eq!(of([256, 256, 256]), (256, 256));
-        assert_eq!(of([1024, 1024, 1024]), (512, 512));
-        assert_eq!(of([1024, 1024, 8]), (1024, 1024));
-        assert_eq!(of([4, 1 << 20, 64]), (4, 1 << 17));
-        assert_eq!(of([1000, 1030, 500]), (1000, 576));
-        assert_eq!(of([usize::MAX / 4, 1, 1]).1, 1);
+        assert_eq!(of([1024, 1024, 1024], 1), (1024, 1024));
+        assert_eq!(of([1024, 1024, 1024], 2), (512, 1024));
+        assert_eq!(of([1024, 1024, 1024], 3), (512, 512));
+        assert_eq!(of([256, 256, 256], 8), (128, 128));
+        assert_eq!(of([128, 128, 128], 8), (128, 128));
+        assert_eq!(of([1024, 1024, 8], 8), (1024, 1024));
+        assert_eq!(of([4, 1 << 20, 64], 4), (4, 1 << 18));
+        assert_eq!(of([usize::MAX / 4, 1, 1], usize::MAX).1, 1);
     }
 }
