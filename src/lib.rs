@@ -28,6 +28,7 @@
 //! No algorithm lives in this crate: it records, calls and shows.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod arity;
 pub mod array;
@@ -90,7 +91,9 @@ pub use creation::{
     ones, ones_like, zeros, zeros_like,
 };
 #[doc(inline)]
-pub use debug::divergence::{Divergence, divergence};
+#[allow(deprecated)]
+pub use debug::mismatch::{Divergence, divergence};
+pub use debug::mismatch::{Mismatch, first_mismatch};
 #[doc(inline)]
 pub use dlpack::from_dlpack;
 pub use explain::{Explanation, Lint, PolicyDiff, Widening};

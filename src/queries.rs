@@ -33,7 +33,7 @@ pub trait HasType {
     fn type_of(&self) -> Result<ValueType>;
 }
 
-/// Several operands that have types: tuples of up to eight, arrays, slices and `Vec`s of [`HasType`].
+/// Several operands that have types: tuples of up to twelve, arrays, slices and `Vec`s of [`HasType`].
 ///
 /// ```
 /// use ndjit::{DType, result_type};
@@ -223,7 +223,7 @@ impl<T: HasTypes + ?Sized> HasTypes for &T {
     }
 }
 
-/// Operands of [`promote_arrays`]: a tuple of up to eight of [`AsArray`], or an array `[T; N]` of them.
+/// Operands of [`promote_arrays`]: a tuple of up to twelve of [`AsArray`], or an array `[T; N]` of them.
 ///
 /// ```
 /// use ndjit::{Array, DType, promote_arrays};

@@ -6,7 +6,7 @@ use ndjit::debug::{self, first_nan};
 use ndjit::inspect::graph_from_json;
 use ndjit::{
     Array, DType, DTypeSet, ErrorCode, Expr, Lint, Policy, Program, Restriction, Stage, ValueType, cast, cond,
-    divergence, fori_loop, jit, log, restrict_dtypes, scan, spec, sqrt, sum,
+    first_mismatch, fori_loop, jit, log, restrict_dtypes, scan, spec, sqrt, sum,
 };
 use ndjit_ir::graph::Graph;
 
@@ -274,7 +274,7 @@ fn runs_are_measured() {
     f.call((&x, &n)).unwrap();
     let stats = f.stats();
     assert!(!stats.to_string().is_empty() && f.profile((&x, &n)).unwrap().to_string().contains("kernel"));
-    match divergence(&f, (&x, &n)) {
+    match first_mismatch(&f, (&x, &n)) {
         Ok(found) => assert!(found.is_none(), "{found:?}"),
         Err(error) => assert_eq!(error.code(), ErrorCode::Device, "{error}"),
     }

@@ -5,7 +5,7 @@
 use ndjit::gpu::{Features, GpuOptions, capabilities, memory_taken, release, with_options};
 use ndjit::{
     Array, CastingModes, Complex, DType, Device, Error, ErrorCode, Expr, Fallback, Op, arange, assert_no_recompile,
-    broadcast_to, concat, divergence, exp, jit, stats, supported_dtypes, valid_dtypes, with_casting, with_device,
+    broadcast_to, concat, exp, first_mismatch, jit, stats, supported_dtypes, valid_dtypes, with_casting, with_device,
     with_fallback,
 };
 
@@ -258,14 +258,14 @@ fn a_described_device_runs_nothing() {
 }
 
 #[test]
-fn divergence_shows_parameters_and_numbers_and_what_it_cannot_compare() {
+fn first_mismatch_shows_parameters_and_numbers_and_what_it_cannot_compare() {
     let Some(device) = least() else { return };
     let d = Array::from([1.0f64, 2.0]);
     let f = jit(|x: Expr| exp(x) + x.cast(DType::F32)).on(device).fallback(Fallback::Cpu);
-    let error = divergence(&f, (&d,)).unwrap_err();
+    let error = first_mismatch(&f, (&d,)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Device);
     insta::assert_snapshot!(shown(&error, device), @r"
-    error[device]: divergence: 2 of 4 operations ran on the processor, and were compared with themselves
+    error[device]: first_mismatch: 2 of 4 operations ran on the processor, and were compared with themselves
       DEVICE has no f64, and the fallback is the processor
       the others give the same bits on both
       help: compare the function without `Fallback::Cpu`, on arrays of a dtype that the device has
@@ -280,7 +280,7 @@ fn divergence_shows_parameters_and_numbers_and_what_it_cannot_compare() {
     let rows = Array::from_shape_vec([3, 2], vec![0.1f32, 0.7, 1.3, 2.9, 3.3, 4.1]).unwrap();
     let k = Array::from([3.3f32, 0.77, 0.1]);
     let f = jit(|x, k, n| ndjit::pow(x, k) * n);
-    let found = divergence(&f.on(believed), (&rows.mt(), &k, 2)).unwrap().expect("pow needs it");
+    let found = first_mismatch(&f.on(believed), (&rows.mt(), &k, 2)).unwrap().expect("pow needs it");
     let [column, row] = found.index[..] else { panic!("{found}") };
     let (x, k) = (rows.to_vec::<f32>().unwrap()[row * 2 + column], k.to_vec::<f32>().unwrap()[row]);
     assert_eq!(found.operands, [("%0".to_owned(), x.to_string()), ("%1".to_owned(), k.to_string())], "{found}");

@@ -29,7 +29,7 @@ codes! {
     DType "dtype" "A dtype that an op or a query does not take, or text that names none.";
     Promotion "promotion" "The policy defines no common type for the operands.";
     Literal "literal" "A literal does not fit the dtype it is used in.";
-    Index "index" "A position that an axis does not have.";
+    Index "index" "An index that an axis does not have.";
     Size "size" "A product of extents or a byte count is larger than the address space allows.";
     Arity "arity" "Wrong number of arguments or results.";
     Argument "argument" "An argument of a compiled function has the wrong dtype, shape or layout.";

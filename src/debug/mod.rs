@@ -5,13 +5,13 @@
 //! | what does this value hold when the function runs? | [`debug_print`], [`collect_debug_output`] |
 //! | which operation made the NaN? | [`first_nan`], [`first_nonfinite`]; [`with_nan_check`] after every call |
 //! | is it the compiler? | [`with_jit_disabled`] runs the reference interpreter |
-//! | does a GPU compute the same? | [`divergence`](crate::divergence) |
+//! | does a GPU compute the same? | [`first_mismatch`](crate::first_mismatch) |
 //! | which part of the program makes it fail? | [`shrink`], with [`disagreement`] |
 //!
 //! docs/debugging.md shows these with what they print.
 
-pub(crate) mod divergence;
 pub(crate) mod interpret;
+pub(crate) mod mismatch;
 pub(crate) mod nonfinite;
 pub(crate) mod print;
 mod shrink;

@@ -1,4 +1,4 @@
-//! `x.at(indices)`: elements at positions along the first axes, to take them or to put others in their place.
+//! `x.at(indices)`: elements at indices along the first axes, to take them or to put others in their place.
 
 use super::indices::{Along, ArrayIndices, Index, Indices, Layout, slices};
 use super::positions::positions;
@@ -16,10 +16,10 @@ use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
 use std::slice;
 
-/// Elements of an array at positions, made by [`Expr::at`] and [`Array::at`]. `R` is what its functions give.
+/// Elements of an array at indices, made by [`Expr::at`] and [`Array::at`]. `R` is what its functions give.
 ///
-/// Positions along several axes broadcast with each other. The shape of what is taken is theirs, and then the other axes of the array. Ranges
-/// keep their axes, in their order: the axes of positions stand where the first of these stood, or in front if a range stands between them, as in NumPy.
+/// Indices along several axes broadcast with each other. The shape of what is taken is theirs, and then the other axes of the array. Ranges
+/// keep their axes, in their order: the axes of indices stand where the first of these stood, or in front if a range stands between them, as in NumPy.
 ///
 /// ```
 /// use ndjit::Array;
@@ -38,17 +38,17 @@ pub struct At<R> {
     gives: std::marker::PhantomData<R>,
 }
 
-/// What the positions of an [`At`] come to.
+/// What the indices of an [`At`] come to.
 struct Found {
-    /// The array with its first axes joined to one, and axes of extent 1 behind it, one for each of the positions'.
+    /// The array with its first axes joined to one, and axes of extent 1 behind it, one for each of the indices'.
     rows: AnyOperand,
-    /// Positions along that axis, with an axis of extent 1 for each of the array's others.
+    /// Indices along that axis, with an axis of extent 1 for each of the array's others.
     index: AnyOperand,
-    /// Whether each position is there, before it was kept in range; of the shape of `index`, or one that broadcasts to it. Those of ranges are.
+    /// Whether each index is there, before it was kept in range; of the shape of `index`, or one that broadcasts to it. Those of ranges are.
     inside: Option<AnyOperand>,
     shape: Shape,
     dtype: DType,
-    /// Whether the array has positions at all along those axes.
+    /// Whether the array has indices at all along those axes.
     any: bool,
     /// The shape of what is taken or put.
     taken: Shape,
@@ -68,7 +68,7 @@ impl<R: Computed> At<R> {
         with_parts(|| R::compute(op, &operands, self.place)).operand()
     }
 
-    /// `checked` for positions that have to be there where they are known.
+    /// `checked` for indices that have to be there where they are known.
     fn found(&self, what: &'static str, checked: bool) -> Result<Found> {
         let place = self.place;
         let (_, dtype, shape) = self.x.describe(what)?;
@@ -87,7 +87,7 @@ impl<R: Computed> At<R> {
                     let here = self.compute(Op::LogicalAnd, &[&at_least, &below]);
                     inside = Some(inside.map_or(here.clone(), |all| self.compute(Op::LogicalAnd, &[&all, &here])));
                     match first {
-                        // A gather keeps the position in range that it has.
+                        // A gather keeps the index in range that it has.
                         [_] => own,
                         _ => self.compute(
                             Op::Clip,
@@ -103,7 +103,7 @@ impl<R: Computed> At<R> {
             }));
         }
         let Some(index) = index else {
-            return Err(Error::new(ErrorCode::Shape, "an array without axes has no positions")
+            return Err(Error::new(ErrorCode::Shape, "an array without axes has no indices")
                 .help("`x.reshape([1])` has one axis; `where_(mask, x, y)` takes one of two numbers"));
         };
         let depth = layout.found.rank();
@@ -129,7 +129,7 @@ impl<R: Computed> At<R> {
         x.operand()
     }
 
-    /// The positions of a range along an axis of what is found.
+    /// The indices of a range along an axis of what is found.
     fn range(&self, what: &'static str, [start, step]: [isize; 2], axis: usize, found: &Shape) -> AnyOperand {
         let mut extents = vec![1; found.rank()];
         extents[axis] = found.extents()[axis];
@@ -168,7 +168,7 @@ impl<R: Computed> At<R> {
     /// ```
     ///
     /// # Errors
-    /// Poisoned as [`take`](fn@crate::take), and with `Shape` if there are more positions than axes or if they do not broadcast.
+    /// Poisoned as [`take`](fn@crate::take), and with `Shape` if there are more indices than axes or if they do not broadcast.
     pub fn get(self) -> R {
         if self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
             return seen("at", self.x, self.place, |shape| view::slice(shape, &slices(&self.indices)));
@@ -180,7 +180,7 @@ impl<R: Computed> At<R> {
         self.given("at", None, made)
     }
 
-    /// The elements, and a number in place of each whose position the array does not have: that is no error here.
+    /// The elements, and a number in place of each whose index the array does not have: that is no error here.
     ///
     /// ```
     /// use ndjit::Array;
@@ -190,7 +190,7 @@ impl<R: Computed> At<R> {
     /// ```
     ///
     /// # Errors
-    /// As [`get`](At::get), but for positions that are not there.
+    /// As [`get`](At::get), but for indices that are not there.
     pub fn get_or(self, number: impl ArrayOperand) -> R {
         let number = number.operand();
         let made = self.found("at", false).map(|found| {
@@ -278,10 +278,10 @@ impl<R: Computed> At<R> {
         if given.broadcast(&found.taken).as_ref() != Some(&found.taken) {
             let headline = format!("{given} does not broadcast to {}, the shape of what is put", found.taken);
             return Err(Error::new(ErrorCode::Shape, headline)
-                .help("it is the shape of the positions and then the array's other axes, as `get` gives it"));
+                .help("it is the shape of the indices and then the array's other axes, as `get` gives it"));
         }
         let place = self.place;
-        // What is not there has a position that no row has.
+        // What is not there has an index that no row has.
         let nowhere = Self::number(-1);
         let index = match &found.inside {
             Some(inside) => self.compute(Op::Where, &[inside, &found.index, &nowhere]),
@@ -311,9 +311,9 @@ macro_rules! puts {
                 - Result: dtype and shape of the array; in a traced function it takes the array's memory if nothing else needs that.\n\
                 - What is put is cast to the dtype of the array and broadcasts to the shape of what [`get`](At::get) gives. It is put one \
                 element after the other in row-major order, so that it is defined, and the same for any number of threads, what becomes of a \
-                position that is there twice.\n\
-                - In a traced function what has a position that is not there is left out.\n\
-                - A mask of truth values may stand for positions: it has the first axes of the array, with their extents, and what is put \
+                index that is there twice.\n\
+                - In a traced function what has an index that is not there is left out.\n\
+                - A mask of truth values may stand for indices: it has the first axes of the array, with their extents, and what is put \
                 broadcasts to the array's shape.\n\n\
                 # Errors\nPoisoned as [`get`](At::get); with `Shape` if what is put does not broadcast; with `DType` for dtypes that \
                 have no such operation; with `Literal` for a number that does not fit.")]
@@ -327,25 +327,25 @@ macro_rules! puts {
 }
 
 puts! {
-    set "at.set" Set "The array with other elements at the positions: of two at the same position the later one stays."
+    set "at.set" Set "The array with other elements at the indices: of two at the same index the later one stays."
         "let x = Array::from([1, 2, 3]);\nassert_eq!(x.at(Array::from([2, 0, 2])).set(Array::from([7, 8, 9])).to_vec::<i32>()?, [8, 2, 9]);";
-    add "at.add" Add "The array with numbers added at the positions, once for each time that a position is there."
+    add "at.add" Add "The array with numbers added at the indices, once for each time that an index is there."
         "let counts = Array::from([0, 0, 0]).at(Array::from([2, 0, 2])).add(1);\nassert_eq!(counts.to_vec::<i32>()?, [1, 0, 2]);";
-    subtract "at.subtract" Subtract "The array with numbers subtracted at the positions, once for each time that a position is there."
+    subtract "at.subtract" Subtract "The array with numbers subtracted at the indices, once for each time that an index is there."
         "let x = Array::from([5, 5]).at(Array::from([0, 0])).subtract(2);\nassert_eq!(x.to_vec::<i32>()?, [1, 5]);";
-    multiply "at.multiply" Multiply "The array with its elements at the positions multiplied, once for each time that a position is there; not of complex elements."
+    multiply "at.multiply" Multiply "The array with its elements at the indices multiplied, once for each time that an index is there; not of complex elements."
         "let x = Array::from([1.5f32, 5.0]).at(Array::from([0, 0])).multiply(2);\nassert_eq!(x.to_vec::<f32>()?, [6.0, 5.0]);";
-    divide "at.divide" Divide "The array with its elements at the positions divided, once for each time that a position is there: of floats, as integers divided are none."
+    divide "at.divide" Divide "The array with its elements at the indices divided, once for each time that an index is there: of floats, as integers divided are none."
         "let x = Array::from([6.0f32, 5.0]).at(Array::from([0, 0])).divide(2);\nassert_eq!(x.to_vec::<f32>()?, [1.5, 5.0]);";
-    min "at.min" Min "The array with the smaller of its elements and others at the positions; NaN if either is."
+    min "at.min" Min "The array with the smaller of its elements and others at the indices; NaN if either is."
         "let x = Array::from([5, 5]);\nassert_eq!(x.at(Array::from([0, 0])).min(Array::from([7, 3])).to_vec::<i32>()?, [3, 5]);";
-    max "at.max" Max "The array with the larger of its elements and others at the positions; NaN if either is."
+    max "at.max" Max "The array with the larger of its elements and others at the indices; NaN if either is."
         "let x = Array::from([5, 5]);\nassert_eq!(x.at(Array::from([0, 0])).max(Array::from([7, 3])).to_vec::<i32>()?, [7, 5]);";
 }
 
-/// Elements at positions.
+/// Elements at indices.
 impl Expr {
-    /// The elements at positions along the first axis, or along several first axes for a tuple of positions: to [take](At::get) them, or to put
+    /// The elements at indices along the first axis, or along several first axes for a tuple of indices: to [take](At::get) them, or to put
     /// others there with `set`, `add`, `subtract`, `multiply`, `divide`, `min` or `max`, which give a new value.
     ///
     /// ```
@@ -362,9 +362,9 @@ impl Expr {
     }
 }
 
-/// Elements at positions.
+/// Elements at indices.
 impl Array {
-    /// The elements at positions along the first axis, or along several first axes for a tuple of positions: to [take](At::get) them, or to put
+    /// The elements at indices along the first axis, or along several first axes for a tuple of indices: to [take](At::get) them, or to put
     /// others there with `set`, `add`, `min` or `max`, which give a new array.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! What `x.at(..)` takes: positions and ranges along the first axes, and where the axes of what they find stand.
+//! What `x.at(..)` takes: indices and ranges along the first axes, and where the axes of what they find stand.
 
 use crate::manipulation::{Ellipsis, IntoSlice, NewAxis, Slice, Step};
 use crate::operand::{AnyOperand, ArrayOperand, Operand, Scalar};
@@ -10,13 +10,13 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 /// What is taken along an axis.
 #[doc(hidden)]
 pub enum Index {
-    /// Elements at positions.
+    /// Elements at indices.
     Positions(AnyOperand),
     /// A range, or what stands for axes: no index.
     Slice(Slice),
 }
 
-/// One of the [`Indices`]: positions along an axis, which are integers or an array of them, or a part of a [slice](crate::slice) as `1..3`, `..`,
+/// One of the [`Indices`]: indices along an axis, which are integers or an array of them, or a part of a [slice](crate::slice) as `1..3`, `..`,
 /// [`step(2)`](crate::step), [`Ellipsis`](crate::Ellipsis).
 ///
 /// ```
@@ -30,10 +30,10 @@ pub enum Index {
 /// assert_eq!(jit(|x: Expr| zeroed(x, -1))(&x).to_string(), "[[1 2 0]\n [4 5 0]]");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no positions",
-    label = "neither positions nor a range",
-    note = "positions are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
-    note = "a tuple names positions along several axes: `x.at((.., i))`"
+    message = "`{Self}` names no indices",
+    label = "neither indices nor a range",
+    note = "indices are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
+    note = "a tuple names indices along several axes: `x.at((.., i))`"
 )]
 pub trait IntoIndex {
     #[doc(hidden)]
@@ -52,11 +52,11 @@ pub trait IntoIndex {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no positions of an `Array`",
+    message = "`{Self}` names no indices of an `Array`",
     label = "neither an `Array`, a number nor a range",
-    note = "positions are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
-    note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced positions: `Expr::from(&x).at(i)`",
-    note = "a tuple names positions along several axes: `x.at((.., &i))`"
+    note = "indices are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
+    note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced indices: `Expr::from(&x).at(i)`",
+    note = "a tuple names indices along several axes: `x.at((.., &i))`"
 )]
 pub trait ArrayIndex: IntoIndex {}
 
@@ -74,10 +74,10 @@ pub trait ArrayIndex: IntoIndex {}
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no positions",
-    label = "not positions, a range, nor a tuple of these along the first axes",
-    note = "positions are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
-    note = "a tuple names positions along several axes: `x.at((.., i))`"
+    message = "`{Self}` names no indices",
+    label = "not indices, a range, nor a tuple of these along the first axes",
+    note = "indices are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
+    note = "a tuple names indices along several axes: `x.at((.., i))`"
 )]
 pub trait Indices {
     #[doc(hidden)]
@@ -96,11 +96,11 @@ pub trait Indices {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no positions of an `Array`",
+    message = "`{Self}` names no indices of an `Array`",
     label = "not an `Array`, a number, a range, nor a tuple of these",
-    note = "positions are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
-    note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced positions: `Expr::from(&x).at(i)`",
-    note = "a tuple names positions along several axes: `x.at((.., &i))`"
+    note = "indices are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
+    note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced indices: `Expr::from(&x).at(i)`",
+    note = "a tuple names indices along several axes: `x.at((.., &i))`"
 )]
 pub trait ArrayIndices: Indices {}
 
@@ -171,7 +171,7 @@ macro_rules! tuples {
 
 crate::arity::for_each_tuple!(tuples);
 
-/// The parts of a slice, with whole axes in the place of positions.
+/// The parts of a slice, with whole axes in the place of indices.
 pub(super) fn slices(indices: &[Index]) -> SmallVec<[Slice; 4]> {
     let slice = |index: &Index| match index {
         Index::Positions(_) => Slice::ALL,
@@ -182,7 +182,7 @@ pub(super) fn slices(indices: &[Index]) -> SmallVec<[Slice; 4]> {
 
 /// What is found along an axis.
 pub(super) enum Along {
-    /// What is at positions.
+    /// What is at indices.
     Positions(AnyOperand),
     /// A range, `start + step * d`, `d` being the index along this axis of what is found.
     Range { start: isize, step: isize, axis: usize },
@@ -194,31 +194,31 @@ pub(super) struct Layout {
     pub axes: Vec<Along>,
     /// The shape of what is found along these.
     pub found: Shape,
-    /// Its axes before those of positions.
+    /// Its axes before those of indices.
     pub before: usize,
-    /// Its axes behind those of positions.
+    /// Its axes behind those of indices.
     pub behind: usize,
 }
 
 impl Layout {
-    /// The layout of `indices` of an array of this shape. Axes of ranges stand in their order; those that positions have together stand where the
-    /// first of these stood, or in front of all if something stands between positions
+    /// The layout of `indices` of an array of this shape. Axes of ranges stand in their order; those that indices have together stand where the
+    /// first of these stood, or in front of all if something stands between indices
     /// ([NumPy](https://numpy.org/doc/stable/user/basics.indexing.html#combining-advanced-and-basic-indexing)).
     ///
     /// # Errors
-    /// `Shape` for more indices than axes, ranges beyond their axis, and positions that do not broadcast.
+    /// `Shape` for more indices than axes, ranges beyond their axis, and indices that do not broadcast.
     pub(super) fn new(what: &'static str, indices: &[Index], shape: &Shape) -> Result<Layout> {
         let (view, sliced) = view::slice(shape, &slices(indices))?;
         let (mut axes, mut positioned, mut before) = (Vec::new(), Shape::scalar(), None);
-        // The extents of the axes that are not of positions.
+        // The extents of the axes that are not of indices.
         let mut extents = Vec::new();
         for (index, &extent) in written_out(indices, shape.rank()).into_iter().zip(sliced.extents()) {
             match index {
                 Index::Positions(operand) => {
                     let (_, _, own) = operand.describe(what)?;
                     positioned = positioned.broadcast(&own).ok_or_else(|| {
-                        Error::new(ErrorCode::Shape, format!("positions of shapes {positioned} and {own} do not broadcast"))
-                            .help("positions along several axes are matched from the last, with equal extents or 1; `i.slice((.., NewAxis))` and `j` give all pairs")
+                        Error::new(ErrorCode::Shape, format!("indices of shapes {positioned} and {own} do not broadcast"))
+                            .help("indices along several axes are matched from the last, with equal extents or 1; `i.slice((.., NewAxis))` and `j` give all pairs")
                     })?;
                     before =
                         Some(before.map_or(extents.len(), |before| if before == extents.len() { before } else { 0 }));

@@ -1,4 +1,4 @@
-//! Positions: integers of any dtype become `i64`, negative ones count from the end, and of an array that holds its elements those that an
+//! Indices: integers of any dtype become `i64`, negative ones count from the end, and of an array that holds its elements those that an
 //! axis does not have are an error.
 
 use crate::config;
@@ -7,7 +7,7 @@ use crate::jit::stage::unasked;
 use crate::operand::{AnyOperand, Computed, Scalar};
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result};
 
-/// The dtype of positions and counts under the policy in force, if it can count `n` elements.
+/// The dtype of indices and counts under the policy in force, if it can count `n` elements.
 pub(crate) fn index_dtype(n: usize) -> Result<DType> {
     counting(config::policy().index_dtype(), n)
 }
@@ -21,7 +21,7 @@ pub(crate) fn counting(dtype: DType, n: usize) -> Result<DType> {
     }
 }
 
-/// Positions along an axis of `extent`, if wanted `checked` where they are known. Its own errors have neither name nor place.
+/// Indices along an axis of `extent`, if wanted `checked` where they are known. Its own errors have neither name nor place.
 pub(crate) fn positions<R: Computed>(
     what: &'static str,
     index: &AnyOperand,
@@ -33,9 +33,9 @@ pub(crate) fn positions<R: Computed>(
     let (ty, dtype, _) = index.describe(what)?;
     if !dtype.is_int() {
         return Err(match dtype {
-            DType::Bool => Error::new(ErrorCode::DType, "a mask names no positions: how many depends on its elements")
-                .help("`where_(mask, x, y)` has an element for each of the mask's; outside of `jit` `let n = nonzero(mask)` gives the positions of each axis: `x.at(&n[0]).get()` for a mask of one, `x.at((&n[0], &n[1])).get()` for one of two; to put elements a mask stands alone, as in `x.at(mask).set(0)`"),
-            _ => Error::new(ErrorCode::DType, format!("positions are integers, not {ty}"))
+            DType::Bool => Error::new(ErrorCode::DType, "a mask names no indices: how many depends on its elements")
+                .help("`where_(mask, x, y)` has an element for each of the mask's; outside of `jit` `let n = nonzero(mask)` gives the indices of each axis: `x.at(&n[0]).get()` for a mask of one, `x.at((&n[0], &n[1])).get()` for one of two; to put elements a mask stands alone, as in `x.at(mask).set(0)`"),
+            _ => Error::new(ErrorCode::DType, format!("indices are integers, not {ty}"))
                 .help("cast them, as in `cast(index, DType::I64)`"),
         });
     }
@@ -48,7 +48,7 @@ pub(crate) fn positions<R: Computed>(
 /// As `i64`, counted from the start.
 fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: Place) -> AnyOperand {
     let number = |n: i64| AnyOperand::Scalar(Scalar(n.into(), None));
-    // What no `i64` is would be a negative position.
+    // What no `i64` is would be a negative index.
     let compute = |op: Op, operands: &[AnyOperand]| with_parts(|| R::compute(op, operands, place)).operand();
     let index = match dtype {
         DType::U64 => compute(Op::Minimum, &[index.clone(), number(i64::MAX)]),
@@ -63,7 +63,7 @@ fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: 
     compute(Op::Where, &[negative, from_end, index])
 }
 
-/// Whether an axis has all of these positions.
+/// Whether an axis has all of these indices.
 fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Place) -> Result<()> {
     let all = match index {
         AnyOperand::Scalar(Scalar(number, _)) => match number.value() {
@@ -77,7 +77,7 @@ fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Pl
         }
         AnyOperand::Expr(_) => Vec::new(),
     };
-    // Of an unsigned position beyond `i64` the sign is wrong, and it is out of range all the same.
+    // Of an unsigned index beyond `i64` the sign is wrong, and it is out of range all the same.
     let unsigned = dtype == DType::U64;
     let extent = extent as i64;
     let outside = |position: i64| position >= extent || position < if unsigned { 0 } else { -extent };
@@ -85,11 +85,11 @@ fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Pl
         None => Ok(()),
         Some((nth, position)) => {
             let written = if unsigned { (position as u64).to_string() } else { position.to_string() };
-            let axis = format_args!("axis {axis} has {extent} positions");
-            Err(Error::new(ErrorCode::Index, format!("position {written} is out of range"))
+            let axis = format_args!("axis {axis} has extent {extent}");
+            Err(Error::new(ErrorCode::Index, format!("index {written} is out of range"))
                 .fact(axis)
-                .fact(format_args!("it is element {nth} of the positions, in row-major order"))
-                .help("positions are 0 to the extent less 1, or count from the end from -1 on; `clip` keeps them in range"))
+                .fact(format_args!("it is element {nth} of the indices, in row-major order"))
+                .help("indices go from 0 to the extent less 1, or count from the end from -1 on; `clip` keeps them in range"))
         }
     }
 }

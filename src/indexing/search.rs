@@ -41,7 +41,7 @@ pub enum Side {
 ///
 /// - Result: the dtype of indices, as of [`argsort`](fn@crate::argsort), of the shape of `values`. Elements and values meet in their common dtype.
 /// - NaN is greater than everything else and equal to itself, as where arrays are sorted; -0 equals 0.
-/// - Whether `x` is sorted is not looked at; if it is not, the result is some position from 0 to its length.
+/// - Whether `x` is sorted is not looked at; if it is not, the result is some index from 0 to its length.
 /// - The steps of the search are compiled: again where the length of `x` gets past 15, 255, 4095, and so on by sixteens.
 /// - Of an array that another one sorts, search in `take(x, sorter, 0)`.
 ///

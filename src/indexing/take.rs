@@ -10,7 +10,7 @@ use ndjit_ir::axes::position;
 use ndjit_ir::view;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 
-/// The slices of `x` at positions along an axis, in their order: `x[:, [2, 0]]` of NumPy is `take(x, [2, 0], 1)`. Where positions have several
+/// The slices of `x` at indices along an axis, in their order: `x[:, [2, 0]]` of NumPy is `take(x, [2, 0], 1)`. Where indices have several
 /// axes, so has the result, in the place of that one.
 ///
 /// ```
@@ -21,20 +21,20 @@ use ndjit_ir::{Error, ErrorCode, Place, Result};
 /// assert_eq!(columns.to_string(), "[[3 1 3]\n [6 4 6]]");
 /// assert_eq!(take(&x, 0, 0).to_vec::<i32>()?, [1, 2, 3]);
 ///
-/// // Traced, positions beyond the axis are the nearest there is.
+/// // Traced, indices beyond the axis are the nearest there is.
 /// let rows = jit(|x, i| take(x, i, 0));
 /// assert_eq!(rows(&x, &Array::from([7])).to_string(), "[[4 5 6]]");
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///
 /// - Result: the dtype of `x`, weak if that is; the shape of `x` with that of `indices` in the place of the axis.
-/// - Positions: see [`indexing`](crate::indexing).
+/// - Indices: see [`indexing`](crate::indexing).
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take.html).
 ///
 /// # Errors
-/// Poisoned with `Shape` for an axis that is not there, or one without positions from which some are taken; with `DType` for positions that
-/// are not integers; outside of traced functions with `Index` for a position that the axis does not have.
+/// Poisoned with `Shape` for an axis that is not there, or one without indices from which some are taken; with `DType` for indices that
+/// are not integers; outside of traced functions with `Index` for an index that the axis does not have.
 #[doc(alias = "gather")]
 #[doc(alias = "index_select")]
 #[track_caller]
@@ -43,7 +43,7 @@ pub fn take<X: Operand + Meet<I>, I: Operand>(x: X, indices: I, axis: isize) -> 
     taken("take", x.operand(), indices.operand(), axis, true, place)
 }
 
-/// As [`take`]; positions that are drawn are there, and are not computed to see it unless they are wanted `checked`.
+/// As [`take`]; indices that are drawn are there, and are not computed to see it unless they are wanted `checked`.
 pub(crate) fn taken<R: Computed>(
     what: &'static str,
     x: AnyOperand,
@@ -66,7 +66,7 @@ pub(crate) fn taken<R: Computed>(
         Ok(found) => found,
         Err(error) => return refused(what, &[x, indices], place, &error),
     };
-    // Rows first, then the axes before, those of the positions, and those behind.
+    // Rows first, then the axes before, those of the indices, and those behind.
     let operands = [x.clone(), indices];
     let x: R = seen(what, x, place, |shape| {
         let (first, moved) = view::moveaxis(shape, &[at as isize], &[0])?;
@@ -79,8 +79,8 @@ pub(crate) fn taken<R: Computed>(
     rows::<R>(what, x.operand(), index.operand(), place).part_of(what, &operands, place)
 }
 
-/// Of each row along an axis the elements at its own positions: `result[i, j] = x[i, indices[i, j]]` along axis 1. What [`argsort`] and
-/// [`argmax`](crate::argmax) give are such positions.
+/// Of each row along an axis the elements at its own indices: `result[i, j] = x[i, indices[i, j]]` along axis 1. What [`argsort`] and
+/// [`argmax`](crate::argmax) give are such indices.
 ///
 /// ```
 /// use ndjit::{Array, take_along_axis};
@@ -92,7 +92,7 @@ pub(crate) fn taken<R: Computed>(
 ///
 /// - Result: the dtype of `x`, weak if that is; the shape in which `x` without the axis and `indices` without it broadcast, and along the axis
 ///   that of `indices`.
-/// - Positions: see [`indexing`](crate::indexing).
+/// - Indices: see [`indexing`](crate::indexing).
 ///
 /// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.take_along_axis.html).
 ///
@@ -113,7 +113,7 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
         let (_, _, of) = indices.describe(what)?;
         let at = position(axis, shape.rank())?;
         let wrong = |help: &str| {
-            let headline = format!("positions of shape {of} for an array of shape {shape}");
+            let headline = format!("indices of shape {of} for an array of shape {shape}");
             Err(Error::new(ErrorCode::Shape, headline).help(help))
         };
         if of.rank() != shape.rank() {
@@ -136,7 +136,7 @@ fn along<R: Computed>(what: &'static str, x: AnyOperand, indices: AnyOperand, ax
     each_found::<R>(what, x.clone(), index, at, place).part_of(what, &[x, indices], place)
 }
 
-/// Of each row along an axis the elements at its own positions, which are `i64` and known to be there.
+/// Of each row along an axis the elements at its own indices, which are `i64` and known to be there.
 pub(crate) fn each_found<R: Computed>(
     what: &'static str,
     x: AnyOperand,

@@ -1,4 +1,4 @@
-//! Which closures can be traced: `Fn(Expr, …) -> R` with one to eight parameters, without annotations.
+//! Which closures can be traced: `Fn(Expr, …) -> R` with one to twelve parameters, without annotations.
 //!
 //! The marker type `fn(Expr, …) -> R` lets one trait have an implementation per number of parameters, and lets the compiler
 //! find the parameters' type from there.
@@ -14,7 +14,7 @@ use crate::operand::Operand;
 use crate::report::report;
 use std::sync::Arc;
 
-/// A function that can be traced: a closure or `fn` of one to eight [`Expr`]s that returns [`Outputs`].
+/// A function that can be traced: a closure or `fn` of one to twelve [`Expr`]s that returns [`Outputs`].
 ///
 /// ```
 /// use ndjit::{Jitted, jit, jit::JitFn};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be traced",
-    label = "does not take 1 to 8 `Expr`s, or returns something else than `Expr`s",
+    label = "does not take 1 to 12 `Expr`s, or returns something else than `Expr`s",
     note = "return an `Expr`, or tuples, arrays or `Vec`s of them; `ndjit::outputs!` adds structs of your own",
     note = "an `Array` becomes an `Expr` by `Expr::from(array)`",
     note = "a traced function is `Send + Sync + 'static`: `move` what it uses into it"
@@ -89,6 +89,10 @@ arities! {
     6 Expr a Expr b Expr c Expr d Expr e Expr f;
     7 Expr a Expr b Expr c Expr d Expr e Expr f Expr g;
     8 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h;
+    9 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i;
+    10 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j;
+    11 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j Expr k;
+    12 Expr a Expr b Expr c Expr d Expr e Expr f Expr g Expr h Expr i Expr j Expr k Expr l;
 }
 
 /// Exactly `N` operands: what a jitted function takes where it is inlined.

@@ -74,7 +74,7 @@ pub struct Jitted<M, const N: usize, F: JitFn<M, N>> {
     marker: PhantomData<fn() -> (M, F)>,
 }
 
-/// Makes a compiled function of a closure (or `fn`) of one to eight [`Expr`]s. Nothing happens until it is called.
+/// Makes a compiled function of a closure (or `fn`) of one to twelve [`Expr`]s. Nothing happens until it is called.
 ///
 /// Operators and free functions need no annotation of the closure's parameters; to call methods on them write `|x: Expr|`,
 /// or use [`jit!`](crate::jit!).

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 /// What a traced function returns, and what its caller gets for it: an [`Array`] for each [`Expr`], in the same structure.
 ///
-/// Tuples of up to eight, `[R; N]` and `Vec<R>` of outputs are outputs. For a struct of your own, generic over what its
+/// Tuples of up to twelve, `[R; N]` and `Vec<R>` of outputs are outputs. For a struct of your own, generic over what its
 /// fields hold, write
 ///
 /// ```

@@ -54,7 +54,7 @@ stages! {
     Loops "loops" "The loop nests over ops.";
     Expanded "expanded" "The loop nests over primitives.";
     Clif "clif" "The functions that Cranelift compiles for the processor.";
-    Assembly "assembly" "The processor's instructions, under the lines of `expanded` that they do.";
+    Assembly "assembly" "The processor's instructions, under the lines of `expanded` that they do. Those of x86-64 with the feature `disassembler`.";
     Wgsl "wgsl" "The modules that a GPU runs.";
     Spirv "spirv" "The same as SPIR-V, where the feature `gpu` is on.";
 }

@@ -90,7 +90,7 @@ pub fn repeat<X: Math>(x: X, times: impl Integers, axis: isize) -> X::Out {
         if times.len() != 1 && times.len() != extent {
             let error = Error::new(ErrorCode::Shape, format!("{} counts along an axis of {extent}", times.len()));
             let error = error.fact(format_args!("axis {at} of shape {shape}"));
-            return Err(error.help("give a count for each position of the axis, or one for all"));
+            return Err(error.help("give a count for each index of the axis, or one for all"));
         }
         Ok((at, times))
     });

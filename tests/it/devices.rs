@@ -1,6 +1,6 @@
 //! Arrays and functions on GPUs, as users write them. Without a device everything but the error of that is skipped.
 use ndjit::{
-    Array, CastingModes, DType, Device, ErrorCode, Expr, Fallback, Side, Stage, divergence, exp, jit, with_casting,
+    Array, CastingModes, DType, Device, ErrorCode, Expr, Fallback, Side, Stage, exp, first_mismatch, jit, with_casting,
     with_fallback,
 };
 use ndjit_codegen::wgsl::Features;
@@ -154,14 +154,14 @@ fn the_first_operation_that_differs_is_found() {
         exp(y) / (y + 2)
     });
     let x = Array::from_shape_vec([8, 16], (0..128).map(|n| n as f32 * 0.37 - 20.0).collect::<Vec<f32>>()).unwrap();
-    assert_eq!(divergence(&f, (&x,)).unwrap(), None);
+    assert_eq!(first_mismatch(&f, (&x,)).unwrap(), None);
     // A device that is believed to fuse multiplication and addition, and does not.
     if ndjit_runtime::gpu::opened(0).unwrap().features().fma {
         println!("SKIPPED: the device fuses");
         return;
     }
     let believed = with_options(GpuOptions { probe: false, ..GpuOptions::default() }).unwrap();
-    let found = divergence(&f.on(believed), (&x,)).unwrap().expect("exp needs it");
+    let found = first_mismatch(&f.on(believed), (&x,)).unwrap().expect("exp needs it");
     assert!(found.operation.contains("= exp"), "{found}");
     assert_eq!((found.dtype, found.of, found.device), (DType::F32, 128, believed));
     assert_eq!(found.place.unwrap().file, file!());

@@ -33,11 +33,11 @@ fn takes_along_an_axis_as_numpy_does() {
 fn positions_out_of_range_are_errors_of_arrays_and_nearest_when_traced() {
     let i = Array::from([0, 3]);
     let error = take(x(), &i, 1).eval().unwrap_err();
-    assert_eq!((error.code(), error.headline()), (ErrorCode::Index, "take: position 3 is out of range"));
+    assert_eq!((error.code(), error.headline()), (ErrorCode::Index, "take: index 3 is out of range"));
     assert_eq!(take(x(), Array::from([-4]), 1).eval().unwrap_err().code(), ErrorCode::Index);
     assert_eq!(
         take(x(), Array::from([u64::MAX]), 1).eval().unwrap_err().headline(),
-        "take: position 18446744073709551615 is out of range"
+        "take: index 18446744073709551615 is out of range"
     );
     let traced = jit(|x: Expr, i: Expr| take(x, i, 1));
     let taken = traced(&x(), &Array::from([7i64, -9, -1]));
@@ -54,7 +54,7 @@ fn numbers_beyond_32_bits_are_positions() {
         assert_eq!(many().at(position).get().item::<u8>().unwrap(), 7);
         assert_eq!(jit(move |x: Expr| x.at(position).get())(&many()).item::<u8>().unwrap(), 7);
         assert_eq!(x().at(position).get_or(9).slice((0, 0)).item::<i32>().unwrap(), 9);
-        let outside = format!("at: position {position} is out of range");
+        let outside = format!("at: index {position} is out of range");
         assert_eq!(x().at(position).get().eval().unwrap_err().headline(), outside);
         let error = jit(move |x: Expr| x.at(position).get()).call((&x(),)).unwrap_err();
         assert_eq!((error.code(), error.headline()), (ErrorCode::Index, &outside[..]));
@@ -64,7 +64,7 @@ fn numbers_beyond_32_bits_are_positions() {
 #[test]
 fn positions_are_integers_and_axes_are_there() {
     let error = take(x(), Array::from([1.0f32]), 0).eval().unwrap_err();
-    assert_eq!((error.code(), error.headline()), (ErrorCode::DType, "take: positions are integers, not f32"));
+    assert_eq!((error.code(), error.headline()), (ErrorCode::DType, "take: indices are integers, not f32"));
     assert_eq!(take(x(), Array::from([true]), 0).eval().unwrap_err().code(), ErrorCode::DType);
     assert_eq!(take(x(), 0, 3).eval().unwrap_err().code(), ErrorCode::Shape);
     assert_eq!(take_along_axis(x(), Array::from([0]), 0).eval().unwrap_err().code(), ErrorCode::Shape);
@@ -175,7 +175,7 @@ fn masks_say_where_to_put() {
         x.at((0, Array::from([true, false]))).set(1).eval().unwrap_err(),
     ];
     for (error, what) in errors.iter().zip(["at", "at", "at.set"]) {
-        let headline = format!("{what}: a mask names no positions: how many depends on its elements");
+        let headline = format!("{what}: a mask names no indices: how many depends on its elements");
         assert_eq!((error.code(), error.headline()), (ErrorCode::DType, &*headline));
         let help = error.help_text().unwrap_or_default();
         assert!(
@@ -249,7 +249,7 @@ fn what_is_put_nowhere_is_left_out_when_traced_and_an_error_of_arrays() {
     let x = arange(3);
     let y = Array::from([7, 8, 9]);
     assert_eq!(put(&x, &Array::from([5, -1, -4]), &y).to_vec::<i32>().unwrap(), [0, 1, 8]);
-    assert_eq!(x.at(Array::from([5])).set(1).eval().unwrap_err().headline(), "at.set: position 5 is out of range");
+    assert_eq!(x.at(Array::from([5])).set(1).eval().unwrap_err().headline(), "at.set: index 5 is out of range");
     let get = jit(|x: Expr, i: Expr| (x.at(i).get(), x.at(i).get_or(-1)));
     let (nearest, filled) = get(&x, &Array::from([5, -1, -4]));
     assert_eq!(nearest.to_vec::<i32>().unwrap(), [2, 2, 0]);
@@ -276,7 +276,7 @@ fn errors_name_what_was_given() {
             |x, i| x.at((i, i + arange(2).reshape([2, 1]), arange(3))).get(),
             "at: positions of shapes [2, 2] and [3] do not broadcast",
         ),
-        (|x, i| x.at(i * 0.5).set(1), "at.set: positions are integers, not f*"),
+        (|x, i| x.at(i * 0.5).set(1), "at.set: indices are integers, not f*"),
         (
             |x, i| x.at(i.gt(0).slice(..1).reshape([1, 1]).broadcast_to([2, 2])).set(1),
             "at.set: a mask of shape [2, 2] for an array of shape [2, 3, 4]",
@@ -313,7 +313,7 @@ fn arrays_without_elements() {
         as [fn(Expr, Expr) -> Expr; 3]
     {
         let error = jit(f).call((&empty, &i)).unwrap_err();
-        assert!(error.headline().ends_with("an array of shape [0] has no position to take from"), "{error}");
+        assert!(error.headline().ends_with("an array of shape [0] has no element to take"), "{error}");
     }
 }
 

@@ -103,11 +103,11 @@ fn what_is_wrong_is_said() {
     let three = Array::from([0, 1, 0]);
     let two = Array::from([0, 1]);
     let (code, headline) = error(x().at((&two, .., &three)).set(0));
-    assert_eq!((code, &headline[..]), (ErrorCode::Shape, "at.set: positions of shapes [2] and [3] do not broadcast"));
-    assert_eq!(error(x().at((.., 3)).get()), (ErrorCode::Index, "at: position 3 is out of range".to_owned()));
+    assert_eq!((code, &headline[..]), (ErrorCode::Shape, "at.set: indices of shapes [2] and [3] do not broadcast"));
+    assert_eq!(error(x().at((.., 3)).get()), (ErrorCode::Index, "at: index 3 is out of range".to_owned()));
     assert_eq!(error(x().at((1.., 0)).set(arange(3))).0, ErrorCode::Shape);
     let (code, headline) = error(Array::from(3).at(Ellipsis).set(7));
-    assert_eq!((code, &headline[..]), (ErrorCode::Shape, "at.set: an array without axes has no positions"));
+    assert_eq!((code, &headline[..]), (ErrorCode::Shape, "at.set: an array without axes has no indices"));
     // The type of what is taken does not depend on whether there are positions.
     assert_eq!(x().at(1..).get_or(0.5).dtype(), x().at(Array::from([1])).get_or(0.5).dtype());
 }

@@ -125,7 +125,7 @@ fn parts_and_repetitions() {
       at here
       x: f32[2, 3] held as data
       axis 1 of shape [2, 3]
-      help: give a count for each position of the axis, or one for all
+      help: give a count for each index of the axis, or one for all
     ");
     insta::assert_snapshot!(refused!(x.repeat([1, -2], 0)), @r"
     error[shape]: repeat: -2 is no number of repetitions

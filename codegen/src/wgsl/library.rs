@@ -5,15 +5,15 @@ use std::sync::LazyLock;
 
 /// The hand-written files: name and text. Of the two that say what 64-bit integers are a module uses one.
 pub const FILES: &[(&str, &str)] = &[
-    ("wide_native.wgsl", include_str!("../../../shaders/wide_native.wgsl")),
-    ("wide_words.wgsl", include_str!("../../../shaders/wide_words.wgsl")),
-    ("wide.wgsl", include_str!("../../../shaders/wide.wgsl")),
-    ("integer.wgsl", include_str!("../../../shaders/integer.wgsl")),
-    ("float.wgsl", include_str!("../../../shaders/float.wgsl")),
-    ("soft.wgsl", include_str!("../../../shaders/soft.wgsl")),
-    ("double.wgsl", include_str!("../../../shaders/double.wgsl")),
-    ("double_bits.wgsl", include_str!("../../../shaders/double_bits.wgsl")),
-    ("fused_double.wgsl", include_str!("../../../shaders/fused_double.wgsl")),
+    ("wide_native.wgsl", include_str!("../../shaders/wide_native.wgsl")),
+    ("wide_words.wgsl", include_str!("../../shaders/wide_words.wgsl")),
+    ("wide.wgsl", include_str!("../../shaders/wide.wgsl")),
+    ("integer.wgsl", include_str!("../../shaders/integer.wgsl")),
+    ("float.wgsl", include_str!("../../shaders/float.wgsl")),
+    ("soft.wgsl", include_str!("../../shaders/soft.wgsl")),
+    ("double.wgsl", include_str!("../../shaders/double.wgsl")),
+    ("double_bits.wgsl", include_str!("../../shaders/double_bits.wgsl")),
+    ("fused_double.wgsl", include_str!("../../shaders/fused_double.wgsl")),
 ];
 
 /// A function with the comment before it.

@@ -286,7 +286,7 @@ doors! {
     "first_nan" |c, x| {
         let f = function();
         seen((debug::first_nan(&f, (x, x))?, debug::first_nonfinite(&f, (x, x))?));
-        seen(divergence(&f, (x, x))?);
+        seen(first_mismatch(&f, (x, x))?);
         if c.one_in(2) { f.check_nans(true).call((x, x))? } else { debug::with_nan_check(|| f.call((x, x)))? }
     };
     "debug_print" |_c, x| {

@@ -1,4 +1,4 @@
-//! [`divergence`]: where a function's results on a GPU begin to differ from those on the processor.
+//! [`first_mismatch`]: where a function's results on a GPU begin to differ from those on the processor.
 
 use super::steps::{Given, Steps, indices, line, shown};
 use crate::jit::input::{Arg, Inputs};
@@ -13,16 +13,16 @@ use std::fmt;
 /// The first operation of a function that gives other bits on a GPU than on the processor, though its operands are equal.
 ///
 /// ```
-/// use ndjit::{Array, divergence, jit};
+/// use ndjit::{Array, first_mismatch, jit};
 ///
 /// let f = jit!(|x| x.exp());
-/// if let Ok(Some(found)) = divergence(&f, (&Array::from([1.0f32]),)) {
+/// if let Ok(Some(found)) = first_mismatch(&f, (&Array::from([1.0f32]),)) {
 ///     println!("{} at {:?}: {} on the processor, {} on the GPU", found.operation, found.index, found.cpu.0, found.gpu.0);
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Divergence {
+pub struct Mismatch {
     /// The operation, as the traced graph prints it.
     pub operation: String,
     /// Where it was written.
@@ -47,7 +47,7 @@ pub struct Divergence {
     pub device: Device,
 }
 
-impl fmt::Display for Divergence {
+impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.operation)?;
         if let Some(place) = self.place {
@@ -75,11 +75,11 @@ impl fmt::Display for Divergence {
 /// differ: if nothing else does, that is an error.
 ///
 /// ```
-/// use ndjit::{Array, ErrorCode, divergence, exp, jit};
+/// use ndjit::{Array, ErrorCode, exp, first_mismatch, jit};
 ///
 /// let f = jit(|x| exp(x) * 2 + 1);
-/// match divergence(&f, (&Array::from([0.5f32, 1.5]),)) {
-///     Ok(divergence) => assert!(divergence.is_none()),
+/// match first_mismatch(&f, (&Array::from([0.5f32, 1.5]),)) {
+///     Ok(mismatch) => assert!(mismatch.is_none()),
 ///     // There is no GPU, or this was built without the feature `gpu`.
 ///     Err(error) => assert_eq!(error.code(), ErrorCode::Device),
 /// }
@@ -88,20 +88,37 @@ impl fmt::Display for Divergence {
 /// # Errors
 /// Those of [`Jitted::call`]; `Device` if there is no GPU, or where operations did not run there.
 #[track_caller]
-pub fn divergence<'a, M, const N: usize, F: JitFn<M, N>>(
+pub fn first_mismatch<'a, M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
     inputs: impl Inputs<'a, N>,
-) -> Result<Option<Divergence>> {
+) -> Result<Option<Mismatch>> {
     let place = Place::caller();
     let args = inputs.args().map_err(|e| caller::called(e, Some(place)))?;
     find(function, &args, place).map_err(|e| caller::called(e, Some(place)))
 }
 
+/// The former name of [`first_mismatch`].
+///
+/// # Errors
+/// Those of [`first_mismatch`].
+#[deprecated(since = "0.1.0", note = "renamed to `first_mismatch`")]
+#[track_caller]
+pub fn divergence<'a, M, const N: usize, F: JitFn<M, N>>(
+    function: &Jitted<M, N, F>,
+    inputs: impl Inputs<'a, N>,
+) -> Result<Option<Mismatch>> {
+    first_mismatch(function, inputs)
+}
+
+/// The former name of [`Mismatch`].
+#[deprecated(since = "0.1.0", note = "renamed to `Mismatch`")]
+pub type Divergence = Mismatch;
+
 fn find<M, const N: usize, F: JitFn<M, N>>(
     function: &Jitted<M, N, F>,
     args: &[Arg<'_>],
     place: Place,
-) -> Result<Option<Divergence>> {
+) -> Result<Option<Mismatch>> {
     let on_gpu = |device: &Device| device.gpu_number().is_some();
     let theirs = args.iter().filter_map(Arg::device).find(on_gpu);
     let device = function.config().device.filter(on_gpu).or(theirs).unwrap_or(Device::gpu());
@@ -120,7 +137,7 @@ fn find<M, const N: usize, F: JitFn<M, N>>(
     let Some(dtype) = gpu.on_processor.first() else { return Ok(None) };
     let (own, all) = (gpu.on_processor.len(), gpu.kernels);
     let headline =
-        format!("divergence: {own} of {all} operations ran on the processor, and were compared with themselves");
+        format!("first_mismatch: {own} of {all} operations ran on the processor, and were compared with themselves");
     Err(Error::new(ErrorCode::Device, headline)
         .fact(format_args!("{device} has no {dtype}, and the fallback is the processor"))
         .fact("the others give the same bits on both")
@@ -133,13 +150,13 @@ fn describe(
     value: Value,
     (cpu, gpu, first): (&Tensor, &Tensor, usize),
     device: Device,
-) -> Divergence {
+) -> Mismatch {
     let node = steps.graph.producer(value);
     let index = indices(&cpu.shape, first);
     let differing = || (0..cpu.len()).filter(|&i| differs(cpu, gpu, i));
     let distances = differing().map(|i| distance(cpu.dtype, cpu.get(i)[0], gpu.get(i)[0]));
     let ulp = distances.reduce(|most, distance| Some(most?.max(distance?))).flatten();
-    Divergence {
+    Mismatch {
         operation: line(&steps.graph, node),
         place: steps.places.first(node),
         dtype: cpu.dtype,

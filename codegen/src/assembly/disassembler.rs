@@ -1,0 +1,110 @@
+//! Machine code for x86-64 as text, from its bytes, by iced-x86.
+
+use crate::clif::Located;
+use crate::listing::{Line, Registers};
+use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter, OpKind, SymbolResolver, SymbolResult};
+use ndjit_ir::kernel::OpBody;
+use ndjit_ir::loops::{LoopBody, LoopNest};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Machine code for x86-64, of which bytes from one offset to another are for something.
+pub(super) fn disassembly(
+    nest: &LoopNest,
+    ops: &OpBody,
+    heading: Line,
+    code: &[u8],
+    places: &[(u32, u32, Located)],
+) -> Vec<Line> {
+    let LoopBody::Prims { body, .. } = &nest.body else { return vec![heading] };
+    let registers = Registers::new(body, ops, &nest.inputs);
+    let doing = Doing::new(nest);
+    let place = |at: u32| {
+        let next = places.partition_point(|&(start, ..)| start <= at);
+        let known = next.checked_sub(1).and_then(|n| places.get(n));
+        known.filter(|&&(_, end, _)| at < end).map_or(Located::Nowhere, |&(.., located)| located)
+    };
+    let labels = labels(code);
+    let mut formatter = IntelFormatter::with_options(Some(Box::new(Labels(labels.clone()))), None);
+    formatter.options_mut().set_rip_relative_addresses(true);
+    formatter.options_mut().set_space_after_operand_separator(true);
+    formatter.options_mut().set_show_branch_size(false);
+    let mut lines = vec![heading];
+    let mut current = Located::Nowhere;
+    for instruction in Decoder::new(64, code, DecoderOptions::NONE).iter() {
+        let located = place(instruction.ip() as u32);
+        let origin = registers.of(located);
+        if let Some(label) = labels.get(&instruction.ip()) {
+            lines.push(Line::plain(format!("{label}:")));
+        }
+        if located != current {
+            lines.push(Line { text: format!("  ; {}", doing.text(located)), origin });
+            current = located;
+        }
+        let mut text = String::from("    ");
+        formatter.format(&instruction, &mut text);
+        lines.push(Line { text, origin });
+    }
+    lines
+}
+
+/// The lines of a nest that instructions do.
+struct Doing {
+    registers: BTreeMap<u32, String>,
+    stores: Vec<String>,
+}
+
+impl Doing {
+    fn new(nest: &LoopNest) -> Doing {
+        let (mut registers, mut stores) = (BTreeMap::new(), Vec::new());
+        let text = nest.to_string();
+        // Registers of bodies inside have numbers of their own.
+        let mut inside = 0;
+        for line in text.lines().map(str::trim_start) {
+            if inside > 0 {
+                inside = inside + usize::from(line.ends_with('{')) - usize::from(line.starts_with('}'));
+                continue;
+            }
+            inside = usize::from(line.starts_with('r') && line.ends_with('{'));
+            let digits = line.strip_prefix('r').map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+            if let Some(Ok(register)) = digits.flatten().map(str::parse) {
+                registers.insert(register, line.trim_end_matches(" {").to_owned());
+            } else if line.starts_with("store ") {
+                stores.push(line.to_owned());
+            }
+        }
+        Doing { registers, stores }
+    }
+
+    fn text(&self, located: Located) -> &str {
+        let known = match located {
+            Located::Nowhere => return "loops",
+            Located::Register(reg) => self.registers.get(&reg.0),
+            Located::Store(output) => self.stores.get(output),
+        };
+        known.map_or("?", String::as_str)
+    }
+}
+
+/// A name for each address that is jumped to.
+fn labels(code: &[u8]) -> BTreeMap<u64, String> {
+    // Kernels call nothing: what has a near target jumps.
+    let jumps =
+        Decoder::new(64, code, DecoderOptions::NONE).into_iter().filter(|i| i.op0_kind() == OpKind::NearBranch64);
+    let targets: BTreeSet<u64> = jumps.map(|jump| jump.near_branch_target()).collect();
+    targets.into_iter().enumerate().map(|(n, address)| (address, format!("block{n}"))).collect()
+}
+
+struct Labels(BTreeMap<u64, String>);
+
+impl SymbolResolver for Labels {
+    fn symbol(
+        &mut self,
+        _: &iced_x86::Instruction,
+        _: u32,
+        _: Option<u32>,
+        address: u64,
+        _: u32,
+    ) -> Option<SymbolResult<'_>> {
+        self.0.get(&address).map(|name| SymbolResult::with_str(address, name))
+    }
+}
