@@ -99,6 +99,15 @@ pub fn first_mismatch<'a, M, const N: usize, F: JitFn<M, N>>(
 
 /// The former name of [`first_mismatch`].
 ///
+/// ```
+/// # #![allow(deprecated)]
+/// use ndjit::{Array, divergence, first_mismatch, jit};
+///
+/// let f = jit(|x| x + 1);
+/// let x = Array::from([1.0f32]);
+/// assert_eq!(divergence(&f, (&x,)).is_ok(), first_mismatch(&f, (&x,)).is_ok());
+/// ```
+///
 /// # Errors
 /// Those of [`first_mismatch`].
 #[deprecated(since = "0.1.0", note = "renamed to `first_mismatch`")]
@@ -111,6 +120,13 @@ pub fn divergence<'a, M, const N: usize, F: JitFn<M, N>>(
 }
 
 /// The former name of [`Mismatch`].
+///
+/// ```
+/// # #![allow(deprecated)]
+/// fn same(found: ndjit::Divergence) -> ndjit::Mismatch {
+///     found
+/// }
+/// ```
 #[deprecated(since = "0.1.0", note = "renamed to `Mismatch`")]
 pub type Divergence = Mismatch;
 

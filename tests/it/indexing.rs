@@ -274,7 +274,7 @@ fn errors_name_what_was_given() {
     let wrong: [(Wrong, &str); 6] = [
         (
             |x, i| x.at((i, i + arange(2).reshape([2, 1]), arange(3))).get(),
-            "at: positions of shapes [2, 2] and [3] do not broadcast",
+            "at: indices of shapes [2, 2] and [3] do not broadcast",
         ),
         (|x, i| x.at(i * 0.5).set(1), "at.set: indices are integers, not f*"),
         (
@@ -284,7 +284,7 @@ fn errors_name_what_was_given() {
         (|x, i| x.at(i.gt(0)).set(i), "at.set: [2] does not broadcast to [2, 3, 4], the array's shape"),
         (
             |x, i| take_along_axis(x, i.reshape([1, 2, 1]), 2),
-            "take_along_axis: positions of shape [1, 2, 1] for an array of shape [2, 3, 4]",
+            "take_along_axis: indices of shape [1, 2, 1] for an array of shape [2, 3, 4]",
         ),
         (|x, i| take(x, i, 3), "take: there is no axis 3"),
     ];

@@ -114,7 +114,7 @@ rows! { x y z v w;
         "np.broadcast_to(v, (2, 4))" => broadcast_to(&v, [2, 4]), "PyTorch: `v.expand(2, 4)`", "[2, 4] 4 1 3 2 4 1 3 2";
         "np.broadcast_arrays(v, w.reshape(4, 1))[0]" => broadcast_arrays([&v, &w.reshape([4, 1])])[0], "`torch.broadcast_tensors`", "[4, 4] 4 1 3 2 4 1 3 2 4 1 3 2 4 1 3 2";
     }
-    "Positions" {
+    "Indices" {
         "v[[2, 0, -1]]`, `np.take(v, [2, 0, -1])" => take(&v, Array::from([2, 0, -1]), 0), "`torch.index_select`", "[3] 3 4 2";
         "x[:, [2, 0]]" => take(&x, Array::from([2, 0]), 1), "", "[2, 2] 2 3 4 6";
         "np.take_along_axis(x, np.argmax(x, 1, keepdims=True), 1)" => take_along_axis(&x, argmax(&x, keepdims(1)), 1), "`torch.gather`", "[2, 1] 3 6";

@@ -22,6 +22,7 @@ const PRIVATE: &[&str] = &[
 
 /// Public functions that are not called, and why.
 const LEFT_OUT: &[(&str, &str)] = &[
+    ("divergence", "the former name of `first_mismatch`"),
     ("allocated", "an assertion, which panics on purpose"),
     ("in_place", "an assertion, which panics on purpose"),
     ("here", "an assertion, which panics on purpose"),

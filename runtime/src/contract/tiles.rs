@@ -41,7 +41,6 @@ macro_rules! tiles {
             /// # Safety
             /// As [`Tile`].
             $(#[$feature])*
-            #[allow(unused_unsafe)]
             unsafe fn real<const ROWS: usize, const VECTORS: usize>(
                 products: usize,
                 mut left: *const $t,
@@ -85,7 +84,6 @@ macro_rules! tiles {
             /// # Safety
             /// As [`Tile`].
             $(#[$feature])*
-            #[allow(unused_unsafe)]
             unsafe fn complex<const ROWS: usize, const VECTORS: usize>(
                 products: usize,
                 mut left: *const $t,
