@@ -1,6 +1,6 @@
 //! Machine code as people read it: instructions in groups, above each the line of the loops that it does.
 //!
-//! Code for x86-64, Cranelift's and [wider](crate::x64), is [disassembled](disassembler) from its bytes, with the feature `disassembler`. For other machines Cranelift's own
+//! Code for x86-64, Cranelift's and [wider](crate::x64), is disassembled from its bytes, with the feature `disassembler`. For other machines Cranelift's own
 //! listing is shown, which does not say what instructions are for.
 
 #[cfg(feature = "disassembler")]

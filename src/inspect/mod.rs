@@ -82,6 +82,6 @@ pub(crate) fn stage_json(lowered: &Lowered, stage: Stage, text: impl FnOnce() ->
 
 /// What to say where a function was not called yet.
 pub(crate) fn not_called() -> Error {
-    Error::new(ErrorCode::Argument, "inspect: the function was not called yet")
-        .help("call it, or ask the program of a signature: `f.trace(&specs)?.lower()?`")
+    Error::new(ErrorCode::Argument, "explain: the function was not called yet")
+        .help("call it, or ask for a signature: `f.trace(&[spec(DType::F32, [3])])?.lower()?`")
 }

@@ -122,8 +122,8 @@ fn boxes_do_not_overlap() {
 fn what_is_not_drawn_is_an_error() {
     let f = jit!(|x| x + 1);
     assert_snapshot!(f.svg(Stage::Graph).unwrap_err(), @"
-    error[argument]: inspect: the function was not called yet
-      help: call it, or ask the program of a signature: `f.trace(&specs)?.lower()?`
+    error[argument]: explain: the function was not called yet
+      help: call it, or ask for a signature: `f.trace(&[spec(DType::F32, [3])])?.lower()?`
     ");
     assert_eq!(f.explain(Stage::Graph), f.svg(Stage::Graph).unwrap_err().to_string(), "text says the same");
     let lowered = f.trace(&[spec(DType::F32, [3])]).unwrap().lower().unwrap();
