@@ -108,6 +108,10 @@ fn main() -> ExitCode {
 
 /// Refuses large blocks to the programs of [`PROGRAMS`], or to one of them; returns the number of findings.
 fn refusals(only: Option<&String>, here: Option<Row>) -> Result<u64, String> {
+    if let Some(name) = only.filter(|name| PROGRAMS.iter().all(|program| *name != program.0)) {
+        let names: Vec<&str> = PROGRAMS.iter().map(|program| program.0).collect();
+        return Err(format!("there is no program {name}; there are {}", names.join(", ")));
+    }
     let (mut blocks, mut findings) = (0, 0);
     for program in PROGRAMS.iter().filter(|program| only.is_none_or(|name| name == program.0)) {
         match check(program) {
