@@ -1,4 +1,4 @@
-//! Products of large matrices, multiplied by a crate that reads and writes vectors: whole numbers, whose sums are exact in any order.
+//! Products of large matrices, whose tiles read and write whole vectors: whole numbers, whose sums are exact in any order.
 
 use crate::memory::{Program, check};
 use crate::programs::lowered;
