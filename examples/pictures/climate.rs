@@ -4,10 +4,8 @@
 //!
 //! `cargo run --release -p ndjit-pictures --bin climate -- [plot.svg [temperatures.csv]]`
 
-#[path = "picture.rs"]
-mod picture;
-
 use ndjit::{Array, Expr, argmax, argmin, jit, max, mean, min, roll, sliding_window, std, where_};
+use ndjit_pictures as picture;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;

@@ -3,10 +3,8 @@
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a slice may count from the last element")]
 
-#[path = "picture.rs"]
-mod picture;
-
 use ndjit::{Array, DType, Expr, Pad, concat, hypot, jit, pad, sliding_window};
+use ndjit_pictures as picture;
 use std::error::Error;
 
 /// The part of the photograph that is shown: first row and column, rows and columns.
@@ -34,10 +32,9 @@ fn edges(x: Expr) -> Expr {
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let photo = image::open(picture::of_checkout("examples/pictures/data/astronaut.png"))?.to_rgb8();
-    let shape = [photo.height() as usize, photo.width() as usize, 3];
+    let ([height, width], photo) = picture::read("examples/pictures/data/astronaut.png")?;
     let [top, left, rows, columns] = PART.map(|n| n as isize);
-    let colour = Array::from_shape_vec(shape, photo.into_raw())?;
+    let colour = Array::from_shape_vec([height, width, 3], photo)?;
     let colour = colour.slice((top..top + rows, left..left + columns, ..));
     let grey = (colour * Array::from([0.2126f32, 0.7152, 0.0722])).sum(-1) / 255;
 
@@ -56,8 +53,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     let all = concat([&grey, &blurred, &sharpened, &steep], 1);
     let pixels = (all * 255).round().cast(DType::U8).to_vec::<u8>()?;
-    let image = image::GrayImage::from_raw(4 * columns as u32, rows as u32, pixels).ok_or("wrong size")?;
-    image.save(picture::path("filters.png")?)?;
+    picture::write("filters.png", [rows as usize, 4 * columns as usize], &pixels)?;
     println!("written: target/filters.png");
     Ok(())
 }

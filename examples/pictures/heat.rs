@@ -4,10 +4,8 @@
 
 #![allow(clippy::reversed_empty_ranges, reason = "the end of a slice may count from the last element")]
 
-#[path = "picture.rs"]
-mod picture;
-
 use ndjit::{Array, DType, Expr, abs, concat, exp, from_fn, jit, pad, sin, stack, where_};
+use ndjit_pictures as picture;
 use std::error::Error;
 use std::f64::consts::PI;
 
@@ -65,9 +63,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let left = plates.iter().map(|heat| heat.sum(..).item::<f32>()).collect::<Result<Vec<_>, _>>()?;
     println!("heat at the start and after 20, 200, 1200 steps: {left:.0?}");
 
-    let (width, height) = (4 * (CELLS as u32 + 1), CELLS as u32 + 1);
-    let image = image::RgbImage::from_raw(width, height, picture_of(&plates)?).ok_or("wrong size")?;
-    image.save(picture::path("heat.png")?)?;
+    picture::write("heat.png", [CELLS + 1, 4 * (CELLS + 1)], &picture_of(&plates)?)?;
     println!("written: target/heat.png");
     Ok(())
 }

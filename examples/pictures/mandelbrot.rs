@@ -2,10 +2,8 @@
 //! called sixteen times, each time with the results of the last, whose memory they may take; colours are computed from how soon a point escapes.
 //! Writes `target/mandelbrot.png`.
 
-#[path = "picture.rs"]
-mod picture;
-
 use ndjit::{DType, Expr, cos, from_fn, jit, log2, where_};
+use ndjit_pictures as picture;
 use std::error::Error;
 
 const WIDTH: usize = 360;
@@ -56,9 +54,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let planes = paint.call((&re, &im, &count))?.map(|plane| plane.to_vec::<u8>());
     let [red, green, blue] = planes;
     let (red, green, blue) = (red?, green?, blue?);
-    let pixels = (0..WIDTH * HEIGHT).flat_map(|i| [red[i], green[i], blue[i]]).collect();
-    let image = image::RgbImage::from_raw(WIDTH as u32, HEIGHT as u32, pixels).ok_or("wrong size")?;
-    image.save(picture::path("mandelbrot.png")?)?;
+    let pixels = (0..WIDTH * HEIGHT).flat_map(|i| [red[i], green[i], blue[i]]).collect::<Vec<u8>>();
+    picture::write("mandelbrot.png", [HEIGHT, WIDTH], &pixels)?;
     println!("written: target/mandelbrot.png");
     Ok(())
 }

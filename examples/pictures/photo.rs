@@ -2,10 +2,8 @@
 //! and a blend with film grain, on u8, f16 and f32 pixels. Prints the dtypes and why, the number of kernels, the times, and
 //! that the unfused program gives the same bits. Writes `target/photo.png`.
 
-#[path = "picture.rs"]
-mod picture;
-
 use ndjit::{Array, DType, Expr, Stage, jit, spec};
+use ndjit_pictures as picture;
 use std::error::Error;
 use std::time::Instant;
 
@@ -32,11 +30,10 @@ fn grade(red: Expr, green: Expr, blue: Expr, grain: Expr, y: Expr, x: Expr) -> [
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let photo = image::open(picture::of_checkout("examples/pictures/data/astronaut.png"))?.to_rgb8();
-    let (width, height) = (photo.width() as usize, photo.height() as usize);
+    let ([height, width], photo) = picture::read("examples/pictures/data/astronaut.png")?;
 
     // Three u8 planes, an f16 grain texture, and f32 coordinates from -1 to 1 that broadcast to the whole picture.
-    let plane = |c: usize| photo.pixels().map(|p| p.0[c]).collect::<Vec<u8>>();
+    let plane = |c: usize| photo.iter().skip(c).step_by(3).copied().collect::<Vec<u8>>();
     let [red, green, blue] = [0, 1, 2].map(|c| Array::from_shape_vec([height, width], plane(c)));
     let (red, green, blue) = (red?, green?, blue?);
     let grain = Array::from_shape_vec([height, width], grain(width * height))?;
@@ -93,9 +90,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("bit-equal:          fused and unfused agree on all {} values", 3 * width * height);
 
-    let pixels = (0..width * height).flat_map(|i| [planes[0][i], planes[1][i], planes[2][i]]).collect();
-    let graded = image::RgbImage::from_raw(width as u32, height as u32, pixels).ok_or("wrong size")?;
-    graded.save(picture::path("photo.png")?)?;
+    let pixels: Vec<u8> = (0..width * height).flat_map(|i| [planes[0][i], planes[1][i], planes[2][i]]).collect();
+    picture::write("photo.png", [height, width], &pixels)?;
     println!("written:            target/photo.png");
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! Kernels: machine code with its constants, owned together and freed together.
 //!
-//! Memory for code is written first and made executable after, never both at once. Where the system refuses executable
-//! memory the kernel keeps its loops and the interpreter runs them: same bits, slowly; [`notice`] tells.
+//! Where the system refuses executable memory the kernel keeps its loops and the interpreter runs them: same bits, slowly;
+//! [`notice`] tells.
 
+use crate::code_memory::CodeMemory;
 use crate::contract::Contractor;
 use crate::cost;
 use crate::devices::KernelCode;
@@ -14,21 +15,17 @@ use crate::scan::Scanner;
 use crate::scatter::Scatterer;
 use crate::sort::Sorter;
 use crate::threads::Threads;
-use cranelift_codegen::Context;
-use cranelift_codegen::ir::Signature;
-use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Module, ModuleError, default_libcall_names};
-use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions, Form, abi};
+use cranelift_codegen::isa::TargetIsa;
+use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions, Form};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Split, split};
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::x64::{self, Pairs};
-use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
+use std::io;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -122,9 +119,7 @@ struct Machine {
     /// Lanes of its innermost loop.
     width: VectorWidth,
     constants: Box<[Cell]>,
-    bytes: usize,
-    /// Owns the code's memory. Touched again only to free it.
-    module: Mutex<Option<JITModule>>,
+    code: CodeMemory,
 }
 
 impl KernelCode for Kernel {
@@ -182,7 +177,7 @@ impl Kernel {
                 let isa = clif::host_isa()?;
                 let expanded = clif::expand_for(nest, &*isa)?;
                 expanded.verify()?;
-                let machine = machine_code(&expanded, isa, options.vector, form)?;
+                let machine = machine_code(&expanded, &*isa, options.vector, form)?;
                 (expanded, machine.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine))))
             }
             Execution::Interpreted => {
@@ -195,7 +190,7 @@ impl Kernel {
                 let isa = emulated::isa()?;
                 let expanded = clif::expand_for(nest, &*isa)?;
                 expanded.verify()?;
-                let (kernel, _) = clif_code(&expanded, &isa, options.vector, form)?;
+                let (kernel, _) = clif_code(&expanded, &*isa, options.vector, form)?;
                 (expanded, Code::Emulated(Box::new(emulated::Function::new(kernel, &isa)?)))
             }
         };
@@ -227,7 +222,7 @@ impl Kernel {
         nest.verify()?;
         let Some(code) = x64::emit_blocks_here(&nest, combine, pairs, options.vector)? else { return Ok(None) };
         let width = code.set.width();
-        let Some(machine) = executable(Function::Bytes(code.bytes), code.constants, width, isa)? else {
+        let Some(machine) = executable(&code.bytes, code.constants, width) else {
             return Ok(None);
         };
         let cost = cost::per_element(&nest, width);
@@ -243,7 +238,7 @@ impl Kernel {
     /// Bytes of machine code; 0 if it is interpreted.
     pub fn code_bytes(&self) -> usize {
         match &self.code {
-            Code::Machine(machine) => machine.bytes,
+            Code::Machine(machine) => machine.code.bytes(),
             Code::Interpreted => 0,
             #[cfg(feature = "emulated")]
             Code::Emulated(function) => function.code_bytes(),
@@ -255,7 +250,7 @@ impl Kernel {
     pub fn weight(&self) -> usize {
         match &self.code {
             // The system hands out executable memory in pages.
-            Code::Machine(machine) => machine.bytes.next_multiple_of(4096) + size_of_val(&*machine.constants),
+            Code::Machine(machine) => machine.code.bytes().next_multiple_of(4096) + size_of_val(&*machine.constants),
             Code::Interpreted => 0,
             #[cfg(feature = "emulated")]
             Code::Emulated(function) => function.weight(),
@@ -353,16 +348,6 @@ impl fmt::Debug for Kernel {
     }
 }
 
-impl Drop for Machine {
-    fn drop(&mut self) {
-        let module = self.module.get_mut().take();
-        if let Some(module) = module {
-            // SAFETY: calls borrow the kernel that owns `self`, so none is running and none can follow.
-            unsafe { module.free_memory() }
-        }
-    }
-}
-
 /// Why kernels are interpreted on this host, if executable memory was refused once.
 pub fn notice() -> Option<&'static str> {
     NOTICE.get().map(String::as_str)
@@ -370,7 +355,7 @@ pub fn notice() -> Option<&'static str> {
 
 static NOTICE: OnceLock<String> = OnceLock::new();
 
-fn note_refusal(error: &ModuleError) {
+fn note_refusal(error: &io::Error) {
     NOTICE.get_or_init(|| {
         format!(
             "the system refused executable memory ({error}): kernels run in the interpreter, with the same results but \
@@ -380,97 +365,34 @@ fn note_refusal(error: &ModuleError) {
 }
 
 /// Machine code of an expanded nest; `None` where executable memory is refused.
-fn machine_code(nest: &LoopNest, isa: OwnedTargetIsa, width: VectorWidth, form: Form) -> Result<Option<Machine>> {
-    let (function, constants, width) = match x64::emit_here(nest, form, width)? {
-        Some(x64::Code { bytes, constants, set, .. }) => (Function::Bytes(bytes), constants, set.width()),
+fn machine_code(nest: &LoopNest, isa: &dyn TargetIsa, width: VectorWidth, form: Form) -> Result<Option<Machine>> {
+    match x64::emit_here(nest, form, width)? {
+        Some(x64::Code { bytes, constants, set, .. }) => Ok(executable(&bytes, constants, set.width())),
         None => {
-            let (ClifKernel { function, constants, .. }, width) = clif_code(nest, &isa, width, form)?;
-            (Function::Clif(Box::new(function)), constants, width)
+            let (kernel, width) = clif_code(nest, isa, width, form)?;
+            let (code, constants) = kernel.into_code(isa)?;
+            Ok(executable(&code, constants, width))
         }
-    };
-    executable(function, constants, width, isa)
+    }
 }
 
 /// Cranelift's function of an expanded nest, and its width.
 fn clif_code(
     nest: &LoopNest,
-    isa: &OwnedTargetIsa,
+    isa: &dyn TargetIsa,
     width: VectorWidth,
     form: Form,
 ) -> Result<(ClifKernel, VectorWidth)> {
     let vector = width.is_vector() && !matches!(form, Form::Steps { .. });
-    let kernel = clif::emit(nest, &**isa, ClifOptions { vector, form, located: false })?;
+    let kernel = clif::emit(nest, isa, ClifOptions { vector, form, located: false })?;
     Ok((kernel, if vector { VectorWidth::Bits128 } else { VectorWidth::Scalar }))
 }
 
-/// A function with its constants, ready to be called; `None` where executable memory is refused.
-fn executable(
-    function: Function,
-    constants: Vec<Cell>,
-    width: VectorWidth,
-    isa: OwnedTargetIsa,
-) -> Result<Option<Machine>> {
-    let signature = abi::signature(CallConv::triple_default(isa.triple()));
-    let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-    let defined = define(&mut module, &signature, function);
-    match defined {
-        Ok((entry, bytes)) => {
-            Ok(Some(Machine { entry, width, constants: constants.into(), bytes, module: Mutex::new(Some(module)) }))
-        }
-        Err(error) => {
-            // SAFETY: no function of this module was ever called.
-            unsafe { module.free_memory() };
-            match *error {
-                ModuleError::Backend(_) | ModuleError::Allocation { .. } => {
-                    note_refusal(&error);
-                    Ok(None)
-                }
-                ModuleError::Undeclared(_)
-                | ModuleError::IncompatibleDeclaration(_)
-                | ModuleError::IncompatibleSignature(..)
-                | ModuleError::DuplicateDefinition(_)
-                | ModuleError::InvalidImportDefinition(_)
-                | ModuleError::Compilation(_)
-                | ModuleError::Flag(_) => Err(Error::new(ErrorCode::Backend, "compile: code generation failed")
-                    .fact(error)
-                    .help("this is a bug in ndjit; please report it with the dump of NDJIT_DUMP=expanded")),
-            }
-        }
-    }
+/// Code with its constants, ready to be called; `None` where executable memory is refused.
+fn executable(code: &[u8], constants: Vec<Cell>, width: VectorWidth) -> Option<Machine> {
+    let code = CodeMemory::new(code).inspect_err(note_refusal).ok()?;
+    // SAFETY: the code begins with the kernel's only function, which both code generators give the kernels' signature and the host's
+    // calling convention.
+    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(code.as_ptr()) };
+    Some(Machine { entry, width, constants: constants.into(), code })
 }
-
-/// A function that is to become executable.
-enum Function {
-    /// Cranelift's, to be compiled.
-    Clif(Box<cranelift_codegen::ir::Function>),
-    /// Machine code, which can be anywhere.
-    Bytes(Vec<u8>),
-}
-
-/// Compiles a function into the module and makes it executable: its entry and its size in bytes.
-fn define(
-    module: &mut JITModule,
-    signature: &Signature,
-    function: Function,
-) -> Result<(Entry, usize), Box<ModuleError>> {
-    let id = module.declare_anonymous_function(signature)?;
-    let bytes = match function {
-        Function::Clif(function) => {
-            let mut context = Context::for_function(*function);
-            module.define_function(id, &mut context)?;
-            context.compiled_code().map_or(0, |code| code.code_info().total_size as usize)
-        }
-        Function::Bytes(bytes) => {
-            module.define_function_bytes(id, CODE_ALIGNMENT, &bytes, &[])?;
-            bytes.len()
-        }
-    };
-    module.finalize_definitions()?;
-    let address = module.get_finalized_function(id);
-    // SAFETY: the function was declared with the kernels' signature and the host's calling convention, which both code generators keep
-    // to.
-    Ok((unsafe { std::mem::transmute::<*const u8, Entry>(address) }, bytes))
-}
-
-/// Bytes: a line of the cache.
-const CODE_ALIGNMENT: u64 = 64;

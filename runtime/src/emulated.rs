@@ -3,8 +3,6 @@
 //! The emulator is a shared library (`pip install unicorn` brings one), opened at run time; nothing is linked. Addresses of the guest are those of
 //! this process: a page that code touches is mapped to itself, so operands are read and written where they are. Slow, and for tests alone.
 
-use cranelift_codegen::Context;
-use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use ndjit_codegen::clif::{Cell, ClifKernel, aarch64_isa};
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -137,20 +135,13 @@ impl Function {
     /// `Backend` if Cranelift cannot compile what it emits, or calls for functions.
     pub fn new(kernel: ClifKernel, isa: &OwnedTargetIsa) -> Result<Function> {
         static NEXT: AtomicU64 = AtomicU64::new(1 << 36);
-        let mut context = Context::for_function(kernel.function);
-        let wrong = |why: String| Error::new(ErrorCode::Backend, "emulator: code generation failed").fact(why);
-        let compiled =
-            context.compile(&**isa, &mut ControlPlane::default()).map_err(|e| wrong(format!("{:?}", e.inner)))?;
-        if !compiled.buffer.relocs().is_empty() {
-            return Err(wrong("a kernel calls nothing".to_owned()));
-        }
-        let bytes = compiled.code_buffer();
+        let (bytes, constants) = kernel.into_code(&**isa)?;
         let mut code = vec![Page([0; 4096]); bytes.len().div_ceil(4096)];
         for (page, part) in code.iter_mut().zip(bytes.chunks(4096)) {
             page.0[..part.len()].copy_from_slice(part);
         }
         let address = NEXT.fetch_add(size_of_val(&*code) as u64, Ordering::Relaxed);
-        Ok(Function { address, bytes: bytes.len(), code: code.into(), constants: kernel.constants.into() })
+        Ok(Function { address, bytes: bytes.len(), code: code.into(), constants: constants.into() })
     }
 
     /// Bytes of its code.

@@ -10,6 +10,7 @@ pub mod buffer;
 pub mod cache;
 pub mod chosen;
 pub mod code;
+pub mod code_memory;
 mod contract;
 mod control;
 mod cost;

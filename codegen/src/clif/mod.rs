@@ -26,6 +26,8 @@ pub(crate) use nest::most_alive;
 
 use crate::passes::{expand, legalize};
 use crate::target::Target;
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{Function, UserFuncName};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
@@ -83,6 +85,26 @@ pub struct ClifKernel {
     pub constants: Vec<Cell>,
     /// Lanes per block of the innermost loop; 1 in scalar code.
     pub lanes: usize,
+}
+
+impl ClifKernel {
+    /// Its machine code, which runs at any address and begins with the function, and its constants.
+    ///
+    /// # Errors
+    /// `Backend` if Cranelift cannot compile the function, or if that would call other functions.
+    pub fn into_code(self, isa: &dyn TargetIsa) -> Result<(Vec<u8>, Vec<Cell>)> {
+        let failed = |why: &dyn fmt::Display| {
+            Error::new(ErrorCode::Backend, "compile: code generation failed")
+                .fact(why)
+                .help("this is a bug in ndjit; please report it with the dump of NDJIT_DUMP=expanded")
+        };
+        let mut context = Context::for_function(self.function);
+        let compiled = context.compile(isa, &mut ControlPlane::default()).map_err(|e| failed(&e.inner))?;
+        match compiled.buffer.relocs() {
+            [] => Ok((compiled.code_buffer().to_vec(), self.constants)),
+            [call, ..] => Err(failed(&format_args!("a kernel calls nothing, but {:?}", call.target))),
+        }
+    }
 }
 
 impl fmt::Display for ClifKernel {

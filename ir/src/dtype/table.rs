@@ -58,7 +58,7 @@ macro_rules! dtypes {
         #[repr(u8)]
         pub enum DType { $(#[doc = $doc] $variant,)* }
 
-        pub(super) const ROWS: &[Row] = &[$(Row {
+        pub(super) static ROWS: &[Row] = &[$(Row {
             dtype: DType::$variant, name: $name, long: $long, kind: Kind::$kind, bytes: $bytes, digits: $digits, npy: $npy, rust: $rust,
             wgsl: $wgsl, repr: &[$(PrimType::$repr),*], storage: &[$(PrimType::$storage),*],
         }),*];

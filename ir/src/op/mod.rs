@@ -112,7 +112,7 @@ macro_rules! derive_ops {
         #[repr(u8)]
         pub enum Op { $(#[doc = $doc] $variant,)* }
 
-        const ROWS: &[OpRow] = &[$(OpRow {
+        static ROWS: &[OpRow] = &[$(OpRow {
             op: Op::$variant, name: text_name(stringify!($name)), operands: &[$(stringify!($operand)),*], rule: Operands::$rule,
             domain: DTypeSet::EMPTY$(.union(DTypeSet::$domain))*, result: ResultRule::$result,
             accuracy: Accuracy::$accuracy $(($ulp))?, laws: &[$(stringify!($law)),*], doc: $doc,

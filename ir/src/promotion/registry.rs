@@ -7,12 +7,14 @@ use super::policy::BUILT_IN;
 use super::system::{Rules, System, Table};
 use crate::error::{Error, ErrorCode, Result};
 use crate::lock::Mutex;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// How many systems users can add.
 pub const USER_SYSTEMS: usize = 128;
 
-static USERS: [OnceLock<System>; USER_SYSTEMS] = [const { OnceLock::new() }; USER_SYSTEMS];
+/// On the heap: in the program's file they would take 52 KB of empty cells.
+static USERS: LazyLock<Box<[OnceLock<System>]>> =
+    LazyLock::new(|| (0..USER_SYSTEMS).map(|_| OnceLock::new()).collect());
 /// By number, whether a system's joins are a partial lattice: 5832 triples are looked at, and every explained step asks.
 static PARTIAL_LATTICES: [OnceLock<bool>; u8::MAX as usize + 1] = [const { OnceLock::new() }; u8::MAX as usize + 1];
 /// Other names of built-in systems.

@@ -72,7 +72,7 @@ macro_rules! derive_reductions {
         #[repr(u8)]
         pub enum Reduction { $(#[doc = $about] $reduction,)* $(#[doc = $doc] $scan,)* $(#[doc = $says] $sort,)* }
 
-        const ROWS: &[ReductionRow] = &[
+        static ROWS: &[ReductionRow] = &[
             $(ReductionRow {
                 reduction: Reduction::$reduction, name: stringify!($reduces), operands: &[$(stringify!($of)),*],
                 rule: Rule::$by, scans: false, sorts: false, doc: $about,

@@ -1,15 +1,13 @@
 //! Runs kernels for tests: compiles a nest in this process, calls it on arrays with arbitrary layouts, and compares every
 //! byte of memory with what the reference evaluation of the body gives.
 
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use ndjit_codegen::clif::{Cell, ClifOptions, Form, emit, host_isa, literal_cells};
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::x64;
 use ndjit_ir::body::Body;
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, PrimType};
-use std::mem::ManuallyDrop;
+use ndjit_runtime::code_memory::CodeMemory;
 
 /// Machine code of one nest.
 pub struct Compiled {
@@ -24,8 +22,7 @@ enum Code {
 }
 
 struct Host {
-    module: ManuallyDrop<JITModule>,
-    code: *const u8,
+    code: CodeMemory,
     constants: Vec<Cell>,
 }
 
@@ -67,33 +64,17 @@ pub fn compile_for(nest: &LoopNest, width: VectorWidth) -> Option<Compiled> {
     if let Some(set) = x64::Set::ALL.into_iter().find(|set| set.width() == width) {
         let code =
             set.is_supported().then(|| x64::emit(nest, Form::Plain, set).unwrap_or_else(|e| panic!("{e}")))??;
-        let signature = emit(nest, &*isa, options).unwrap().function.signature.clone();
-        let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-        let id = module.declare_function("kernel", Linkage::Export, &signature).unwrap();
-        module.define_function_bytes(id, 64, &code.bytes, &[]).unwrap_or_else(|e| panic!("{e:?}"));
-        return Some(finish(module, id, code.constants, code.lanes));
+        return Some(finish(&code.bytes, code.constants, code.lanes));
     }
     let kernel = emit(nest, &*isa, options).unwrap_or_else(|e| panic!("{e}"));
-    let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-    let id = module.declare_function("kernel", Linkage::Export, &kernel.function.signature).unwrap();
-    let text = kernel.to_string();
-    let mut context = cranelift_codegen::Context::for_function(kernel.function);
-    module.define_function(id, &mut context).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-    Some(finish(module, id, kernel.constants, kernel.lanes))
+    let (text, lanes) = (kernel.to_string(), kernel.lanes);
+    let (code, constants) = kernel.into_code(&*isa).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    Some(finish(&code, constants, lanes))
 }
 
-fn finish(mut module: JITModule, id: FuncId, constants: Vec<Cell>, lanes: usize) -> Compiled {
-    module.finalize_definitions().unwrap();
-    let code = module.get_finalized_function(id);
-    let host = Host { module: ManuallyDrop::new(module), code, constants };
+fn finish(code: &[u8], constants: Vec<Cell>, lanes: usize) -> Compiled {
+    let host = Host { code: CodeMemory::new(code).unwrap(), constants };
     Compiled { code: Code::Host(Box::new(host)), lanes }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        // SAFETY: the module is taken once, and nothing calls its code any more.
-        unsafe { ManuallyDrop::take(&mut self.module).free_memory() }
-    }
 }
 
 impl Compiled {
@@ -105,7 +86,7 @@ impl Compiled {
         match &self.code {
             // SAFETY: `code` is a finished function of this signature, and the layouts stay within `memory`.
             Code::Host(host) => unsafe {
-                let entry: Entry = std::mem::transmute::<*const u8, Entry>(host.code);
+                let entry: Entry = std::mem::transmute::<*const u8, Entry>(host.code.as_ptr());
                 let constants = host.constants.as_ptr();
                 entry(pointers.as_ptr(), extents.as_ptr(), strides.as_ptr(), literals.as_ptr(), constants);
             },
