@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 const HEAD: &str = "# Functions
-Every elementwise function, every reduction, every scan and what sorts, from the tables that they are made from ([ops](../ir/src/op/table.rs),
-[reductions](../ir/src/reduction/table.rs)). Each is a free function and a method of `Expr` and `Array`; `where` is spelled `where_`. How dtypes meet is
+Every elementwise function, every reduction, every scan and what sorts, generated from their tables
+([ops](https://github.com/ndjit/ndjit/blob/main/ir/src/op/table.rs), [reductions](https://github.com/ndjit/ndjit/blob/main/ir/src/reduction/table.rs)). Each is a free function and a method of `Expr` and `Array`; `where` is spelled `where_`. How dtypes meet is
 the [policy's](promotion.md) to say: the words below are those of the standard one. How accuracy was measured stands in
 [accuracy.md](accuracy.md). How arrays are made, sliced, joined and viewed, and all of it under NumPy's names, is in [arrays.md](arrays.md).
 
@@ -16,7 +16,7 @@ the [policy's](promotion.md) to say: the words below are those of the standard o
 *Computes in*: the dtypes that operands are converted to; others are errors. ULP: the largest error in units in the last place, exact:
 correctly rounded, both in real dtypes where nothing else is said. Arrays in examples are written as in Rust, results as they are printed; each is a test.
 
-| function | operands | computes in | gives | accuracy | | example | result |
+| function | operands | computes in | gives | accuracy | meaning | example | result |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
