@@ -11,7 +11,7 @@
 use ndjit::{Array, DType, Jitted, Policy, ValueType, jit};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
-use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, SlotId, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Places, Rewriter, Slot, SlotId, Value};
 use ndjit_ir::random::{Limits, Rng, program};
 use ndjit_ir::{Literal, LiteralValue};
 use std::collections::BTreeMap;
@@ -59,30 +59,26 @@ fn another(rng: &mut Rng, literal: &Literal, used_in: &[DType]) -> Literal {
 
 /// The same graph, without calls, with other literals.
 fn with_literals(graph: &Graph<ValueType>, mut change: impl FnMut(SlotId, &Literal) -> Literal) -> Graph<ValueType> {
-    let mut out = Graph::new();
+    let (mut out, mut notes) = (Graph::new(), ());
     let mut slots: BTreeMap<SlotId, SlotId> = BTreeMap::new();
+    let mut rewriter = Rewriter::splice((graph, &()), (&mut out, &mut notes));
     for id in graph.node_ids() {
-        let node = graph.node(id);
-        let (ty, shape) = (graph.ty(node.first()), graph.shape(node.first()).clone());
-        let value = match node.kind {
-            NodeKind::Param(_, stored) => out.param_stored(ty, stored, &shape),
-            NodeKind::Literal(slot) if slots.contains_key(&slot) => out.slot_value(slots[&slot], ty),
-            NodeKind::Literal(slot) => {
-                slots.insert(slot, SlotId::from_index(out.slots().len()));
-                let content = match &graph.slots()[slot.index()] {
+        let first = graph.node(id).first();
+        if let NodeKind::Literal(slot) = graph.node(id).kind {
+            let number = *slots.entry(slot).or_insert_with(|| {
+                rewriter.new.slot(match &graph.slots()[slot.index()] {
                     Slot::Value(literal) => Slot::Value(change(slot, literal)),
                     argument => argument.clone(),
-                };
-                out.literal(content, ty)
-            }
-            _ => {
-                let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(&shape));
-                out.add(kind, graph.operands(id), &[(ty, shape)])
-            }
-        };
-        assert_eq!(value, node.first());
+                })
+            });
+            let value = rewriter.new.slot_value(number, graph.ty(first));
+            rewriter.set(id, value);
+        } else {
+            rewriter.copy(id);
+        }
+        assert_eq!(rewriter.value(first), first);
     }
-    out.set_outputs(graph.outputs().to_vec());
+    rewriter.finish();
     out
 }
 

@@ -4,10 +4,9 @@
 //! A value either has rows, each of which depends on the same row of other values alone, or is the same for all rows. Where a
 //! value that has rows meets one that is the same for all, that must not be laid along them.
 
-use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Places, Rewriter, Value};
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{Shape, ValueType};
-use smallvec::SmallVec;
 
 /// How many rows the results of a graph without calls have, if it can be run on some of them after the other.
 pub(super) fn count(graph: &Graph<ValueType>) -> Option<usize> {
@@ -18,34 +17,38 @@ pub(super) fn count(graph: &Graph<ValueType>) -> Option<usize> {
 pub(super) fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Option<(Graph<ValueType>, Places)> {
     let (_, has_rows) = analysed(graph)?;
     let (mut out, mut out_places) = (Graph::like(graph), Places::default());
-    // With one row views can be the same that were not before.
-    let mut map: Vec<Value> = Vec::with_capacity(graph.value_count());
+    let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
     for id in graph.node_ids() {
         let node = graph.node(id);
         let (value, ty) = (node.first(), graph.ty(node.first()));
-        let operands: SmallVec<[Value; 3]> = graph.operands(id).iter().map(|operand| map[operand.index()]).collect();
+        let operands = rewriter.operands(id);
         let mut extents = graph.shape(value).extents().to_vec();
         if let (true, Some(first)) = (has_rows[value.index()], extents.first_mut()) {
             *first = rows;
         }
         let shape = Shape::from(extents);
         let made = match (node.kind, operands.first()) {
-            (NodeKind::Param(_, stored), _) => out.param_stored(ty, stored, &shape),
-            (NodeKind::Literal(slot), _) => out.slot_value(slot, ty),
-            (NodeKind::View(view), Some(&of)) => out.view(of, graph.view_of(view).clone().canonical(&shape), &shape),
-            (NodeKind::Reshape, Some(&of)) => out.reshape(of, &shape),
-            (kind, _) => {
-                let shape = out.intern(&shape);
-                out.add(kind, &operands, &[(ty, shape)])
+            (NodeKind::Param(_, stored), _) => rewriter.new.param_stored(ty, stored, &shape),
+            (NodeKind::View(view), Some(&of)) => {
+                rewriter.new.view(of, graph.view_of(view).clone().canonical(&shape), &shape)
+            }
+            (NodeKind::Reshape, Some(&of)) => rewriter.new.reshape(of, &shape),
+            (NodeKind::Literal(_), _) => {
+                rewriter.copy(id);
+                continue;
+            }
+            _ => {
+                rewriter.reshaped(id, &operands, &shape);
+                continue;
             }
         };
-        if !operands.contains(&made) {
-            places.all(id).for_each(|place| out_places.note(out.producer(made), place));
+        // With one row views can be the same that were not before.
+        match operands.contains(&made) {
+            true => rewriter.replace(id, made),
+            false => rewriter.set(id, made),
         }
-        map.push(made);
     }
-    (0..graph.controls().len() as u32).for_each(|n| out_places.set_control(n, places.control(n)));
-    out.set_outputs(graph.outputs().iter().map(|output| map[output.index()]).collect());
+    rewriter.finish();
     Some((out, out_places))
 }
 

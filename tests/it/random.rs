@@ -4,11 +4,10 @@ use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
 use ndjit_engines::{ALL, Matrix, check, compare};
-use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Places, Rewriter, Slot, Value};
 use ndjit_ir::interp::eval_graph;
 use ndjit_ir::random::{Limits, Program, program, shrink};
 use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Shape, ValueType, Weak};
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -46,32 +45,23 @@ fn branches_and_loops() {
 
 /// The graph with each number of its own as a parameter, after the others; and what fills the slots of these numbers.
 fn without_numbers(graph: &Graph<ValueType>) -> (Graph<ValueType>, Vec<Slot>) {
-    let (mut out, mut slots) = (Graph::new(), Vec::new());
-    let mut map: HashMap<Value, Value> = HashMap::new();
-    for &param in graph.params() {
-        let NodeKind::Param(_, stored) = graph.node(graph.producer(param)).kind else { continue };
-        map.insert(param, out.param_stored(graph.ty(param), stored, graph.shape(param)));
-    }
+    let (mut out, mut notes, mut slots) = (Graph::new(), (), Vec::new());
+    let mut rewriter = Rewriter::splice((graph, &()), (&mut out, &mut notes));
+    graph.params().iter().for_each(|&param| {
+        rewriter.copy(graph.producer(param));
+    });
     for id in graph.node_ids() {
         if let NodeKind::Literal(slot) = graph.node(id).kind {
-            let value = graph.node(id).first();
-            map.insert(value, out.param(graph.ty(value), &Shape::scalar()));
+            let value = rewriter.new.param(graph.ty(graph.node(id).first()), &Shape::scalar());
+            rewriter.set(id, value);
             slots.push(graph.slots()[slot.index()].clone());
         }
     }
-    for id in graph.node_ids() {
-        let node = graph.node(id);
-        let kind = match node.kind {
-            NodeKind::Param(..) | NodeKind::Literal(_) => continue,
-            NodeKind::Call(child) => NodeKind::Call(out.child(Arc::clone(&graph.children()[child as usize]))),
-            kind => graph.kind_in(kind, &mut out),
-        };
-        let operands: Vec<Value> = graph.operands(id).iter().map(|operand| map[operand]).collect();
-        let results: Vec<_> = node.results().map(|v| (graph.ty(v), out.intern(graph.shape(v)))).collect();
-        let first = out.add(kind, &operands, &results);
-        map.extend(node.results().enumerate().map(|(n, value)| (value, Value::from_index(first.index() + n))));
+    for id in graph.node_ids().filter(|&id| !matches!(graph.node(id).kind, NodeKind::Param(..) | NodeKind::Literal(_)))
+    {
+        rewriter.copy(id);
     }
-    out.set_outputs(graph.outputs().iter().map(|output| map[output]).collect());
+    rewriter.finish();
     (out, slots)
 }
 

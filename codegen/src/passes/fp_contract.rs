@@ -4,7 +4,7 @@
 //!
 //! As compilers do with `-ffp-contract=fast` (ISO C23, 7.12.3: contracted expressions are evaluated as though to infinite range and precision).
 
-use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Places, Type, Value};
+use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Type, Value};
 use ndjit_ir::{Op, ValueType};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -24,44 +24,34 @@ fn contracted(graph: &Graph<ValueType>, places: &Places, bodies: &mut Bodies) ->
     let mut out = Graph::with_slots(graph);
     let mut out_places = Places::default();
     let mut controls: Vec<Option<u32>> = vec![None; graph.controls().len()];
-    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
     for id in graph.node_ids() {
         let node = graph.node(id);
-        let first = node.first();
-        if absorbed[first.index()] {
+        if absorbed[node.first().index()] {
             continue;
         }
-        let shape = graph.shape(first);
-        let value = match node.kind {
-            NodeKind::Param(_, stored) => out.param_stored(graph.ty(first), stored, shape),
-            NodeKind::Literal(slot) => out.slot_value(slot, graph.ty(first)),
-            kind => {
-                let (kind, operands) = match (&sums[id.index()], kind) {
-                    (Some(sum), NodeKind::Op(_, policy)) => (NodeKind::Op(Op::MulAdd, policy), sum.operands(graph)),
-                    (_, NodeKind::Control(n, result)) => {
-                        let number = match controls[n as usize] {
-                            Some(number) => number,
-                            None => {
-                                let number = control((graph, places), n, (&mut out, &mut out_places), bodies);
-                                *controls[n as usize].insert(number)
-                            }
-                        };
-                        (NodeKind::Control(number, result), graph.operands(id).to_vec())
-                    }
-                    (_, kind) => (graph.kind_in(kind, &mut out), graph.operands(id).to_vec()),
-                };
-                let operands: Vec<Value> = operands.iter().map(|operand| map[operand.index()]).collect();
-                let shape = out.intern(shape);
-                out.add(kind, &operands, &[(graph.ty(first), shape)])
+        match (&sums[id.index()], node.kind) {
+            (Some(sum), NodeKind::Op(_, policy)) => {
+                let operands = sum.operands(graph).into_iter().map(|operand| rewriter.value(operand));
+                let value = rewriter.add(id, NodeKind::Op(Op::MulAdd, policy), &operands.collect::<Vec<Value>>());
+                rewriter.follow(graph.producer(sum.product), value);
             }
-        };
-        let product = sums[id.index()].as_ref().map(|sum| graph.producer(sum.product));
-        for place in [Some(id), product].into_iter().flatten().flat_map(|id| places.all(id)) {
-            out_places.note(out.producer(value), place);
+            (_, NodeKind::Control(n, result)) => {
+                let number = match controls[n as usize] {
+                    Some(number) => number,
+                    None => {
+                        let into = (&mut *rewriter.new, &mut *rewriter.notes);
+                        *controls[n as usize].insert(control((graph, places), n, into, bodies))
+                    }
+                };
+                rewriter.add(id, NodeKind::Control(number, result), &rewriter.operands(id));
+            }
+            _ => {
+                rewriter.copy(id);
+            }
         }
-        map[first.index()] = value;
     }
-    out.set_outputs(graph.outputs().iter().map(|output| map[output.index()]).collect());
+    rewriter.finish();
     (out, out_places)
 }
 

@@ -5,7 +5,9 @@
 //! inlining changes no type. A number that a loop or a branch uses is rounded where it meets an array there, as it is outside: never before,
 //! to be passed in memory.
 
-use ndjit_ir::graph::{Control, ControlKind, Graph, MAX_NESTING, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
+use ndjit_ir::graph::{
+    Control, ControlKind, Copied, Graph, MAX_NESTING, NodeId, NodeKind, Notes, Places, Slot, Type, Value,
+};
 use ndjit_ir::{Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -38,8 +40,7 @@ struct Frame<T: Type> {
     graph: Arc<Graph<T>>,
     places: Arc<Places>,
     next: u32,
-    map: Vec<Value>,
-    slots: Vec<Option<SlotId>>,
+    copied: Copied,
     /// What its control flow became, by its number and what its operands became.
     controls: FxHashMap<(u32, Vec<Value>), Piece>,
     /// The call in the enclosing frame that this frame stands for.
@@ -55,9 +56,8 @@ struct Piece {
 
 impl<T: Type> Frame<T> {
     fn new((graph, places): Shared<T>, call: Option<NodeId>) -> Frame<T> {
-        let (values, slots) = (graph.value_count(), graph.slots().len());
-        let map = vec![Value(u32::MAX); values];
-        Frame { map, slots: vec![None; slots], controls: FxHashMap::default(), graph, places, next: 0, call }
+        let copied = Copied::with_new_slots(&graph);
+        Frame { copied, controls: FxHashMap::default(), graph, places, next: 0, call }
     }
 }
 
@@ -78,11 +78,11 @@ impl<T: Type> Inliner<T> {
             let id = NodeId(frame.next);
             if id.index() == frame.graph.node_count() {
                 let frame = stack.pop().expect("the loop's condition");
-                let outputs: Vec<Value> = frame.graph.outputs().iter().map(|o| frame.map[o.index()]).collect();
+                let outputs = frame.copied.outputs(&frame.graph);
                 match (frame.call, stack.last_mut()) {
                     (Some(call), Some(outer)) => {
                         let results = outer.graph.node(call).results();
-                        results.zip(outputs).for_each(|(result, value)| outer.map[result.index()] = value);
+                        results.zip(outputs).for_each(|(result, value)| outer.copied.set(result, value));
                     }
                     _ => out.set_outputs(outputs),
                 }
@@ -92,16 +92,14 @@ impl<T: Type> Inliner<T> {
             let graph = Arc::clone(&frame.graph);
             let node = graph.node(id);
             let first = node.first();
-            let mut operands: Vec<Value> = graph.operands(id).iter().map(|o| frame.map[o.index()]).collect();
+            let mut operands = frame.copied.operands(&graph, id).to_vec();
             let value = match node.kind {
                 NodeKind::Param(..) => continue, // bound when the frame was made
-                NodeKind::Literal(slot) => match frame.slots[slot.index()] {
-                    Some(known) => out.slot_value(known, graph.ty(first)),
-                    None => {
-                        frame.slots[slot.index()] = Some(SlotId::from_index(out.slots().len()));
-                        out.literal(graph.slots()[slot.index()].clone(), graph.ty(first))
-                    }
-                },
+                NodeKind::Literal(slot) => {
+                    let value = frame.copied.slot(&graph, slot, graph.ty(first), &mut out);
+                    frame.copied.set(first, value);
+                    value
+                }
                 NodeKind::Control(n, result) => {
                     let key = (n, operands);
                     if !frame.controls.contains_key(&key) {
@@ -110,9 +108,7 @@ impl<T: Type> Inliner<T> {
                     }
                     let Some(piece) = frame.controls.get(&key) else { continue };
                     operands = piece.operands.iter().filter_map(|&at| key.1.get(at).copied()).collect();
-                    let kind = NodeKind::Control(piece.number, result);
-                    let shape = out.intern(graph.shape(first));
-                    out.add(kind, &operands, &[(graph.ty(first), shape)])
+                    frame.copied.add(&graph, id, (NodeKind::Control(piece.number, result), &operands), &mut out)
                 }
                 NodeKind::Op(..)
                 | NodeKind::Cast(_)
@@ -124,8 +120,8 @@ impl<T: Type> Inliner<T> {
                 | NodeKind::Gather
                 | NodeKind::Scatter(_)
                 | NodeKind::Concat(..) => {
-                    let (kind, shape) = (graph.kind_in(node.kind, &mut out), out.intern(graph.shape(first)));
-                    out.add(kind, &operands, &[(graph.ty(first), shape)])
+                    let kind = graph.kind_in(node.kind, &mut out);
+                    frame.copied.add(&graph, id, (kind, &operands), &mut out)
                 }
                 NodeKind::Call(n) => {
                     let child = Arc::clone(&graph.children()[n as usize]);
@@ -143,16 +139,13 @@ impl<T: Type> Inliner<T> {
                     }
                     let mut inner = Frame::new((Arc::clone(&child), frame.places.child(n)), Some(id));
                     for (param, operand) in child.params().iter().zip(operands) {
-                        inner.map[param.index()] = operand;
+                        inner.copied.set(*param, operand);
                     }
                     stack.push(inner);
                     continue;
                 }
             };
-            for place in frame.places.all(id) {
-                out_places.note(out.producer(value), place);
-            }
-            frame.map[first.index()] = value;
+            out_places.follow(&frame.places, id, out.producer(value));
         }
         Ok((out, out_places))
     }
@@ -230,14 +223,12 @@ fn params<T: Type>(
         let param = graph.params()[at];
         let (id, ty) = (graph.producer(param), graph.ty(param));
         let value = match (number(at), graph.node(id).kind) {
-            (Some(&(same, _)), _) if same < at => frame.map[graph.params()[same].index()],
+            (Some(&(same, _)), _) if same < at => frame.copied.value(graph.params()[same]),
             (Some((_, slot)), _) => out.literal(slot.clone(), ty),
             (None, NodeKind::Param(_, stored)) => out.param_stored(ty, stored, graph.shape(param)),
             (None, _) => continue,
         };
-        for place in frame.places.all(id) {
-            out_places.note(out.producer(value), place);
-        }
-        frame.map[param.index()] = value;
+        out_places.follow(&frame.places, id, out.producer(value));
+        frame.copied.set(param, value);
     }
 }

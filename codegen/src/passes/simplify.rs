@@ -3,7 +3,7 @@
 //!
 //! Sharing comes from the graph's hash-consing as nodes are made again in canonical form.
 
-use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::{shared_body, shared_cast_body};
 use ndjit_ir::promotion::Policy;
@@ -42,8 +42,8 @@ pub const RULES: &[Rule] = &[
 /// `Literal` if folding meets a literal that does not fit its dtype (commit refuses those before).
 pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
     let live = live_values(graph);
-    let mut out = Graph::like(graph);
-    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    let (mut out, mut notes) = (Graph::like(graph), ());
+    let mut rewriter = Rewriter::new((graph, &()), (&mut out, &mut notes));
     for id in graph.node_ids() {
         let node = graph.node(id);
         let first = node.first();
@@ -51,50 +51,52 @@ pub fn simplify(graph: &Graph<DType>) -> Result<Graph<DType>> {
         if !param && !node.results().any(|v| live[v.index()]) {
             continue;
         }
-        out.make_from(graph.origins(id));
+        rewriter.begin(id);
         let dtype = graph.ty(first);
-        let mut operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
+        let mut operands = rewriter.operands(id);
+        let out = &mut *rewriter.new;
         let computes = !matches!(node.kind, NodeKind::View(_) | NodeKind::Reshape | NodeKind::Control(..));
         let is_empty = graph.shape(first).extents().contains(&0);
         if computes && is_empty && graph.operands(id).iter().any(|&operand| is_large(graph, operand)) {
-            map[first.index()] = nothing(&mut out, dtype, graph.shape(first))?;
+            let nothing = nothing(out, dtype, graph.shape(first))?;
+            rewriter.set(id, nothing);
             continue;
         }
-        map[first.index()] = match node.kind {
-            NodeKind::Param(..) => out.param(dtype, graph.shape(first)),
-            NodeKind::Literal(slot) => out.slot_value(slot, dtype),
-            NodeKind::Cast(_) => match fold_cast(&mut out, operands[0], dtype)? {
+        let value = match node.kind {
+            NodeKind::Cast(_) => match fold_cast(out, operands[0], dtype)? {
                 Some(value) => value,
-                None => cast(&mut out, operands[0], dtype),
+                None => cast(out, operands[0], dtype),
             },
             NodeKind::Op(op, _) => {
                 if op.has_law("commutative") {
                     operands[..2].sort_unstable();
                 }
-                match fold(&mut out, op, &operands)? {
+                match fold(out, op, &operands)? {
                     Some(value) => value,
-                    None => rewrite(&mut out, op, &operands, dtype, graph.shape(first)),
+                    None => rewrite(out, op, &operands, dtype, graph.shape(first)),
                 }
             }
             NodeKind::View(view) => out.view(operands[0], graph.view_of(view).clone(), graph.shape(first)),
             NodeKind::Reshape => out.reshape(operands[0], graph.shape(first)),
             NodeKind::Concat(..) if operands.len() == 1 => operands[0],
-            NodeKind::Reduce(reduce) if reduce.keepdims => without_dims(&mut out, reduce, operands[0])?,
-            NodeKind::Reduce(_)
+            NodeKind::Reduce(reduce) if reduce.keepdims => without_dims(out, reduce, operands[0])?,
+            NodeKind::Param(..)
+            | NodeKind::Literal(_)
+            | NodeKind::Reduce(_)
             | NodeKind::Scan(_)
             | NodeKind::Iota(_)
             | NodeKind::Gather
             | NodeKind::Scatter(_)
             | NodeKind::Control(..)
             | NodeKind::Concat(..) => {
-                let shape = out.intern(graph.shape(first));
-                out.add(node.kind, &operands, &[(dtype, shape)])
+                rewriter.copy(id);
+                continue;
             }
             NodeKind::Call(_) => unreachable!("inline ran before: the typed graph's verifier refuses calls"),
         };
+        rewriter.set(id, value);
     }
-    let outputs: Vec<Value> = graph.outputs().iter().map(|o| map[o.index()]).collect();
-    out.set_outputs(outputs);
+    rewriter.finish();
     Ok(if out.node_count() < graph.node_count() || live_values(&out).contains(&false) { sweep(&out) } else { out })
 }
 
@@ -152,23 +154,16 @@ pub fn live_values(graph: &Graph<DType>) -> Vec<bool> {
 /// Copies the live part of a graph.
 fn sweep(graph: &Graph<DType>) -> Graph<DType> {
     let live = live_values(graph);
-    let mut out = Graph::with_slots(graph);
-    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    let (mut out, mut notes) = (Graph::with_slots(graph), ());
+    let mut rewriter = Rewriter::new((graph, &()), (&mut out, &mut notes));
     for id in graph.node_ids() {
         let node = graph.node(id);
-        let first = node.first();
-        out.make_from(graph.origins(id));
-        map[first.index()] = match node.kind {
-            NodeKind::Param(..) => out.param(graph.ty(first), graph.shape(first)),
-            _ if !node.results().any(|v| live[v.index()]) => continue,
-            kind => {
-                let operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
-                let (kind, shape) = (graph.kind_in(kind, &mut out), out.intern(graph.shape(first)));
-                out.add(kind, &operands, &[(graph.ty(first), shape)])
-            }
-        };
+        if matches!(node.kind, NodeKind::Param(..)) || node.results().any(|v| live[v.index()]) {
+            rewriter.begin(id);
+            rewriter.copy(id);
+        }
     }
-    out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
+    rewriter.finish();
     out
 }
 

@@ -4,7 +4,7 @@
 //! Elements meet in the order of [`fold`]. A window's extents stand in the program, so that programs
 //! for arrays of other sizes still share kernels: other short reductions, whose extent is the array's, stay what they are.
 
-use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
 use ndjit_ir::op::shared_body;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::{Axes, LANES, Reduce, fold};
@@ -27,24 +27,21 @@ pub fn windows(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
     if found.is_empty() {
         return Ok(None);
     }
-    let mut out = Graph::like(graph);
-    let mut map = vec![Value(u32::MAX); graph.value_count()];
+    let (mut out, mut notes) = (Graph::like(graph), ());
+    let mut rewriter = Rewriter::new((graph, &()), (&mut out, &mut notes));
     for id in graph.node_ids() {
-        let value = graph.node(id).first();
-        let (dtype, shape) = (graph.ty(value), graph.shape(value));
-        out.make_from(graph.origins(id));
-        map[value.index()] = match (graph.node(id).kind, found.get(&value)) {
-            (NodeKind::Param(..), _) => out.param(dtype, shape),
-            (NodeKind::Literal(slot), _) => out.slot_value(slot, dtype),
-            (_, Some(&(axes, op))) => combined(graph, &mut out, &map, graph.operands(id)[0], axes, op)?,
-            (kind, None) => {
-                let operands: Vec<Value> = graph.operands(id).iter().map(|o| map[o.index()]).collect();
-                let (kind, shape) = (graph.kind_in(kind, &mut out), out.intern(shape));
-                out.add(kind, &operands, &[(dtype, shape)])
+        rewriter.begin(id);
+        match found.get(&graph.node(id).first()) {
+            Some(&(axes, op)) => {
+                let value = combined(&mut rewriter, graph.operands(id)[0], axes, op)?;
+                rewriter.set(id, value);
             }
-        };
+            None => {
+                rewriter.copy(id);
+            }
+        }
     }
-    out.set_outputs(graph.outputs().iter().map(|o| map[o.index()]).collect());
+    rewriter.finish();
     Ok(Some(out))
 }
 
@@ -90,15 +87,8 @@ fn slides_along(view: &View, axes: Axes, fewer: usize) -> bool {
 }
 
 /// The elements of each window, combined.
-fn combined(
-    graph: &Graph<DType>,
-    out: &mut Graph<DType>,
-    map: &[Value],
-    operand: Value,
-    axes: Axes,
-    op: Op,
-) -> Result<Value> {
-    let shape = graph.shape(operand);
+fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: Axes, op: Op) -> Result<Value> {
+    let shape = rewriter.old.shape(operand);
     let count = axes.count(shape);
     let mut elements = Vec::new();
     for position in 0..count {
@@ -108,9 +98,10 @@ fn combined(
             at[axis] = Some(left % shape.extents()[axis]);
             left /= shape.extents()[axis];
         }
-        let mut element = Element { graph, map, at, made: FxHashMap::default() };
-        elements.push(if count == 1 { element.seen(out, operand)? } else { element.of(out, operand)? });
+        let mut element = Element { at, made: FxHashMap::default() };
+        elements.push(if count == 1 { element.seen(rewriter, operand)? } else { element.of(rewriter, operand)? });
     }
+    let out = &mut *rewriter.new;
     let result = (out.ty(elements[0]), out.shape_id(elements[0]));
     let combine = |a, b| out.add(NodeKind::Op(op, Policy::default()), &[a, b], &[result]);
     let first = elements[0];
@@ -118,41 +109,40 @@ fn combined(
 }
 
 /// One element of each window.
-struct Element<'a> {
-    graph: &'a Graph<DType>,
-    /// Values of the new graph.
-    map: &'a [Value],
+struct Element {
     /// Its place along the axes that are reduced.
     at: Vec<Option<usize>>,
     made: FxHashMap<Value, Value>,
 }
 
-impl Element<'_> {
+impl Element {
     /// That of a value of the reduced shape, or one that broadcasts to it. The ops it takes are no more than [`window`] has counted.
-    fn of(&mut self, out: &mut Graph<DType>, operand: Value) -> Result<Value> {
+    fn of(&mut self, rewriter: &mut Rewriter<'_, DType>, operand: Value) -> Result<Value> {
+        let graph = rewriter.old;
         let mut open = vec![(operand, false)];
         while let Some((value, ready)) = open.pop() {
             if self.made.contains_key(&value) {
                 continue;
             }
-            let id = self.graph.producer(value);
-            let made = match self.graph.node(id).kind {
-                NodeKind::Literal(_) => self.map[value.index()],
-                kind @ (NodeKind::Op(..) | NodeKind::Cast(_)) if self.graph.shape(value).rank() > 0 => {
+            let id = graph.producer(value);
+            let made = match graph.node(id).kind {
+                NodeKind::Literal(_) => rewriter.value(value),
+                kind @ (NodeKind::Op(..) | NodeKind::Cast(_)) if graph.shape(value).rank() > 0 => {
                     if !ready {
                         open.push((value, true));
-                        open.extend(self.graph.operands(id).iter().map(|&operand| (operand, false)));
+                        open.extend(graph.operands(id).iter().map(|&operand| (operand, false)));
                         continue;
                     }
-                    let operands: Vec<Value> = self.graph.operands(id).iter().map(|o| self.made[o]).collect();
-                    let (_, shape) = slice(self.graph.shape(value), &self.parts(self.graph.shape(value)))?;
+                    let operands: Vec<Value> = graph.operands(id).iter().map(|o| self.made[o]).collect();
+                    let (_, shape) = slice(graph.shape(value), &self.parts(graph.shape(value)))?;
+                    let out = &mut *rewriter.new;
                     let (shape, reduction) = (out.intern(&shape), out.making());
-                    out.make_from(self.graph.origins(id));
-                    let made = out.add(kind, &operands, &[(self.graph.ty(value), shape)]);
+                    out.make_from(graph.origins(id));
+                    let made = out.add(kind, &operands, &[(graph.ty(value), shape)]);
                     out.make_from(&reduction);
                     made
                 }
-                _ => self.seen(out, value)?,
+                _ => self.seen(rewriter, value)?,
             };
             self.made.insert(value, made);
         }
@@ -160,9 +150,10 @@ impl Element<'_> {
     }
 
     /// That of a value as a view.
-    fn seen(&mut self, out: &mut Graph<DType>, value: Value) -> Result<Value> {
-        let (view, shape) = slice(self.graph.shape(value), &self.parts(self.graph.shape(value)))?;
-        Ok(out.view(self.map[value.index()], view, &shape))
+    fn seen(&mut self, rewriter: &mut Rewriter<'_, DType>, value: Value) -> Result<Value> {
+        let shape = rewriter.old.shape(value);
+        let (view, shape) = slice(shape, &self.parts(shape))?;
+        Ok(rewriter.new.view(rewriter.value(value), view, &shape))
     }
 
     /// The place in an array that broadcasts to the reduced shape.

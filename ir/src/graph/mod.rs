@@ -10,6 +10,7 @@ mod known;
 mod parse;
 mod places;
 mod reads;
+mod rewrite;
 mod scatter;
 mod shrink;
 mod text;
@@ -20,6 +21,7 @@ mod whole;
 pub use control::{Control, ControlKind, Inner, MAX_NESTING};
 pub use places::Places;
 pub use reads::reads;
+pub use rewrite::{Copied, Notes, Rewriter};
 pub use scatter::Scatter;
 pub use text::Block;
 pub use types::Type;
@@ -419,18 +421,6 @@ impl<T: Type> Graph<T> {
     /// An interned view.
     pub fn view_of(&self, id: ViewId) -> &View {
         &self.views[id.index()]
-    }
-
-    /// The kind, in another graph, that a node of this one has whose kind names no parameter, slot or child of its graph.
-    pub fn kind_in(&self, kind: NodeKind, other: &mut Graph<T>) -> NodeKind {
-        match kind {
-            NodeKind::View(id) => NodeKind::View(other.intern_view(self.view_of(id).clone())),
-            NodeKind::Control(n, result) => match self.controls().get(n as usize) {
-                Some(control) => NodeKind::Control(other.control(Arc::clone(control)), result),
-                None => kind,
-            },
-            kind => kind,
-        }
     }
 
     /// The control flow of nodes.

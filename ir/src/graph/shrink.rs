@@ -154,8 +154,7 @@ fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
 
 /// The graph after a change, with what its outputs need.
 fn rebuild(graph: &Graph<ValueType>, change: &Change, keep: Keep) -> Graph<ValueType> {
-    let mut copy =
-        Copy { graph, change, keep, map: FxHashMap::default(), children: FxHashMap::default(), out: Graph::new() };
+    let mut copy = Copy { graph, change, keep, map: FxHashMap::default(), out: Graph::new() };
     if keep == Keep::Interface {
         copy.out = Graph::with_slots(graph);
         for child in graph.children() {
@@ -189,7 +188,6 @@ struct Copy<'a> {
     change: &'a Change,
     keep: Keep,
     map: FxHashMap<Value, Value>,
-    children: FxHashMap<u32, u32>,
     out: Graph<ValueType>,
 }
 
@@ -288,7 +286,6 @@ impl Copy<'_> {
                 self.map.insert(node.first(), value);
                 return;
             }
-            NodeKind::Call(child) if self.keep == Keep::Nothing => NodeKind::Call(self.child(child)),
             NodeKind::Reduce(mut reduce) => {
                 reduce.dtype = reduce.dtype.map(|dtype| self.dtype(dtype));
                 NodeKind::Reduce(reduce)
@@ -308,16 +305,6 @@ impl Copy<'_> {
         for (n, value) in node.results().enumerate() {
             self.map.insert(value, Value::from_index(first.index() + n));
         }
-    }
-
-    fn child(&mut self, child: u32) -> u32 {
-        if let Some(&known) = self.children.get(&child) {
-            return known;
-        }
-        let Some(graph) = self.graph.children().get(child as usize) else { return child };
-        let number = self.out.child(Arc::clone(graph));
-        self.children.insert(child, number);
-        number
     }
 }
 

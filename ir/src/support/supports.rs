@@ -5,7 +5,7 @@
 
 use super::adapt::Support;
 use super::modes::CastingModes;
-use crate::graph::NodeId;
+use crate::graph::{NodeId, Notes};
 use crate::nested::{Nest, Nested};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -22,6 +22,20 @@ pub struct Supports {
 impl Nest for Supports {
     fn children(&mut self) -> &mut Nested<Supports> {
         &mut self.children
+    }
+}
+
+impl Notes for Supports {
+    fn follow(&mut self, other: &Supports, from: NodeId, to: NodeId) {
+        other.of(from).iter().for_each(|&support| self.note(to, support));
+    }
+
+    fn follow_control(&mut self, other: &Supports, from: u32, to: u32) {
+        other.control(from).into_iter().for_each(|inner| self.set_control(to, inner.clone()));
+    }
+
+    fn follow_child(&mut self, other: &Supports, from: u32) {
+        other.child(from).into_iter().for_each(|child| self.add_child(Arc::clone(child)));
     }
 }
 
