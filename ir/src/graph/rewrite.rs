@@ -1,5 +1,5 @@
-//! Rewriting: the one way in which the nodes of a graph become nodes of another. It owns what each value became, how literal slots and control
-//! flow are numbered there, and that what is noted beside a graph follows its nodes.
+//! Rewriting: how the nodes of a graph become nodes of another of the same types. This owns what each value became, how literal slots and
+//! control flow are numbered there, and that what is noted beside a graph follows its nodes.
 //!
 //! A [`Rewriter`] makes a graph of one graph. [`Copied`] is its half that knows the old graph alone, for those who write several graphs into one.
 
