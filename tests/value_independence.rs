@@ -12,8 +12,8 @@ use ndjit::{Array, DType, Jitted, Policy, ValueType, jit};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Rewriter, Slot, SlotId, Value};
-use ndjit_ir::random::{Limits, Rng, program};
 use ndjit_ir::{Literal, LiteralValue};
+use ndjit_random::{Limits, Rng, program};
 use std::collections::BTreeMap;
 
 fn lowered(graph: &Graph<ValueType>) -> Lowered {

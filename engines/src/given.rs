@@ -6,8 +6,8 @@ use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::interp::Tensor;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random::Program;
 use ndjit_ir::{Result, ValueType};
+use ndjit_random::Program;
 
 /// The difference between an engine and the interpreter.
 #[derive(Debug)]

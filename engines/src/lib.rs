@@ -13,8 +13,8 @@ use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options
 use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_control, eval_graph, eval_nest};
 use ndjit_ir::loops::LoopNest;
-use ndjit_ir::random::Program;
 use ndjit_ir::{DType, Error, ErrorCode, Literal, Result, Shape};
+use ndjit_random::Program;
 use ndjit_runtime::{Argument, Buffer, Executable, Execution, Output, RunOptions};
 use std::collections::HashMap;
 use std::sync::Arc;

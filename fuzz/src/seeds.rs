@@ -7,8 +7,8 @@ use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::op::{Op, shared_body};
-use ndjit_ir::random::{Limits, Rng, program};
 use ndjit_ir::{DType, Policy, Result, ValueType};
+use ndjit_random::{Limits, Rng, program};
 use std::path::Path;
 
 /// Seeds longer than this are left out: what is wrong shows in short texts too, and more of them are tried.

@@ -418,7 +418,7 @@ mod tests {
     use ndjit_codegen::{Options, lower};
     use ndjit_ir::graph::Places;
     use ndjit_ir::loops::Layout;
-    use ndjit_ir::random::{Limits, program};
+    use ndjit_random::{Limits, program};
 
     /// Plans of random programs, each operation a kernel, and fused.
     fn plans(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Plan)> {

@@ -6,8 +6,8 @@ use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::op::Operands;
-use ndjit_ir::random::special_words;
 use ndjit_ir::{DType, Op, Policy, Shape, ValueType};
+use ndjit_random::special_words;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 
 /// Pairs of special values compared, at most.

@@ -83,7 +83,8 @@ fn nothing_points_back() {
                 "arc-swap",
             ],
         ),
-        ("engines/Cargo.toml", &["ndjit-ir", "ndjit-codegen", "ndjit-runtime"]),
+        ("engines/Cargo.toml", &["ndjit-ir", "ndjit-codegen", "ndjit-runtime", "ndjit-random"]),
+        ("tests/random/Cargo.toml", &["ndjit-ir", "rustc-hash"]),
         ("cli/Cargo.toml", &["ndjit", "clap", "indicatif", "rustix", "signal-hook"]),
         (
             "Cargo.toml",

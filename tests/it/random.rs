@@ -7,8 +7,8 @@ use ndjit_engines::{ALL, Matrix, check, compare};
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Places, Rewriter, Slot, Value};
 use ndjit_ir::interp::eval_graph;
 use ndjit_ir::kernel::{FusedKernel, KernelKind};
-use ndjit_ir::random::{Limits, Program, program, shrink};
 use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Shape, ValueType, Weak};
+use ndjit_random::{Limits, Program, program, shrink};
 use std::fmt::Write;
 use std::sync::Arc;
 

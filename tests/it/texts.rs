@@ -13,8 +13,8 @@ use ndjit_ir::graph::{Graph, Places, Type};
 use ndjit_ir::kernel::{FusedKernel, parse_kernels};
 use ndjit_ir::loops::{Geometry, LoopNest, NestKind, parse_nests};
 use ndjit_ir::op::{Op, shared_body};
-use ndjit_ir::random::{Limits, Program, program};
 use ndjit_ir::{Error, Result};
+use ndjit_random::{Limits, Program, program};
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 

@@ -7,7 +7,6 @@ use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random;
 use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
 use ndjit_runtime::gpu::{self, Gpu};
 use ndjit_runtime::{Argument, Executable, Fallback, Output, RunOptions};
@@ -75,7 +74,7 @@ impl Program {
     ///
     /// # Errors
     /// Of the compiler.
-    pub fn of_graph(random: &random::Program) -> Result<Program> {
+    pub fn of_graph(random: &ndjit_random::Program) -> Result<Program> {
         let layouts =
             random.params.iter().map(|param| contiguous(&param.shape, param.dtype)).collect::<Result<Vec<_>>>()?;
         let lowered = lower(&random.graph, &Places::default(), &layouts, &Options::default())?;

@@ -5,8 +5,8 @@ use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random::{Rng, tensor};
 use ndjit_ir::{DType, Policy, Shape, ValueType};
+use ndjit_random::{Rng, tensor};
 use std::collections::HashMap;
 
 fn lowered(text: &str, fuse: bool) -> Lowered {

@@ -6,8 +6,8 @@ use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
 use ndjit_codegen::{LoweredKernel, Options, Scheduled, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::{NestKind, Role};
-use ndjit_ir::random::{Limits, program};
 use ndjit_ir::{ErrorCode, Policy, Result, ValueType};
+use ndjit_random::{Limits, program};
 
 /// Devices that the modules are for.
 const DEVICES: [Features; 3] =

@@ -1,19 +1,8 @@
-//! Random programs and data for tests of every engine: the same seed gives the same program, on every machine.
-//!
-//! [`program`] makes a well-formed traced graph, with arrays and numbers to call it with, such that no pass may refuse it:
-//! types follow from the policy, shapes broadcast, every integer literal fits where it is used. It covers all ops of the
-//! table, casts, all dtypes, weak, strong and per-call numbers, shared, dead and repeated values, calls of child graphs,
-//! several outputs, broadcast and empty shapes, and where it is asked for branches and loops in each other. [`tensor`] makes arrays rich in values at which implementations go wrong.
+//! Numbers and arrays that look random, for tests and what users compare engines by: the same seed gives the same ones, on every machine.
+//! [`tensor`] makes arrays rich in values at which implementations go wrong.
 
-mod control;
-mod graph;
-mod many;
-mod movement;
-mod shrink;
 mod tensor;
 
-pub use graph::{Limits, Program, program};
-pub use shrink::shrink;
 pub use tensor::{special_words, tensor};
 
 /// A small generator of numbers that look random (SplitMix64): for tests, where being the same everywhere is what counts.

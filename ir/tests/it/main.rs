@@ -15,7 +15,6 @@ mod literal;
 mod loops;
 mod progression;
 mod promotion;
-mod random;
 mod reducing;
 mod scans;
 #[cfg(feature = "serde")]

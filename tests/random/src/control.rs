@@ -1,14 +1,14 @@
 //! Random branches and loops. A loop counts to three at most, often fewer by what its state is, and keeps the types of its state.
 
-use super::graph::Builder;
-use crate::dtype::{DType, DTypeSet};
-use crate::graph::{Control, ControlKind, Inner, NodeKind, Scatter, Slot, Value};
-use crate::literal::{Literal, LiteralValue};
-use crate::op::Op;
-use crate::reduction::{Axes, Reduce, Reduction};
-use crate::shape::Shape;
-use crate::value_type::{ValueType, Weak};
-use crate::view;
+use crate::graph::Builder;
+use ndjit_ir::dtype::{DType, DTypeSet};
+use ndjit_ir::graph::{Control, ControlKind, Inner, NodeKind, Scatter, Slot, Value};
+use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::op::Op;
+use ndjit_ir::reduction::{Axes, Reduce, Reduction};
+use ndjit_ir::shape::Shape;
+use ndjit_ir::value_type::{ValueType, Weak};
+use ndjit_ir::view;
 use std::sync::Arc;
 
 /// How deep control flow stands in control flow.

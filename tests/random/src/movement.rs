@@ -1,14 +1,14 @@
 //! Random views, reshapes and joins of what a random graph has computed, and positions.
 
-use super::graph::Builder;
-use crate::axes::Axes;
-use crate::dtype::DType;
-use crate::graph::{NodeKind, Scatter, Value};
-use crate::op::Operands;
-use crate::shape::Shape;
-use crate::support::CastReason;
-use crate::value_type::ValueType;
-use crate::view::{self, Slice, View};
+use crate::graph::Builder;
+use ndjit_ir::axes::Axes;
+use ndjit_ir::dtype::DType;
+use ndjit_ir::graph::{NodeKind, Scatter, Value};
+use ndjit_ir::op::Operands;
+use ndjit_ir::shape::Shape;
+use ndjit_ir::support::CastReason;
+use ndjit_ir::value_type::ValueType;
+use ndjit_ir::view::{self, Slice, View};
 
 impl Builder<'_> {
     /// A view, a reshape or a join of values made before.

@@ -1,6 +1,6 @@
 //! Making a failing random program small.
 
-use super::Program;
+use crate::Program;
 
 /// The smallest program found by leaving things out for which `fails` still says true: outputs, and nodes whose users can
 /// read one of their operands of the same type and shape instead. `fails` is asked a few times per node. Parameters, slots

@@ -1,18 +1,18 @@
 //! Random traced graphs, well-formed by construction.
 
-use super::{Rng, tensor};
-use crate::dtype::{DType, DTypeSet};
-use crate::error::Result;
-use crate::graph::{Graph, NodeKind, Slot, Value};
-use crate::interp::Tensor;
-use crate::literal::{Literal, LiteralValue};
-use crate::op::Op;
-use crate::promotion::reduction_types::gives;
-use crate::promotion::{Defaults, Policy};
-use crate::reduction::{Axes, Reduce, Reduction, Scan};
-use crate::shape::Shape;
-use crate::support::CastReason;
-use crate::value_type::{ValueType, Weak};
+use crate::{Rng, tensor};
+use ndjit_ir::dtype::{DType, DTypeSet};
+use ndjit_ir::error::Result;
+use ndjit_ir::graph::{Graph, NodeKind, Slot, Value};
+use ndjit_ir::interp::Tensor;
+use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::op::Op;
+use ndjit_ir::promotion::reduction_types::gives;
+use ndjit_ir::promotion::{Defaults, Policy};
+use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
+use ndjit_ir::shape::Shape;
+use ndjit_ir::support::CastReason;
+use ndjit_ir::value_type::{ValueType, Weak};
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Random kernels that read many arrays: elementwise ops on most parameters, and what reduces, scans, sorts, gathers, puts or joins their result.
 
-use super::graph::Builder;
-use crate::dtype::DType;
-use crate::graph::Value;
-use crate::op::Op;
+use crate::graph::Builder;
+use ndjit_ir::dtype::DType;
+use ndjit_ir::graph::Value;
+use ndjit_ir::op::Op;
 
 /// What elements of arrays meet by: cheap ops, so that kernels end where they read too many arrays, not where they compute too much.
 const OPS: [Op; 8] =
