@@ -111,7 +111,7 @@ pub struct LoweredControl {
     /// What it takes and gives.
     pub fused: FusedControl,
     /// The programs of its graphs; the same where pieces of control flow share one.
-    pub bodies: [Arc<Lowered>; 2],
+    pub bodies: Vec<Arc<Lowered>>,
 }
 
 impl LoweredStep {
@@ -309,7 +309,7 @@ impl Lowering<'_> {
         let launches = if fuses { tile(&fused, &simplified, &accesses) } else { one_by_one(fused.len()) };
         (self.begins)("schedule");
         let controls = typed.graph.controls().iter().map(Arc::as_ptr).zip(&typed.bodies);
-        let controls: FxHashMap<*const Control<DType>, &[Arc<Typed>; 2]> = controls.collect();
+        let controls: FxHashMap<*const Control<DType>, &Vec<Arc<Typed>>> = controls.collect();
         let axes = launches.iter().flat_map(|launch| launch.steps.clone().map(|n| launch.axis(n)));
         let mut steps = Vec::with_capacity(fused.len());
         for (step, axis) in fused.into_iter().zip(axes) {
@@ -320,13 +320,13 @@ impl Lowering<'_> {
                     LoweredStep::Kernel(LoweredKernel { fused, scheduled })
                 }
                 FusedStep::Control(fused) => {
-                    let Some([first, second]) = controls.get(&Arc::as_ptr(&fused.control.0)) else {
+                    let Some(bodies) = controls.get(&Arc::as_ptr(&fused.control.0)) else {
                         return Err(Error::new(
                             ErrorCode::Verify,
                             "lower: control flow whose graphs are not committed",
                         ));
                     };
-                    let bodies = [self.body(first)?, self.body(second)?];
+                    let bodies = bodies.iter().map(|body| self.body(body)).collect::<Result<Vec<_>>>()?;
                     LoweredStep::Control(LoweredControl { fused, bodies })
                 }
             });

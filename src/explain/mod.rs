@@ -123,7 +123,8 @@ fn widening_in(
             continue;
         }
         next = n + 1;
-        for (inner, places) in graph.controls()[n as usize].graphs.iter().zip(places.control(n)) {
+        for (which, inner) in graph.controls()[n as usize].graphs.iter().enumerate() {
+            let places = places.control(n, which);
             let new = seen.insert(Arc::as_ptr(&inner.graph));
             let inputs = vec![Input::Body; inner.graph.params().len()];
             let found = new.then(|| widening_in((&inner.graph, &places), &inputs, policy, sources, seen)).flatten();

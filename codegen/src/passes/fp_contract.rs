@@ -63,18 +63,19 @@ fn control(
     bodies: &mut Bodies,
 ) -> u32 {
     let mut new = Control::clone(&graph.controls()[n as usize]);
-    let mut inner_places = places.control(n);
-    for (Inner { graph, .. }, places) in new.graphs.iter_mut().zip(&mut inner_places) {
+    let mut inner_places = Vec::with_capacity(new.graphs.len());
+    for (which, Inner { graph, .. }) in new.graphs.iter_mut().enumerate() {
         let made = match bodies.get(&Arc::as_ptr(graph)) {
             Some(known) => known.clone(),
             None => {
-                let (contracted, noted) = contracted(graph, places, bodies);
+                let (contracted, noted) = contracted(graph, &places.control(n, which), bodies);
                 let made = (Arc::new(contracted), Arc::new(noted));
                 bodies.insert(Arc::as_ptr(graph), made.clone());
                 made
             }
         };
-        (*graph, *places) = made;
+        *graph = made.0;
+        inner_places.push(made.1);
     }
     let number = out.control(Arc::new(new));
     out_places.set_control(number, inner_places);

@@ -5,9 +5,7 @@
 //! inlining changes no type. A number that a loop or a branch uses is rounded where it meets an array there, as it is outside: never before,
 //! to be passed in memory.
 
-use ndjit_ir::graph::{
-    Control, ControlKind, Copied, Graph, MAX_NESTING, NodeId, NodeKind, Notes, Places, Slot, Type, Value,
-};
+use ndjit_ir::graph::{Control, Copied, Graph, MAX_NESTING, NodeId, NodeKind, Notes, Places, Slot, Type, Value};
 use ndjit_ir::{Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -160,11 +158,7 @@ impl<T: Type> Inliner<T> {
         out_places: &mut Places,
     ) -> Result<Piece> {
         let control = &frame.graph.controls()[n as usize];
-        // What changes, or decides, is an array.
-        let first = match control.kind {
-            ControlKind::While => control.results(),
-            ControlKind::Cond => 1,
-        };
+        let first = control.kind.arrays(control.results());
         let number = |at: usize| {
             let value = *operands.get(at).filter(|_| at >= first)?;
             match out.node(out.producer(value)).kind {
@@ -173,9 +167,10 @@ impl<T: Type> Inliner<T> {
             }
         };
         let kept: Vec<usize> = (0..operands.len()).filter(|&at| number(at).is_none()).collect();
-        let mut places = frame.places.control(n);
         let mut graphs = control.graphs.clone();
-        for (inner, places) in graphs.iter_mut().zip(&mut places) {
+        let mut all_places = Vec::with_capacity(graphs.len());
+        for (which, inner) in graphs.iter_mut().enumerate() {
+            let places = frame.places.control(n, which);
             let taken = |at: u32| operands.get(at as usize);
             // What changes may begin as the same number.
             let same = |at: u32| {
@@ -183,12 +178,14 @@ impl<T: Type> Inliner<T> {
                 inner.operands.iter().position(is_same)
             };
             let numbers: Numbers = inner.operands.iter().map(|&at| same(at).zip(number(at as usize))).collect();
-            (inner.graph, *places) = self.body((&inner.graph, places), &numbers)?;
+            let (graph, places) = self.body((&inner.graph, &places), &numbers)?;
+            inner.graph = graph;
+            all_places.push(places);
             let at = |&at: &u32| kept.binary_search(&(at as usize)).map(|at| at as u32);
             inner.operands = inner.operands.iter().filter_map(|operand| at(operand).ok()).collect();
         }
         let number = out.control(Arc::new(Control { kind: control.kind, graphs }));
-        out_places.set_control(number, places);
+        out_places.set_control(number, all_places);
         Ok(Piece { number, operands: kept })
     }
 

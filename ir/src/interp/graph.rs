@@ -133,6 +133,25 @@ fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Li
             }
             Ok(carry)
         }
+        ControlKind::Scan(steps) => {
+            let (carried, arrays) = (steps.carried as usize, control.kind.arrays(0));
+            let mut carry = operands[..carried].iter().map(|x| x.copied()).collect::<Result<Vec<Tensor>>>()?;
+            let results = (carried..control.results()).filter_map(|n| control.result(n));
+            let mut stacked =
+                results.map(|(dtype, shape)| Tensor::zeros(dtype, shape)).collect::<Result<Vec<Tensor>>>()?;
+            for step in 0..steps.length {
+                for x in &operands[carried..arrays] {
+                    carry.push(x.slice(step)?);
+                }
+                let mut made = run(0, &carry)?;
+                for (all, slice) in stacked.iter_mut().zip(made.split_off(carried)) {
+                    all.set_slice(step, &slice);
+                }
+                carry = made;
+            }
+            carry.extend(stacked);
+            Ok(carry)
+        }
     }
 }
 

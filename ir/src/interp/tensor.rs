@@ -128,6 +128,29 @@ impl Tensor {
         }
     }
 
+    /// The elements at an index of the first axis.
+    ///
+    /// # Errors
+    /// `Allocation` if memory is refused.
+    ///
+    /// # Panics
+    /// If there is no such index.
+    pub fn slice(&self, index: usize) -> Result<Tensor> {
+        let shape = Shape::from(&self.shape.extents()[1..]);
+        let len = self.bytes.len() / self.shape.extents()[0];
+        let bytes = copy("interpreter", &self.bytes[index * len..(index + 1) * len])?;
+        Ok(Tensor { dtype: self.dtype, shape, bytes })
+    }
+
+    /// Sets the elements at an index of the first axis.
+    ///
+    /// # Panics
+    /// If there is no such index, or they are not as many.
+    pub fn set_slice(&mut self, index: usize, slice: &Tensor) {
+        let start = index * slice.bytes.len();
+        self.bytes[start..start + slice.bytes.len()].copy_from_slice(&slice.bytes);
+    }
+
     /// Whether an element, or a part of it, is a NaN.
     ///
     /// # Panics

@@ -51,7 +51,7 @@ fn shared_graphs_are_printed_once() {
     let scalar = graph.intern(&Shape::scalar());
     let mut outputs = Vec::new();
     for _ in 0..2 {
-        let control = Control { kind: ControlKind::Cond, graphs: [inner.clone(), inner.clone()] };
+        let control = Control { kind: ControlKind::Cond, graphs: vec![inner.clone(), inner.clone()] };
         let number = graph.control(Arc::new(control));
         outputs.push(graph.add(NodeKind::Control(number, 0), &[condition, x], &[(DType::F32.into(), scalar)]));
     }
@@ -81,7 +81,7 @@ fn control_flow_counts_once_for_each_list_of_operands() {
     let mut graph = Traced::new();
     let conditions: Vec<_> = (0..40).map(|_| graph.param(DType::Bool.into(), &scalar)).collect();
     let numbers: Vec<_> = (0..40).map(|_| graph.param(DType::F32.into(), &scalar)).collect();
-    let number = graph.control(Arc::new(Control { kind: ControlKind::Cond, graphs: [inner.clone(), inner] }));
+    let number = graph.control(Arc::new(Control { kind: ControlKind::Cond, graphs: vec![inner.clone(), inner] }));
     let shape = graph.intern(&scalar);
     // Each list stands here twice, the second time after all others.
     for _ in 0..2 {
@@ -127,7 +127,7 @@ fn control_flow_nests_so_deep_and_no_deeper() {
     // The same where it is built: the verifier refuses it.
     let mut graph: Traced = nested(MAX_NESTING).parse().unwrap();
     let inner = Inner { graph: Arc::new(graph.clone()), operands: vec![0, 1] };
-    graph.control(Arc::new(Control { kind: ControlKind::Cond, graphs: [inner.clone(), inner] }));
+    graph.control(Arc::new(Control { kind: ControlKind::Cond, graphs: vec![inner.clone(), inner] }));
     assert_eq!(graph.verify().unwrap_err().facts(), ["control flow stands more than 32 deep in control flow"]);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::graph::Builder;
 use ndjit_ir::dtype::{DType, DTypeSet};
-use ndjit_ir::graph::{Control, ControlKind, Inner, NodeKind, Scatter, Slot, Value};
+use ndjit_ir::graph::{Control, ControlKind, Inner, NodeKind, Scatter, Slot, Steps, Value};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::Op;
 use ndjit_ir::reduction::{Axes, Reduce, Reduction};
@@ -28,11 +28,58 @@ impl<'a> Builder<'a> {
         if self.depth >= DEEPEST || self.graph.value_count() == 0 {
             return;
         }
-        if self.rng.one_in(2) {
-            self.cond()
-        } else {
-            self.counted()
+        match self.rng.below(3) {
+            0 => self.cond(),
+            1 => self.scan(),
+            _ => self.counted(),
         };
+    }
+
+    /// A scan, mostly of slices of arrays that were made before.
+    fn scan(&mut self) -> Option<()> {
+        let mut operands = Vec::new();
+        for _ in 0..self.rng.below(3) {
+            let begins = self.operand()?;
+            operands.push(self.promoted(begins));
+        }
+        let carried = operands.len();
+        let first = (0..3).find_map(|_| self.operand().filter(|&x| self.graph.shape(x).rank() > 0));
+        let length = first.map_or(MOST as usize, |x| self.graph.shape(x).extents()[0]);
+        operands.extend(first);
+        for _ in 0..self.rng.below(3) {
+            let x = self.operand()?;
+            if first.is_some() && self.graph.shape(x).extents().first() == Some(&length) {
+                operands.push(x);
+            }
+        }
+        let sliced = operands.len() - carried;
+        for _ in 0..self.rng.below(3) {
+            operands.push(self.operand()?);
+        }
+        let steps = Steps { length, carried: carried as u32, sliced: sliced as u32 };
+        let mut types: Vec<(ValueType, Shape)> =
+            operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
+        let mut body = self.inner_of(&operands, 0, &[], Some(steps));
+        body.nodes(5);
+        let mut outputs = Vec::new();
+        for (leaf, (ty, shape)) in types.iter().enumerate() {
+            let own = body.last_param(leaf);
+            outputs.push(body.builder.stepped(own, *ty, shape));
+        }
+        for _ in 0..self.rng.below(3) {
+            let Some(slice) = body.builder.operand() else { continue };
+            let shape = body.builder.graph.shape(slice);
+            let all = [length].into_iter().chain(shape.extents().iter().copied()).collect::<Vec<usize>>();
+            // As many elements as other arrays have, at most.
+            if all.iter().product::<usize>() > 4 * self.limits.elements {
+                continue;
+            }
+            types.push((body.builder.graph.ty(slice), Shape::from(&all[..])));
+            outputs.push(slice);
+        }
+        body.builder.graph.set_outputs(outputs);
+        self.controlled(ControlKind::Scan(steps), &operands, vec![body], &types);
+        Some(())
     }
 
     fn cond(&mut self) -> Option<()> {
@@ -56,7 +103,7 @@ impl<'a> Builder<'a> {
             .collect();
         let outputs = types.iter().map(|(ty, shape)| second.builder.like(*ty, shape)).collect();
         second.builder.graph.set_outputs(outputs);
-        self.controlled(ControlKind::Cond, &operands, [first, second], &types);
+        self.controlled(ControlKind::Cond, &operands, vec![first, second], &types);
         Some(())
     }
 
@@ -119,12 +166,17 @@ impl<'a> Builder<'a> {
             outputs.push(put.unwrap_or_else(|| body.builder.stepped(own, *ty, shape)));
         }
         body.builder.graph.set_outputs(outputs);
-        self.controlled(ControlKind::While, &operands, [condition, body], &types);
+        self.controlled(ControlKind::While, &operands, vec![condition, body], &types);
         Some(())
     }
 
     /// A graph that takes some of the operands from `first` on, in any order, some twice, and in any case those that it needs.
     fn inner(&mut self, operands: &[Value], first: usize, needed: &[usize]) -> Made<'a> {
+        self.inner_of(operands, first, needed, None)
+    }
+
+    /// The same of a scan of these steps, if it is one.
+    fn inner_of(&mut self, operands: &[Value], first: usize, needed: &[usize], steps: Option<Steps>) -> Made<'a> {
         let mut made = Made { builder: self.child(), operands: Vec::new() };
         made.builder.depth += 1;
         let mut taken: Vec<usize> =
@@ -136,7 +188,12 @@ impl<'a> Builder<'a> {
         for operand in taken {
             let value = operands[operand];
             let (ty, stored) = (self.graph.ty(value), self.graph.stored(value, self.policy));
-            let param = made.builder.graph.param_stored(ty, stored, self.graph.shape(value));
+            let shape = self.graph.shape(value);
+            let shape = match steps.filter(|steps| steps.slices(operand)) {
+                Some(_) => Shape::from(&shape.extents()[1..]),
+                None => shape.clone(),
+            };
+            let param = made.builder.graph.param_stored(ty, stored, &shape);
             // A number is the same in there, and has to fit where it is used.
             if let Some(&n) = self.integers.get(&value) {
                 made.builder.integers.insert(param, n);
@@ -150,10 +207,12 @@ impl<'a> Builder<'a> {
         &mut self,
         kind: ControlKind,
         operands: &[Value],
-        graphs: [Made<'a>; 2],
+        graphs: Vec<Made<'a>>,
         types: &[(ValueType, Shape)],
     ) {
+        let graphs = graphs.into_iter();
         let graphs = graphs.map(|Made { builder, operands }| Inner { graph: Arc::new(builder.graph), operands });
+        let graphs = graphs.collect();
         let number = self.graph.control(Arc::new(Control { kind, graphs }));
         for (n, (ty, shape)) in types.iter().enumerate() {
             let shape = self.graph.intern(shape);

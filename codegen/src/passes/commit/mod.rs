@@ -39,7 +39,7 @@ pub struct Typed {
     /// What asked for each of its casts and weak numbers.
     pub conversions: Conversions,
     /// For each piece of its control flow the graphs; a graph that several have is one.
-    pub bodies: Vec<[Arc<Typed>; 2]>,
+    pub bodies: Vec<Vec<Arc<Typed>>>,
 }
 
 /// Graphs of control flow that were resolved, by address and the dtypes of their results.
@@ -186,30 +186,33 @@ impl Commit<'_> {
     }
 
     /// Resolves the graphs of control flow, which has the same number in the typed graph. It is as deep as the verifier lets it be.
-    fn control(&mut self, n: u32, bodies: &mut Bodies) -> Result<[Arc<Typed>; 2]> {
+    fn control(&mut self, n: u32, bodies: &mut Bodies) -> Result<Vec<Arc<Typed>>> {
         let control = &self.graph.controls()[n as usize];
         let Control { kind, graphs } = &**control;
-        let places = self.places.control(n);
         let mut inner = |which: usize, stored: Option<&[DType]>| {
             let graph = &graphs[which].graph;
             let key = (Arc::as_ptr(graph), stored.map_or_else(Vec::new, <[DType]>::to_vec));
             if let Some(known) = bodies.get(&key) {
                 return Ok(Arc::clone(known));
             }
-            let shared = (Arc::clone(graph), Arc::clone(&places[which]));
+            let shared = (Arc::clone(graph), self.places.control(n, which));
             let typed = Arc::new(commit_as(shared, self.policy, stored, bodies)?);
             bodies.insert(key, Arc::clone(&typed));
             Ok::<_, Error>(typed)
         };
         // Weak values may be stored otherwise in a graph: the state is as the loop takes it, results as the first branch says.
         let results: Vec<DType> = (0..control.results()).map(|result| control.stored(result, self.policy)).collect();
-        let first = match kind {
-            ControlKind::While => None,
-            ControlKind::Cond => Some(&results[..]),
+        let typed = (0..graphs.len()).map(|which| {
+            let condition = *kind == ControlKind::While && which == 0;
+            inner(which, (!condition).then_some(&results[..]))
+        });
+        let typed = typed.collect::<Result<Vec<_>>>()?;
+        let graph = |(typed, Inner { operands, .. }): (&Arc<Typed>, &Inner<ValueType>)| Inner {
+            graph: Arc::clone(&typed.graph),
+            operands: operands.clone(),
         };
-        let typed = [inner(0, first)?, inner(1, Some(&results))?];
-        let graph = |n: usize| Inner { graph: Arc::clone(&typed[n].graph), operands: graphs[n].operands.clone() };
-        self.out.control(Arc::new(Control { kind: *kind, graphs: [graph(0), graph(1)] }));
+        let graphs = typed.iter().zip(graphs).map(graph).collect();
+        self.out.control(Arc::new(Control { kind: *kind, graphs }));
         Ok(typed)
     }
 
