@@ -4,9 +4,9 @@ use crate::layouts;
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{Result, ValueType};
+use ndjit_math::interp::Tensor;
 use ndjit_random::Program;
 
 /// The difference between an engine and the interpreter.

@@ -6,8 +6,9 @@ use ndjit_codegen::passes::split::generated;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
-use ndjit_ir::op::{Op, shared_body};
+use ndjit_ir::op::Op;
 use ndjit_ir::{DType, Policy, Result, ValueType};
+use ndjit_math::shared_body;
 use ndjit_random::{Limits, Rng, program};
 use std::path::Path;
 

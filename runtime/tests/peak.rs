@@ -4,9 +4,9 @@
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Literal, Shape, ValueType};
+use ndjit_math::interp::Tensor;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions, pool};
 use std::alloc::{GlobalAlloc, System};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -3,12 +3,12 @@
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random::{Rng, tensor};
 use ndjit_ir::reserve::copy;
 use ndjit_ir::{Error, ErrorCode, Policy, Result, ValueType, Weak};
+use ndjit_math::interp::{Tensor, eval_graph};
+use ndjit_math::random::{Rng, tensor};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use std::path::Path;
 

@@ -3,10 +3,10 @@
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::op::Operands;
 use ndjit_ir::{DType, Op, Policy, Shape, ValueType};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_random::special_words;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 

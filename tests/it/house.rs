@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> =
-        ["src", "ir", "codegen", "runtime", "engines", "cli", "fuzz", "tests", "benches", "tools", "examples"]
+        ["src", "ir", "math", "codegen", "runtime", "engines", "cli", "fuzz", "tests", "benches", "tools", "examples"]
             .iter()
             .map(|f| root().join(f))
             .collect();
@@ -49,10 +49,12 @@ fn dependencies(manifest: &str) -> Vec<String> {
 fn nothing_points_back() {
     let allowed: &[(&str, &[&str])] = &[
         ("ir/Cargo.toml", &["half", "num-complex", "smallvec", "rustc-hash", "hashbrown", "serde_core"]),
+        ("math/Cargo.toml", &["ndjit-ir", "half", "smallvec", "rustc-hash"]),
         (
             "codegen/Cargo.toml",
             &[
                 "ndjit-ir",
+                "ndjit-math",
                 "cranelift-codegen",
                 "cranelift-frontend",
                 "cranelift-native",
@@ -66,6 +68,7 @@ fn nothing_points_back() {
             "runtime/Cargo.toml",
             &[
                 "ndjit-ir",
+                "ndjit-math",
                 "ndjit-codegen",
                 "cranelift-codegen",
                 "icache-coherence",
@@ -83,13 +86,14 @@ fn nothing_points_back() {
                 "arc-swap",
             ],
         ),
-        ("engines/Cargo.toml", &["ndjit-ir", "ndjit-codegen", "ndjit-runtime", "ndjit-random"]),
-        ("tests/random/Cargo.toml", &["ndjit-ir", "rustc-hash"]),
+        ("engines/Cargo.toml", &["ndjit-ir", "ndjit-math", "ndjit-codegen", "ndjit-runtime", "ndjit-random"]),
+        ("tests/random/Cargo.toml", &["ndjit-ir", "ndjit-math", "rustc-hash"]),
         ("cli/Cargo.toml", &["ndjit", "clap", "indicatif", "rustix", "signal-hook"]),
         (
             "Cargo.toml",
             &[
                 "ndjit-ir",
+                "ndjit-math",
                 "ndjit-codegen",
                 "ndjit-runtime",
                 "half",
@@ -130,7 +134,7 @@ fn unsafe_stays_in_the_runtime() {
         });
         assert!(may || found.is_none(), "{file}: {}", found.unwrap_or_default());
     }
-    for library in ["ir/src/lib.rs", "codegen/src/lib.rs", "src/lib.rs", "cli/src/lib.rs"] {
+    for library in ["ir/src/lib.rs", "math/src/lib.rs", "codegen/src/lib.rs", "src/lib.rs", "cli/src/lib.rs"] {
         assert!(read(&root().join(library)).contains("#![forbid(unsafe_code)]"), "{library} forbids unsafe");
     }
 }
@@ -138,7 +142,7 @@ fn unsafe_stays_in_the_runtime() {
 /// Locks are those that threads count, but for what drivers of GPUs are kept with.
 #[test]
 fn every_lock_is_counted() {
-    let libraries = ["src/", "ir/src/", "codegen/src/", "runtime/src/"];
+    let libraries = ["src/", "ir/src/", "math/src/", "codegen/src/", "runtime/src/"];
     let counted = "ir/src/lock.rs";
     let mut seen = 0;
     for path in sources() {

@@ -4,10 +4,10 @@ use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::promotion::{Defaults, Policy};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Op, ValueType};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 
 /// A function of the golden files.

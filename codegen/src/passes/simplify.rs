@@ -5,12 +5,12 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Slot, Value};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::{shared_body, shared_cast_body};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::Reduce;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::{broadcast_to, expand_dims};
 use ndjit_ir::{DType, Kind, Op, Result, Shape};
+use ndjit_math::{shared_body, shared_cast_body};
 
 /// A rewrite rule: given an op and its operands in the new graph, an equal value, or `None` where it does not apply.
 pub struct Rule {

@@ -7,9 +7,9 @@
 
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::op::shared_body;
 use ndjit_ir::view::{View, broadcast_to};
 use ndjit_ir::{DType, Result, Shape};
+use ndjit_math::shared_body;
 use smallvec::{SmallVec, smallvec};
 
 /// Primitives that may be computed again for each form a value is wanted in.

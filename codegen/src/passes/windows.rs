@@ -5,11 +5,11 @@
 //! for arrays of other sizes still share kernels: other short reductions, whose extent is the array's, stay what they are.
 
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
-use ndjit_ir::op::shared_body;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::{Axes, LANES, Reduce, fold};
 use ndjit_ir::view::{Slice, View, slice};
 use ndjit_ir::{DType, Op, Result, Shape};
+use ndjit_math::shared_body;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Primitives that a window may take, all its positions together.

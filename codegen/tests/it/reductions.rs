@@ -3,9 +3,9 @@
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
-use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Policy, Shape, ValueType};
+use ndjit_math::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_random::{Rng, tensor};
 use std::collections::HashMap;
 

@@ -6,10 +6,10 @@ use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{Axes, Reduction};
 use ndjit_ir::{DType, ErrorCode, PrimType, Shape, ValueType};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Executable, Execution, Output, RunOptions};
 use std::sync::Arc;
 
