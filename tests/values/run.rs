@@ -1,6 +1,5 @@
 //! Functions by their golden names, run on the interpreter and as machine code, which must agree bit for bit.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
@@ -9,6 +8,7 @@ use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Op, ValueType};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use ndjit_transform::access::contiguous;
 
 /// A function of the golden files.
 #[derive(Clone, Copy)]

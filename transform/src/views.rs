@@ -254,7 +254,7 @@ fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
         let value = graph.node(id).first();
         reshapable[value.index()] = match graph.node(id).kind {
             NodeKind::Param(n, _) => {
-                super::access::contiguous(graph.shape(value), graph.ty(value)).ok().as_ref() == params.get(n as usize)
+                crate::access::contiguous(graph.shape(value), graph.ty(value)).ok().as_ref() == params.get(n as usize)
             }
             NodeKind::Literal(_) | NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Concat(..) => true,
             NodeKind::Op(..) | NodeKind::Cast(_) => graph.operands(id).iter().all(|operand| {

@@ -1,5 +1,5 @@
-//! Floating-point contraction: a product of floats that only a sum reads becomes one `mul_add` with it, which rounds once instead of twice. Asked
-//! for alone ([`Options::fp_contract`](crate::Options::fp_contract)), since it changes results: the same everywhere, as it happens before
+//! Floating-point contraction: a product of floats that only a sum reads becomes one `mul_add` with it, which rounds once instead of twice. Only run
+//! where it is asked for, since it changes results: the same everywhere, as it happens before
 //! anything is decided of how the program runs.
 //!
 //! As compilers do with `-ffp-contract=fast` (ISO C23, 7.12.3: contracted expressions are evaluated as though to infinite range and precision).

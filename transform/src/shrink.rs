@@ -5,11 +5,11 @@
 //! is no candidate. The first that is smaller and still fails is taken, until there is none. Graphs of control flow stay as they are, and whole
 //! numbers that a loop takes are computed as they were, or are 1: a loop that counts to three must not count to a billion.
 
-use super::{ControlKind, Graph, NodeId, NodeKind, Slot, Type, Value};
-use crate::dtype::DType;
-use crate::literal::{Literal, LiteralValue};
-use crate::shape::Shape;
-use crate::value_type::{ValueType, Weak};
+use ndjit_ir::dtype::DType;
+use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Slot, Type, Value};
+use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::shape::Shape;
+use ndjit_ir::value_type::{ValueType, Weak};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -46,17 +46,15 @@ enum Instead {
     One(Value),
 }
 
-impl Graph<ValueType> {
-    /// The smallest graph found for which `fails` still says true, which it is taken to say of this one. Calls stay calls. `fails` is
-    /// asked a few times per node and step.
-    pub fn shrink(&self, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
-        shrunk(self, Keep::Nothing, fails)
-    }
+/// The smallest graph found for which `fails` still says true, which it is taken to say of this one. Calls stay calls. `fails` is
+/// asked a few times per node and step.
+pub fn shrink(graph: &Graph<ValueType>, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
+    shrunk(graph, Keep::Nothing, fails)
+}
 
-    /// As [`shrink`](Graph::shrink); parameters, slots and children stay, so that the same arrays and numbers fit.
-    pub fn shrink_inside(&self, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
-        shrunk(self, Keep::Interface, fails)
-    }
+/// As [`shrink`]; parameters, slots and children stay, so that the same arrays and numbers fit.
+pub fn shrink_inside(graph: &Graph<ValueType>, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
+    shrunk(graph, Keep::Interface, fails)
 }
 
 fn shrunk(graph: &Graph<ValueType>, keep: Keep, mut fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
@@ -120,7 +118,8 @@ fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
             }
         }
     }
-    let extents: FxHashSet<usize> = graph.shapes.iter().flat_map(|shape| shape.extents().iter().copied()).collect();
+    let values = (0..graph.value_count()).map(Value::from_index);
+    let extents: FxHashSet<usize> = values.flat_map(|value| graph.shape(value).extents().iter().copied()).collect();
     let mut extents: Vec<usize> = extents.into_iter().filter(|&extent| extent > 1).collect();
     extents.sort_unstable();
     for extent in extents.into_iter().rev() {

@@ -136,7 +136,7 @@ fn without_dims(out: &mut Graph<DType>, reduce: Reduce, operand: Value) -> Resul
 }
 
 /// Which values an output needs.
-pub fn live_values(graph: &Graph<DType>) -> Vec<bool> {
+fn live_values(graph: &Graph<DType>) -> Vec<bool> {
     let mut live = vec![false; graph.value_count()];
     for output in graph.outputs() {
         live[output.index()] = true;

@@ -1,9 +1,9 @@
 //! What each pass makes of small programs, as text.
 
 use insta::assert_snapshot;
-use ndjit_codegen::passes::{commit::commit, fp_contract::fp_contract, inline::inline, simplify::simplify};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{DType, ErrorCode, Policy, ValueType};
+use ndjit_transform::{commit, fp_contract, inline, simplify};
 use std::sync::Arc;
 
 fn parse(text: &str) -> Graph<ValueType> {
