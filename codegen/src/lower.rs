@@ -1,22 +1,17 @@
 //! The pipeline: one visible list of named passes from traced graph to loop nests, with a verifier after each.
 
-use crate::passes::access::{Accesses, contiguous};
 use crate::passes::{
-    commit::{Typed, commit},
-    fp_contract::fp_contract,
     fuse::fuse,
-    inline::inline,
     schedule::schedule,
-    simplify::simplify,
     tile::{Launch, one_by_one, tile},
-    views::views,
-    windows::windows,
 };
 use ndjit_ir::explain::{Conversions, Explainer};
 use ndjit_ir::graph::{Control, Graph, NodeId, Places, SlotId, Value};
 use ndjit_ir::kernel::{FusedControl, FusedKernel, FusedStep, verify_steps};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Policy, Result, ValueType};
+use ndjit_transform::access::{Accesses, contiguous};
+use ndjit_transform::{Typed, commit, fp_contract, inline, simplify, views, windows};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 

@@ -19,7 +19,6 @@ use crate::explain::Explanation;
 use crate::lazy::{self, Kept, Recipe};
 use crate::manipulation::Move;
 use crate::trace;
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;
@@ -27,6 +26,7 @@ use ndjit_ir::support::Device;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::{Buffer, Element, Memory};
+use ndjit_transform::access::contiguous;
 use std::sync::{Arc, OnceLock};
 
 /// An n-dimensional array: elements of one [`DType`], or a computation that gives them.

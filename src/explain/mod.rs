@@ -16,12 +16,12 @@ pub use policy_diff::{DiffRow, PolicyDiff};
 
 use crate::source::Sources;
 use ndjit_codegen::Lowered;
-use ndjit_codegen::passes::inline::inline;
 use ndjit_ir::explain::{Explainer, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Reduction, Result, ValueType};
 use ndjit_runtime::stderr;
+use ndjit_transform::inline;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use super::{LazyOperand, Step};
 use crate::array::{Array, Elements};
 use crate::manipulation::Move;
 use crate::stats;
-use ndjit_ir::op::shared_body;
+use ndjit_math::shared_body;
 use ndjit_runtime::Memory;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

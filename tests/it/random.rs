@@ -1,14 +1,14 @@
 //! Random programs on every engine. A failing one is shrunk and printed as a corpus file.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{LoweredStep, Options, lower};
 use ndjit_engines::{ALL, Matrix, check, compare};
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Places, Rewriter, Slot, Value};
-use ndjit_ir::interp::eval_graph;
 use ndjit_ir::kernel::{FusedKernel, KernelKind};
 use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Shape, ValueType, Weak};
+use ndjit_math::interp::eval_graph;
 use ndjit_random::{Limits, Program, program, shrink};
+use ndjit_transform::access::contiguous;
 use std::fmt::Write;
 use std::sync::Arc;
 

@@ -12,7 +12,6 @@ mod places;
 mod reads;
 mod rewrite;
 mod scatter;
-mod shrink;
 mod text;
 mod types;
 mod verify;

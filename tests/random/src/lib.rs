@@ -14,5 +14,5 @@ mod movement;
 mod shrink;
 
 pub use graph::{Limits, Program, program};
-pub use ndjit_ir::random::{Rng, special_words, tensor};
+pub use ndjit_math::random::{Rng, special_words, tensor};
 pub use shrink::shrink;

@@ -7,7 +7,7 @@ use crate::Program;
 /// and children stay, so that the same arrays and numbers fit.
 pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
     let mut tried = program.clone();
-    let graph = program.graph.shrink_inside(|graph| {
+    let graph = ndjit_transform::shrink_inside(&program.graph, |graph| {
         tried.graph = graph.clone();
         fails(&tried)
     });
