@@ -12,11 +12,12 @@ use crate::config::with_parts;
 use crate::expr::Expr;
 use crate::indexing;
 use crate::jit::{Collected, Outputs, Parts};
-use crate::manipulation::{Move, Movement};
+use crate::manipulation::Movement;
 use crate::operand::{AnyOperand, Computed, Operand, Scalar};
 use crate::trace::inner::{Recorded, again, control, params, record_inner, value};
 use crate::trace::{self, Param};
 use ndjit_ir::graph::{ControlKind, Scatter};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
 use ndjit_runtime::stderr;
@@ -475,7 +476,7 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
                 ValueType::Strong(dtype) => Expr::convert(&made.operand(), dtype, place),
                 ValueType::Weak(_) => made,
             };
-            let of = |shapes: &[&Shape]| Ok((Move::Scatter(Scatter::Set), shapes[0].clone()));
+            let of = |_: &[&Shape]| Ok(Operation::Scatter(Scatter::Set));
             let operands = [all.operand(), i.operand(), made.operand()];
             next.push(Expr::movement(&Movement { what: WHAT, of: &of }, &operands, place));
         }
@@ -530,7 +531,7 @@ fn zeros(ty: ValueType, shape: &Shape, place: Place) -> Expr {
     };
     let of = |own: &[&Shape]| {
         let (view, shape) = ndjit_ir::view::broadcast_to(own[0], shape)?;
-        Ok((Move::View(view), shape))
+        Ok(Operation::view(view, shape))
     };
     Expr::movement(&Movement { what: "scan", of: &of }, &[zero], place)
 }

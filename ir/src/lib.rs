@@ -14,6 +14,7 @@ pub mod error;
 pub mod explain;
 pub mod graph;
 mod id;
+pub mod infer;
 pub mod interp;
 pub mod kernel;
 pub mod literal;

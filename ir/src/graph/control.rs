@@ -277,17 +277,3 @@ pub(super) fn check<T: Type>(kind: ControlKind, wanted: &Wanted<T>, operands: &[
         None => Ok(()),
     }
 }
-
-/// Checks type and shape that a node has, which is this one of the results of control flow that was [checked](check).
-pub(super) fn check_result<T: Type>(control: &Control<T>, at: usize, result: &Seen<T>) -> Result<(), String> {
-    // Those of both branches are the same.
-    let graph = &control.graphs[1].graph;
-    match graph.outputs().get(at) {
-        Some(&own) if (graph.ty(own), graph.shape(own)) == (result.0, &result.1) => Ok(()),
-        Some(&own) => {
-            let (ty, shape) = (graph.ty(own), graph.shape(own));
-            Err(format!("result {at} is {ty}{shape}, not {}{}", result.0, result.1))
-        }
-        None => Err(format!("there are {} results", graph.outputs().len())),
-    }
-}

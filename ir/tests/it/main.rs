@@ -8,6 +8,7 @@ mod explain;
 mod functions_page;
 mod grammar;
 mod graph;
+mod infer;
 mod interp;
 mod lattice;
 mod lattice_audit;
