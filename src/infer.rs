@@ -39,7 +39,7 @@ pub(crate) enum Asked<'a> {
 
 impl Asked<'_> {
     /// The function's name.
-    pub fn what(self) -> &'static str {
+    pub(crate) fn what(self) -> &'static str {
         match self {
             Asked::Op(op) => op.name(),
             Asked::Reduction(request) => request.reduction.name(),
@@ -92,11 +92,11 @@ pub(crate) fn infer(
     place: Place,
     origins: Origins<'_>,
 ) -> Result<Inferred> {
-    let result = asked.operation(operands, settings.policy).and_then(|operation| {
-        let inferred = or_falling_back(settings, |settings| inferred(&operation, asked.what(), settings, operands));
-        inferred.map(|(ty, shape, casts)| Inferred { operation, ty, shape, casts })
-    });
-    result.map_err(|error| explained(error, asked.site(operands.len(), place), operands, place, origins))
+    let in_words = |error| explained(error, asked.site(operands.len(), place), operands, place, origins);
+    let operation = asked.operation(operands, settings.policy).map_err(in_words)?;
+    let inferred = or_falling_back(settings, |settings| inferred(&operation, asked.what(), settings, operands));
+    let (ty, shape, casts) = inferred.map_err(in_words)?;
+    Ok(Inferred { operation, ty, shape, casts })
 }
 
 /// What is asked for, where an error is to be worded.

@@ -10,7 +10,7 @@ use crate::reduction::Reduction;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
 
-/// The rules of a stage's types, for as many operands as the operation takes.
+/// The rules of a stage's types, for as many operands as the operation takes. Errors are what does not fit.
 pub trait Rules: Copy + Eq + From<DType> + Into<ValueType> {
     /// What the verifier calls a graph of this stage.
     const STAGE: &'static str;
@@ -19,22 +19,13 @@ pub trait Rules: Copy + Eq + From<DType> + Into<ValueType> {
     const TYPED: bool;
 
     /// The types of an op.
-    ///
-    /// # Errors
-    /// What does not fit.
     fn op(op: Op, policy: Policy, operands: &[Self]) -> Result<Types<Self>, Mismatch>;
 
     /// Whether there is a cast for this reason.
-    ///
-    /// # Errors
-    /// What does not fit.
     fn cast(reason: CastReason, from: Self, to: Self) -> Result<(), Mismatch>;
 
     /// The types of a reduction or a scan, where a dtype is asked for or none is; `indices` is the dtype in which a typed graph has the
     /// indices of a sort.
-    ///
-    /// # Errors
-    /// What does not fit.
     fn reduction(
         reduction: Reduction,
         asked: Option<DType>,
@@ -47,33 +38,18 @@ pub trait Rules: Copy + Eq + From<DType> + Into<ValueType> {
     fn counts(self, extent: usize) -> bool;
 
     /// The type of arrays that are joined, one at least.
-    ///
-    /// # Errors
-    /// What does not fit.
     fn join(policy: Policy, operands: &[Self]) -> Result<Self, Mismatch>;
 
     /// Whether elements of the third operand are put into the first one.
-    ///
-    /// # Errors
-    /// What does not fit.
     fn scatter(scatter: Scatter, operands: [Self; 3]) -> Result<(), Mismatch>;
 
     /// Whether a parameter of this type may be stored as a dtype.
-    ///
-    /// # Errors
-    /// What does not fit.
     fn param(self, stored: DType) -> Result<(), Mismatch>;
 
     /// The type of a number, which a graph has as this one.
-    ///
-    /// # Errors
-    /// What does not fit.
     fn literal(self, slot: &Slot) -> Result<Self, Mismatch>;
 
     /// Whether there are calls.
-    ///
-    /// # Errors
-    /// That there are none.
     fn call() -> Result<(), Mismatch>;
 }
 

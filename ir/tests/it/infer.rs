@@ -1,7 +1,7 @@
 //! Inference: what it says of every node is what random programs have, made without it; and each mismatch has the facts of what does not fit.
 
 use ndjit_ir::axes::Axes;
-use ndjit_ir::graph::{Graph, NodeKind, Scatter, Slot, SlotId, ViewId};
+use ndjit_ir::graph::{Graph, NodeKind, Scatter, Slot, SlotId, Type, ViewId};
 use ndjit_ir::infer::{Mismatch, Operation};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::{Clash, OpMismatch, ReductionMismatch, Refusal};
@@ -51,17 +51,13 @@ fn what_is_inferred_is_what_random_programs_have() {
     assert!(kinds.values().all(|&count| count > 50), "{kinds:?}");
 }
 
-/// What an operation says of operands of these types and shapes.
-fn of(operation: &Operation<'_>, operands: &[(ValueType, &[usize])]) -> Result<String, Mismatch> {
-    let shapes: Vec<Shape> = operands.iter().map(|(_, shape)| Shape::new(shape)).collect();
-    let known: Vec<(ValueType, &Shape)> = operands.iter().map(|(ty, _)| *ty).zip(&shapes).collect();
-    operation.infer(&known).map(|(ty, shape)| format!("{ty}{shape}"))
-}
+/// Types and extents.
+type Operands<'a, T> = &'a [(T, &'a [usize])];
 
-/// The same of a typed graph's.
-fn typed(operation: &Operation<'_, DType>, operands: &[(DType, &[usize])]) -> Result<String, Mismatch> {
+/// What an operation says of operands of these types and shapes.
+fn of<T: Type>(operation: &Operation<'_, T>, operands: Operands<'_, T>) -> Result<String, Mismatch> {
     let shapes: Vec<Shape> = operands.iter().map(|(_, shape)| Shape::new(shape)).collect();
-    let known: Vec<(DType, &Shape)> = operands.iter().map(|(ty, _)| *ty).zip(&shapes).collect();
+    let known: Vec<(T, &Shape)> = operands.iter().map(|(ty, _)| *ty).zip(&shapes).collect();
     operation.infer(&known).map(|(ty, shape)| format!("{ty}{shape}"))
 }
 
@@ -78,7 +74,7 @@ fn each_operation_gives_its_type_and_shape() {
     let (f32, u8, i64) = (strong(DType::F32), strong(DType::U8), strong(DType::I64));
     let reduce = Reduce::typed(Reduction::Sum, axes(&[0], 2), true);
     let (view, flipped) = flip(&Shape::from([3]), &[0]).unwrap();
-    let operations: [(Operation<'_>, &[(ValueType, &[usize])], &str); 10] = [
+    let operations: [(Operation<'_>, Operands<'_, ValueType>, &str); 10] = [
         (Operation::Op(Op::Less, Policy::Standard), &[(f32, &[2, 1]), (Weak::Int.into(), &[3])], "bool[2, 3]"),
         (Operation::Cast(CastReason::Explicit, u8), &[(f32, &[2])], "u8[2]"),
         (Operation::Reduce(reduce), &[(u8, &[2, 3])], "u32[1, 3]"),
@@ -106,7 +102,7 @@ fn mismatches_have_the_facts() {
     let view = || View::identity(1);
     let refused = |policy, joined, with| Clash { policy, refusal: Refusal::Pair { joined, with } };
     let shape = |extents: &[usize]| Shape::new(extents);
-    let cases: &[(Operation<'_>, &[(ValueType, &[usize])], Mismatch, &str)] = &[
+    let cases: &[(Operation<'_>, Operands<'_, ValueType>, Mismatch, &str)] = &[
         (
             op(Op::Add, Policy::Standard),
             &[(f32, &[])],
@@ -281,7 +277,7 @@ fn mismatches_of_typed_operations_have_the_facts() {
     let sort = |given| Operation::Scan(Scan::typed(Reduction::ArgSort, 0), given);
     let asked = Reduce { dtype: Some(f32), ..reduce(Reduction::Sum) };
     let many: &[usize] = &[1 << 33];
-    let cases: &[(Operation<'_, DType>, &[(DType, &[usize])], Mismatch, &str)] = &[
+    let cases: &[(Operation<'_, DType>, Operands<'_, DType>, Mismatch, &str)] = &[
         (
             Operation::Op(add, Policy::Strict),
             &[(f32, &[]), (f32, &[])],
@@ -346,10 +342,10 @@ fn mismatches_of_typed_operations_have_the_facts() {
         ),
     ];
     for (operation, operands, expected, words) in cases {
-        let mismatch = typed(operation, operands).unwrap_err();
+        let mismatch = of(operation, operands).unwrap_err();
         assert_eq!((&mismatch, &*mismatch.to_string()), (expected, *words));
     }
-    assert_eq!(typed(&sort(Some(i64)), &[(f32, many)]).as_deref(), Ok("i64[8589934592]"));
+    assert_eq!(of(&sort(Some(i64)), &[(f32, many)]).as_deref(), Ok("i64[8589934592]"));
 }
 
 /// What a graph names that does not exist, and numbers and parameters that are stored otherwise.
