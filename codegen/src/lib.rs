@@ -14,5 +14,7 @@ pub mod wgsl;
 pub mod work;
 pub mod x64;
 
-pub use lower::{Lowered, Options, Scheduled, TileLoop, lower, lower_observed};
+pub use lower::{
+    Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled, TileLoop, lower, lower_observed,
+};
 pub use work::Work;

@@ -14,9 +14,9 @@ use crate::passes::{
 };
 use ndjit_ir::explain::{Conversions, Explainer};
 use ndjit_ir::graph::{Control, Graph, NodeId, Places, SlotId, Value};
-use ndjit_ir::kernel::{ControlRef, FusedKernel, verify_kernels};
+use ndjit_ir::kernel::{FusedControl, FusedKernel, FusedStep, verify_steps};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
-use ndjit_ir::{DType, Policy, Result, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Policy, Result, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -85,8 +85,60 @@ pub struct Scheduled {
     pub literals: Vec<(SlotId, DType)>,
     /// The loop that tiles are cut along, in a launch of several kernels.
     pub tile: Option<TileLoop>,
-    /// Of control flow its graphs; the same where pieces of it share one.
-    pub bodies: Option<[Arc<Lowered>; 2]>,
+}
+
+/// A step of a lowered program.
+#[derive(Clone, Debug)]
+pub enum LoweredStep {
+    /// A kernel.
+    Kernel(LoweredKernel),
+    /// Control flow.
+    Control(LoweredControl),
+}
+
+/// A kernel, after fusion and after scheduling.
+#[derive(Clone, Debug)]
+pub struct LoweredKernel {
+    /// After fusion.
+    pub fused: FusedKernel,
+    /// After scheduling.
+    pub scheduled: Scheduled,
+}
+
+/// Control flow of a lowered program.
+#[derive(Clone, Debug)]
+pub struct LoweredControl {
+    /// What it takes and gives.
+    pub fused: FusedControl,
+    /// The programs of its graphs; the same where pieces of control flow share one.
+    pub bodies: [Arc<Lowered>; 2],
+}
+
+impl LoweredStep {
+    /// The kernel, if it is one.
+    pub fn kernel(&self) -> Option<&LoweredKernel> {
+        match self {
+            LoweredStep::Kernel(kernel) => Some(kernel),
+            LoweredStep::Control(_) => None,
+        }
+    }
+
+    /// The simplified graph's values that it makes, or parts of them.
+    pub fn makes(&self) -> impl Iterator<Item = Value> {
+        let (outputs, results) = match self {
+            LoweredStep::Kernel(kernel) => (&kernel.scheduled.outputs[..], &[][..]),
+            LoweredStep::Control(control) => (&[][..], &control.fused.results[..]),
+        };
+        outputs.iter().copied().chain(results.iter().map(|&(_, value)| value))
+    }
+
+    /// The control flow, if it is that.
+    pub fn control(&self) -> Option<&LoweredControl> {
+        match self {
+            LoweredStep::Kernel(_) => None,
+            LoweredStep::Control(control) => Some(control),
+        }
+    }
 }
 
 /// Where tiles of a kernel are cut.
@@ -113,24 +165,32 @@ pub struct Lowered {
     pub policy: Policy,
     /// After the rewrite rules. Same parameters as `traced`; its outputs are the program's results, in order.
     pub simplified: Graph<DType>,
-    /// After fusion, in an order in which they can run. Every output of `simplified` is an output of some kernel.
-    pub kernels: Vec<FusedKernel>,
-    /// After scheduling, parallel to `kernels`.
-    pub scheduled: Vec<Scheduled>,
+    /// Its steps after fusion and scheduling, in an order in which they can run. Every output of `simplified` is made by some step.
+    pub steps: Vec<LoweredStep>,
     /// For each result the value that is stored for it: itself, or one with the same elements in the same order.
     pub stored: Vec<Value>,
-    /// Which kernels run together.
+    /// Which steps run together.
     pub launches: Vec<Launch>,
 }
 
 impl Lowered {
+    /// Its kernels, without those of control flow.
+    pub fn kernels(&self) -> impl DoubleEndedIterator<Item = &LoweredKernel> {
+        self.steps.iter().filter_map(LoweredStep::kernel)
+    }
+
     /// The programs of its control flow, and of that in them, each once, in the order in which they stand.
     pub fn bodies(&self) -> Vec<&Lowered> {
         let mut seen: FxHashSet<*const Lowered> = FxHashSet::default();
         let (mut all, mut stack) = (Vec::new(), vec![self]);
         while let Some(lowered) = stack.pop() {
             all.push(lowered);
-            let inner = lowered.scheduled.iter().rev().flat_map(|scheduled| scheduled.bodies.iter().flatten().rev());
+            let inner = lowered
+                .steps
+                .iter()
+                .rev()
+                .filter_map(LoweredStep::control)
+                .flat_map(|control| control.bodies.iter().rev());
             stack.extend(inner.filter(|body| seen.insert(Arc::as_ptr(body))).map(|body| &**body));
         }
         all.split_off(1)
@@ -153,9 +213,8 @@ impl Lowered {
     fn add_launches<'a>(&'a self, depth: usize, all: &mut Vec<(&'a Lowered, &'a Launch, usize)>) {
         for launch in &self.launches {
             all.push((self, launch, depth));
-            let bodies =
-                self.scheduled[launch.kernels.clone()].iter().filter_map(|scheduled| scheduled.bodies.as_ref());
-            bodies.flatten().for_each(|body| body.add_launches(depth + 1, all));
+            let bodies = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
+            bodies.flat_map(|control| &control.bodies).for_each(|body| body.add_launches(depth + 1, all));
         }
     }
 
@@ -244,32 +303,39 @@ impl Lowering<'_> {
         }
         (self.begins)("fuse");
         let accesses = Accesses::new(&simplified, layouts)?;
-        let kernels = fuse(&simplified, &accesses, layouts, fuses, max_arrays)?;
-        self.check(|| verify_kernels(&kernels, &simplified))?;
+        let fused = fuse(&simplified, &accesses, layouts, fuses, max_arrays)?;
+        self.check(|| verify_steps(&fused, &simplified))?;
         (self.begins)("tile");
-        let launches = if fuses { tile(&kernels, &simplified, &accesses) } else { one_by_one(kernels.len()) };
+        let launches = if fuses { tile(&fused, &simplified, &accesses) } else { one_by_one(fused.len()) };
         (self.begins)("schedule");
-        let mut scheduled: Vec<Scheduled> = Vec::with_capacity(kernels.len());
-        for launch in &launches {
-            for n in launch.kernels.clone() {
-                scheduled.push(schedule(&kernels[n], &simplified, layouts, &accesses, launch.axis(n))?);
-            }
-        }
-        self.check(|| scheduled.iter().try_for_each(|s| s.nest.verify()))?;
         let controls = typed.graph.controls().iter().map(Arc::as_ptr).zip(&typed.bodies);
         let controls: FxHashMap<*const Control<DType>, &[Arc<Typed>; 2]> = controls.collect();
-        for scheduled in &mut scheduled {
-            if let Some((ControlRef(control), _)) = &scheduled.nest.control
-                && let Some([first, second]) = controls.get(&Arc::as_ptr(control))
-            {
-                scheduled.bodies = Some([self.body(first)?, self.body(second)?]);
-            }
+        let axes = launches.iter().flat_map(|launch| launch.steps.clone().map(|n| launch.axis(n)));
+        let mut steps = Vec::with_capacity(fused.len());
+        for (step, axis) in fused.into_iter().zip(axes) {
+            steps.push(match step {
+                FusedStep::Kernel(fused) => {
+                    let scheduled = schedule(&fused, &simplified, layouts, &accesses, axis)?;
+                    self.check(|| scheduled.nest.verify())?;
+                    LoweredStep::Kernel(LoweredKernel { fused, scheduled })
+                }
+                FusedStep::Control(fused) => {
+                    let Some([first, second]) = controls.get(&Arc::as_ptr(&fused.control.0)) else {
+                        return Err(Error::new(
+                            ErrorCode::Verify,
+                            "lower: control flow whose graphs are not committed",
+                        ));
+                    };
+                    let bodies = [self.body(first)?, self.body(second)?];
+                    LoweredStep::Control(LoweredControl { fused, bodies })
+                }
+            });
         }
         let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
         let Typed { traced, places, graph, conversions, .. } = typed;
         let (traced, places, typed) = (Arc::clone(traced), Arc::clone(places), Arc::clone(graph));
         let conversions = conversions.clone();
-        Ok(Lowered { traced, places, typed, conversions, policy, simplified, kernels, scheduled, stored, launches })
+        Ok(Lowered { traced, places, typed, conversions, policy, simplified, steps, stored, launches })
     }
 
     /// A graph of control flow, whose parameters are C-contiguous.

@@ -5,10 +5,10 @@
 //! at: one, whichever op it is, on complex numbers two, a multiplication of these six; an element that is reduced or scanned is one more.
 //! Selections, comparisons and casts are none.
 
-use crate::lower::{Lowered, Scheduled};
+use crate::lower::{Lowered, LoweredKernel, LoweredStep, Scheduled};
 use crate::passes::tile::Launch;
 use ndjit_ir::graph::Value;
-use ndjit_ir::kernel::{FusedKernel, StmtKind};
+use ndjit_ir::kernel::{FusedKernel, KernelKind, StmtKind};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Kind, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,12 +32,13 @@ impl Lowered {
         let mut work = Work::default();
         let mut read: FxHashMap<Value, u64> = FxHashMap::default();
         let mut written: FxHashSet<Value> = FxHashSet::default();
-        for n in launch.kernels.clone() {
-            let (kernel, scheduled) = (&self.kernels[n], &self.scheduled[n]);
+        for LoweredKernel { fused, scheduled } in
+            self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::kernel)
+        {
             let Scheduled { nest, geometry, .. } = scheduled;
             let elements = geometry.extents.iter().fold(1u64, |n, &extent| n.saturating_mul(extent as u64));
             work.elements = work.elements.saturating_add(elements);
-            work.flops = work.flops.saturating_add(flops(kernel).saturating_mul(elements));
+            work.flops = work.flops.saturating_add(flops(fused).saturating_mul(elements));
             for ((&value, layout), access) in scheduled.inputs.iter().zip(&geometry.inputs).zip(&nest.inputs) {
                 if !access.is_index() && !written.contains(&value) {
                     let bytes = touched(layout, &geometry.extents, access.dtype);
@@ -76,9 +77,11 @@ fn flops(kernel: &FusedKernel) -> u64 {
         StmtKind::Op(Op::Where) | StmtKind::Load(_) | StmtKind::Gather(_) | StmtKind::Literal(_) | StmtKind::Cast => 0,
         StmtKind::Op(op) => of_op(op, stmt.dtype),
     });
-    let combines = kernel.reduce.iter().filter(|reduce| !reduce.sorts());
-    let reduced = combines.flat_map(|_| &kernel.body.outputs);
-    ops.chain(reduced.map(|&scalar| of_op(Op::Add, kernel.body.dtype(scalar)))).sum()
+    let combines = match &kernel.kind {
+        KernelKind::Reduce(_) | KernelKind::Contract(_) | KernelKind::Scan(_) => &kernel.body.outputs[..],
+        KernelKind::Map | KernelKind::Part(_) | KernelKind::Sort(_) | KernelKind::Scatter(_) => &[],
+    };
+    ops.chain(combines.iter().map(|&scalar| of_op(Op::Add, kernel.body.dtype(scalar)))).sum()
 }
 
 fn of_op(op: Op, result: DType) -> u64 {

@@ -9,10 +9,9 @@ mod layouts;
 pub use given::{Difference, Given, compare, lowered};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::target::VectorWidth;
-use ndjit_codegen::{Lowered, Options};
+use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options};
 use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_control, eval_graph, eval_nest};
-use ndjit_ir::kernel::ControlRef;
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::random::Program;
 use ndjit_ir::{DType, Error, ErrorCode, Literal, Result, Shape};
@@ -93,21 +92,22 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
     let params: HashMap<Value, &Tensor> = graph.params().iter().copied().zip(&given.memory).collect();
     // What kernels make; a parameter that is a result is made as well, as a copy.
     let mut made: HashMap<Value, Tensor> = HashMap::new();
-    for scheduled in &lowered.scheduled {
+    for step in &lowered.steps {
         // Control flow reads what lies in order: of a parameter that does not, the copy.
-        if let Some((ControlRef(control), which)) = &scheduled.nest.control {
+        if let LoweredStep::Control(LoweredControl { fused, .. }) = step {
             let operand = |v: &Value| {
                 let (dtype, shape) = (graph.ty(*v), graph.shape(*v).clone());
                 let mut operand = Tensor { dtype, ..made.get(v).unwrap_or_else(|| params[v]).clone() };
                 operand.bytes.truncate(shape.bytes(dtype.bytes())?);
                 Ok(Tensor { shape, ..operand })
             };
-            let operands = scheduled.inputs.iter().map(operand).collect::<Result<Vec<Tensor>>>()?;
+            let operands = fused.operands.iter().map(operand).collect::<Result<Vec<Tensor>>>()?;
             let operands: Vec<&Tensor> = operands.iter().collect();
-            let results = eval_control(control, &operands, &program.scalars)?;
-            made.extend(scheduled.outputs.iter().zip(which).map(|(&v, &n)| (v, results[n as usize].clone())));
+            let results = eval_control(&fused.control.0, &operands, &program.scalars)?;
+            made.extend(fused.results.iter().map(|&(n, v)| (v, results[n as usize].clone())));
             continue;
         }
+        let Some(LoweredKernel { scheduled, .. }) = step.kernel() else { continue };
         let nest: LoopNest = if expanded { expand(&scheduled.nest)? } else { scheduled.nest.clone() };
         let mut literals: Vec<u64> = Vec::new();
         for &(slot, dtype) in &scheduled.literals {

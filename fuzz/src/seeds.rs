@@ -3,7 +3,7 @@
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::generated;
-use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::op::{Op, shared_body};
@@ -52,8 +52,7 @@ fn nested(deep: usize, block: impl Fn(usize) -> String) -> String {
 pub fn kernels() -> Vec<Vec<u8>> {
     short(programs().iter().map(|lowered| {
         // The text of control flow lacks its graphs.
-        let read = lowered.kernels.iter().filter(|kernel| kernel.control.is_none());
-        let kernels: Vec<String> = read.map(ToString::to_string).collect();
+        let kernels: Vec<String> = lowered.kernels().map(|kernel| kernel.fused.to_string()).collect();
         kernels.join("\n")
     }))
 }
@@ -62,8 +61,7 @@ pub fn kernels() -> Vec<Vec<u8>> {
 pub fn loops() -> Vec<Vec<u8>> {
     let mut texts = Vec::new();
     let programs = programs();
-    let scheduled = programs.iter().flat_map(|lowered| &lowered.scheduled);
-    for scheduled in scheduled.filter(|scheduled| scheduled.nest.control.is_none()) {
+    for LoweredKernel { scheduled, .. } in programs.iter().flat_map(|lowered| lowered.kernels()) {
         texts.push(format!("{}\n{}", scheduled.nest, scheduled.geometry));
         texts.extend(expand(&scheduled.nest).iter().map(LoopNest::to_string));
         texts.extend(generated(&scheduled.nest).iter().flatten().map(|part| part.nest.to_string()));

@@ -1,4 +1,4 @@
-//! A kernel of a program, or control flow, with the arguments that are known before a call.
+//! A step of a program, a kernel or control flow, with the arguments that are known before a call.
 
 use crate::code::{Kernel, Operands};
 use crate::control::Controller;
@@ -10,21 +10,21 @@ use crate::threads::{Chunk, Split, Threads};
 use crate::tiles::{PerIndex, Touched};
 use ndjit_codegen::TileLoop;
 use ndjit_codegen::clif::Cell;
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::Result;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What runs a nest.
+/// A step of a program.
 #[derive(Debug)]
-pub enum BoundCode {
-    Kernel(Arc<Kernel>),
+pub enum Bound {
+    Kernel(BoundKernel),
     Control(Box<Controller>),
 }
 
 /// A kernel with all of its run-time arguments that are known before a call.
 #[derive(Debug)]
-pub struct Bound {
-    pub code: BoundCode,
+pub struct BoundKernel {
+    pub kernel: Arc<Kernel>,
     pub extents: SmallVec<[usize; 4]>,
     pub literals: Literals,
     /// Their registers.
@@ -37,21 +37,37 @@ pub struct Bound {
 }
 
 impl Bound {
-    pub fn kernel(&self) -> Option<&Arc<Kernel>> {
-        match &self.code {
-            BoundCode::Kernel(kernel) => Some(kernel),
-            BoundCode::Control(_) => None,
+    /// The kernel, if it is one.
+    pub fn kernel(&self) -> Option<&BoundKernel> {
+        match self {
+            Bound::Kernel(kernel) => Some(kernel),
+            Bound::Control(_) => None,
         }
     }
 
     /// Of control flow the programs of its graphs.
-    pub fn bodies(&self) -> Option<&[Arc<Executable>; 2]> {
-        match &self.code {
-            BoundCode::Kernel(_) => None,
-            BoundCode::Control(control) => Some(control.programs()),
+    pub fn bodies(&self) -> &[Arc<Executable>] {
+        match self {
+            Bound::Kernel(_) => &[],
+            Bound::Control(control) => control.programs(),
         }
     }
 
+    /// Bytes it takes for itself while it runs, at most: of all its indices, or of so many along the tiles' axis.
+    pub fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+        match self {
+            Bound::Kernel(kernel) => kernel.scratch(tile, threads),
+            Bound::Control(control) => control.scratch(),
+        }
+    }
+
+    /// Estimated time on one thread, ns. How often graphs of control flow run is not known: as much as a call takes.
+    pub fn estimate(&self) -> f64 {
+        self.kernel().map_or(1000.0, |kernel| kernel.elements() * kernel.cost())
+    }
+}
+
+impl BoundKernel {
     /// Computes some indices of one loop on the calling thread.
     ///
     /// # Safety
@@ -70,26 +86,18 @@ impl Bound {
             pointer.wrapping_offset(strides[n * rank + chunk.axis].wrapping_mul(chunk.start as isize))
         };
         let pointers: SmallVec<[*mut u8; 32]> = pointers.iter().enumerate().map(moved).collect();
-        let Some(kernel) = self.kernel() else {
-            return Err(Error::new(ErrorCode::Verify, "run: a tile of control flow"));
-        };
         // SAFETY: the caller's promise.
         unsafe {
-            match kernel.composed() {
-                None => kernel.call(&pointers, &extents, strides, literals),
+            match self.kernel.composed() {
+                None => self.kernel.call(&pointers, &extents, strides, literals),
                 Some(composed) => composed
                     .run(Operands { pointers: &pointers, extents: &extents, strides, literals }, &Threads::Serial),
             }
         }
     }
 
-    /// Bytes it takes for itself while it runs, at most: of all its indices, or of so many along the tiles' axis.
-    pub fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
-        let composed = match &self.code {
-            BoundCode::Control(control) => return control.scratch(),
-            BoundCode::Kernel(kernel) => kernel.composed(),
-        };
-        let Some(composed) = composed else { return 0 };
+    fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+        let Some(composed) = self.kernel.composed() else { return 0 };
         let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
         if let (Some(axis), Some(len)) = (self.tile, tile) {
             extents[axis.index] = len * axis.step;
@@ -102,23 +110,17 @@ impl Bound {
         self.extents.iter().fold(1.0, |n, &extent| n * extent as f64)
     }
 
-    /// Estimated time per index, ns. How often graphs of control flow run is not known: as much as a call takes.
+    /// Estimated time per index, ns.
     pub fn cost(&self) -> f64 {
-        let Some(kernel) = self.kernel() else { return 1000.0 };
-        kernel.composed().map_or(kernel.cost(), |composed| composed.cost())
-    }
-
-    /// Estimated time on one thread, ns.
-    pub fn estimate(&self) -> f64 {
-        self.elements() * self.cost()
+        self.kernel.composed().map_or(self.kernel.cost(), |composed| composed.cost())
     }
 
     /// What it does with one index along the axis that tiles are cut along.
-    pub fn per_index((bound, step): (&Bound, &StepPlan)) -> PerIndex {
-        let (Some(tile), Some(kernel)) = (bound.tile, bound.kernel()) else { return PerIndex::default() };
-        let nest = kernel.nest();
-        let rank = bound.extents.len();
-        let trips = |index: usize| if index == tile.index { tile.step } else { bound.extents[index] };
+    pub fn per_index(&self, step: &StepPlan) -> PerIndex {
+        let Some(tile) = self.tile else { return PerIndex::default() };
+        let nest = self.kernel.nest();
+        let rank = self.extents.len();
+        let trips = |index: usize| if index == tile.index { tile.step } else { self.extents[index] };
         let inputs = step.inputs.iter().map(|(location, _)| *location);
         let locations = inputs.chain(step.outputs.iter().map(|output| Some(output.location)));
         let accesses = nest.inputs.iter().chain(&nest.outputs).zip(step.strides.chunks(rank));
@@ -134,9 +136,9 @@ impl Bound {
         };
         PerIndex {
             operands: operands.collect(),
-            time: elements * bound.cost(),
+            time: elements * self.cost(),
             slabs: step.strides.chunks(rank).all(slabs),
-            least: kernel.composed().and_then(|composed| composed.least(&step.strides, tile.index)),
+            least: self.kernel.composed().and_then(|composed| composed.least(&step.strides, tile.index)),
         }
     }
 

@@ -21,8 +21,8 @@ use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Split, split};
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::x64::{self, Pairs};
+use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
-use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::io;
@@ -156,7 +156,6 @@ impl Kernel {
             }
             Split::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
             Split::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
-            Split::Control => return Err(Error::new(ErrorCode::Verify, "compile: control flow is no kernel")),
             Split::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
         };
         let cost = composed.cost();

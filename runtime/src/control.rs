@@ -5,7 +5,7 @@
 
 use crate::buffer::Buffer;
 use crate::executable::{Argument, Executable, Output, Timed};
-use ndjit_codegen::{Lowered, Scheduled};
+use ndjit_codegen::{Lowered, LoweredControl};
 use ndjit_ir::graph::{Control, ControlKind};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
@@ -35,27 +35,25 @@ impl Controller {
     /// # Errors
     /// `Verify` if its graphs do not fit it; `Size` if an array cannot exist; those of `compile`.
     pub fn new(
-        scheduled: &Scheduled,
+        LoweredControl { fused, bodies }: &LoweredControl,
         mut compile: impl FnMut(&Arc<Lowered>) -> Result<Arc<Executable>>,
     ) -> Result<Controller> {
         let wrong = || Error::new(ErrorCode::Verify, "control flow: its graphs do not fit it");
-        let Scheduled { nest, bodies, .. } = scheduled;
-        let (Some((control, results)), Some([first, second])) = (&nest.control, bodies) else { return Err(wrong()) };
-        let (operands, made) = control.0.sizes(nest.inputs.len())?;
-        if results.len() != nest.outputs.len() || results.iter().any(|&n| n as usize >= made.len()) {
+        let control = Arc::clone(&fused.control.0);
+        let (operands, made) = control.sizes(fused.operands.len())?;
+        let results: SmallVec<[u32; 2]> = fused.results.iter().map(|&(n, _)| n).collect();
+        if results.iter().any(|&n| n as usize >= made.len()) {
             return Err(wrong());
         }
-        let programs = [compile(first)?, compile(second)?];
-        let scratch =
-            taken(control.0.kind, &made, programs.each_ref().map(|program| program.memory().peak).into_iter());
-        let last = control.0.graphs.each_ref().map(|inner| {
+        let programs = [compile(&bodies[0])?, compile(&bodies[1])?];
+        let scratch = taken(control.kind, &made, programs.each_ref().map(|program| program.memory().peak).into_iter());
+        let last = control.graphs.each_ref().map(|inner| {
             let mut later = vec![false; operands.len()];
             let mut last: Vec<bool> =
                 inner.operands.iter().rev().map(|&n| !replace(&mut later[n as usize], true)).collect();
             last.reverse();
             last
         });
-        let (control, results) = (Arc::clone(&control.0), results.clone());
         Ok(Controller { control, results, programs, last, operands, made, scratch })
     }
 

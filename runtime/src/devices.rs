@@ -6,9 +6,9 @@ use crate::executable::{Argument, Donations, Executable, Output, RunOptions, Tim
 use crate::gpu::{self, Gpu};
 use crate::planned;
 use ndjit_codegen::wgsl::{Features, Step};
-use ndjit_codegen::{Lowered, Options, Scheduled};
+use ndjit_codegen::{Lowered, LoweredKernel, LoweredStep, Options};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::loops::LoopNest;
+use ndjit_ir::loops::NestKind;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use std::fmt;
@@ -129,13 +129,11 @@ impl Memory {
     }
 }
 
-/// Where a loop nest runs that scatters or is control flow.
-pub(crate) const ORDERED: &str = "on the processor: there is no shader that scatters, nor one of control flow";
+/// Where control flow runs.
+pub(crate) const CONTROL: &str = "on the processor: there is no shader of control flow";
 
-/// Whether a nest scatters or is control flow.
-pub(crate) fn is_ordered(nest: &LoopNest) -> bool {
-    nest.control.is_some() || nest.scatter.is_some()
-}
+/// Where a loop nest runs that scatters.
+pub(crate) const SCATTERS: &str = "on the processor: there is no shader that scatters";
 
 /// Where a loop nest runs that sorts.
 pub(crate) const SORTS: &str = "on the processor: there is no shader that sorts";
@@ -149,32 +147,41 @@ pub struct OnGpu {
     pub device: Option<Device>,
     /// What modules may use.
     pub features: Features,
-    /// The program's loop nests, in order.
-    pub nests: Vec<NestOnGpu>,
+    /// The program's steps, in order.
+    pub steps: Vec<StepOnGpu>,
 }
 
-/// A loop nest of a program on a GPU.
+/// A step of a program on a GPU: a loop nest, or control flow.
 #[derive(Clone, Debug)]
-pub struct NestOnGpu {
+pub struct StepOnGpu {
     /// Where it runs, in words.
     pub placement: String,
-    /// The steps it takes, each once.
-    pub steps: Vec<Step>,
+    /// The shaders of a nest, each once.
+    pub shaders: Vec<Step>,
 }
 
 impl OnGpu {
     /// What a program would consist of on a device that has everything, of small arrays.
     pub fn anywhere(lowered: &Lowered) -> OnGpu {
-        let nest = |scheduled: &Scheduled| match &scheduled.nest.reduce {
-            _ if is_ordered(&scheduled.nest) => NestOnGpu { placement: ORDERED.to_owned(), steps: Vec::new() },
-            Some(reduce) if reduce.sorts() => NestOnGpu { placement: SORTS.to_owned(), steps: Vec::new() },
-            _ => NestOnGpu { placement: "on the device".to_owned(), steps: vec![Step::first(&scheduled.nest)] },
+        let of = |step: &LoweredStep| match step.kernel().map(|kernel| &kernel.scheduled.nest) {
+            None => (CONTROL, Vec::new()),
+            Some(nest) => match nest.kind {
+                NestKind::Scatter(_) => (SCATTERS, Vec::new()),
+                NestKind::Sort(_) => (SORTS, Vec::new()),
+                NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) => {
+                    ("on the device", vec![Step::first(nest)])
+                }
+            },
+        };
+        let step = |step: &LoweredStep| {
+            let (placement, shaders) = of(step);
+            StepOnGpu { placement: placement.to_owned(), shaders }
         };
         OnGpu {
             name: "the program runs on the processor; on a GPU that has everything it would be".to_owned(),
             device: None,
             features: Features::ALL,
-            nests: lowered.scheduled.iter().map(nest).collect(),
+            steps: lowered.steps.iter().map(step).collect(),
         }
     }
 }
@@ -350,14 +357,18 @@ pub fn options(device: Device, options: Options) -> Result<Options> {
 /// `Device` if a GPU cannot be opened.
 pub fn fits(device: Device, lowered: &Lowered) -> Result<bool> {
     let Some(gpu) = open(device)? else { return Ok(true) };
-    let arrays = |scheduled: &Scheduled| {
-        let nest = &scheduled.nest;
-        // Blocks that are scanned give their totals besides.
-        let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
-        nest.inputs.iter().filter(|access| !access.is_index()).count() + nest.outputs.len() * if scans { 2 } else { 1 }
+    let fits = |kernel: &LoweredKernel| {
+        let nest = &kernel.scheduled.nest;
+        let each = match nest.kind {
+            NestKind::Scatter(_) => return true,
+            // Blocks that are scanned give their totals besides.
+            NestKind::Scan(_) | NestKind::Sort(_) => 2,
+            NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) => 1,
+        };
+        let inputs = nest.inputs.iter().filter(|access| !access.is_index()).count();
+        inputs + nest.outputs.len() * each <= gpu.max_arrays()
     };
-    let elsewhere = |scheduled: &Scheduled| is_ordered(&scheduled.nest);
-    Ok(lowered.scheduled.iter().all(|scheduled| elsewhere(scheduled) || arrays(scheduled) <= gpu.max_arrays()))
+    Ok(lowered.kernels().all(fits))
 }
 
 /// Opens a device; `None` for the processor.

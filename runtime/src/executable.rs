@@ -4,7 +4,7 @@
 //! from the pool, and runs the kernels.
 
 use crate::backend::{Backend, Cpu};
-use crate::bound::{Bound, BoundCode};
+use crate::bound::{Bound, BoundKernel};
 use crate::buffer::{Buffer, Writable};
 use crate::code::{CodeOptions, Execution, Kernel, Operands};
 use crate::control::Controller;
@@ -18,9 +18,9 @@ use crate::spans;
 use crate::storage::{Storage, Used};
 use crate::threads::{Chunk, Split, Threads, catch};
 use crate::tiles::{PerIndex, Tiles};
-use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::Cell;
 use ndjit_codegen::target::VectorWidth;
+use ndjit_codegen::{Lowered, LoweredStep};
 use ndjit_ir::Result;
 use ndjit_ir::literal::Literal;
 use rustc_hash::FxHashMap;
@@ -89,7 +89,7 @@ pub struct RunOptions {
 #[derive(Debug)]
 pub struct Executable {
     plan: Plan,
-    kernels: Vec<Bound>,
+    steps: Vec<Bound>,
     /// For each launch of the plan its tiles, where kernels run tile by tile.
     tiles: Vec<Option<Tiles>>,
     threads: Threads,
@@ -154,37 +154,32 @@ impl Executable {
     ) -> Result<Executable> {
         let mut plan = Plan::new(lowered)?;
         let code = CodeOptions { vector: options.vector, execution: options.execution };
-        let mut kernels = Vec::with_capacity(lowered.scheduled.len());
-        for scheduled in &lowered.scheduled {
-            let bound = match scheduled.bodies {
-                Some(_) => BoundCode::Control(Box::new(Controller::new(scheduled, |body| {
-                    Executable::body(body, options, threads, bodies)
-                })?)),
-                None => BoundCode::Kernel(Cpu.compile(&scheduled.nest, code)?),
+        let mut steps = Vec::with_capacity(lowered.steps.len());
+        for step in &lowered.steps {
+            let scheduled = match step {
+                LoweredStep::Kernel(kernel) => &kernel.scheduled,
+                LoweredStep::Control(control) => {
+                    let compile = |body: &_| Executable::body(body, options, threads, bodies);
+                    steps.push(Bound::Control(Box::new(Controller::new(control, compile)?)));
+                    continue;
+                }
             };
+            let kernel = Cpu.compile(&scheduled.nest, code)?;
             let literals = Literals::new(lowered, scheduled)?;
             let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
             let extents = scheduled.geometry.extents.clone();
-            let split = match &bound {
-                BoundCode::Kernel(kernel) if kernel.composed().is_none() => {
-                    Split::new(&extents, kernel.cost(), threads)
-                }
-                BoundCode::Kernel(_) | BoundCode::Control(_) => None,
+            let split = match kernel.composed() {
+                None => Split::new(&extents, kernel.cost(), threads),
+                Some(_) => None,
             };
-            kernels.push(Bound {
-                code: bound,
-                extents,
-                literals,
-                cells,
-                split,
-                tile: scheduled.tile,
-                local: SmallVec::new(),
-            });
+            let (tile, local) = (scheduled.tile, SmallVec::new());
+            steps.push(Bound::Kernel(BoundKernel { kernel, extents, literals, cells, split, tile, local }));
         }
         let mut tiles = Vec::with_capacity(plan.launches.len());
-        for LaunchPlan { steps, cut } in &plan.launches {
+        for LaunchPlan { steps: own, cut } in &plan.launches {
+            let kernels = steps[own.clone()].iter().zip(&plan.steps[own.clone()]);
             let work: SmallVec<[PerIndex; 8]> =
-                kernels[steps.clone()].iter().zip(&plan.steps[steps.clone()]).map(Bound::per_index).collect();
+                kernels.filter_map(|(bound, step)| Some(bound.kernel()?.per_index(step))).collect();
             tiles.push(match options.tile {
                 _ if cut.indices < 2 => None,
                 Some(len) => Some(Tiles::of(cut.indices, len)),
@@ -194,11 +189,13 @@ impl Executable {
         if tiles.iter().flatten().any(|tiles| tiles.count() > 1) {
             let lengths: Vec<Option<usize>> = tiles.iter().map(|tiles| tiles.map(|tiles| tiles.get(0).1)).collect();
             plan.assign(&lengths)?;
-            for (bound, step) in kernels.iter_mut().zip(&plan.steps) {
-                bound.local = plan.assignment.local(step);
+            for (bound, step) in steps.iter_mut().zip(&plan.steps) {
+                if let Bound::Kernel(kernel) = bound {
+                    kernel.local = plan.assignment.local(step);
+                }
             }
         }
-        Ok(Executable { plan, kernels, tiles, threads: threads.clone(), counts: Counts::default() })
+        Ok(Executable { plan, steps, tiles, threads: threads.clone(), counts: Counts::default() })
     }
 
     /// The program of a graph of control flow.
@@ -221,14 +218,14 @@ impl Executable {
 
     /// Its own kernels, in the order they run; control flow is none.
     pub fn kernels(&self) -> impl Iterator<Item = &Arc<Kernel>> {
-        self.kernels.iter().filter_map(Bound::kernel)
+        self.steps.iter().filter_map(Bound::kernel).map(|bound| &bound.kernel)
     }
 
     /// For each launch, in the order of [`Lowered::all_launches`], what `of` says of it and its number here.
     fn each_launch<R>(&self, of: &impl Fn(&Executable, usize) -> R, all: &mut Vec<R>) {
         for (n, launch) in self.plan.launches.iter().enumerate() {
             all.push(of(self, n));
-            for body in self.kernels[launch.steps.clone()].iter().filter_map(Bound::bodies).flatten() {
+            for body in self.steps[launch.steps.clone()].iter().flat_map(Bound::bodies) {
                 body.each_launch(of, all);
             }
         }
@@ -236,7 +233,7 @@ impl Executable {
 
     /// How many launches there are, those of control flow among them.
     pub(crate) fn launches(&self) -> usize {
-        let bodies = self.kernels.iter().filter_map(Bound::bodies).flatten();
+        let bodies = self.steps.iter().flat_map(Bound::bodies);
         self.plan.launches.len() + bodies.map(|body| body.launches()).sum::<usize>()
     }
 
@@ -244,8 +241,9 @@ impl Executable {
     pub fn launched_kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
         let mut all = Vec::new();
         let kernels = |program: &Executable, launch: usize| {
-            let bound = &program.kernels[program.plan.launches[launch].steps.clone()];
-            bound.iter().filter_map(Bound::kernel).map(|kernel| Arc::clone(kernel) as Arc<dyn KernelCode>).collect()
+            let bound = &program.steps[program.plan.launches[launch].steps.clone()];
+            let kernels = bound.iter().filter_map(Bound::kernel);
+            kernels.map(|bound| Arc::clone(&bound.kernel) as Arc<dyn KernelCode>).collect()
         };
         self.each_launch(&kernels, &mut all);
         all
@@ -261,11 +259,11 @@ impl Executable {
     fn estimate(&self, launch: usize) -> f64 {
         let count = self.threads.count();
         let (launch, tiles) = (&self.plan.launches[launch], &self.tiles[launch]);
-        let kernels = &self.kernels[launch.steps.clone()];
-        let alone: f64 = kernels.iter().map(Bound::estimate).sum();
-        let pieces = match (tiles, kernels) {
+        let steps = &self.steps[launch.steps.clone()];
+        let alone: f64 = steps.iter().map(Bound::estimate).sum();
+        let pieces = match (tiles, steps) {
             (Some(tiles), _) if tiles.parallel => tiles.count(),
-            (None, [kernel]) => self.threads.pieces(kernel.elements() as usize, kernel.cost()),
+            (None, [Bound::Kernel(kernel)]) => self.threads.pieces(kernel.elements() as usize, kernel.cost()),
             _ => 1,
         };
         alone / pieces.clamp(1, count) as f64
@@ -296,7 +294,7 @@ impl Executable {
     fn scratch(&self, launch: usize) -> usize {
         let steps = self.plan.launches[launch].steps.clone();
         let of = |chunk: Option<usize>, threads: &Threads| {
-            let each = self.kernels[steps.clone()].iter().map(|bound| bound.scratch(chunk, threads));
+            let each = self.steps[steps.clone()].iter().map(|bound| bound.scratch(chunk, threads));
             each.max().unwrap_or(0)
         };
         match &self.tiles[launch] {
@@ -359,10 +357,9 @@ impl Executable {
                 Some(tiles) => self.run_tiles(n, tiles, scalars, &mut storage)?,
                 None => {
                     for n in steps.clone() {
-                        let inner = match &self.kernels[n].code {
-                            BoundCode::Kernel(_) => 0,
-                            BoundCode::Control(_) if times.is_none() => 0,
-                            BoundCode::Control(control) => control.programs().iter().map(|p| p.launches()).sum(),
+                        let inner = match times {
+                            None => 0,
+                            Some(_) => self.steps[n].bodies().iter().map(|body| body.launches()).sum(),
                         };
                         let times = times.as_deref_mut().and_then(|times| times.get_mut(next..next + inner));
                         next += inner;
@@ -383,22 +380,24 @@ impl Executable {
         Ok(())
     }
 
-    /// Finds a kernel's pointers and literals, and memory for what it makes.
+    /// Finds a step's pointers and literals, and memory for what it makes.
     fn ready(&self, n: usize, scalars: &[(usize, Literal)], storage: &mut Storage<'_, '_>) -> Result<Ready> {
-        let (step, bound) = (&self.plan.steps[n], &self.kernels[n]);
-        let pointers = storage.pointers(step)?;
+        let pointers = storage.pointers(&self.plan.steps[n])?;
+        let Bound::Kernel(BoundKernel { literals, cells, .. }) = &self.steps[n] else {
+            return Ok(Ready { pointers, registers: None });
+        };
         let registers = &mut storage.scratch.lists.registers;
         let passed = registers.len();
-        if !bound.literals.known() {
-            registers.extend_from_slice(&bound.cells);
+        if !literals.known() {
+            registers.extend_from_slice(cells);
             let own = &mut registers[passed..];
-            bound.literals.passed(scalars, |at, repr, bits| own[at] = Cell::splat(repr, bits))?;
+            literals.passed(scalars, |at, repr, bits| own[at] = Cell::splat(repr, bits))?;
         }
-        let registers = (!bound.literals.known()).then_some(passed..registers.len());
+        let registers = (!literals.known()).then_some(passed..registers.len());
         Ok(Ready { pointers, registers })
     }
 
-    /// Runs one kernel.
+    /// Runs one step.
     fn run_step(
         &self,
         n: usize,
@@ -406,19 +405,19 @@ impl Executable {
         storage: &mut Storage<'_, '_>,
         times: Option<&mut [Timed]>,
     ) -> Result<()> {
-        let (step, bound) = (&self.plan.steps[n], &self.kernels[n]);
+        let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
         storage.scratch.lists.clear_launch();
         let ready = self.ready(n, scalars, storage)?;
         if !step.empty {
             let pointers = &storage.scratch.lists.pointers[ready.pointers.clone()];
-            match &bound.code {
-                BoundCode::Kernel(kernel) => {
-                    let registers = bound.registers(&ready, &storage.scratch.lists.registers);
-                    self.launch(bound, kernel, &step.strides, pointers, registers)?;
+            match bound {
+                Bound::Kernel(kernel) => {
+                    let registers = kernel.registers(&ready, &storage.scratch.lists.registers);
+                    self.launch(kernel, &step.strides, pointers, registers)?;
                 }
                 // SAFETY: the plan has checked that operands and outputs have the bytes that its graphs say; the rest as in `launch`. What
                 // its programs do is theirs to answer for.
-                BoundCode::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) })?,
+                Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) })?,
             }
         }
         storage.bury(step);
@@ -446,7 +445,9 @@ impl Executable {
             let (start, len) = tiles.get(tile);
             let mut own = if memory > 0 { Some(Writable::new(memory)?) } else { None };
             for (n, ready) in steps.clone().zip(all) {
-                let (bound, step) = (&self.kernels[n], &self.plan.steps[n]);
+                let step = &self.plan.steps[n];
+                // Control flow has launches of its own.
+                let Some(bound) = self.steps[n].kernel() else { continue };
                 let (Some(tile), false) = (bound.tile, step.empty) else { continue };
                 let chunk = Chunk { axis: tile.index, start: start * tile.step, len: len * tile.step };
                 let mut pointers: SmallVec<[*mut u8; 32]> = SmallVec::from_slice(&shared.get()[ready.pointers.clone()]);
@@ -468,15 +469,8 @@ impl Executable {
         Ok(())
     }
 
-    fn launch(
-        &self,
-        bound: &Bound,
-        kernel: &Kernel,
-        strides: &[isize],
-        pointers: &[*mut u8],
-        literals: &[Cell],
-    ) -> Result<()> {
-        let Bound { extents, split, .. } = bound;
+    fn launch(&self, bound: &BoundKernel, strides: &[isize], pointers: &[*mut u8], literals: &[Cell]) -> Result<()> {
+        let BoundKernel { kernel, extents, split, .. } = bound;
         let Some(split) = split else {
             let call = || {
                 // SAFETY: the plan has checked that every index of the extents stays within each operand's memory, the

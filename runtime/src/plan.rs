@@ -7,9 +7,10 @@
 use crate::assignment::Assignment;
 use crate::executable::Output;
 use crate::tiles::{self, Cut};
-use ndjit_codegen::{Lowered, Scheduled};
-use ndjit_ir::graph::{Control, Graph, Value};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, Role, Stride};
+use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
+use ndjit_ir::graph::{Graph, Value};
+use ndjit_ir::kernel::FusedControl;
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -108,8 +109,11 @@ impl Plan {
         }
         let params = graph.params().len();
         let mut plan = Plan::default();
-        for (index, scheduled) in lowered.scheduled.iter().enumerate() {
-            plan.steps.push(planner.step(scheduled, params, index)?);
+        for (index, step) in lowered.steps.iter().enumerate() {
+            plan.steps.push(match step {
+                LoweredStep::Kernel(kernel) => planner.kernel(&kernel.scheduled, params, index)?,
+                LoweredStep::Control(control) => planner.control(&control.fused, params, index)?,
+            });
         }
         planner.check_parts()?;
         planner.results(&lowered.stored, &mut plan)?;
@@ -118,7 +122,7 @@ impl Plan {
         planner.deaths(&mut plan);
         let mut next = 0;
         for launch in &lowered.launches {
-            let steps = launch.kernels.clone();
+            let steps = launch.steps.clone();
             if steps.start != next || steps.end < next || steps.end > plan.steps.len() {
                 return Err(wrong(next, format_args!("no launch runs it")));
             }
@@ -126,8 +130,12 @@ impl Plan {
             let cut = match launch.axes.is_empty() {
                 true => Cut::default(),
                 false => {
-                    let (kernels, plans) = (&lowered.scheduled[steps.clone()], &mut plan.steps[steps.clone()]);
-                    match tiles::check(kernels, plans, steps.start) {
+                    let kernels = lowered.steps[steps.clone()].iter().map(LoweredStep::kernel);
+                    let Some(kernels) = kernels.map(|kernel| Some(&kernel?.scheduled)).collect::<Option<Vec<_>>>()
+                    else {
+                        return Err(wrong(steps.start, format_args!("control flow runs in tiles")));
+                    };
+                    match tiles::check(&kernels, &mut plan.steps[steps.clone()], steps.start) {
                         Ok(cut) => cut,
                         Err(error) if cfg!(debug_assertions) => return Err(error),
                         // One after the other they are as right.
@@ -214,14 +222,12 @@ impl Planner<'_> {
         location
     }
 
-    fn step(&mut self, scheduled: &Scheduled, params: usize, index: usize) -> Result<StepPlan> {
+    fn kernel(&mut self, scheduled: &Scheduled, params: usize, index: usize) -> Result<StepPlan> {
         let Scheduled { nest, geometry, .. } = scheduled;
         check_form(scheduled, index)?;
-        if let Some((control, results)) = &nest.control {
-            return self.control(scheduled, &control.0, results, params, index);
-        }
         let nothing = geometry.extents.contains(&0);
-        if nest.reduce.is_some() && geometry.size() > isize::MAX as usize {
+        let meets = nest.kind.loops() > 0;
+        if meets && geometry.size() > isize::MAX as usize {
             return Err(Error::new(
                 ErrorCode::Size,
                 "plan: a reduction or a scan of more elements than memory can address",
@@ -263,11 +269,13 @@ impl Planner<'_> {
         let mut outputs = SmallVec::new();
         for ((&value, layout), access) in scheduled.outputs.iter().zip(&geometry.outputs).zip(&nest.outputs) {
             let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
-            let dense = match nest.scatter {
-                None => dense_bytes(nest, layout, stored, access.dtype) == Some(bytes),
-                Some(scatter) => fills_rows(nest, geometry, scatter.into, bytes),
+            let dense = match &nest.kind {
+                NestKind::Scatter(scatter) => fills_rows(nest, geometry, scatter.into, bytes),
+                NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) | NestKind::Sort(_) => {
+                    dense_bytes(nest, layout, stored, access.dtype) == Some(bytes)
+                }
             };
-            let run = Run::of(layout, stored, access.dtype, bytes).filter(|_| nest.reduce.is_none());
+            let run = Run::of(layout, stored, access.dtype, bytes).filter(|_| !meets);
             if self.graph.ty(value) != access.dtype || !dense && run.is_none() {
                 return Err(wrong(index, format_args!("it does not fill {value} densely, nor an even part of it")));
             }
@@ -294,18 +302,10 @@ impl Planner<'_> {
     }
 
     /// Control flow takes and gives whole arrays.
-    fn control(
-        &mut self,
-        scheduled: &Scheduled,
-        control: &Control<DType>,
-        results: &[u32],
-        params: usize,
-        index: usize,
-    ) -> Result<StepPlan> {
-        let Scheduled { nest, geometry, .. } = scheduled;
-        let (taken, made) = control.sizes(nest.inputs.len())?;
+    fn control(&mut self, fused: &FusedControl, params: usize, index: usize) -> Result<StepPlan> {
+        let (taken, made) = fused.control.0.sizes(fused.operands.len())?;
         let mut inputs = SmallVec::new();
-        for (&value, &wanted) in scheduled.inputs.iter().zip(&taken) {
+        for (&value, &wanted) in fused.operands.iter().zip(&taken) {
             // A parameter that does not lie in order is copied before.
             let Some(&location) = self.made.get(&value).or(self.read.get(&value)) else {
                 return Err(wrong(index, format_args!("it reads {value}, which no kernel before it makes")));
@@ -323,9 +323,12 @@ impl Planner<'_> {
             inputs.push((Some(location), 0));
         }
         let mut outputs = SmallVec::new();
-        for ((&value, &result), access) in scheduled.outputs.iter().zip(results).zip(&nest.outputs) {
-            let bytes = self.graph.shape(value).bytes(access.dtype.bytes())?;
-            if made.get(result as usize) != Some(&bytes) || self.graph.ty(value) != access.dtype {
+        let outs = &fused.control.0.graphs[1].graph;
+        for &(result, value) in &fused.results {
+            let dtype = self.graph.ty(value);
+            let bytes = self.graph.shape(value).bytes(dtype.bytes())?;
+            let own = outs.outputs().get(result as usize).map(|&output| outs.ty(output));
+            if made.get(result as usize) != Some(&bytes) || own != Some(dtype) {
                 return Err(wrong(index, format_args!("it does not give {value}")));
             }
             if self.made.contains_key(&value) {
@@ -336,8 +339,7 @@ impl Planner<'_> {
             self.read.entry(value).or_insert(location);
             outputs.push(OutputPlan { location, bytes, offset: 0, reuse: SmallVec::new(), result: None });
         }
-        let strides = geometry.inputs.iter().chain(&geometry.outputs).flat_map(|l| l.strides.iter().copied()).collect();
-        Ok(StepPlan { inputs, outputs, strides, dead: SmallVec::new(), empty: false })
+        Ok(StepPlan { inputs, outputs, strides: Vec::new(), dead: SmallVec::new(), empty: false })
     }
 
     /// Values made by several kernels are made whole.
@@ -434,7 +436,7 @@ impl Run {
 
 /// The layouts of a nest's operands, in agreement with what its code assumes.
 fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
-    let Scheduled { nest, geometry, inputs, outputs, literals, tile: _, bodies: _ } = scheduled;
+    let Scheduled { nest, geometry, inputs, outputs, literals, tile: _ } = scheduled;
     let counts = nest.rank >= 1
         && nest.rank == geometry.extents.len()
         && nest.inputs.len() == inputs.len()
@@ -454,7 +456,7 @@ fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
         layout.strides.len() == nest.rank && (step.is_none() || step == layout.strides.get(nest.vector_loop()).copied())
     };
     // Results of reductions are stored element by element, whatever their strides.
-    let stored = |(access, layout): (&Access, &Layout)| match nest.reduces() {
+    let stored = |(access, layout): (&Access, &Layout)| match nest.kind.reduction().is_some() {
         true => layout.strides.len() == nest.rank,
         false => fits((access, layout)),
     };
@@ -488,7 +490,7 @@ fn dense_bytes(nest: &LoopNest, layout: &Layout, extents: &[usize], dtype: DType
     }
     let mut loops: SmallVec<[(usize, isize); 4]> =
         extents.iter().copied().zip(layout.strides.iter().copied()).collect();
-    if nest.reduce.is_some() && !nest.reduces() {
+    if nest.kind.loops() > nest.kind.reduced_loops() {
         loops.sort_by_key(|&(_, stride)| std::cmp::Reverse(stride));
     }
     let mut step = dtype.bytes();
@@ -524,10 +526,10 @@ fn same_rows(nest: &LoopNest, geometry: &Geometry, into: u32) -> bool {
 /// addresses that are written, index by index.
 fn reusable(step: &mut StepPlan, scheduled: &Scheduled) {
     let Scheduled { nest, geometry, .. } = scheduled;
-    if step.empty || nest.reduce.is_some() {
+    if step.empty || nest.kind.loops() > 0 {
         return;
     }
-    if let Some(scatter) = nest.scatter {
+    if let NestKind::Scatter(scatter) = &nest.kind {
         let into = scatter.into as usize;
         let location = step.inputs[into].0;
         let alone = step.inputs.iter().filter(|input| input.0 == location).count() == 1;

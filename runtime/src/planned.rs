@@ -3,7 +3,7 @@
 pub use crate::assignment::{Home, Slot};
 use crate::control;
 use crate::plan::Plan;
-use ndjit_codegen::{Lowered, Scheduled};
+use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
 use ndjit_ir::Result;
 use ndjit_ir::graph::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,9 +16,9 @@ pub struct PlannedArray {
     pub value: Value,
     /// Its size in bytes; of a parameter, of those that are read.
     pub bytes: usize,
-    /// The first kernel that makes it; `None` of a parameter.
+    /// The first step that makes it; `None` of a parameter.
     pub made: Option<usize>,
-    /// The last kernel that reads it, or makes it if none reads it; `None` of a parameter that none reads.
+    /// The last step that reads it, or makes it if none reads it; `None` of a parameter that none reads.
     pub last: Option<usize>,
     /// Arrays, as positions in the list, whose memory it may take: of parameters, if they are given away and nobody else has them.
     pub takes: Vec<usize>,
@@ -97,8 +97,8 @@ impl Memory {
         let mut scratch = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
             let mut most = 0;
-            for Scheduled { nest, bodies, .. } in &lowered.scheduled[launch.kernels.clone()] {
-                let (Some((control, _)), Some(bodies)) = (&nest.control, bodies) else { continue };
+            let controls = lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
+            for LoweredControl { fused, bodies } in controls {
                 let mut peaks = [0; 2];
                 for (peak, body) in peaks.iter_mut().zip(bodies) {
                     *peak = match known.get(&Arc::as_ptr(body)) {
@@ -107,7 +107,7 @@ impl Memory {
                     };
                     known.insert(Arc::as_ptr(body), *peak);
                 }
-                most = control::planned(&control.0, nest.inputs.len(), peaks)?.max(most);
+                most = control::planned(&fused.control.0, fused.operands.len(), peaks)?.max(most);
             }
             scratch.push(most);
         }
@@ -136,8 +136,8 @@ pub(crate) fn arrays(plan: &Plan, lowered: &Lowered) -> Vec<PlannedArray> {
         result: None,
     };
     let mut arrays: Vec<PlannedArray> = params.map(param).collect();
-    for (kernel, (step, scheduled)) in plan.steps.iter().zip(&lowered.scheduled).enumerate() {
-        for (output, &value) in step.outputs.iter().zip(&scheduled.outputs) {
+    for (kernel, (step, made)) in plan.steps.iter().zip(&lowered.steps).enumerate() {
+        for (output, value) in step.outputs.iter().zip(made.makes()) {
             // Several kernels make the parts of one array.
             if output.location as usize == arrays.len() {
                 let takes = output.reuse.iter().map(|&location| location as usize).collect();

@@ -73,7 +73,7 @@ pub struct Cut {
 ///
 /// # Errors
 /// `Verify` if a kernel reads what another one stores at another index along the tiles' axis, or stores it there.
-pub fn check(scheduled: &[Scheduled], steps: &mut [StepPlan], first: usize) -> Result<Cut> {
+pub fn check(scheduled: &[&Scheduled], steps: &mut [StepPlan], first: usize) -> Result<Cut> {
     let mut count = None;
     for (n, Scheduled { nest, geometry, tile, .. }) in scheduled.iter().enumerate() {
         let trips =
@@ -117,7 +117,7 @@ pub fn check(scheduled: &[Scheduled], steps: &mut [StepPlan], first: usize) -> R
 }
 
 /// Leaves to outputs only the memory of operands that all kernels read in the same slabs.
-fn keep_apart(scheduled: &[Scheduled], steps: &mut [StepPlan], slabs: &FxHashMap<Location, Slabs>) {
+fn keep_apart(scheduled: &[&Scheduled], steps: &mut [StepPlan], slabs: &FxHashMap<Location, Slabs>) {
     let mut reads: FxHashMap<Location, Vec<(usize, usize)>> = FxHashMap::default();
     for (n, step) in steps.iter().enumerate() {
         for (input, (location, _)) in step.inputs.iter().enumerate() {
@@ -128,7 +128,7 @@ fn keep_apart(scheduled: &[Scheduled], steps: &mut [StepPlan], slabs: &FxHashMap
         let Some(&own) = slabs.get(&output.location) else { continue };
         output.reuse.retain(|location| {
             reads.get(location).into_iter().flatten().all(|&(n, input)| {
-                let Scheduled { nest, geometry, tile, .. } = &scheduled[n];
+                let Scheduled { nest, geometry, tile, .. } = scheduled[n];
                 let Access { dtype, role, .. } = nest.inputs[input];
                 let bytes = dtype.bytes();
                 role != Role::Rows

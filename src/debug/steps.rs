@@ -88,7 +88,7 @@ impl Steps {
             Ok(Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes: copy("debug", buffer.as_bytes())? })
         };
         let results = plan.results.iter().zip(outputs).map(tensor).collect::<Result<Vec<Tensor>>>()?;
-        Ok(Ran { results, on_processor: plan.on_processor(), kernels: plan.lowered.kernels.len() })
+        Ok(Ran { results, on_processor: plan.on_processor(), kernels: plan.lowered.steps.len() })
     }
 
     /// What the operands of a node hold at an index of its result, each with its name: of operations element by element alone.

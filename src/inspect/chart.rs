@@ -18,7 +18,7 @@ const HEAD: usize = 22;
 /// Those of [`planned`].
 pub(super) fn memory(lowered: &Lowered) -> Result<String> {
     let arrays = planned(lowered)?;
-    let kernels = lowered.scheduled.len();
+    let kernels = lowered.steps.len();
     let labels: Vec<String> = arrays.iter().map(|array| label(lowered, array, &arrays)).collect();
     let left = 16 + CHARACTER * labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let (width, height) = (left + COLUMN * (kernels + 1) + 10, HEAD + ROW * arrays.len() + 8);

@@ -16,7 +16,7 @@
 //!
 //! Values are numbers, as in `%2`. What is not there is `null` or left out.
 
-use ndjit_codegen::Lowered;
+use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
 use ndjit_ir::graph::{Block, Control, ControlKind, Graph, NodeId, NodeKind, Places, Slot, Type, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Error, ErrorCode, Result, Shape};
@@ -174,7 +174,11 @@ fn values(values: &[Value]) -> Json {
 }
 
 pub(crate) fn kernels(stage: &str, lowered: &Lowered) -> String {
-    let kernel = |kernel: &ndjit_ir::kernel::FusedKernel| {
+    let kernel = |step: &LoweredStep| {
+        let kernel = match step {
+            LoweredStep::Kernel(kernel) => &kernel.fused,
+            LoweredStep::Control(control) => return controlling(control),
+        };
         let inputs: Vec<u32> = kernel.inputs.iter().map(|input| input.value.0).collect();
         let literals: Vec<u32> = kernel.literals.iter().map(|slot| slot.0).collect();
         json!({
@@ -182,18 +186,31 @@ pub(crate) fn kernels(stage: &str, lowered: &Lowered) -> String {
             "text": kernel.to_string(),
         })
     };
-    one(stage, "kernels", lowered.kernels.iter().map(kernel).collect())
+    one(stage, "kernels", lowered.steps.iter().map(kernel).collect())
+}
+
+/// Control flow among kernels, or among nests.
+fn controlling(LoweredControl { fused, .. }: &LoweredControl) -> Json {
+    let results = fused.results.iter().map(|(_, value)| value.0).collect::<Vec<u32>>();
+    json!({
+        "control": fused.control.0.kind.name(), "inputs": values(&fused.operands), "outputs": results,
+        "text": fused.to_string(),
+    })
 }
 
 pub(crate) fn loops(stage: &str, lowered: &Lowered) -> String {
-    let nest = |scheduled: &ndjit_codegen::lower::Scheduled| {
+    let nest = |step: &LoweredStep| {
+        let scheduled = match step {
+            LoweredStep::Kernel(kernel) => &kernel.scheduled,
+            LoweredStep::Control(control) => return controlling(control),
+        };
         let literals: Vec<u32> = scheduled.literals.iter().map(|(slot, _)| slot.0).collect();
         json!({
             "extents": scheduled.geometry.extents.as_slice(), "inputs": values(&scheduled.inputs), "literals": literals,
             "outputs": values(&scheduled.outputs), "text": format!("{}\n{}", scheduled.nest, scheduled.geometry),
         })
     };
-    one(stage, "nests", lowered.scheduled.iter().map(nest).collect())
+    one(stage, "nests", lowered.steps.iter().map(nest).collect())
 }
 
 /// Reads a graph from the document that a graph gives: with [`ValueType`](ndjit_ir::ValueType) the stage `graph`, with

@@ -8,11 +8,11 @@ use ndjit_codegen::listing::{self, Line};
 use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts, SortParts};
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
-use ndjit_codegen::{Lowered, Scheduled};
+use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Scheduled};
 use ndjit_ir::explain::Input;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Type, Value};
-use ndjit_ir::kernel::{ControlRef, FusedKernel, OpBody};
-use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::kernel::{FusedKernel, OpBody};
+use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{DType, Origin, Result};
 use ndjit_runtime::devices::OnGpu;
@@ -30,7 +30,7 @@ pub(crate) struct StageLine {
     pub text: String,
     /// Nodes of the traced graph, each once.
     pub nodes: Vec<NodeId>,
-    /// The kernel it belongs to.
+    /// The step of the program it belongs to.
     pub kernel: Option<usize>,
 }
 
@@ -77,12 +77,11 @@ impl Looked<'_> {
 
     /// The programs of control flow. What they are made from is the node that they stand in.
     fn inner(&self, stage: Stage, place: &str, listed: &mut FxHashMap<*const Lowered, String>, out: &mut Listing) {
-        for (number, kernel) in self.lowered.kernels.iter().enumerate() {
-            let Some((ControlRef(control), _)) = &kernel.control else { continue };
-            let nodes = self.of_values(kernel.outputs.clone());
-            let bodies = self.lowered.scheduled.get(number).and_then(|scheduled| scheduled.bodies.as_ref());
-            for (what, lowered) in control.kind.graphs().iter().zip(bodies.into_iter().flatten()) {
-                let own = format!("kernel {number}, {} {what}", control.kind.name());
+        for (number, step) in self.lowered.steps.iter().enumerate() {
+            let LoweredStep::Control(LoweredControl { fused, bodies }) = step else { continue };
+            let (nodes, kind) = (self.of_values(step.makes().collect()), fused.control.0.kind);
+            for (what, lowered) in kind.graphs().iter().zip(bodies) {
+                let own = format!("step {number}, {} {what}", kind.name());
                 let place = if place.is_empty() { own.clone() } else { format!("{place}, {own}") };
                 let mut title = format!("; {own}");
                 let mut lines = Vec::new();
@@ -164,30 +163,54 @@ impl Looked<'_> {
     fn kernels(&self) -> Listing {
         let mut out = Listing::default();
         for launch in &self.lowered.launches {
-            for (n, kernel) in launch.kernels.clone().zip(&self.lowered.kernels[launch.kernels.clone()]) {
+            for (n, step) in launch.steps.clone().zip(&self.lowered.steps[launch.steps.clone()]) {
                 match launch.axes.first() {
-                    Some(axis) if n == launch.kernels.start => {
+                    Some(axis) if n == launch.steps.start => {
                         out.separate();
                         out.plain(Some(n), format!("; {launch} along axis {axis}"));
                     }
                     Some(_) => {}
                     None => out.separate(),
                 }
-                for line in kernel.to_string().lines() {
-                    let nodes = self.of_values(in_kernel(kernel, line));
-                    out.lines.push(StageLine { text: line.to_owned(), nodes, kernel: Some(n) });
+                match step {
+                    LoweredStep::Control(control) => self.control(&mut out, n, control),
+                    LoweredStep::Kernel(LoweredKernel { fused, .. }) => {
+                        for line in fused.to_string().lines() {
+                            let nodes = self.of_values(in_kernel(fused, line));
+                            out.lines.push(StageLine { text: line.to_owned(), nodes, kernel: Some(n) });
+                        }
+                    }
                 }
             }
         }
         out
     }
 
+    /// The lines of control flow, whose programs follow.
+    fn control(&self, out: &mut Listing, n: usize, LoweredControl { fused, .. }: &LoweredControl) {
+        let (inputs, outputs) = (&fused.operands, &fused.results);
+        for line in fused.to_string().lines() {
+            let text = line.trim_start();
+            let input = number(text, "in").and_then(|n| inputs.get(n)).copied();
+            let value = input.or_else(|| Some(outputs.get(number(text, "out")?)?.1));
+            let nodes = self.of_values(value.into_iter().collect());
+            out.lines.push(StageLine { text: line.to_owned(), nodes, kernel: Some(n) });
+        }
+    }
+
     /// The lines of each nest, with an empty line between.
     fn nests(&self, lines: impl Fn(&Scheduled) -> Result<Vec<Line>>) -> Listing {
         let mut out = Listing::default();
-        for (n, scheduled) in self.lowered.scheduled.iter().enumerate() {
+        for (n, step) in self.lowered.steps.iter().enumerate() {
             out.separate();
-            match lines(scheduled) {
+            let kernel = match step {
+                LoweredStep::Kernel(kernel) => kernel,
+                LoweredStep::Control(control) => {
+                    self.control(&mut out, n, control);
+                    continue;
+                }
+            };
+            match lines(&kernel.scheduled) {
                 Ok(lines) => self.push(&mut out, n, lines),
                 Err(error) => out.plain(Some(n), error),
             }
@@ -239,9 +262,10 @@ impl Looked<'_> {
 
     fn expanded_there(&self, there: &OnGpu) -> Listing {
         let mut out = Listing::default();
-        for (n, (nest, scheduled)) in there.nests.iter().zip(&self.lowered.scheduled).enumerate() {
+        for (n, (own, step)) in there.steps.iter().zip(&self.lowered.steps).enumerate() {
             out.separate();
-            out.plain(Some(n), format!("; {}", nest.placement));
+            out.plain(Some(n), format!("; {}", own.placement));
+            let Some(LoweredKernel { scheduled, .. }) = step.kernel() else { continue };
             let LoopBody::Ops(ops) = &scheduled.nest.body else { continue };
             match wgsl::bodies(&scheduled.nest, &there.features) {
                 Ok(bodies) => {
@@ -265,10 +289,11 @@ impl Looked<'_> {
         };
         let mut out = Listing::default();
         out.plain(None, format!("; {}", there.name));
-        for (n, (nest, scheduled)) in there.nests.iter().zip(&self.lowered.scheduled).enumerate() {
+        for (n, (own, lowered)) in there.steps.iter().zip(&self.lowered.steps).enumerate() {
             out.lines.push(StageLine { text: String::new(), nodes: Vec::new(), kernel: Some(n) });
-            out.plain(Some(n), format!("; {}", nest.placement));
-            for &step in &nest.steps {
+            out.plain(Some(n), format!("; {}", own.placement));
+            let Some(LoweredKernel { scheduled, .. }) = lowered.kernel() else { continue };
+            for &step in &own.shaders {
                 out.plain(Some(n), format!("; {step}"));
                 let module = wgsl::emit(&scheduled.nest, step, &there.features, &Pieces::default());
                 match module.and_then(|module| lines(&there, &module)) {
@@ -282,7 +307,7 @@ impl Looked<'_> {
 
     /// Adds lines of a kernel.
     fn push(&self, out: &mut Listing, kernel: usize, lines: Vec<Line>) {
-        let fused = self.lowered.kernels.get(kernel);
+        let fused = self.lowered.steps.get(kernel).and_then(LoweredStep::kernel).map(|kernel| &kernel.fused);
         out.lines.extend(lines.into_iter().map(|Line { text, origin }| {
             let values = match (origin, fused) {
                 (None | Some(Origin::Own), _) | (_, None) => Vec::new(),
@@ -411,26 +436,27 @@ fn number(line: &str, prefix: &str) -> Option<usize> {
     line.strip_prefix(prefix)?.split(' ').next()?.parse().ok()
 }
 
-/// What a reader of control flow, or of the parts of a reduction, a scan or a sort needs to know.
+/// What a reader of the parts of a reduction, a scan or a sort needs to know.
 fn about(nest: &LoopNest) -> String {
-    if let Some((ControlRef(control), _)) = &nest.control {
-        return format!("; {}, which runs programs of its own: they follow\n", control.kind.name());
-    }
-    let Some(reduce) = &nest.reduce else { return String::new() };
-    if reduce.sorts() {
-        let loops: Vec<String> = SortParts::LOOPS.iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
-        return format!("; elements are computed, and sorted after\n; loops of elements: {}\n", loops.join(", "));
-    }
-    if reduce.scans() {
-        let loops: Vec<String> =
-            ScanParts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
-        return format!(
-            "; blocks of {BLOCK} elements; local values in the first {} inputs and outputs, after them carries and results\n\
-             ; loops of step: {}\n",
-            reduce.outputs.len(),
-            loops.join(", ")
-        );
-    }
+    let reduce = match &nest.kind {
+        NestKind::Map | NestKind::Scatter(_) => return String::new(),
+        NestKind::Reduce(reduce) | NestKind::Contract(reduce) => reduce,
+        NestKind::Sort(_) => {
+            let loops: Vec<String> =
+                SortParts::LOOPS.iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
+            return format!("; elements are computed, and sorted after\n; loops of elements: {}\n", loops.join(", "));
+        }
+        NestKind::Scan(scan) => {
+            let loops: Vec<String> =
+                ScanParts::order(scan.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
+            return format!(
+                "; blocks of {BLOCK} elements; local values in the first {} inputs and outputs, after them carries and results\n\
+                 ; loops of step: {}\n",
+                scan.outputs.len(),
+                loops.join(", ")
+            );
+        }
+    };
     let loops: Vec<String> =
         Parts::order(reduce.along).iter().enumerate().map(|(i, what)| format!("i{i} {what}")).collect();
     let (loops, count) = (loops.join(", "), reduce.outputs.len());

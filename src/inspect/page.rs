@@ -104,7 +104,7 @@ impl Looked<'_> {
 
     fn described(&self) -> String {
         let (graph, kernels, launches) =
-            (&self.lowered.traced, self.lowered.kernels.len(), self.lowered.launches.len());
+            (&self.lowered.traced, self.lowered.kernels().count(), self.lowered.launches.len());
         format!(
             "operations: {}, loop nests: {kernels}, kernels: {launches}; policy {}; on {}; ndjit {}",
             graph.node_count() - graph.params().len(),

@@ -1,9 +1,9 @@
 //! What is drawn of a stage, in one form for all drawings: clusters of nodes, edges within them and between them. The nodes of a
 //! graph are one cluster, and those of each graph of its control flow; of kernels and loop nests each is a cluster of its own.
 
-use ndjit_codegen::Lowered;
+use ndjit_codegen::{Lowered, LoweredStep};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Type, Value};
-use ndjit_ir::kernel::{ControlRef, OpBody, StmtKind};
+use ndjit_ir::kernel::{FusedControl, OpBody, StmtKind};
 use ndjit_ir::loops::LoopBody;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Result, ValueType};
 use std::collections::HashMap;
@@ -227,7 +227,14 @@ fn wrapped(text: &str) -> Vec<String> {
 pub(crate) fn kernels(lowered: &Lowered) -> Result<Picture> {
     let graph = &lowered.simplified;
     let mut parts = Parts::new("kernels", graph);
-    for (n, kernel) in lowered.kernels.iter().enumerate() {
+    for (n, step) in lowered.steps.iter().enumerate() {
+        let kernel = match step {
+            LoweredStep::Kernel(kernel) => &kernel.fused,
+            LoweredStep::Control(control) => {
+                parts.control(n, &control.fused);
+                continue;
+            }
+        };
         let header = kernel.to_string();
         let header = header.split(" {").next().unwrap_or_default().replacen("kernel", &format!("kernel {n}"), 1);
         let numbers =
@@ -236,15 +243,10 @@ pub(crate) fn kernels(lowered: &Lowered) -> Result<Picture> {
         let inputs: Vec<(Value, String)> =
             kernel.inputs.iter().map(|input| (input.value, format!("{}", input.shape))).collect();
         let outputs = kernel.outputs.iter().enumerate().map(|(i, &value)| {
-            let reduction = kernel.reduce.as_ref().and_then(|reduce| reduce.outputs.get(i));
+            let reduction = kernel.kind.reductions().get(i);
             (value, reduction.map_or(String::new(), |reduction| format!("{reduction} ")), format!("→ {value}"))
         });
-        match &kernel.control {
-            Some((control, results)) => {
-                parts.control(header, control, &inputs, kernel.outputs.iter().copied().zip(results.iter().copied()));
-            }
-            None => parts.body(header, &kernel.body, &numbers, &inputs, outputs.collect()),
-        }
+        parts.body(header, &kernel.body, &numbers, &inputs, outputs.collect());
     }
     parts.picture.checked()
 }
@@ -253,7 +255,14 @@ pub(crate) fn kernels(lowered: &Lowered) -> Result<Picture> {
 pub(crate) fn loops(lowered: &Lowered) -> Result<Picture> {
     let graph = &lowered.simplified;
     let mut parts = Parts::new("loops", graph);
-    for (n, scheduled) in lowered.scheduled.iter().enumerate() {
+    for (n, step) in lowered.steps.iter().enumerate() {
+        let scheduled = match step {
+            LoweredStep::Kernel(kernel) => &kernel.scheduled,
+            LoweredStep::Control(control) => {
+                parts.control(n, &control.fused);
+                continue;
+            }
+        };
         let nest = &scheduled.nest;
         let LoopBody::Ops(body) = &nest.body else { continue };
         let text = nest.to_string();
@@ -266,15 +275,10 @@ pub(crate) fn loops(lowered: &Lowered) -> Result<Picture> {
         let accesses = nest.inputs.iter().map(|access| format!(" {}{}", access.role.prefix(), access.inner));
         let inputs: Vec<(Value, String)> = scheduled.inputs.iter().copied().zip(accesses).collect();
         let outputs = scheduled.outputs.iter().enumerate().map(|(i, &value)| {
-            let reduction = nest.reduce.as_ref().and_then(|reduce| reduce.outputs.get(i));
+            let reduction = nest.kind.reductions().get(i);
             let inner = nest.outputs.get(i).map_or("", |access| access.inner.name());
             (value, reduction.map_or("store ".to_owned(), |r| format!("{r} ")), format!("→ {value} {inner}"))
         });
-        if let Some((control, results)) = &nest.control {
-            let outputs = scheduled.outputs.iter().copied().zip(results.iter().copied());
-            parts.control(format!("nest {n}"), control, &inputs, outputs);
-            continue;
-        }
         parts.body(title, body, &numbers, &inputs, outputs.collect());
     }
     parts.picture.checked()
@@ -320,24 +324,19 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A kernel or a nest of control flow: what it takes whole, and which of its results it stores.
-    fn control(
-        &mut self,
-        title: String,
-        control: &ControlRef,
-        inputs: &[(Value, String)],
-        outputs: impl Iterator<Item = (Value, u32)>,
-    ) {
+    /// Control flow: what it takes, and which of its results are wanted.
+    fn control(&mut self, step: usize, fused: &FusedControl) {
         let at = self.picture.clusters.len();
-        let kind = control.0.kind;
-        let taken: Vec<String> = inputs.iter().map(|(value, _)| value.to_string()).collect();
+        let kind = fused.control.0.kind;
+        let title = format!("step {step}: {}", kind.name());
+        let taken: Vec<String> = fused.operands.iter().map(Value::to_string).collect();
         let [first, second] = kind.graphs();
         let lines = vec![format!("{} of {}", kind.name(), taken.join(", ")), format!("{first}, {second}")];
         let mut cluster = Cluster { title: Some(title), nodes: vec![Node::new(lines, None)], ..Cluster::default() };
-        for (value, _) in inputs {
-            self.picture.edges.extend(self.makers(*value).into_iter().map(|from| (from, (at, 0))));
+        for &value in &fused.operands {
+            self.picture.edges.extend(self.makers(value).into_iter().map(|from| (from, (at, 0))));
         }
-        for (n, (value, result)) in outputs.enumerate() {
+        for (n, &(result, value)) in fused.results.iter().enumerate() {
             let node = cluster.nodes.len();
             let lines = vec![format!("out{n} = result {result}"), format!("→ {value}")];
             let lines = lines.into_iter().chain(self.results(value)).collect();

@@ -208,7 +208,7 @@ impl Plan {
         settings: Settings,
         mut clock: Clock,
     ) -> Result<Plan> {
-        clock.compile(lowered.scheduled.len());
+        clock.compile(lowered.steps.len());
         let engine = match settings.interpreted {
             true => Engine::Interpreted(layouts(&arguments, hidden)?),
             false => {

@@ -4,7 +4,7 @@ use super::table;
 use crate::jit::plan::Plan;
 use crate::jit::{JitFn, Jitted};
 use ndjit_codegen::passes::tile::Launch;
-use ndjit_codegen::{Lowered, Work};
+use ndjit_codegen::{Lowered, LoweredStep, Work};
 use ndjit_runtime::KernelCode;
 use std::fmt;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ pub(super) fn kernels(plan: &Plan) -> Vec<KernelStats> {
         let Work { elements, read, written, flops } = lowered.work(launch);
         KernelStats {
             depth,
-            nests: launch.kernels.len(),
+            nests: lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::kernel).count(),
             elements,
             bytes_read: read,
             bytes_written: written,

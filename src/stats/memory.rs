@@ -94,7 +94,7 @@ impl MemoryPlan {
     fn new(lowered: &ndjit_codegen::Lowered, memory: Memory, all: &[PlannedArray]) -> MemoryPlan {
         let graph = &lowered.simplified;
         let launch =
-            |kernel: usize| lowered.launches.iter().position(|launch| launch.kernels.contains(&kernel)).unwrap_or(0);
+            |kernel: usize| lowered.launches.iter().position(|launch| launch.steps.contains(&kernel)).unwrap_or(0);
         let array = |array: &PlannedArray| {
             let (Slot { home, offset, .. }, first) = (array.slot?, launch(array.made?));
             let (place, lasting) = match home {

@@ -7,8 +7,8 @@ mod failures;
 mod memory;
 mod primitives;
 
+use ndjit_codegen::LoweredKernel;
 use ndjit_codegen::Options;
-use ndjit_codegen::Scheduled;
 use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
 use ndjit_engines::{Difference, Given, compare, lowered};
 use ndjit_ir::interp::{Tensor, eval_graph};
@@ -67,12 +67,8 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
     let given = Given::new(program, false)?;
     let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..Options::default() })?;
-    let emulated = |scheduled: &Scheduled| {
-        let step = match &scheduled.nest.reduce {
-            None => Step::Elements { packed: false },
-            Some(reduce) if reduce.scans() => Step::Local { last: true },
-            Some(_) => Step::Lanes { last: true },
-        };
+    let emulated = |LoweredKernel { scheduled, .. }: &LoweredKernel| {
+        let step = Step::first(&scheduled.nest);
         // What cannot be emitted is an error when it is run.
         wgsl::emit(&scheduled.nest, step, &gpu.features(), &Pieces::default()).is_ok_and(|module| {
             let emulated =
@@ -81,7 +77,7 @@ fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
             module.text.len() > 12_000 || !gpu.features().fma && emulated
         })
     };
-    Ok(lowered.scheduled.iter().any(emulated))
+    Ok(lowered.kernels().any(emulated))
 }
 
 fn check(program: &Program) -> std::result::Result<(), Difference> {

@@ -2,10 +2,11 @@
 
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
-use ndjit_codegen::{Options, lower};
+use ndjit_codegen::{LoweredStep, Options, lower};
 use ndjit_engines::{ALL, Matrix, check, compare};
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Places, Rewriter, Slot, Value};
 use ndjit_ir::interp::eval_graph;
+use ndjit_ir::kernel::{FusedKernel, KernelKind};
 use ndjit_ir::random::{Limits, Program, program, shrink};
 use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Shape, ValueType, Weak};
 use std::fmt::Write;
@@ -249,18 +250,19 @@ fn programs_have_what_is_hard() {
         let layouts: Vec<_> = layouts.collect();
         let lowered = lower(&program.graph, &Places::default(), &layouts, &Options::default()).unwrap();
         let graph = &lowered.simplified;
-        for kernel in lowered.kernels.iter().filter(|kernel| kernel.reduce.as_ref().is_some_and(|r| r.scans())) {
+        let fused: Vec<&FusedKernel> = lowered.kernels().map(|kernel| &kernel.fused).collect();
+        for kernel in fused.iter().filter(|k| matches!(k.kind, KernelKind::Scan(_) | KernelKind::Sort(_))) {
             scans += 1;
             let is_view = |value| matches!(graph.node(graph.producer(value)).kind, NodeKind::View(_));
             seen += usize::from(kernel.inputs.iter().any(|input| is_view(input.value)));
         }
-        for launch in lowered.launches.iter().filter(|launch| launch.kernels.len() > 1) {
-            let kernels = &lowered.kernels[launch.kernels.clone()];
+        for launch in lowered.launches.iter().filter(|launch| launch.steps.len() > 1) {
+            let kernels = lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::kernel);
             tiled += 1;
-            chained += usize::from(kernels.iter().filter(|kernel| kernel.reduce.is_some()).count() > 1);
+            chained += usize::from(kernels.filter(|kernel| !kernel.fused.kind.reductions().is_empty()).count() > 1);
         }
-        many += lowered.kernels.iter().filter(|kernel| kernel.reduce.is_some() && kernel.inputs.len() > 8).count();
-        copied += lowered.kernels.iter().filter(|k| k.outputs.iter().any(|&v| !k.stores(graph.shape(v)))).count();
+        many += fused.iter().filter(|kernel| !kernel.kind.reductions().is_empty() && kernel.inputs.len() > 8).count();
+        copied += fused.iter().filter(|k| k.outputs.iter().any(|&v| !k.stores(graph.shape(v)))).count();
     }
     println!(
         "{scans} scans, {seen} of views; {tiled} in tiles, {chained} with reductions; {copied} copies; {many} of many"

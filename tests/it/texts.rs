@@ -11,7 +11,7 @@ use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::body::Body;
 use ndjit_ir::graph::{Graph, Places, Type};
 use ndjit_ir::kernel::{FusedKernel, parse_kernels};
-use ndjit_ir::loops::{Geometry, LoopNest, parse_nests};
+use ndjit_ir::loops::{Geometry, LoopNest, NestKind, parse_nests};
 use ndjit_ir::op::{Op, shared_body};
 use ndjit_ir::random::{Limits, Program, program};
 use ndjit_ir::{Error, Result};
@@ -58,21 +58,21 @@ fn check(program: &Program, fuse: bool) -> [usize; 3] {
     graph_round_trip(&lowered.typed);
     graph_round_trip(&lowered.simplified);
     // The texts of control flow lack its graphs, which the graph's text has.
-    let kernels: Vec<FusedKernel> = lowered.kernels.into_iter().filter(|kernel| kernel.control.is_none()).collect();
+    let kernels: Vec<FusedKernel> = lowered.kernels().map(|kernel| kernel.fused.clone()).collect();
     kernels.iter().for_each(round_trip::<FusedKernel>);
     let text: Vec<String> = kernels.iter().map(FusedKernel::to_string).collect();
     assert_eq!(parse_kernels(&text.join("\n\n")).unwrap(), kernels);
     let mut seen = [0; 3];
     let mut text = String::new();
-    let scheduled: Vec<_> = lowered.scheduled.into_iter().filter(|s| s.nest.control.is_none()).collect();
+    let scheduled: Vec<_> = lowered.kernels().map(|kernel| &kernel.scheduled).collect();
     for scheduled in &scheduled {
         round_trip::<LoopNest>(&scheduled.nest);
         round_trip::<Geometry>(&scheduled.geometry);
         text += &format!("{}\n{}\n", scheduled.nest, scheduled.geometry);
         let expanded = expand(&scheduled.nest).unwrap();
         round_trip::<LoopNest>(&expanded);
-        seen[0] += usize::from(expanded.reduces());
-        seen[1] += usize::from(expanded.reduce.as_ref().is_some_and(|reduce| reduce.scans()));
+        seen[0] += usize::from(expanded.kind.reduction().is_some());
+        seen[1] += usize::from(matches!(expanded.kind, NestKind::Scan(_)));
         let hoists = expanded.to_string().contains("loop:\n");
         seen[2] += usize::from(hoists);
         let isa = host_isa().unwrap();

@@ -3,7 +3,7 @@
 use super::compared::{Compared, hex};
 use ndjit_codegen::target::{PrimSupport, combinations};
 use ndjit_ir::body::{BodyBuilder, Prim, Reg, eval_prim};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::random::{Rng, special_words};
 use ndjit_ir::{DType, PrimType, Result};
 use ndjit_runtime::Backend;
@@ -89,9 +89,7 @@ fn run(gpu: &Arc<Gpu>, batch: &[Combination], count: usize) -> Result<Vec<Compar
         literals: Vec::new(),
         outputs: outputs.iter().copied().map(access).collect(),
         body: LoopBody::Prims { body: builder.finish(&results), hoisted: 0 },
-        reduce: None,
-        scatter: None,
-        control: None,
+        kind: NestKind::Map,
     };
     let geometry = Geometry {
         extents: [count].into_iter().collect(),

@@ -34,7 +34,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::verify_function;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use ndjit_ir::body::Reg;
-use ndjit_ir::loops::{Access, LoopBody, LoopNest, Role, Stride};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Role, Stride};
 use ndjit_ir::reduction::LANES;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
@@ -177,7 +177,7 @@ fn check_operands(nest: &LoopNest, hoisted: usize) -> Result<()> {
     if nest.rank == 0 || hoisted > body.insts.len() {
         return Err(Error::new(ErrorCode::Verify, "clif: a nest has at least one loop, and hoists what it has"));
     }
-    if nest.reduce.is_some() {
+    if nest.kind != NestKind::Map {
         return Err(Error::new(ErrorCode::Verify, "clif: code is generated for the parts of a nest that reduces"));
     }
     if nest.inputs.iter().any(|access| access.is_index() && access.inner == Stride::Contiguous) {

@@ -6,7 +6,7 @@
 
 use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
 use ndjit_ir::kernel::{OpBody, Stmt, StmtKind};
-use ndjit_ir::loops::{LoopBody, LoopNest, NestReduce, Stride};
+use ndjit_ir::loops::{LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::op::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
 use ndjit_ir::{Error, ErrorCode, Origin, PrimType, Result};
 use smallvec::SmallVec;
@@ -19,9 +19,8 @@ use smallvec::SmallVec;
 pub fn expand(nest: &LoopNest) -> Result<LoopNest> {
     let ops = match &nest.body {
         // What a scatter puts is expanded, by itself.
-        _ if nest.scatter.is_some() || nest.control.is_some() => return Ok(nest.clone()),
+        _ if matches!(nest.kind, NestKind::Scatter(_) | NestKind::Sort(_)) => return Ok(nest.clone()),
         LoopBody::Prims { .. } => return Ok(nest.clone()),
-        LoopBody::Ops(_) if nest.reduce.as_ref().is_some_and(NestReduce::sorts) => return Ok(nest.clone()),
         LoopBody::Ops(ops) => ops,
     };
     check(nest, ops)?;

@@ -8,9 +8,11 @@
 use super::access::{Accesses, contiguous, layout_of};
 use crate::lower::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
-use ndjit_ir::kernel::{ControlRef, FusedKernel, KernelReduce, Part, Reads};
-use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride};
-use ndjit_ir::reduction::{Axes, LANES};
+use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Part, Reads};
+use ndjit_ir::loops::{
+    Access, Along, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride,
+};
+use ndjit_ir::reduction::{LANES, Reduction};
 use ndjit_ir::{DType, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -28,13 +30,9 @@ pub fn schedule(
     accesses: &Accesses,
     tile: Option<usize>,
 ) -> Result<Scheduled> {
-    if let Some(control) = &kernel.control {
-        return Ok(controlling(kernel, control.clone(), graph));
-    }
     let space = &kernel.shape;
-    let axes = kernel.reduce.as_ref().map_or(Axes::NONE, |reduce| reduce.axes);
-    let scans = kernel.reduce.as_ref().is_some_and(KernelReduce::scans);
-    let sorts = kernel.reduce.as_ref().is_some_and(KernelReduce::sorts);
+    let axes = kernel.kind.axes();
+    let scatters = matches!(kernel.kind, KernelKind::Scatter(_));
     let mut inputs: Vec<Layout> = Vec::with_capacity(kernel.inputs.len());
     let mut roles = Vec::with_capacity(kernel.inputs.len());
     let mut read = Vec::with_capacity(kernel.inputs.len());
@@ -68,22 +66,21 @@ pub fn schedule(
     let mut outputs: Vec<Layout> = Vec::with_capacity(kernel.outputs.len());
     for &output in &kernel.outputs {
         let dtype = graph.ty(output);
-        if kernel.scatter.is_some() {
+        if scatters {
             let shape = graph.shape(output);
             let mut rows = contiguous(shape, dtype)?;
             rows.strides.remove(0);
             outputs.push(rows.broadcast(&Shape::from(&shape.extents()[1..]), space));
             continue;
         }
-        outputs.push(match kernel.part {
+        outputs.push(match kernel.kind.part() {
             Some(Part { axis, start }) => {
                 let mut layout = contiguous(graph.shape(output), dtype)?;
                 layout.offset = start.saturating_mul(layout.strides[axis].unsigned_abs());
                 layout
             }
             None => {
-                let reduced = if scans { Axes::NONE } else { axes };
-                let with_dims = reduced.reduced(space, true);
+                let with_dims = kernel.kind.reduced().reduced(space, true);
                 contiguous(&with_dims, dtype)?.broadcast(&with_dims, space)
             }
         });
@@ -93,7 +90,8 @@ pub fn schedule(
     let (kept, reduced): (Loops, Loops) = (0..space.rank()).partition(|&axis| !axes.contains(axis));
     let kept = coalesce(&geometry, &kept, tile);
     let mut reduced = coalesce(&geometry, &reduced, None);
-    if kernel.reduce.is_some() && reduced.is_empty() {
+    let meets = !kernel.kind.reductions().is_empty();
+    if meets && reduced.is_empty() {
         // Nothing is left to reduce or to scan: one trip, which takes no step.
         reduced.push((1, None));
     }
@@ -108,25 +106,29 @@ pub fn schedule(
             layout.strides.fill(0);
         }
     }
-    let reduce = kernel.reduce.as_ref().map(|reduce| NestReduce {
+    let reduce = |outputs: &SmallVec<[Reduction; 1]>| NestReduce {
         loops: reduced.len(),
-        outputs: reduce.outputs.clone(),
-        along: match scans {
-            true if sorts => Along::Reduced,
-            true => along_scan(&geometry, kept.len(), &output_dtypes),
-            false => along(&geometry, kept.len(), &kernel.body.inputs),
-        },
-        contracts: reduce.contracts,
-    });
+        outputs: outputs.clone(),
+        along: along(&geometry, kept.len(), &kernel.body.inputs),
+    };
+    let kind = match &kernel.kind {
+        KernelKind::Map | KernelKind::Part(_) => NestKind::Map,
+        KernelKind::Reduce(KernelReduce { outputs, .. }) => NestKind::Reduce(reduce(outputs)),
+        KernelKind::Contract(KernelReduce { outputs, .. }) => NestKind::Contract(reduce(outputs)),
+        KernelKind::Scan(KernelScan { outputs, .. }) => NestKind::Scan(NestScan {
+            outputs: outputs.clone(),
+            along: along_scan(&geometry, kept.len(), &output_dtypes),
+        }),
+        KernelKind::Sort(KernelScan { outputs, .. }) => NestKind::Sort(outputs.clone()),
+        KernelKind::Scatter(scatter) => NestKind::Scatter(*scatter),
+    };
     let mut nest = LoopNest {
         rank: geometry.extents.len(),
         inputs: Vec::new(),
         literals: kernel.body.literals.clone(),
         outputs: Vec::new(),
         body: LoopBody::Ops(Arc::clone(&kernel.body)),
-        reduce,
-        scatter: kernel.scatter,
-        control: None,
+        kind,
     };
     let at = nest.vector_loop();
     for ((layout, &dtype), &role) in geometry.inputs.iter().zip(&kernel.body.inputs).zip(&roles) {
@@ -138,12 +140,12 @@ pub fn schedule(
     }
     for (layout, &dtype) in geometry.outputs.iter().zip(&output_dtypes) {
         let inner = match stride_class(layout, at, dtype) {
-            _ if nest.reduces() => Stride::Contiguous,
+            _ if nest.kind.reduction().is_some() => Stride::Contiguous,
             // The one trip of a scan of one element.
-            Stride::Broadcast if scans => Stride::Strided,
+            Stride::Broadcast if meets => Stride::Strided,
             class => class,
         };
-        let role = if kernel.scatter.is_some() { Role::Rows } else { Role::Memory };
+        let role = if scatters { Role::Rows } else { Role::Memory };
         nest.outputs.push(Access { dtype, inner, role });
     }
     Ok(Scheduled {
@@ -153,37 +155,7 @@ pub fn schedule(
         outputs: kernel.outputs.clone(),
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
         tile,
-        bodies: None,
     })
-}
-
-/// The nest of control flow.
-fn controlling(kernel: &FusedKernel, control: (ControlRef, SmallVec<[u32; 2]>), graph: &Graph<DType>) -> Scheduled {
-    let access = |dtype: DType| Access::memory(dtype, Stride::Strided);
-    let layout = || Layout { offset: 0, strides: smallvec![0] };
-    let (inputs, outputs) = (kernel.inputs.len(), kernel.outputs.len());
-    Scheduled {
-        nest: LoopNest {
-            rank: 1,
-            inputs: kernel.body.inputs.iter().map(|&dtype| access(dtype)).collect(),
-            literals: Vec::new(),
-            outputs: kernel.outputs.iter().map(|&value| access(graph.ty(value))).collect(),
-            body: LoopBody::Ops(Arc::clone(&kernel.body)),
-            reduce: None,
-            scatter: None,
-            control: Some(control),
-        },
-        geometry: Geometry {
-            extents: smallvec![1],
-            inputs: (0..inputs).map(|_| layout()).collect(),
-            outputs: (0..outputs).map(|_| layout()).collect(),
-        },
-        inputs: kernel.inputs.iter().map(|input| input.value).collect(),
-        outputs: kernel.outputs.clone(),
-        literals: Vec::new(),
-        tile: None,
-        bodies: None,
-    }
 }
 
 fn is_position(graph: &Graph<DType>, value: Value) -> bool {

@@ -7,25 +7,25 @@
 use super::access::Accesses;
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeKind, Value};
-use ndjit_ir::kernel::{FusedKernel, Reads};
+use ndjit_ir::kernel::{FusedKernel, FusedStep, KernelKind, Reads};
 use ndjit_ir::view::Term;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 
-/// Kernels that run one after the other as one: a single one, or several of which tiles are computed one after the other.
+/// Steps that run one after the other as one: a single one, or several kernels of which tiles are computed one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// The kernels, in order.
-    pub kernels: Range<usize>,
-    /// The axis of each kernel's iteration space that tiles are cut along; empty for a single kernel.
+    /// The steps, in order.
+    pub steps: Range<usize>,
+    /// The axis of each kernel's iteration space that tiles are cut along; empty for a single step.
     pub axes: Vec<usize>,
 }
 
 impl Launch {
     /// The axis that tiles of the kernel at this index are cut along.
     pub fn axis(&self, kernel: usize) -> Option<usize> {
-        self.axes.get(kernel.checked_sub(self.kernels.start)?).copied()
+        self.axes.get(kernel.checked_sub(self.steps.start)?).copied()
     }
 }
 
@@ -33,32 +33,31 @@ impl Display for Launch {
     /// `kernels 0 to 3, tile by tile`, or `kernel 4`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.axes.is_empty() {
-            true => write!(f, "kernel {}", self.kernels.start),
-            false => write!(f, "kernels {} to {}, tile by tile", self.kernels.start, self.kernels.end - 1),
+            true => write!(f, "kernel {}", self.steps.start),
+            false => write!(f, "kernels {} to {}, tile by tile", self.steps.start, self.steps.end - 1),
         }
     }
 }
 
-/// The launches of kernels that run in this order: each the longest there is from its first kernel on.
-pub fn tile(kernels: &[FusedKernel], graph: &Graph<DType>, accesses: &Accesses) -> Vec<Launch> {
+/// The launches of steps that run in this order: each the longest there is from its first step on.
+pub fn tile(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses) -> Vec<Launch> {
     let mut launches = Vec::new();
     let mut start = 0;
-    while start < kernels.len() {
-        let first = &kernels[start];
-        let candidates = (0..first.shape.rank()).filter(|&axis| keeps(first, axis));
-        let grown = candidates.map(|axis| grow(kernels, graph, accesses, start, axis));
+    while start < steps.len() {
+        let rank = steps[start].kernel().map_or(0, |first| first.shape.rank());
+        let grown = (0..rank).map(|axis| grow(&steps[start..], graph, accesses, axis));
         // Of equally long ones the first: tiles along outer axes are contiguous.
         let longest = grown.rev().max_by_key(Vec::len).filter(|axes| axes.len() > 1).unwrap_or_default();
         let end = start + longest.len().max(1);
-        launches.push(Launch { kernels: start..end, axes: longest });
+        launches.push(Launch { steps: start..end, axes: longest });
         start = end;
     }
     launches
 }
 
-/// Launches of one kernel each.
-pub fn one_by_one(kernels: usize) -> Vec<Launch> {
-    (0..kernels).map(|n| Launch { kernels: n..n + 1, axes: Vec::new() }).collect()
+/// Launches of one step each.
+pub fn one_by_one(steps: usize) -> Vec<Launch> {
+    (0..steps).map(|n| Launch { steps: n..n + 1, axes: Vec::new() }).collect()
 }
 
 /// Whether the kernel stores different results at different indices along the axis, and has several.
@@ -67,31 +66,30 @@ fn keeps(kernel: &FusedKernel, axis: usize) -> bool {
     if kernel.shape.extents()[axis] <= 1 {
         return false;
     }
-    let reduced = kernel.reduce.as_ref().is_some_and(|reduce| reduce.axes.contains(axis));
-    let empty = kernel.shape.extents().contains(&0);
-    // Who runs scans cuts them into tasks of their own.
-    let scans = kernel.reduce.as_ref().is_some_and(|reduce| reduce.outputs.iter().any(|r| r.scans()));
-    !empty
-        && !scans
-        && kernel.scatter.is_none()
-        && kernel.control.is_none()
-        && !reduced
-        && kernel.part.is_none_or(|part| part.axis != axis)
+    let cuts = match &kernel.kind {
+        KernelKind::Map => true,
+        KernelKind::Part(part) => part.axis != axis,
+        KernelKind::Reduce(reduce) | KernelKind::Contract(reduce) => !reduce.axes.contains(axis),
+        // Who runs these cuts them into tasks of their own.
+        KernelKind::Scan(_) | KernelKind::Sort(_) | KernelKind::Scatter(_) => false,
+    };
+    cuts && !kernel.shape.extents().contains(&0)
 }
 
-/// The axes of the kernels from `start` on that can run in tiles along `axis` of the first.
-fn grow(kernels: &[FusedKernel], graph: &Graph<DType>, accesses: &Accesses, start: usize, axis: usize) -> Vec<usize> {
-    let extent = kernels[start].shape.extents()[axis];
+/// The axes of the kernels that these steps begin with that can run in tiles along `axis` of the first.
+fn grow(steps: &[FusedStep], graph: &Graph<DType>, accesses: &Accesses, axis: usize) -> Vec<usize> {
     let mut axes = Vec::new();
+    let kernels = || steps.iter().map_while(FusedStep::kernel);
+    let Some(&extent) = kernels().next().and_then(|first| first.shape.extents().get(axis)) else { return axes };
     // Along which of their own axes tiles of the values are cut that these kernels store.
     let mut stored: FxHashMap<Value, usize> = FxHashMap::default();
-    for kernel in &kernels[start..] {
+    for kernel in kernels() {
         let own = match axes.is_empty() {
             true => Some(axis),
             false => common_axis(kernel, graph, accesses, &stored, extent),
         };
         let Some(own) = own.filter(|&own| keeps(kernel, own)) else { break };
-        let before = |axis: usize| kernel.reduce.as_ref().is_some_and(|reduce| reduce.axes.contains(axis));
+        let before = |axis: usize| kernel.kind.reduced().contains(axis);
         let mut consistent = true;
         for &value in &kernel.outputs {
             let rank = graph.shape(value).rank();
@@ -118,9 +116,6 @@ fn common_axis(
     extent: usize,
 ) -> Option<usize> {
     let mut common = None;
-    if kernel.control.is_some() {
-        return None;
-    }
     for input in &kernel.inputs {
         let base = match input.reads {
             Reads::Elements => accesses.base(input.value),

@@ -26,7 +26,7 @@ pub fn position(nest: &LoopNest, operand: usize, loops: &[String]) -> String {
     let at = params::offset(nest, operand);
     let access = nest.inputs.iter().chain(&nest.outputs).nth(operand);
     // What a reduction stores is said to be contiguous, wherever it lies.
-    let known = operand < nest.inputs.len() || nest.reduce.is_none();
+    let known = operand < nest.inputs.len() || nest.kind.reduction().is_none();
     let mut text = params::word(at);
     for (n, index) in loops.iter().enumerate() {
         let class = access.map(|access| access.inner).filter(|_| known && n == nest.vector_loop());

@@ -22,7 +22,7 @@ pub use steps::{bindings, bodies, emit};
 
 use crate::target::Target;
 use ndjit_ir::PrimType;
-use ndjit_ir::loops::LoopNest;
+use ndjit_ir::loops::{LoopNest, NestKind};
 use std::fmt;
 
 /// Invocations of a workgroup, along x.
@@ -117,10 +117,12 @@ pub enum Step {
 impl Step {
     /// The first step of a nest whose rows have one block.
     pub fn first(nest: &LoopNest) -> Step {
-        match &nest.reduce {
-            None => Step::Elements { packed: nest.outputs.iter().any(|access| access.dtype.bytes() < 4) },
-            Some(reduce) if reduce.scans() => Step::Local { last: true },
-            Some(_) => Step::Lanes { last: true },
+        match &nest.kind {
+            NestKind::Scan(_) => Step::Local { last: true },
+            NestKind::Reduce(_) | NestKind::Contract(_) => Step::Lanes { last: true },
+            NestKind::Map | NestKind::Sort(_) | NestKind::Scatter(_) => {
+                Step::Elements { packed: nest.outputs.iter().any(|access| access.dtype.bytes() < 4) }
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ fn kernels(text: &str) -> String {
     let line = |k: &ndjit_ir::kernel::FusedKernel| {
         format!("{} stmts {} in {} out {}\n", k.shape, k.body.stmts.len(), k.inputs.len(), k.outputs.len())
     };
-    lowered.kernels.iter().map(line).collect()
+    lowered.kernels().map(|kernel| line(&kernel.fused)).collect()
 }
 
 #[test]
@@ -42,7 +42,8 @@ fn axes_of_contiguous_arrays_are_joined_and_broadcast_ones_read_in_place() {
   return %3, %4
 }";
     let lowered = lowered(text);
-    let text: Vec<String> = lowered.scheduled.iter().map(|s| format!("{}\n{}", s.nest, s.geometry)).collect();
+    let text: Vec<String> =
+        lowered.kernels().map(|k| format!("{}\n{}", k.scheduled.nest, k.scheduled.geometry)).collect();
     insta::assert_snapshot!(text.join("\n"), @r##"
     nest rank 3 {
       in0: f32 contiguous, in1: f32 contiguous, in2: f32 broadcast
@@ -118,8 +119,8 @@ fn long_programs_are_split_and_share_bodies() {
     }
     text += "  return %2001\n}";
     let lowered = lowered(&text);
-    assert_eq!(lowered.kernels.len(), 5);
-    let bodies: std::collections::HashSet<_> = lowered.scheduled.iter().map(|s| &s.nest).collect();
+    assert_eq!(lowered.steps.len(), 5);
+    let bodies: std::collections::HashSet<_> = lowered.kernels().map(|kernel| &kernel.scheduled.nest).collect();
     // The first one adds a parameter to a parameter, the others one to what they load.
     assert_eq!(bodies.len(), 2, "equal loops are one kernel");
 }

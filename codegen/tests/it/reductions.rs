@@ -1,7 +1,7 @@
 //! Reductions on their way to loops: which kernels there are, what they compute, and that the loops mean what the graph means.
 
 use ndjit_codegen::passes::access::contiguous;
-use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::Layout;
@@ -20,7 +20,7 @@ fn lowered(text: &str, fuse: bool) -> Lowered {
 fn kernels(text: &str) -> String {
     let lowered = lowered(text, true);
     agrees(&lowered);
-    lowered.kernels.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n")
+    lowered.kernels().map(|kernel| kernel.fused.to_string()).collect::<Vec<String>>().join("\n")
 }
 
 /// The loops, interpreted, give what the typed graph gives.
@@ -30,7 +30,7 @@ fn agrees(lowered: &Lowered) {
     let params: Vec<Tensor> =
         graph.params().iter().map(|&p| tensor(&mut rng, graph.ty(p), graph.shape(p).clone()).unwrap()).collect();
     let mut values: HashMap<Value, Tensor> = graph.params().iter().copied().zip(params.iter().cloned()).collect();
-    for scheduled in &lowered.scheduled {
+    for LoweredKernel { scheduled, .. } in lowered.kernels() {
         let mut literals = Vec::new();
         for &(slot, dtype) in &scheduled.literals {
             let Slot::Value(literal) = &graph.slots()[slot.index()] else { panic!("a number is known") };
@@ -140,7 +140,8 @@ fn loops_say_what_is_reduced() {
         true,
     );
     agrees(&lowered);
-    let text: Vec<String> = lowered.scheduled.iter().map(|s| format!("{}\n{}", s.nest, s.geometry)).collect();
+    let text: Vec<String> =
+        lowered.kernels().map(|k| format!("{}\n{}", k.scheduled.nest, k.scheduled.geometry)).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
     nest rank 3, vectors along i2 {
       in0: f16 contiguous

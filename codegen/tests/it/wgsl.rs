@@ -3,9 +3,9 @@
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
-use ndjit_codegen::{Options, Scheduled, lower};
+use ndjit_codegen::{LoweredKernel, Options, Scheduled, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::loops::Role;
+use ndjit_ir::loops::{NestKind, Role};
 use ndjit_ir::random::{Limits, program};
 use ndjit_ir::{ErrorCode, Policy, Result, ValueType};
 
@@ -16,14 +16,12 @@ const DEVICES: [Features; 3] =
 /// The steps that a nest can take.
 fn steps(nest: &ndjit_ir::loops::LoopNest) -> Vec<Step> {
     let [yes, no] = [true, false];
-    match &nest.reduce {
-        None => vec![Step::Elements { packed: yes }, Step::Elements { packed: no }],
+    match nest.kind {
+        NestKind::Map | NestKind::Scatter(_) => vec![Step::Elements { packed: yes }, Step::Elements { packed: no }],
         // What sorts runs on the processor.
-        Some(reduce) if reduce.sorts() => Vec::new(),
-        Some(reduce) if reduce.scans() => {
-            vec![Step::Local { last: yes }, Step::Local { last: no }, Step::Carries, Step::Carried]
-        }
-        Some(_) => {
+        NestKind::Sort(_) => Vec::new(),
+        NestKind::Scan(_) => vec![Step::Local { last: yes }, Step::Local { last: no }, Step::Carries, Step::Carried],
+        NestKind::Reduce(_) | NestKind::Contract(_) => {
             vec![Step::Lanes { last: yes }, Step::Lanes { last: no }, Step::Tree { last: yes }, Step::Tree { last: no }]
         }
     }
@@ -35,8 +33,8 @@ fn modules(graph: &Graph<ValueType>, features: &Features) -> Result<Vec<String>>
     let layouts = graph.params().iter().map(|&p| stored(p)).collect::<Result<Vec<_>>>()?;
     let lowered = lower(graph, &Places::default(), &layouts, &Options::default())?;
     let mut modules = Vec::new();
-    for Scheduled { nest, .. } in &lowered.scheduled {
-        let on_processor = nest.scatter.is_some() || nest.control.is_some();
+    for LoweredKernel { scheduled: Scheduled { nest, .. }, .. } in lowered.kernels() {
+        let on_processor = matches!(nest.kind, NestKind::Scatter(_));
         for step in steps(nest) {
             if on_processor {
                 let error = wgsl::emit(nest, step, features, &Pieces::default()).unwrap_err();
@@ -238,6 +236,7 @@ fn a_step_that_is_not_one_of_the_nests_is_refused() {
     let program = parsed("graph (%0: f32[3]) {\n  %1 = add %0, %0 : f32[3]\n  return %1\n}");
     let layouts = [contiguous(program.shape(program.params()[0]), ndjit_ir::DType::F32).unwrap()];
     let lowered = lower(&program, &Places::default(), &layouts, &Options::default()).unwrap();
-    let error = wgsl::emit(&lowered.scheduled[0].nest, Step::Carries, &Features::ALL, &Pieces::default()).unwrap_err();
+    let nest = &lowered.kernels().next().unwrap().scheduled.nest;
+    let error = wgsl::emit(nest, Step::Carries, &Features::ALL, &Pieces::default()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Verify);
 }

@@ -7,7 +7,7 @@ use crate::body::Body;
 use crate::dtype::PrimType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::kernel::{KernelScatter, OpBody, StmtKind};
-use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role};
+use crate::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role};
 use crate::op::{self, cast_body, load_body, store_body};
 use crate::reduction::{Reduction, fold, scan, sorted};
 use crate::reserve::{collect, filled, reserve};
@@ -36,9 +36,6 @@ pub trait Memory {
 pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory: &mut impl Memory) -> Result<()> {
     nest.verify()?;
     check_form(nest, geometry, literals)?;
-    if nest.control.is_some() {
-        return Err(Error::new(ErrorCode::Verify, "loop interpreter: control flow, which `eval_control` evaluates"));
-    }
     let body = match &nest.body {
         LoopBody::Ops(body) => {
             let statements = body.stmts.iter().map(|stmt| stmt_body(body, stmt)).collect();
@@ -51,50 +48,50 @@ pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory:
     if geometry.extents[..nest.stored()].contains(&0) {
         return Ok(());
     }
-    if let Some(scatter) = nest.scatter {
-        return scattered(nest, geometry, scatter, memory, |index, memory| {
-            body.at(nest, geometry, literals, index, memory)
-        });
-    }
+    let at = |index: &[usize], memory: &mut _| body.at(nest, geometry, literals, index, memory);
     let mut functions = Functions::default();
     let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
+    if let NestKind::Scatter(scatter) = nest.kind {
+        return scattered(nest, geometry, scatter, memory, at);
+    }
     loop {
-        if let Some(reduce) = nest.reduce.as_ref().filter(|reduce| reduce.scans()) {
-            let mut results = reserve("interpreter", geometry.extents[kept])?;
-            let mut element = |_: usize| {
-                let words = body.at(nest, geometry, literals, &index, memory);
-                advance(&mut index[kept..], &geometry.extents[kept..]);
-                words
-            };
-            if reduce.sorts() {
+        let results: Vec<Vec<u64>> = match &nest.kind {
+            NestKind::Map | NestKind::Scatter(_) => vec![at(&index, memory)],
+            NestKind::Reduce(reduce) | NestKind::Contract(reduce) => {
+                vec![reduced(nest, geometry, reduce, &mut functions, &mut index, |index| at(index, memory))?]
+            }
+            NestKind::Scan(NestScan { outputs, .. }) => {
+                let mut results = reserve("interpreter", geometry.extents[kept])?;
+                let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, outputs, &mut functions, &a, &b);
+                let element = |_: usize| along(&mut index[..], kept, geometry, |index| at(index, memory));
+                scan(geometry.extents[kept], element, meet, |_, words| results.push(words));
+                results
+            }
+            NestKind::Sort(outputs) => {
+                let element = |_: usize| along(&mut index[..], kept, geometry, |index| at(index, memory));
                 let elements = collect("interpreter", (0..geometry.extents[kept]).map(element))?;
-                results = sorted_results(nest, reduce, &elements)?;
-            } else {
-                let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, &mut functions, &a, &b);
-                scan(geometry.extents[kept], &mut element, meet, |_, words| results.push(words));
+                sorted_results(nest, outputs, &elements)?
             }
-            for words in results {
-                store(nest, geometry, &index, words, memory);
+        };
+        let meets = nest.kind.loops() > nest.kind.reduced_loops();
+        for words in results {
+            store(nest, geometry, &index, words, memory);
+            if meets {
                 advance(&mut index[kept..], &geometry.extents[kept..]);
             }
-            advance(&mut index[..kept], &geometry.extents[..kept]);
-            if index.iter().all(|&i| i == 0) {
-                return Ok(());
-            }
-            continue;
         }
-        let results = match &nest.reduce {
-            None => body.at(nest, geometry, literals, &index, memory),
-            Some(reduce) => reduced(nest, geometry, reduce, &mut functions, &mut index, |index| {
-                body.at(nest, geometry, literals, index, memory)
-            })?,
-        };
-        store(nest, geometry, &index, results, memory);
         advance(&mut index[..kept], &geometry.extents[..kept]);
         if index.iter().all(|&i| i == 0) {
             return Ok(());
         }
     }
+}
+
+/// The words at an index, which then is the next one along the loops from `kept` on.
+fn along(index: &mut [usize], kept: usize, geometry: &Geometry, mut at: impl FnMut(&[usize]) -> Vec<u64>) -> Vec<u64> {
+    let words = at(index);
+    advance(&mut index[kept..], &geometry.extents[kept..]);
+    words
 }
 
 /// Copies the rows that elements are put into, and puts them there.
@@ -161,9 +158,9 @@ fn store(nest: &LoopNest, geometry: &Geometry, index: &[usize], words: Vec<u64>,
 }
 
 /// The storage words of all outputs, each combined with others.
-fn combined(nest: &LoopNest, reduce: &NestReduce, functions: &mut Functions, a: &[u64], b: &[u64]) -> Vec<u64> {
+fn combined(nest: &LoopNest, reductions: &[Reduction], functions: &mut Functions, a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut met = Vec::with_capacity(a.len());
-    for (&reduction, access) in reduce.outputs.iter().zip(&nest.outputs) {
+    for (&reduction, access) in reductions.iter().zip(&nest.outputs) {
         let words = met.len()..met.len() + access.dtype.storage().len();
         // The verifier knows elementary reductions alone.
         let Some(op) = reduction.combine() else { continue };
@@ -174,12 +171,12 @@ fn combined(nest: &LoopNest, reduce: &NestReduce, functions: &mut Functions, a: 
 }
 
 /// The storage words of all outputs at each index of what is sorted, from those of the elements.
-fn sorted_results(nest: &LoopNest, reduce: &NestReduce, elements: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
+fn sorted_results(nest: &LoopNest, sorts: &[Reduction], elements: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
     let mut results = filled("interpreter", Vec::new(), elements.len())?;
     // The verifier knows sorts of bodies of ops alone.
     let LoopBody::Ops(body) = &nest.body else { return Ok(results) };
     let mut start = 0;
-    for (&reduction, &scalar) in reduce.outputs.iter().zip(&body.outputs) {
+    for (&reduction, &scalar) in sorts.iter().zip(&body.outputs) {
         let dtype = body.dtype(scalar);
         let words = start..start + dtype.storage().len();
         start = words.end;
@@ -206,13 +203,9 @@ fn reduced(
 ) -> Result<Vec<u64>> {
     let kept = nest.kept();
     let len: usize = geometry.extents[kept..].iter().product();
-    let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, reduce, functions, &a, &b);
+    let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &reduce.outputs, functions, &a, &b);
     // Elements are asked for in row-major order.
-    let element = |_| {
-        let words = at(index);
-        advance(&mut index[kept..], &geometry.extents[kept..]);
-        words
-    };
+    let element = |_| along(index, kept, geometry, &mut at);
     if let Some(words) = fold(len, element, meet) {
         return Ok(words);
     }

@@ -1,27 +1,30 @@
-//! Fused kernels: which part of a graph one loop nest computes. Made by the fuse pass, consumed by the schedule pass.
+//! Fused kernels: which part of a graph one loop nest computes; and the steps of a program, which are kernels and control flow. Made by
+//! the fuse pass, consumed by the schedule pass.
 //!
 //! A kernel reads some values of the graph (broadcast to its iteration space in place), computes straight-line ops on
 //! scalars, and stores one or more values of the full iteration space.
 
+mod kind;
 mod parse;
+mod step;
 mod text;
 mod verify;
 
+pub use kind::{KernelKind, KernelReduce, KernelScan, KernelScatter, Part};
 pub use parse::parse_kernels;
 pub(crate) use parse::{read_reduction, read_scalar, read_scatter, read_stmt};
+pub use step::{ControlRef, FusedControl, FusedStep};
 pub(crate) use text::write_stmt;
-pub use verify::verify_kernels;
+pub use verify::verify_steps;
 pub(crate) use verify::{check_body, output_dtype};
 
 use crate::dtype::DType;
-use crate::graph::{Control, Scatter, SlotId, Value};
+use crate::graph::{SlotId, Value};
 use crate::id::entity;
 use crate::op::Op;
 use crate::origin::Origin;
-use crate::reduction::{Axes, Reduction};
 use crate::shape::Shape;
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 entity! {
@@ -152,14 +155,8 @@ pub struct FusedKernel {
     pub body: Arc<OpBody>,
     /// The graph's values stored, in the order of `body.outputs`.
     pub outputs: Vec<Value>,
-    /// Of a kernel that makes a part of a value: which.
-    pub part: Option<Part>,
-    /// What is done with the body's outputs before they are stored, if they are reduced.
-    pub reduce: Option<KernelReduce>,
-    /// The control flow that the kernel is, and which results of it its outputs are: a kernel without a body, of which every input is all of a value.
-    pub control: Option<(ControlRef, SmallVec<[u32; 2]>)>,
-    /// What is done with the body's outputs, if they are put into rows of an array.
-    pub scatter: Option<KernelScatter>,
+    /// What becomes of the body's outputs.
+    pub kind: KernelKind,
     /// The graph's value that each statement of the body is. No part of what the kernel is: kernels that differ in it alone are equal.
     pub statements: Statements,
 }
@@ -176,96 +173,22 @@ impl PartialEq for Statements {
 
 impl Eq for Statements {}
 
-/// Which part of its one output a kernel makes: the indices from `start` on along `axis`, as many as its iteration space has
-/// there. Other kernels make the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The axis.
-    pub axis: usize,
-    /// The first index.
-    pub start: usize,
-}
-
-/// A reduction of all outputs of a kernel, or a scan of them, or a sort.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelReduce {
-    /// Axes of the iteration space, of a scan or a sort one. The results of a reduction may have them with extent 1, or be without them.
-    pub axes: Axes,
-    /// The elementary reduction of each output, or the scan.
-    pub outputs: SmallVec<[Reduction; 1]>,
-    /// Whether it is a contraction: one sum of [products](OpBody::is_product) of two arrays, which may be made as matrices are multiplied.
-    pub contracts: bool,
-}
-
-/// Control flow, equal to itself alone.
-#[derive(Clone, Debug)]
-pub struct ControlRef(pub Arc<Control<DType>>);
-
-impl PartialEq for ControlRef {
-    fn eq(&self, other: &ControlRef) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for ControlRef {}
-
-impl Hash for ControlRef {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.0).hash(state);
-    }
-}
-
-/// A scatter: what the kernel stores is the array whose rows input `into` reads, with the body's first output put into it at the position that
-/// the second one is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KernelScatter {
-    /// What becomes of elements that are there.
-    pub scatter: Scatter,
-    /// The input, of which [rows](Reads::Rows) are read.
-    pub into: u32,
-}
-
-impl KernelReduce {
-    /// Whether it is a scan, or sorts.
-    pub fn scans(&self) -> bool {
-        self.outputs.iter().any(|reduction| reduction.scans())
-    }
-
-    /// Whether it sorts.
-    pub fn sorts(&self) -> bool {
-        self.outputs.iter().any(|reduction| reduction.sorts())
-    }
-
-    /// What the kernel does, as its text says it.
-    pub(crate) fn verb(&self) -> &'static str {
-        match (self.sorts(), self.scans(), self.contracts) {
-            (true, ..) => "sorts",
-            (false, true, _) => "scans",
-            (false, false, true) => "contracts",
-            (false, false, false) => "reduces",
-        }
-    }
-}
-
 impl FusedKernel {
     /// Whether the kernel stores results of this shape, or a part of them.
     pub fn stores(&self, shape: &Shape) -> bool {
-        if self.control.is_some() {
-            return true;
-        }
-        if let Some(KernelScatter { into, .. }) = self.scatter {
-            return self.inputs.get(into as usize).is_some_and(|input| input.shape == *shape);
-        }
-        match (&self.reduce, self.part) {
-            (None, None) => *shape == self.shape,
-            (_, Some(Part { axis, start })) => {
+        let whole = || *shape == self.shape;
+        match &self.kind {
+            KernelKind::Map | KernelKind::Scan(_) | KernelKind::Sort(_) => whole(),
+            KernelKind::Part(Part { axis, start }) => {
                 let extents = self.shape.extents().iter().zip(shape.extents()).enumerate();
-                let fits = |(n, (&own, &all))| if n == axis { start.saturating_add(own) <= all } else { own == all };
-                self.reduce.is_none() && shape.rank() == self.shape.rank() && extents.into_iter().all(fits)
+                let fits = |(n, (&own, &all))| if n == *axis { start.saturating_add(own) <= all } else { own == all };
+                shape.rank() == self.shape.rank() && extents.into_iter().all(fits)
             }
-            (Some(reduce), None) if reduce.scans() => *shape == self.shape,
-            (Some(reduce), None) => {
-                [false, true].iter().any(|&keepdims| reduce.axes.reduced(&self.shape, keepdims) == *shape)
+            KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => {
+                [false, true].iter().any(|&keepdims| axes.reduced(&self.shape, keepdims) == *shape)
+            }
+            KernelKind::Scatter(KernelScatter { into, .. }) => {
+                self.inputs.get(*into as usize).is_some_and(|input| input.shape == *shape)
             }
         }
     }

@@ -1,11 +1,14 @@
 //! Reading the text of fused kernels (its form is described in [`text`](super::text)), and statements, which loop nests have too.
 
-use super::{FusedKernel, KernelInput, KernelReduce, KernelScatter, OpBody, Part, Reads, Scalar, Statements, StmtKind};
+use super::{
+    FusedKernel, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter, OpBody, Part, Reads, Scalar,
+    Statements, StmtKind,
+};
 use crate::error::{Error, Result};
 use crate::graph::{Scatter, SlotId, Value};
 use crate::op::Op;
 use crate::origin::Origin;
-use crate::reduction::Reduction;
+use crate::reduction::{Axes, MAX_RANK, Reduction};
 use crate::text::{Line, Lines, axes, dtype_of, shape};
 use smallvec::SmallVec;
 use std::str::FromStr;
@@ -98,25 +101,10 @@ fn read(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<FusedKernel> {
         }
         line.end()?;
     }
-    let reduce =
-        axes.map(|axes| KernelReduce { axes, outputs: stored.reductions, contracts: verb == Some("contracts") });
-    if let Some(reduce) = reduce.as_ref().filter(|reduce| Some(reduce.verb()) != verb) {
-        return Err(header.error(format_args!("the kernel {}, by its outputs", reduce.verb())));
-    }
-    let (outputs, part, scatter) = (stored.values, stored.part, stored.scatter);
-    let statements = Statements::default();
-    let kernel = FusedKernel {
-        shape: shape_of_all,
-        inputs,
-        literals,
-        body: Arc::new(body),
-        outputs,
-        part,
-        reduce,
-        scatter,
-        control: None,
-        statements,
-    };
+    let kind =
+        stored.kind(verb.zip(axes)).map_err(|verb| header.error(format_args!("the kernel {verb}, by its outputs")))?;
+    let (outputs, statements) = (stored.values, Statements::default());
+    let kernel = FusedKernel { shape: shape_of_all, inputs, literals, body: Arc::new(body), outputs, kind, statements };
     kernel.verify()?;
     Ok(kernel)
 }
@@ -131,6 +119,36 @@ struct Stored {
 }
 
 impl Stored {
+    /// The kind of kernel, of what stands in its header.
+    ///
+    /// # Errors
+    /// What the outputs say that it does, where the header says otherwise.
+    fn kind(&mut self, header: Option<(&'static str, Axes)>) -> std::result::Result<KernelKind, &'static str> {
+        let Some((verb, axes)) = header else {
+            return Ok(match (self.part, self.scatter) {
+                (_, Some(scatter)) => KernelKind::Scatter(scatter),
+                (Some(part), None) => KernelKind::Part(part),
+                (None, None) => KernelKind::Map,
+            });
+        };
+        let outputs = std::mem::take(&mut self.reductions);
+        let (sorts, scans) = (outputs.iter().any(|r| r.sorts()), outputs.iter().any(|r| r.scans()));
+        let mut all = axes.iter();
+        // More than one axis is none: the verifier says so.
+        let axis = all.next().filter(|_| all.next().is_none()).unwrap_or(MAX_RANK);
+        let along = |outputs| KernelScan { axis, outputs };
+        let kind = match (sorts, scans, verb) {
+            (true, ..) => KernelKind::Sort(along(outputs)),
+            (false, true, _) => KernelKind::Scan(along(outputs)),
+            (false, false, "contracts") => KernelKind::Contract(KernelReduce { axes, outputs }),
+            (false, false, _) => KernelKind::Reduce(KernelReduce { axes, outputs }),
+        };
+        match kind.verb() {
+            Some(own) if own != verb => Err(own),
+            _ => Ok(kind),
+        }
+    }
+
     /// `out0 = t2 -> %4`, `out0 = sum t2 -> %4`, `out0 = t2 -> %4 from 3 along axis 0`.
     fn read(&mut self, line: &mut Line<'_>, body: &mut OpBody, reduce: bool) -> Result<()> {
         line.numbered("out", self.values.len())?;

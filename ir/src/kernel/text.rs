@@ -16,15 +16,15 @@
 //! and says how: `out0 = sum t2 -> %4`; one that scatters `out0 = scatter add t2 at t1 into in1 -> %4`; one that contracts begins `kernel [8, 3] contracts axes [1] {`, one that scans `kernel [8, 3] scans axes [1] {`,
 //! one that sorts `kernel [8, 3] sorts axes [1] {`.
 
-use super::{FusedKernel, KernelScatter, OpBody, Part, Reads, StmtKind};
+use super::{FusedKernel, KernelKind, KernelScatter, OpBody, Part, Reads, StmtKind};
 use crate::dtype::DType;
 use std::fmt::{self, Display, Formatter};
 
 impl Display for FusedKernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "kernel {}", self.shape)?;
-        if let Some(reduce) = &self.reduce {
-            write!(f, " {} axes {}", reduce.verb(), reduce.axes)?;
+        if let Some(verb) = self.kind.verb() {
+            write!(f, " {verb} axes {}", self.kind.axes())?;
         }
         f.write_str(" {\n")?;
         for (n, input) in self.inputs.iter().enumerate() {
@@ -39,13 +39,9 @@ impl Display for FusedKernel {
             write_stmt(&self.body, index, f)?;
             f.write_str("\n")?;
         }
-        if let Some((control, results)) = &self.control {
-            for (n, (value, result)) in self.outputs.iter().zip(results).enumerate() {
-                writeln!(f, "  out{n} = {} result {result} -> {value}", control.0.kind.name())?;
-            }
-            return f.write_str("}");
-        }
-        if let (Some(KernelScatter { scatter, into }), [updates, index, ..]) = (self.scatter, &self.body.outputs[..]) {
+        if let (KernelKind::Scatter(KernelScatter { scatter, into }), [updates, index, ..]) =
+            (&self.kind, &self.body.outputs[..])
+        {
             write!(f, "  out0 = scatter {} {updates} at {index} into in{into}", scatter.name())?;
             return match self.outputs.first() {
                 Some(value) => write!(f, " -> {value}\n}}"),
@@ -54,11 +50,11 @@ impl Display for FusedKernel {
         }
         for (n, scalar) in self.body.outputs.iter().enumerate() {
             write!(f, "  out{n} = ")?;
-            if let Some(reduction) = self.reduce.as_ref().and_then(|reduce| reduce.outputs.get(n)) {
+            if let Some(reduction) = self.kind.reductions().get(n) {
                 write!(f, "{reduction} ")?;
             }
             write!(f, "{scalar}")?;
-            match (self.outputs.get(n), self.part) {
+            match (self.outputs.get(n), self.kind.part()) {
                 (Some(value), Some(Part { axis, start })) => writeln!(f, " -> {value} from {start} along axis {axis}")?,
                 (Some(value), None) => writeln!(f, " -> {value}")?,
                 (None, _) => f.write_str("\n")?,

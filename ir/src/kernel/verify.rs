@@ -8,19 +8,22 @@
 //!   that scans or sorts along one axis, with a scan for each output, or a sort for each;
 //! - no value is stored twice.
 //!
-//! Of all kernels of a graph together ([`verify_kernels`]) that
+//! Of all steps of a graph together ([`verify_steps`]) that
 //!
-//! - each value read is a parameter, a position or stored by earlier kernels, or a view of such, so the kernels can run in order;
+//! - each value read is a parameter, a position or stored by earlier steps, or a view of such, so the steps can run in order;
+//! - control flow takes as many operands, and gives such results, as its graphs say;
 //! - values read and stored have the shapes and dtypes the kernel says; literal slots exist;
-//! - no value is stored by two kernels, unless each stores the part after the other's, and every output of the graph that is no
+//! - no value is stored by two steps, unless each stores the part after the other's, and every output of the graph that is no
 //!   parameter is stored.
 
-use super::{FusedKernel, KernelInput, KernelScatter, OpBody, Part, Reads, Scalar, Stmt, StmtKind};
+use super::{
+    FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScatter, OpBody, Reads, Scalar, Stmt, StmtKind,
+};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{Graph, NodeKind, Value};
+use crate::graph::{Control, Graph, NodeKind, Value};
 use crate::problems::Problems;
-use crate::reduction::{Axes, Reduction};
+use crate::reduction::Reduction;
 use crate::shape::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -36,24 +39,18 @@ impl FusedKernel {
     }
 }
 
-/// Checks the kernels of a graph: each by itself, and that running them in order computes the graph's outputs.
+/// Checks the steps of a graph: each by itself, and that running them in order computes the graph's outputs.
 ///
 /// # Errors
 /// `Verify`, one fact per problem.
-pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<()> {
+pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
     let mut problems = Problems::default();
     let is_param = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Param(..));
     let is_position = |value: Value| matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_));
     let mut stored = Stored::default();
-    for (n, kernel) in kernels.iter().enumerate() {
+    for (n, step) in steps.iter().enumerate() {
         if problems.is_full() {
             break;
-        }
-        let mut own = Problems::default();
-        check_kernel(kernel, &mut own);
-        if !own.is_empty() {
-            problems.check(own.verdict("kernel").map_err(|error| error.facts().join("; ")), || format!("kernel {n}"));
-            continue;
         }
         let known = |value: Value| value.index() < graph.value_count();
         // A view is read where what it sees is stored.
@@ -66,29 +63,56 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             };
             std::iter::successors(Some(value), seen).last().unwrap_or(value)
         };
-        for (i, (input, &dtype)) in kernel.inputs.iter().zip(&kernel.body.inputs).enumerate() {
-            let value = input.value;
-            let of_elements = matches!(input.reads, Reads::Elements | Reads::Rows);
-            let checked = if !known(value) {
+        let there = |value: Value| {
+            if !known(value) {
                 Err("does not exist".to_owned())
             } else if !is_param(base(value)) && !is_position(base(value)) && !complete(&stored, base(value)) {
                 Err("is no parameter and no earlier kernel stores it".to_owned())
-            } else if of_elements && graph.ty(value) != dtype || *graph.shape(value) != input.shape {
-                Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
             } else {
                 Ok(())
-            };
+            }
+        };
+        let kernel = match step {
+            FusedStep::Kernel(kernel) => kernel,
+            FusedStep::Control(control) => {
+                for (i, &value) in control.operands.iter().enumerate() {
+                    problems.check(there(value), || format!("control flow {n}: in{i} = {value}"));
+                }
+                for (i, &(result, value)) in control.results.iter().enumerate() {
+                    let checked = match known(value) {
+                        false => Err("does not exist".to_owned()),
+                        true if stored.contains_key(&value) => Err("is stored by an earlier step".to_owned()),
+                        true => check_control_result(&control.control.0, result, (graph.ty(value), graph.shape(value))),
+                    };
+                    problems.check(checked, || format!("control flow {n}: out{i} = result {result} -> {value}"));
+                    stored.insert(value, (vec![(0, 1)], 1));
+                }
+                continue;
+            }
+        };
+        let mut own = Problems::default();
+        check_kernel(kernel, &mut own);
+        if !own.is_empty() {
+            problems.check(own.verdict("kernel").map_err(|error| error.facts().join("; ")), || format!("kernel {n}"));
+            continue;
+        }
+        for (i, (input, &dtype)) in kernel.inputs.iter().zip(&kernel.body.inputs).enumerate() {
+            let value = input.value;
+            let of_elements = matches!(input.reads, Reads::Elements | Reads::Rows);
+            let checked = there(value).and_then(|()| {
+                if of_elements && graph.ty(value) != dtype || *graph.shape(value) != input.shape {
+                    return Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)));
+                }
+                Ok(())
+            });
             problems.check(checked, || format!("kernel {n}: in{i} = {value} : {dtype}{}", input.shape));
         }
         for slot in kernel.literals.iter().filter(|slot| slot.index() >= graph.slots().len()) {
             problems.note(format!("kernel {n}: literal slot {slot} does not exist"));
         }
-        for &value in kernel.outputs.iter().filter(|_| kernel.control.is_some()) {
-            stored.insert(value, (vec![(0, 1)], 1));
-        }
         for (i, (&value, &scalar)) in kernel.outputs.iter().zip(&kernel.body.outputs).enumerate() {
             let dtype = kernel.body.dtype(scalar);
-            let gives = |result| match kernel.reduce.as_ref().and_then(|reduce| reduce.outputs.get(i)) {
+            let gives = |result| match kernel.kind.reductions().get(i) {
                 Some(reduction) => reduction.stores(dtype, result),
                 None => dtype == result,
             };
@@ -97,13 +121,11 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
             } else if !gives(graph.ty(value)) || !stores(kernel, graph, value) {
                 Err(format!("is {}{} in the graph", graph.ty(value), graph.shape(value)))
             } else {
-                let part = match kernel.part {
-                    None => Part { axis: 0, start: 0 },
-                    Some(part) => part,
-                };
-                let extent = |shape: &Shape| kernel.part.map_or(1, |part| shape.extents()[part.axis]);
+                let part = kernel.kind.part();
+                let extent = |shape: &Shape| part.map_or(1, |part| shape.extents()[part.axis]);
                 let entry = stored.entry(value).or_insert((Vec::new(), extent(graph.shape(value))));
-                let (start, end) = (part.start, part.start + extent(&kernel.shape));
+                let start = part.map_or(0, |part| part.start);
+                let end = start + extent(&kernel.shape);
                 if entry.0.iter().any(|&(from, to)| start < to && from < end) {
                     Err("is stored by an earlier kernel".to_owned())
                 } else {
@@ -111,11 +133,10 @@ pub fn verify_kernels(kernels: &[FusedKernel], graph: &Graph<DType>) -> Result<(
                     Ok(())
                 }
             };
-            let stored = || match &kernel.reduce {
+            let stored = || match kernel.kind.reductions().get(i) {
                 None => format!("{scalar} -> {value} : {dtype}{}", kernel.shape),
-                Some(reduce) => {
-                    let axes = if reduce.scans() { Axes::NONE } else { reduce.axes };
-                    let (reduction, shape) = (reduce.outputs[i], axes.reduced(&kernel.shape, false));
+                Some(reduction) => {
+                    let shape = kernel.kind.reduced().reduced(&kernel.shape, false);
                     format!("{reduction} {scalar} -> {value} : {dtype}{shape}")
                 }
             };
@@ -153,19 +174,16 @@ fn stores(kernel: &FusedKernel, graph: &Graph<DType>, value: Value) -> bool {
 }
 
 fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
-    if let Some((_, results)) = &kernel.control {
-        let whole = kernel.inputs.iter().all(|input| input.reads == Reads::Elements);
-        if results.len() != kernel.outputs.len() || kernel.inputs.len() != kernel.body.inputs.len() || !whole {
-            problems.note("control flow has other operands than the kernel".to_owned());
-        }
-        return;
-    }
     let body = &kernel.body;
     check_body(body, problems);
     for (what, has, reads) in [
         ("inputs", kernel.inputs.len(), body.inputs.len()),
         ("literals", kernel.literals.len(), body.literals.len()),
-        ("outputs", kernel.outputs.len() + usize::from(kernel.scatter.is_some()), body.outputs.len()),
+        (
+            "outputs",
+            kernel.outputs.len() + usize::from(matches!(kernel.kind, KernelKind::Scatter(_))),
+            body.outputs.len(),
+        ),
     ] {
         if has != reads {
             problems.note(format!("the kernel has {has} {what}, its body {reads}"));
@@ -177,36 +195,67 @@ fn check_kernel(kernel: &FusedKernel, problems: &mut Problems) {
         }
         problems.check(check_reads(&kernel.inputs, body, n), || format!("in{n} = {}", input.value));
     }
-    if let Some(scatter) = kernel.scatter {
-        problems.check(check_scatter(kernel, scatter), || "scatter".to_owned());
-    }
-    if let Some(reduce) = &kernel.reduce {
-        if !reduce.axes.within(kernel.shape.rank()) {
-            problems.note(format!("axes {} of {}", reduce.axes, kernel.shape));
-        }
-        if reduce.scans()
-            && (reduce.axes.iter().count() != 1 || !reduce.outputs.iter().all(|reduction| reduction.scans()))
-        {
-            problems.note("a kernel that scans does so along one axis, and does nothing else".to_owned());
-        }
-        if reduce.contracts && (reduce.outputs[..] != [Reduction::Sum] || !body.is_product()) {
-            problems.note("a kernel that contracts sums the products of two arrays, and does nothing else".to_owned());
-        }
-        if reduce.sorts() && !reduce.outputs.iter().all(|reduction| reduction.sorts()) {
-            problems.note("a kernel that sorts does nothing else".to_owned());
-        }
-        if reduce.outputs.len() != body.outputs.len() {
-            problems.note(format!("{} reductions of {} outputs", reduce.outputs.len(), body.outputs.len()));
-        }
-        for (n, reduction) in reduce.outputs.iter().enumerate() {
-            if let Some(dtype) = output_dtype(body, n).filter(|&dtype| !reduction.accumulates(dtype)) {
-                problems.note(format!("out{n}: {reduction} does not accumulate {dtype}"));
+    match &kernel.kind {
+        KernelKind::Map | KernelKind::Part(_) => {}
+        KernelKind::Reduce(reduce) => check_reduce(kernel, reduce, problems),
+        KernelKind::Contract(reduce) => {
+            check_reduce(kernel, reduce, problems);
+            if reduce.outputs[..] != [Reduction::Sum] || !body.is_product() {
+                problems
+                    .note("a kernel that contracts sums the products of two arrays, and does nothing else".to_owned());
             }
+        }
+        KernelKind::Scan(scan) => {
+            if scan.axis >= kernel.shape.rank() || !scan.outputs.iter().all(|scan| scan.scans() && !scan.sorts()) {
+                problems.note("a kernel that scans does so along one axis, and does nothing else".to_owned());
+            }
+            check_accumulates(body, &scan.outputs, problems);
+        }
+        KernelKind::Sort(sort) => {
+            if sort.axis >= kernel.shape.rank() || !sort.outputs.iter().all(|sort| sort.sorts()) {
+                problems.note("a kernel that sorts does so along one axis, and does nothing else".to_owned());
+            }
+            check_accumulates(body, &sort.outputs, problems);
+        }
+        KernelKind::Scatter(scatter) => {
+            problems.check(check_scatter(kernel, *scatter), || "scatter".to_owned());
         }
     }
     let mut stored = FxHashSet::default();
     for value in kernel.outputs.iter().filter(|value| !stored.insert(**value)) {
         problems.note(format!("{value} is stored twice"));
+    }
+}
+
+fn check_reduce(kernel: &FusedKernel, reduce: &KernelReduce, problems: &mut Problems) {
+    if !reduce.axes.within(kernel.shape.rank()) {
+        problems.note(format!("axes {} of {}", reduce.axes, kernel.shape));
+    }
+    if let Some(scan) = reduce.outputs.iter().find(|reduction| reduction.scans()) {
+        problems.note(format!("{scan} is no reduction"));
+    }
+    check_accumulates(&kernel.body, &reduce.outputs, problems);
+}
+
+/// There is an elementary reduction, or a scan, or a sort, for each output, which takes its dtype.
+fn check_accumulates(body: &OpBody, reductions: &[Reduction], problems: &mut Problems) {
+    if reductions.len() != body.outputs.len() {
+        problems.note(format!("{} reductions of {} outputs", reductions.len(), body.outputs.len()));
+    }
+    for (n, reduction) in reductions.iter().enumerate() {
+        if let Some(dtype) = output_dtype(body, n).filter(|&dtype| !reduction.accumulates(dtype)) {
+            problems.note(format!("out{n}: {reduction} does not accumulate {dtype}"));
+        }
+    }
+}
+
+/// Control flow gives a result of this type.
+fn check_control_result(control: &Control<DType>, result: u32, (dtype, shape): (DType, &Shape)) -> Result<(), String> {
+    let graph = &control.graphs[1].graph;
+    match graph.outputs().get(result as usize) {
+        Some(&own) if (graph.ty(own), graph.shape(own)) == (dtype, shape) => Ok(()),
+        Some(_) => Err(format!("is {dtype}{shape} in the graph")),
+        None => Err(format!("there are {} results", graph.outputs().len())),
     }
 }
 
@@ -217,7 +266,6 @@ fn check_scatter(kernel: &FusedKernel, KernelScatter { scatter, into }: KernelSc
     let of = kernel.body.inputs.get(into as usize).copied();
     match (input, dtypes) {
         (None, _) => Err(format!("in{into} has no rows")),
-        _ if kernel.reduce.is_some() || kernel.part.is_some() => Err("it does something else too".to_owned()),
         (_, [Some(dtype), Some(DType::I64)]) if scatter.takes(dtype) && of == Some(dtype) => Ok(()),
         (_, dtypes) => Err(format!("{} of {dtypes:?} into {of:?}", scatter.name())),
     }

@@ -8,13 +8,12 @@
 //! - an operand that the nest calls contiguous or broadcast has that stride along the innermost loop;
 //! - every byte that is read or written lies in its buffer (nothing is, if an extent is 0); where any row may be read, that holds of all;
 //! - what tells of rows does not move along a loop;
-//! - control flow finds all of its operands in their buffers, and has as many buffers for its results;
 //! - no two indices write the same byte of an output, so that they may be written in any order, or at once. What is checked
 //!   is stricter and simple: ordered by size, each stride is at least what all smaller axes span.
 //!
 //! Not checked: whether buffers of different operands overlap.
 
-use super::{Access, Geometry, Layout, LoopNest, Role, Stride};
+use super::{Access, Geometry, Layout, LoopNest, NestKind, Role, Stride};
 use crate::error::Result;
 use crate::problems::Problems;
 use smallvec::SmallVec;
@@ -26,19 +25,6 @@ impl Geometry {
     /// `Verify`, one fact per problem.
     pub fn verify(&self, nest: &LoopNest, input_bytes: &[usize], output_bytes: &[usize]) -> Result<()> {
         let mut problems = Problems::default();
-        if let Some((control, results)) = &nest.control {
-            let (taken, made) = control.0.sizes(input_bytes.len())?;
-            let made: Vec<usize> = results.iter().filter_map(|&n| made.get(n as usize)).copied().collect();
-            if made.len() != output_bytes.len() {
-                problems.note(format!("{} outputs have {} buffers", made.len(), output_bytes.len()));
-            }
-            let inputs = taken.iter().zip(input_bytes).enumerate().map(|(n, sizes)| ("in", n, sizes));
-            let outputs = made.iter().zip(output_bytes).enumerate().map(|(n, sizes)| ("out", n, sizes));
-            for (prefix, n, (wanted, bytes)) in inputs.chain(outputs).filter(|(_, _, (wanted, bytes))| wanted > bytes) {
-                problems.note(format!("{prefix}{n}: {wanted} bytes of a buffer of {bytes}"));
-            }
-            return problems.verdict("geometry");
-        }
         if self.extents.len() != nest.rank {
             problems.note(format!("{} extents for {} loops", self.extents.len(), nest.rank));
         }
@@ -56,12 +42,12 @@ impl Geometry {
                 continue;
             }
             for (n, ((access, layout), &bytes)) in accesses.iter().zip(layouts).zip(buffers).enumerate() {
-                let checked = if let ("out", Some(scatter)) = (prefix, nest.scatter) {
+                let checked = if let ("out", NestKind::Scatter(scatter)) = (prefix, &nest.kind) {
                     self.check_class(nest, access, layout).and_then(|()| {
                         let (all, layout) = self.with_rows_of_output(access, layout, scatter.into)?;
                         all.check_reach(access, &layout, bytes)
                     })
-                } else if prefix == "out" && nest.reduces() {
+                } else if prefix == "out" && nest.kind.reduction().is_some() {
                     self.kept(nest, layout).and_then(|(kept, layout)| {
                         kept.check_reach(access, &layout, bytes)?;
                         kept.check_writes(access, &layout)

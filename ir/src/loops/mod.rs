@@ -5,16 +5,17 @@
 //! with an input of the same geometry.
 
 mod bounds;
+mod kind;
 mod parse;
 mod text;
 mod verify;
 
+pub use kind::{Along, NestKind, NestReduce, NestScan};
 pub use parse::parse_nests;
 
 use crate::body::Body;
 use crate::dtype::{DType, PrimType};
-use crate::kernel::{ControlRef, KernelScatter, OpBody};
-use crate::reduction::Reduction;
+use crate::kernel::OpBody;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -75,42 +76,6 @@ impl Access {
     }
 }
 
-/// The loop that vectors of a nest that reduces or scans lie along.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Along {
-    /// The innermost loop that is reduced: elements of one row. Of a scan it is the one that is scanned, and there are no vectors:
-    /// each element waits for the one before. What sorts goes along it.
-    Reduced,
-    /// The innermost loop that is kept: elements of many columns.
-    Kept,
-}
-
-/// What a nest does with its body's values where it does not store them: it reduces, scans or sorts them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct NestReduce {
-    /// The number of loops that are reduced, the innermost ones, at least 1; of a scan 1. The others are kept.
-    pub loops: usize,
-    /// The elementary reduction of each output, in the dtype of that output, or the scan; or what sorts, whose output may hold
-    /// positions.
-    pub outputs: SmallVec<[Reduction; 1]>,
-    /// The loop that vectors lie along.
-    pub along: Along,
-    /// Whether it is a contraction: one sum of [products](OpBody::is_product) of two arrays, in an order that is the device's.
-    pub contracts: bool,
-}
-
-impl NestReduce {
-    /// Whether it is a scan, or sorts.
-    pub fn scans(&self) -> bool {
-        self.outputs.iter().any(|reduction| reduction.scans())
-    }
-
-    /// Whether it sorts.
-    pub fn sorts(&self) -> bool {
-        self.outputs.iter().any(|reduction| reduction.sorts())
-    }
-}
-
 /// What happens at each index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LoopBody {
@@ -141,44 +106,32 @@ pub struct LoopNest {
     pub outputs: Vec<Access>,
     /// What happens at each index.
     pub body: LoopBody,
-    /// Where the values of the innermost loops are reduced to one, in the order of [`fold`](crate::reduction::fold), or those of
-    /// the innermost loop are scanned, in the order of [`scan`](crate::reduction::scan), or sorted, in that of
-    /// [`sorted`](crate::reduction::sorted): how.
-    pub reduce: Option<NestReduce>,
-    /// Where the first of two values that a body of ops gives is put into rows of the one output, at the position that the second one is: how.
-    /// The output begins as the rows of the input that it names, which has the same layout, and may share its memory.
-    pub scatter: Option<KernelScatter>,
-    /// The control flow that it is, and which results of it its outputs are: it has one loop of one trip and an empty body, and each
-    /// operand is all of a C-contiguous array.
-    pub control: Option<(ControlRef, SmallVec<[u32; 2]>)>,
+    /// What becomes of the body's values.
+    pub kind: NestKind,
 }
 
 impl LoopNest {
-    /// Whether the nest reduces, so that outputs do not move along the innermost loops.
-    pub fn reduces(&self) -> bool {
-        self.reduce.as_ref().is_some_and(|reduce| !reduce.scans())
-    }
-
-    /// Whether it sums the products of two arrays, in an order that is the device's.
-    pub fn contracts(&self) -> bool {
-        self.reduce.as_ref().is_some_and(|reduce| reduce.contracts)
+    /// A nest that stores what its body computes.
+    pub fn map(rank: usize, inputs: Vec<Access>, literals: &[DType], outputs: Vec<Access>, body: OpBody) -> LoopNest {
+        let (literals, body) = (literals.to_vec(), LoopBody::Ops(Arc::new(body)));
+        LoopNest { rank, inputs, literals, outputs, body, kind: NestKind::Map }
     }
 
     /// The number of loops that outputs move along: all, or those that are kept where others are reduced.
     pub fn stored(&self) -> usize {
-        if self.reduces() { self.kept() } else { self.rank }
+        self.rank - self.kind.reduced_loops().min(self.rank)
     }
 
-    /// The number of loops that are neither reduced nor scanned.
+    /// The number of loops along which elements do not meet: those that are neither reduced nor scanned nor sorted.
     pub fn kept(&self) -> usize {
-        self.rank - self.reduce.as_ref().map_or(0, |reduce| reduce.loops.min(self.rank))
+        self.rank - self.kind.loops().min(self.rank)
     }
 
     /// The loop that the operands' [classes](Access::inner) are about.
     pub fn vector_loop(&self) -> usize {
-        match &self.reduce {
-            Some(NestReduce { along: Along::Kept, .. }) => self.kept().saturating_sub(1),
-            Some(NestReduce { along: Along::Reduced, .. }) | None => self.rank.saturating_sub(1),
+        match self.kind.along() {
+            Along::Kept => self.kept().saturating_sub(1),
+            Along::Reduced => self.rank.saturating_sub(1),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reading the texts of loop nests and geometries (their form is described in [`text`](super::text)).
 
 use super::text::Given;
-use super::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride};
+use super::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride};
 use crate::body::{Body, read_inst, read_reg};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -112,9 +112,7 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
         literals: Vec::new(),
         outputs: Vec::new(),
         body: LoopBody::Ops(Arc::default()),
-        reduce: None,
-        scatter: None,
-        control: None,
+        kind: NestKind::Map,
     };
     let mut line = lines.expect("`out0: …`")?;
     if line.peek_word().starts_with("in") {
@@ -129,13 +127,18 @@ fn read_nest(mut header: Line<'_>, lines: &mut Lines<'_>) -> Result<LoopNest> {
     let outputs = numbered_list(&mut line, "out", read_output)?;
     nest.outputs = outputs.iter().map(|(access, _)| *access).collect();
     let reductions: SmallVec<[Reduction; 1]> = outputs.iter().filter_map(|(_, reduction)| *reduction).collect();
-    if !reductions.is_empty() {
-        // How many loops and along which, the next lines say.
-        nest.reduce = Some(NestReduce { loops: 0, outputs: reductions, along: Along::Reduced, contracts: false });
-    }
-    if outputs.iter().any(|(_, reduction)| reduction.is_some() != nest.reduce.is_some()) {
+    if ![0, outputs.len()].contains(&reductions.len()) {
         return Err(line.error("either every output is reduced or scanned, or none is"));
     }
+    // How many loops and along which, the next lines say.
+    nest.kind = match &reductions[..] {
+        [] => NestKind::Map,
+        all if all.iter().any(|reduction| reduction.sorts()) => NestKind::Sort(reductions),
+        all if all.iter().any(|reduction| reduction.scans()) => {
+            NestKind::Scan(NestScan { outputs: reductions, along: Along::Reduced })
+        }
+        _ => NestKind::Reduce(NestReduce { loops: 0, outputs: reductions, along: Along::Reduced }),
+    };
     read_loops(&mut nest, lines)?;
     lines.expect_only("}")?;
     read_along(&mut nest, vectors, &mut header)?;
@@ -206,7 +209,7 @@ fn read_loops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
     if line.eat("preheader") {
         line.expect(":")?;
         line.end()?;
-        if nest.rank != 1 || nest.reduce.is_some() {
+        if nest.rank != 1 || nest.kind.loops() > 0 || !nest.kind.reductions().is_empty() {
             return Err(
                 line.error("only in a nest of one loop, which neither reduces nor scans, no loop is around this")
             );
@@ -217,21 +220,28 @@ fn read_loops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
     if line.eat("for") {
         loops = read_axes(&mut line, 0)?;
     }
-    if nest.reduce.is_some() {
-        let contracts = line.eat("contract");
+    let meets = !nest.kind.reductions().is_empty();
+    if meets {
+        let contracts = matches!(nest.kind, NestKind::Reduce(_)) && line.eat("contract");
         if !contracts {
-            line.expect(nest.stores())?;
+            line.expect(nest.kind.stores())?;
         }
         let reduced = read_axes(&mut line, loops)?;
         loops += reduced;
-        if let Some(reduce) = &mut nest.reduce {
-            reduce.loops = reduced;
-            reduce.contracts = contracts;
+        match &mut nest.kind {
+            NestKind::Reduce(reduce) => {
+                reduce.loops = reduced;
+                if contracts {
+                    nest.kind = NestKind::Contract(reduce.clone());
+                }
+            }
+            _ if reduced != 1 => return Err(line.error("a nest scans or sorts along one loop")),
+            _ => {}
         }
     }
     line.expect("{")?;
     line.end()?;
-    if loops != nest.rank && (nest.reduce.is_some() || nest.rank.checked_sub(1) != Some(loops)) {
+    if loops != nest.rank && (meets || nest.rank.checked_sub(1) != Some(loops)) {
         return Err(line.error(format_args!("{loops} loops in a nest of rank {}", nest.rank)));
     }
     if loops != nest.rank {
@@ -255,7 +265,7 @@ fn read_axes(line: &mut Line<'_>, from: usize) -> Result<usize> {
 /// The inside of the innermost loop, its closing brace included: ops, or primitives of a nest that reduces or scans.
 fn read_innermost(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<()> {
     let mut line = lines.expect("`t0 = …` or `r0 = …`")?;
-    if nest.reduce.is_none() || !(line.peek_word() == "preheader" || is_register(&mut line)) {
+    if nest.kind.reductions().is_empty() || !(line.peek_word() == "preheader" || is_register(&mut line)) {
         lines.put_back(line);
         nest.body = read_ops(nest, lines)?;
         return Ok(());
@@ -292,12 +302,12 @@ fn read_ops(nest: &mut LoopNest, lines: &mut Lines<'_>) -> Result<LoopBody> {
         let mut line = lines.expect("a store")?;
         if line.eat("scatter") {
             let (scatter, outputs) = read_scatter(&mut line, &body)?;
-            nest.scatter = Some(scatter);
+            nest.kind = NestKind::Scatter(scatter);
             body.outputs.extend(outputs);
             line.end()?;
             continue;
         }
-        line.expect(nest.stores())?;
+        line.expect(nest.kind.stores())?;
         line.numbered("out", output)?;
         line.expect(",")?;
         let scalar = read_scalar(&mut line, &body)?;
@@ -380,7 +390,7 @@ impl Prims {
             let words = access.dtype.storage().len();
             for word in 0..words {
                 let mut line = lines.expect("a store")?;
-                line.expect(nest.stores())?;
+                line.expect(nest.kind.stores())?;
                 line.numbered("out", output)?;
                 if words > 1 {
                     line.numbered(".", word)?;
@@ -403,8 +413,10 @@ fn is_register(line: &mut Line<'_>) -> bool {
 /// The loop that vectors lie along, from what the header says of it.
 fn read_along(nest: &mut LoopNest, vectors: Option<usize>, header: &mut Line<'_>) -> Result<()> {
     for along in [Along::Reduced, Along::Kept] {
-        if let Some(reduce) = &mut nest.reduce {
-            reduce.along = along;
+        match &mut nest.kind {
+            NestKind::Reduce(reduce) | NestKind::Contract(reduce) => reduce.along = along,
+            NestKind::Scan(scan) => scan.along = along,
+            NestKind::Map | NestKind::Sort(_) | NestKind::Scatter(_) => {}
         }
         if nest.vectors() == vectors {
             return Ok(());

@@ -37,12 +37,11 @@
 //! After expansion the registers that inputs and literals come in have lines of their own, and what is hoisted out of the
 //! innermost loop stands before it under `preheader:`. Where a nest that reduces or scans has such instructions, `loop:` ends them.
 
-use super::{Access, Geometry, Layout, LoopBody, LoopNest, Role, Stride};
+use super::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
 use crate::body::{Body, write_insts};
 use crate::dtype::PrimType;
 use crate::error::Result;
 use crate::kernel::{KernelScatter, OpBody, write_stmt};
-use crate::reduction::Reduction;
 use crate::text::Line;
 use std::fmt::{self, Display, Formatter};
 
@@ -101,27 +100,26 @@ impl Display for LoopNest {
             }
             f.write_str("\n")?;
         }
-        match &self.reduce {
-            None => write_list(f, "  ", "out", &self.outputs)?,
-            Some(reduce) => {
-                let outputs = reduce.outputs.iter().zip(&self.outputs);
-                let text = |(reduction, access): (&Reduction, &Access)| match reduction.scans() {
-                    true => format!("{access} {reduction}"),
-                    false => format!("{} {reduction}", access.dtype),
-                };
-                let outputs: Vec<String> = outputs.map(text).collect();
-                write_list(f, "  ", "out", &outputs)?;
+        let outputs = self.outputs.iter().zip(self.kind.reductions());
+        let outputs: Vec<String> = match &self.kind {
+            NestKind::Map | NestKind::Scatter(_) => self.outputs.iter().map(Access::to_string).collect(),
+            NestKind::Reduce(_) | NestKind::Contract(_) => {
+                outputs.map(|(access, reduction)| format!("{} {reduction}", access.dtype)).collect()
             }
-        }
-        if let Some((control, results)) = &self.control {
-            return write!(f, "  {} results {results:?}\n}}", control.0.kind.name());
-        }
+            NestKind::Scan(_) | NestKind::Sort(_) => outputs.map(|(access, scan)| format!("{access} {scan}")).collect(),
+        };
+        write_list(f, "  ", "out", &outputs)?;
+        let meets = self.kind.loops() > 0;
         match &self.body {
             LoopBody::Ops(body) => {
                 self.write_loops(f)?;
-                match self.scatter {
-                    None => write_ops(f, "    ", body, self.stores())?,
-                    Some(KernelScatter { scatter, into }) => {
+                match self.kind {
+                    NestKind::Map
+                    | NestKind::Reduce(_)
+                    | NestKind::Contract(_)
+                    | NestKind::Scan(_)
+                    | NestKind::Sort(_) => write_ops(f, "    ", body, self.kind.stores())?,
+                    NestKind::Scatter(KernelScatter { scatter, into }) => {
                         let [updates, index] =
                             [0, 1].map(|n| body.outputs.get(n).map_or(String::new(), |s| s.to_string()));
                         let stmts = OpBody { outputs: Vec::new(), ..(**body).clone() };
@@ -131,14 +129,14 @@ impl Display for LoopNest {
                 }
                 f.write_str("  }\n}")
             }
-            LoopBody::Prims { body, hoisted: 0 } if self.reduce.is_some() => {
+            LoopBody::Prims { body, hoisted: 0 } if meets => {
                 self.write_loops(f)?;
                 self.write_registers(f, "    ", |_| true)?;
                 write_insts(f, body, 2, 0..body.insts.len())?;
                 self.write_stores(f, "    ", body)?;
                 f.write_str("  }\n}")
             }
-            LoopBody::Prims { body, hoisted } if self.reduce.is_some() => {
+            LoopBody::Prims { body, hoisted } if meets => {
                 let hoisted = (*hoisted).min(body.insts.len());
                 self.write_loops(f)?;
                 f.write_str("    preheader:\n")?;
@@ -170,26 +168,15 @@ impl LoopNest {
         if kept > 0 {
             write_axes(f, "for", 0, kept)?;
         }
-        if self.reduce.is_some() {
-            write_axes(f, self.stores(), kept, self.rank)?;
+        if self.kind.loops() > 0 {
+            write_axes(f, self.kind.stores(), kept, self.rank)?;
         }
         f.write_str(" {\n")
     }
 
     /// The loop that vectors lie along, where the text says it: where it does not go without saying.
     pub(super) fn vectors(&self) -> Option<usize> {
-        (self.reduces() || self.vector_loop() + 1 < self.rank).then(|| self.vector_loop())
-    }
-
-    /// What is done with the values of outputs.
-    pub(super) fn stores(&self) -> &'static str {
-        match &self.reduce {
-            None => "store",
-            Some(reduce) if reduce.sorts() => "sort",
-            Some(reduce) if reduce.scans() => "scan",
-            Some(reduce) if reduce.contracts => "contract",
-            Some(_) => "reduce",
-        }
+        (self.kind.reduction().is_some() || self.vector_loop() + 1 < self.rank).then(|| self.vector_loop())
     }
 
     fn write_prims(&self, f: &mut Formatter<'_>, level: usize, body: &Body, hoisted: usize) -> fmt::Result {
@@ -231,7 +218,7 @@ impl LoopNest {
         for (n, access) in self.outputs.iter().enumerate() {
             let words = access.dtype.storage().len();
             for (word, reg) in outputs.by_ref().take(words).enumerate() {
-                write!(f, "{indent}{} out{n}", self.stores())?;
+                write!(f, "{indent}{} out{n}", self.kind.stores())?;
                 if words > 1 {
                     write!(f, ".{word}")?;
                 }

@@ -13,7 +13,7 @@
 //!
 //! That indices stay in bounds depends on the [`Geometry`](super::Geometry) and is checked with it.
 
-use super::{Access, Along, LoopBody, LoopNest, NestReduce, Role, Stride};
+use super::{Access, Along, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride};
 use crate::body::{Body, Inst, InstKind};
 use crate::dtype::{DType, PrimType};
 use crate::error::{Error, ErrorCode, Result};
@@ -28,21 +28,19 @@ impl LoopNest {
     /// `Verify`, one fact per problem.
     pub fn verify(&self) -> Result<()> {
         let mut problems = Problems::default();
-        if self.control.is_some() {
-            return Ok(());
-        }
         if self.rank == 0 {
             problems.note("a nest has at least one loop".to_owned());
         }
         if self.outputs.is_empty() {
             problems.note("a nest has at least one output".to_owned());
         }
-        let still = |access: &Access| access.inner == Stride::Broadcast && self.scatter.is_none();
+        let scatters = matches!(self.kind, NestKind::Scatter(_));
+        let still = |access: &Access| access.inner == Stride::Broadcast && !scatters;
         for (n, _) in self.outputs.iter().enumerate().filter(|(_, access)| still(access)) {
             problems.note(format!("out{n} does not move along the innermost loop"));
         }
         let is_index = |access: &&Access| access.is_index();
-        let role = if self.scatter.is_some() { Role::Rows } else { Role::Memory };
+        let role = if scatters { Role::Rows } else { Role::Memory };
         if self.outputs.iter().any(|access| access.role != role)
             || self.inputs.iter().filter(is_index).any(|access| access.dtype != DType::I64)
         {
@@ -54,20 +52,47 @@ impl LoopNest {
                 problems.note(format!("in{n}: the last row and the step between rows do not follow"));
             }
         }
-        if let Some(reduce) = &self.reduce {
-            self.check_reduce(reduce, &mut problems);
-        }
-        if let Some(KernelScatter { scatter, into }) = self.scatter {
-            let of = self.inputs.get(into as usize).filter(|access| access.role == Role::Rows).map(|a| a.dtype);
-            let [Access { dtype, .. }] = self.outputs[..] else {
-                return problems
-                    .verdict("loop nest")
-                    .and(Err(Error::new(ErrorCode::Verify, "a scatter has one output")));
-            };
-            let ops = matches!(self.body, LoopBody::Ops(_));
-            if self.reduce.is_some() || of != Some(dtype) || !scatter.takes(dtype) || !ops {
-                problems.note(format!("scatter {} of {dtype} into in{into}", scatter.name()));
+        match &self.kind {
+            NestKind::Map => {}
+            NestKind::Reduce(reduce) => self.check_reduce(reduce, &mut problems),
+            NestKind::Contract(reduce) => {
+                self.check_reduce(reduce, &mut problems);
+                let product = matches!(&self.body, LoopBody::Ops(body) if body.is_product());
+                if reduce.outputs[..] != [Reduction::Sum] || !product {
+                    problems.note(
+                        "a nest that contracts sums the products of two arrays, and does nothing else".to_owned(),
+                    );
+                }
             }
+            NestKind::Scan(scan) => {
+                if !scan.outputs.iter().all(|scan| scan.scans() && !scan.sorts()) {
+                    problems.note("a nest that scans does so along one loop, and does nothing else".to_owned());
+                }
+                self.check_accumulates(&mut problems);
+            }
+            NestKind::Sort(sorts) => {
+                if !sorts.iter().all(|sort| sort.sorts()) {
+                    problems.note("a nest that sorts does so along one loop, and does nothing else".to_owned());
+                }
+                if let LoopBody::Prims { .. } = self.body {
+                    problems.note("a nest that sorts has a body of ops: its elements' dtypes are known".to_owned());
+                }
+                self.check_accumulates(&mut problems);
+            }
+            NestKind::Scatter(KernelScatter { scatter, into }) => {
+                let of = self.inputs.get(*into as usize).filter(|access| access.role == Role::Rows).map(|a| a.dtype);
+                let [Access { dtype, .. }] = self.outputs[..] else {
+                    return problems
+                        .verdict("loop nest")
+                        .and(Err(Error::new(ErrorCode::Verify, "a scatter has one output")));
+                };
+                if of != Some(dtype) || !scatter.takes(dtype) || !matches!(self.body, LoopBody::Ops(_)) {
+                    problems.note(format!("scatter {} of {dtype} into in{into}", scatter.name()));
+                }
+            }
+        }
+        if self.kind.along() == Along::Kept && self.kept() == 0 {
+            problems.note("vectors lie along a loop that is kept, and none is".to_owned());
         }
         match &self.body {
             LoopBody::Ops(body) => {
@@ -75,16 +100,15 @@ impl LoopNest {
                 let inputs: Vec<DType> = self.inputs.iter().map(|access| access.dtype).collect();
                 let outputs: Vec<Option<DType>> = self.outputs.iter().map(|access| Some(access.dtype)).collect();
                 let mut stored: Vec<Option<DType>> = (0..body.outputs.len()).map(|n| output_dtype(body, n)).collect();
-                if let Some(reduce) = &self.reduce {
-                    let pairs = stored.iter_mut().zip(&self.outputs).zip(&reduce.outputs);
-                    for ((stored, access), reduction) in pairs.filter(|(_, reduction)| reduction.sorts()) {
+                if let NestKind::Sort(sorts) = &self.kind {
+                    for ((stored, access), sort) in stored.iter_mut().zip(&self.outputs).zip(sorts) {
                         // What is sorted has a dtype of its own.
-                        if stored.is_some_and(|element| reduction.stores(element, access.dtype)) {
+                        if stored.is_some_and(|element| sort.stores(element, access.dtype)) {
                             *stored = Some(access.dtype);
                         }
                     }
                 }
-                if self.scatter.is_some() && stored.pop() != Some(Some(DType::I64)) {
+                if scatters && stored.pop() != Some(Some(DType::I64)) {
                     problems.note("a scatter's positions are no i64".to_owned());
                 }
                 same_types("inputs", &inputs, &body.inputs, &mut problems);
@@ -101,33 +125,24 @@ impl LoopNest {
         if !(1..=self.rank).contains(&reduce.loops) {
             problems.note(format!("{} of {} loops are reduced", reduce.loops, self.rank));
         }
-        if reduce.scans() && (reduce.loops != 1 || !reduce.outputs.iter().all(|reduction| reduction.scans())) {
-            problems.note("a nest that scans does so along one loop, and does nothing else".to_owned());
+        if let Some(scan) = reduce.outputs.iter().find(|reduction| reduction.scans()) {
+            problems.note(format!("{scan} is no reduction"));
         }
-        if reduce.sorts() {
-            if reduce.along != Along::Reduced || !reduce.outputs.iter().all(|reduction| reduction.sorts()) {
-                problems.note("a nest that sorts has vectors along what it sorts, and does nothing else".to_owned());
-            }
-            if let LoopBody::Prims { .. } = self.body {
-                problems.note("a nest that sorts has a body of ops: its elements' dtypes are known".to_owned());
-            }
+        for (n, access) in self.outputs.iter().enumerate().filter(|(_, access)| access.inner != Stride::Contiguous) {
+            problems.note(format!("out{n}: a reduction's results are contiguous, not {}", access.inner));
         }
-        if reduce.along == Along::Kept && self.kept() == 0 {
-            problems.note("vectors lie along a loop that is kept, and none is".to_owned());
+        self.check_accumulates(problems);
+    }
+
+    /// There is an elementary reduction, or a scan, or a sort, for each output, which takes its dtype.
+    fn check_accumulates(&self, problems: &mut Problems) {
+        let reductions = self.kind.reductions();
+        if reductions.len() != self.outputs.len() {
+            problems.note(format!("{} reductions of {} outputs", reductions.len(), self.outputs.len()));
         }
-        let product = matches!(&self.body, LoopBody::Ops(body) if body.is_product());
-        if reduce.contracts && (reduce.outputs[..] != [Reduction::Sum] || !product) {
-            problems.note("a nest that contracts sums the products of two arrays, and does nothing else".to_owned());
-        }
-        if reduce.outputs.len() != self.outputs.len() {
-            problems.note(format!("{} reductions of {} outputs", reduce.outputs.len(), self.outputs.len()));
-        }
-        for (n, (reduction, access)) in reduce.outputs.iter().zip(&self.outputs).enumerate() {
+        for (n, (reduction, access)) in reductions.iter().zip(&self.outputs).enumerate() {
             if !reduction.accumulates(access.dtype) {
                 problems.note(format!("out{n}: {reduction} does not accumulate {}", access.dtype));
-            }
-            if !reduction.scans() && access.inner != Stride::Contiguous {
-                problems.note(format!("out{n}: a reduction's results are contiguous, not {}", access.inner));
             }
         }
     }

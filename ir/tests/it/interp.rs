@@ -3,7 +3,7 @@
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::interp::{Memory, Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::kernel::{OpBody, StmtKind};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::op::{body, cast_body, load_body, store_body};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, Literal, Op, Policy, PrimType, Shape};
@@ -244,9 +244,7 @@ fn nest(body: LoopBody) -> LoopNest {
         literals: vec![DType::F32],
         outputs: vec![Access::memory(DType::F32, Stride::Contiguous); 2],
         body,
-        reduce: None,
-        scatter: None,
-        control: None,
+        kind: NestKind::Map,
     }
 }
 

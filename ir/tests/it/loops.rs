@@ -3,8 +3,10 @@
 use insta::assert_snapshot;
 use ndjit_ir::body::BodyBuilder;
 use ndjit_ir::graph::{Graph, SlotId, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, OpBody, Reads, Scalar, StmtKind, verify_kernels};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
+use ndjit_ir::kernel::{
+    FusedKernel, FusedStep, KernelInput, KernelKind, OpBody, Reads, Scalar, StmtKind, verify_steps,
+};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Result, Shape};
 use std::sync::Arc;
 
@@ -43,11 +45,8 @@ fn kernel() -> FusedKernel {
         literals: vec![SlotId(0)],
         body: body().into(),
         outputs: vec![Value(5)],
-        part: None,
-        reduce: None,
+        kind: KernelKind::Map,
         statements: Default::default(),
-        scatter: None,
-        control: None,
     }
 }
 
@@ -58,9 +57,7 @@ fn nest() -> LoopNest {
         literals: vec![DType::F32],
         outputs: vec![Access::memory(DType::F32, Stride::Contiguous)],
         body: LoopBody::Ops(body().into()),
-        reduce: None,
-        scatter: None,
-        control: None,
+        kind: NestKind::Map,
     }
 }
 
@@ -99,7 +96,7 @@ fn kernels_print_what_is_read_computed_and_stored() {
     }
     "#);
     kernel().verify().unwrap();
-    verify_kernels(&[kernel()], &graph()).unwrap();
+    verify_steps(&[FusedStep::Kernel(kernel())], &graph()).unwrap();
 }
 
 #[test]
@@ -157,9 +154,7 @@ fn nests_of_rank_one_and_complex_operands_print() {
         literals: vec![DType::C64],
         outputs: vec![access],
         body: LoopBody::Prims { body, hoisted: 0 },
-        reduce: None,
-        scatter: None,
-        control: None,
+        kind: NestKind::Map,
     };
     nest.verify().unwrap();
     assert_snapshot!(nest, @r#"
@@ -235,7 +230,7 @@ fn the_verifier_of_all_kernels_names_each_broken_invariant() {
     let broken = |change: fn(&mut Vec<FusedKernel>)| {
         let mut kernels = vec![kernel()];
         change(&mut kernels);
-        facts(verify_kernels(&kernels, &graph()))
+        facts(verify_steps(&kernels.into_iter().map(FusedStep::Kernel).collect::<Vec<_>>(), &graph()))
     };
     let found = [
         broken(Vec::clear),

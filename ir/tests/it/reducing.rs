@@ -5,9 +5,12 @@ use ndjit_ir::body::BodyBuilder;
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::kernel::{
-    FusedKernel, KernelInput, KernelReduce, OpBody, Reads, Scalar, StmtKind, parse_kernels, verify_kernels,
+    FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, OpBody, Reads, Scalar, StmtKind, parse_kernels,
+    verify_steps,
 };
-use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Role, Stride, parse_nests};
+use ndjit_ir::loops::{
+    Access, Along, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride, parse_nests,
+};
 use ndjit_ir::reduction::Axes;
 use ndjit_ir::{DType, ErrorCode, Op, PrimType, Reduction, Result, Shape};
 use std::sync::Arc;
@@ -39,15 +42,11 @@ fn kernel() -> FusedKernel {
         literals: vec![],
         body: squares(2).into(),
         outputs: vec![Value(2), Value(3)],
-        part: None,
-        reduce: Some(KernelReduce {
+        kind: KernelKind::Reduce(KernelReduce {
             axes: Axes::new(&[1], 2).unwrap(),
             outputs: [Reduction::Sum, Reduction::Max].into_iter().collect(),
-            contracts: false,
         }),
         statements: Default::default(),
-        scatter: None,
-        control: None,
     }
 }
 
@@ -59,9 +58,7 @@ fn nest(reductions: &[Reduction], loops: usize, along: Along) -> LoopNest {
         literals: vec![],
         outputs: vec![Access::memory(DType::F32, Stride::Contiguous); reductions.len()],
         body: LoopBody::Ops(squares(reductions.len()).into()),
-        reduce: Some(NestReduce { loops, outputs: reductions.iter().copied().collect(), along, contracts: false }),
-        scatter: None,
-        control: None,
+        kind: NestKind::Reduce(NestReduce { loops, outputs: reductions.iter().copied().collect(), along }),
     }
 }
 
@@ -87,7 +84,7 @@ fn facts(result: Result<()>) -> String {
 #[test]
 fn reducing_kernels_print_what_is_reduced_how() {
     kernel().verify().unwrap();
-    verify_kernels(&[kernel()], &graph()).unwrap();
+    verify_steps(&[FusedStep::Kernel(kernel())], &graph()).unwrap();
     assert_snapshot!(kernel(), @r"
     kernel [8, 3] reduces axes [1] {
       in0 = %0 : f32[8, 3]
@@ -107,17 +104,16 @@ fn kernels_read_positions() {
     let mut body = OpBody { inputs: vec![DType::I64], ..OpBody::default() };
     let position = body.push(StmtKind::Load(0), &[], DType::I64);
     body.outputs = vec![position];
-    let reduce =
-        KernelReduce { axes: Axes::all(1).unwrap(), outputs: [Reduction::Sum].into_iter().collect(), contracts: false };
+    let reduce = KernelReduce { axes: Axes::all(1).unwrap(), outputs: [Reduction::Sum].into_iter().collect() };
     let kernel = FusedKernel {
         shape: Shape::from([8]),
         inputs: vec![KernelInput { value: Value(0), shape: Shape::from([8]), reads: Reads::Elements }],
         body: body.into(),
         outputs: vec![Value(1)],
-        reduce: Some(reduce),
+        kind: KernelKind::Reduce(reduce),
         ..kernel()
     };
-    verify_kernels(&[kernel], &graph).unwrap();
+    verify_steps(&[FusedStep::Kernel(kernel)], &graph).unwrap();
 }
 
 #[test]
@@ -170,11 +166,25 @@ fn reducing_nests_print_as_loops() {
     ");
 }
 
+fn reduce(kernel: &mut FusedKernel) -> &mut KernelReduce {
+    match &mut kernel.kind {
+        KernelKind::Reduce(reduce) => reduce,
+        _ => panic!("no reduction"),
+    }
+}
+
+fn nest_reduce(nest: &mut LoopNest) -> &mut NestReduce {
+    match &mut nest.kind {
+        NestKind::Reduce(reduce) => reduce,
+        _ => panic!("no reduction"),
+    }
+}
+
 #[test]
 fn the_kernel_verifier_names_each_broken_invariant() {
     let broken = |change: fn(&mut KernelReduce)| {
         let mut kernel = kernel();
-        change(kernel.reduce.as_mut().unwrap());
+        change(reduce(&mut kernel));
         assert!(!kernel.to_string().is_empty());
         facts(kernel.verify())
     };
@@ -191,12 +201,11 @@ fn the_kernel_verifier_names_each_broken_invariant() {
     out1: any does not accumulate f32
     ");
     let broken = |change: fn(&mut FusedKernel)| {
-        let mut kernels = vec![kernel()];
-        change(&mut kernels[0]);
-        facts(verify_kernels(&kernels, &graph()))
+        let mut kernel = kernel();
+        change(&mut kernel);
+        facts(verify_steps(&[FusedStep::Kernel(kernel)], &graph()))
     };
-    let found =
-        [broken(|k| k.reduce = None), broken(|k| k.reduce.as_mut().unwrap().axes = Axes::new(&[0], 2).unwrap())];
+    let found = [broken(|k| k.kind = KernelKind::Map), broken(|k| reduce(k).axes = Axes::new(&[0], 2).unwrap())];
     assert_snapshot!(found.join("\n"), @r"
     kernel 0: out0 = t1 -> %2 : f32[8, 3]  ; is f32[8] in the graph
     kernel 0: out1 = t1 -> %3 : f32[8, 3]  ; is f32[8, 1] in the graph
@@ -213,7 +222,7 @@ fn the_kernel_verifier_names_each_broken_invariant() {
 #[test]
 fn what_does_not_accumulate_is_refused() {
     let mut half = rows();
-    half.reduce.as_mut().unwrap().outputs.pop();
+    nest_reduce(&mut half).outputs.pop();
     half.inputs[0].dtype = DType::F16;
     half.outputs = vec![Access::memory(DType::F16, Stride::Contiguous)];
     let mut body = OpBody { inputs: vec![DType::F16], ..OpBody::default() };
@@ -221,7 +230,7 @@ fn what_does_not_accumulate_is_refused() {
     body.outputs = vec![x];
     half.body = LoopBody::Ops(body.into());
     assert_snapshot!(facts(half.verify()), @"out0: sum does not accumulate f16");
-    half.reduce.as_mut().unwrap().outputs[0] = Reduction::Max;
+    nest_reduce(&mut half).outputs[0] = Reduction::Max;
     half.verify().unwrap();
 }
 
@@ -233,19 +242,16 @@ fn the_nest_verifier_names_each_broken_invariant() {
         assert!(!nest.to_string().is_empty());
         facts(nest.verify())
     };
-    fn reduce(nest: &mut LoopNest) -> &mut NestReduce {
-        nest.reduce.as_mut().unwrap()
-    }
     let found = [
-        broken(|n| reduce(n).loops = 0),
-        broken(|n| reduce(n).loops = 3),
+        broken(|n| nest_reduce(n).loops = 0),
+        broken(|n| nest_reduce(n).loops = 3),
         broken(|n| {
-            reduce(n).loops = 2;
-            reduce(n).along = Along::Kept;
+            nest_reduce(n).loops = 2;
+            nest_reduce(n).along = Along::Kept;
         }),
-        broken(|n| reduce(n).outputs.truncate(1)),
-        broken(|n| reduce(n).outputs[0] = Reduction::Std),
-        broken(|n| reduce(n).outputs[1] = Reduction::All),
+        broken(|n| nest_reduce(n).outputs.truncate(1)),
+        broken(|n| nest_reduce(n).outputs[0] = Reduction::Std),
+        broken(|n| nest_reduce(n).outputs[1] = Reduction::All),
         broken(|n| n.outputs[0].inner = Stride::Strided),
         broken(|n| n.outputs[0].role = Role::Index),
         broken(|n| n.inputs[0].role = Role::Index),
@@ -434,17 +440,14 @@ fn a_contraction_is_one_sum_of_products() {
             shape: Shape::from(shape),
             reads: Reads::Elements,
         };
-        let reduce = KernelReduce { axes: Axes::one(2), outputs: [reduction].into_iter().collect(), contracts: true };
+        let reduce = KernelReduce { axes: Axes::one(2), outputs: [reduction].into_iter().collect() };
         let kernel = FusedKernel {
             shape: Shape::from([4, 5, 3]),
             inputs: vec![input(0, [4, 1, 3]), input(1, [1, 5, 3])],
             literals: vec![],
             body: body.clone().into(),
             outputs: vec![Value(2)],
-            part: None,
-            reduce: Some(reduce),
-            scatter: None,
-            control: None,
+            kind: KernelKind::Contract(reduce),
             statements: Default::default(),
         };
         let access = Access::memory(DType::F32, Stride::Contiguous);
@@ -455,14 +458,11 @@ fn a_contraction_is_one_sum_of_products() {
             literals: vec![],
             outputs: vec![access],
             body: LoopBody::Ops(body.clone().into()),
-            reduce: Some(NestReduce { loops: 1, outputs, along: Along::Reduced, contracts: true }),
-            scatter: None,
-            control: None,
+            kind: NestKind::Contract(NestReduce { loops: 1, outputs, along: Along::Reduced }),
         };
         (kernel, nest)
     };
     let (kernel, nest) = contracting(&body, Reduction::Sum);
-    assert!(nest.contracts() && nest.reduces());
     assert_eq!(parse_kernels(&kernel.to_string()).unwrap(), std::slice::from_ref(&kernel));
     assert_eq!(parse_nests(&nest.to_string()).unwrap()[0].0, nest);
     assert!(kernel.to_string().starts_with("kernel [4, 5, 3] contracts axes [2] {"), "{kernel}");

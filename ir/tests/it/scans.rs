@@ -3,9 +3,10 @@
 use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
-use ndjit_ir::kernel::{FusedKernel, KernelInput, KernelReduce, OpBody, Reads, StmtKind, verify_kernels};
-use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride};
-use ndjit_ir::reduction::Axes;
+use ndjit_ir::kernel::{
+    FusedKernel, FusedStep, KernelInput, KernelKind, KernelScan, OpBody, Reads, StmtKind, verify_steps,
+};
+use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestKind, NestScan, Stride};
 use ndjit_ir::{DType, Reduction, Result, Shape, ValueType};
 
 fn facts(result: Result<()>) -> String {
@@ -58,11 +59,8 @@ fn kernel(reduction: Reduction) -> FusedKernel {
         literals: vec![],
         body: itself().into(),
         outputs: vec![Value(1)],
-        part: None,
-        reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect(), contracts: false }),
+        kind: KernelKind::Scan(KernelScan { axis: 1, outputs: [reduction].into_iter().collect() }),
         statements: Default::default(),
-        scatter: None,
-        control: None,
     }
 }
 
@@ -80,9 +78,7 @@ fn nest(reduction: Reduction, along: Along, inner: Stride) -> LoopNest {
         literals: vec![],
         outputs: vec![Access::memory(DType::F32, inner)],
         body: LoopBody::Ops(itself().into()),
-        reduce: Some(NestReduce { loops: 1, outputs: [reduction].into_iter().collect(), along, contracts: false }),
-        scatter: None,
-        control: None,
+        kind: NestKind::Scan(NestScan { outputs: [reduction].into_iter().collect(), along }),
     }
 }
 
@@ -91,7 +87,7 @@ fn kernels_and_nests_say_what_is_scanned() {
     let graph: Graph<DType> =
         "graph (%0: f32[8, 3]) {\n  %1 = cumulative_sum %0 axis 1 : f32[8, 3]\n  return %1\n}".parse().unwrap();
     let kernel = kernel(Reduction::CumulativeSum);
-    verify_kernels(std::slice::from_ref(&kernel), &graph).unwrap();
+    verify_steps(&[FusedStep::Kernel(kernel.clone())], &graph).unwrap();
     let nest = nest(Reduction::CumulativeSum, Along::Kept, Stride::Contiguous);
     nest.verify().unwrap();
     assert_snapshot!(format!("{kernel}\n{nest}"));
@@ -100,11 +96,10 @@ fn kernels_and_nests_say_what_is_scanned() {
 #[test]
 fn broken_kernels_and_nests_are_refused() {
     let mut two_axes = kernel(Reduction::CumMax);
-    two_axes.reduce.as_mut().unwrap().axes = Axes::all(2).unwrap();
-    let mut two_loops = nest(Reduction::CumMax, Along::Reduced, Stride::Contiguous);
-    two_loops.reduce.as_mut().unwrap().loops = 2;
+    two_axes.kind = KernelKind::Scan(KernelScan { axis: 2, outputs: [Reduction::CumMax].into_iter().collect() });
+    let reduces = nest(Reduction::Max, Along::Reduced, Stride::Contiguous);
     let still = nest(Reduction::CumMax, Along::Reduced, Stride::Broadcast);
-    let all = [facts(two_axes.verify()), facts(two_loops.verify()), facts(still.verify())];
+    let all = [facts(two_axes.verify()), facts(reduces.verify()), facts(still.verify())];
     assert_snapshot!(all.join("\n"));
 }
 

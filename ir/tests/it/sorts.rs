@@ -4,10 +4,9 @@ use insta::assert_snapshot;
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::kernel::{
-    FusedKernel, KernelInput, KernelReduce, OpBody, Reads, StmtKind, parse_kernels, verify_kernels,
+    FusedKernel, FusedStep, KernelInput, KernelKind, KernelScan, OpBody, Reads, StmtKind, parse_kernels, verify_steps,
 };
-use ndjit_ir::loops::{Access, Along, Geometry, Layout, LoopBody, LoopNest, NestReduce, Stride, parse_nests};
-use ndjit_ir::reduction::Axes;
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride, parse_nests};
 use ndjit_ir::{DType, Reduction, Result, Shape, ValueType};
 
 fn facts(result: Result<()>) -> String {
@@ -61,10 +60,7 @@ fn kernel(reduction: Reduction) -> FusedKernel {
         literals: vec![],
         body: body(DType::F32).into(),
         outputs: vec![Value(1)],
-        part: None,
-        reduce: Some(KernelReduce { axes: Axes::one(1), outputs: [reduction].into_iter().collect(), contracts: false }),
-        scatter: None,
-        control: None,
+        kind: KernelKind::Sort(KernelScan { axis: 1, outputs: [reduction].into_iter().collect() }),
         statements: Default::default(),
     }
 }
@@ -76,14 +72,7 @@ fn nest(reduction: Reduction, dtype: DType, result: DType) -> LoopNest {
         literals: vec![],
         outputs: vec![Access::memory(result, Stride::Contiguous)],
         body: LoopBody::Ops(body(dtype).into()),
-        reduce: Some(NestReduce {
-            loops: 1,
-            outputs: [reduction].into_iter().collect(),
-            along: Along::Reduced,
-            contracts: false,
-        }),
-        scatter: None,
-        control: None,
+        kind: NestKind::Sort([reduction].into_iter().collect()),
     }
 }
 
@@ -93,7 +82,7 @@ fn kernels_and_nests_say_what_is_sorted() {
     for (reduction, result) in [(Reduction::Sort, DType::F32), (Reduction::ArgSort, DType::I32)] {
         let graph = format!("graph (%0: f32[8, 3]) {{\n  %1 = {reduction} %0 axis 1 : {result}[8, 3]\n  return %1\n}}");
         let (kernel, graph) = (kernel(reduction), graph.parse::<Graph<DType>>().unwrap());
-        verify_kernels(std::slice::from_ref(&kernel), &graph).unwrap();
+        verify_steps(&[FusedStep::Kernel(kernel.clone())], &graph).unwrap();
         assert_eq!(parse_kernels(&kernel.to_string()).unwrap(), std::slice::from_ref(&kernel));
         let nest = nest(reduction, DType::F32, result);
         nest.verify().unwrap();
@@ -110,15 +99,12 @@ fn broken_kernels_and_nests_are_refused() {
     mixed.outputs.push(Value(2));
     mixed.body =
         OpBody { outputs: [body(DType::F32).outputs, body(DType::F32).outputs].concat(), ..body(DType::F32) }.into();
-    mixed.reduce.as_mut().unwrap().outputs.push(Reduction::CumMax);
-    let mut two_loops = nest(Reduction::Sort, DType::F32, DType::F32);
-    two_loops.reduce.as_mut().unwrap().loops = 2;
-    let mut columns = nest(Reduction::Sort, DType::F32, DType::F32);
-    columns.reduce.as_mut().unwrap().along = Along::Kept;
+    let both = [Reduction::Sort, Reduction::CumMax].into_iter().collect();
+    mixed.kind = KernelKind::Sort(KernelScan { axis: 1, outputs: both });
+    let scans = nest(Reduction::CumMax, DType::F32, DType::F32);
     let all = [
         facts(mixed.verify()),
-        facts(two_loops.verify()),
-        facts(columns.verify()),
+        facts(scans.verify()),
         facts(nest(Reduction::Sort, DType::F32, DType::F64).verify()),
         facts(nest(Reduction::ArgSort, DType::F32, DType::U32).verify()),
     ];

@@ -15,7 +15,7 @@ mod tiles;
 use crate::code::{Composed, Kernel, Operands};
 use crate::reduce::Reducer;
 use crate::threads::{Threads, catch};
-use ndjit_ir::loops::LoopNest;
+use ndjit_ir::loops::{LoopNest, NestKind};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::num::NonZeroUsize;
@@ -138,7 +138,8 @@ impl Contractor {
     /// What runs `nest`; the reducer back if it sums no products of two arrays, or those of a dtype that there is no
     /// multiplication for.
     pub fn new(nest: &LoopNest, reducer: Box<Reducer>) -> std::result::Result<Contractor, Box<Reducer>> {
-        let dtype = nest.outputs.first().filter(|_| nest.contracts()).map(|access| access.dtype);
+        let dtype =
+            nest.outputs.first().filter(|_| matches!(nest.kind, NestKind::Contract(_))).map(|access| access.dtype);
         match dtype.and_then(|dtype| Some((dtype, of(dtype)?))) {
             Some((dtype, multiply)) => {
                 let align = dtype.real().bytes();

@@ -45,7 +45,7 @@ pub struct Chunk {
 /// `Size` if what is written for one index, or one block of elements, needs more.
 pub fn cut(nest: &LoopNest, geometry: &Geometry, max: u64) -> Result<Vec<Chunk>> {
     let elements = reduced(nest, geometry);
-    let blocks = if nest.reduce.is_some() { 0..elements.div_ceil(BLOCK) } else { 0..1 };
+    let blocks = if nest.kind.loops() > 0 { 0..elements.div_ceil(BLOCK) } else { 0..1 };
     let mut open = vec![(geometry.clone(), blocks)];
     let mut chunks = Vec::new();
     while let Some((geometry, blocks)) = open.pop() {
@@ -137,7 +137,7 @@ fn lessens(
     max: u64,
 ) -> bool {
     let extents = &geometry.extents;
-    let elements = if nest.reduce.is_some() { 0..BLOCK.min(reduced_of(nest, extents)) } else { 0..1 };
+    let elements = if nest.kind.loops() > 0 { 0..BLOCK.min(reduced_of(nest, extents)) } else { 0..1 };
     let one: SmallVec<[usize; 4]> =
         extents.iter().enumerate().map(|(n, &e)| if n < nest.kept() { 1 } else { e }).collect();
     let (low, high) = reach(&geometry.inputs[input], &one, nest.kept(), elements);
@@ -164,7 +164,7 @@ pub fn rows(nest: &LoopNest, geometry: &Geometry) -> usize {
 
 /// The number of indices.
 fn count(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Option<usize> {
-    let inner = if nest.reduce.is_some() { blocks.len().checked_mul(BLOCK)? } else { 1 };
+    let inner = if nest.kind.loops() > 0 { blocks.len().checked_mul(BLOCK)? } else { 1 };
     rows(nest, geometry).checked_mul(inner)
 }
 
@@ -182,9 +182,9 @@ fn part(nest: &LoopNest, geometry: &Geometry, axis: usize, range: Range<usize>) 
 
 fn windows(nest: &LoopNest, geometry: &Geometry, blocks: &Range<usize>) -> Result<SmallVec<[Window; 4]>> {
     // The loops of a reduced output's strides are those that are kept.
-    let elements = match &nest.reduce {
-        Some(_) => blocks.start * BLOCK..(blocks.end * BLOCK).min(reduced(nest, geometry)),
-        None => 0..1,
+    let elements = match nest.kind.loops() {
+        0 => 0..1,
+        _ => blocks.start * BLOCK..(blocks.end * BLOCK).min(reduced(nest, geometry)),
     };
     let operands = nest.inputs.iter().zip(&geometry.inputs).chain(nest.outputs.iter().zip(&geometry.outputs));
     let window = |(n, (access, layout)): (usize, (&ndjit_ir::loops::Access, &Layout))| {

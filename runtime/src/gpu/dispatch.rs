@@ -4,7 +4,7 @@ use super::chunks::{self, Chunk, Window};
 use super::device::Gpu;
 use super::pipeline::Pipeline;
 use ndjit_codegen::wgsl::{self, Binding, Header, LEAVES, Pieces, Step, WORKGROUP};
-use ndjit_ir::loops::{Geometry, LoopNest};
+use ndjit_ir::loops::{Geometry, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -65,17 +65,16 @@ impl Dispatches {
         }
         let chunks = chunks::cut(nest, geometry, gpu.max_binding)?;
         let mut builder = Builder { gpu, nest, dispatches: &mut dispatches };
-        match &nest.reduce {
-            None => {
-                for chunk in chunks {
-                    builder.elements(chunk, sizes)?;
-                }
+        // Parts of the same rows follow each other.
+        let rows = |a: &Chunk, b: &Chunk| a.blocks.end == b.blocks.start && b.blocks.start > 0;
+        match &nest.kind {
+            NestKind::Map => chunks.into_iter().try_for_each(|chunk| builder.elements(chunk, sizes))?,
+            NestKind::Reduce(_) | NestKind::Contract(_) => {
+                chunks.chunk_by(rows).try_for_each(|rows| builder.reduce(rows))?;
             }
-            Some(reduce) => {
-                // Parts of the same rows follow each other.
-                for rows in chunks.chunk_by(|a, b| a.blocks.end == b.blocks.start && b.blocks.start > 0) {
-                    if reduce.scans() { builder.scan(rows)? } else { builder.reduce(rows)? }
-                }
+            NestKind::Scan(_) => chunks.chunk_by(rows).try_for_each(|rows| builder.scan(rows))?,
+            NestKind::Sort(_) | NestKind::Scatter(_) => {
+                return Err(Error::new(ErrorCode::Verify, "gpu: there is no shader that sorts or scatters"));
             }
         }
         Ok(dispatches)

@@ -1,11 +1,11 @@
 //! Where each loop nest of a program runs: on the device, or on the processor where the device lacks a dtype, or where it sorts.
 
 use super::device::Gpu;
-use crate::devices::{Fallback, ORDERED, SORTS, is_ordered};
+use crate::devices::{CONTROL, Fallback, SCATTERS, SORTS};
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::wgsl::bodies;
 use ndjit_ir::body::{Body, InstKind};
-use ndjit_ir::loops::{LoopBody, LoopNest, NestReduce};
+use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
 use std::fmt;
 
@@ -20,8 +20,10 @@ pub enum Placement {
     Cpu(DType),
     /// On the processor, since it sorts.
     Sorts,
-    /// On the processor, since it scatters or is control flow.
-    Ordered,
+    /// On the processor, since it scatters.
+    Scatters,
+    /// On the processor, since it is control flow.
+    Control,
 }
 
 impl fmt::Display for Placement {
@@ -36,18 +38,18 @@ impl fmt::Display for Placement {
             }
             Placement::Cpu(dtype) => write!(f, "on the processor: the device has no {dtype}"),
             Placement::Sorts => f.write_str(SORTS),
-            Placement::Ordered => f.write_str(ORDERED),
+            Placement::Scatters => f.write_str(SCATTERS),
+            Placement::Control => f.write_str(CONTROL),
         }
     }
 }
 
 /// Where a nest runs.
 pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Result<Placement> {
-    if nest.reduce.as_ref().is_some_and(NestReduce::sorts) {
-        return Ok(Placement::Sorts);
-    }
-    if is_ordered(nest) {
-        return Ok(Placement::Ordered);
+    match nest.kind {
+        NestKind::Sort(_) => return Ok(Placement::Sorts),
+        NestKind::Scatter(_) => return Ok(Placement::Scatters),
+        NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) => {}
     }
     let features = gpu.features();
     let body = expand(nest)?;

@@ -7,7 +7,7 @@ use super::device::Gpu;
 use crate::backend::Backend;
 use ndjit_codegen::wgsl::Features;
 use ndjit_ir::body::{BodyBuilder, Prim, eval_prim};
-use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{DType, ErrorCode, PrimType, Result};
 use smallvec::smallvec;
 use std::sync::Arc;
@@ -71,9 +71,7 @@ fn agrees(gpu: &Arc<Gpu>, dtype: DType, prims: &[Prim], subnormals: bool) -> Res
         literals: Vec::new(),
         outputs: vec![access(to)],
         body: LoopBody::Prims { body, hoisted: 0 },
-        reduce: None,
-        scatter: None,
-        control: None,
+        kind: NestKind::Map,
     };
     let layout = |dtype: DType| Layout { offset: 0, strides: smallvec![dtype.bytes() as isize] };
     let geometry = Geometry { extents: smallvec![OPERANDS], inputs: vec![layout(dtype); 3], outputs: vec![layout(to)] };

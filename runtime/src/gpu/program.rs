@@ -10,7 +10,7 @@ use crate::backend::{Backend, Cpu};
 use crate::buffer::Buffer;
 use crate::code::CodeOptions;
 use crate::control::Controller;
-use crate::devices::{Fallback, KernelCode, NestOnGpu, OnGpu};
+use crate::devices::{Fallback, KernelCode, OnGpu, StepOnGpu};
 use crate::executable::{Argument, Bodies, Executable, Output, RunOptions};
 use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
@@ -19,7 +19,7 @@ use crate::reduce::element;
 use crate::spans;
 use crate::threads::Threads;
 use ndjit_codegen::wgsl::Step;
-use ndjit_codegen::{Lowered, Scheduled};
+use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
@@ -30,12 +30,12 @@ use std::sync::Arc;
 pub struct Program {
     gpu: Arc<Gpu>,
     plan: Plan,
-    kernels: Vec<Kernel>,
+    steps: Vec<Ready>,
 }
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program").field("gpu", &self.gpu).field("kernels", &self.kernels.len()).finish_non_exhaustive()
+        f.debug_struct("Program").field("gpu", &self.gpu).field("steps", &self.steps.len()).finish_non_exhaustive()
     }
 }
 
@@ -46,14 +46,28 @@ struct Kernel {
     work: Work,
 }
 
+/// A step of the program.
+enum Ready {
+    Kernel(Kernel),
+    /// Control flow, whose graphs the processor runs.
+    Control(Box<Controller>),
+}
+
+impl Ready {
+    fn kernel(&self) -> Option<&Kernel> {
+        match self {
+            Ready::Kernel(kernel) => Some(kernel),
+            Ready::Control(_) => None,
+        }
+    }
+}
+
 enum Work {
     Dispatches(Dispatches),
     /// A reduction of nothing: the elements of each output.
     Constants(Vec<Vec<u8>>),
     /// On the processor.
     Cpu(Arc<crate::Kernel>, Geometry),
-    /// Control flow, whose graphs the processor runs.
-    Control(Box<Controller>),
 }
 
 impl Program {
@@ -67,16 +81,21 @@ impl Program {
         let plan = Plan::new(lowered)?;
         let threads = Threads::new(options.threads);
         let code = CodeOptions { vector: options.vector, execution: options.execution };
-        let (mut kernels, mut bodies) = (Vec::with_capacity(lowered.scheduled.len()), Bodies::default());
-        for (scheduled, step) in lowered.scheduled.iter().zip(&plan.steps) {
+        let (mut steps, mut bodies) = (Vec::with_capacity(lowered.steps.len()), Bodies::default());
+        for (lowered_step, step) in lowered.steps.iter().zip(&plan.steps) {
+            let scheduled = match lowered_step {
+                LoweredStep::Kernel(kernel) => &kernel.scheduled,
+                LoweredStep::Control(control) => {
+                    let compile = |body: &_| Executable::body(body, options, &threads, &mut bodies);
+                    steps.push(Ready::Control(Box::new(Controller::new(control, compile)?)));
+                    continue;
+                }
+            };
             let Scheduled { nest, geometry, .. } = scheduled;
             let placement = placement(gpu, nest, fallback)?;
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
-            } else if scheduled.bodies.is_some() {
-                let compile = |body: &_| Executable::body(body, options, &threads, &mut bodies);
-                Work::Control(Box::new(Controller::new(scheduled, compile)?))
-            } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Ordered = placement {
+            } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Scatters | Placement::Control = placement {
                 let kernel = Cpu.compile(nest, code)?;
                 Work::Cpu(kernel, geometry.clone())
             } else {
@@ -85,18 +104,18 @@ impl Program {
                 Work::Dispatches(dispatches.map_err(|error| operands(error, lowered, scheduled))?)
             };
             let literals = Literals::new(lowered, scheduled)?;
-            kernels.push(Kernel { nest: nest.clone(), literals, placement, work });
+            steps.push(Ready::Kernel(Kernel { nest: nest.clone(), literals, placement, work }));
         }
-        Ok(Program { gpu: Arc::clone(gpu), plan, kernels })
+        Ok(Program { gpu: Arc::clone(gpu), plan, steps })
     }
 
     /// The number of dispatches of a call.
     pub fn dispatches(&self) -> usize {
         let count = |kernel: &Kernel| match &kernel.work {
             Work::Dispatches(dispatches) => dispatches.all.len(),
-            Work::Constants(_) | Work::Cpu(..) | Work::Control(_) => 0,
+            Work::Constants(_) | Work::Cpu(..) => 0,
         };
-        self.kernels.iter().map(count).sum()
+        self.steps.iter().filter_map(Ready::kernel).map(count).sum()
     }
 
     /// Whether the device is not lost.
@@ -109,16 +128,20 @@ impl Program {
         planned::Memory::of_arrays(&self.plan)
     }
 
-    /// Where each loop nest runs.
+    /// Where each step runs.
     pub fn placements(&self) -> impl ExactSizeIterator<Item = &Placement> {
-        self.kernels.iter().map(|kernel| &kernel.placement)
+        self.steps.iter().map(|step| step.kernel().map_or(&Placement::Control, |kernel| &kernel.placement))
     }
 
     /// The dtypes for want of which loop nests run on the processor, one for each that does.
     pub fn on_processor(&self) -> Vec<DType> {
         let dtypes = self.placements().filter_map(|placement| match placement {
             Placement::Cpu(dtype) => Some(*dtype),
-            Placement::Device | Placement::Emulated(_) | Placement::Sorts | Placement::Ordered => None,
+            Placement::Device
+            | Placement::Emulated(_)
+            | Placement::Sorts
+            | Placement::Scatters
+            | Placement::Control => None,
         });
         dtypes.collect()
     }
@@ -127,7 +150,7 @@ impl Program {
     pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
         let compiled = |kernel: &Kernel| -> Vec<Arc<dyn KernelCode>> {
             match &kernel.work {
-                Work::Constants(_) | Work::Control(_) => Vec::new(),
+                Work::Constants(_) => Vec::new(),
                 Work::Cpu(kernel, _) => vec![Arc::clone(kernel) as Arc<dyn KernelCode>],
                 Work::Dispatches(dispatches) => {
                     let mut all: Vec<&Arc<Pipeline>> = Vec::new();
@@ -142,10 +165,10 @@ impl Program {
         };
         let mut all = Vec::new();
         for launch in &self.plan.launches {
-            let own = &self.kernels[launch.steps.clone()];
-            all.push(own.iter().flat_map(compiled).collect());
-            for kernel in own {
-                let Work::Control(control) = &kernel.work else { continue };
+            let own = &self.steps[launch.steps.clone()];
+            all.push(own.iter().filter_map(Ready::kernel).flat_map(compiled).collect());
+            for step in own {
+                let Ready::Control(control) = step else { continue };
                 control.programs().iter().for_each(|program| all.extend(program.launched_kernels()));
             }
         }
@@ -154,22 +177,22 @@ impl Program {
 
     /// What it consists of.
     pub fn on_gpu(&self) -> OnGpu {
-        let nest = |kernel: &Kernel| {
-            let mut steps: Vec<Step> = Vec::new();
-            if let Work::Dispatches(dispatches) = &kernel.work {
+        let step = |(step, placement): (&Ready, &Placement)| {
+            let mut shaders: Vec<Step> = Vec::new();
+            if let Some(Work::Dispatches(dispatches)) = step.kernel().map(|kernel| &kernel.work) {
                 for dispatch in &dispatches.all {
-                    if !steps.contains(&dispatch.step) {
-                        steps.push(dispatch.step);
+                    if !shaders.contains(&dispatch.step) {
+                        shaders.push(dispatch.step);
                     }
                 }
             }
-            NestOnGpu { placement: kernel.placement.to_string(), steps }
+            StepOnGpu { placement: placement.to_string(), shaders }
         };
         OnGpu {
             name: self.gpu.info().to_string(),
             device: Some(self.gpu.device()),
             features: self.gpu.features(),
-            nests: self.kernels.iter().map(nest).collect(),
+            steps: self.steps.iter().zip(self.placements()).map(step).collect(),
         }
     }
 
@@ -204,7 +227,7 @@ impl Program {
         }
         places.resize_with(self.plan.locations, || None);
         let mut recording = Recording::new(&self.gpu);
-        for (n, (kernel, step)) in self.kernels.iter().zip(&self.plan.steps).enumerate() {
+        for (n, (ready, step)) in self.steps.iter().zip(&self.plan.steps).enumerate() {
             let _span = spans::launch(n, 1);
             for output in &step.outputs {
                 let place = &mut places[output.location as usize];
@@ -216,12 +239,15 @@ impl Program {
             if step.empty {
                 continue;
             }
-            if let Work::Cpu(..) | Work::Control(_) = &kernel.work {
-                // What it reads must have been computed.
-                std::mem::replace(&mut recording, Recording::new(&self.gpu)).submit()?;
-                kernel.run_here(step, scalars, (arguments.len(), &places))?;
-            } else {
-                kernel.record(&mut recording, step, scalars, &places)?;
+            match ready {
+                Ready::Kernel(kernel) if !matches!(kernel.work, Work::Cpu(..)) => {
+                    kernel.record(&mut recording, step, scalars, &places)?;
+                }
+                Ready::Kernel(_) | Ready::Control(_) => {
+                    // What it reads must have been computed.
+                    std::mem::replace(&mut recording, Recording::new(&self.gpu)).submit()?;
+                    ready.run_here(step, scalars, (arguments.len(), &places))?;
+                }
             }
         }
         recording.submit()?;
@@ -277,12 +303,15 @@ fn operands(error: Error, lowered: &Lowered, scheduled: &Scheduled) -> Error {
 /// Whether a kernel has results, but reduces no elements to them.
 fn nothing_to_reduce(scheduled: &Scheduled) -> bool {
     let Scheduled { nest, geometry, .. } = scheduled;
-    nest.reduces() && !geometry.extents[..nest.kept()].contains(&0) && geometry.extents[nest.kept()..].contains(&0)
+    nest.kind.reduction().is_some()
+        && !geometry.extents[..nest.kept()].contains(&0)
+        && geometry.extents[nest.kept()..].contains(&0)
 }
 
 fn constants(scheduled: &Scheduled) -> Result<Vec<Vec<u8>>> {
-    let reductions = scheduled.nest.reduce.iter().flat_map(|reduce| &reduce.outputs);
+    let reductions = scheduled.nest.kind.reductions();
     reductions
+        .iter()
         .zip(&scheduled.nest.outputs)
         .map(|(reduction, access)| {
             let literal = reduction
@@ -319,10 +348,12 @@ impl Kernel {
                 }
                 Ok(())
             }
-            Work::Cpu(..) | Work::Control(_) => Ok(()),
+            Work::Cpu(..) => Ok(()),
         }
     }
+}
 
+impl Ready {
     /// On the processor, with copies of its arrays: `places`, the first of which are the `arguments`.
     fn run_here(
         &self,
@@ -348,9 +379,9 @@ impl Kernel {
             });
         }
         let inputs: Vec<&Buffer> = inputs.iter().collect();
-        let (kernel, geometry) = match &self.work {
-            Work::Cpu(kernel, geometry) => (kernel, geometry),
-            Work::Control(control) => {
+        let kernel = match self {
+            Ready::Kernel(kernel) => kernel,
+            Ready::Control(control) => {
                 let operands: Vec<&[u8]> = inputs.iter().map(|buffer| buffer.as_bytes()).collect();
                 let results = control.results(&operands, scalars, None)?;
                 for (output, buffer) in step.outputs.iter().zip(&results) {
@@ -358,14 +389,14 @@ impl Kernel {
                 }
                 return Ok(());
             }
-            Work::Dispatches(_) | Work::Constants(_) => return Ok(()),
         };
-        let mut literals: Vec<u64> = self.literals.registers.iter().map(|register| register.1).collect();
-        self.literals.passed(scalars, |register, _, bits| literals[register] = bits)?;
+        let Kernel { work: Work::Cpu(compiled, geometry), literals: own, .. } = kernel else { return Ok(()) };
+        let mut literals: Vec<u64> = own.registers.iter().map(|register| register.1).collect();
+        own.passed(scalars, |register, _, bits| literals[register] = bits)?;
         // Other kernels may have made parts of them.
         let mut outputs =
             step.outputs.iter().map(|output| here(at(output.location)?)).collect::<Result<Vec<Buffer>>>()?;
-        Cpu.run(kernel, geometry, &literals, &inputs, &mut outputs)?;
+        Cpu.run(compiled, geometry, &literals, &inputs, &mut outputs)?;
         for (output, buffer) in step.outputs.iter().zip(&outputs) {
             at(output.location)?.write(buffer.as_bytes())?;
         }

@@ -78,11 +78,8 @@ impl Reducer {
     /// # Errors
     /// As [`Kernel::new`].
     pub fn new(nest: &LoopNest, parts: &Parts, options: CodeOptions) -> Result<Reducer> {
-        let Some(reduce) = &nest.reduce else {
-            return Err(Error::new(ErrorCode::Verify, "reduce: the nest does not reduce"));
-        };
         let mut outputs = SmallVec::new();
-        for (access, &reduction) in nest.outputs.iter().zip(&reduce.outputs) {
+        for (access, &reduction) in nest.outputs.iter().zip(nest.kind.reductions()) {
             let dtype = access.dtype;
             let registers = reduction.identity(dtype);
             let identity = registers.map(|registers| element(dtype, &registers)).transpose()?.unwrap_or_default();
@@ -105,7 +102,7 @@ impl Reducer {
             outputs,
             rank: nest.rank,
             kept: nest.kept(),
-            along: reduce.along,
+            along: nest.kind.along(),
             inputs: nest.inputs.len(),
         })
     }

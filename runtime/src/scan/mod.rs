@@ -15,9 +15,9 @@ use crate::reduce::element;
 use crate::reduce::tiles::{Run, Runs, Tile, before_last_two, even, last_two, product};
 use crate::threads::{CHUNKS_PER_THREAD, Threads, catch};
 use ndjit_codegen::passes::split::ScanParts;
+use ndjit_ir::Result;
 use ndjit_ir::loops::{Along, LoopNest};
 use ndjit_ir::reduction::BLOCK;
-use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use task::Task;
@@ -65,11 +65,8 @@ impl Scanner {
     /// # Errors
     /// As [`Kernel::new`].
     pub fn new(nest: &LoopNest, parts: &ScanParts, options: CodeOptions) -> Result<Scanner> {
-        let Some(reduce) = &nest.reduce else {
-            return Err(Error::new(ErrorCode::Verify, "scan: the nest does not scan"));
-        };
         let mut outputs = SmallVec::new();
-        for (access, scan) in nest.outputs.iter().zip(&reduce.outputs) {
+        for (access, scan) in nest.outputs.iter().zip(nest.kind.reductions()) {
             let size = access.dtype.bytes();
             let identity = match scan.identity(access.dtype) {
                 Some(registers) => element(access.dtype, &registers)?,
@@ -82,7 +79,7 @@ impl Scanner {
             carry: kernels::get(&parts.carry.nest, options)?,
             outputs,
             rank: nest.rank,
-            along: reduce.along,
+            along: nest.kind.along(),
             inputs: nest.inputs.len(),
             flags: parts.flags,
         })

@@ -13,7 +13,7 @@ use crate::threads::Threads;
 use combine::{Block, put};
 use ndjit_codegen::passes::split::Part;
 use ndjit_ir::graph::Scatter;
-use ndjit_ir::loops::LoopNest;
+use ndjit_ir::loops::{LoopNest, NestKind};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -56,7 +56,7 @@ impl Scatterer {
     /// # Errors
     /// As [`Kernel::new`].
     pub fn new(nest: &LoopNest, values: &Part, options: CodeOptions) -> Result<Scatterer> {
-        let (Some(scatter), [output]) = (nest.scatter, &nest.outputs[..]) else {
+        let (NestKind::Scatter(scatter), [output]) = (&nest.kind, &nest.outputs[..]) else {
             return Err(Error::new(ErrorCode::Verify, "scatter: the nest does not scatter"));
         };
         Ok(Scatterer {

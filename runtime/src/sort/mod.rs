@@ -15,7 +15,7 @@ use crate::reduce::tiles::{Run, Runs, Tile, before_last_two, even, last_two, pro
 use crate::threads::{Threads, catch};
 use ndjit_codegen::passes::split::SortParts;
 use ndjit_ir::loops::{LoopNest, Stride};
-use ndjit_ir::{DType, Error, ErrorCode, Reduction, Result};
+use ndjit_ir::{DType, Reduction, Result};
 use radix::Parts;
 use row::{Wants, room, room_of_signs};
 use smallvec::SmallVec;
@@ -66,10 +66,7 @@ impl Sorter {
     /// # Errors
     /// As [`Kernel::new`].
     pub fn new(nest: &LoopNest, parts: &SortParts, options: CodeOptions) -> Result<Sorter> {
-        let Some(reduce) = &nest.reduce else {
-            return Err(Error::new(ErrorCode::Verify, "sort: the nest does not sort"));
-        };
-        let outputs = parts.elements.nest.outputs.iter().zip(&nest.outputs).zip(&reduce.outputs);
+        let outputs = parts.elements.nest.outputs.iter().zip(&nest.outputs).zip(nest.kind.reductions());
         let outputs = outputs.map(|((element, result), &reduction)| Output {
             dtype: element.dtype,
             wants: match reduction {

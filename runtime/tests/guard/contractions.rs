@@ -3,6 +3,7 @@
 use crate::memory::{Program, check};
 use crate::programs::lowered;
 use ndjit_ir::DType;
+use ndjit_ir::kernel::KernelKind;
 
 /// `[m, k]` times `[k, n]`, the first or the second of them stored by columns.
 fn product(dtype: DType, [m, k, n]: [usize; 3], by_columns: [bool; 2]) -> Program {
@@ -31,8 +32,7 @@ fn matrices_of_every_dtype_and_remainder() {
             for (turn, extents) in [[n, 41, most], [most, n, 41], [41, most, n]].into_iter().enumerate() {
                 let by_columns = [(n + turn) % 2 == 0, (n / 2 + turn) % 2 == 0];
                 let (program, params) = product(dtype, extents, by_columns);
-                let contracts =
-                    program.kernels.iter().any(|kernel| kernel.reduce.as_ref().is_some_and(|r| r.contracts));
+                let contracts = program.kernels().any(|kernel| matches!(kernel.fused.kind, KernelKind::Contract(_)));
                 assert!(contracts, "{extents:?}");
                 check(&program, &params, None);
             }
@@ -70,7 +70,7 @@ fn products_within_tiles() {
     for dtype in [DType::F32, DType::F64, DType::C64, DType::C128] {
         for by_columns in [false, true] {
             let (program, params) = layers(dtype, [53, 33, 37], by_columns);
-            let longest = program.launches.iter().map(|launch| launch.kernels.len()).max();
+            let longest = program.launches.iter().map(|launch| launch.steps.len()).max();
             assert!(longest >= Some(4), "{:?}", program.launches);
             for tile in [1, 5, 16, 53] {
                 check(&program, &params, Some(tile));

@@ -80,7 +80,7 @@ fn tiles_of_every_dtype_and_length() {
                     continue;
                 }
                 let (program, params) = program(text, dtype, shape, axis);
-                tiled += usize::from(program.launches.iter().any(|launch| launch.kernels.len() > 1));
+                tiled += usize::from(program.launches.iter().any(|launch| launch.steps.len() > 1));
                 let len = [1, 2, 5, 16, 64, n.max(1)][(n + at) % 6];
                 check(&program, &params, Some(len));
             }

@@ -16,8 +16,8 @@ use crate::passes::access::Accesses;
 use groups::{Group, Groups, Limits, NONE};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{
-    ControlRef, FusedKernel, KernelInput, KernelReduce, KernelScatter, OpBody, Part, Reads, Scalar, Statements,
-    StmtKind,
+    ControlRef, FusedControl, FusedKernel, FusedStep, KernelInput, KernelKind, KernelReduce, KernelScan, KernelScatter,
+    OpBody, Part, Reads, Scalar, Statements, StmtKind,
 };
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{Axes, Reduce, Scan};
@@ -29,7 +29,7 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Kernels in an order in which they can run. Every output of the graph is an output of a kernel. Kernels are kept from using more than
+/// Steps in an order in which they can run. Every output of the graph is made by one. Kernels are kept from using more than
 /// `max_arrays` arrays, but what other kernels read of one, it stores beyond that.
 ///
 /// # Errors
@@ -40,10 +40,10 @@ pub fn fuse(
     params: &[Layout],
     fuse: bool,
     max_arrays: usize,
-) -> Result<Vec<FusedKernel>> {
+) -> Result<Vec<FusedStep>> {
     let groups = Groups::assign(graph, accesses, fuse, Limits::new(max_arrays))?;
     let fusing = Fusing { graph, accesses, groups: &groups, fuse };
-    let mut kernels: Vec<FusedKernel> = Vec::new();
+    let mut steps: Vec<FusedStep> = Vec::new();
     let mut needed = vec![false; graph.value_count()];
     for &output in graph.outputs() {
         needed[accesses.result(graph, output).index()] = true;
@@ -52,7 +52,7 @@ pub fn fuse(
     let mut copied: FxHashSet<Value> = FxHashSet::default();
     for &output in graph.outputs() {
         if !fusing.is_made(accesses.result(graph, output)) && copied.insert(output) {
-            kernels.push(fusing.build(fusing.elementwise(vec![output]), &mut needed));
+            steps.push(fusing.build(fusing.elementwise(vec![output]), &mut needed));
         }
     }
     // So are positions and numbers that rows are gathered of, or put into.
@@ -61,14 +61,14 @@ pub fn fuse(
         let rows = graph.operands(id)[0];
         let made = fusing.is_made(rows) || matches!(fusing.kind(accesses.in_memory(graph, rows)), NodeKind::Param(..));
         if accesses.in_memory(graph, rows) == rows && !made && copied.insert(rows) {
-            kernels.push(fusing.build(fusing.elementwise(vec![rows]), &mut needed));
+            steps.push(fusing.build(fusing.elementwise(vec![rows]), &mut needed));
         }
     }
     // Control flow takes whole arrays.
     for id in graph.node_ids().filter(|&id| matches!(graph.node(id).kind, NodeKind::Control(..))) {
         for &operand in graph.operands(id) {
             if !fusing.is_made(operand) && !accesses.is_whole(graph, operand, params) && copied.insert(operand) {
-                kernels.push(fusing.build(fusing.elementwise(vec![operand]), &mut needed));
+                steps.push(fusing.build(fusing.elementwise(vec![operand]), &mut needed));
             }
         }
     }
@@ -84,19 +84,19 @@ pub fn fuse(
             continue;
         }
         if let NodeKind::Control(n, _) = fusing.kind(stored[0]) {
-            kernels.push(fusing.controlling(n, &stored, &mut needed));
+            steps.push(fusing.controlling(n, &stored, &mut needed));
         } else if alone {
             // The plans are made before kernels are: what one of them loads is no reason for another to load it too.
             for plan in fusing.alone(stored, &needed) {
-                kernels.push(fusing.build(plan, &mut needed));
+                steps.push(fusing.build(plan, &mut needed));
             }
         } else {
-            kernels.push(fusing.build(fusing.elementwise(stored), &mut needed));
+            steps.push(fusing.build(fusing.elementwise(stored), &mut needed));
         }
     }
-    kernels.reverse();
-    share_bodies(&mut kernels);
-    order(kernels, accesses)
+    steps.reverse();
+    share_bodies(&mut steps);
+    order(steps, accesses)
 }
 
 /// What a kernel is to compute.
@@ -108,10 +108,14 @@ struct KernelPlan {
     roots: Vec<Value>,
     /// The values stored.
     stored: Vec<Value>,
-    part: Option<Part>,
-    reduce: Option<KernelReduce>,
-    /// How its roots are put into rows of a value.
-    scatter: Option<(Scatter, Value)>,
+    kind: PlanKind,
+}
+
+/// What becomes of the roots of a kernel.
+enum PlanKind {
+    Kind(KernelKind),
+    /// They are put into rows of a value.
+    Scatter(Scatter, Value),
 }
 
 /// Primitives that may be computed both in a group of one node and in the kernel that stores values beside them.
@@ -142,7 +146,7 @@ impl Fusing<'_> {
 
     fn elementwise(&self, stored: Vec<Value>) -> KernelPlan {
         let (group, space) = (self.groups.group(stored[0]), self.graph.shape(stored[0]).clone());
-        KernelPlan { group, space, roots: stored.clone(), stored, part: None, reduce: None, scatter: None }
+        KernelPlan { group, space, roots: stored.clone(), stored, kind: PlanKind::Kind(KernelKind::Map) }
     }
 
     /// The kernels of a group that nothing elementwise joins: one, or one for each array that is joined with others. Several
@@ -155,19 +159,14 @@ impl Fusing<'_> {
             space: self.graph.shape(operand).clone(),
             roots: vec![operand],
             stored: vec![value],
-            part: None,
-            reduce: None,
-            scatter: None,
+            kind: PlanKind::Kind(KernelKind::Map),
         };
         match self.kind(value) {
             NodeKind::Reduce(Reduce { axes, .. }) => vec![self.reducing(axes, stored, needed)],
             NodeKind::Scan(Scan { reduction, axis, .. }) => {
-                let reduce = Some(KernelReduce {
-                    axes: Axes::one(axis as usize),
-                    outputs: smallvec![reduction],
-                    contracts: false,
-                });
-                vec![KernelPlan { reduce, ..plan(operands[0]) }]
+                let scan = KernelScan { axis: axis as usize, outputs: smallvec![reduction] };
+                let kind = if reduction.sorts() { KernelKind::Sort(scan) } else { KernelKind::Scan(scan) };
+                vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(operands[0]) }]
             }
             NodeKind::Scatter(scatter) => vec![self.scattering(scatter, value, needed)],
             NodeKind::Concat(axis, _) => {
@@ -176,7 +175,8 @@ impl Fusing<'_> {
                 let mut plans = Vec::with_capacity(operands.len());
                 for &operand in operands {
                     let extent = self.graph.shape(operand).extents()[axis];
-                    plans.push(KernelPlan { part: Some(Part { axis, start }), ..plan(operand) });
+                    let kind = PlanKind::Kind(KernelKind::Part(Part { axis, start }));
+                    plans.push(KernelPlan { kind, ..plan(operand) });
                     start += extent;
                 }
                 plans
@@ -185,34 +185,17 @@ impl Fusing<'_> {
         }
     }
 
-    /// The kernel of control flow, of those of its results that are wanted.
-    fn controlling(&self, n: u32, stored: &[Value], needed: &mut [bool]) -> FusedKernel {
+    /// Control flow, with those of its results that are wanted.
+    fn controlling(&self, n: u32, stored: &[Value], needed: &mut [bool]) -> FusedStep {
         let graph = self.graph;
         let which = |&value: &Value| match self.kind(value) {
-            NodeKind::Control(_, result) => result,
-            _ => 0,
+            NodeKind::Control(_, result) => (result, value),
+            _ => (0, value),
         };
-        let (mut inputs, mut body) = (Vec::new(), OpBody::default());
-        for &value in graph.operands(graph.producer(stored[0])) {
-            needed[value.index()] = true;
-            inputs.push(KernelInput { value, shape: graph.shape(value).clone(), reads: Reads::Elements });
-            body.inputs.push(graph.ty(value));
-        }
-        FusedKernel {
-            shape: Shape::scalar(),
-            inputs,
-            literals: Vec::new(),
-            body: Arc::new(body),
-            outputs: stored.to_vec(),
-            part: None,
-            reduce: None,
-            scatter: None,
-            control: graph
-                .controls()
-                .get(n as usize)
-                .map(|control| (ControlRef(Arc::clone(control)), stored.iter().map(which).collect())),
-            statements: Statements::default(),
-        }
+        let operands = graph.operands(graph.producer(stored[0])).to_vec();
+        operands.iter().for_each(|value| needed[value.index()] = true);
+        let control = ControlRef(Arc::clone(&graph.controls()[n as usize]));
+        FusedStep::Control(FusedControl { control, operands, results: stored.iter().map(which).collect() })
     }
 
     /// The kernel that puts values into rows of another one. They and their positions are computed in it where that is so of each that is
@@ -231,9 +214,7 @@ impl Fusing<'_> {
             space,
             roots,
             stored: vec![value],
-            part: None,
-            reduce: None,
-            scatter: Some((scatter, x)),
+            kind: PlanKind::Scatter(scatter, x),
         }
     }
 
@@ -250,14 +231,14 @@ impl Fusing<'_> {
         let first = groups.next().flatten().filter(|first| groups.all(|group| group == Some(*first)));
         let of = self.groups.products.get(&roots[0]);
         let contracts = stored.len() == 1 && first.is_some() && of == Some(&self.graph.producer(stored[0]));
+        let reduce = KernelReduce { axes, outputs: stored.iter().filter_map(reduction).collect() };
+        let kind = if contracts { KernelKind::Contract(reduce) } else { KernelKind::Reduce(reduce) };
         KernelPlan {
             group: first.unwrap_or(self.groups.group(stored[0])),
             space: self.graph.shape(roots[0]).clone(),
-            reduce: Some(KernelReduce { axes, outputs: stored.iter().filter_map(reduction).collect(), contracts }),
+            kind: PlanKind::Kind(kind),
             roots,
             stored,
-            part: None,
-            scatter: None,
         }
     }
 
@@ -275,11 +256,11 @@ impl Fusing<'_> {
     }
 
     /// One kernel; notes in `needed` what it loads.
-    fn build(&self, plan: KernelPlan, needed: &mut [bool]) -> FusedKernel {
+    fn build(&self, plan: KernelPlan, needed: &mut [bool]) -> FusedStep {
         let Fusing { graph, groups, fuse, .. } = *self;
-        let KernelPlan { group, space, roots, stored, part, mut reduce, scatter } = plan;
+        let KernelPlan { group, space, roots, stored, kind } = plan;
         // What matrices are made of is stored for them.
-        let fuse = fuse && !reduce.as_ref().is_some_and(|reduce| reduce.contracts);
+        let fuse = fuse && !matches!(kind, PlanKind::Kind(KernelKind::Contract(_)));
         // Values computed in this kernel, found from the last to the first.
         let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
         let mut computed: Vec<Value> = Vec::new();
@@ -322,27 +303,17 @@ impl Fusing<'_> {
             let scalar = builder.scalar(value);
             builder.body.outputs.push(scalar);
         }
-        let scatter = scatter.map(|(scatter, x)| {
-            needed[self.accesses.in_memory(graph, x).index()] = true;
-            KernelScatter { scatter, into: builder.rows(x) }
-        });
+        let kind = match kind {
+            PlanKind::Scatter(scatter, x) => {
+                needed[self.accesses.in_memory(graph, x).index()] = true;
+                KernelKind::Scatter(KernelScatter { scatter, into: builder.rows(x) })
+            }
+            PlanKind::Kind(KernelKind::Contract(reduce)) if !builder.body.is_product() => KernelKind::Reduce(reduce),
+            PlanKind::Kind(kind) => kind,
+        };
         let KernelBuilder { inputs, literals, body, statements, .. } = builder;
-        if let Some(reduce) = &mut reduce {
-            reduce.contracts &= body.is_product();
-        }
         let body = Arc::new(body);
-        FusedKernel {
-            shape: space,
-            inputs,
-            literals,
-            body,
-            outputs: stored,
-            part,
-            reduce,
-            scatter,
-            control: None,
-            statements,
-        }
+        FusedStep::Kernel(FusedKernel { shape: space, inputs, literals, body, outputs: stored, kind, statements })
     }
 }
 
@@ -464,9 +435,10 @@ impl KernelBuilder<'_> {
 }
 
 /// Makes kernels that compute the same share one body: a long program repeats few of them.
-fn share_bodies(kernels: &mut [FusedKernel]) {
+fn share_bodies(steps: &mut [FusedStep]) {
     let mut known: FxHashSet<Arc<OpBody>> = FxHashSet::default();
-    for kernel in kernels {
+    for step in steps {
+        let FusedStep::Kernel(kernel) = step else { continue };
         match known.get(&kernel.body) {
             Some(body) => kernel.body = Arc::clone(body),
             None => {
@@ -476,19 +448,19 @@ fn share_bodies(kernels: &mut [FusedKernel]) {
     }
 }
 
-/// Sorts kernels so that each runs after those it reads from.
-fn order(kernels: Vec<FusedKernel>, accesses: &Accesses) -> Result<Vec<FusedKernel>> {
+/// Sorts steps so that each runs after those it reads from.
+fn order(steps: Vec<FusedStep>, accesses: &Accesses) -> Result<Vec<FusedStep>> {
     let mut makers: FxHashMap<Value, SmallVec<[NodeIndex; 1]>> = FxHashMap::default();
-    let mut deps: DiGraph<(), ()> = DiGraph::with_capacity(kernels.len(), kernels.len());
-    for kernel in &kernels {
+    let mut deps: DiGraph<(), ()> = DiGraph::with_capacity(steps.len(), steps.len());
+    for step in &steps {
         let index = deps.add_node(());
-        kernel.outputs.iter().for_each(|&v| makers.entry(v).or_default().push(index));
+        step.makes().for_each(|v| makers.entry(v).or_default().push(index));
     }
-    for (i, kernel) in kernels.iter().enumerate() {
+    for (i, step) in steps.iter().enumerate() {
         let user = NodeIndex::new(i);
-        for input in &kernel.inputs {
+        for value in step.reads() {
             // Positions and numbers are stored where they are gathered from.
-            let stored = [accesses.base(input.value), input.value];
+            let stored = [accesses.base(value), value];
             for &maker in stored.iter().filter_map(|value| makers.get(value)).flatten().filter(|&&maker| maker != user)
             {
                 deps.add_edge(maker, user, ());
@@ -496,9 +468,9 @@ fn order(kernels: Vec<FusedKernel>, accesses: &Accesses) -> Result<Vec<FusedKern
         }
     }
     let sorted = petgraph::algo::toposort(&deps, None).map_err(|cycle| {
-        let kernel = cycle.node_id().index();
-        Error::new(ErrorCode::Verify, format!("fuse: kernel {kernel} reads its own results"))
+        let step = cycle.node_id().index();
+        Error::new(ErrorCode::Verify, format!("fuse: step {step} reads its own results"))
     })?;
-    let mut slots: Vec<Option<FusedKernel>> = kernels.into_iter().map(Some).collect();
+    let mut slots: Vec<Option<FusedStep>> = steps.into_iter().map(Some).collect();
     Ok(sorted.into_iter().filter_map(|i| slots[i.index()].take()).collect())
 }

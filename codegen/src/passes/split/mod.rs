@@ -23,7 +23,8 @@ pub use sort::{SORT_LOOPS, SortLoop, SortParts};
 use crate::clif::Form;
 use crate::x64::Pairs;
 use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
-use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Role, Stride};
+use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride};
+use ndjit_ir::reduction::Reduction;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Origin, Result};
 use std::fmt;
 use std::iter;
@@ -105,8 +106,6 @@ pub enum Split {
     Sort(Box<SortParts>),
     /// Of a scatter what makes the values that are put, and then their positions.
     Scatter(Box<Part>),
-    /// None: control flow is graphs, each of which is a program.
-    Control,
 }
 
 /// The nests that a nest becomes that reduces.
@@ -150,40 +149,49 @@ impl Parts {
 /// # Errors
 /// `Verify` if its body is not one of ops, or a reduction is not elementary.
 pub fn split(nest: &LoopNest) -> Result<Split> {
-    if nest.control.is_some() {
-        return Ok(Split::Control);
-    }
-    if nest.scatter.is_some() {
-        let values = nest.outputs.iter().map(|access| access.dtype).chain([DType::I64]);
-        let outputs = values.map(|dtype| Access::memory(dtype, Stride::Contiguous)).collect();
-        let values = LoopNest { outputs, scatter: None, ..nest.clone() };
-        return Ok(Split::Scatter(Box::new(Part::new("values", values, Form::Plain))));
-    }
-    let Some(reduce) = &nest.reduce else { return Ok(Split::Whole) };
     let LoopBody::Ops(body) = &nest.body else {
-        return Err(Error::new(ErrorCode::Verify, "split: a nest that reduces is split before it is expanded"));
+        return match nest.kind {
+            NestKind::Map => Ok(Split::Whole),
+            NestKind::Reduce(_)
+            | NestKind::Contract(_)
+            | NestKind::Scan(_)
+            | NestKind::Sort(_)
+            | NestKind::Scatter(_) => {
+                Err(Error::new(ErrorCode::Verify, "split: a nest that reduces is split before it is expanded"))
+            }
+        };
     };
-    if reduce.sorts() {
-        return Ok(Split::Sort(Box::new(sort::split(nest, body))));
-    }
     let dtypes: Vec<DType> = nest.outputs.iter().map(|access| access.dtype).collect();
-    let ops = ops(reduce, dtypes.len())?;
-    if body.outputs.len() != dtypes.len() {
+    if !nest.kind.reductions().is_empty() && body.outputs.len() != dtypes.len() {
         return Err(Error::new(ErrorCode::Verify, "split: the nest's outputs are not those of its body"));
     }
-    if reduce.scans() {
-        return Ok(Split::Scan(Box::new(scan::split(nest, reduce, body, &dtypes, &ops))));
-    }
+    Ok(match &nest.kind {
+        NestKind::Map => Split::Whole,
+        NestKind::Scatter(_) => {
+            let values = dtypes.into_iter().chain([DType::I64]);
+            let outputs = values.map(|dtype| Access::memory(dtype, Stride::Contiguous)).collect();
+            let values = LoopNest { outputs, kind: NestKind::Map, ..nest.clone() };
+            Split::Scatter(Box::new(Part::new("values", values, Form::Plain)))
+        }
+        NestKind::Sort(_) => Split::Sort(Box::new(sort::split(nest, body))),
+        NestKind::Scan(scan) => {
+            let ops = ops(&scan.outputs, dtypes.len())?;
+            Split::Scan(Box::new(scan::split(nest, scan, body, &dtypes, &ops)))
+        }
+        NestKind::Reduce(reduce) | NestKind::Contract(reduce) => {
+            Split::Reduce(Box::new(reduction(nest, reduce, body)?))
+        }
+    })
+}
+
+/// The parts of a nest that reduces.
+fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result<Parts> {
+    let dtypes: Vec<DType> = nest.outputs.iter().map(|access| access.dtype).collect();
+    let ops = ops(&reduce.outputs, dtypes.len())?;
     let accumulators: Vec<Access> = dtypes.iter().map(|&dtype| Access::memory(dtype, Stride::Contiguous)).collect();
-    let nest_of = |rank: usize, inputs: Vec<Access>, literals: &[DType], body: OpBody| LoopNest {
-        rank,
-        inputs,
-        literals: literals.to_vec(),
-        outputs: accumulators.repeat(body.outputs.len() / dtypes.len().max(1)),
-        body: LoopBody::Ops(Arc::new(body)),
-        reduce: None,
-        scatter: None,
-        control: None,
+    let nest_of = |rank: usize, inputs: Vec<Access>, literals: &[DType], body: OpBody| {
+        let outputs = accumulators.repeat(body.outputs.len() / dtypes.len().max(1));
+        LoopNest::map(rank, inputs, literals, outputs, body)
     };
     let all = [accumulators.clone(), nest.inputs.clone()].concat();
     let accumulate = nest_of(ACCUMULATE_LOOPS, all, &nest.literals, accumulating(body, &dtypes, &ops, 1, 1));
@@ -213,7 +221,7 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
             ..Part::new(name, nest.clone(), form)
         })
     };
-    Ok(Split::Reduce(Box::new(Parts {
+    Ok(Parts {
         blocks: whole("blocks", &accumulate, Pairs::Halves),
         blocks_jammed: jammed.as_ref().and_then(|nest| whole("blocks jammed", nest, Pairs::Halves)),
         tree: whole("tree", &LoopNest { rank: ACCUMULATE_LOOPS, ..LoopNest::clone(&combine) }, Pairs::Neighbours),
@@ -223,7 +231,7 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
         jam,
         start: (!begins).then(|| Part::new("start", start(), Form::Plain)),
         combine: Part::new("combine", Arc::unwrap_or_clone(combine), combining_form),
-    })))
+    })
 }
 
 /// The nests that code is generated for, with what each does: the nest itself, or its parts.
@@ -254,12 +262,11 @@ pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
         }
         Split::Sort(parts) => vec![parts.elements],
         Split::Scatter(values) => vec![*values],
-        Split::Control => Vec::new(),
     })
 }
 
-fn ops(reduce: &NestReduce, outputs: usize) -> Result<Vec<Op>> {
-    let ops: Option<Vec<Op>> = reduce.outputs.iter().map(|reduction| reduction.combine()).collect();
+fn ops(reductions: &[Reduction], outputs: usize) -> Result<Vec<Op>> {
+    let ops: Option<Vec<Op>> = reductions.iter().map(|reduction| reduction.combine()).collect();
     ops.filter(|ops| ops.len() == outputs)
         .ok_or_else(|| Error::new(ErrorCode::Verify, "split: a nest has an elementary reduction for each output"))
 }

@@ -12,10 +12,9 @@
 use super::{Part, append, combining, loading};
 use crate::clif::Form;
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
-use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestReduce, Stride};
+use ndjit_ir::loops::{Access, Along, LoopNest, NestScan, Stride};
 use ndjit_ir::{DType, Op, Origin};
 use std::fmt;
-use std::sync::Arc;
 
 /// Loops of the parts of a scan.
 pub const SCAN_LOOPS: usize = 3;
@@ -63,24 +62,17 @@ impl ScanParts {
     }
 }
 
-pub(super) fn split(nest: &LoopNest, reduce: &NestReduce, body: &OpBody, dtypes: &[DType], ops: &[Op]) -> ScanParts {
-    let flags = !reduce.outputs.iter().zip(dtypes).all(|(scan, &dtype)| scan.identity(dtype).is_some());
+pub(super) fn split(nest: &LoopNest, scan: &NestScan, body: &OpBody, dtypes: &[DType], ops: &[Op]) -> ScanParts {
+    let flags = !scan.outputs.iter().zip(dtypes).all(|(scan, &dtype)| scan.identity(dtype).is_some());
     // Along the steps local values and carries stay.
-    let (local, carry, form) = match reduce.along {
+    let (local, carry, form) = match scan.along {
         Along::Reduced => (Stride::Strided, Stride::Broadcast, Form::Steps { accumulators: dtypes.len() }),
         Along::Kept => (Stride::Contiguous, Stride::Contiguous, Form::Plain),
     };
     let all = |inner: Stride| dtypes.iter().map(move |&dtype| Access::memory(dtype, inner));
     let truths = [Access::memory(DType::Bool, Stride::Broadcast); 2].into_iter().take(if flags { 2 } else { 0 });
-    let nest_of = |inputs: Vec<Access>, literals: &[DType], outputs: Vec<Access>, body: OpBody| LoopNest {
-        rank: SCAN_LOOPS,
-        inputs,
-        literals: literals.to_vec(),
-        outputs,
-        body: LoopBody::Ops(Arc::new(body)),
-        reduce: None,
-        scatter: None,
-        control: None,
+    let nest_of = |inputs: Vec<Access>, literals: &[DType], outputs: Vec<Access>, body: OpBody| {
+        LoopNest::map(SCAN_LOOPS, inputs, literals, outputs, body)
     };
     let inputs = all(local).chain(all(carry)).chain(truths).chain(nest.inputs.iter().copied()).collect();
     let outputs = all(local).chain(nest.outputs.iter().copied()).collect();

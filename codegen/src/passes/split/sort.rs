@@ -4,7 +4,7 @@
 use super::Part;
 use crate::clif::Form;
 use ndjit_ir::kernel::OpBody;
-use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};
 use std::fmt;
 use std::sync::Arc;
 
@@ -53,9 +53,7 @@ pub(super) fn split(nest: &LoopNest, body: &Arc<OpBody>) -> SortParts {
         literals: nest.literals.clone(),
         outputs: outputs.collect(),
         body: LoopBody::Ops(Arc::clone(body)),
-        reduce: None,
-        scatter: None,
-        control: None,
+        kind: NestKind::Map,
     };
     SortParts { elements: Part::new("elements", elements, Form::Plain) }
 }

@@ -14,7 +14,7 @@ use crate::wgsl::prim::register;
 use crate::wgsl::{Binding, Features, Pieces, Step, WORKGROUP, WgslModule, library};
 use ndjit_ir::body::Body;
 use ndjit_ir::kernel::StmtKind;
-use ndjit_ir::loops::{LoopBody, LoopNest, Role};
+use ndjit_ir::loops::{LoopBody, LoopNest, NestKind, Role};
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
 use std::fmt::Write;
 
@@ -24,11 +24,10 @@ use std::fmt::Write;
 /// `Backend` where the device has no way to do what the nest does; `Verify` if the step is not one of the nest's.
 pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
     has_shader(nest)?;
-    let scans = nest.reduce.as_ref().is_some_and(|reduce| reduce.scans());
     let fits = match step {
-        Step::Elements { .. } => nest.reduce.is_none(),
-        Step::Lanes { .. } | Step::Tree { .. } => nest.reduces(),
-        Step::Local { .. } | Step::Carries | Step::Carried => scans,
+        Step::Elements { .. } => nest.kind == NestKind::Map,
+        Step::Lanes { .. } | Step::Tree { .. } => nest.kind.reduction().is_some(),
+        Step::Local { .. } | Step::Carries | Step::Carried => matches!(nest.kind, NestKind::Scan(_)),
     };
     if !fits {
         return Err(Error::new(ErrorCode::Verify, format!("wgsl: the nest has no step `{step}`")));
@@ -96,16 +95,14 @@ pub fn bindings(nest: &LoopNest, step: Step, pieces: &Pieces) -> Vec<Binding> {
     bindings
 }
 
-/// What sorts, scatters or is control flow has no module.
+/// What sorts or scatters has no module.
 fn has_shader(nest: &LoopNest) -> Result<()> {
-    if nest.control.is_some() || nest.scatter.is_some() {
-        return Err(Error::new(ErrorCode::Backend, "wgsl: there is no shader that scatters, nor one of control flow")
-            .help("scatters and control flow run on the processor: a program of a GPU does so by itself"));
+    match nest.kind {
+        NestKind::Scatter(_) => Err(Error::new(ErrorCode::Backend, "wgsl: there is no shader that scatters")
+            .help("scatters run on the processor: a program of a GPU does so by itself")),
+        NestKind::Sort(_) => Err(no_sort()),
+        NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) => Ok(()),
     }
-    if nest.reduce.as_ref().is_some_and(|reduce| reduce.sorts()) {
-        return Err(no_sort());
-    }
-    Ok(())
 }
 
 fn no_sort() -> Error {
@@ -122,7 +119,6 @@ pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'stat
     let legal = |nest: &LoopNest| legalize(expand(nest)?, &features.target());
     Ok(match split(nest)? {
         Split::Whole => vec![(None, legal(nest)?)],
-        Split::Control => Vec::new(),
         Split::Scatter(values) => vec![(Some("values"), legal(&values.nest)?)],
         Split::Reduce(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.combine.nest)?)],
         Split::Scan(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.carry.nest)?)],
@@ -327,7 +323,7 @@ impl<'a> Module<'a> {
             Split::Reduce(parts) => parts.combine.nest,
             Split::Scan(parts) => parts.carry.nest,
             Split::Sort(_) => return Err(no_sort()),
-            Split::Whole | Split::Scatter(_) | Split::Control => {
+            Split::Whole | Split::Scatter(_) => {
                 return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing"));
             }
         };

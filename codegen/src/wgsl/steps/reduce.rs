@@ -15,7 +15,7 @@ impl Module<'_> {
     pub(super) fn lanes(&mut self, last: bool) {
         let nest = self.nest;
         let kept = nest.kept();
-        let along_kept = nest.reduce.as_ref().is_some_and(|reduce| reduce.along == Along::Kept);
+        let along_kept = nest.kind.along() == Along::Kept;
         let per = WORKGROUP / LANES as u32;
         let words = self.words();
         for (n, &ty) in words.iter().enumerate() {

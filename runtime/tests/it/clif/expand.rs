@@ -6,7 +6,7 @@ use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::x64::{Set, emit};
 use ndjit_ir::body::Body;
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
-use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::op::{body, cast_body, load_body, store_body};
 use ndjit_ir::{DType, Op};
 
@@ -19,9 +19,7 @@ fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
         literals: body.literals.clone(),
         outputs: body.outputs.iter().map(|&o| Access::memory(body.dtype(o), Stride::Contiguous)).collect(),
         body: LoopBody::Ops(body.into()),
-        reduce: None,
-        scatter: None,
-        control: None,
+        kind: NestKind::Map,
     }
 }
 

@@ -15,8 +15,8 @@ fn nest(dtype: DType, text: &str) -> LoopNest {
         format!("graph (%0: {dtype}[3, 50]) {{\n{text}\n}}").parse().unwrap_or_else(|e| panic!("{e}"));
     let layout = contiguous(&Shape::from([3, 50]), dtype).unwrap();
     let lowered = lower(&graph, &Places::default(), &[layout], &Options::default()).unwrap();
-    let mut nests = lowered.scheduled.iter().rev().map(|scheduled| &scheduled.nest);
-    nests.clone().find(|nest| nest.reduce.is_some()).or(nests.next()).unwrap().clone()
+    let nests: Vec<&LoopNest> = lowered.kernels().rev().map(|kernel| &kernel.scheduled.nest).collect();
+    LoopNest::clone(nests.iter().find(|nest| nest.kind.loops() > 0).unwrap_or(&nests[0]))
 }
 
 fn text(parts: &[Part]) -> String {

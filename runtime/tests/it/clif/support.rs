@@ -5,7 +5,7 @@ use ndjit_codegen::clif::{Cell, ClifOptions, Form, emit, host_isa, literal_cells
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::x64;
 use ndjit_ir::body::Body;
-use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{DType, PrimType};
 use ndjit_runtime::code_memory::CodeMemory;
 
@@ -189,9 +189,7 @@ pub fn nest(
         literals: literals.to_vec(),
         outputs: outputs.iter().map(access).collect(),
         body: LoopBody::Prims { body, hoisted: 0 },
-        reduce: None,
-        scatter: None,
-        control: None,
+        kind: NestKind::Map,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The CPU through the trait every device implements.
 
 use super::programs::{axpy, lowered};
+use ndjit_codegen::{LoweredKernel, LoweredStep, Scheduled};
 use ndjit_ir::{DType, ErrorCode};
 use ndjit_runtime::code::CodeOptions;
 use ndjit_runtime::{Backend, Buffer, Cpu, bytes_of};
@@ -8,7 +9,9 @@ use ndjit_runtime::{Backend, Buffer, Cpu, bytes_of};
 #[test]
 fn a_kernel_runs_on_uploaded_memory() {
     let program = lowered(&axpy(DType::F32, &[5]));
-    let scheduled = &program.scheduled[0];
+    let [LoweredStep::Kernel(LoweredKernel { scheduled, .. })] = &program.steps[..] else {
+        panic!("{:?}", program.steps)
+    };
     let kernel = Cpu.compile(&scheduled.nest, CodeOptions::default()).unwrap();
     let x = Cpu.upload(bytes_of(&[1.0f32, 2.0, 3.0, 4.0, 5.0])).unwrap();
     let mut out = [Cpu.allocate(20).unwrap()];
@@ -32,7 +35,8 @@ fn a_kernel_runs_on_uploaded_memory() {
 #[test]
 fn reductions_run_and_positions_need_no_memory() {
     let program = lowered("graph (%0: f32[2, 3]) {\n  %1 = argmin %0 axes [0] : i32[3]\n  return %1\n}");
-    let [minimum, positions] = &program.scheduled[..] else { panic!("{:?}", program.kernels) };
+    let kernels: Vec<&Scheduled> = program.kernels().map(|kernel| &kernel.scheduled).collect();
+    let [minimum, positions] = kernels[..] else { panic!("{:?}", program.steps) };
     let compile = |nest| Cpu.compile(nest, CodeOptions::default()).unwrap();
     let x = Cpu.upload(bytes_of(&[1.0f32, 5.0, 3.0, 4.0, 2.0, 6.0])).unwrap();
 

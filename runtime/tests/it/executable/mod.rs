@@ -10,7 +10,7 @@ mod scans;
 mod sorts;
 
 use ndjit_codegen::passes::access::contiguous;
-use ndjit_codegen::{Lowered, Options, lower};
+use ndjit_codegen::{Lowered, LoweredStep, Options, Scheduled, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
@@ -223,6 +223,14 @@ fn empty_arrays_have_empty_results() {
     assert!(fresh(output).is_empty());
 }
 
+/// The first step of a program, which is a kernel.
+fn first(lowered: &mut Lowered) -> &mut Scheduled {
+    match &mut lowered.steps[0] {
+        LoweredStep::Kernel(kernel) => &mut kernel.scheduled,
+        LoweredStep::Control(_) => panic!("control flow"),
+    }
+}
+
 #[test]
 fn a_program_that_leaves_its_operands_is_refused() {
     let good = lowered(&axpy(DType::F32, &[4, 4]));
@@ -231,17 +239,17 @@ fn a_program_that_leaves_its_operands_is_refused() {
         change(&mut wrong);
         assert_eq!(Executable::new(&wrong, &RunOptions::default()).unwrap_err().code(), ErrorCode::Verify);
     };
-    refused(&|l| l.scheduled[0].geometry.extents[0] += 1);
-    refused(&|l| l.scheduled[0].geometry.outputs[0].offset = 4);
-    refused(&|l| l.scheduled[0].geometry.outputs[0].strides[0] = 8);
-    refused(&|l| l.scheduled[0].geometry.inputs[0].strides[0] = 0);
-    refused(&|l| l.scheduled[0].geometry.inputs[0].strides.clear());
-    refused(&|l| l.scheduled[0].inputs[0] = ndjit_ir::graph::Value(4));
-    refused(&|l| l.scheduled[0].nest.rank = 2);
-    refused(&|l| l.scheduled.clear());
+    refused(&|l| first(l).geometry.extents[0] += 1);
+    refused(&|l| first(l).geometry.outputs[0].offset = 4);
+    refused(&|l| first(l).geometry.outputs[0].strides[0] = 8);
+    refused(&|l| first(l).geometry.inputs[0].strides[0] = 0);
+    refused(&|l| first(l).geometry.inputs[0].strides.clear());
+    refused(&|l| first(l).inputs[0] = ndjit_ir::graph::Value(4));
+    refused(&|l| first(l).nest.rank = 2);
+    refused(&|l| l.steps.clear());
     // Past the end of a parameter is the call's error.
     let mut shifted = good.clone();
-    shifted.scheduled[0].geometry.inputs[0].offset = 4;
+    first(&mut shifted).geometry.inputs[0].offset = 4;
     let executable = executable(&shifted);
     let x = f32s(&[0.0; 16]);
     let error =
@@ -288,10 +296,10 @@ fn results_that_memory_cannot_hold_are_errors() {
     let value = huge.simplified.add(kind, &[operand], &[(DType::F32, shape)]);
     huge.simplified.set_outputs(vec![value]);
     huge.stored = vec![value];
-    huge.scheduled[0].outputs = vec![value];
-    huge.scheduled[0].geometry.extents[0] = 1 << 50;
-    huge.scheduled[0].geometry.inputs[0].strides[0] = 0;
-    huge.scheduled[0].nest.inputs[0].inner = ndjit_ir::loops::Stride::Broadcast;
+    first(&mut huge).outputs = vec![value];
+    first(&mut huge).geometry.extents[0] = 1 << 50;
+    first(&mut huge).geometry.inputs[0].strides[0] = 0;
+    first(&mut huge).nest.inputs[0].inner = ndjit_ir::loops::Stride::Broadcast;
     let executable = executable(&huge);
     let error = executable.run(vec![Argument::Borrowed(&[0; 4])], &[], &mut [Output::Fresh(None)]).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Allocation);

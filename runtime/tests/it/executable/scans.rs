@@ -146,7 +146,7 @@ fn what_is_scanned_is_computed_in_its_kernel() {
   return %4
 }";
     let lowered = lowered(text);
-    assert_eq!(lowered.kernels.len(), 2);
+    assert_eq!(lowered.steps.len(), 2);
     let params = [elements(DType::F32, &[3, 2000], false), elements(DType::F32, &[3, 1], false)];
     let expected = eval_graph(&lowered.typed, &params, &[]).unwrap();
     check(&lowered, &options(true, Execution::Compiled, 2), &[&params[0].bytes, &params[1].bytes], &expected, text);

@@ -1,0 +1,121 @@
+//! Kinds of kernels: what becomes of the values that the body of a kernel computes. A new kind is one more variant, which every place that
+//! has to do with kinds then has to name.
+
+use crate::graph::Scatter;
+use crate::reduction::{Axes, Reduction};
+use smallvec::SmallVec;
+
+/// What becomes of the body's outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelKind {
+    /// They are stored, each at its index.
+    Map,
+    /// They are stored as a part of the kernel's one output.
+    Part(Part),
+    /// They are reduced.
+    Reduce(KernelReduce),
+    /// They are scanned.
+    Scan(KernelScan),
+    /// They are sorted.
+    Sort(KernelScan),
+    /// They are one sum of [products](super::OpBody::is_product) of two arrays, which may be made as matrices are multiplied.
+    Contract(KernelReduce),
+    /// They are put into rows of an array.
+    Scatter(KernelScatter),
+}
+
+/// Which part of its one output a kernel makes: the indices from `start` on along `axis`, as many as its iteration space has
+/// there. Other kernels make the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The axis.
+    pub axis: usize,
+    /// The first index.
+    pub start: usize,
+}
+
+/// A reduction of all outputs of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelReduce {
+    /// Axes of the iteration space. The results may have them with extent 1, or be without them.
+    pub axes: Axes,
+    /// The elementary reduction of each output.
+    pub outputs: SmallVec<[Reduction; 1]>,
+}
+
+/// A scan or a sort of all outputs of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelScan {
+    /// The axis of the iteration space.
+    pub axis: usize,
+    /// The scan of each output, or what sorts it.
+    pub outputs: SmallVec<[Reduction; 1]>,
+}
+
+/// A scatter: what the kernel stores is the array whose rows input `into` reads, with the body's first output put into it at the index that
+/// the second one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelScatter {
+    /// What becomes of elements that are there.
+    pub scatter: Scatter,
+    /// The input, of which [rows](super::Reads::Rows) are read.
+    pub into: u32,
+}
+
+impl KernelKind {
+    /// The axes of the iteration space along which elements meet: those that are reduced, scanned or sorted.
+    pub fn axes(&self) -> Axes {
+        match self {
+            KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => *axes,
+            KernelKind::Scan(KernelScan { axis, .. }) | KernelKind::Sort(KernelScan { axis, .. }) => Axes::one(*axis),
+            KernelKind::Map | KernelKind::Part(_) | KernelKind::Scatter(_) => Axes::NONE,
+        }
+    }
+
+    /// The axes of the iteration space that results do not move along.
+    pub fn reduced(&self) -> Axes {
+        match self {
+            KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => *axes,
+            KernelKind::Map
+            | KernelKind::Part(_)
+            | KernelKind::Scan(_)
+            | KernelKind::Sort(_)
+            | KernelKind::Scatter(_) => Axes::NONE,
+        }
+    }
+
+    /// The reduction of each output, the scan, or what sorts it; none where outputs are stored as they are.
+    pub fn reductions(&self) -> &[Reduction] {
+        match self {
+            KernelKind::Reduce(KernelReduce { outputs, .. })
+            | KernelKind::Contract(KernelReduce { outputs, .. })
+            | KernelKind::Scan(KernelScan { outputs, .. })
+            | KernelKind::Sort(KernelScan { outputs, .. }) => outputs,
+            KernelKind::Map | KernelKind::Part(_) | KernelKind::Scatter(_) => &[],
+        }
+    }
+
+    /// The part of its output that the kernel makes, where others make the rest.
+    pub fn part(&self) -> Option<Part> {
+        match self {
+            KernelKind::Part(part) => Some(*part),
+            KernelKind::Map
+            | KernelKind::Reduce(_)
+            | KernelKind::Scan(_)
+            | KernelKind::Sort(_)
+            | KernelKind::Contract(_)
+            | KernelKind::Scatter(_) => None,
+        }
+    }
+
+    /// What the kernel does along [axes](KernelKind::axes), as its text says it.
+    pub(super) const fn verb(&self) -> Option<&'static str> {
+        match self {
+            KernelKind::Reduce(_) => Some("reduces"),
+            KernelKind::Contract(_) => Some("contracts"),
+            KernelKind::Scan(_) => Some("scans"),
+            KernelKind::Sort(_) => Some("sorts"),
+            KernelKind::Map | KernelKind::Part(_) | KernelKind::Scatter(_) => None,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The steps of a program after fusion: kernels, and control flow, whose graphs are programs of their own.
+
+use super::FusedKernel;
+use crate::dtype::DType;
+use crate::graph::{Control, Value};
+use smallvec::SmallVec;
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+/// A step of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FusedStep {
+    /// One loop nest.
+    Kernel(FusedKernel),
+    /// A loop or a branch over programs.
+    Control(FusedControl),
+}
+
+/// Control flow: its operands are whole arrays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FusedControl {
+    /// Its graphs.
+    pub control: ControlRef,
+    /// The graph's values that it takes, in the order of its operands.
+    pub operands: Vec<Value>,
+    /// Which of its results are wanted, and the graph's value that each is.
+    pub results: SmallVec<[(u32, Value); 2]>,
+}
+
+/// Control flow, equal to itself alone.
+#[derive(Clone, Debug)]
+pub struct ControlRef(pub Arc<Control<DType>>);
+
+impl PartialEq for ControlRef {
+    fn eq(&self, other: &ControlRef) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for ControlRef {}
+
+impl FusedStep {
+    /// The kernel, if it is one.
+    pub fn kernel(&self) -> Option<&FusedKernel> {
+        match self {
+            FusedStep::Kernel(kernel) => Some(kernel),
+            FusedStep::Control(_) => None,
+        }
+    }
+
+    /// The graph's values that it reads.
+    pub fn reads(&self) -> impl Iterator<Item = Value> {
+        let (inputs, operands) = match self {
+            FusedStep::Kernel(kernel) => (&kernel.inputs[..], &[][..]),
+            FusedStep::Control(control) => (&[][..], &control.operands[..]),
+        };
+        inputs.iter().map(|input| input.value).chain(operands.iter().copied())
+    }
+
+    /// The graph's values that it makes, or parts of them.
+    pub fn makes(&self) -> impl Iterator<Item = Value> {
+        let (outputs, results) = match self {
+            FusedStep::Kernel(kernel) => (&kernel.outputs[..], &[][..]),
+            FusedStep::Control(control) => (&[][..], &control.results[..]),
+        };
+        outputs.iter().copied().chain(results.iter().map(|&(_, value)| value))
+    }
+}
+
+impl Display for FusedStep {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            FusedStep::Kernel(kernel) => kernel.fmt(f),
+            FusedStep::Control(control) => control.fmt(f),
+        }
+    }
+}
+
+impl Display for FusedControl {
+    /// ```text
+    /// while {
+    ///   in0 = %0
+    ///   out0 = result 0 -> %4
+    /// }
+    /// ```
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {{", self.control.0.kind.name())?;
+        for (n, value) in self.operands.iter().enumerate() {
+            writeln!(f, "  in{n} = {value}")?;
+        }
+        for (n, (result, value)) in self.results.iter().enumerate() {
+            writeln!(f, "  out{n} = result {result} -> {value}")?;
+        }
+        f.write_str("}")
+    }
+}
