@@ -1,19 +1,21 @@
-//! The type and shape of an operation's result, or the error that the user reads. The one place both traced and lazy
-//! operations ask; the rules themselves are the policy's, the shape's and the view's.
+//! What [`ndjit_ir::infer`] says of an operation, or the error that the user reads: which operands do not fit, where they come from, and what to
+//! write. Both traced and lazy operations ask here. Numbers have to fit the dtypes in which they are used, and arrays memory.
 
 use crate::config::Settings;
-use crate::manipulation::{Move, Movement};
+use crate::manipulation::Movement;
 use crate::reductions::Request;
 use crate::source;
 use crate::support::or_falling_back;
+use ndjit_ir::axes::Axes;
 use ndjit_ir::explain::{Origin, Site};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
+use ndjit_ir::infer::{Mismatch, Operation};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::Operands;
 use ndjit_ir::reduction::{Reduce, Reduction, Rule, Scan};
-use ndjit_ir::support::adapt::OperandCast;
+use ndjit_ir::shape::ShapeMismatch;
+use ndjit_ir::support::adapt::{Adapted, OperandCast};
 use ndjit_ir::support::{CastReason, Support};
-use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Policy, Result, Shape, ValueType};
 use smallvec::SmallVec;
 
 /// What is known of an operand before anything is computed.
@@ -26,140 +28,75 @@ pub(crate) struct Known<'a> {
 /// Where each operand comes from, asked when an error is to be worded.
 pub(crate) type Origins<'a> = &'a dyn Fn(usize) -> Origin;
 
+/// A use of a function that makes one operation.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'a> {
+    Op(Op),
+    /// A reduction or a scan.
+    Reduction(&'a Request),
+    Movement(&'a Movement<'a>),
+}
+
+impl Asked<'_> {
+    /// The function's name.
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Asked::Op(op) => op.name(),
+            Asked::Reduction(request) => request.reduction.name(),
+            Asked::Movement(movement) => movement.what,
+        }
+    }
+
+    /// As it stands in errors, of so many operands.
+    fn site(self, operands: usize, place: Place) -> What {
+        let names = match self {
+            Asked::Op(op) => op.row().operands,
+            Asked::Reduction(request) => request.reduction.row().operands,
+            Asked::Movement(_) if operands == 1 => &["x"],
+            Asked::Movement(_) => NUMBERED,
+        };
+        let site = match self {
+            Asked::Op(op) => Site::of_op(op, place),
+            Asked::Reduction(_) | Asked::Movement(_) => Site::of(self.what(), place),
+        };
+        What { names, site }
+    }
+
+    /// What is done to operands of these shapes.
+    fn operation(self, operands: &[Known<'_>], policy: Policy) -> Result<Operation<'static>> {
+        match self {
+            Asked::Op(op) => Ok(Operation::Op(op, policy)),
+            Asked::Reduction(request) => request.operation(operands[0].shape, policy),
+            Asked::Movement(movement) => {
+                let shapes: SmallVec<[&Shape; 3]> = operands.iter().map(|operand| operand.shape).collect();
+                (movement.of)(&shapes).map_err(|error| error.of(movement.what))
+            }
+        }
+    }
+}
+
 /// How an operation is done.
 pub(crate) struct Inferred {
+    pub operation: Operation<'static>,
     pub ty: ValueType,
     pub shape: Shape,
     /// For each operand the cast that a casting mode inserts before; empty if there are none.
     pub casts: SmallVec<[OperandCast; 3]>,
 }
 
-/// Type and shape of `op`'s result, and the casts before it.
-pub(crate) fn op_result(
-    op: Op,
+/// What is done, type and shape of its result, and the casts before it.
+pub(crate) fn infer(
+    asked: Asked<'_>,
     settings: Settings,
     operands: &[Known<'_>],
     place: Place,
     origins: Origins<'_>,
 ) -> Result<Inferred> {
-    let what = What { names: op.row().operands, site: Site::of_op(op, place) };
-    let result = or_falling_back(settings, |settings| inferred(op, settings, operands));
-    result.map_err(|error| explained(error, what, operands, place, origins))
-}
-
-/// How a reduction or a scan is done.
-pub(crate) struct Reducing {
-    pub kind: NodeKind,
-    pub dtype: DType,
-    pub shape: Shape,
-    /// The cast that a casting mode inserts before.
-    pub cast: OperandCast,
-}
-
-/// Type and shape of the result of a reduction or a scan, and the cast before it.
-pub(crate) fn reduction_result(
-    request: &Request,
-    settings: Settings,
-    operands: &[Known<'_>],
-    place: Place,
-    origins: Origins<'_>,
-) -> Result<Reducing> {
-    let names = request.reduction.row().operands;
-    let what = What { names, site: Site::of(request.reduction.name(), place) };
-    let result = or_falling_back(settings, |settings| reducing(request, settings, operands));
-    result.map_err(|error| explained(error, what, operands, place, origins))
-}
-
-/// How elements are moved.
-pub(crate) struct Moved {
-    pub step: Move,
-    pub ty: ValueType,
-    pub shape: Shape,
-}
-
-/// What a function does that moves elements, and type and shape of its result.
-pub(crate) fn movement_result(
-    movement: &Movement<'_>,
-    settings: Settings,
-    operands: &[Known<'_>],
-    place: Place,
-    origins: Origins<'_>,
-) -> Result<Moved> {
-    let names = if operands.len() == 1 { &["x"][..] } else { NUMBERED };
-    let what = What { names, site: Site::of(movement.what, place) };
-    moved(movement, settings, operands).map_err(|error| explained(error, what, operands, place, origins))
-}
-
-fn moved(movement: &Movement<'_>, settings: Settings, operands: &[Known<'_>]) -> Result<Moved> {
-    let shapes: SmallVec<[&Shape; 3]> = operands.iter().map(|operand| operand.shape).collect();
-    let (step, shape) = (movement.of)(&shapes).map_err(|e| e.of(movement.what))?;
-    let types: SmallVec<[ValueType; 3]> = operands.iter().map(|operand| operand.ty).collect();
-    let ty = match (&step, &types[..]) {
-        (Move::View(_) | Move::Reshape, &[ty]) | (Move::Gather | Move::Scatter(_), &[ty, ..]) => ty,
-        (Move::Iota(_), _) => DType::I64.into(),
-        _ => {
-            let resolved = settings.policy.resolve(Operands::Join, &types);
-            let clash = |clash| {
-                Error::new(ErrorCode::Promotion, format!("{}: {clash}", movement.what))
-                    .help("cast the arrays to a common dtype, as in `cast(x, DType::F64)`")
-            };
-            resolved.map_err(clash)?.compute
-        }
-    };
-    let dtype = settings.policy.commit(ty);
-    let positions = matches!(step, Move::Gather | Move::Scatter(_));
-    let elements = operands.iter().enumerate().filter(|(n, _)| *n != 1 || !positions).map(|(_, operand)| operand);
-    for literal in elements.filter_map(|operand| operand.literal) {
-        fits(literal, dtype, operands).map_err(|e| e.of(movement.what))?;
-    }
-    shape.bytes(dtype.bytes()).map_err(|e| e.of(movement.what))?;
-    Ok(Moved { step, ty, shape })
-}
-
-fn reducing(request: &Request, settings: Settings, operands: &[Known<'_>]) -> Result<Reducing> {
-    let (reduction, policy, x) = (request.reduction, settings.policy, &operands[0]);
-    let (axes, keepdims) = request.on(x.shape)?;
-    let adapted = settings.support.resolve_reduction(policy, reduction, request.dtype, x.ty)?;
-    let result = adapted.types.result;
-    let count = axes.count(x.shape);
-    if reduction.needs_elements() && count == 0 {
-        return Err(Error::new(ErrorCode::Shape, format!("{reduction}: there are no elements"))
-            .fact(format_args!("along axes {axes} of shape {}", x.shape))
-            .help("give the array elements, or do not reduce it when it is empty"));
-    }
-    let most = result.int_range().map_or(i128::MAX, |(_, most)| most);
-    if reduction.row().rule == Rule::Index && count as i128 > most {
-        return Err(Error::new(ErrorCode::DType, format!("{reduction}: {result} cannot count {count} elements"))
-            .help(format!("ask for a wider dtype, as in `dtype(DType::I64).{reduction}(…)`")));
-    }
-    if let Some(correction) = operands.get(1)
-        && correction.ty.kind() == Kind::Complex
-    {
-        return Err(Error::new(ErrorCode::DType, format!("{reduction}: the correction is {}", correction.ty))
-            .help("give a real number"));
-    }
-    if let Some(literal) = x.literal
-        && request.dtype.is_none()
-        && adapted.types.compute != DType::Bool
-    {
-        fits(literal, adapted.types.compute, operands).map_err(|e| e.of(reduction))?;
-    }
-    if let Some((dtype, _)) = adapted.cast {
-        x.shape.bytes(dtype.bytes()).map_err(|e| e.of(reduction))?;
-    }
-    let dtype = request.dtype;
-    let (kind, shape) = match axes.iter().next().filter(|_| reduction.scans()) {
-        Some(axis) => (NodeKind::Scan(Scan { reduction, axis: axis as u32, dtype, policy }), x.shape.clone()),
-        None => {
-            let reduced = axes.reduced(x.shape, keepdims);
-            (
-                NodeKind::Reduce(Reduce { reduction, axes, keepdims, contracts: request.contracts, dtype, policy }),
-                reduced,
-            )
-        }
-    };
-    shape.bytes(result.bytes()).map_err(|e| e.of(reduction))?;
-    Ok(Reducing { kind, dtype: result, shape, cast: adapted.cast })
+    let in_words = |error| explained(error, asked.site(operands.len(), place), operands, place, origins);
+    let operation = asked.operation(operands, settings.policy).map_err(in_words)?;
+    let inferred = or_falling_back(settings, |settings| inferred(&operation, asked.what(), settings, operands));
+    let (ty, shape, casts) = inferred.map_err(in_words)?;
+    Ok(Inferred { operation, ty, shape, casts })
 }
 
 /// What is asked for, where an error is to be worded.
@@ -170,34 +107,105 @@ struct What {
     site: Site,
 }
 
-fn inferred(op: Op, settings: Settings, operands: &[Known<'_>]) -> Result<Inferred> {
+fn inferred(
+    operation: &Operation<'_>,
+    what: &str,
+    settings: Settings,
+    operands: &[Known<'_>],
+) -> Result<(ValueType, Shape, SmallVec<[OperandCast; 3]>)> {
     let policy = settings.policy;
-    let types: SmallVec<[ValueType; 3]> = operands.iter().map(|o| o.ty).collect();
-    let adapted = settings.support.resolve_op(policy, op, &types)?;
-    let (resolved, casts) = (adapted.types, adapted.casts);
-    let compute = policy.commit(resolved.compute);
-    for (i, operand) in operands.iter().enumerate() {
+    // Positions are made of nothing; an operand says no more than where they are wanted.
+    let own = if let Operation::Iota(..) = operation { &[] } else { operands };
+    let types: SmallVec<[ValueType; 3]> = own.iter().map(|operand| operand.ty).collect();
+    let Adapted { types, casts } = match operation {
+        Operation::Op(..) | Operation::Reduce(_) | Operation::Scan(..) => {
+            settings.support.resolve(operation, &types)?
+        }
+        _ => Adapted {
+            types: operation.types(&types).map_err(|clash| worded(clash, operation, what))?,
+            casts: SmallVec::new(),
+        },
+    };
+    let compute = policy.commit(types.compute);
+    let reduced = match *operation {
+        Operation::Reduce(Reduce { reduction, axes, .. }) => Some((reduction, axes)),
+        Operation::Scan(Scan { reduction, axis, .. }, _) => Some((reduction, Axes::one(axis as usize))),
+        _ => None,
+    };
+    if let Some((reduction, axes)) = reduced {
+        check_reduction(reduction, policy.commit(types.result), axes.count(own[0].shape), own.get(1))?;
+    }
+    for (i, operand) in own.iter().enumerate() {
         let cast = casts.get(i).copied().flatten();
-        let dtype = match cast {
-            Some((dtype, _)) => {
-                operand.shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
-                dtype
-            }
-            None => op.operand_dtype(i, compute),
-        };
+        if let Some((dtype, _)) = cast {
+            operand.shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?;
+        }
+        let dtype = used_as(operation, i, compute, cast);
         // Numbers become truth values by comparison with zero, not by rounding; a cast of a mode may drop a fraction, but
         // keeps what an integer is.
-        if dtype != DType::Bool
-            && let Some(literal) = operand.literal
-            && (cast.is_none() || literal.ty().kind() == Kind::Int)
+        if let (Some(dtype), Some(literal)) = (dtype.filter(|dtype| *dtype != DType::Bool), operand.literal)
+            && (cast.is_none() || !matches!(operation, Operation::Op(..)) || literal.ty().kind() == Kind::Int)
         {
-            fits(literal, dtype, operands).map_err(|e| e.of(op))?;
+            fits(literal, dtype, operands).map_err(|e| e.of(what))?;
         }
     }
-    let shape = broadcast(op, operands)?;
-    let dtype = policy.commit(resolved.result);
-    shape.bytes(dtype.bytes()).map_err(|e| e.of(op))?;
-    Ok(Inferred { ty: resolved.result, shape, casts })
+    let shapes: SmallVec<[&Shape; 3]> = own.iter().map(|operand| operand.shape).collect();
+    let shape = operation.shape(&shapes).map_err(|mismatch| worded(mismatch, operation, what))?.into_owned();
+    shape.bytes(policy.commit(types.result).bytes()).map_err(|e| e.of(what))?;
+    Ok((types.result, shape, casts))
+}
+
+/// The dtype in which a number is used that is operand `i`; `None` if it takes any.
+fn used_as(operation: &Operation<'_>, i: usize, compute: DType, cast: OperandCast) -> Option<DType> {
+    match operation {
+        Operation::Op(op, _) => Some(cast.map_or_else(|| op.operand_dtype(i, compute), |(dtype, _)| dtype)),
+        // What a dtype was asked for is cast; corrections and indices are what they are.
+        Operation::Reduce(Reduce { dtype, .. }) | Operation::Scan(Scan { dtype, .. }, _) => {
+            (i == 0 && dtype.is_none()).then_some(compute)
+        }
+        Operation::Gather | Operation::Scatter(_) => (i != 1).then_some(compute),
+        _ => Some(compute),
+    }
+}
+
+/// What a reduction refuses besides: indices that its dtype does not count, and complex corrections.
+fn check_reduction(reduction: Reduction, result: DType, count: usize, correction: Option<&Known<'_>>) -> Result<()> {
+    let most = result.int_range().map_or(i128::MAX, |(_, most)| most);
+    if reduction.row().rule == Rule::Index && count as i128 > most {
+        return Err(Error::new(ErrorCode::DType, format!("{reduction}: {result} cannot count {count} elements"))
+            .help(format!("ask for a wider dtype, as in `dtype(DType::I64).{reduction}(…)`")));
+    }
+    match correction.filter(|correction| correction.ty.kind() == Kind::Complex) {
+        Some(Known { ty, .. }) => {
+            Err(Error::new(ErrorCode::DType, format!("{reduction}: the correction is {ty}")).help("give a real number"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What does not fit, as an error of the function `what`.
+fn worded(mismatch: Mismatch, operation: &Operation<'_>, what: &str) -> Error {
+    match mismatch {
+        Mismatch::NoElements { axes, shape, .. } => {
+            Error::new(ErrorCode::Shape, format!("{what}: there are no elements"))
+                .fact(format_args!("along axes {axes} of shape {shape}"))
+                .help("give the array elements, or do not reduce it when it is empty")
+        }
+        Mismatch::Clash(_) => {
+            mismatch.error().of(what).help("cast the arrays to a common dtype, as in `cast(x, DType::F64)`")
+        }
+        Mismatch::Shape(ref shapes) => {
+            let help = match (shapes, operation) {
+                (ShapeMismatch::Broadcast(a, b), _) => unequal(a, b),
+                (_, Operation::Concat(axis, _)) => format!(
+                    "arrays joined along axis {axis} have the same number of axes, and the same extents along all others"
+                ),
+                _ => "indices and what is taken broadcast, and the axis has elements".to_owned(),
+            };
+            mismatch.error().of(what).help(help)
+        }
+        _ => mismatch.error().of(what),
+    }
 }
 
 /// Whether a number among these operands fits the dtype that it is used in. Where numbers are all there is, nothing else can be cast.
@@ -253,7 +261,8 @@ pub(crate) fn misfit(
         let (what, error) = match graph.node(id).kind {
             NodeKind::Op(op, policy) => {
                 let what = What { names: op.row().operands, site: Site::of_op(op, place) };
-                (what, inferred(op, Settings { policy, ..settings }, &known).err()?)
+                let settings = Settings { policy, ..settings };
+                (what, inferred(&Operation::Op(op, policy), op.name(), settings, &known).err()?)
             }
             NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
             | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
@@ -316,19 +325,8 @@ pub(crate) fn misfit(
 /// Operands without names of their own.
 const NUMBERED: &[&str] = &["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"];
 
-fn broadcast(op: Op, operands: &[Known<'_>]) -> Result<Shape> {
-    let mut shape = Shape::scalar();
-    for operand in operands {
-        shape = shape.broadcast(operand.shape).ok_or_else(|| {
-            let headline = format!("{op}: shapes {shape} and {} do not broadcast", operand.shape);
-            Error::new(ErrorCode::Shape, headline).help(mismatch(&shape, operand.shape))
-        })?;
-    }
-    Ok(shape)
-}
-
 /// The first axis, from the last, in which two shapes disagree.
-fn mismatch(a: &Shape, b: &Shape) -> String {
+fn unequal(a: &Shape, b: &Shape) -> String {
     let pairs = a.extents().iter().rev().zip(b.extents().iter().rev()).enumerate();
     for (back, (&a, &b)) in pairs {
         if a != b && a != 1 && b != 1 {

@@ -4,6 +4,7 @@
 
 use crate::array::Array;
 use crate::expr::Expr;
+use crate::infer::Asked;
 use crate::manipulation::{Movement, refused};
 use crate::reductions::Request;
 use crate::source;
@@ -163,15 +164,15 @@ pub trait Computed: Sized + Operand {
 
 impl Computed for Expr {
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
-        crate::trace::apply(op, operands, place)
+        crate::trace::apply(Asked::Op(op), operands, place)
     }
 
     fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
-        crate::trace::reduce(request, operands, place)
+        crate::trace::apply(Asked::Reduction(request), operands, place)
     }
 
     fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Expr {
-        crate::trace::movement(movement, operands, place)
+        crate::trace::apply(Asked::Movement(movement), operands, place)
     }
 
     fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
@@ -198,15 +199,15 @@ impl Computed for Expr {
 
 impl Computed for Array {
     fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Array {
-        crate::lazy::apply(op, operands, place)
+        crate::lazy::apply(Asked::Op(op), operands, place)
     }
 
     fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
-        crate::lazy::reduce(request, operands, place)
+        crate::lazy::apply(Asked::Reduction(request), operands, place)
     }
 
     fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
-        crate::lazy::movement(movement, operands, place)
+        crate::lazy::apply(Asked::Movement(movement), operands, place)
     }
 
     fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {

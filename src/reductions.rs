@@ -15,8 +15,9 @@ use crate::expr::Expr;
 use crate::integers::Integers;
 use crate::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
 use ndjit_ir::axes::position;
-use ndjit_ir::reduction::{self, Reduction};
-use ndjit_ir::{DType, Place, Result, Shape};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::reduction::{self, Reduce, Reduction, Scan};
+use ndjit_ir::{DType, Place, Policy, Result, Shape};
 use smallvec::SmallVec;
 use std::ops::RangeFull;
 
@@ -98,10 +99,10 @@ impl<I: Integers> IntoAxes for I {
 pub struct Request {
     pub(crate) reduction: Reduction,
     /// The dtype asked for.
-    pub(crate) dtype: Option<DType>,
+    dtype: Option<DType>,
     axes: Axes,
     /// Whether it is the sum of a contraction.
-    pub(crate) contracts: bool,
+    contracts: bool,
 }
 
 impl Request {
@@ -118,6 +119,18 @@ impl Request {
     /// Of a scan.
     pub(crate) fn scan(reduction: Reduction, dtype: Option<DType>, axis: isize) -> Request {
         Request::new(reduction, dtype, axis.axes())
+    }
+
+    /// What is done to an operand of this shape.
+    ///
+    /// # Errors
+    /// As [`on`](Request::on).
+    pub(crate) fn operation(&self, shape: &Shape, policy: Policy) -> Result<Operation<'static>> {
+        let ((axes, keepdims), &Request { reduction, dtype, contracts, .. }) = (self.on(shape)?, self);
+        Ok(match axes.iter().next().filter(|_| reduction.scans()) {
+            Some(axis) => Operation::Scan(Scan { reduction, axis: axis as u32, dtype, policy }, None),
+            None => Operation::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype, policy }),
+        })
     }
 
     /// The axes of an operand of this shape, and whether they stay.

@@ -13,6 +13,7 @@ pub mod error;
 pub mod explain;
 pub mod graph;
 mod id;
+pub mod infer;
 pub mod kernel;
 pub mod literal;
 pub mod lock;

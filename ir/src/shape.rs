@@ -1,4 +1,4 @@
-//! Shapes: extents of array axes, broadcasting, and sizes that cannot overflow.
+//! Shapes: extents of array axes, broadcasting, sizes that cannot overflow, and how shapes do not go together.
 
 use crate::error::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -143,6 +143,63 @@ impl fmt::Display for Shape {
 impl fmt::Debug for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
+    }
+}
+
+/// Shapes that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShapeMismatch {
+    /// They do not broadcast.
+    Broadcast(Shape, Shape),
+    /// The first one does not broadcast to the second.
+    BroadcastTo(Shape, Shape),
+    /// Of rows and indices: they do not broadcast.
+    Rows(Shape, Shape),
+    /// A scalar has no rows.
+    NoRows,
+    /// So many elements are taken of an array without rows.
+    NoneToTake(Shape),
+    /// No arrays are joined.
+    NoArrays,
+    /// Arrays are joined along an axis that the first one does not have.
+    Axis(usize, Shape),
+    /// An array that is joined has another number of axes than the first one.
+    Ranks {
+        /// Which array.
+        operand: usize,
+        /// Its number of axes, and the first one's.
+        ranks: [usize; 2],
+    },
+    /// An array that is joined differs from the first one along another axis.
+    Extents {
+        /// Which array.
+        operand: usize,
+        /// The axis.
+        axis: usize,
+        /// Its extent there, and the first one's.
+        extents: [usize; 2],
+    },
+}
+
+impl fmt::Display for ShapeMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShapeMismatch::Broadcast(a, b) => write!(f, "shapes {a} and {b} do not broadcast"),
+            ShapeMismatch::BroadcastTo(shape, to) => write!(f, "{shape} does not broadcast to {to}"),
+            ShapeMismatch::Rows(rows, index) => {
+                write!(f, "rows of shape {rows} and positions {index} do not broadcast")
+            }
+            ShapeMismatch::NoRows => f.write_str("a scalar has no rows"),
+            ShapeMismatch::NoneToTake(shape) => write!(f, "{shape} elements of an array without rows"),
+            ShapeMismatch::NoArrays => f.write_str("a join of no arrays"),
+            ShapeMismatch::Axis(axis, shape) => write!(f, "axis {axis} of shape {shape}"),
+            ShapeMismatch::Ranks { operand, ranks: [own, first] } => {
+                write!(f, "x{operand} has {own} axes, x0 has {first}")
+            }
+            ShapeMismatch::Extents { operand, axis, extents: [own, first] } => {
+                write!(f, "x{operand} has {own} along axis {axis}, x0 has {first}")
+            }
+        }
     }
 }
 

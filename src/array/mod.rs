@@ -17,13 +17,13 @@ pub(crate) use node::{Elements, Node, Source, State};
 
 use crate::explain::Explanation;
 use crate::lazy::{self, Kept, Recipe};
-use crate::manipulation::Move;
 use crate::trace;
 use ndjit_ir::graph::Graph;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
-use ndjit_ir::view::reshaped;
+use ndjit_ir::view::{View, reshaped};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::{Buffer, Element, Memory};
 use ndjit_transform::access::contiguous;
@@ -210,16 +210,16 @@ impl Array {
     }
 
     /// What a view shows of elements that are there, in the same memory. `None` where they have to be computed or copied.
-    pub(crate) fn seen(&self, step: &Move, shape: &Shape) -> Option<Array> {
+    pub(crate) fn seen(&self, operation: &Operation<'_>, shape: &Shape) -> Option<Array> {
         let memory = match self.0.state.get() {
             Some(elements) => elements.as_ref().ok()?.memory.clone(),
             None => self.kept()?.memory.clone(),
         };
         let own = self.memory_layout().ok()?;
-        let layout = match step {
-            Move::View(view) => view.layout(&own),
-            Move::Reshape => reshaped(&own, &self.0.shape, shape)?,
-            Move::Gather | Move::Scatter(_) | Move::Concat(_) | Move::Iota(_) => return None,
+        let layout = match operation {
+            Operation::View(view, _) => view.layout(&own),
+            Operation::Reshape(_) => reshaped(&own, &self.0.shape, shape)?,
+            _ => return None,
         };
         let all = shape.bytes(self.0.dtype.bytes()).ok() == Some(memory.len());
         let in_order = all && contiguous(shape, self.0.dtype).is_ok_and(|own| own.same_elements(&layout, shape));
@@ -227,8 +227,8 @@ impl Array {
         let formula = self.0.formula.as_ref().map(|formula| {
             let mut formula = formula.clone();
             let whole = formula.outputs()[0];
-            let seen = match step {
-                Move::View(view) => formula.view(whole, view.clone(), shape),
+            let seen = match operation {
+                Operation::View(view, _) => formula.view(whole, View::clone(view), shape),
                 _ => formula.reshape(whole, shape),
             };
             formula.set_outputs(vec![seen]);

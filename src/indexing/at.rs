@@ -6,11 +6,12 @@ use super::{no_positions, rows};
 use crate::array::Array;
 use crate::config::with_parts;
 use crate::expr::Expr;
-use crate::manipulation::{Move, Movement, refused, seen};
+use crate::manipulation::{Movement, refused, seen};
 use crate::operand::{AnyOperand, ArrayOperand, Computed, Operand, Scalar};
 use crate::trace;
 use ndjit_ir::axes::Axes;
 use ndjit_ir::graph::Scatter;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::view;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use smallvec::SmallVec;
@@ -108,7 +109,7 @@ impl<R: Computed> At<R> {
         };
         let depth = layout.found.rank();
         let rows: Vec<usize> = [joined].into_iter().chain(vec![1; depth]).chain(others.iter().copied()).collect();
-        let reshape = |_: &[&Shape]| Ok((Move::Reshape, Shape::from(&rows[..])));
+        let reshape = |_: &[&Shape]| Ok(Operation::reshape(Shape::from(&rows[..])));
         let rows = R::movement(&Movement { what, of: &reshape }, slice::from_ref(&self.x), place).operand();
         let index = self.apart(what, index, 0, others.len());
         let inside = inside.map(|inside| self.apart(what, inside, 0, others.len()));
@@ -133,7 +134,7 @@ impl<R: Computed> At<R> {
     fn range(&self, what: &'static str, [start, step]: [isize; 2], axis: usize, found: &Shape) -> AnyOperand {
         let mut extents = vec![1; found.rank()];
         extents[axis] = found.extents()[axis];
-        let of = |_: &[&Shape]| Ok((Move::Iota(Axes::all(extents.len())?), Shape::from(&extents[..])));
+        let of = |_: &[&Shape]| Ok(Operation::iota(Axes::all(extents.len())?, Shape::from(&extents[..])));
         let along = R::movement(&Movement { what, of: &of }, slice::from_ref(&self.x), self.place).operand();
         let steps = if step == 1 { along } else { self.compute(Op::Multiply, &[&along, &Self::number(step)]) };
         if start == 0 { steps } else { self.compute(Op::Add, &[&steps, &Self::number(start)]) }
@@ -288,9 +289,9 @@ impl<R: Computed> At<R> {
             None => found.index,
         };
         let updates = self.cast(what, updates.clone(), found.dtype)?;
-        let of = |shapes: &[&Shape]| Ok((Move::Scatter(scatter), shapes[0].clone()));
+        let of = |_: &[&Shape]| Ok(Operation::Scatter(scatter));
         let put = R::movement(&Movement { what, of: &of }, &[found.rows, index, updates], place);
-        let reshape = |_: &[&Shape]| Ok((Move::Reshape, found.shape.clone()));
+        let reshape = |_: &[&Shape]| Ok(Operation::reshape(found.shape.clone()));
         Ok(R::movement(&Movement { what, of: &reshape }, &[put.operand()], place))
     }
 }

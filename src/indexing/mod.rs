@@ -27,20 +27,14 @@ pub use search::{Side, searchsorted};
 pub(crate) use take::{each_found, taken};
 pub use take::{take, take_along_axis};
 
-use crate::manipulation::{Move, Movement};
+use crate::manipulation::Movement;
 use crate::operand::{AnyOperand, Computed};
-use ndjit_ir::view::gathered;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::{Error, ErrorCode, Place, Shape};
 
 /// Of each row of `x` the element at an index: rows lie along its first axis.
 pub(crate) fn rows<R: Computed>(what: &'static str, x: AnyOperand, index: AnyOperand, place: Place) -> R {
-    let of = |shapes: &[&Shape]| {
-        let shape = gathered(shapes[0], shapes[1]).map_err(|what| {
-            Error::new(ErrorCode::Shape, what).help("indices and what is taken broadcast, and the axis has elements")
-        })?;
-        Ok((Move::Gather, shape))
-    };
-    R::movement(&Movement { what, of: &of }, &[x, index], place)
+    R::movement(&Movement { what, of: &|_| Ok(Operation::Gather) }, &[x, index], place)
 }
 
 /// Of an array without indices none can be taken, also where the nearest would be.

@@ -9,12 +9,12 @@
 //! program reads a part. No more is kept than half of the machine's memory, what is newer before what can be [given back](super::kept), and where
 //! memory is refused nevertheless, the program runs for the array that is read alone.
 
+use super::LazyOperand;
 use super::kept::{self, Kept, Past};
 use super::program::{Item, Pending, Program};
-use super::{LazyOperand, Step};
 use crate::array::{Array, Elements};
-use crate::manipulation::Move;
 use crate::stats;
+use ndjit_ir::infer::Operation;
 use ndjit_math::shared_body;
 use ndjit_runtime::Memory;
 use std::sync::Arc;
@@ -52,16 +52,20 @@ impl Cost {
 
 /// The cost of one operation.
 fn cost(pending: &Pending) -> Cost {
-    let primitives = match &pending.recipe.step {
-        Step::Op(op, _) => {
+    let primitives = match &pending.recipe.operation {
+        Operation::Op(op, _) => {
             let operands = pending.recipe.operands.iter().filter_map(LazyOperand::array).map(Array::dtype);
             // It computes in one of these, or in what they meet in, where it takes about as much.
             let computes = operands.chain([pending.array.dtype()]).filter(|&dtype| op.row().domain.contains(dtype));
             computes.map(|dtype| shared_body(*op, dtype).insts.len()).max()
         }
-        Step::Cast(_) | Step::Move(Move::View(_) | Move::Reshape | Move::Iota(_), _) => Some(1),
+        Operation::Cast(..) | Operation::View(..) | Operation::Reshape(_) | Operation::Iota(..) => Some(1),
         // They read many elements for one, or have to be stored anyway.
-        Step::Reduce(_) | Step::Move(Move::Gather | Move::Scatter(_) | Move::Concat(_), _) => None,
+        Operation::Reduce(_)
+        | Operation::Scan(..)
+        | Operation::Gather
+        | Operation::Scatter(_)
+        | Operation::Concat(..) => None,
     };
     Cost { operations: 1, primitives: primitives.unwrap_or(usize::MAX) }
 }
@@ -113,10 +117,8 @@ fn whole(program: &Program) -> Vec<bool> {
     for Pending { item, array, recipe } in program.pending.iter().rev() {
         let Item::Step(_, operands, ..) = &program.items[*item] else { continue };
         for (n, (&operand, given)) in operands.iter().zip(&recipe.operands).enumerate() {
-            let part = match (&recipe.step, given) {
-                (Step::Move(Move::View(_) | Move::Gather, _), LazyOperand::Array(of)) => {
-                    n == 0 && array.len() < of.len()
-                }
+            let part = match (&recipe.operation, given) {
+                (Operation::View(..) | Operation::Gather, LazyOperand::Array(of)) => n == 0 && array.len() < of.len(),
                 _ => false,
             };
             whole[operand as usize] |= whole[*item] && !part;

@@ -15,20 +15,17 @@ use crate::debug::nonfinite;
 use crate::debug::steps::Given;
 use crate::explain;
 use crate::expr::Expr;
-use crate::infer::{self, Inferred, Known, Moved, Reducing};
+use crate::infer::{Asked, Inferred, Known, infer};
 use crate::jit::stage::unasked;
-use crate::manipulation::{Move, Movement};
 use crate::operand::{AnyOperand, Scalar, apart};
-use crate::reductions::Request;
 use crate::support;
 use crate::trace;
 use ndjit_ir::explain::{Explanation, Input, Origin};
-use ndjit_ir::graph::{Graph, NodeKind, Places};
-use ndjit_ir::promotion::Policy;
-use ndjit_ir::reduction::Reduction;
+use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::support::adapt::OperandCast;
 use ndjit_ir::support::{CastReason, Device};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::{Fallback, Memory, Output};
 use program::{Leaf, Numbers, Program};
 use rustc_hash::FxHashSet;
@@ -38,7 +35,7 @@ use std::sync::{Arc, LazyLock};
 
 /// An operation that waits.
 pub(crate) struct Recipe {
-    step: Step,
+    operation: Operation<'static>,
     operands: SmallVec<[LazyOperand; 2]>,
     place: Place,
     /// What is done about dtypes that its device lacks.
@@ -48,33 +45,13 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    fn new(step: Step, operands: SmallVec<[LazyOperand; 2]>, place: Place, fallback: Fallback) -> Recipe {
-        Recipe { step, operands, place, fallback, has_run: AtomicBool::new(false) }
-    }
-}
-
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Step {
-    Op(Op, Policy),
-    Cast(CastReason),
-    /// A reduction or a scan.
-    Reduce(NodeKind),
-    Move(Move, Policy),
-}
-
-impl Step {
-    fn name(&self) -> &'static str {
-        match self {
-            Step::Op(op, _) => op.name(),
-            Step::Cast(_) => "cast",
-            Step::Reduce(kind) => kind.reduction().map_or("reduction", Reduction::name),
-            Step::Move(Move::View(_), _) => "view",
-            Step::Move(Move::Reshape, _) => "reshape",
-            Step::Move(Move::Gather, _) => "gather",
-            Step::Move(Move::Scatter(_), _) => "scatter",
-            Step::Move(Move::Concat(_), _) => "concat",
-            Step::Move(Move::Iota(_), _) => "iota",
-        }
+    fn new(
+        operation: Operation<'static>,
+        operands: SmallVec<[LazyOperand; 2]>,
+        place: Place,
+        fallback: Fallback,
+    ) -> Recipe {
+        Recipe { operation, operands, place, fallback, has_run: AtomicBool::new(false) }
     }
 }
 
@@ -148,82 +125,51 @@ fn outside(what: &str, x: Expr, place: Place) -> Array {
 /// Notes the cast that a casting mode inserts before an operand.
 fn adapt(operand: &mut LazyOperand, shape: &Shape, cast: OperandCast, place: Place, fallback: Fallback) {
     if let Some((dtype, mode)) = cast {
-        let step = Step::Cast(CastReason::Mode(mode));
-        let recipe = Recipe::new(step, SmallVec::from_iter([operand.clone()]), place, fallback);
+        let cast = Operation::Cast(CastReason::Mode(mode), dtype.into());
+        let recipe = Recipe::new(cast, SmallVec::from_iter([operand.clone()]), place, fallback);
         *operand = LazyOperand::Array(note(dtype.into(), dtype, shape.clone(), recipe));
     }
 }
 
-/// Notes an operation on arrays and numbers.
-pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Array {
-    let Operands { known, mut own, settings } = match gather(op.name(), operands, place) {
+/// Notes what is asked of arrays and numbers. A view of an array that holds its elements is made without a copy where strides say where they are.
+pub(crate) fn apply(asked: Asked<'_>, operands: &[AnyOperand], place: Place) -> Array {
+    let Operands { known, mut own, settings } = match gather(asked.what(), operands, place) {
         Ok(operands) => operands,
         Err(poisoned) => return poisoned,
     };
     let (policy, fallback) = (settings.policy, settings.fallback);
-    match infer::op_result(op, settings, &known, place, &|i| origin(&own[i])) {
-        Ok(Inferred { ty, shape, casts }) => {
-            for ((operand, known), cast) in own.iter_mut().zip(&known).zip(casts) {
-                adapt(operand, known.shape, cast, place, fallback);
-            }
-            note(ty, policy.commit(ty), shape, Recipe::new(Step::Op(op, policy), own, place, fallback))
-        }
-        Err(error) => Array::poisoned(error),
-    }
-}
-
-/// Notes a reduction or a scan.
-pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
-    let Operands { known, mut own, settings } = match gather(request.reduction.name(), operands, place) {
-        Ok(operands) => operands,
-        Err(poisoned) => return poisoned,
+    let Inferred { operation, ty, shape, casts } = match infer(asked, settings, &known, place, &|i| origin(&own[i])) {
+        Ok(inferred) => inferred,
+        Err(error) => return Array::poisoned(error),
     };
-    match infer::reduction_result(request, settings, &known, place, &|i| origin(&own[i])) {
-        Ok(Reducing { kind, dtype, shape, cast }) => {
-            adapt(&mut own[0], known[0].shape, cast, place, settings.fallback);
-            let recipe = Recipe::new(Step::Reduce(kind), own, place, settings.fallback);
-            note(dtype.into(), dtype, shape, recipe)
-        }
-        Err(error) => Array::poisoned(error),
+    for ((operand, known), cast) in own.iter_mut().zip(&known).zip(casts) {
+        adapt(operand, known.shape, cast, place, fallback);
     }
-}
-
-/// Moves elements: of an array that holds them without a copy where strides say where they are, else by an operation noted.
-pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
-    let Operands { known, mut own, settings } = match gather(movement.what, operands, place) {
-        Ok(operands) => operands,
-        Err(poisoned) => return poisoned,
-    };
-    let Moved { step, ty, shape } =
-        match infer::movement_result(movement, settings, &known, place, &|i| origin(&own[i])) {
-            Ok(moved) => moved,
-            Err(error) => return Array::poisoned(error),
-        };
-    if !matches!(step, Move::Concat(_) | Move::Iota(_))
+    let views = matches!(operation, Operation::View(..) | Operation::Reshape(_));
+    let moves = views || matches!(operation, Operation::Gather | Operation::Scatter(_));
+    if moves
         && let Some(operand) = own.first_mut()
         && let LazyOperand::Literal(Scalar(literal, _)) = operand
     {
         // An array from here on, stored as the policy says that is in force now.
-        match Array::from_literal(literal, literal.ty(), settings.policy.commit(literal.ty())) {
+        match Array::from_literal(literal, literal.ty(), policy.commit(literal.ty())) {
             Ok(array) => *operand = LazyOperand::Array(array),
             Err(error) => return Array::poisoned(error.at(place)),
         }
     }
-    let dtype = match (&step, &own[..]) {
-        (Move::View(_) | Move::Reshape, [LazyOperand::Array(array)]) => {
-            if let Some(seen) = array.seen(&step, &shape) {
+    let dtype = match &own[..] {
+        [LazyOperand::Array(array), ..] if moves => {
+            if views && let Some(seen) = array.seen(&operation, &shape) {
                 return seen;
             }
             array.dtype()
         }
-        (Move::Gather | Move::Scatter(_), [LazyOperand::Array(array), ..]) => array.dtype(),
-        _ => settings.policy.commit(ty),
+        _ => policy.commit(ty),
     };
     let device = device_of(&own);
     // Positions are made of nothing; an array says no more than where they are wanted.
-    let operands = if matches!(step, Move::Iota(_)) { SmallVec::new() } else { own };
-    let (step, fallback) = (Step::Move(step, settings.policy), settings.fallback);
-    note_on(device, ty, dtype, shape, Recipe::new(step, operands, place, fallback))
+    let operands = if let Operation::Iota(..) = operation { SmallVec::new() } else { own };
+    note_on(device, ty, dtype, shape, Recipe::new(operation, operands, place, fallback))
 }
 
 /// Where an operand comes from.
@@ -233,7 +179,9 @@ fn origin(operand: &LazyOperand) -> Origin {
         LazyOperand::Array(array) => array,
     };
     match &*array.0.source.lock() {
-        Source::Recipe(recipe) => Origin::Computed { value: None, what: recipe.step.name(), place: Some(recipe.place) },
+        Source::Recipe(recipe) => {
+            Origin::Computed { value: None, what: recipe.operation.name(), place: Some(recipe.place) }
+        }
         Source::Nothing | Source::Kept(_) => Origin::Data,
     }
 }
@@ -285,8 +233,8 @@ fn converted_to(operand: LazyOperand, device: Device, shape: Shape, dtype: DType
     if let Err(error) = allowed.and_then(|()| shape.bytes(dtype.bytes())) {
         return Array::poisoned(error.at(place));
     }
-    let (step, fallback) = (Step::Cast(CastReason::Explicit), settings.fallback);
-    note(dtype.into(), dtype, shape, Recipe::new(step, SmallVec::from_iter([operand]), place, fallback))
+    let cast = Operation::Cast(CastReason::Explicit, dtype.into());
+    note(dtype.into(), dtype, shape, Recipe::new(cast, SmallVec::from_iter([operand]), place, settings.fallback))
 }
 
 /// The device that operands are on: all arrays are on one.
@@ -363,7 +311,7 @@ pub(crate) fn dismantle(recipe: Arc<Recipe>) {
 
 /// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
 pub(crate) fn evaluate(array: &Array) -> Result<()> {
-    let made = array.0.source.lock().recipe().map(|recipe| (recipe.step.name(), recipe.place));
+    let made = array.0.source.lock().recipe().map(|recipe| (recipe.operation.name(), recipe.place));
     run(array).map_err(|error| match made {
         Some((what, place)) if error.place().is_none() => {
             error.at(place).fact(format_args!("computing {what}: {}{}", array.value_type(), array.shape()))

@@ -1,14 +1,14 @@
 //! What waits below an array as one program, and the plans of such programs.
 
-use super::{Kept, LazyOperand, Recipe, Step};
+use super::{Kept, LazyOperand, Recipe};
 use crate::array::{Array, Source};
 use crate::config::{self, Config, Settings};
 use crate::jit::plan::{ArgumentType, Plan};
-use crate::manipulation::Move;
 use crate::misses;
 use crate::operand::Scalar;
 use crate::stats;
-use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{Graph, Places, Slot, Value};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;
@@ -27,7 +27,7 @@ pub(super) enum Item {
     Leaf(ValueType, DType, Shape, Option<Layout>),
     Argument(ndjit_ir::Weak),
     Value(Literal),
-    Step(Step, SmallVec<[u32; 3]>, ValueType, Shape),
+    Step(Operation<'static>, SmallVec<[u32; 3]>, ValueType, Shape),
 }
 
 /// How a graph holds the weak numbers of its program.
@@ -150,7 +150,7 @@ impl Program {
                     let Some(Frame { array, recipe, operands }) = stack.pop() else { return program };
                     let shape = array.shape().clone();
                     program.fallback = program.fallback.max(recipe.fallback);
-                    let step = Item::Step(recipe.step.clone(), operands, array.value_type(), shape);
+                    let step = Item::Step(recipe.operation.clone(), operands, array.value_type(), shape);
                     let item = program.push(step, Some(recipe.place));
                     known.insert(array.identity(), item);
                     program.pending.push(Pending { item: item as usize, array, recipe });
@@ -230,20 +230,9 @@ impl Program {
                     graph.literal(slot, ValueType::Weak(ty))
                 }
                 Item::Value(literal) => graph.literal(Slot::Value(*literal), literal.ty()),
-                Item::Step(step, operands, ty, shape) => {
+                Item::Step(operation, operands, ty, shape) => {
                     let operands: SmallVec<[Value; 3]> = operands.iter().map(|&o| values[o as usize]).collect();
-                    let kind = match *step {
-                        Step::Op(op, policy) => NodeKind::Op(op, policy),
-                        Step::Cast(reason) => NodeKind::Cast(reason),
-                        Step::Reduce(kind) => kind,
-                        Step::Move(Move::View(ref view), _) => NodeKind::View(graph.intern_view(view.clone())),
-                        Step::Move(Move::Reshape, _) => NodeKind::Reshape,
-                        Step::Move(Move::Gather, _) => NodeKind::Gather,
-                        Step::Move(Move::Scatter(scatter), _) => NodeKind::Scatter(scatter),
-                        Step::Move(Move::Iota(axes), _) => NodeKind::Iota(axes),
-                        Step::Move(Move::Concat(axis), policy) => NodeKind::Concat(axis, policy),
-                    };
-                    let shape = graph.intern(shape);
+                    let (kind, shape) = (operation.kind(&mut graph), graph.intern(shape));
                     graph.add(kind, &operands, &[(*ty, shape)])
                 }
             };

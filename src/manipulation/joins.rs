@@ -3,14 +3,15 @@
 
 use super::views::{no_matrix, refused, seen};
 use crate::array::Array;
-use crate::config::with_parts;
+use crate::config::{self, with_parts};
 use crate::expr::Expr;
 use crate::integers::Integers;
-use crate::manipulation::{Move, Movement};
+use crate::manipulation::Movement;
 use crate::operand::{AnyOperand, Computed, Math, Operand, Scalar};
 use ndjit_ir::axes::{Axes, position};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::view::{self, Slice, View, concat_shape};
+use ndjit_ir::view::{self, Slice, View};
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
 use std::slice;
 
@@ -44,12 +45,7 @@ pub(crate) fn joined<R: Computed>(what: &'static str, arrays: Vec<AnyOperand>, a
             .first()
             .ok_or_else(|| Error::new(ErrorCode::Shape, "there are no arrays to join").help("give at least one"))?;
         let axis = position(axis, first.rank())?;
-        let shape = concat_shape(shapes, axis).map_err(|what| {
-            Error::new(ErrorCode::Shape, what).help(format!(
-                "arrays joined along axis {axis} have the same number of axes, and the same extents along all others"
-            ))
-        })?;
-        Ok((Move::Concat(axis as u32), shape))
+        Ok(Operation::Concat(axis as u32, config::policy()))
     };
     R::movement(&Movement { what, of: &of }, &arrays, place)
 }
@@ -188,7 +184,7 @@ fn triangle<R: Computed>(what: &'static str, x: AnyOperand, k: isize, op: Op, pl
     // Beyond the corners nothing changes, and no sum wraps.
     let k = k.clamp(-isize::try_from(rows).unwrap_or(isize::MAX), isize::try_from(columns).unwrap_or(isize::MAX));
     let positions = |extents: [usize; 2]| -> R {
-        let of = |_: &[&Shape]| Ok((Move::Iota(Axes::all(2)?), Shape::from(extents)));
+        let of = |_: &[&Shape]| Ok(Operation::iota(Axes::all(2)?, Shape::from(extents)));
         R::movement(&Movement { what, of: &of }, slice::from_ref(&x), place)
     };
     let number = |literal| AnyOperand::Scalar(Scalar(literal, None));

@@ -26,36 +26,15 @@ pub use views::{
 pub(crate) use joins::{joined, part};
 pub(crate) use views::{refused, seen};
 
-use ndjit_ir::axes::Axes;
-use ndjit_ir::graph::Scatter;
-use ndjit_ir::view::View;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::{Result, Shape};
 
-/// What is done to move elements.
-#[doc(hidden)]
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Move {
-    /// A view of one array.
-    View(View),
-    /// One array's elements in another shape.
-    Reshape,
-    /// Arrays one after the other along an axis.
-    Concat(u32),
-    /// Of each row of the first array the element at a position that the second one says.
-    Gather,
-    /// The first array, with elements of the third put into its rows at the positions of the second one.
-    Scatter(Scatter),
-    /// No array: positions along axes.
-    Iota(Axes),
-}
-
-/// A use of a function that moves elements: what it is called, and what it does to arrays of given shapes, with the shape of the
-/// result.
+/// A use of a function that moves elements: what it is called, and what it does to arrays of given shapes.
 #[doc(hidden)]
 pub struct Movement<'a> {
     pub(crate) what: &'static str,
     pub(crate) of: &'a Moving<'a>,
 }
 
-/// What is done to arrays of these shapes, and the shape of the result.
-pub(crate) type Moving<'a> = dyn Fn(&[&Shape]) -> Result<(Move, Shape)> + 'a;
+/// What is done to arrays of these shapes.
+pub(crate) type Moving<'a> = dyn Fn(&[&Shape]) -> Result<Operation<'static>> + 'a;

@@ -5,9 +5,10 @@ use super::views::{refused, seen};
 use crate::array::Array;
 use crate::expr::Expr;
 use crate::integers::Integers;
-use crate::manipulation::{Move, Movement};
+use crate::manipulation::Movement;
 use crate::operand::{AnyOperand, Computed, Math, Operand};
 use ndjit_ir::axes::position;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::view::{self, View};
 use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
 
@@ -153,7 +154,7 @@ pub(super) fn together<R: Computed>(
             });
             extents.push(joined?);
         }
-        Ok((Move::Reshape, Shape::from(extents)))
+        Ok(Operation::reshape(Shape::from(extents)))
     };
     R::movement(&Movement { what, of: &of }, &[x], place)
 }

@@ -5,8 +5,9 @@ use crate::array::Array;
 use crate::creation::IntoShape;
 use crate::expr::Expr;
 use crate::integers::Integers;
-use crate::manipulation::{Move, Movement};
+use crate::manipulation::Movement;
 use crate::operand::{AnyOperand, Computed, Math, Operand};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{self, View};
 use ndjit_ir::{Error, ErrorCode, Place, Result, Shape};
@@ -18,7 +19,7 @@ pub(crate) fn seen<X: Computed>(
     place: Place,
     of: impl Fn(&Shape) -> Result<(View, Shape)>,
 ) -> X {
-    let of = |shapes: &[&Shape]| of(shapes[0]).map(|(view, shape)| (Move::View(view), shape));
+    let of = |shapes: &[&Shape]| of(shapes[0]).map(|(view, shape)| Operation::view(view, shape));
     X::movement(&Movement { what, of: &of }, &[x], place)
 }
 
@@ -230,7 +231,7 @@ pub fn reshape<X: Math>(x: X, shape: impl Integers) -> X::Out {
 
 /// A reshape that is a part of the function `what`.
 pub(crate) fn reshaped<R: Computed>(what: &'static str, x: AnyOperand, extents: &[isize], place: Place) -> R {
-    let of = |shapes: &[&Shape]| Ok((Move::Reshape, view::resolve_reshape(shapes[0], extents)?));
+    let of = |shapes: &[&Shape]| Ok(Operation::reshape(view::resolve_reshape(shapes[0], extents)?));
     R::movement(&Movement { what, of: &of }, &[x], place)
 }
 

@@ -2,10 +2,11 @@
 
 use crate::config::{defaults, policy, with_parts};
 use crate::indexing::{counting, each_found};
-use crate::manipulation::{Move, Movement, refused, seen};
+use crate::manipulation::{Movement, refused, seen};
 use crate::operand::{AnyOperand, Computed, Number, Scalar};
 use crate::sorting::{IntoSorting, sorted};
 use ndjit_ir::axes::Axes;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::view::expand_dims;
@@ -112,7 +113,7 @@ impl<R: Computed> Drawing<R> {
     /// The words of all positions of a shape, in row-major order.
     pub fn words(&self, shape: &Shape) -> R {
         let rank = shape.rank();
-        let of = |_: &[&Shape]| Ok((Move::Iota(Axes::all(rank)?), shape.clone()));
+        let of = |_: &[&Shape]| Ok(Operation::iota(Axes::all(rank)?, shape.clone()));
         // Of the key nothing is taken but the device that it is on.
         let key = self.key.clone();
         let positions = R::movement(&Movement { what: self.what, of: &of }, slice::from_ref(&key), self.place);

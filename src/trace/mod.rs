@@ -28,17 +28,17 @@ use crate::array::Array;
 use crate::config;
 use crate::explain;
 use crate::expr::{Expr, Node};
-use crate::infer::{self, Inferred, Known, Moved, Reducing};
-use crate::manipulation::{Move, Movement, refused};
+use crate::infer::{Asked, Inferred, Known, infer};
+use crate::manipulation::refused;
 use crate::operand::AnyOperand;
-use crate::reductions::Request;
 use failure::panicked;
 use inner::Captures;
 use ndjit_ir::explain::{Explainer, Explanation, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType, Weak};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType, Weak};
 use ndjit_runtime::helper::discard;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -199,45 +199,21 @@ fn record_in(
     trace.finish(&outputs)
 }
 
-/// Applies `op` in the trace of this thread.
-pub(crate) fn apply(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
+/// Does what is asked in the trace of this thread.
+pub(crate) fn apply(asked: Asked<'_>, operands: &[AnyOperand], place: Place) -> Expr {
     let place = written::place(place);
     in_trace(|trace| {
         let mut values: SmallVec<[Value; 3]> = SmallVec::new();
         for operand in operands {
-            values.push(trace.value(operand, op.name(), place)?);
+            values.push(trace.value(operand, asked.what(), place)?);
         }
-        trace.op(op, &values, place)
+        trace.apply(asked, values, place)
     })
 }
 
 /// An operation that failed before it was one.
 pub(crate) fn failed(error: Error) -> Expr {
     in_trace(|trace| Err(trace.fail(written::error(error))))
-}
-
-/// Applies a reduction or a scan in the trace of this thread.
-pub(crate) fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
-    let place = written::place(place);
-    in_trace(|trace| {
-        let mut values: SmallVec<[Value; 2]> = SmallVec::new();
-        for operand in operands {
-            values.push(trace.value(operand, request.reduction.name(), place)?);
-        }
-        trace.reduce(request, &values, place)
-    })
-}
-
-/// Moves elements in the trace of this thread.
-pub(crate) fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Expr {
-    let place = written::place(place);
-    in_trace(|trace| {
-        let mut values: SmallVec<[Value; 3]> = SmallVec::new();
-        for operand in operands {
-            values.push(trace.value(operand, movement.what, place)?);
-        }
-        trace.movement(movement, &values, place)
-    })
 }
 
 /// Whether this thread traces a function.
@@ -427,86 +403,41 @@ impl Trace {
         }
     }
 
-    /// What is known of some values.
-    fn known(&self, values: &[Value]) -> SmallVec<[Known<'_>; 3]> {
-        let graph = &self.graph;
+    fn apply(
+        &mut self,
+        asked: Asked<'_>,
+        mut values: SmallVec<[Value; 3]>,
+        place: Place,
+    ) -> std::result::Result<Value, u32> {
+        let (settings, graph) = (config::settings(), &self.graph);
         let known = |&v: &Value| Known { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) };
-        values.iter().map(known).collect()
-    }
-
-    fn reduce(&mut self, request: &Request, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
-        let settings = config::settings();
-        let known = self.known(values);
-        let explainer = Explainer::new(&self.graph, &self.places).inputs(&self.inputs);
-        let result = infer::reduction_result(request, settings, &known, place, &|i| explainer.origin(values[i]));
+        let known: SmallVec<[Known<'_>; 3]> = values.iter().map(known).collect();
+        let explainer = Explainer::new(graph, &self.places).inputs(&self.inputs);
+        let inferred = infer(asked, settings, &known, place, &|i| explainer.origin(values[i]));
         drop(known);
-        let Reducing { kind, dtype, shape, cast } = result.map_err(|error| self.fail(error))?;
-        let mut values: SmallVec<[Value; 2]> = values.into();
-        if let Some((dtype, mode)) = cast {
-            values[0] = self.cast(values[0], dtype, CastReason::Mode(mode), place);
+        let Inferred { operation, ty, shape, casts } = inferred.map_err(|error| self.fail(error))?;
+        for (value, cast) in values.iter_mut().zip(casts) {
+            if let Some((dtype, mode)) = cast {
+                *value = self.cast(*value, dtype, CastReason::Mode(mode), place);
+            }
         }
-        let shape = self.graph.intern(&shape);
-        let value = self.add(kind, &values, &[(dtype.into(), shape)], place);
-        self.supports.note(self.graph.producer(value), settings.support);
-        Ok(value)
-    }
-
-    fn movement(&mut self, movement: &Movement<'_>, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
-        let known = self.known(values);
-        let explainer = Explainer::new(&self.graph, &self.places).inputs(&self.inputs);
-        let origin = |i: usize| explainer.origin(values[i]);
-        let result = infer::movement_result(movement, config::settings(), &known, place, &origin);
-        drop(known);
-        let Moved { step, ty, shape } = result.map_err(|error| self.fail(error))?;
-        let value = match step {
-            Move::View(view) => self.graph.view(values[0], view, &shape),
-            Move::Reshape => self.graph.reshape(values[0], &shape),
-            Move::Concat(axis) => {
-                let shape = self.graph.intern(&shape);
-                self.graph.add(NodeKind::Concat(axis, config::policy()), values, &[(ty, shape)])
-            }
-            Move::Gather => {
-                let shape = self.graph.intern(&shape);
-                self.graph.add(NodeKind::Gather, values, &[(ty, shape)])
-            }
-            Move::Scatter(scatter) => {
-                let shape = self.graph.intern(&shape);
-                self.graph.add(NodeKind::Scatter(scatter), values, &[(ty, shape)])
-            }
-            Move::Iota(axes) => {
-                let shape = self.graph.intern(&shape);
-                self.graph.add(NodeKind::Iota(axes), &[], &[(ty, shape)])
+        let value = match operation {
+            Operation::View(view, _) => self.graph.view(values[0], view.into_owned(), &shape),
+            Operation::Reshape(_) => self.graph.reshape(values[0], &shape),
+            _ => {
+                let own = if let Operation::Iota(..) = operation { &[] } else { &values[..] };
+                let (kind, shape) = (operation.kind(&mut self.graph), self.graph.intern(&shape));
+                self.graph.add(kind, own, &[(ty, shape)])
             }
         };
         // A view that changes nothing is the operand, which was made elsewhere.
         if !values.contains(&value) {
             self.places.note(self.graph.producer(value), place);
         }
-        Ok(value)
-    }
-
-    fn op(&mut self, op: Op, values: &[Value], place: Place) -> std::result::Result<Value, u32> {
-        let settings = config::settings();
-        let known = self.known(values);
-        let graph = &self.graph;
-        let explainer = Explainer::new(graph, &self.places).inputs(&self.inputs);
-        let result = infer::op_result(op, settings, &known, place, &|i| explainer.origin(values[i]));
-        drop(known);
-        match result {
-            Ok(Inferred { ty, shape, casts }) => {
-                let mut values: SmallVec<[Value; 3]> = values.into();
-                for (value, cast) in values.iter_mut().zip(casts) {
-                    if let Some((dtype, mode)) = cast {
-                        *value = self.cast(*value, dtype, CastReason::Mode(mode), place);
-                    }
-                }
-                let shape = self.graph.intern(&shape);
-                let value = self.add(NodeKind::Op(op, settings.policy), &values, &[(ty, shape)], place);
-                self.supports.note(self.graph.producer(value), settings.support);
-                Ok(value)
-            }
-            Err(error) => Err(self.fail(error)),
+        if !matches!(asked, Asked::Movement(_)) {
+            self.supports.note(self.graph.producer(value), settings.support);
         }
+        Ok(value)
     }
 
     fn finish(mut self, outputs: &[Expr]) -> std::result::Result<(Recording, Vec<AnyOperand>), Failure> {

@@ -5,6 +5,7 @@
 //! As compilers do with `-ffp-contract=fast` (ISO C23, 7.12.3: contracted expressions are evaluated as though to infinite range and precision).
 
 use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Type, Value};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::{Op, ValueType};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -116,7 +117,7 @@ fn sums(graph: &Graph<ValueType>) -> Vec<Option<Sum>> {
                 && uses[product.index()] == 1
                 && matches!(ty, ValueType::Strong(dtype) if dtype.is_float())
                 && graph.ty(product) == ty
-                && policy.resolve_op(Op::MulAdd, &types()).is_ok_and(|types| types.result == ty)
+                && Operation::Op(Op::MulAdd, policy).types(&types()).is_ok_and(|types| types.result == ty)
         })
     };
     graph.node_ids().map(sum).collect()

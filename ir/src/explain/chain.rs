@@ -144,7 +144,7 @@ impl Explainer<'_> {
             NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
             | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
                 let deciding = if depends(reduction, dtype) { smallvec![0] } else { SmallVec::new() };
-                (reduction.row().operands, reducing(reduction, dtype, policy, types[0]), deciding)
+                (reduction.row().operands, vec![reducing(reduction, dtype, policy, [types[0], ty])], deciding)
             }
             NodeKind::View(_) | NodeKind::Reshape => (&["x"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
             NodeKind::Gather => (&["x", "index"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),

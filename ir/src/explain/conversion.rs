@@ -5,9 +5,10 @@ use super::rule::{Rule, computing, meeting, reducing};
 use super::{Explainer, text};
 use crate::dtype::DType;
 use crate::graph::{NodeId, NodeKind, Value};
+use crate::infer::Operation;
 use crate::op::{Op, Operands};
 use crate::place::Place;
-use crate::promotion::{OpTypes, Policy};
+use crate::promotion::{Policy, Types};
 use crate::reduction::{Reduce, Reduction, Scan};
 use crate::value_type::ValueType;
 use std::fmt::{self, Display, Formatter};
@@ -60,7 +61,7 @@ impl Explainer<'_> {
 /// The rules that give the dtype `op` computes in.
 fn committed(op: Op, policy: Policy, types: &[ValueType]) -> Vec<Rule> {
     let mut rules = computing(op, policy, types).unwrap_or_default();
-    if let Ok(OpTypes { compute: ValueType::Weak(weak), .. }) = policy.resolve_op(op, types) {
+    if let Ok(Types { compute: ValueType::Weak(weak), .. }) = Operation::Op(op, policy).types(types) {
         rules.push(Rule::Default { weak, to: policy.default_dtype(weak).into(), policy });
     }
     rules
@@ -84,10 +85,8 @@ impl InWords<'_> {
         write!(f, "operand {name} of {reduction}")?;
         text::write_places(&places.all(node).collect::<Vec<Place>>(), f)?;
         let Some(&operand) = graph.operands(node).first() else { return Ok(()) };
-        for (i, rule) in reducing(reduction, dtype, policy, graph.ty(operand)).iter().enumerate() {
-            write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
-        }
-        Ok(())
+        let types = [operand, graph.node(node).first()].map(|value| graph.ty(value));
+        write!(f, ": {}", reducing(reduction, dtype, policy, types))
     }
 }
 

@@ -1,9 +1,10 @@
 //! The rules by which one op got its type, worked out again from its operands' types and the policy it was made under.
 
 use crate::dtype::DType;
+use crate::infer::Operation;
 use crate::op::{Op, Operands, ResultRule};
 use crate::promotion::system::Order;
-use crate::promotion::{OpTypes, Policy};
+use crate::promotion::{Policy, Types};
 use crate::reduction::Reduction;
 use crate::support::CastReason;
 use crate::value_type::{ValueType, Weak};
@@ -115,7 +116,7 @@ pub(super) struct Deduction {
 
 /// How `op` gets its type from operands of these types. `None` if the policy refuses them, which no verified graph has.
 pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Deduction> {
-    let OpTypes { compute, result } = policy.resolve_op(op, types).ok()?;
+    let Types { compute, result } = Operation::Op(op, policy).types(types).ok()?;
     let mut rules = computing(op, policy, types)?;
     match op.row().result {
         ResultRule::Bool | ResultRule::Int32 => {
@@ -129,12 +130,11 @@ pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Dedu
     Some(Deduction { rules, deciding: deciding(op, policy, types, compute) })
 }
 
-/// The rules that give the type of a reduction, or of a scan, from its operand's.
-pub(super) fn reducing(reduction: Reduction, dtype: Option<DType>, policy: Policy, operand: ValueType) -> Vec<Rule> {
-    match (dtype, policy.resolve_reduction(reduction, dtype, operand)) {
-        (Some(asked), _) => vec![Rule::Asked(policy.width(asked))],
-        (None, Ok(types)) => vec![Rule::Reduced { reduction, from: operand, to: types.result, policy }],
-        (None, Err(_)) => Vec::new(),
+/// The rule that gives the type of a reduction, or of a scan, from its operand's.
+pub(super) fn reducing(reduction: Reduction, dtype: Option<DType>, policy: Policy, [from, to]: [ValueType; 2]) -> Rule {
+    match dtype {
+        Some(asked) => Rule::Asked(policy.width(asked)),
+        None => Rule::Reduced { reduction, from, to: policy.commit(to), policy },
     }
 }
 

@@ -4,6 +4,7 @@ use super::origin::{Origin, is_strong};
 use super::{Explainer, Explanation};
 use crate::dtype::DType;
 use crate::graph::{NodeId, NodeKind, Value};
+use crate::infer::Operation;
 use crate::literal::{Literal, LiteralValue};
 use crate::reduction::{Reduce, Rule, Scan};
 use crate::value_type::ValueType;
@@ -73,7 +74,7 @@ impl Explainer<'_> {
                 strong.push(literal.value());
             }
         }
-        let Ok(bare) = policy.resolve_op(op, &types) else { return Vec::new() };
+        let Ok(bare) = Operation::Op(op, policy).types(&types) else { return Vec::new() };
         let fits = |value: &LiteralValue| Literal::weak(*value).to_repr(policy.commit(bare.compute)).is_ok();
         match width(policy.commit(bare.result)) <= width(from) && strong.iter().all(fits) {
             true => strong,

@@ -12,6 +12,7 @@ use crate::shape::Shape;
 use crate::value_type::ValueType;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How deep control flow may stand in control flow.
@@ -137,11 +138,15 @@ impl<T: Type> Control<T> {
     pub fn result(&self, n: usize) -> Option<(T, Shape)> {
         let graph = self.last()?;
         let &output = graph.outputs().get(n)?;
-        let shape = match self.kind {
-            ControlKind::Scan(steps) if n >= steps.carried as usize => steps.stacked(graph.shape(output)),
-            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => graph.shape(output).clone(),
-        };
-        Some((graph.ty(output), shape))
+        Some((graph.ty(output), self.result_shape(n, Cow::Borrowed(graph.shape(output))).into_owned()))
+    }
+
+    /// The shape of a result that the last graph gives in this shape.
+    pub(crate) fn result_shape<'a>(&self, n: usize, made: Cow<'a, Shape>) -> Cow<'a, Shape> {
+        match self.kind {
+            ControlKind::Scan(steps) if n >= steps.carried as usize => Cow::Owned(steps.stacked(&made)),
+            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => made,
+        }
     }
 
     /// The shape of an operand that a graph takes as a parameter of this shape.
@@ -370,15 +375,5 @@ pub(super) fn check<T: Type>(kind: ControlKind, wanted: &Wanted<T>, operands: &[
         _ if !operands.starts_with(&wanted.begin) => Err(wanted.otherwise.to_owned()),
         Some(graphs) => Err(graphs.to_owned()),
         None => Ok(()),
-    }
-}
-
-/// Checks type and shape that a node has, which is this one of the results of control flow that was [checked](check).
-pub(super) fn check_result<T: Type>(control: &Control<T>, at: usize, result: &Seen<T>) -> Result<(), String> {
-    // Those of both branches are the same.
-    match control.result(at) {
-        Some(own) if own == *result => Ok(()),
-        Some((ty, shape)) => Err(format!("result {at} is {ty}{shape}, not {}{}", result.0, result.1)),
-        None => Err(format!("there are {} results", control.results())),
     }
 }

@@ -417,6 +417,11 @@ impl<T: Type> Graph<T> {
         id
     }
 
+    /// The interned views.
+    pub fn views(&self) -> &[View] {
+        &self.views
+    }
+
     /// An interned view.
     pub fn view_of(&self, id: ViewId) -> &View {
         &self.views[id.index()]

@@ -21,7 +21,7 @@ pub mod systems;
 mod text;
 
 pub use lattice::{Audit, Claim, Finding, Joins, Lattice, LatticeError, NoLattice, join};
-pub use op_types::OpTypes;
+pub use op_types::{OpMismatch, OpTypes, Types};
 pub use policy::{Clash, Policy, Refusal, Resolution, UnknownPolicy};
-pub use reduction_types::ReductionTypes;
+pub use reduction_types::{ReductionMismatch, ReductionTypes};
 pub use system::{Defaults, Rules, System, Table};

@@ -1,4 +1,4 @@
-//! An op's types: what it computes in and what it gives, or the error that says which operand to cast to what.
+//! An op's types: what it computes in and what it gives, or why it has none, and the error that says which operand to cast to what.
 //!
 //! The policy decides the computing type; the op's table row adds arity, domain and result. Errors carry no place: who calls
 //! knows it and adds it.
@@ -12,13 +12,45 @@ use crate::support::Unsupported;
 use crate::value_type::{ValueType, Weak};
 use std::fmt;
 
-/// The types of one use of an op. The dtype each operand is cast to follows from `compute` by [`Op::operand_dtype`].
+/// The types of one use of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpTypes {
-    /// The type the op computes in.
-    pub compute: ValueType,
-    /// The type of its result. Weak where `compute` is; bool is always strong.
-    pub result: ValueType,
+pub struct Types<T> {
+    /// The type that its operands are converted to.
+    pub compute: T,
+    /// The type of its result.
+    pub result: T,
+}
+
+/// The types of one use of an op. The dtype each operand is cast to follows from `compute` by [`Op::operand_dtype`]; the result is weak where
+/// `compute` is, but bool is always strong.
+pub type OpTypes = Types<ValueType>;
+
+/// Why an op has no types on some operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpMismatch {
+    /// These are not as many as it takes.
+    Arity(usize),
+    /// The second operand, an exponent or a count, has this type.
+    NoInteger(ValueType),
+    /// The policy defines no common type.
+    Clash(Clash),
+    /// It does not compute in the common type.
+    Domain(ValueType),
+}
+
+impl OpMismatch {
+    /// In words, after the op's name.
+    pub fn headline(self, op: Op) -> String {
+        match self {
+            OpMismatch::Arity(given) => {
+                let plural = if op.arity() == 1 { "" } else { "s" };
+                format!("{op}: takes {} operand{plural}, {given} given", op.arity())
+            }
+            OpMismatch::NoInteger(ty) => format!("{op}: {} is {ty}, not an integer", op.row().operands[1]),
+            OpMismatch::Clash(clash) => format!("{op}: {clash}"),
+            OpMismatch::Domain(compute) => format!("{op}: {compute} is not supported"),
+        }
+    }
 }
 
 impl Policy {
@@ -36,18 +68,31 @@ impl Policy {
     /// defines no common type, [`Dtype`](ErrorCode::DType) where the op does not take the common type (a weak one counts as
     /// its default dtype).
     pub fn resolve_op(self, op: Op, operands: &[ValueType]) -> Result<OpTypes> {
+        self.op_types(op, operands).map_err(|mismatch| match mismatch {
+            OpMismatch::Arity(_) => Error::new(ErrorCode::Arity, mismatch.headline(op))
+                .fact(format_args!("operands: {op}({})", op.row().operands.join(", "))),
+            OpMismatch::NoInteger(_) => self.no_integer(op, operands),
+            OpMismatch::Clash(clash) => self.no_common_type(op, operands, clash),
+            OpMismatch::Domain(compute) => self.not_supported(op, operands, compute),
+        })
+    }
+
+    /// The same, with the error yet to be worded.
+    ///
+    /// # Errors
+    /// Those of [`resolve_op`](Policy::resolve_op).
+    pub fn op_types(self, op: Op, operands: &[ValueType]) -> Result<OpTypes, OpMismatch> {
         if operands.len() != op.arity() {
-            return Err(wrong_arity(op, operands));
+            return Err(OpMismatch::Arity(operands.len()));
         }
         if matches!(op.row().rule, Operands::Scale | Operands::Count)
             && !matches!(operands[1].kind(), Kind::Bool | Kind::UInt | Kind::Int)
         {
-            return Err(self.no_integer(op, operands));
+            return Err(OpMismatch::NoInteger(operands[1]));
         }
-        let compute =
-            self.resolve(op.row().rule, operands).map_err(|clash| self.no_common_type(op, operands, clash))?.compute;
+        let compute = self.resolve(op.row().rule, operands).map_err(OpMismatch::Clash)?.compute;
         if !op.row().domain.contains(self.commit(compute)) {
-            return Err(self.not_supported(op, operands, compute));
+            return Err(OpMismatch::Domain(compute));
         }
         Ok(OpTypes { compute, result: self.weak_result(self.result_of(op, compute)) })
     }
@@ -72,21 +117,21 @@ impl Policy {
     /// The second operand, an exponent or a count, is not an integer.
     fn no_integer(self, op: Op, operands: &[ValueType]) -> Error {
         let name = op.row().operands[1];
-        let error = Error::new(ErrorCode::DType, format!("{op}: {name} is {}, not an integer", operands[1]));
+        let error = Error::new(ErrorCode::DType, OpMismatch::NoInteger(operands[1]).headline(op));
         let because = match op.row().rule {
             Operands::Count => "it counts places (https://doc.rust-lang.org/std/primitive.u64.html#method.rotate_left)",
             _ => "it is the exponent of two (https://numpy.org/doc/stable/reference/generated/numpy.ldexp.html)",
         };
         let error = operand_facts(error, op, operands).fact(format_args!("because: {because}"));
         let integers = [operands[0], DType::I32.into()];
-        let others = self.resolve_op(op, &integers).is_err().then(|| self.casts_to_write(op, operands)).flatten();
+        let others = self.op_types(op, &integers).is_err().then(|| self.casts_to_write(op, operands)).flatten();
         let (others, loss) =
             others.map_or_else(Default::default, |Casts { written, loss }| (format!("{written} and "), loss));
         error.help(format!("cast explicitly: {others}{}{loss}", advice::cast(name, DType::I32)))
     }
 
     fn not_supported(self, op: Op, operands: &[ValueType], compute: ValueType) -> Error {
-        let error = Error::new(ErrorCode::DType, format!("{op}: {compute} is not supported"));
+        let error = Error::new(ErrorCode::DType, OpMismatch::Domain(compute).headline(op));
         let error = operand_facts(error, op, operands)
             .fact(Unsupported::Domain(op, self.commit(compute)).because())
             .fact(format_args!("accepted: {}", op.row().domain));
@@ -109,7 +154,8 @@ impl Policy {
     }
 
     pub(crate) fn no_common_type(self, op: Op, operands: &[ValueType], clash: Clash) -> Error {
-        let mut error = operand_facts(Error::new(ErrorCode::Promotion, format!("{op}: {clash}")), op, operands);
+        let error = Error::new(ErrorCode::Promotion, OpMismatch::Clash(clash).headline(op));
+        let mut error = operand_facts(error, op, operands);
         if let Some(reason) = clash.reason() {
             error = error.fact(reason);
         }
@@ -188,13 +234,6 @@ impl fmt::Display for Casts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.written, self.loss)
     }
-}
-
-fn wrong_arity(op: Op, operands: &[ValueType]) -> Error {
-    let (takes, given) = (op.arity(), operands.len());
-    let plural = if takes == 1 { "" } else { "s" };
-    Error::new(ErrorCode::Arity, format!("{op}: takes {takes} operand{plural}, {given} given"))
-        .fact(format_args!("operands: {op}({})", op.row().operands.join(", ")))
 }
 
 /// One fact per operand: its name, aligned, and its type.

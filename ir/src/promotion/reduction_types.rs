@@ -1,9 +1,10 @@
-//! A reduction's types: what it computes in and what it gives, or the error that says what to do.
+//! A reduction's types: what it computes in and what it gives, or why it has none, and the error that says what to do.
 //!
 //! Results are never weak: a sum of weak numbers has their default dtype, as in JAX. Errors carry no place: who calls knows it
 //! and adds it.
 
 use super::advice;
+use super::op_types::Types;
 use super::policy::{Clash, Policy, Refusal};
 use super::system::{Accumulate, Defaults};
 use crate::dtype::{DType, DTypeSet, Kind};
@@ -11,13 +12,26 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::reduction::{Reduction, Rule};
 use crate::value_type::{ValueType, Weak};
 
-/// The dtypes of one use of a reduction.
+/// The dtypes of one use of a reduction: the operand is cast to one before, and what is computed to the result's.
+pub type ReductionTypes = Types<DType>;
+
+/// Why a reduction has no types on some operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReductionTypes {
-    /// The dtype the operand is cast to before.
-    pub compute: DType,
-    /// The dtype of the result. What is computed is cast to it.
-    pub result: DType,
+pub enum ReductionMismatch {
+    /// It does not give this dtype, which is asked for.
+    Asked(DType),
+    /// The policy refuses the operand.
+    Clash(Clash),
+}
+
+impl ReductionMismatch {
+    /// In words, after the reduction's name.
+    pub fn headline(self, reduction: Reduction) -> String {
+        match self {
+            ReductionMismatch::Asked(dtype) => format!("{reduction}: a result of dtype {dtype} is not supported"),
+            ReductionMismatch::Clash(clash) => format!("{reduction}: {clash}"),
+        }
+    }
 }
 
 impl Policy {
@@ -42,10 +56,26 @@ impl Policy {
         dtype: Option<DType>,
         operand: ValueType,
     ) -> Result<ReductionTypes> {
+        self.reduction_types(reduction, dtype, operand).map_err(|mismatch| match mismatch {
+            ReductionMismatch::Asked(refused) => self.refused_dtype(reduction, refused),
+            ReductionMismatch::Clash(clash) => self.no_type(reduction, operand, clash),
+        })
+    }
+
+    /// The same, with the error yet to be worded.
+    ///
+    /// # Errors
+    /// Those of [`resolve_reduction`](Policy::resolve_reduction).
+    pub fn reduction_types(
+        self,
+        reduction: Reduction,
+        dtype: Option<DType>,
+        operand: ValueType,
+    ) -> Result<ReductionTypes, ReductionMismatch> {
         let asked = dtype.map(|dtype| self.width(dtype));
         match asked.filter(|&dtype| !(reduction.takes_dtype() && gives(reduction).contains(dtype))) {
-            Some(refused) => Err(self.refused_dtype(reduction, refused)),
-            None => self.reduction(reduction, asked, operand).map_err(|clash| self.no_type(reduction, operand, clash)),
+            Some(refused) => Err(ReductionMismatch::Asked(refused)),
+            None => self.reduction(reduction, asked, operand).map_err(ReductionMismatch::Clash),
         }
     }
 
@@ -103,7 +133,7 @@ impl Policy {
         let ask =
             example.map(|dtype| format!("ask for one of these, as in `dtype(DType::{dtype:?}).{reduction}(…)`, or "));
         let gives = if rule == Rule::Same { "the operand's dtype".to_owned() } else { gives(reduction).to_string() };
-        Error::new(ErrorCode::DType, format!("{reduction}: a result of dtype {asked} is not supported"))
+        Error::new(ErrorCode::DType, ReductionMismatch::Asked(asked).headline(reduction))
             .fact(format_args!("{reduction} gives: {gives}"))
             .help(format!(
                 "{}cast the result: {}",
@@ -114,8 +144,8 @@ impl Policy {
 
     fn no_type(self, reduction: Reduction, operand: ValueType, clash: Clash) -> Error {
         let name = reduction.row().operands[0];
-        let error =
-            Error::new(ErrorCode::Promotion, format!("{reduction}: {clash}")).fact(format_args!("{name}: {operand}"));
+        let error = Error::new(ErrorCode::Promotion, ReductionMismatch::Clash(clash).headline(reduction))
+            .fact(format_args!("{name}: {operand}"));
         let error = match clash.reason() {
             Some(reason) => error.fact(reason),
             None => error,

@@ -7,12 +7,16 @@
 use super::device::Device;
 use super::modes::{CastingModes, Mode};
 use super::query::{Unsupported, supported_dtypes, unsupported, valid_dtypes};
+use super::reduce::AdaptedReduction;
 use super::restriction::{Restriction, Restrictions};
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
+use crate::infer::Operation;
 use crate::op::Op;
+use crate::place::Place;
 use crate::promotion::op_types::OpTypes;
 use crate::promotion::{Policy, advice};
+use crate::reduction::{Reduce, Scan};
 use crate::value_type::ValueType;
 use smallvec::SmallVec;
 use std::fmt::Display;
@@ -143,6 +147,27 @@ impl Support {
         Err(self.ways_out(error, policy, op, operands))
     }
 
+    /// The types of an operation on operands of the given types, and the casts that make it supported: of an [op](Support::resolve_op) or a
+    /// [reduction](Support::resolve_reduction); all else is done in every dtype.
+    ///
+    /// # Errors
+    /// Theirs; of others what does not fit.
+    pub fn resolve(self, operation: &Operation<'_>, operands: &[ValueType]) -> Result<Adapted> {
+        match (operation, operands) {
+            (&Operation::Op(op, policy), _) => self.resolve_op(policy, op, operands),
+            (&Operation::Reduce(Reduce { reduction, dtype, policy, .. }), &[operand, ..])
+            | (&Operation::Scan(Scan { reduction, dtype, policy, .. }, _), &[operand, ..]) => {
+                let AdaptedReduction { types, cast } = self.resolve_reduction(policy, reduction, dtype, operand)?;
+                let types = OpTypes { compute: types.compute.into(), result: types.result.into() };
+                Ok(Adapted { types, casts: cast.map(Some).into_iter().collect() })
+            }
+            _ => Ok(Adapted {
+                types: operation.types(operands).map_err(|mismatch| mismatch.error())?,
+                casts: SmallVec::new(),
+            }),
+        }
+    }
+
     /// Whether an argument of this dtype may be passed to a function with these declarations, and the cast that makes it so.
     ///
     /// # Errors
@@ -236,6 +261,18 @@ impl Support {
         Ok(Adapted { types: resolved, casts })
     }
 
+    /// Why an op is not done on some operands, in words; the place is that of a declaration.
+    pub(super) fn op_refused(self, op: Op, refused: Refused) -> (String, Option<Place>) {
+        let (role, dtype) = match refused {
+            Refused::Policy(error) => return (error.headline().to_owned(), None),
+            Refused::Dtype(role, dtype) => (role, dtype),
+        };
+        match self.lack(op, role, dtype) {
+            Lack::Unsupported(why) if role == Role::Compute => (why.to_string(), None),
+            lack => lack.in_words(&format!("{op} {} {dtype}", role.verb())),
+        }
+    }
+
     /// What excludes a dtype that has this role. No declaration excludes results that are truth values.
     pub(super) fn lack(self, op: Op, role: Role, dtype: DType) -> Lack {
         let allowed = role == Role::Result && dtype == DType::Bool;
@@ -282,6 +319,16 @@ pub(super) enum Lack {
 }
 
 impl Lack {
+    /// Why `meets`, what would be done, is not; the place is that of a declaration.
+    pub(super) fn in_words(self, meets: &str) -> (String, Option<Place>) {
+        match self {
+            Lack::Declared(restriction) => {
+                (format!("{meets}, which is declared unsupported"), Some(restriction.place()))
+            }
+            Lack::Unsupported(why) => (format!("{meets}; {why}"), None),
+        }
+    }
+
     pub(super) fn error(self, what: impl Display, dtype: DType) -> Error {
         let new = |headline: String| Error::new(ErrorCode::DType, format!("{what}: {headline}"));
         match self {

@@ -3,12 +3,13 @@
 //! As for [ops](super::adapt): the operand, what is computed in and the result must be supported. A reduction computes where
 //! the ops do that it is made of; that halves are summed in `f32` and positions counted in `i64` is its own affair.
 
-use super::adapt::{Lack, OperandCast, Refused, Role, Support, choose, scope};
+use super::adapt::{OperandCast, Refused, Role, Support, choose, scope};
 use super::modes::{CastingModes, Mode};
 use super::query::supported_dtypes;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Result};
 use crate::op::Op;
+use crate::place::Place;
 use crate::promotion::{Policy, ReductionTypes, advice};
 use crate::reduction::Reduction;
 use crate::value_type::ValueType;
@@ -154,18 +155,13 @@ impl Support {
     }
 
     /// Why a reduction is not done on an operand, in words; the place is that of a declaration.
-    pub(super) fn reduction_refused(
-        self,
-        reduction: Reduction,
-        role: Role,
-        dtype: DType,
-    ) -> (String, Option<crate::place::Place>) {
-        let meets = format!("{reduction} {} {dtype}", role.verb());
-        match self.lack(self.lacking(reduction, dtype), role, dtype) {
-            Lack::Declared(restriction) => {
-                (format!("{meets}, which is declared unsupported"), Some(restriction.place()))
+    pub(super) fn reduction_refused(self, reduction: Reduction, refused: Refused) -> (String, Option<Place>) {
+        match refused {
+            Refused::Policy(error) => (error.headline().to_owned(), None),
+            Refused::Dtype(role, dtype) => {
+                let meets = format!("{reduction} {} {dtype}", role.verb());
+                self.lack(self.lacking(reduction, dtype), role, dtype).in_words(&meets)
             }
-            Lack::Unsupported(why) => (format!("{meets}; {why}"), None),
         }
     }
 }

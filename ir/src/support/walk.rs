@@ -5,7 +5,7 @@
 //! not counted: the question is what is supported without them. Literals are not looked at. Functions that are called are
 //! walked for each call, and the graphs of control flow once: loops keep the types of their state, branches agree.
 
-use super::adapt::{Lack, Refused, Role, Support};
+use super::adapt::Support;
 use super::modes::{CastReason, CastingModes};
 use super::query::Unsupported;
 use super::restriction::Restriction;
@@ -13,10 +13,10 @@ use super::supports::Supports;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
 use crate::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Places, Value};
-use crate::op::{Op, Operands};
+use crate::infer::{Mismatch, Operation};
+use crate::op::Op;
 use crate::place::Place;
-use crate::promotion::Policy;
-use crate::reduction::{Reduce, Reduction, Scan};
+use crate::reduction::{Reduce, Scan};
 use crate::value_type::ValueType;
 use std::fmt;
 use std::sync::Arc;
@@ -192,30 +192,17 @@ impl<'a> Frame<'a> {
             }
             NodeKind::Literal(_) | NodeKind::Cast(CastReason::Explicit | CastReason::Promotion) => Step::Type(traced),
             NodeKind::Cast(CastReason::Mode(_)) => Step::Type(operands[0]),
-            NodeKind::Op(op, policy) => match op_result(op, policy, &operands, supports) {
-                Ok(result) => Step::Type(result),
-                Err((reason, place)) => {
-                    let place = place.or(self.places.first(id));
-                    Step::Excluded(Exclusion { dtype, op: Some(op), place, reason })
-                }
-            },
             NodeKind::Iota(_) => Step::Type(traced),
             NodeKind::Control(n, result) => self.control(id, (n, result), &operands, dtype)?,
             NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather | NodeKind::Scatter(_) => Step::Type(operands[0]),
-            NodeKind::Concat(_, policy) => match policy.resolve(Operands::Join, &operands) {
-                Ok(types) => Step::Type(types.compute),
-                Err(clash) => {
-                    let (place, reason) = (self.places.first(id), format!("concat: {clash}"));
-                    Step::Excluded(Exclusion { dtype, op: None, place, reason })
-                }
-            },
-            NodeKind::Reduce(Reduce { reduction, dtype: asked, policy, .. })
-            | NodeKind::Scan(Scan { reduction, dtype: asked, policy, .. }) => {
-                match reduced(reduction, asked, policy, operands[0], supports) {
-                    Ok(result) => Step::Type(result.into()),
+            NodeKind::Op(..) | NodeKind::Concat(..) | NodeKind::Reduce(_) | NodeKind::Scan(_) => {
+                let operation = graph.operation(id).ok().flatten();
+                match operation.map_or(Ok(traced), |operation| computed(&operation, &operands, supports)) {
+                    Ok(result) => Step::Type(result),
                     Err((reason, place)) => {
+                        let op = if let NodeKind::Op(op, _) = node.kind { Some(op) } else { None };
                         let place = place.or(self.places.first(id));
-                        Step::Excluded(Exclusion { dtype, op: None, place, reason })
+                        Step::Excluded(Exclusion { dtype, op, place, reason })
                     }
                 }
             }
@@ -319,50 +306,31 @@ fn refused_argument(ty: ValueType, supports: &[Support], dtype: DType) -> Option
     Some(exclusion)
 }
 
-/// The dtype of the result of a reduction, or of a scan, under all of these supports, or why there is none; the place is that of a declaration.
-fn reduced(
-    reduction: Reduction,
-    dtype: Option<DType>,
-    policy: Policy,
-    operand: ValueType,
-    supports: &[Support],
-) -> Result<DType, (String, Option<Place>)> {
-    let of_policy = |error: Error| (error.headline().to_owned(), None);
-    let types = policy.resolve_reduction(reduction, dtype, operand).map_err(of_policy)?;
-    for support in supports {
-        match support.adapt_reduction(policy, reduction, dtype, operand, CastingModes::ERROR) {
-            Ok(_) => {}
-            Err(Refused::Policy(error)) => return Err(of_policy(error)),
-            Err(Refused::Dtype(role, refused)) => return Err(support.reduction_refused(reduction, role, refused)),
-        }
-    }
-    Ok(types.result)
-}
-
-/// The type of an op's result under all of these supports, or why there is none; the place is that of a declaration.
-fn op_result(
-    op: Op,
-    policy: Policy,
+/// The type of what is computed of operands under all of these supports, or why there is none; the place is that of a declaration.
+fn computed(
+    operation: &Operation<'_>,
     operands: &[ValueType],
     supports: &[Support],
 ) -> Result<ValueType, (String, Option<Place>)> {
-    let of_policy = |error: Error| (error.headline().to_owned(), None);
-    let resolved = policy.resolve_op(op, operands).map_err(of_policy)?;
+    let named = |mismatch: Mismatch| match mismatch {
+        Mismatch::Clash(clash) => (format!("{}: {clash}", operation.name()), None),
+        other => (other.to_string(), None),
+    };
+    let result = operation.types(operands).map_err(named)?.result;
     for support in supports {
-        match support.adapt(policy, op, operands, CastingModes::ERROR) {
-            Ok(_) => {}
-            Err(Refused::Policy(error)) => return Err(of_policy(error)),
-            Err(Refused::Dtype(role, dtype)) => {
-                let meets = format!("{op} {} {dtype}", role.verb());
-                return Err(match support.lack(op, role, dtype) {
-                    Lack::Declared(restriction) => {
-                        (format!("{meets}, which is declared unsupported"), Some(restriction.place()))
-                    }
-                    Lack::Unsupported(why) if role == Role::Compute => (why.to_string(), None),
-                    Lack::Unsupported(why) => (format!("{meets}; {why}"), None),
-                });
+        let refused = match *operation {
+            Operation::Op(op, policy) => {
+                let adapted = support.adapt(policy, op, operands, CastingModes::ERROR);
+                adapted.err().map(|refused| support.op_refused(op, refused))
             }
-        }
+            Operation::Reduce(Reduce { reduction, dtype, policy, .. })
+            | Operation::Scan(Scan { reduction, dtype, policy, .. }, _) => {
+                let adapted = support.adapt_reduction(policy, reduction, dtype, operands[0], CastingModes::ERROR);
+                adapted.err().map(|refused| support.reduction_refused(reduction, refused))
+            }
+            _ => None,
+        };
+        refused.map_or(Ok(()), Err)?;
     }
-    Ok(resolved.result)
+    Ok(result)
 }

@@ -3,7 +3,7 @@
 use super::{AxisIndex, View};
 use crate::axes::{Axes, check_rank, position};
 use crate::error::{Error, ErrorCode, Result};
-use crate::shape::Shape;
+use crate::shape::{Shape, ShapeMismatch};
 use smallvec::SmallVec;
 
 type Made = Result<(View, Shape)>;
@@ -271,49 +271,47 @@ pub fn reshape(from: &Shape, to: &Shape) -> Option<View> {
 /// The shape of arrays `x0`, `x1`, … one after the other along an axis.
 ///
 /// # Errors
-/// What does not fit, in words.
-pub fn concat_shape(shapes: &[&Shape], axis: usize) -> std::result::Result<Shape, String> {
-    let Some((first, rest)) = shapes.split_first() else { return Err("a join of no arrays".to_owned()) };
-    let mut extents = first.extents().to_vec();
+/// What does not fit.
+pub fn concat_shape(shapes: &[&Shape], axis: usize) -> Result<Shape, ShapeMismatch> {
+    let Some((&first, rest)) = shapes.split_first() else { return Err(ShapeMismatch::NoArrays) };
+    let mut extents: SmallVec<[usize; 4]> = SmallVec::from_slice(first.extents());
     if axis >= extents.len() {
-        return Err(format!("axis {axis} of shape {first}"));
+        return Err(ShapeMismatch::Axis(axis, first.clone()));
     }
-    for (n, shape) in rest.iter().enumerate() {
+    for (operand, shape) in (1..).zip(rest) {
         if shape.rank() != extents.len() {
-            let (rank, of) = (shape.rank(), extents.len());
-            return Err(format!("x{} has {rank} axes, x0 has {of}", n + 1));
+            return Err(ShapeMismatch::Ranks { operand, ranks: [shape.rank(), extents.len()] });
         }
         let differs = |&other: &usize| other != axis && shape.extents()[other] != first.extents()[other];
-        if let Some(other) = (0..extents.len()).find(differs) {
-            let [own, of] = [shape, first].map(|shape| shape.extents()[other]);
-            return Err(format!("x{} has {own} along axis {other}, x0 has {of}", n + 1));
+        if let Some(axis) = (0..extents.len()).find(differs) {
+            return Err(ShapeMismatch::Extents { operand, axis, extents: [shape, first].map(|of| of.extents()[axis]) });
         }
         extents[axis] = extents[axis].saturating_add(shape.extents()[axis]);
     }
-    Ok(Shape::from(extents))
+    Ok(Shape::new(&extents))
 }
 
 /// The shape of the rows of `x` at the positions `index`: what remains of the shape of `x` without its first axis, broadcast with that of
 /// `index`.
 ///
 /// # Errors
-/// What does not fit, in words.
-pub fn gathered(x: &Shape, index: &Shape) -> std::result::Result<Shape, String> {
+/// What does not fit.
+pub fn gathered(x: &Shape, index: &Shape) -> Result<Shape, ShapeMismatch> {
     let shape = scattered(x, index)?;
-    if x.extents().first() == Some(&0) && shape.size() != Ok(0) {
-        return Err(format!("{shape} elements of an array without rows"));
+    match x.extents().first() {
+        Some(0) if shape.size() != Ok(0) => Err(ShapeMismatch::NoneToTake(shape)),
+        _ => Ok(shape),
     }
-    Ok(shape)
 }
 
 /// The same, whether there are rows or none.
 ///
 /// # Errors
-/// What does not fit, in words.
-pub fn scattered(x: &Shape, index: &Shape) -> std::result::Result<Shape, String> {
-    let Some((_, rest)) = x.extents().split_first() else { return Err("a scalar has no rows".to_owned()) };
+/// What does not fit.
+pub fn scattered(x: &Shape, index: &Shape) -> Result<Shape, ShapeMismatch> {
+    let Some((_, rest)) = x.extents().split_first() else { return Err(ShapeMismatch::NoRows) };
     let rest = Shape::from(rest);
-    rest.broadcast(index).ok_or_else(|| format!("rows of shape {rest} and positions {index} do not broadcast"))
+    rest.broadcast(index).ok_or_else(|| ShapeMismatch::Rows(rest, index.clone()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod explain;
 mod functions_page;
 mod grammar;
 mod graph;
+mod infer;
 mod lattice;
 mod lattice_audit;
 mod literal;

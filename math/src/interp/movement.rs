@@ -43,7 +43,7 @@ pub(super) fn gather(operand: &Tensor, index: &Tensor, shape: &Shape) -> Result<
 pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&Tensor; 3]) -> Result<Tensor> {
     let [x, index, updates] = operands;
     let mut result = x.copied()?;
-    let space = scattered(&x.shape, &index.shape).map_err(|what| Error::new(ErrorCode::Verify, what))?;
+    let space = scattered(&x.shape, &index.shape).map_err(|what| Error::new(ErrorCode::Verify, what.to_string()))?;
     let (extents, strides) = (x.shape.extents(), x.shape.contiguous_strides());
     let rows = Shape::from(&extents[1..]);
     let row = Layout { offset: 0, strides: SmallVec::from_slice(&strides[1..]) }.broadcast(&rows, &space);

@@ -8,14 +8,15 @@ mod reduction;
 
 use ndjit_ir::explain::{Conversions, Reason};
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
+use ndjit_ir::infer::Mismatch;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::Operands;
-use ndjit_ir::promotion::Policy;
+use ndjit_ir::promotion::{Policy, Types};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::scattered;
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// What a traced value became.
@@ -118,7 +119,10 @@ impl Commit<'_> {
                 ValueType::Weak(_) => return Ok(Committed::Literal(slot)),
                 ValueType::Strong(dtype) => self.literal(slot, dtype)?,
             },
-            NodeKind::Op(op, policy) => self.op(id, op, policy, shape)?,
+            NodeKind::Op(op, policy) => {
+                let compute = policy.commit(self.types(id)?.compute);
+                self.op(id, op, compute, shape)?
+            }
             NodeKind::Cast(reason) => {
                 let (operand, dtype) = (graph.operands(id)[0], ty.stored());
                 match reason {
@@ -167,11 +171,7 @@ impl Commit<'_> {
                 self.out.add(NodeKind::Scatter(scatter), &[operand, index, updates], &[result])
             }
             NodeKind::Concat(axis, policy) => {
-                let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();
-                let joined = policy.resolve(Operands::Join, &types).map_err(|clash| {
-                    Error::new(ErrorCode::Verify, format!("commit: concat of types that do not meet: {clash}"))
-                })?;
-                let dtype = policy.commit(joined.compute);
+                let dtype = policy.commit(self.types(id)?.compute);
                 let operands = graph.operands(id).iter().enumerate();
                 let operands: Vec<Value> = operands
                     .map(|(i, &operand)| self.coerce(operand, dtype, Reason::Operand(id, i as u32)))
@@ -254,15 +254,21 @@ impl Commit<'_> {
         self.out.add(NodeKind::Concat(axis, Policy::default()), &operands, &[(dtype, shape)])
     }
 
-    fn op(&mut self, id: NodeId, op: Op, policy: Policy, shape: &Shape) -> Result<Value> {
+    /// The types of what a node computes.
+    fn types(&self, id: NodeId) -> Result<Types<ValueType>> {
+        let operands = self.graph.operands(id).iter().map(|&operand| self.graph.ty(operand));
+        let operation = self.graph.operation(id).and_then(|found| found.ok_or(Mismatch::Missing("operation ", id.0)));
+        let types = operation.and_then(|found| found.types(&operands.collect::<SmallVec<[ValueType; 4]>>()));
+        types.map_err(|mismatch| mismatch.error())
+    }
+
+    fn op(&mut self, id: NodeId, op: Op, compute: DType, shape: &Shape) -> Result<Value> {
         let operands = self.graph.operands(id);
-        let types: Vec<ValueType> = operands.iter().map(|&o| self.graph.ty(o)).collect();
-        let compute = policy.commit(policy.resolve_op(op, &types)?.compute);
         let mut values = Vec::with_capacity(operands.len());
         for (i, &operand) in operands.iter().enumerate() {
             let dtype = op.operand_dtype(i, compute);
             values.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32)).map_err(|e| {
-                let names: Vec<&str> = types.iter().map(|t| t.name()).collect();
+                let names: Vec<&str> = operands.iter().map(|&operand| self.graph.ty(operand).name()).collect();
                 e.fact(format_args!("in {op} of {}, computed in {compute}", names.join(" and ")))
             })?);
         }

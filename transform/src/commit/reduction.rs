@@ -5,9 +5,9 @@ mod variance;
 
 use super::Commit;
 use ndjit_ir::explain::Reason;
-use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
+use ndjit_ir::graph::{NodeId, NodeKind, Slot, Type, Value};
 use ndjit_ir::literal::Literal;
-use ndjit_ir::promotion::Policy;
+use ndjit_ir::promotion::{Policy, ReductionTypes, Types};
 use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::squeeze;
@@ -28,7 +28,7 @@ impl Commit<'_> {
     /// The values of the typed graph that a reduction of the traced one becomes.
     pub(super) fn reduce(&mut self, id: NodeId, reduce: Reduce) -> Result<Value> {
         let operands = self.graph.operands(id).to_vec();
-        let types = reduce.policy.resolve_reduction(reduce.reduction, reduce.dtype, self.graph.ty(operands[0]))?;
+        let types = self.reduction_types(id)?;
         let reason = Reason::Operand(id, 0);
         let x = match reduce.dtype {
             // A mean of integers is computed in a float, but of what the operand is in the dtype asked for.
@@ -93,11 +93,17 @@ impl Commit<'_> {
 }
 
 impl Commit<'_> {
+    /// The dtypes of a reduction or a scan, which are never weak.
+    fn reduction_types(&self, id: NodeId) -> Result<ReductionTypes> {
+        let Types { compute, result } = self.types(id)?;
+        Ok(ReductionTypes { compute: compute.stored(), result: result.stored() })
+    }
+
     /// The values of the typed graph that a scan of the traced one becomes, or what sorts.
     pub(super) fn scan(&mut self, id: NodeId, scan: Scan) -> Result<Value> {
-        let Scan { reduction, axis, dtype, policy } = scan;
+        let Scan { reduction, axis, dtype, .. } = scan;
         let operand = self.graph.operands(id)[0];
-        let types = policy.resolve_reduction(reduction, dtype, self.graph.ty(operand))?;
+        let types = self.reduction_types(id)?;
         let reason = Reason::Operand(id, 0);
         let x = match dtype {
             Some(_) => self.cast(operand, types.compute, reason)?,

@@ -1,0 +1,329 @@
+//! What an operation gives: type and shape of its result from those of its operands, or what does not fit. The one place where these come from:
+//! who makes nodes asks here, and the verifier compares.
+//!
+//! An [`Operation`] is what a node computes of its operands, with what its kind leaves open: the shape that a view is asked for, the dtype of a
+//! cast. Types and shapes do not depend on each other, but for what is too long to be counted; values play no part. What a graph gives that is
+//! called, or that control flow runs, is its outputs. Whether arrays fit memory, and numbers their dtypes, is for others to see.
+
+mod mismatch;
+mod rules;
+
+pub use mismatch::Mismatch;
+pub(crate) use rules::Rules;
+
+use crate::axes::{Axes, MAX_RANK};
+use crate::dtype::DType;
+use crate::graph::{Graph, NodeId, NodeKind, Scatter, Type, Value};
+use crate::op::Op;
+use crate::promotion::{Policy, Types};
+use crate::reduction::{Reduce, Reduction, Scan};
+use crate::shape::{Shape, ShapeMismatch};
+use crate::support::CastReason;
+use crate::value_type::ValueType;
+use crate::view::{View, concat_shape, gathered, scattered};
+use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
+
+/// What is computed of operands, in traced graphs of [`ValueType`]s, in typed ones of [`DType`]s.
+///
+/// ```
+/// use ndjit_ir::infer::{Mismatch, Operation};
+/// use ndjit_ir::{DType, Op, Policy, Shape, ValueType, Weak};
+///
+/// let [x, number] = [Shape::from([2, 3]), Shape::scalar()];
+/// let add: Operation = Operation::Op(Op::Add, Policy::Standard);
+/// let (ty, shape) = add.infer(&[(DType::F32.into(), &x), (Weak::Int.into(), &number)])?;
+/// assert_eq!((ty, shape.into_owned()), (ValueType::from(DType::F32), Shape::from([2, 3])));
+/// assert_eq!(add.infer(&[]), Err(Mismatch::Arity { takes: 2, given: 0 }));
+/// # Ok::<(), Mismatch>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Operation<'a, T: Type = ValueType> {
+    /// An elementwise op, under a policy.
+    Op(Op, Policy),
+    /// A conversion to this type.
+    Cast(CastReason, T),
+    /// A reduction.
+    Reduce(Reduce),
+    /// A scan, or what sorts; in a typed graph with the dtype of the indices that a sort gives.
+    Scan(Scan, Option<T>),
+    /// Positions along axes of this shape.
+    Iota(Axes, Cow<'a, Shape>),
+    /// A view of this shape.
+    View(Cow<'a, View>, Cow<'a, Shape>),
+    /// The same elements in this shape.
+    Reshape(Cow<'a, Shape>),
+    /// Arrays one after the other along an axis, under a policy.
+    Concat(u32, Policy),
+    /// Rows of the first operand at the indices of the second one.
+    Gather,
+    /// The first operand with elements of the third put into its rows at the indices of the second one.
+    Scatter(Scatter),
+}
+
+/// Types and shapes of a node's results.
+pub type Results<'a, T> = SmallVec<[(T, Cow<'a, Shape>); 1]>;
+
+impl Operation<'static> {
+    /// A view of this shape.
+    pub fn view(view: View, shape: Shape) -> Operation<'static> {
+        Operation::View(Cow::Owned(view), Cow::Owned(shape))
+    }
+
+    /// The same elements in this shape.
+    pub fn reshape(shape: Shape) -> Operation<'static> {
+        Operation::Reshape(Cow::Owned(shape))
+    }
+
+    /// Positions along axes of this shape.
+    pub fn iota(axes: Axes, shape: Shape) -> Operation<'static> {
+        Operation::Iota(axes, Cow::Owned(shape))
+    }
+}
+
+impl<'a, T: Type> Operation<'a, T> {
+    /// Its name, for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Operation::Op(op, _) => op.name(),
+            Operation::Cast(..) => "cast",
+            Operation::Reduce(reduce) => reduce.reduction.name(),
+            Operation::Scan(scan, _) => scan.reduction.name(),
+            Operation::Iota(..) => "iota",
+            Operation::View(..) => "view",
+            Operation::Reshape(_) => "reshape",
+            Operation::Concat(..) => "concat",
+            Operation::Gather => "gather",
+            Operation::Scatter(_) => "scatter",
+        }
+    }
+
+    /// The kind that its node has in a graph.
+    pub fn kind(&self, graph: &mut Graph<T>) -> NodeKind {
+        match self {
+            &Operation::Op(op, policy) => NodeKind::Op(op, policy),
+            &Operation::Cast(reason, _) => NodeKind::Cast(reason),
+            &Operation::Reduce(reduce) => NodeKind::Reduce(reduce),
+            &Operation::Scan(scan, _) => NodeKind::Scan(scan),
+            &Operation::Iota(axes, _) => NodeKind::Iota(axes),
+            Operation::View(view, _) => NodeKind::View(graph.intern_view(View::clone(view))),
+            Operation::Reshape(_) => NodeKind::Reshape,
+            &Operation::Concat(axis, policy) => NodeKind::Concat(axis, policy),
+            Operation::Gather => NodeKind::Gather,
+            &Operation::Scatter(scatter) => NodeKind::Scatter(scatter),
+        }
+    }
+
+    fn check_arity(&self, given: usize) -> Result<(), Mismatch> {
+        let takes = match self {
+            Operation::Op(op, _) => op.arity(),
+            Operation::Iota(..) => 0,
+            Operation::Cast(..) | Operation::Scan(..) | Operation::View(..) | Operation::Reshape(_) => 1,
+            Operation::Reduce(reduce) => given.clamp(1, reduce.reduction.row().operands.len()),
+            Operation::Concat(..) => given.max(1),
+            Operation::Gather => 2,
+            Operation::Scatter(_) => 3,
+        };
+        if given == takes { Ok(()) } else { Err(Mismatch::Arity { takes, given }) }
+    }
+
+    /// Type and shape of the result, of operands of these types and shapes.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn infer(&self, operands: &[(T, &'a Shape)]) -> Result<(T, Cow<'a, Shape>), Mismatch> {
+        let shape = self.shape(&operands.iter().map(|(_, shape)| *shape).collect::<SmallVec<[&'a Shape; 4]>>())?;
+        let Types { result, .. } = self.types(&operands.iter().map(|(ty, _)| *ty).collect::<SmallVec<[T; 4]>>())?;
+        match self {
+            Operation::Scan(Scan { reduction: Reduction::ArgSort, axis, .. }, _)
+                if !result.counts(shape.extents()[*axis as usize]) =>
+            {
+                Err(Mismatch::TooLong(result.stored(), *axis))
+            }
+            _ => Ok((result, shape)),
+        }
+    }
+
+    /// The types alone: the one that operands are converted to, and the result's.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn types(&self, operands: &[T]) -> Result<Types<T>, Mismatch> {
+        self.check_arity(operands.len())?;
+        let same = |ty: T| Types { compute: ty, result: ty };
+        match *self {
+            Operation::Op(op, policy) => T::op(op, policy, operands),
+            Operation::Cast(reason, to) => T::cast(reason, operands[0], to).map(|()| same(to)),
+            Operation::Reduce(Reduce { reduction, dtype, policy, .. }) => {
+                T::reduction(reduction, dtype, policy, operands[0], None)
+            }
+            Operation::Scan(Scan { reduction, dtype, policy, .. }, indices) => {
+                T::reduction(reduction, dtype, policy, operands[0], indices)
+            }
+            Operation::Iota(..) => Ok(same(DType::I64.into())),
+            Operation::View(..) | Operation::Reshape(_) => Ok(same(operands[0])),
+            Operation::Concat(_, policy) => T::join(policy, operands).map(same),
+            Operation::Gather => rules::is_index(operands[1]).map(|()| same(operands[0])),
+            Operation::Scatter(scatter) => {
+                T::scatter(scatter, [operands[0], operands[1], operands[2]]).map(|()| same(operands[0]))
+            }
+        }
+    }
+
+    /// The shape alone.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn shape(&self, operands: &[&'a Shape]) -> Result<Cow<'a, Shape>, Mismatch> {
+        self.check_arity(operands.len())?;
+        match self {
+            Operation::Op(..) => {
+                let mut shape = Cow::Borrowed(operands[0]);
+                for other in &operands[1..] {
+                    let both = shape.broadcast(other);
+                    let clash = || ShapeMismatch::Broadcast(Shape::clone(&shape), Shape::clone(other));
+                    shape = Cow::Owned(both.ok_or_else(clash)?);
+                }
+                Ok(shape)
+            }
+            Operation::Cast(..) => Ok(Cow::Borrowed(operands[0])),
+            Operation::Reduce(reduce) => reduced(reduce, operands).map(Cow::Owned),
+            &Operation::Scan(Scan { reduction, axis, .. }, _) => match operands[0] {
+                _ if !reduction.scans() => Err(Mismatch::NoReduction(reduction)),
+                shape if axis as usize >= shape.rank().min(MAX_RANK) => Err(Mismatch::Axis(axis, shape.clone())),
+                shape => Ok(Cow::Borrowed(shape)),
+            },
+            Operation::Iota(axes, shape) => match axes.within(shape.rank()) {
+                true => Ok(shape.clone()),
+                false => Err(Mismatch::Positions(*axes, Shape::clone(shape))),
+            },
+            Operation::View(view, shape) => match view.check(operands[0], shape) {
+                Ok(()) => Ok(shape.clone()),
+                Err(words) => Err(Mismatch::View(words)),
+            },
+            Operation::Reshape(shape) => match operands[0].size().ok() == shape.size().ok() {
+                true => Ok(shape.clone()),
+                false => Err(Mismatch::Elements(operands[0].clone(), Shape::clone(shape))),
+            },
+            &Operation::Concat(axis, _) => Ok(Cow::Owned(concat_shape(operands, axis as usize)?)),
+            Operation::Gather => Ok(Cow::Owned(gathered(operands[0], operands[1])?)),
+            Operation::Scatter(_) => {
+                let space = scattered(operands[0], operands[1])?;
+                match operands[2].broadcast(&space).as_ref() == Some(&space) {
+                    true => Ok(Cow::Borrowed(operands[0])),
+                    false => Err(ShapeMismatch::BroadcastTo(operands[2].clone(), space).into()),
+                }
+            }
+        }
+    }
+}
+
+fn reduced(reduce: &Reduce, operands: &[&Shape]) -> Result<Shape, Mismatch> {
+    let (&Reduce { reduction, axes, .. }, shape) = (reduce, operands[0]);
+    match () {
+        () if reduction.scans() => Err(Mismatch::NoReduction(reduction)),
+        () if !axes.within(shape.rank()) => Err(Mismatch::Axes(axes, shape.clone())),
+        () if reduce.contracts && reduction != Reduction::Sum => Err(Mismatch::Contracts(reduction)),
+        () if reduction.needs_elements() && axes.count(shape) == 0 => {
+            Err(Mismatch::NoElements { reduction, axes, shape: shape.clone() })
+        }
+        () => match operands[1..].iter().position(|other| other.rank() > 0) {
+            Some(n) => Err(Mismatch::NotScalar(n + 1)),
+            None => Ok(axes.reduced(shape, reduce.keepdims)),
+        },
+    }
+}
+
+impl<T: Type> Graph<T> {
+    /// What a node computes of its operands; `None` of what is given, called or run.
+    ///
+    /// # Errors
+    /// A view that does not exist.
+    pub fn operation(&self, id: NodeId) -> Result<Option<Operation<'_, T>>, Mismatch> {
+        let (node, first) = (self.node(id), self.node(id).first());
+        let shape = || Cow::Borrowed(self.shape(first));
+        Ok(Some(match node.kind {
+            _ if node.result_count() == 0 => return Ok(None),
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Control(..) | NodeKind::Call(_) => return Ok(None),
+            NodeKind::Op(op, policy) => Operation::Op(op, policy),
+            NodeKind::Cast(reason) => Operation::Cast(reason, self.ty(first)),
+            NodeKind::Reduce(reduce) => Operation::Reduce(reduce),
+            NodeKind::Scan(scan) => Operation::Scan(scan, T::TYPED.then(|| self.ty(first))),
+            NodeKind::Iota(axes) => Operation::Iota(axes, shape()),
+            NodeKind::View(view) => {
+                let known = self.views().get(view.index());
+                let view = known.ok_or(Mismatch::Missing("view", view.0))?;
+                Operation::View(Cow::Borrowed(view), shape())
+            }
+            NodeKind::Reshape => Operation::Reshape(shape()),
+            NodeKind::Concat(axis, policy) => Operation::Concat(axis, policy),
+            NodeKind::Gather => Operation::Gather,
+            NodeKind::Scatter(scatter) => Operation::Scatter(scatter),
+        }))
+    }
+
+    /// Types and shapes of a node's results, from those of its operands, which exist. Whether the graphs of control flow take theirs is another
+    /// question.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn infer(&self, id: NodeId) -> Result<Results<'_, T>, Mismatch> {
+        let (first, operands) = (self.node(id).first(), self.operands(id));
+        let known = |&value: &Value| (self.ty(value), self.shape(value));
+        if let Some(operation) = self.operation(id)? {
+            return Ok(smallvec![operation.infer(&operands.iter().map(known).collect::<SmallVec<[_; 4]>>())?]);
+        }
+        if self.node(id).result_count() == 0 {
+            return Ok(Results::new());
+        }
+        let (ty, shape) = known(&first);
+        Ok(match self.node(id).kind {
+            NodeKind::Control(n, result) => {
+                let control = self.controls().get(n as usize).ok_or(Mismatch::Missing("control flow ", n))?;
+                // Those of both branches are the same.
+                let result = result as usize;
+                let made = control.graphs.last().map(|inner| (&inner.graph, inner.graph.outputs().get(result)));
+                let Some((graph, Some(&output))) = made else {
+                    return Err(Mismatch::Graph(format!("there are {} results", control.results())));
+                };
+                let (ty, shape) = graph.inner(output, "result", result)?;
+                smallvec![(ty, control.result_shape(result, shape))]
+            }
+            NodeKind::Call(n) => {
+                let child = self.children().get(n as usize).ok_or(Mismatch::Missing("child @", n))?;
+                let (takes, given) = (child.params().len(), operands.len());
+                if takes != given {
+                    return Err(Mismatch::Graph(format!("the child has {takes} operands, the call {given}")));
+                }
+                for (n, (&param, here)) in child.params().iter().zip(operands.iter().map(known)).enumerate() {
+                    let (ty, shape) = child.inner(param, "operand", n)?;
+                    if here != (ty, &*shape) {
+                        let words = format!("operand {n} is {}{}, the child's {ty}{shape}", here.0, here.1);
+                        return Err(Mismatch::Graph(words));
+                    }
+                }
+                T::call()?;
+                let results = child.outputs().iter().enumerate().map(|(n, &output)| child.inner(output, "result", n));
+                results.collect::<Result<_, _>>()?
+            }
+            _ if !operands.is_empty() => return Err(Mismatch::Arity { takes: 0, given: operands.len() }),
+            NodeKind::Param(_, stored) => {
+                ty.param(stored)?;
+                smallvec![(ty, Cow::Borrowed(shape))]
+            }
+            NodeKind::Literal(slot) => {
+                let slot = self.slots().get(slot.index()).ok_or(Mismatch::Missing("slot #", slot.0))?;
+                smallvec![(ty.literal(slot)?, Cow::Owned(Shape::scalar()))]
+            }
+            _ => Results::new(),
+        })
+    }
+
+    /// Type and shape of a value of a graph that is called or run.
+    fn inner(&self, value: Value, what: &str, n: usize) -> Result<(T, Cow<'_, Shape>), Mismatch> {
+        match value.index() < self.value_count() {
+            true => Ok((self.ty(value), Cow::Borrowed(self.shape(value)))),
+            false => Err(Mismatch::Graph(format!("{what} {n} of the child does not exist"))),
+        }
+    }
+}
