@@ -158,7 +158,7 @@ fn pages_show_real_output() {
 #[test]
 fn every_pass_is_explained() {
     let page = read("docs/debugging.md");
-    for (pass, stage) in ndjit_codegen::lower::PASSES {
+    for (pass, stage) in ndjit_codegen::pipeline::passes() {
         assert!(page.contains(&format!("\n| `{pass}` | `{stage}` | ")), "{pass}, {stage}");
     }
 }

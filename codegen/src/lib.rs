@@ -9,6 +9,7 @@ pub mod clif;
 pub mod listing;
 pub mod lower;
 pub mod passes;
+pub mod pipeline;
 pub mod target;
 pub mod wgsl;
 pub mod work;

@@ -1,35 +1,14 @@
-//! The pipeline: one visible list of named passes from traced graph to loop nests, with a verifier after each.
+//! Lowered programs: what the portable half of the [pipeline](crate::pipeline) makes of a traced graph, each stage kept for inspection.
 
-use crate::passes::{
-    fuse::fuse,
-    schedule::schedule,
-    tile::{Launch, one_by_one, tile},
-};
+use crate::passes::tile::Launch;
+use crate::pipeline::Driver;
 use ndjit_ir::explain::{Conversions, Explainer};
-use ndjit_ir::graph::{Control, Graph, NodeId, Places, SlotId, Value};
-use ndjit_ir::kernel::{FusedControl, FusedKernel, FusedStep, verify_steps};
+use ndjit_ir::graph::{Graph, NodeId, Places, SlotId, Value};
+use ndjit_ir::kernel::{FusedControl, FusedKernel};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
-use ndjit_ir::{DType, Error, ErrorCode, Policy, Result, ValueType};
-use ndjit_transform::access::{Accesses, contiguous};
-use ndjit_transform::{Typed, commit, fp_contract, inline, simplify, views, windows};
-use rustc_hash::{FxHashMap, FxHashSet};
+use ndjit_ir::{DType, Policy, Result, ValueType};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
-
-/// The passes, in the order they run: name, and the stage each makes.
-pub const PASSES: &[(&str, &str)] = &[
-    ("inline", "graph"),
-    ("fp_contract", "graph"),
-    ("commit", "typed"),
-    ("simplify", "simplified"),
-    ("windows", "simplified"),
-    ("views", "simplified"),
-    ("fuse", "kernels"),
-    ("tile", "kernels"),
-    ("schedule", "loops"),
-    ("split", "expanded"),
-    ("expand", "expanded"),
-    ("legalize", "expanded"),
-];
 
 /// Arrays a kernel may use, where the device has no limit: 16 that it reads, 8 results.
 pub const MAX_ARRAYS: usize = 24;
@@ -238,7 +217,7 @@ pub fn lower(traced: &Graph<ValueType>, places: &Places, layouts: &[Layout], opt
     lower_observed(traced, places, layouts, options, &mut |_| {})
 }
 
-/// As [`lower`]; `begins` hears of each pass as it begins, by its name in [`PASSES`], so that who has a clock can take its time. Passes after
+/// As [`lower`]; `begins` hears of each pass as it begins, by its name among the [passes](crate::pipeline::passes), so that who has a clock can take its time. Passes after
 /// `commit` begin again for each graph of control flow.
 ///
 /// # Errors
@@ -250,106 +229,5 @@ pub fn lower_observed(
     options: &Options,
     begins: &mut dyn FnMut(&'static str),
 ) -> Result<Lowered> {
-    begins("inline");
-    let check = |stage: &dyn Fn() -> Result<()>| if options.verify { stage() } else { Ok(()) };
-    check(&|| traced.verify())?;
-    let (mut traced, mut places) = inline(traced, places)?;
-    traced.seal();
-    check(&|| traced.verify())?;
-    begins("fp_contract");
-    if options.fp_contract {
-        (traced, places) = fp_contract(&traced, &places);
-        traced.seal();
-        check(&|| traced.verify())?;
-    }
-    begins("commit");
-    let typed = commit(Arc::new(traced), Arc::new(places), options.policy)?;
-    check(&|| typed.graph.verify())?;
-    Lowering { options, begins, bodies: FxHashMap::default() }.graph(&typed, layouts)
-}
-
-/// A program after commit being lowered.
-struct Lowering<'a> {
-    options: &'a Options,
-    begins: &'a mut dyn FnMut(&'static str),
-    /// The graphs of control flow that are lowered, by address.
-    bodies: FxHashMap<*const Typed, Arc<Lowered>>,
-}
-
-impl Lowering<'_> {
-    fn check(&self, stage: impl FnOnce() -> Result<()>) -> Result<()> {
-        if self.options.verify { stage() } else { Ok(()) }
-    }
-
-    /// Runs the passes after commit on a graph, and on those of its control flow: as deep as that nests, which `inline` bounds.
-    fn graph(&mut self, typed: &Typed, layouts: &[Layout]) -> Result<Lowered> {
-        let Options { policy, fuse: fuses, max_arrays, simplify: simplifies, .. } = *self.options;
-        (self.begins)("simplify");
-        let mut simplified = if simplifies { simplify(&typed.graph)? } else { Graph::clone(&typed.graph) };
-        simplified.seal();
-        self.check(|| simplified.verify())?;
-        if simplifies {
-            (self.begins)("windows");
-            let new = windows(&simplified)?;
-            simplified = self.replaced(simplified, new)?;
-            (self.begins)("views");
-            let new = views(&simplified, layouts)?;
-            simplified = self.replaced(simplified, new)?;
-        }
-        (self.begins)("fuse");
-        let accesses = Accesses::new(&simplified, layouts)?;
-        let fused = fuse(&simplified, &accesses, layouts, fuses, max_arrays)?;
-        self.check(|| verify_steps(&fused, &simplified))?;
-        (self.begins)("tile");
-        let launches = if fuses { tile(&fused, &simplified, &accesses) } else { one_by_one(fused.len()) };
-        (self.begins)("schedule");
-        let controls = typed.graph.controls().iter().map(Arc::as_ptr).zip(&typed.bodies);
-        let controls: FxHashMap<*const Control<DType>, &Vec<Arc<Typed>>> = controls.collect();
-        let axes = launches.iter().flat_map(|launch| launch.steps.clone().map(|n| launch.axis(n)));
-        let mut steps = Vec::with_capacity(fused.len());
-        for (step, axis) in fused.into_iter().zip(axes) {
-            steps.push(match step {
-                FusedStep::Kernel(fused) => {
-                    let scheduled = schedule(&fused, &simplified, layouts, &accesses, axis)?;
-                    self.check(|| scheduled.nest.verify())?;
-                    LoweredStep::Kernel(LoweredKernel { fused, scheduled })
-                }
-                FusedStep::Control(fused) => {
-                    let Some(bodies) = controls.get(&Arc::as_ptr(&fused.control.0)) else {
-                        return Err(Error::new(
-                            ErrorCode::Verify,
-                            "lower: control flow whose graphs are not committed",
-                        ));
-                    };
-                    let bodies = bodies.iter().map(|body| self.body(body)).collect::<Result<Vec<_>>>()?;
-                    LoweredStep::Control(LoweredControl { fused, bodies })
-                }
-            });
-        }
-        let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
-        let Typed { traced, places, graph, conversions, .. } = typed;
-        let (traced, places, typed) = (Arc::clone(traced), Arc::clone(places), Arc::clone(graph));
-        let conversions = conversions.clone();
-        Ok(Lowered { traced, places, typed, conversions, policy, simplified, steps, stored, launches })
-    }
-
-    /// A graph of control flow, whose parameters are C-contiguous.
-    fn body(&mut self, typed: &Arc<Typed>) -> Result<Arc<Lowered>> {
-        if let Some(known) = self.bodies.get(&Arc::as_ptr(typed)) {
-            return Ok(Arc::clone(known));
-        }
-        let graph = &typed.graph;
-        let own = |&param: &Value| contiguous(graph.shape(param), graph.ty(param));
-        let layouts: Vec<Layout> = graph.params().iter().map(own).collect::<Result<_>>()?;
-        let lowered = Arc::new(self.graph(typed, &layouts)?);
-        self.bodies.insert(Arc::as_ptr(typed), Arc::clone(&lowered));
-        Ok(lowered)
-    }
-
-    fn replaced(&self, old: Graph<DType>, new: Option<Graph<DType>>) -> Result<Graph<DType>> {
-        let Some(mut new) = new else { return Ok(old) };
-        new.seal();
-        self.check(|| new.verify())?;
-        Ok(new)
-    }
+    Driver::new(options, begins).program(traced, places, layouts)
 }

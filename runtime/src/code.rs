@@ -17,8 +17,8 @@ use crate::sort::Sorter;
 use crate::threads::Threads;
 use cranelift_codegen::isa::TargetIsa;
 use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions, Form};
-use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Split, split};
+use ndjit_codegen::pipeline::expanded;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::x64::{self, Pairs};
 use ndjit_ir::Result;
@@ -180,7 +180,7 @@ impl Kernel {
                 (expanded, machine.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine))))
             }
             Execution::Interpreted => {
-                let expanded = expand(nest)?;
+                let expanded = expanded(nest, None)?;
                 expanded.verify()?;
                 (expanded, Code::Interpreted)
             }

@@ -109,9 +109,8 @@ fn stages_are_timed() {
     f.call((&rows(2, 2),)).unwrap();
     let stats = f.stats();
     let names: Vec<&str> = stats.stages.iter().map(|(name, _)| *name).collect();
-    let passes = ndjit_codegen::lower::PASSES
-        .iter()
-        .map(|(pass, _)| *pass)
+    let passes = ndjit_codegen::pipeline::passes()
+        .map(|(pass, _)| pass)
         .filter(|p| !["split", "expand", "legalize"].contains(p));
     let expected: Vec<&str> = ["trace"].into_iter().chain(passes).chain(["compile"]).collect();
     assert_eq!(names, expected);

@@ -225,7 +225,7 @@ fn the_architecture_page_names_what_exists() {
         }
     }
     assert!(checked > 15, "only {checked} paths checked");
-    for (pass, stage) in ndjit_codegen::lower::PASSES {
+    for (pass, stage) in ndjit_codegen::pipeline::passes() {
         assert!(page.contains(&format!("*{pass}*")), "ARCHITECTURE.md does not name the pass {pass}");
         assert!(page.contains(&format!("| {stage} |")), "ARCHITECTURE.md does not name the stage {stage}");
     }

@@ -24,7 +24,7 @@ pub(crate) use cold::is_long;
 pub(crate) use lanes::Located;
 pub(crate) use nest::most_alive;
 
-use crate::passes::{expand, legalize};
+use crate::pipeline::expanded;
 use crate::target::Target;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
@@ -211,12 +211,12 @@ fn check_steps(nest: &LoopNest, accumulators: usize) -> Result<()> {
     }
 }
 
-/// A nest of ops as primitives that this code generator has for `isa`: expand, then legalize.
+/// A nest of ops as primitives that this code generator has for `isa`.
 ///
 /// # Errors
-/// As [`expand`](expand::expand) and [`legalize`](legalize::legalize).
+/// As [`expanded`].
 pub fn expand_for(nest: &LoopNest, isa: &dyn TargetIsa) -> Result<LoopNest> {
-    legalize::legalize(expand::expand(nest)?, &Target::host_clif(isa))
+    expanded(nest, Some(&Target::host_clif(isa)))
 }
 
 /// The settings kernels are compiled with.

@@ -2,7 +2,7 @@
 
 use super::device::Gpu;
 use crate::devices::{CONTROL, Fallback, SCATTERS, SORTS};
-use ndjit_codegen::passes::expand::expand;
+use ndjit_codegen::pipeline::expanded;
 use ndjit_codegen::wgsl::bodies;
 use ndjit_ir::body::{Body, InstKind};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
@@ -52,7 +52,7 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
         NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) => {}
     }
     let features = gpu.features();
-    let body = expand(nest)?;
+    let body = expanded(nest, None)?;
     let LoopBody::Prims { body, .. } = &body.body else { return Ok(Placement::Device) };
     let has = |ty: PrimType| uses(body, ty);
     let doubles = !features.float64 && has(PrimType::F64);

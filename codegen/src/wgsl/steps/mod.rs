@@ -3,9 +3,8 @@
 mod reduce;
 mod scan;
 
-use crate::passes::expand::expand;
-use crate::passes::legalize::legalize;
 use crate::passes::split::{Split, split};
+use crate::pipeline;
 use crate::wgsl::body::Code;
 use crate::wgsl::index::{indices, position};
 use crate::wgsl::memory::{Memory, Packing, index};
@@ -116,7 +115,7 @@ fn no_sort() -> Error {
 /// `Backend` where the device has no way to do what the nest does.
 pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'static str>, LoopNest)>> {
     has_shader(nest)?;
-    let legal = |nest: &LoopNest| legalize(expand(nest)?, &features.target());
+    let legal = |nest: &LoopNest| pipeline::expanded(nest, Some(&features.target()));
     Ok(match split(nest)? {
         Split::Whole => vec![(None, legal(nest)?)],
         Split::Scatter(values) => vec![(Some("values"), legal(&values.nest)?)],
@@ -128,7 +127,7 @@ pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'stat
 
 /// The primitives of a nest for a device.
 fn expanded(nest: &LoopNest, features: &Features) -> Result<Body> {
-    match legalize(expand(nest)?, &features.target())?.body {
+    match pipeline::expanded(nest, Some(&features.target()))?.body {
         LoopBody::Prims { body, .. } => Ok(body),
         LoopBody::Ops(_) => Err(Error::new(ErrorCode::Verify, "wgsl: the nest is not expanded")),
     }

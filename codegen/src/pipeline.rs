@@ -1,0 +1,302 @@
+//! The pipeline: passes as a list, and the one driver that runs them.
+//!
+//! It has two halves. The portable half makes scheduled loop nests of a traced graph: passes up to *commit* see the program as a whole,
+//! those after it see one graph, and the graphs of its control flow take them too. The target half makes primitives of a nest that a
+//! code generator has. Nobody else calls a pass: the driver hears of each as it begins, checks the invariants of the stage that it makes, and
+//! says in an error after which pass they do not hold.
+
+use crate::lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled};
+use crate::passes::expand::expand;
+use crate::passes::fuse::fuse;
+use crate::passes::legalize::legalize;
+use crate::passes::schedule::schedule;
+use crate::passes::tile::{Launch, one_by_one, tile};
+use crate::target::Target;
+use ndjit_ir::graph::{Control, Graph, Places, Value};
+use ndjit_ir::kernel::{FusedStep, verify_steps};
+use ndjit_ir::loops::{Layout, LoopNest};
+use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
+use ndjit_transform::access::{Accesses, contiguous};
+use ndjit_transform::{Typed, commit, fp_contract, inline, simplify, views, windows};
+use rustc_hash::FxHashMap;
+use std::fmt::Display;
+use std::sync::Arc;
+
+/// A pass.
+pub struct Pass<P> {
+    /// Its name.
+    pub name: &'static str,
+    /// The stage that it makes, by its name in `explain`.
+    pub stage: &'static str,
+    run: P,
+}
+
+/// Of a program as it was traced.
+type OfTraced = fn(&mut Traced, &Options) -> Result<()>;
+/// Of one graph after commit.
+type OfGraph = fn(&mut Typing<'_>, &mut Driver<'_>) -> Result<()>;
+/// Of one nest, for a target if there is one.
+type OfNest = fn(LoopNest, Option<&Target>) -> Result<LoopNest>;
+
+const TRACED: &[Pass<OfTraced>] = &[
+    Pass { name: "inline", stage: "graph", run: Traced::inline },
+    Pass { name: "fp_contract", stage: "graph", run: Traced::fp_contract },
+    Pass { name: "commit", stage: "typed", run: Traced::commit },
+];
+
+const GRAPH: &[Pass<OfGraph>] = &[
+    Pass { name: "simplify", stage: "simplified", run: |graph, driver| graph.simplify(driver) },
+    Pass { name: "windows", stage: "simplified", run: |graph, driver| graph.windows(driver) },
+    Pass { name: "views", stage: "simplified", run: |graph, driver| graph.views(driver) },
+    Pass { name: "fuse", stage: "kernels", run: |graph, driver| graph.fuse(driver) },
+    Pass { name: "tile", stage: "kernels", run: |graph, driver| graph.tile(driver) },
+    Pass { name: "schedule", stage: "loops", run: |graph, driver| graph.schedule(driver) },
+];
+
+/// A nest that reduces, scans or sorts is [split](crate::passes::split) before, by who runs it.
+const NEST: &[Pass<OfNest>] = &[
+    Pass { name: "expand", stage: "expanded", run: |nest, _| expand(&nest) },
+    Pass {
+        name: "legalize",
+        stage: "expanded",
+        run: |nest, target| match target {
+            Some(target) => legalize(nest, target),
+            None => Ok(nest),
+        },
+    },
+];
+
+/// Name and stage of each pass, in the order in which they run.
+pub fn passes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    fn named<P>(passes: &'static [Pass<P>]) -> impl Iterator<Item = (&'static str, &'static str)> {
+        passes.iter().map(|pass| (pass.name, pass.stage))
+    }
+    named(TRACED).chain(named(GRAPH)).chain([("split", "expanded")]).chain(named(NEST))
+}
+
+/// Who runs the passes of a program.
+pub(crate) struct Driver<'a> {
+    options: &'a Options,
+    /// Hears of each pass as it begins.
+    begins: &'a mut dyn FnMut(&'static str),
+    /// The graphs of control flow that are lowered, by address.
+    bodies: FxHashMap<*const Typed, Arc<Lowered>>,
+}
+
+impl<'a> Driver<'a> {
+    pub fn new(options: &'a Options, begins: &'a mut dyn FnMut(&'static str)) -> Driver<'a> {
+        Driver { options, begins, bodies: FxHashMap::default() }
+    }
+
+    /// Runs the portable half.
+    pub fn program(&mut self, graph: &Graph<ValueType>, places: &Places, layouts: &[Layout]) -> Result<Lowered> {
+        if self.options.verify {
+            graph.verify()?;
+        }
+        let mut program = Traced { graph: graph.clone(), places: places.clone(), typed: None };
+        for pass in TRACED {
+            (self.begins)(pass.name);
+            (pass.run)(&mut program, self.options)?;
+            self.check(pass.name, || program.verify(), || program.text())?;
+        }
+        match program.typed {
+            Some(typed) => self.graph(&typed, layouts),
+            None => Err(Error::new(ErrorCode::Verify, "pipeline: no pass commits types")),
+        }
+    }
+
+    /// Runs the passes after commit on a graph, and on those of its control flow: as deep as that nests, which `inline` bounds.
+    fn graph(&mut self, typed: &Typed, layouts: &[Layout]) -> Result<Lowered> {
+        let mut program = Typing {
+            typed,
+            layouts,
+            simplified: Graph::clone(&typed.graph),
+            accesses: Accesses::default(),
+            fused: Vec::new(),
+            launches: Vec::new(),
+            steps: Vec::new(),
+        };
+        for pass in GRAPH {
+            (self.begins)(pass.name);
+            (pass.run)(&mut program, self)?;
+            self.check(pass.name, || program.verify(pass.stage), || program.simplified.to_string())?;
+        }
+        let Typing { simplified, accesses, launches, steps, .. } = program;
+        let stored = simplified.outputs().iter().map(|&output| accesses.result(&simplified, output)).collect();
+        let Typed { traced, places, graph, conversions, .. } = typed;
+        let (traced, places, typed) = (Arc::clone(traced), Arc::clone(places), Arc::clone(graph));
+        let (conversions, policy) = (conversions.clone(), self.options.policy);
+        Ok(Lowered { traced, places, typed, conversions, policy, simplified, steps, stored, launches })
+    }
+
+    /// A graph of control flow, whose parameters are C-contiguous.
+    fn body(&mut self, typed: &Arc<Typed>) -> Result<Arc<Lowered>> {
+        if let Some(known) = self.bodies.get(&Arc::as_ptr(typed)) {
+            return Ok(Arc::clone(known));
+        }
+        let graph = &typed.graph;
+        let own = |&param: &Value| contiguous(graph.shape(param), graph.ty(param));
+        let layouts: Vec<Layout> = graph.params().iter().map(own).collect::<Result<_>>()?;
+        let lowered = Arc::new(self.graph(typed, &layouts)?);
+        self.bodies.insert(Arc::as_ptr(typed), Arc::clone(&lowered));
+        Ok(lowered)
+    }
+
+    /// What a pass has made is as its stage promises, or the error says after which pass it is not, of which program.
+    fn check<T: Display>(
+        &self,
+        pass: &str,
+        verify: impl FnOnce() -> Result<()>,
+        program: impl FnOnce() -> T,
+    ) -> Result<()> {
+        if !self.options.verify {
+            return Ok(());
+        }
+        verify().map_err(|error| {
+            let text = program().to_string();
+            // Enough to find it again in a dump.
+            let lines = text.lines().take(PROGRAM_LINES).collect::<Vec<&str>>().join("\n");
+            error.fact(format_args!("after the pass `{pass}`, of\n{lines}"))
+        })
+    }
+}
+
+/// Lines of a program in the error of a pass, at most.
+const PROGRAM_LINES: usize = 40;
+
+/// Runs the target half on a nest that neither reduces nor scans nor sorts: ops become primitives, those that the target has; any, if
+/// there is none.
+///
+/// # Errors
+/// `Verify` if the nest's accesses and literals are not those of its body; `Backend` if the target has no way to do what it does.
+pub fn expanded(nest: &LoopNest, target: Option<&Target>) -> Result<LoopNest> {
+    NEST.iter().try_fold(nest.clone(), |nest, pass| (pass.run)(nest, target))
+}
+
+/// A program up to commit.
+struct Traced {
+    graph: Graph<ValueType>,
+    places: Places,
+    typed: Option<Typed>,
+}
+
+impl Traced {
+    fn inline(&mut self, _: &Options) -> Result<()> {
+        (self.graph, self.places) = inline(&self.graph, &self.places)?;
+        self.graph.seal();
+        Ok(())
+    }
+
+    fn fp_contract(&mut self, options: &Options) -> Result<()> {
+        if options.fp_contract {
+            (self.graph, self.places) = fp_contract(&self.graph, &self.places);
+            self.graph.seal();
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, options: &Options) -> Result<()> {
+        let (graph, places) = (std::mem::take(&mut self.graph), std::mem::take(&mut self.places));
+        self.typed = Some(commit(Arc::new(graph), Arc::new(places), options.policy)?);
+        Ok(())
+    }
+
+    fn text(&self) -> String {
+        self.typed.as_ref().map_or_else(|| self.graph.to_string(), |typed| typed.graph.to_string())
+    }
+
+    fn verify(&self) -> Result<()> {
+        match &self.typed {
+            None => self.graph.verify(),
+            Some(typed) => typed.graph.verify(),
+        }
+    }
+}
+
+/// A graph from commit to its loops.
+struct Typing<'a> {
+    typed: &'a Typed,
+    layouts: &'a [Layout],
+    simplified: Graph<DType>,
+    accesses: Accesses,
+    fused: Vec<FusedStep>,
+    launches: Vec<Launch>,
+    steps: Vec<LoweredStep>,
+}
+
+impl Typing<'_> {
+    fn simplify(&mut self, driver: &mut Driver<'_>) -> Result<()> {
+        if driver.options.simplify {
+            self.simplified = simplify(&self.typed.graph)?;
+        }
+        self.simplified.seal();
+        Ok(())
+    }
+
+    fn windows(&mut self, driver: &mut Driver<'_>) -> Result<()> {
+        let new = if driver.options.simplify { windows(&self.simplified)? } else { None };
+        self.replace(new);
+        Ok(())
+    }
+
+    fn views(&mut self, driver: &mut Driver<'_>) -> Result<()> {
+        let new = if driver.options.simplify { views(&self.simplified, self.layouts)? } else { None };
+        self.replace(new);
+        self.accesses = Accesses::new(&self.simplified, self.layouts)?;
+        Ok(())
+    }
+
+    fn replace(&mut self, new: Option<Graph<DType>>) {
+        if let Some(new) = new {
+            self.simplified = new;
+            self.simplified.seal();
+        }
+    }
+
+    fn fuse(&mut self, driver: &mut Driver<'_>) -> Result<()> {
+        let Options { fuse: fuses, max_arrays, .. } = *driver.options;
+        self.fused = fuse(&self.simplified, &self.accesses, self.layouts, fuses, max_arrays)?;
+        Ok(())
+    }
+
+    fn tile(&mut self, driver: &mut Driver<'_>) -> Result<()> {
+        self.launches = match driver.options.fuse {
+            true => tile(&self.fused, &self.simplified, &self.accesses),
+            false => one_by_one(self.fused.len()),
+        };
+        Ok(())
+    }
+
+    fn schedule(&mut self, driver: &mut Driver<'_>) -> Result<()> {
+        let controls = self.typed.graph.controls().iter().map(Arc::as_ptr).zip(&self.typed.bodies);
+        let controls: FxHashMap<*const Control<DType>, &Vec<Arc<Typed>>> = controls.collect();
+        let axes = self.launches.iter().flat_map(|launch| launch.steps.clone().map(|n| launch.axis(n)));
+        for (step, axis) in std::mem::take(&mut self.fused).into_iter().zip(axes) {
+            self.steps.push(match step {
+                FusedStep::Kernel(fused) => {
+                    let scheduled = schedule(&fused, &self.simplified, self.layouts, &self.accesses, axis)?;
+                    LoweredStep::Kernel(LoweredKernel { fused, scheduled })
+                }
+                FusedStep::Control(fused) => {
+                    let Some(bodies) = controls.get(&Arc::as_ptr(&fused.control.0)) else {
+                        return Err(Error::new(ErrorCode::Verify, "schedule: control flow whose graphs have no types"));
+                    };
+                    let bodies = bodies.iter().map(|body| driver.body(body)).collect::<Result<Vec<_>>>()?;
+                    LoweredStep::Control(LoweredControl { fused, bodies })
+                }
+            });
+        }
+        Ok(())
+    }
+
+    fn verify(&self, stage: &str) -> Result<()> {
+        match stage {
+            "simplified" => self.simplified.verify(),
+            "kernels" => verify_steps(&self.fused, &self.simplified),
+            _ => {
+                let mut nests = self.steps.iter().filter_map(LoweredStep::kernel);
+                nests.try_for_each(|LoweredKernel { scheduled: Scheduled { nest, .. }, .. }| nest.verify())
+            }
+        }
+    }
+}
