@@ -10,18 +10,13 @@
 
 use crate::config::with_parts;
 use crate::expr::Expr;
-use crate::indexing;
 use crate::jit::{Collected, Outputs, Parts};
-use crate::manipulation::Movement;
-use crate::operand::{AnyOperand, Computed, Operand, Scalar};
+use crate::operand::{AnyOperand, Computed, Operand};
 use crate::trace::inner::{Recorded, again, control, params, record_inner, value};
 use crate::trace::{self, Param};
-use ndjit_ir::graph::{ControlKind, Scatter};
-use ndjit_ir::infer::Operation;
-use ndjit_ir::literal::Literal;
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result, Shape, ValueType, Weak};
+use ndjit_ir::graph::{ControlKind, Steps};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
 use ndjit_runtime::stderr;
-use num_complex::Complex;
 use std::fmt::Display;
 
 /// The results of `then` where `condition` is true, of `otherwise` where it is not: only one of them is computed. Both get `operands`.
@@ -76,7 +71,7 @@ pub fn cond<A: Outputs, R: Outputs>(
             return Err(Error::new(ErrorCode::Arity, headline).help("branches give the same structure"));
         }
         let own: Vec<Expr> = [condition].into_iter().chain(given.exprs.iter().copied()).collect();
-        Ok(control(ControlKind::Cond, &own, [first, second], place))
+        Ok(control(ControlKind::Cond, &own, vec![first, second], place))
     })();
     finished(made, results.pop().unwrap_or_default(), place)
 }
@@ -405,7 +400,7 @@ fn repeated(
             Ok(condition) => vec![condition],
             Err(error) => vec![Expr::failed(error.at(place))],
         })?;
-    Ok(control(ControlKind::While, &state, [decided, made], place))
+    Ok(control(ControlKind::While, &state, vec![decided, made], place))
 }
 
 /// A loop over an index and leaves.
@@ -436,60 +431,20 @@ type Stepping<'a> = dyn Fn(&[Expr], &[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
 
 fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Result<(Vec<Expr>, Vec<Expr>)> {
     const WHAT: &str = "scan";
-    let len = steps(WHAT, xs)?;
-    let row = |param: Param| match param {
+    let length = steps(WHAT, xs)?;
+    let slice = |param: Param| match param {
         Param::Array(ty, stored, shape) => Param::Array(ty, stored, Shape::from(&shape.extents()[1..])),
         param @ Param::Scalar(_) => param,
     };
-    let rows: Vec<Param> = params(xs, WHAT)?.into_iter().map(row).collect();
-    let slices = |i: Expr| -> Vec<Expr> {
-        if len == 0 {
-            // The body never runs; only its types are wanted.
-            let zero = |row: &Param| match row {
-                Param::Array(ty, _, shape) => zeros(*ty, shape, place),
-                Param::Scalar(_) => i,
-            };
-            return rows.iter().map(zero).collect();
-        }
-        xs.iter().map(|x| indexing::rows(WHAT, x.operand(), i.operand(), place)).collect()
-    };
+    let slices: Vec<Param> = params(xs, WHAT)?.into_iter().map(slice).collect();
     let count = init.len();
-    // What is stacked depends on the types of the state, which are those that the body keeps.
     let written = Written { what: WHAT, place, hidden: 0 };
-    let (mut state, made) = settled(written, init, &rows, &|own| step(&own[..count], &own[count..]))?;
-    let stacked = &made.outputs[count..];
-    for (ty, dtype, shape) in stacked {
-        let extents: Vec<usize> = [len].into_iter().chain(shape.extents().iter().copied()).collect();
-        state.push(zeros(kept(*ty, *dtype), &Shape::from(&extents[..]), place));
-    }
-    let body = |i: Expr, own: &[Expr]| {
-        let (mut next, made) = step(&own[..count], &slices(i));
-        if made.len() != stacked.len() {
-            let error = Error::new(
-                ErrorCode::Arity,
-                format!("{WHAT}: the body gives {} leaves to stack, and then {}", stacked.len(), made.len()),
-            );
-            return vec![Expr::failed(error.help("it gives the same structure each time that it is traced").at(place))];
-        }
-        for ((made, (ty, dtype, _)), all) in made.into_iter().zip(stacked).zip(&own[count..]) {
-            let made = match kept(*ty, *dtype) {
-                ValueType::Strong(dtype) => Expr::convert(&made.operand(), dtype, place),
-                ValueType::Weak(_) => made,
-            };
-            let of = |_: &[&Shape]| Ok(Operation::Scatter(Scatter::Set));
-            let operands = [all.operand(), i.operand(), made.operand()];
-            next.push(Expr::movement(&Movement { what: WHAT, of: &of }, &operands, place));
-        }
-        next
-    };
-    let index = |n: i64| -> Result<Expr> {
-        let literal = Literal::strong(LiteralValue::Int(n.into()), DType::I64)?;
-        Ok(value(&AnyOperand::Scalar(Scalar(literal, None)), WHAT, place))
-    };
-    again(WHAT, place)?;
-    let mut made = counted(WHAT, [index(0)?, index(len as i64)?], &state, &body, place)?;
-    let all = made.split_off(count.min(made.len()));
-    Ok((made, all))
+    let (state, made) = settled(written, init, &slices, &|own| step(&own[..count], &own[count..]))?;
+    let own: Vec<Expr> = state.into_iter().chain(xs.iter().copied()).collect();
+    let kind = ControlKind::Scan(Steps { length, carried: count as u32, sliced: xs.len() as u32 });
+    let mut results = control(kind, &own, vec![made], place);
+    let stacked = results.split_off(count.min(results.len()));
+    Ok((results, stacked))
 }
 
 /// The number of slices that all leaves have.
@@ -513,27 +468,6 @@ fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
         Error::new(ErrorCode::Shape, format!("{what}: there is nothing to scan"))
             .help("`fori_loop` repeats without slices")
     })
-}
-
-/// The type of what is stacked: weak as what a step gives, if it is stored as numbers are.
-fn kept(ty: ValueType, stored: DType) -> ValueType {
-    if crate::config::policy().commit(ty) == stored { ty } else { stored.into() }
-}
-
-/// Zeros of a type.
-fn zeros(ty: ValueType, shape: &Shape, place: Place) -> Expr {
-    let number = |zero: Literal| AnyOperand::Scalar(Scalar(zero, None));
-    let zero = match ty {
-        ValueType::Strong(dtype) => Expr::convert(&0.operand(), dtype, place).operand(),
-        ValueType::Weak(Weak::Int) => number(Literal::weak(0)),
-        ValueType::Weak(Weak::Float) => number(Literal::weak(0.0)),
-        ValueType::Weak(Weak::Complex) => number(Literal::weak(Complex::new(0.0, 0.0))),
-    };
-    let of = |own: &[&Shape]| {
-        let (view, shape) = ndjit_ir::view::broadcast_to(own[0], shape)?;
-        Ok(Operation::view(view, shape))
-    };
-    Expr::movement(&Movement { what: "scan", of: &of }, &[zero], place)
 }
 
 /// Two branches, if their results have the same types.

@@ -2,10 +2,10 @@
 //! Memory is counted, not time.
 
 use ndjit::{Array, CountingAllocator, ErrorCode, Expr, Program, Spec, Stage, jit};
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{DType, Shape, ValueType};
+use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 
 #[global_allocator]

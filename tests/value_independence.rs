@@ -9,11 +9,11 @@
 //! - simplify folds operations on literals alone. That they are folded depends on their being literals, not on their values.
 
 use ndjit::{Array, DType, Jitted, Policy, ValueType, jit};
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Rewriter, Slot, SlotId, Value};
-use ndjit_ir::random::{Limits, Rng, program};
 use ndjit_ir::{Literal, LiteralValue};
+use ndjit_random::{Limits, Rng, program};
+use ndjit_transform::access::contiguous;
 use std::collections::BTreeMap;
 
 fn lowered(graph: &Graph<ValueType>) -> Lowered {

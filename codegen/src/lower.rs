@@ -1,22 +1,17 @@
 //! The pipeline: one visible list of named passes from traced graph to loop nests, with a verifier after each.
 
-use crate::passes::access::{Accesses, contiguous};
 use crate::passes::{
-    commit::{Typed, commit},
-    fp_contract::fp_contract,
     fuse::fuse,
-    inline::inline,
     schedule::schedule,
-    simplify::simplify,
     tile::{Launch, one_by_one, tile},
-    views::views,
-    windows::windows,
 };
 use ndjit_ir::explain::{Conversions, Explainer};
 use ndjit_ir::graph::{Control, Graph, NodeId, Places, SlotId, Value};
 use ndjit_ir::kernel::{FusedControl, FusedKernel, FusedStep, verify_steps};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Policy, Result, ValueType};
+use ndjit_transform::access::{Accesses, contiguous};
+use ndjit_transform::{Typed, commit, fp_contract, inline, simplify, views, windows};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -111,7 +106,7 @@ pub struct LoweredControl {
     /// What it takes and gives.
     pub fused: FusedControl,
     /// The programs of its graphs; the same where pieces of control flow share one.
-    pub bodies: [Arc<Lowered>; 2],
+    pub bodies: Vec<Arc<Lowered>>,
 }
 
 impl LoweredStep {
@@ -309,7 +304,7 @@ impl Lowering<'_> {
         let launches = if fuses { tile(&fused, &simplified, &accesses) } else { one_by_one(fused.len()) };
         (self.begins)("schedule");
         let controls = typed.graph.controls().iter().map(Arc::as_ptr).zip(&typed.bodies);
-        let controls: FxHashMap<*const Control<DType>, &[Arc<Typed>; 2]> = controls.collect();
+        let controls: FxHashMap<*const Control<DType>, &Vec<Arc<Typed>>> = controls.collect();
         let axes = launches.iter().flat_map(|launch| launch.steps.clone().map(|n| launch.axis(n)));
         let mut steps = Vec::with_capacity(fused.len());
         for (step, axis) in fused.into_iter().zip(axes) {
@@ -320,13 +315,13 @@ impl Lowering<'_> {
                     LoweredStep::Kernel(LoweredKernel { fused, scheduled })
                 }
                 FusedStep::Control(fused) => {
-                    let Some([first, second]) = controls.get(&Arc::as_ptr(&fused.control.0)) else {
+                    let Some(bodies) = controls.get(&Arc::as_ptr(&fused.control.0)) else {
                         return Err(Error::new(
                             ErrorCode::Verify,
                             "lower: control flow whose graphs are not committed",
                         ));
                     };
-                    let bodies = [self.body(first)?, self.body(second)?];
+                    let bodies = bodies.iter().map(|body| self.body(body)).collect::<Result<Vec<_>>>()?;
                     LoweredStep::Control(LoweredControl { fused, bodies })
                 }
             });

@@ -1,13 +1,13 @@
 //! Programs with memory for their parameters, and the comparison of results: what every engine needs.
 
 use crate::layouts;
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random::Program;
 use ndjit_ir::{Result, ValueType};
+use ndjit_math::interp::Tensor;
+use ndjit_random::Program;
+use ndjit_transform::access::contiguous;
 
 /// The difference between an engine and the interpreter.
 #[derive(Debug)]

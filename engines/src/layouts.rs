@@ -1,9 +1,9 @@
 //! Random layouts: an array as a part of a larger buffer, its axes in any order there, with steps, backwards.
 
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random::Rng;
 use ndjit_ir::{Result, Shape};
+use ndjit_math::interp::Tensor;
+use ndjit_random::Rng;
 
 /// The generator of a program's layouts: its arrays decide, so that a smaller program of the same arrays has the same.
 pub fn rng(params: &[Tensor]) -> Rng {

@@ -1,7 +1,7 @@
 //! New inputs from old ones. Some changes are blind (bytes), some know that most inputs are lines of words and numbers.
 
 use crate::Outcome;
-use ndjit_ir::random::Rng;
+use ndjit_random::Rng;
 use std::collections::HashSet;
 
 /// No input is longer: "small" is what limits of time and memory are about.

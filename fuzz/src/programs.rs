@@ -3,7 +3,7 @@
 
 use crate::Outcome;
 use ndjit_engines::{ALL, Matrix, check};
-use ndjit_ir::random::{Limits, Program, Rng, program, shrink};
+use ndjit_random::{Limits, Program, Rng, program, shrink};
 use std::slice;
 
 /// The program of a number, as eight bytes.

@@ -1,14 +1,15 @@
 //! Inputs that parse: the corpus, and what is printed of random programs. The same ones in every run.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::generated;
 use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
-use ndjit_ir::op::{Op, shared_body};
-use ndjit_ir::random::{Limits, Rng, program};
+use ndjit_ir::op::Op;
 use ndjit_ir::{DType, Policy, Result, ValueType};
+use ndjit_math::shared_body;
+use ndjit_random::{Limits, Rng, program};
+use ndjit_transform::access::contiguous;
 use std::path::Path;
 
 /// Seeds longer than this are left out: what is wrong shows in short texts too, and more of them are tried.

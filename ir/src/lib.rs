@@ -1,5 +1,4 @@
-//! The nouns of ndjit: dtypes, promotion, ops and their bodies, shapes, graphs, kernels and loops, each with its verifier and
-//! its text form, and the reference interpreter that defines what they mean.
+//! The nouns of ndjit: dtypes, promotion, ops, bodies, shapes, graphs, kernels and loops, each with its verifier and its text form.
 //!
 //! This crate does no IO, starts no threads, reads no environment or clock, and has no `unsafe`.
 
@@ -15,7 +14,6 @@ pub mod explain;
 pub mod graph;
 mod id;
 pub mod infer;
-pub mod interp;
 pub mod kernel;
 pub mod literal;
 pub mod lock;
@@ -28,7 +26,6 @@ pub mod place;
 mod problems;
 pub mod progression;
 pub mod promotion;
-pub mod random;
 pub mod reduction;
 pub mod reserve;
 #[cfg(feature = "serde")]

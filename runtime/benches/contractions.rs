@@ -2,12 +2,12 @@
 //! best processor time of each, of two threads the best time, and how many floating-point operations that is.
 
 use gemm::{Parallelism, gemm};
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
+use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -414,11 +414,11 @@ fn apart(mut chains: Vec<Chain>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndjit_codegen::passes::access::contiguous;
     use ndjit_codegen::{Options, lower};
     use ndjit_ir::graph::Places;
     use ndjit_ir::loops::Layout;
-    use ndjit_ir::random::{Limits, program};
+    use ndjit_random::{Limits, program};
+    use ndjit_transform::access::contiguous;
 
     /// Plans of random programs, each operation a kernel, and fused.
     fn plans(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Plan)> {

@@ -6,7 +6,7 @@
 use crate::buffer::Buffer;
 use crate::executable::{Argument, Executable, Output, Timed};
 use ndjit_codegen::{Lowered, LoweredControl};
-use ndjit_ir::graph::{Control, ControlKind};
+use ndjit_ir::graph::{Control, ControlKind, Inner};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
@@ -19,15 +19,18 @@ pub struct Controller {
     control: Arc<Control<DType>>,
     /// Which of its results each output is.
     results: SmallVec<[u32; 2]>,
-    programs: [Arc<Executable>; 2],
-    /// Of each graph which parameters are the last that stand for their operands.
-    last: [Vec<bool>; 2],
+    /// Of each graph its program, and which of its parameters are the last that stand for their operands.
+    programs: Vec<Arc<Executable>>,
+    last: Vec<Vec<bool>>,
     /// Bytes of each operand, and of each result.
     operands: Vec<usize>,
     made: Vec<usize>,
     /// Bytes that it takes beside its results, at most. Known once: graphs that share graphs would be asked again for each use.
     scratch: usize,
 }
+
+/// The buffers that a loop carries from step to step.
+type Carry = SmallVec<[Option<Arc<Buffer>>; 4]>;
 
 impl Controller {
     /// Control flow whose graphs `compile` makes programs of.
@@ -42,23 +45,27 @@ impl Controller {
         let control = Arc::clone(&fused.control.0);
         let (operands, made) = control.sizes(fused.operands.len())?;
         let results: SmallVec<[u32; 2]> = fused.results.iter().map(|&(n, _)| n).collect();
-        if results.iter().any(|&n| n as usize >= made.len()) {
+        let graphs = control.kind.graphs().len();
+        if results.iter().any(|&n| n as usize >= made.len()) || bodies.len() != graphs || control.graphs.len() != graphs
+        {
             return Err(wrong());
         }
-        let programs = [compile(&bodies[0])?, compile(&bodies[1])?];
-        let scratch = taken(control.kind, &made, programs.each_ref().map(|program| program.memory().peak).into_iter());
-        let last = control.graphs.each_ref().map(|inner| {
+        let programs = bodies.iter().map(&mut compile).collect::<Result<Vec<_>>>()?;
+        let peak = programs.iter().map(|program| program.memory().peak).max().unwrap_or(0);
+        let scratch = taken(&control, &made, peak);
+        let last = |inner: &Inner<DType>| {
             let mut later = vec![false; operands.len()];
             let mut last: Vec<bool> =
                 inner.operands.iter().rev().map(|&n| !replace(&mut later[n as usize], true)).collect();
             last.reverse();
             last
-        });
+        };
+        let last = control.graphs.iter().map(last).collect();
         Ok(Controller { control, results, programs, last, operands, made, scratch })
     }
 
     /// The programs of its graphs.
-    pub fn programs(&self) -> &[Arc<Executable>; 2] {
+    pub fn programs(&self) -> &[Arc<Executable>] {
         &self.programs
     }
 
@@ -67,47 +74,83 @@ impl Controller {
         self.scratch
     }
 
-    /// Runs a graph of which some operands are the carry, which it may be given.
+    /// The bytes of an operand that a step reads.
+    fn borrowed<'a>(&self, operands: &[&'a [u8]], operand: u32, step: usize) -> &'a [u8] {
+        let bytes = operands[operand as usize];
+        match self.control.kind {
+            ControlKind::Scan(steps) if steps.slices(operand as usize) => {
+                let slice = bytes.len() / steps.length.max(1);
+                &bytes[step * slice..(step + 1) * slice]
+            }
+            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => bytes,
+        }
+    }
+
+    /// Runs graph `n` in a step. Some operands are the carry, which it is given away to where it `gives`.
     fn run_inner(
         &self,
-        n: usize,
+        (n, step): (usize, usize),
         operands: &[&[u8]],
-        carry: &mut [Option<Arc<Buffer>>],
-        give: bool,
+        (carry, gives): (&mut Carry, bool),
+        outputs: &mut [Output<'_>],
         call: &mut Call<'_>,
-    ) -> Result<Vec<Arc<Buffer>>> {
-        let program = &self.programs[n];
-        let inner = &self.control.graphs[n].operands;
+    ) -> Result<()> {
+        let (program, inner) = (&self.programs[n], &self.control.graphs[n].operands);
         // What is read twice is given at its last use, so that nobody else has it then.
-        let given: Vec<Option<Arc<Buffer>>> = inner
-            .iter()
-            .enumerate()
-            .map(|(at, &operand)| {
-                let place = carry.get_mut(operand as usize)?;
-                if give && self.last[n][at] { place.take() } else { place.clone() }
-            })
-            .collect();
-        if give {
+        let given = inner.iter().zip(&self.last[n]).map(|(&operand, &last)| {
+            let place = carry.get_mut(operand as usize)?;
+            if gives && last { place.take() } else { place.clone() }
+        });
+        let given: Carry = given.collect();
+        let borrowed = |operand: u32| Argument::Borrowed(self.borrowed(operands, operand, step));
+        if gives {
             carry.fill(None);
-        }
-        let borrowed = |operand: u32| Argument::Borrowed(operands[operand as usize]);
-        let count = self.control.graphs[n].graph.outputs().len();
-        let mut outputs: Vec<Output<'_>> = (0..count).map(|_| Output::Fresh(None)).collect();
-        if give {
             let arguments = given.into_iter().zip(inner);
             let arguments = arguments.map(|(buffer, &n)| buffer.map_or_else(|| borrowed(n), Argument::Donated));
-            program.run_into(arguments.collect::<Vec<_>>(), call.scalars, &mut outputs, call.times(n))?;
+            program.run_into(arguments.collect::<SmallVec<[Argument<'_>; 8]>>(), call.scalars, outputs, call.times(n))
         } else {
             let arguments = given.iter().zip(inner);
             let arguments = arguments.map(|(buffer, &n)| buffer.as_ref().map_or_else(|| borrowed(n), Argument::Shared));
-            program.run_into(arguments.collect::<Vec<_>>(), call.scalars, &mut outputs, call.times(n))?;
+            program.run_into(arguments.collect::<SmallVec<[Argument<'_>; 8]>>(), call.scalars, outputs, call.times(n))
         }
-        let missing = || Error::new(ErrorCode::Verify, "control flow: a graph gave no result");
-        let buffer = |output| match output {
-            Output::Fresh(Some(buffer)) => Ok(buffer),
-            _ => Err(missing()),
+    }
+
+    /// A loop: the carry after the last step, and what is stacked.
+    fn looped(&self, operands: &[&[u8]], call: &mut Call<'_>) -> Result<Vec<Arc<Buffer>>> {
+        let (carried, length) = match self.control.kind {
+            ControlKind::Scan(steps) => (steps.carried as usize, Some(steps.length)),
+            ControlKind::While | ControlKind::Cond => (self.made.len(), None),
         };
-        outputs.into_iter().map(buffer).collect()
+        let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
+        let mut carry = operands[..carried].iter().map(begin).collect::<Result<Carry>>()?;
+        let mut stacked =
+            self.made[carried..].iter().map(|&bytes| Buffer::zeroed(bytes)).collect::<Result<Vec<_>>>()?;
+        let body = self.programs.len() - 1;
+        for step in 0.. {
+            let more = match length {
+                Some(length) => step < length,
+                None => {
+                    let mut condition = [Output::Fresh(None)];
+                    self.run_inner((0, step), operands, (&mut carry, false), &mut condition, call)?;
+                    let [condition] = condition;
+                    fresh(condition)?.as_bytes().first() == Some(&1)
+                }
+            };
+            if !more {
+                break;
+            }
+            let mut outputs: SmallVec<[Output<'_>; 8]> = (0..carried).map(|_| Output::Fresh(None)).collect();
+            for all in &mut stacked {
+                let bytes = all.as_bytes_mut()?;
+                let slice = bytes.len() / length.unwrap_or(1);
+                outputs.push(Output::Into(&mut bytes[step * slice..(step + 1) * slice]));
+            }
+            self.run_inner((body, step), operands, (&mut carry, true), &mut outputs, call)?;
+            for (place, output) in carry.iter_mut().zip(outputs) {
+                *place = Some(fresh(output)?);
+            }
+        }
+        Ok(carry.into_iter().flatten().chain(stacked.into_iter().map(Arc::new)).collect())
     }
 
     /// Its results, of operands in order.
@@ -133,22 +176,13 @@ impl Controller {
         let all = match self.control.kind {
             ControlKind::Cond => {
                 let otherwise = operands.first().and_then(|condition| condition.first()) != Some(&1);
-                self.run_inner(usize::from(otherwise), operands, &mut [], false, call)?
+                let mut outputs: Vec<Output<'_>> = self.made.iter().map(|_| Output::Fresh(None)).collect();
+                let nothing = (&mut Carry::new(), false);
+                self.run_inner((usize::from(otherwise), 0), operands, nothing, &mut outputs, call)?;
+                outputs.into_iter().map(fresh).collect::<Result<_>>()?
             }
-            ControlKind::While => {
-                let count = self.made.len();
-                let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
-                let mut carry: Vec<Option<Arc<Buffer>>> = operands[..count].iter().map(begin).collect::<Result<_>>()?;
-                loop {
-                    let condition = self.run_inner(0, operands, &mut carry, false, call)?;
-                    if condition.first().and_then(|condition| condition.as_bytes().first()) != Some(&1) {
-                        break carry.into_iter().flatten().collect();
-                    }
-                    carry = self.run_inner(1, operands, &mut carry, true, call)?.into_iter().map(Some).collect();
-                }
-            }
+            ControlKind::While | ControlKind::Scan(_) => self.looped(operands, call)?,
         };
-        let missing = || Error::new(ErrorCode::Verify, "control flow: a graph gave no result");
         self.results.iter().map(|&n| all.get(n as usize).cloned().ok_or_else(missing)).collect()
     }
 
@@ -198,21 +232,34 @@ impl Call<'_> {
     }
 }
 
-/// Bytes that control flow takes at once, at most: of a loop its state, beside which a graph makes the next one or the condition; of branches what one
-/// takes. `made` are the bytes of each result, `peaks` what the programs of the graphs take.
-fn taken(kind: ControlKind, made: &[usize], peaks: impl Iterator<Item = u64>) -> usize {
-    let state = match kind {
-        ControlKind::While => made.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes)),
-        ControlKind::Cond => 0,
-    };
-    state.saturating_add(usize::try_from(peaks.max().unwrap_or(0)).unwrap_or(usize::MAX))
+fn missing() -> Error {
+    Error::new(ErrorCode::Verify, "control flow: a graph gave no result")
 }
 
-/// The same before its graphs are compiled, so that what their kernels take for themselves is not counted.
+/// The buffer that a program made.
+fn fresh(output: Output<'_>) -> Result<Arc<Buffer>> {
+    match output {
+        Output::Fresh(Some(buffer)) => Ok(buffer),
+        Output::Fresh(None) | Output::Into(_) | Output::Gpu(_) => Err(missing()),
+    }
+}
+
+/// Bytes that control flow takes at once, at most: of a loop its state, beside which a graph makes the next one or the condition; of branches what one
+/// takes. `made` are the bytes of each result, `peak` what the programs of the graphs take.
+fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
+    let state = match control.kind {
+        ControlKind::While | ControlKind::Scan(_) => made.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes)),
+        ControlKind::Cond => 0,
+    };
+    state.saturating_add(usize::try_from(peak).unwrap_or(usize::MAX))
+}
+
+/// The same before its graphs are compiled, so that what their kernels take for themselves is not counted; `peak` is what a program of its graphs
+/// takes at most.
 ///
 /// # Errors
 /// Those of planning them: `Verify`, `Size`.
-pub fn planned(control: &Control<DType>, operands: usize, peaks: [u64; 2]) -> Result<usize> {
+pub fn planned(control: &Control<DType>, operands: usize, peak: u64) -> Result<usize> {
     let (_, made) = control.sizes(operands)?;
-    Ok(taken(control.kind, &made, peaks.into_iter()))
+    Ok(taken(control, &made, peak))
 }

@@ -1,9 +1,9 @@
 //! Running a kernel's loops in the reference interpreter, on the same raw operands that machine code gets.
 
 use ndjit_codegen::clif::Cell;
-use ndjit_ir::interp::{Memory, eval_nest};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{PrimType, Result};
+use ndjit_math::interp::{Memory, eval_nest};
 use smallvec::SmallVec;
 
 /// The operands of a call as the interpreter's memory. Made only where [`Kernel::call`](crate::Kernel)'s promises hold.

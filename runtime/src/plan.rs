@@ -323,11 +323,10 @@ impl Planner<'_> {
             inputs.push((Some(location), 0));
         }
         let mut outputs = SmallVec::new();
-        let outs = &fused.control.0.graphs[1].graph;
         for &(result, value) in &fused.results {
             let dtype = self.graph.ty(value);
             let bytes = self.graph.shape(value).bytes(dtype.bytes())?;
-            let own = outs.outputs().get(result as usize).map(|&output| outs.ty(output));
+            let own = fused.control.0.result(result as usize).map(|(own, _)| own);
             if made.get(result as usize) != Some(&bytes) || own != Some(dtype) {
                 return Err(wrong(index, format_args!("it does not give {value}")));
             }

@@ -99,15 +99,16 @@ impl Memory {
             let mut most = 0;
             let controls = lowered.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
             for LoweredControl { fused, bodies } in controls {
-                let mut peaks = [0; 2];
-                for (peak, body) in peaks.iter_mut().zip(bodies) {
-                    *peak = match known.get(&Arc::as_ptr(body)) {
+                let mut peak = 0;
+                for body in bodies {
+                    let own = match known.get(&Arc::as_ptr(body)) {
                         Some(&known) => known,
                         None => Memory::of_lowered(body, known)?.peak,
                     };
-                    known.insert(Arc::as_ptr(body), *peak);
+                    known.insert(Arc::as_ptr(body), own);
+                    peak = own.max(peak);
                 }
-                most = control::planned(&fused.control.0, fused.operands.len(), peaks)?.max(most);
+                most = control::planned(&fused.control.0, fused.operands.len(), peak)?.max(most);
             }
             scratch.push(most);
         }

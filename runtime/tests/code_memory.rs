@@ -9,7 +9,7 @@ mod programs;
 mod running;
 
 use ndjit_ir::DType;
-use ndjit_ir::interp::eval_graph;
+use ndjit_math::interp::eval_graph;
 use ndjit_runtime::cache::Bounds;
 use ndjit_runtime::{Executable, RunOptions, code, kernels};
 use programs::{axpy, lowered, tensor};

@@ -3,13 +3,13 @@
 use super::Array;
 use super::cells::{Asked, Cell};
 use half::{bf16, f16};
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::spaces::Spaces;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
 use ndjit_runtime::Buffer;
 use ndjit_runtime::pod;
+use ndjit_transform::access::contiguous;
 use num_complex::Complex;
 use std::fmt;
 use std::sync::Arc;

@@ -18,7 +18,6 @@ pub(crate) use node::{Elements, Node, Source, State};
 use crate::explain::Explanation;
 use crate::lazy::{self, Kept, Recipe};
 use crate::trace;
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::lock::Mutex;
@@ -27,6 +26,7 @@ use ndjit_ir::support::Device;
 use ndjit_ir::view::{View, reshaped};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
 use ndjit_runtime::{Buffer, Element, Memory};
+use ndjit_transform::access::contiguous;
 use std::sync::{Arc, OnceLock};
 
 /// An n-dimensional array: elements of one [`DType`], or a computation that gives them.

@@ -3,10 +3,10 @@
 use crate::config::Settings;
 use crate::config::{settings, with_settings};
 use ndjit_ir::graph::Graph;
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Buffer, Output};
 use std::sync::Arc;
 

@@ -4,9 +4,9 @@ use super::steps::{Given, Steps, indices, line, shown};
 use crate::jit::input::{Arg, Inputs};
 use crate::jit::{JitFn, Jitted, caller};
 use ndjit_ir::graph::Value;
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};
+use ndjit_math::interp::Tensor;
 use rustc_hash::FxHashMap;
 use std::fmt;
 

@@ -1,15 +1,15 @@
 //! Programs that fail, made small: [`shrink`], and [`disagreement`] as what fails.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random::{Rng, tensor};
 use ndjit_ir::reserve::copy;
 use ndjit_ir::{Error, ErrorCode, Policy, Result, ValueType, Weak};
+use ndjit_math::interp::{Tensor, eval_graph};
+use ndjit_math::random::{Rng, tensor};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use ndjit_transform::access::contiguous;
 use std::path::Path;
 
 /// The smallest graph found for which `fails` still says true, of one for which it does: outputs and operations are left out, what they
@@ -36,7 +36,7 @@ pub fn shrink(graph: &str, mut fails: impl FnMut(&str) -> bool) -> Result<String
         return Err(Error::new(ErrorCode::Argument, "shrink: the graph does not fail as it is")
             .help("`fails` says true of the text it is given; comments and places are left out of it"));
     }
-    Ok(graph.shrink(|graph| fails(&graph.to_string())).to_string())
+    Ok(ndjit_transform::shrink(&graph, |graph| fails(&graph.to_string())).to_string())
 }
 
 /// What compiled code gives otherwise than the reference interpreter, for a graph as text on arrays that look random, rich in special

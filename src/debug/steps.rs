@@ -10,11 +10,11 @@ use crate::timing::Clock;
 use crate::trace::{Param, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::copy;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Place, Result, Shape, ValueType};
+use ndjit_math::interp::Tensor;
 use ndjit_runtime::{Buffer, Memory, Output};
 use std::sync::Arc;
 

@@ -16,12 +16,12 @@ pub use policy_diff::{DiffRow, PolicyDiff};
 
 use crate::source::Sources;
 use ndjit_codegen::Lowered;
-use ndjit_codegen::passes::inline::inline;
 use ndjit_ir::explain::{Explainer, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Reduction, Result, ValueType};
 use ndjit_runtime::stderr;
+use ndjit_transform::inline;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -123,7 +123,8 @@ fn widening_in(
             continue;
         }
         next = n + 1;
-        for (inner, places) in graph.controls()[n as usize].graphs.iter().zip(places.control(n)) {
+        for (which, inner) in graph.controls()[n as usize].graphs.iter().enumerate() {
+            let places = places.control(n, which);
             let new = seen.insert(Arc::as_ptr(&inner.graph));
             let inputs = vec![Input::Body; inner.graph.params().len()];
             let found = new.then(|| widening_in((&inner.graph, &places), &inputs, policy, sources, seen)).flatten();

@@ -302,8 +302,10 @@ impl Reader<'_> {
                     self.note("control flow", id, graph, places);
                     // One with several results is several nodes.
                     let control = graph.controls().get(n as usize).filter(|_| seen.insert(n));
-                    let inner = control.into_iter().flat_map(|control| &control.graphs).zip(places.control(n));
-                    let inner: Vec<_> = inner.map(|(inner, places)| level(&inner.graph, places, usize::MAX)).collect();
+                    let graphs = control.map_or(&[][..], |control| &control.graphs);
+                    let inner = graphs.iter().enumerate();
+                    let inner = inner.map(|(which, inner)| level(&inner.graph, places.control(n, which), usize::MAX));
+                    let inner: Vec<_> = inner.collect();
                     stack.extend(inner.into_iter().rev());
                 }
                 NodeKind::Gather => self.note("gather", id, graph, places),

@@ -17,7 +17,7 @@
 //! Values are numbers, as in `%2`. What is not there is `null` or left out.
 
 use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
-use ndjit_ir::graph::{Block, Control, ControlKind, Graph, NodeId, NodeKind, Places, Slot, Type, Value};
+use ndjit_ir::graph::{Block, Control, ControlKind, Graph, NodeId, NodeKind, Places, Slot, Steps, Type, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Error, ErrorCode, Result, Shape};
 use serde_json::{Map, Value as Json, json};
@@ -77,10 +77,14 @@ fn block_of<T: Type>(block: &Block<'_, T>, places: Option<&Places>) -> Json {
         "nodes": graph.node_ids().filter(|id| !is_param(id)).map(|id| node(block, id, places)).collect::<Vec<Json>>(),
         "outputs": values(graph.outputs()),
     });
-    let control = |(control, blocks): (&Arc<Control<T>>, &[usize; 2])| {
+    let control = |(control, blocks): (&Arc<Control<T>>, &Vec<usize>)| {
         let inner = control.graphs.iter().zip(blocks);
         let graphs = inner.map(|(inner, block)| json!({ "graph": block, "operands": inner.operands }));
-        json!({ "kind": control.kind.name(), "graphs": graphs.collect::<Vec<Json>>() })
+        let mut out = json!({ "kind": control.kind.name(), "graphs": graphs.collect::<Vec<Json>>() });
+        if let ControlKind::Scan(Steps { length, carried, sliced }) = control.kind {
+            out["steps"] = json!({ "length": length, "carried": carried, "sliced": sliced });
+        }
+        out
     };
     if !graph.controls().is_empty() {
         out["controls"] = graph.controls().iter().zip(&block.controls).map(control).collect();
@@ -273,7 +277,11 @@ fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
     for (n, control) in graph["controls"].as_array().into_iter().flatten().enumerate() {
         let kind = ControlKind::ALL.into_iter().find(|kind| control["kind"] == json!(kind.name()))?;
         let _ = write!(out, "  ${n} = {}", kind.name());
-        let graphs = control["graphs"].as_array().filter(|graphs| graphs.len() == 2)?;
+        if let ControlKind::Scan(_) = kind {
+            let [length, carried, sliced] = ["length", "carried", "sliced"].map(|of| control["steps"][of].as_u64());
+            let _ = write!(out, " length {} carried {} sliced {}", length?, carried?, sliced?);
+        }
+        let graphs = control["graphs"].as_array().filter(|graphs| graphs.len() == kind.graphs().len())?;
         for (what, inner) in kind.graphs().iter().zip(graphs) {
             let _ = write!(out, " {what} @{} of [{}]", inner["graph"].as_u64()?, numbers(&inner["operands"], "")?);
         }

@@ -330,8 +330,7 @@ impl<'a> Parts<'a> {
         let kind = fused.control.0.kind;
         let title = format!("step {step}: {}", kind.name());
         let taken: Vec<String> = fused.operands.iter().map(Value::to_string).collect();
-        let [first, second] = kind.graphs();
-        let lines = vec![format!("{} of {}", kind.name(), taken.join(", ")), format!("{first}, {second}")];
+        let lines = vec![format!("{} of {}", kind.name(), taken.join(", ")), kind.graphs().join(", ")];
         let mut cluster = Cluster { title: Some(title), nodes: vec![Node::new(lines, None)], ..Cluster::default() };
         for &value in &fused.operands {
             self.picture.edges.extend(self.makers(value).into_iter().map(|from| (from, (at, 0))));

@@ -15,7 +15,7 @@ use super::program::{Item, Pending, Program};
 use crate::array::{Array, Elements};
 use crate::stats;
 use ndjit_ir::infer::Operation;
-use ndjit_ir::op::shared_body;
+use ndjit_math::shared_body;
 use ndjit_runtime::Memory;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

@@ -166,16 +166,9 @@ pub(super) fn used(captures: Option<Captures>) -> Vec<AnyOperand> {
 }
 
 /// Adds control flow to the trace of this thread. `own` are the operands of which all graphs, or of a condition none, have the first parameters.
-pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: [Recorded; 2], place: Place) -> Vec<Expr> {
+pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<Recorded>, place: Place) -> Vec<Expr> {
     let place = written::place(place);
-    let results: Vec<(ValueType, Shape)> = match kind {
-        ControlKind::While => &graphs[1].outputs,
-        ControlKind::Cond => &graphs[0].outputs,
-    }
-    .iter()
-    .map(|(ty, _, shape)| (*ty, shape.clone()))
-    .collect();
-    if results.is_empty() {
+    if graphs.last().is_none_or(|graph| graph.outputs.is_empty()) {
         return Vec::new();
     }
     in_trace_many(move |trace| {
@@ -184,16 +177,17 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: [Recorded; 2], pl
             operands.push(trace.expr(x, kind.name(), place)?);
         }
         let first = match kind {
-            ControlKind::While => 0,
+            ControlKind::While | ControlKind::Scan(_) => 0,
             ControlKind::Cond => 1,
         };
         let params = operands.len();
-        let (mut places, mut supports): ([Arc<Places>; 2], [Arc<Supports>; 2]) = Default::default();
-        let mut inner = Vec::with_capacity(2);
+        let (mut places, mut supports): (Vec<Arc<Places>>, Vec<Arc<Supports>>) = Default::default();
+        let mut inner = Vec::with_capacity(graphs.len());
         // Operands that are captured, without the own ones, which a loop changes.
         let mut at_operand: HashMap<Value, usize> = HashMap::new();
-        for (n, Recorded { graph, captured, places: own, supports: under, .. }) in graphs.into_iter().enumerate() {
-            (places[n], supports[n]) = (Arc::new(own), Arc::new(under));
+        for Recorded { graph, captured, places: own, supports: under, .. } in graphs {
+            places.push(Arc::new(own));
+            supports.push(Arc::new(under));
             let mut of: Vec<u32> = (first as u32..params as u32).collect();
             for operand in &captured {
                 let value = trace.value(operand, kind.name(), place)?;
@@ -205,11 +199,11 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: [Recorded; 2], pl
             }
             inner.push(Inner { graph: Arc::new(graph), operands: of });
         }
-        let Ok(graphs) = <[Inner<ValueType>; 2]>::try_from(inner) else { return Ok(Vec::new()) };
-        let control = Control { kind, graphs };
+        let control = Control { kind, graphs: inner };
         if control.nesting() > MAX_NESTING {
             return Err(trace.fail(too_deep().of(kind.name()).at(place)));
         }
+        let results: Vec<(ValueType, Shape)> = (0..control.results()).filter_map(|n| control.result(n)).collect();
         let number = trace.graph.control(Arc::new(control));
         trace.places.set_control(number, places);
         trace.supports.set_control(number, supports);

@@ -8,7 +8,7 @@ use ndjit_tests::programs;
 
 use ndjit_codegen::target::VectorWidth;
 use ndjit_engines::{ALL, Matrix, check};
-use ndjit_ir::random::{Limits, program};
+use ndjit_random::{Limits, program};
 use ndjit_runtime::{Execution, RunOptions, emulated};
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use crate::call::Case;
 use crate::data::parts;
 use crate::expect::numbers;
 use ndjit::DType;
-use ndjit_ir::interp::Tensor;
+use ndjit_math::interp::Tensor;
 
 /// Whether an inexact element is as close to the expected one as it must be.
 pub fn near(case: &Case, got: &Tensor, at: usize, text: &str, scale: Option<f64>) -> bool {

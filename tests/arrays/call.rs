@@ -3,8 +3,8 @@
 use crate::indexed::{At, index};
 use ndjit::operand::{Math, Meet};
 use ndjit::*;
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::view::Slice;
+use ndjit_math::interp::Tensor;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use crate::call::Case;
 use ndjit::{Array, DType, Result, Shape};
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::view::Slice;
+use ndjit_math::interp::Tensor;
 use ndjit_runtime::{bytes_of, pod};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use crate::bounds::near;
 use crate::call::Case;
 use crate::data::{parts, words};
 use ndjit::{DType, Shape};
-use ndjit_ir::interp::Tensor;
+use ndjit_math::interp::Tensor;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use crate::call::{Case, numbers};
 use crate::data::words;
 use ndjit::operand::{Math, Meet};
 use ndjit::{Array, DType, Expr, Shape, Side, searchsorted, sort, take, take_along_axis};
-use ndjit_ir::interp::Tensor;
+use ndjit_math::interp::Tensor;
 use serde_json::Value;
 
 /// `x.at(index)`, of arrays and in traced functions.

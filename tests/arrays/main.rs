@@ -16,7 +16,7 @@ use data::{array, operands, strided, tensor};
 use expect::{DIFFERENCES, Expected};
 use libtest_mimic::{Arguments, Failed, Trial};
 use ndjit::{Array, Policy, Result, with_policy};
-use ndjit_ir::interp::Tensor;
+use ndjit_math::interp::Tensor;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

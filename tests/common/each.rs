@@ -1,14 +1,14 @@
 //! One op on one dtype: special values against each other, and every length from 0 to 67, bit-equal to the interpreter.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::op::Operands;
-use ndjit_ir::random::special_words;
 use ndjit_ir::{DType, Op, Policy, Shape, ValueType};
+use ndjit_math::interp::{Tensor, eval_graph};
+use ndjit_random::special_words;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use ndjit_transform::access::contiguous;
 
 /// Pairs of special values compared, at most.
 const PAIRS: usize = 2_000;

@@ -1,8 +1,8 @@
 //! The programs in `tests/programs/`, with inputs.
 
 use ndjit_ir::graph::Graph;
-use ndjit_ir::random::{Program, Rng, tensor};
 use ndjit_ir::{Literal, Policy, ValueType, Weak};
+use ndjit_random::{Program, Rng, tensor};
 use std::fs;
 
 /// The files: name and text.

@@ -3,7 +3,7 @@
 use ndjit_codegen::Options;
 use ndjit_engines::{Given, lowered};
 use ndjit_ir::ErrorCode;
-use ndjit_ir::random::Program;
+use ndjit_random::Program;
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuKind, GpuOptions, Memory};
 use ndjit_runtime::{Argument, Fallback, Output, RunOptions};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

@@ -4,7 +4,7 @@
 use ndjit::{
     Array, Complex, DType, Expr, Side, argsort, clip, concat, jit, searchsorted, sort, take, take_along_axis, where_,
 };
-use ndjit_ir::random::Rng;
+use ndjit_random::Rng;
 
 /// What random elements are made of: many are equal, and some are special.
 const VALUES: [f64; 16] = [

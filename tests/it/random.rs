@@ -1,14 +1,14 @@
 //! Random programs on every engine. A failing one is shrunk and printed as a corpus file.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{LoweredStep, Options, lower};
 use ndjit_engines::{ALL, Matrix, check, compare};
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Places, Rewriter, Slot, Value};
-use ndjit_ir::interp::eval_graph;
 use ndjit_ir::kernel::{FusedKernel, KernelKind};
-use ndjit_ir::random::{Limits, Program, program, shrink};
 use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Shape, ValueType, Weak};
+use ndjit_math::interp::eval_graph;
+use ndjit_random::{Limits, Program, program, shrink};
+use ndjit_transform::access::contiguous;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -107,7 +107,8 @@ fn passing(body: &Arc<Graph<ValueType>>, slots: &[Slot], runs: Runs) -> Graph<Va
             };
             let inner = Inner { graph: inner, operands: taken };
             operands.insert(0, yes(&mut out, true));
-            let control = out.control(Arc::new(Control { kind: ControlKind::Cond, graphs: [inner.clone(), inner] }));
+            let control =
+                out.control(Arc::new(Control { kind: ControlKind::Cond, graphs: vec![inner.clone(), inner] }));
             let result =
                 |(n, result): (usize, &_)| out.add(NodeKind::Control(control, n as u32), &operands, &[*result]);
             results.iter().enumerate().map(result).collect()
@@ -138,7 +139,7 @@ fn passing(body: &Arc<Graph<ValueType>>, slots: &[Slot], runs: Runs) -> Graph<Va
             ];
             let flag = out.intern(&Shape::scalar());
             state.extend(operands);
-            let control = out.control(Arc::new(Control { kind: ControlKind::While, graphs }));
+            let control = out.control(Arc::new(Control { kind: ControlKind::While, graphs: graphs.into() }));
             let all: Vec<_> = [(DType::Bool.into(), flag)].into_iter().chain(results).collect();
             let result = |(n, result): (usize, &_)| out.add(NodeKind::Control(control, n as u32), &state, &[*result]);
             all.iter().enumerate().map(result).skip(1).collect()

@@ -4,7 +4,6 @@
 use ndjit_tests::programs;
 
 use ndjit_codegen::clif::{expand_for, host_isa};
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::generated;
 use ndjit_codegen::{Lowered, Options, lower};
@@ -12,9 +11,11 @@ use ndjit_ir::body::Body;
 use ndjit_ir::graph::{Graph, Places, Type};
 use ndjit_ir::kernel::{FusedKernel, parse_kernels};
 use ndjit_ir::loops::{Geometry, LoopNest, NestKind, parse_nests};
-use ndjit_ir::op::{Op, shared_body};
-use ndjit_ir::random::{Limits, Program, program};
+use ndjit_ir::op::Op;
 use ndjit_ir::{Error, Result};
+use ndjit_math::shared_body;
+use ndjit_random::{Limits, Program, program};
+use ndjit_transform::access::contiguous;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 

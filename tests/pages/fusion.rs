@@ -5,7 +5,7 @@ use ndjit::Result;
 
 fn costs() -> Result<()> {
     use ndjit::{DType, Op};
-    use ndjit_ir::op::shared_body;
+    use ndjit_math::shared_body;
 
     for op in [Op::Add, Op::Divide, Op::Sqrt, Op::Maximum, Op::Exp, Op::Sin, Op::Tanh, Op::Pow] {
         let [half, single, double] =

@@ -3,9 +3,9 @@
 use crate::rules::{Answer, RULES};
 use crate::run::{Function, function, run};
 use crate::{answers, operands_at, rule};
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{DType, Shape};
+use ndjit_math::interp::Tensor;
 
 /// Elements drawn per function and dtype.
 const DRAWN: usize = 4000;

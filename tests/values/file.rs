@@ -1,7 +1,7 @@
 //! One golden file: its inputs as tensors, its cases, and what each element may be.
 
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::{DType, Shape};
+use ndjit_math::interp::Tensor;
 use serde_json::Value;
 
 /// A function on inputs of one dtype.

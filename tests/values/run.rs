@@ -1,14 +1,14 @@
 //! Functions by their golden names, run on the interpreter and as machine code, which must agree bit for bit.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::promotion::{Defaults, Policy};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Op, ValueType};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use ndjit_transform::access::contiguous;
 
 /// A function of the golden files.
 #[derive(Clone, Copy)]

@@ -2,10 +2,10 @@
 //! in every float dtype, and its result is compared. A sentence that cannot be read here must be listed.
 
 use crate::run::{Function, run};
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::op::load_body;
 use ndjit_ir::{DType, Op, Shape};
+use ndjit_math::interp::Tensor;
+use ndjit_math::load_body;
 use serde_json::Value;
 use std::f64::consts::PI;
 use std::fmt;

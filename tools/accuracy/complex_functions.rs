@@ -61,7 +61,7 @@ pub enum How {
 }
 
 const SELECTS: &str = "only chooses, compares, changes signs, or rounds part by part as in real numbers";
-const CANCELS: &str = "its three terms may cancel, so that no bound in ULP of the result holds: its formula in `ir/tests/it/bodies/complex.rs`";
+const CANCELS: &str = "its three terms may cancel, so that no bound in ULP of the result holds: its formula in `math/tests/it/bodies/complex.rs`";
 
 /// What `op` is compared with; `None` if it takes no complex numbers.
 pub fn how(op: Op) -> Option<How> {

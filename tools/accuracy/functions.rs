@@ -81,10 +81,10 @@ fn the_largest(operands: &[f64], result: f64) -> f64 {
 }
 
 const BITS: How = How::Exact(
-    "is about bits of integers: all pairs of 8-bit integers and edges of wider ones in `ir/tests/it/bodies/int.rs`",
+    "is about bits of integers: all pairs of 8-bit integers and edges of wider ones in `math/tests/it/bodies/int.rs`",
 );
-const TRUTH: How = How::Exact("gives truth values: every kind of value in `ir/tests/it/bodies/`");
-const SELECTS: How = How::Exact("only chooses or passes on: every kind of value in `ir/tests/it/bodies/`");
+const TRUTH: How = How::Exact("gives truth values: every kind of value in `math/tests/it/bodies/`");
+const SELECTS: How = How::Exact("only chooses or passes on: every kind of value in `math/tests/it/bodies/`");
 
 /// What `op` is compared with.
 pub fn how(op: Op) -> How {
@@ -179,8 +179,8 @@ pub fn how(op: Op) -> How {
         Op::IsNan | Op::IsInf | Op::IsFinite | Op::Signbit | Op::IsClose => TRUTH,
         Op::BitwiseAnd | Op::BitwiseOr | Op::BitwiseXor | Op::BitwiseInvert => BITS,
         Op::RotateLeft | Op::RotateRight | Op::SaturatingAdd | Op::SaturatingSubtract => BITS,
-        Op::Threefry2x32 => How::Exact("gives bits: known answers in `ir/tests/it/bodies/threefry.rs`"),
-        Op::FrexpExponent => How::Exact("gives an integer: every kind of value in `ir/tests/it/bodies/`"),
+        Op::Threefry2x32 => How::Exact("gives bits: known answers in `math/tests/it/bodies/threefry.rs`"),
+        Op::FrexpExponent => How::Exact("gives an integer: every kind of value in `math/tests/it/bodies/`"),
         Op::BitwiseLeftShift | Op::BitwiseRightShift | Op::Popcount | Op::Clz | Op::Ctz | Op::Gcd | Op::Lcm => BITS,
     }
 }

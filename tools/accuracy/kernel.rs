@@ -2,11 +2,11 @@
 
 use crate::operands::operands;
 use ndjit::{DType, Op, Policy, Result, Shape, ValueType};
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::support::CastReason;
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
+use ndjit_transform::access::contiguous;
 
 /// Bits of elements, or of their parts.
 pub type Columns = Vec<Vec<u64>>;

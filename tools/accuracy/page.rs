@@ -212,6 +212,6 @@ or for integers truncated and saturated from floats, wrapped from integers.
 
 const NOT_MEASURED: &str = "
 ## Not measured
-Integers: all pairs of 8-bit integers and edges of wider ones are compared in `ir/tests/it/bodies/int.rs` for every op. Of floats:
+Integers: all pairs of 8-bit integers and edges of wider ones are compared in `math/tests/it/bodies/int.rs` for every op. Of floats:
 
 ";

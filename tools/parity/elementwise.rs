@@ -7,8 +7,8 @@ use crate::programs::Program;
 use crate::scale::Scale;
 use ndjit::{DType, Op, Policy, Result, Shape};
 use ndjit_ir::graph::NodeKind;
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::support::CastReason;
+use ndjit_math::interp::Tensor;
 use ndjit_runtime::gpu::Gpu;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::compared::Compared;
 use crate::programs::Program;
 use crate::scale::Scale;
 use ndjit::{DType, Result};
-use ndjit_ir::random::{self, Limits};
+use ndjit_random::Limits;
 use ndjit_runtime::gpu::Gpu;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub fn compare(
     let dtypes = DType::ALL.into_iter().filter(|&dtype| in_dtype(dtype)).collect();
     let limits = Limits { nodes: 12, elements: 3000, dtypes, ..Limits::default() };
     for seed in 0..scale.graphs {
-        let program = random::program(seed, &limits)?;
+        let program = ndjit_random::program(seed, &limits)?;
         let mut compared = Compared::new(format!("graph {seed}"));
         if let Err(error) = one(gpu, &program, &mut compared) {
             compared.differs(|| error.to_string());
@@ -32,7 +32,7 @@ pub fn compare(
     Ok(())
 }
 
-fn one(gpu: &Arc<Gpu>, random: &random::Program, compared: &mut Compared) -> Result<()> {
+fn one(gpu: &Arc<Gpu>, random: &ndjit_random::Program, compared: &mut Compared) -> Result<()> {
     let program = Program::of_graph(random)?;
     let memory: Vec<Vec<u8>> = random.params.iter().map(|tensor| tensor.bytes.clone()).collect();
     let Some(given) = program.on_device(gpu, &memory)? else { return Ok(()) };

@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::scale::Scale;
 use ndjit::DType;
 use ndjit_ir::Kind;
-use ndjit_ir::random::{Rng, special_words};
+use ndjit_random::{Rng, special_words};
 use rayon::prelude::*;
 
 /// Elements that are made at once.

@@ -1,16 +1,15 @@
 //! Programs, most of them of one op, cast, reduction or scan, as the device, compiled code and the interpreter run them.
 
 use ndjit::{DType, Policy, Result, Shape, ValueType};
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random;
 use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::gpu::{self, Gpu};
 use ndjit_runtime::{Argument, Executable, Fallback, Output, RunOptions};
+use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 
 /// A program, lowered.
@@ -75,7 +74,7 @@ impl Program {
     ///
     /// # Errors
     /// Of the compiler.
-    pub fn of_graph(random: &random::Program) -> Result<Program> {
+    pub fn of_graph(random: &ndjit_random::Program) -> Result<Program> {
         let layouts =
             random.params.iter().map(|param| contiguous(&param.shape, param.dtype)).collect::<Result<Vec<_>>>()?;
         let lowered = lower(&random.graph, &Places::default(), &layouts, &Options::default())?;

@@ -5,10 +5,10 @@ use crate::format::Format;
 use crate::programs::Program;
 use crate::scale::Scale;
 use ndjit::{DType, Policy, Result, Shape};
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random::{Rng, tensor};
 use ndjit_ir::reduction::Reduction;
+use ndjit_math::interp::Tensor;
+use ndjit_random::{Rng, tensor};
 use ndjit_runtime::gpu::Gpu;
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@
 use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
 use ndjit_ir::kernel::{OpBody, Stmt, StmtKind};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind, Stride};
-use ndjit_ir::op::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
 use ndjit_ir::{Error, ErrorCode, Origin, PrimType, Result};
+use ndjit_math::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
 use smallvec::SmallVec;
 
 /// Expands the ops of `nest` into primitives. A nest that is expanded already comes back unchanged, and so does one that sorts: its

@@ -7,8 +7,8 @@ use super::expand::{hoist, invariant_inputs};
 use crate::target::{PrimSupport, Target};
 use ndjit_ir::body::{Body, BodyBuilder, Inst, InstKind, Prim, Reg};
 use ndjit_ir::loops::{LoopBody, LoopNest};
-use ndjit_ir::op::shared_body;
 use ndjit_ir::{DType, Error, ErrorCode, Op, PrimType, Result};
+use ndjit_math::shared_body;
 use std::sync::Arc;
 
 /// Rewrites what `target` does not have. A nest that needs nothing comes back unchanged.

@@ -5,7 +5,6 @@
 //! along the innermost loop. Axes that are reduced become the innermost loops, in their order; only they are joined with each
 //! other. An axis that is scanned or sorted becomes the innermost loop.
 
-use super::access::{Accesses, contiguous, layout_of};
 use crate::lower::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Part, Reads};
@@ -14,6 +13,7 @@ use ndjit_ir::loops::{
 };
 use ndjit_ir::reduction::{LANES, Reduction};
 use ndjit_ir::{DType, Result, Shape};
+use ndjit_transform::access::{Accesses, contiguous, layout_of};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 

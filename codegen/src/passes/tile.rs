@@ -4,11 +4,11 @@
 //! It is a property of the data flow alone: every kernel of such a launch reads what others of it store at the index along the
 //! axis that it computes at. Whether tiles are worth it, and how long they are, is for who runs them to say.
 
-use super::access::Accesses;
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeKind, Value};
 use ndjit_ir::kernel::{FusedKernel, FusedStep, KernelKind, Reads};
 use ndjit_ir::view::Term;
+use ndjit_transform::access::Accesses;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;

@@ -1,10 +1,10 @@
 //! Which kernels programs become.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{Policy, ValueType};
+use ndjit_transform::access::contiguous;
 
 fn lowered(text: &str) -> Lowered {
     let graph: Graph<ValueType> = text.parse().unwrap_or_else(|e| panic!("{e}"));

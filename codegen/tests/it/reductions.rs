@@ -1,12 +1,12 @@
 //! Reductions on their way to loops: which kernels there are, what they compute, and that the loops mean what the graph means.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
-use ndjit_ir::interp::{Tensor, Tensors, eval_graph, eval_nest};
 use ndjit_ir::loops::Layout;
-use ndjit_ir::random::{Rng, tensor};
 use ndjit_ir::{DType, Policy, Shape, ValueType};
+use ndjit_math::interp::{Tensor, Tensors, eval_graph, eval_nest};
+use ndjit_random::{Rng, tensor};
+use ndjit_transform::access::contiguous;
 use std::collections::HashMap;
 
 fn lowered(text: &str, fuse: bool) -> Lowered {

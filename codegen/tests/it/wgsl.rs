@@ -1,13 +1,13 @@
 //! The WGSL of programs, checked by naga's validator for devices that can much and little. No device is needed.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::wgsl::{self, Features, Pieces, Step};
 use ndjit_codegen::{LoweredKernel, Options, Scheduled, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::{NestKind, Role};
-use ndjit_ir::random::{Limits, program};
 use ndjit_ir::{ErrorCode, Policy, Result, ValueType};
+use ndjit_random::{Limits, program};
+use ndjit_transform::access::contiguous;
 
 /// Devices that the modules are for.
 const DEVICES: [Features; 3] =

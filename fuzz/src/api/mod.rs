@@ -11,7 +11,7 @@ use crate::choices::Choices;
 use ndjit::debug::{collect_debug_output, with_jit_disabled};
 use ndjit::operand::Computed;
 use ndjit::{Array, Error, ErrorCode, Expr, Policy, Program, Result, Spec, Stage, VectorWidth, jit, with_policy};
-use ndjit_ir::interp::Tensor;
+use ndjit_math::interp::Tensor;
 use pool::{Pool, Size};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use value::Value;

@@ -4,8 +4,8 @@ use crate::choices::Choices;
 use ndjit::reductions::IntoAxes;
 use ndjit::{Array, Axes, DType, Element, Result, Scalar, Shape, Slice, keepdims, strong, weak};
 use ndjit::{Complex, bf16, f16};
-use ndjit_ir::interp::Tensor;
-use ndjit_ir::random::{Rng, tensor};
+use ndjit_math::interp::Tensor;
+use ndjit_random::{Rng, tensor};
 
 /// Integers at which sizes, offsets and conversions overflow, and their neighbours.
 const HOSTILE: &[isize] = &[

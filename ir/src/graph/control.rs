@@ -12,6 +12,7 @@ use crate::shape::Shape;
 use crate::value_type::ValueType;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How deep control flow may stand in control flow.
@@ -25,30 +26,71 @@ pub enum ControlKind {
     While,
     /// Its first operand is a condition, its graphs are for true and for false: the results are those of one of them, of the other operands.
     Cond,
+    /// Its graph is the body, which runs once for each index along the first axis of some operands, in order.
+    Scan(Steps),
+}
+
+/// The operands and results of a scan: first the carry, which becomes what the body makes of it; then arrays with a slice for each step, of
+/// which the body takes that slice; then what is the same in each step. After the carry the body gives what is stacked: a slice for each step
+/// of an array that has one more axis, the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Steps {
+    /// How often the body runs: the first extent of what is sliced and of what is stacked.
+    pub length: usize,
+    /// How many operands, and results, are the carry.
+    pub carried: u32,
+    /// How many operands are sliced.
+    pub sliced: u32,
+}
+
+impl Steps {
+    /// Whether the body takes slices of an operand.
+    pub fn slices(self, operand: usize) -> bool {
+        let carried = self.carried as usize;
+        (carried..carried + self.sliced as usize).contains(&operand)
+    }
+
+    /// The shape of an array with a slice of this shape for each step.
+    fn stacked(self, slice: &Shape) -> Shape {
+        let extents: SmallVec<[usize; 6]> = [self.length].into_iter().chain(slice.extents().iter().copied()).collect();
+        Shape::from(&extents[..])
+    }
 }
 
 impl ControlKind {
-    /// All of them.
-    pub const ALL: [ControlKind; 2] = [ControlKind::While, ControlKind::Cond];
+    /// One of each, in the order of their names in text; a scan of nothing.
+    pub const ALL: [ControlKind; 3] =
+        [ControlKind::While, ControlKind::Cond, ControlKind::Scan(Steps { length: 0, carried: 0, sliced: 0 })];
 
     /// The name in text.
     pub const fn name(self) -> &'static str {
         match self {
             ControlKind::While => "while",
             ControlKind::Cond => "cond",
+            ControlKind::Scan(_) => "scan",
         }
     }
 
-    /// The kind of a name in text.
+    /// The kind of a name in text; of a scan one of nothing.
     pub(super) fn named(name: &str) -> Option<ControlKind> {
         ControlKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// What its graphs are called.
-    pub const fn graphs(self) -> [&'static str; 2] {
+    pub const fn graphs(self) -> &'static [&'static str] {
         match self {
-            ControlKind::While => ["condition", "body"],
-            ControlKind::Cond => ["true", "false"],
+            ControlKind::While => &["condition", "body"],
+            ControlKind::Cond => &["true", "false"],
+            ControlKind::Scan(_) => &["body"],
+        }
+    }
+
+    /// How many operands, the first, are no numbers that its graphs may have written in them: they change, or decide.
+    pub const fn arrays(self, results: usize) -> usize {
+        match self {
+            ControlKind::While => results,
+            ControlKind::Cond => 1,
+            ControlKind::Scan(Steps { carried, sliced, .. }) => carried as usize + sliced as usize,
         }
     }
 }
@@ -58,8 +100,8 @@ impl ControlKind {
 pub struct Control<T: Type> {
     /// What it does.
     pub kind: ControlKind,
-    /// Its two graphs.
-    pub graphs: [Inner<T>; 2],
+    /// Its graphs, as many as the kind has [names](ControlKind::graphs) for.
+    pub graphs: Vec<Inner<T>>,
 }
 
 /// A graph in a node of control flow.
@@ -82,20 +124,55 @@ impl<T: Type> Control<T> {
         self.graphs.iter().fold(0usize, |all, inner| all.saturating_add(inner.graph.expanded()))
     }
 
+    /// The graph whose outputs are its results: the body, or the last branch.
+    fn last(&self) -> Option<&Graph<T>> {
+        self.graphs.last().map(|inner| &*inner.graph)
+    }
+
     /// How many results it has.
     pub fn results(&self) -> usize {
-        self.graphs[1].graph.outputs().len()
+        self.last().map_or(0, |graph| graph.outputs().len())
+    }
+
+    /// Type and shape of a result, if there is such.
+    pub fn result(&self, n: usize) -> Option<(T, Shape)> {
+        let graph = self.last()?;
+        let &output = graph.outputs().get(n)?;
+        Some((graph.ty(output), self.result_shape(n, Cow::Borrowed(graph.shape(output))).into_owned()))
+    }
+
+    /// The shape of a result that the last graph gives in this shape.
+    pub(crate) fn result_shape<'a>(&self, n: usize, made: Cow<'a, Shape>) -> Cow<'a, Shape> {
+        match self.kind {
+            ControlKind::Scan(steps) if n >= steps.carried as usize => Cow::Owned(steps.stacked(&made)),
+            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => made,
+        }
+    }
+
+    /// The shape of an operand that a graph takes as a parameter of this shape.
+    fn operand(&self, operand: usize, param: &Shape) -> Shape {
+        match self.kind {
+            ControlKind::Scan(steps) if steps.slices(operand) => steps.stacked(param),
+            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => param.clone(),
+        }
+    }
+
+    /// The operands that are the carry, which the first results are after the last step.
+    fn carried(&self) -> usize {
+        match self.kind {
+            ControlKind::While => self.results(),
+            ControlKind::Cond => 0,
+            ControlKind::Scan(steps) => steps.carried as usize,
+        }
     }
 
     /// The shape that an operand has, as its graphs say; `None` if nothing depends on it.
-    pub fn shape(&self, operand: usize) -> Option<&Shape> {
+    pub fn shape(&self, operand: usize) -> Option<Shape> {
         let taken = self.graphs.iter().find_map(|Inner { graph, operands }| {
             let at = operands.iter().position(|&own| own as usize == operand)?;
-            graph.params().get(at).map(|&param| graph.shape(param))
+            graph.params().get(at).map(|&param| self.operand(operand, graph.shape(param)))
         });
-        let body = &self.graphs[1].graph;
-        let state = || body.outputs().get(operand).map(|&output| body.shape(output));
-        taken.or_else(|| state().filter(|_| self.kind == ControlKind::While))
+        taken.or_else(|| self.result(operand).filter(|_| operand < self.carried()).map(|(_, shape)| shape))
     }
 }
 
@@ -112,21 +189,20 @@ impl Control<DType> {
                 return Err(wrong());
             }
             for (&param, &operand) in graph.params().iter().zip(operands) {
+                let shape = self.operand(operand as usize, graph.shape(param));
                 let taken = taken.get_mut(operand as usize).ok_or_else(wrong)?;
-                *taken = graph.shape(param).bytes(graph.ty(param).bytes())?.max(*taken);
+                *taken = shape.bytes(graph.ty(param).bytes())?.max(*taken);
             }
         }
-        let results = &self.graphs[1].graph;
-        let bytes = |&output: &Value| results.shape(output).bytes(results.ty(output).bytes());
-        let made: Vec<usize> = results.outputs().iter().map(bytes).collect::<Result<_>>()?;
-        match self.kind {
-            ControlKind::Cond => *taken.first_mut().ok_or_else(wrong)? = 1,
-            ControlKind::While => {
-                for (n, &bytes) in made.iter().enumerate() {
-                    let taken = taken.get_mut(n).ok_or_else(wrong)?;
-                    *taken = bytes.max(*taken);
-                }
-            }
+        let bytes = |(dtype, shape): (DType, Shape)| shape.bytes(dtype.bytes());
+        let made = (0..self.results()).map(|n| self.result(n).ok_or_else(wrong).and_then(bytes));
+        let made: Vec<usize> = made.collect::<Result<_>>()?;
+        if self.kind == ControlKind::Cond {
+            *taken.first_mut().ok_or_else(wrong)? = 1;
+        }
+        for (n, &bytes) in made.iter().enumerate().take(self.carried()) {
+            let taken = taken.get_mut(n).ok_or_else(wrong)?;
+            *taken = bytes.max(*taken);
         }
         Ok((taken, made))
     }
@@ -135,11 +211,14 @@ impl Control<DType> {
 impl Control<ValueType> {
     /// The dtype that a result is stored in: of a loop as its graphs take it.
     pub fn stored(&self, result: usize, policy: Policy) -> DType {
-        let (taken, graph) = match self.kind {
-            ControlKind::While => (self.takes(result), &self.graphs[1].graph),
-            ControlKind::Cond => (None, &self.graphs[0].graph),
+        let taken = self.takes(result).filter(|_| result < self.carried());
+        // Of branches it is the first that says so.
+        let graph = match self.kind {
+            ControlKind::Cond => self.graphs.first(),
+            ControlKind::While | ControlKind::Scan(_) => self.graphs.last(),
         };
-        taken.unwrap_or_else(|| graph.stored(graph.outputs()[result], policy))
+        let made = || graph.map(|inner| inner.graph.stored(inner.graph.outputs()[result], policy));
+        taken.or_else(made).unwrap_or(DType::Bool)
     }
 
     /// The dtype in which its graphs take an operand; `None` if none takes it.
@@ -161,9 +240,8 @@ impl Control<ValueType> {
                 }
             }
         }
-        if self.kind == ControlKind::While {
-            let body = &self.graphs[1].graph;
-            for (taken, &output) in taken.iter_mut().zip(body.outputs()) {
+        if let Some(body) = self.last() {
+            for (taken, &output) in taken.iter_mut().zip(body.outputs()).take(self.carried()) {
                 *taken = taken.or_else(|| Some(body.stored(output, policy)));
             }
         }
@@ -219,11 +297,15 @@ pub(super) struct Wanted<T> {
 
 /// Checks the graphs of control flow.
 pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String> {
+    let names = control.kind.graphs();
+    if names.len() != control.graphs.len() {
+        return Err(format!("it has {} graphs, not {}", control.graphs.len(), names.len()));
+    }
     let mut operands: Vec<(u32, usize, Seen<T>)> = Vec::new();
     // Those of an operand, by position in the list.
     let mut seen: FxHashMap<u32, SmallVec<[usize; 1]>> = FxHashMap::default();
     let mut outputs: Vec<Vec<Seen<T>>> = Vec::new();
-    for (n, (Inner { graph, operands: taken }, what)) in control.graphs.iter().zip(control.kind.graphs()).enumerate() {
+    for (n, (Inner { graph, operands: taken }, what)) in control.graphs.iter().zip(names).enumerate() {
         let typed = |value: &Value| {
             let known = value.index() < graph.value_count();
             known.then(|| (graph.ty(*value), graph.shape(*value).clone()))
@@ -237,7 +319,8 @@ pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String>
             ));
         }
         for (param, &operand) in graph.params().iter().zip(taken) {
-            let param = typed(param).ok_or_else(missing)?;
+            let (ty, shape) = typed(param).ok_or_else(missing)?;
+            let param = (ty, control.operand(operand as usize, &shape));
             let same = seen.entry(operand).or_default();
             if !same.iter().any(|&at| operands[at].2 == param) {
                 same.push(operands.len());
@@ -246,16 +329,26 @@ pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String>
         }
         outputs.push(graph.outputs().iter().map(typed).collect::<Option<_>>().ok_or_else(missing)?);
     }
-    let condition = (T::from(DType::Bool), Shape::scalar());
-    let (begin, otherwise) = match control.kind {
-        ControlKind::While if outputs[0] != std::slice::from_ref(&condition) => {
+    let one = (T::from(DType::Bool), Shape::scalar());
+    let mut last = outputs.pop().unwrap_or_default();
+    let (begin, otherwise, graphs) = match control.kind {
+        ControlKind::While if outputs != [[one.clone()]] => {
             return Err("the condition is not one truth value".to_owned());
         }
-        ControlKind::While => (outputs.swap_remove(1), "the body gives otherwise than it takes"),
-        ControlKind::Cond => (vec![condition], "the first operand is not one truth value"),
+        ControlKind::While => (last, "the body gives otherwise than it takes", None),
+        ControlKind::Cond => {
+            let differ = outputs != [last];
+            let graphs = differ.then_some("the graphs for true and for false give different types");
+            (vec![one], "the first operand is not one truth value", graphs)
+        }
+        ControlKind::Scan(steps) => {
+            if last.len() < steps.carried as usize {
+                return Err(format!("the carry has {} values, the body gives {}", steps.carried, last.len()));
+            }
+            last.truncate(steps.carried as usize);
+            (last, "the body gives otherwise than it takes", None)
+        }
     };
-    let differ = control.kind == ControlKind::Cond && outputs[0] != outputs[1];
-    let graphs = differ.then_some("the graphs for true and for false give different types");
     Ok(Wanted { operands, begin, otherwise, graphs })
 }
 
@@ -269,6 +362,13 @@ pub(super) fn check<T: Type>(kind: ControlKind, wanted: &Wanted<T>, operands: &[
                 return Err(format!("operand {operand} is {own}{of}, the graph `{what}` takes {ty}{shape}"));
             }
             None => return Err(format!("the graph `{what}` takes operand {operand} of {}", operands.len())),
+        }
+    }
+    if let ControlKind::Scan(steps) = kind {
+        let sliced =
+            |n: usize| operands.get(n).is_some_and(|(_, shape)| shape.extents().first() == Some(&steps.length));
+        if let Some(n) = (0..kind.arrays(0)).find(|&n| steps.slices(n) && !sliced(n)) {
+            return Err(format!("operand {n} has no {} slices", steps.length));
         }
     }
     match wanted.graphs {

@@ -12,13 +12,12 @@ mod places;
 mod reads;
 mod rewrite;
 mod scatter;
-mod shrink;
 mod text;
 mod types;
 mod verify;
 mod whole;
 
-pub use control::{Control, ControlKind, Inner, MAX_NESTING};
+pub use control::{Control, ControlKind, Inner, MAX_NESTING, Steps};
 pub use places::Places;
 pub use reads::reads;
 pub use rewrite::{Copied, Notes, Rewriter};

@@ -164,7 +164,15 @@ impl<T: Type> Parser<T> {
     fn control(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<()> {
         line.numbered("$", reading.graph.controls().len())?;
         line.expect("=")?;
-        let kind = line.word("`while` or `cond`", ControlKind::named)?;
+        let mut kind = line.word("`while`, `cond` or `scan`", ControlKind::named)?;
+        if let ControlKind::Scan(steps) = &mut kind {
+            line.expect("length")?;
+            steps.length = line.number_of("the number of steps")?;
+            line.expect("carried")?;
+            steps.carried = line.number_of("how many operands are carried")?;
+            line.expect("sliced")?;
+            steps.sliced = line.number_of("how many operands are sliced")?;
+        }
         let mut inner = |what: &'static str| {
             line.expect(what)?;
             let number = line.id("@", "a child, as in `@0`")? as usize;
@@ -178,8 +186,7 @@ impl<T: Type> Parser<T> {
             let operands = line.list("]", |line| line.number_of("the position of an operand"))?;
             Ok(Inner { graph: Arc::clone(graph), operands })
         };
-        let [first, second] = kind.graphs();
-        let graphs = [inner(first)?, inner(second)?];
+        let graphs = kind.graphs().iter().map(|what| inner(what)).collect::<Result<Vec<_>>>()?;
         line.end()?;
         reading.graph.control(Arc::new(Control { kind, graphs }));
         Ok(())
@@ -259,7 +266,7 @@ impl<T: Type> Parser<T> {
                 let operands = line.list(")", |line| reading.value(line))?;
                 Ok((NodeKind::Call(child), SmallVec::from_vec(operands)))
             }
-            "while" | "cond" => {
+            "while" | "cond" | "scan" => {
                 let number = control_of(line, word, &reading.graph)?;
                 line.expect("result")?;
                 let result = line.number_of("which result, as in `result 0`")?;

@@ -14,7 +14,7 @@ pub struct Places {
     first: Vec<u32>,
     more: FxHashMap<u32, Vec<u32>>,
     children: Nested<Places>,
-    controls: Vec<[Arc<Places>; 2]>,
+    controls: Vec<Vec<Arc<Places>>>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -58,16 +58,21 @@ impl Places {
     }
 
     /// Sets the places of the graphs of control flow `n`.
-    pub fn set_control(&mut self, n: u32, places: [Arc<Places>; 2]) {
+    pub fn set_control(&mut self, n: u32, places: Vec<Arc<Places>>) {
         if self.controls.len() <= n as usize {
             self.controls.resize_with(n as usize + 1, Default::default);
         }
         self.controls[n as usize] = places;
     }
 
-    /// The places of the graphs of control flow `n`; none noted if they were never set.
-    pub fn control(&self, n: u32) -> [Arc<Places>; 2] {
-        self.controls.get(n as usize).cloned().unwrap_or_default()
+    /// The places of graph `which` of control flow `n`; none noted if they were never set.
+    pub fn control(&self, n: u32, which: usize) -> Arc<Places> {
+        self.controls.get(n as usize).and_then(|graphs| graphs.get(which)).cloned().unwrap_or_default()
+    }
+
+    /// Sets the places of the graphs of control flow `to` as those of control flow `from` are in others, if they are set there.
+    pub(super) fn follow_controls(&mut self, other: &Places, from: u32, to: u32) {
+        other.controls.get(from as usize).into_iter().for_each(|graphs| self.set_control(to, graphs.clone()));
     }
 
     /// The first place a node was written at.

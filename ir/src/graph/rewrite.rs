@@ -67,7 +67,7 @@ impl Notes for Places {
     }
 
     fn follow_control(&mut self, other: &Places, from: u32, to: u32) {
-        self.set_control(to, other.control(from));
+        self.follow_controls(other, from, to);
     }
 
     fn follow_child(&mut self, other: &Places, from: u32) {

@@ -34,10 +34,11 @@
 //!
 //! ```text
 //!   $0 = while condition @0 of [0, 2] body @1 of [0, 1]
+//!   $1 = scan length 5 carried 1 sliced 1 body @2 of [0, 1]
 //!   %5 = while $0 result 1 %2, %0, %1 : f32[3]
 //! ```
 
-use super::{Graph, Node, NodeId, NodeKind, Places, Slot, Type, Value};
+use super::{ControlKind, Graph, Node, NodeId, NodeKind, Places, Slot, Steps, Type, Value};
 use crate::promotion::Policy;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -115,8 +116,8 @@ fn inner_places<T: Type>(blocks: &[Block<'_, T>], places: &Places) -> Vec<Option
             inner[callee].get_or_insert_with(|| own.child(n as u32));
         }
         for (n, graphs) in block.controls.iter().enumerate() {
-            for (&graph, places) in graphs.iter().zip(own.control(n as u32)) {
-                inner[graph].get_or_insert(places);
+            for (which, &graph) in graphs.iter().enumerate() {
+                inner[graph].get_or_insert_with(|| own.control(n as u32, which));
             }
         }
     }
@@ -150,29 +151,50 @@ pub struct Block<'a, T: Type> {
     pub graph: &'a Graph<T>,
     /// The position among the blocks of each of its children.
     pub callees: Vec<usize>,
-    /// The same of the two graphs of each piece of its control flow.
-    pub controls: Vec<[usize; 2]>,
+    /// The same of the graphs of each piece of its control flow.
+    pub controls: Vec<Vec<usize>>,
 }
 
 /// A graph whose callees are being numbered.
 struct Frame<'a, T: Type> {
     graph: &'a Graph<T>,
-    /// The positions known so far: of its children, then of the graphs of its control flow.
-    numbers: Vec<usize>,
+    /// The positions known so far: of its children, and of the graphs of its control flow.
+    callees: Vec<usize>,
+    controls: Vec<Vec<usize>>,
 }
 
 impl<'a, T: Type> Frame<'a, T> {
-    /// The next child, or graph of control flow.
-    fn next(&self) -> Option<&'a Arc<Graph<T>>> {
-        let (children, at) = (self.graph.children(), self.numbers.len());
-        let Some(at) = at.checked_sub(children.len()) else { return children.get(at) };
-        Some(&self.graph.controls().get(at / 2)?.graphs[at % 2].graph)
+    fn new(graph: &'a Graph<T>) -> Frame<'a, T> {
+        Frame { graph, callees: Vec::new(), controls: Vec::new() }
     }
 
-    fn finished(mut self) -> Block<'a, T> {
-        let inner = self.numbers.split_off(self.graph.children().len());
-        let controls = inner.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
-        Block { graph: self.graph, callees: self.numbers, controls }
+    /// The next child, or graph of control flow.
+    fn next(&self) -> Option<&'a Arc<Graph<T>>> {
+        if let Some(child) = self.graph.children().get(self.callees.len()) {
+            return Some(child);
+        }
+        let known = self.controls.last().map_or(0, Vec::len);
+        let within = self.graph.controls().get(self.controls.len().saturating_sub(1));
+        let within = within.and_then(|control| control.graphs.get(known));
+        let next = || self.graph.controls().get(self.controls.len())?.graphs.first();
+        within.or_else(next).map(|inner| &inner.graph)
+    }
+
+    /// Notes the position of that.
+    fn found(&mut self, number: usize) {
+        if self.callees.len() < self.graph.children().len() {
+            self.callees.push(number);
+            return;
+        }
+        let number_of_graphs = |n: usize| self.graph.controls().get(n).map_or(0, |control| control.graphs.len());
+        match self.controls.len().checked_sub(1) {
+            Some(last) if self.controls[last].len() < number_of_graphs(last) => self.controls[last].push(number),
+            _ => self.controls.push(vec![number]),
+        }
+    }
+
+    fn finished(self) -> Block<'a, T> {
+        Block { graph: self.graph, callees: self.callees, controls: self.controls }
     }
 }
 
@@ -180,7 +202,7 @@ impl<'a, T: Type> Frame<'a, T> {
 fn blocks<T: Type>(root: &Graph<T>) -> Vec<Block<'_, T>> {
     let mut done: FxHashMap<*const Graph<T>, usize> = FxHashMap::default();
     let mut blocks = Vec::new();
-    let mut stack = vec![Frame { graph: root, numbers: Vec::new() }];
+    let mut stack = vec![Frame::new(root)];
     while let Some(frame) = stack.last_mut() {
         let Some(child) = frame.next() else {
             if let Some(frame) = stack.pop() {
@@ -190,8 +212,8 @@ fn blocks<T: Type>(root: &Graph<T>) -> Vec<Block<'_, T>> {
             continue;
         };
         match done.get(&Arc::as_ptr(child)) {
-            Some(&number) => frame.numbers.push(number),
-            None => stack.push(Frame { graph: child, numbers: Vec::new() }),
+            Some(&number) => frame.found(number),
+            None => stack.push(Frame::new(child)),
         }
     }
     blocks
@@ -215,6 +237,9 @@ fn write_block<T: Type>(block: &Block<'_, T>, note: Option<&Note<'_>>, f: &mut F
     write_unused_slots(graph, f)?;
     for (n, (control, blocks)) in graph.controls().iter().zip(&block.controls).enumerate() {
         write!(f, "  ${n} = {}", control.kind.name())?;
+        if let ControlKind::Scan(Steps { length, carried, sliced }) = control.kind {
+            write!(f, " length {length} carried {carried} sliced {sliced}")?;
+        }
         for ((what, inner), number) in control.kind.graphs().iter().zip(&control.graphs).zip(blocks) {
             write!(f, " {what} @{number} of {:?}", inner.operands)?;
         }

@@ -279,11 +279,13 @@ impl<T: Type> Graph<T> {
             NodeKind::Control(n, result) => {
                 let control = self.controls().get(n as usize).ok_or(Mismatch::Missing("control flow ", n))?;
                 // Those of both branches are the same.
-                let graph = &control.graphs[1].graph;
-                let results = graph.outputs().len();
-                let output = graph.outputs().get(result as usize);
-                let output = output.ok_or_else(|| Mismatch::Graph(format!("there are {results} results")))?;
-                smallvec![graph.inner(*output, "result", result as usize)?]
+                let result = result as usize;
+                let made = control.graphs.last().map(|inner| (&inner.graph, inner.graph.outputs().get(result)));
+                let Some((graph, Some(&output))) = made else {
+                    return Err(Mismatch::Graph(format!("there are {} results", control.results())));
+                };
+                let (ty, shape) = graph.inner(output, "result", result)?;
+                smallvec![(ty, control.result_shape(result, shape))]
             }
             NodeKind::Call(n) => {
                 let child = self.children().get(n as usize).ok_or(Mismatch::Missing("child @", n))?;

@@ -251,11 +251,10 @@ fn check_accumulates(body: &OpBody, reductions: &[Reduction], problems: &mut Pro
 
 /// Control flow gives a result of this type.
 fn check_control_result(control: &Control<DType>, result: u32, (dtype, shape): (DType, &Shape)) -> Result<(), String> {
-    let graph = &control.graphs[1].graph;
-    match graph.outputs().get(result as usize) {
-        Some(&own) if (graph.ty(own), graph.shape(own)) == (dtype, shape) => Ok(()),
+    match control.result(result as usize) {
+        Some((own, of)) if (own, &of) == (dtype, shape) => Ok(()),
         Some(_) => Err(format!("is {dtype}{shape} in the graph")),
-        None => Err(format!("there are {} results", graph.outputs().len())),
+        None => Err(format!("there are {} results", control.results())),
     }
 }
 

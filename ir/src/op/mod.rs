@@ -1,12 +1,7 @@
 //! Ops: what an array program can do to each element. The facts stand in [the table](crate::op_table); this module derives
 //! the enum from it and says what a row's words mean.
 
-mod bodies;
-mod shared;
 mod table;
-
-pub use bodies::{body, cast_body, load_body, store_body};
-pub use shared::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
 
 use crate::dtype::{DType, DTypeSet};
 use std::fmt;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct Supports {
     nodes: FxHashMap<u32, SmallVec<[Support; 1]>>,
     children: Nested<Supports>,
-    controls: Vec<[Arc<Supports>; 2]>,
+    controls: Vec<Vec<Arc<Supports>>>,
 }
 
 impl Nest for Supports {
@@ -31,7 +31,7 @@ impl Notes for Supports {
     }
 
     fn follow_control(&mut self, other: &Supports, from: u32, to: u32) {
-        other.control(from).into_iter().for_each(|inner| self.set_control(to, inner.clone()));
+        other.controls.get(from as usize).into_iter().for_each(|inner| self.set_control(to, inner.clone()));
     }
 
     fn follow_child(&mut self, other: &Supports, from: u32) {
@@ -63,16 +63,16 @@ impl Supports {
     }
 
     /// Sets the tables of the graphs of control flow `n`.
-    pub fn set_control(&mut self, n: u32, supports: [Arc<Supports>; 2]) {
+    pub fn set_control(&mut self, n: u32, supports: Vec<Arc<Supports>>) {
         if self.controls.len() <= n as usize {
             self.controls.resize_with(n as usize + 1, Default::default);
         }
         self.controls[n as usize] = supports;
     }
 
-    /// The tables of the graphs of control flow `n`, if there are any.
-    pub fn control(&self, n: u32) -> Option<&[Arc<Supports>; 2]> {
-        self.controls.get(n as usize)
+    /// The table of graph `which` of control flow `n`, if there is one.
+    pub fn control(&self, n: u32, which: usize) -> Option<&Arc<Supports>> {
+        self.controls.get(n as usize)?.get(which)
     }
 
     /// What was noted of a node.

@@ -12,7 +12,7 @@ use super::restriction::Restriction;
 use super::supports::Supports;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
-use crate::graph::{ControlKind, Graph, NodeId, NodeKind, Places, Value};
+use crate::graph::{ControlKind, Graph, Inner, NodeId, NodeKind, Places, Value};
 use crate::infer::{Mismatch, Operation};
 use crate::op::Op;
 use crate::place::Place;
@@ -243,28 +243,38 @@ impl<'a> Frame<'a> {
                 return Err(Error::new(ErrorCode::Verify, "support: a graph of control flow takes what is no operand"));
             };
             return Ok(Step::Inner(Frame {
-                places: Arc::clone(&self.places.control(n)[which]),
-                supports: self.supports.and_then(|supports| supports.control(n)).map(|inner| &*inner[which]),
+                places: self.places.control(n, which),
+                supports: self.supports.and_then(|supports| supports.control(n, which)).map(|inner| &**inner),
                 inner: true,
                 ..Frame::new(&inner.graph, arguments)
             }));
         }
         let walked = std::mem::take(&mut self.walked);
-        let [first, second] = &control.graphs;
-        let mut types = Vec::with_capacity(walked[1].len());
-        for (leaf, &ty) in walked[1].iter().enumerate() {
+        let (Some(made), Some(Inner { graph: last, .. })) = (walked.last(), control.graphs.last()) else {
+            return Err(Error::new(ErrorCode::Verify, "support: control flow without graphs"));
+        };
+        let mut types = Vec::with_capacity(made.len());
+        for (leaf, (&ty, &output)) in made.iter().zip(last.outputs()).enumerate() {
+            let state = || (operands[leaf], is_number_cast(graph, key.1[leaf]));
             let (other, cast) = match control.kind {
-                ControlKind::While => (operands[leaf], is_number_cast(graph, key.1[leaf])),
-                ControlKind::Cond => (walked[0][leaf], is_number_cast(&first.graph, first.graph.outputs()[leaf])),
+                ControlKind::While => state(),
+                ControlKind::Scan(steps) if leaf < steps.carried as usize => state(),
+                // What is stacked is what the body gives.
+                ControlKind::Scan(_) => (ty, false),
+                ControlKind::Cond => {
+                    let first = &control.graphs[0].graph;
+                    (walked[0][leaf], is_number_cast(first, first.outputs()[leaf]))
+                }
             };
-            let output = second.graph.outputs()[leaf];
             types.push(match ty == other {
                 true => ty,
                 // A number took the dtype that it met when the function was traced. It would take another.
-                false if cast || is_number_cast(&second.graph, output) => second.graph.ty(output),
+                false if cast || is_number_cast(last, output) => last.ty(output),
                 false => {
                     let reason = match control.kind {
-                        ControlKind::While => format!("leaf {leaf} of a loop's state is {other}, the body gives {ty}"),
+                        ControlKind::While | ControlKind::Scan(_) => {
+                            format!("leaf {leaf} of a loop's state is {other}, the body gives {ty}")
+                        }
                         ControlKind::Cond => format!("leaf {leaf} of branches is {other} if true, {ty} if false"),
                     };
                     let place = self.places.first(id);

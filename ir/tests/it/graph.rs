@@ -96,7 +96,7 @@ graph (%0: f32[], %1: bool[]) calls @0 {
     then.add_child(Arc::new(at(1)));
     places.add_child(Arc::new(at(1)));
     places.note(NodeId(3), Place { file: "src/main.rs", line: 4, column: 5 });
-    places.set_control(0, [Arc::new(then), Arc::new(at(3))]);
+    places.set_control(0, vec![Arc::new(then), Arc::new(at(3))]);
     let noted = graph.display_with(&places).to_string();
     let lines = noted.lines().filter_map(|line| line.split_once("  ; "));
     let lines: Vec<(&str, &str)> = lines.map(|(line, place)| (line.trim(), place)).collect();

@@ -230,7 +230,7 @@ mod tests {
     use ndjit_ir::reduction::compare;
 
     fn registers(dtype: DType, word: u64) -> Vec<u64> {
-        ndjit_ir::op::load_body(dtype).eval(&[word])
+        ndjit_math::load_body(dtype).eval(&[word])
     }
 
     fn all<W: Word + Into<u64>>(dtype: DType, words: &[W]) {

@@ -1,12 +1,12 @@
 //! Programs from text and their arguments: shared by the runtime's tests.
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::Tensor;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Shape, ValueType};
+use ndjit_math::interp::Tensor;
+use ndjit_transform::access::contiguous;
 
 /// Lowers a program in text whose parameters are C-contiguous.
 pub fn lowered(text: &str) -> Lowered {

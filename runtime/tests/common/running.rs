@@ -1,8 +1,8 @@
 //! Running programs and comparing with the interpreter: shared by the runtime's tests.
 
 use ndjit_codegen::Lowered;
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::literal::Literal;
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Buffer, Executable, Output, RunOptions};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::programs::tensor;
 use ndjit_codegen::Lowered;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::DType;
-use ndjit_ir::interp::{Tensor, eval_graph};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Executable, Output, RunOptions};
 use std::process::Command;
 

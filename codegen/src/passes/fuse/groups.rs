@@ -4,12 +4,12 @@
 
 use super::contract::products;
 use super::regroup::Waiting;
-use crate::passes::access::Accesses;
 use ndjit_ir::body::{Body, Inst, InstKind, Prim};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, ShapeId, Value};
-use ndjit_ir::op::shared_body;
 use ndjit_ir::reduction::Reduce;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use ndjit_math::shared_body;
+use ndjit_transform::access::Accesses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 

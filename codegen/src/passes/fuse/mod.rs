@@ -12,7 +12,6 @@ mod contract;
 mod groups;
 mod regroup;
 
-use crate::passes::access::Accesses;
 use groups::{Group, Groups, Limits, NONE};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{
@@ -23,6 +22,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{Axes, Reduce, Scan};
 use ndjit_ir::view::scattered;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use ndjit_transform::access::Accesses;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};

@@ -2,9 +2,9 @@
 
 use super::groups::{Group, Groups, MAX_OPEN, NONE};
 use super::is_alone;
-use crate::passes::access::Accesses;
 use ndjit_ir::DType;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Value};
+use ndjit_transform::access::Accesses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 

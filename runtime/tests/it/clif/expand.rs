@@ -7,8 +7,8 @@ use ndjit_codegen::x64::{Set, emit};
 use ndjit_ir::body::Body;
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};
-use ndjit_ir::op::{body, cast_body, load_body, store_body};
 use ndjit_ir::{DType, Op};
+use ndjit_math::{body, cast_body, load_body, store_body};
 
 /// A nest of rank 1 of an op body, with all outputs contiguous.
 fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {

@@ -1,13 +1,13 @@
 //! The parts of nests that reduce or scan, and who refuses what.
 
 use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Part, Split, generated, split};
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, Shape, ValueType};
+use ndjit_transform::access::contiguous;
 
 /// The last nest that reduces, or else the last, of a program whose only parameter has shape `[3, 50]`.
 fn nest(dtype: DType, text: &str) -> LoopNest {

@@ -9,7 +9,6 @@ mod running;
 mod scans;
 mod sorts;
 
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::{Lowered, LoweredStep, Options, Scheduled, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::Literal;
@@ -18,6 +17,7 @@ use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, ErrorCode, ValueType};
 use ndjit_runtime::buffer::MOVED;
 use ndjit_runtime::{Argument, Buffer, Executable, Execution, Output, RunOptions};
+use ndjit_transform::access::contiguous;
 use programs::{axpy, lowered, tensor};
 use running::{check, fresh, run};
 use std::sync::Arc;

@@ -2,15 +2,15 @@
 //! of elements around lanes, blocks and tiles, on any number of threads, compiled and interpreted.
 
 use super::programs::lowered;
-use ndjit_codegen::passes::access::contiguous;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{Axes, Reduction};
 use ndjit_ir::{DType, ErrorCode, PrimType, Shape, ValueType};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Argument, Executable, Execution, Output, RunOptions};
+use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 
 /// A program that reduces one array.

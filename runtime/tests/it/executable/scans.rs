@@ -6,10 +6,10 @@ use super::reductions::{ENGINES, check, elements, options};
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::Reduction;
 use ndjit_ir::{DType, Shape, ValueType};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::Execution;
 
 /// A program that scans one array.

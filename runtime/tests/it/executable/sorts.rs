@@ -5,9 +5,9 @@ use super::programs::lowered;
 use super::reductions::{ENGINES, check, elements, options};
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
-use ndjit_ir::interp::{Tensor, eval_graph};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Shape, ValueType};
+use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::{Executable, Execution};
 
 /// A program that sorts one array, and finds the order of its elements in both dtypes of positions.

@@ -1,0 +1,6 @@
+//! Functions on integers.
+
+pub(crate) mod bit_count;
+pub(crate) mod int_power;
+pub(crate) mod saturating;
+pub(crate) mod threefry;

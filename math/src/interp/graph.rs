@@ -1,0 +1,198 @@
+//! Evaluating typed graphs.
+
+use super::elementwise::{Function, Functions};
+use super::movement;
+use super::reduce::{iota, reduce, scanned};
+use super::tensor::Tensor;
+use crate::store_body;
+use ndjit_ir::dtype::DType;
+use ndjit_ir::error::{Error, ErrorCode, Result};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeKind, Slot, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::shape::Shape;
+use rustc_hash::FxHashMap;
+
+/// Evaluates a typed graph: the meaning of a program. `scalars` are the values of argument slots, by argument index. What no
+/// result needs is not computed; a value is freed after its last use.
+///
+/// # Errors
+/// `Verify` if the graph is not well-formed; `Arity` or `Argument` if parameters or scalars are missing, or not as the
+/// graph says; `Literal` if a scalar does not fit the dtype it is used in; `Allocation` if memory is refused.
+pub fn eval_graph(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
+    graph.verify()?;
+    eval(graph, params, scalars)
+}
+
+/// As [`eval_graph`], of a graph that was verified.
+fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
+    check_params(graph, params)?;
+    let last_uses = last_uses(graph);
+    let mut functions = Functions::default();
+    let mut live: FxHashMap<Value, Tensor> = FxHashMap::default();
+    // Nodes of the same piece of control flow mostly stand side by side.
+    let mut controlled: Option<Controlled<'_>> = None;
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        let value = node.first();
+        if last_uses[value.index()].is_none() {
+            continue;
+        }
+        let (dtype, operands) = (graph.ty(value), graph.operands(id));
+        let mut apply = |function| {
+            let arguments: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
+            functions.apply(function, &arguments, graph.shape(value))
+        };
+        let result = match node.kind {
+            NodeKind::Param(n, _) => {
+                live.insert(value, params[n as usize].copied()?);
+                continue;
+            }
+            NodeKind::Literal(slot) => {
+                let words = store_body(dtype).eval(&slot_value(&graph.slots()[slot.index()], scalars)?.to_repr(dtype)?);
+                live.insert(value, Tensor::from_words(dtype, Shape::scalar(), |_| &words[..])?);
+                continue;
+            }
+            NodeKind::Iota(axes) => iota(axes, graph.shape(value))?,
+            NodeKind::View(view) => movement::view(&live[&operands[0]], graph.view_of(view), graph.shape(value))?,
+            NodeKind::Reshape => movement::reshape(&live[&operands[0]], graph.shape(value))?,
+            NodeKind::Control(n, result) => {
+                let results = match controlled.take() {
+                    Some(known) if (known.number, known.operands) == (n, operands) => known.results,
+                    _ => {
+                        let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
+                        control(&graph.controls()[n as usize], &operands, scalars)?
+                    }
+                };
+                let own = results[result as usize].copied()?;
+                controlled = Some(Controlled { number: n, operands, results });
+                own
+            }
+            NodeKind::Scatter(scatter) => {
+                let operands = [0, 1, 2].map(|n| &live[&operands[n]]);
+                movement::scatter(&mut functions, scatter, operands)?
+            }
+            NodeKind::Gather => movement::gather(&live[&operands[0]], &live[&operands[1]], graph.shape(value))?,
+            NodeKind::Concat(axis, _) => {
+                let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();
+                movement::concat(&operands, axis as usize, graph.shape(value))?
+            }
+            NodeKind::Reduce(node) => reduce(&mut functions, node, &live[&operands[0]])?,
+            NodeKind::Scan(node) => scanned(&mut functions, node, &live[&operands[0]], dtype)?,
+            NodeKind::Op(op, _) => apply(Function::Op(op, graph.compute_dtype(id, op)))?,
+            NodeKind::Cast(_) => apply(Function::Cast(graph.ty(operands[0]), dtype))?,
+            NodeKind::Call(_) => return Err(Error::new(ErrorCode::Verify, "interpreter: a call that was not inlined")),
+        };
+        live.insert(value, result);
+        for used in operands {
+            if last_uses[used.index()] == Some(id.index()) {
+                live.remove(used);
+            }
+        }
+    }
+    graph.outputs().iter().map(|output| live[output].copied()).collect()
+}
+
+/// The results of control flow on some operands.
+struct Controlled<'a> {
+    number: u32,
+    operands: &'a [Value],
+    results: Vec<Tensor>,
+}
+
+/// Evaluates control flow on its operands, of a program whose numbers `scalars` are.
+///
+/// # Errors
+/// As [`eval_graph`].
+pub fn eval_control(flow: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
+    let (taken, _) = flow.sizes(operands.len())?;
+    flow.graphs.iter().try_for_each(|inner| inner.graph.verify())?;
+    match taken.iter().zip(operands).position(|(&bytes, operand)| operand.bytes.len() < bytes) {
+        Some(n) => {
+            Err(Error::new(ErrorCode::Argument, format!("interpreter: operand {n} of control flow is too small")))
+        }
+        None => control(flow, operands, scalars),
+    }
+}
+
+/// The results of control flow whose graphs were verified.
+fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Literal)]) -> Result<Vec<Tensor>> {
+    let run = |n: usize, carry: &[Tensor]| {
+        let Inner { graph, operands: taken } = &control.graphs[n];
+        let given = |&operand: &u32| carry.get(operand as usize).unwrap_or(operands[operand as usize]).copied();
+        let params = taken.iter().map(given).collect::<Result<Vec<Tensor>>>()?;
+        eval(graph, &params, scalars)
+    };
+    let holds = |condition: &Tensor| condition.get(0).first() == Some(&1);
+    match control.kind {
+        ControlKind::Cond => run(usize::from(!holds(operands[0])), &[]),
+        ControlKind::While => {
+            let begin = operands[..control.results()].iter().map(|&operand| operand.copied());
+            let mut carry = begin.collect::<Result<Vec<Tensor>>>()?;
+            while holds(&run(0, &carry)?[0]) {
+                carry = run(1, &carry)?;
+            }
+            Ok(carry)
+        }
+        ControlKind::Scan(steps) => {
+            let (carried, arrays) = (steps.carried as usize, control.kind.arrays(0));
+            let mut carry = operands[..carried].iter().map(|x| x.copied()).collect::<Result<Vec<Tensor>>>()?;
+            let results = (carried..control.results()).filter_map(|n| control.result(n));
+            let mut stacked =
+                results.map(|(dtype, shape)| Tensor::zeros(dtype, shape)).collect::<Result<Vec<Tensor>>>()?;
+            for step in 0..steps.length {
+                for x in &operands[carried..arrays] {
+                    carry.push(x.slice(step)?);
+                }
+                let mut made = run(0, &carry)?;
+                for (all, slice) in stacked.iter_mut().zip(made.split_off(carried)) {
+                    all.set_slice(step, &slice);
+                }
+                carry = made;
+            }
+            carry.extend(stacked);
+            Ok(carry)
+        }
+    }
+}
+
+/// For each value that results need the index of the last node that needs it; outputs are needed after all nodes.
+fn last_uses(graph: &Graph<DType>) -> Vec<Option<usize>> {
+    let mut last_uses: Vec<Option<usize>> = vec![None; graph.value_count()];
+    for output in graph.outputs() {
+        last_uses[output.index()] = Some(usize::MAX);
+    }
+    for id in graph.node_ids().rev() {
+        if graph.node(id).results().any(|value| last_uses[value.index()].is_some()) {
+            for operand in graph.operands(id) {
+                last_uses[operand.index()].get_or_insert(id.index());
+            }
+        }
+    }
+    last_uses
+}
+
+fn check_params(graph: &Graph<DType>, params: &[Tensor]) -> Result<()> {
+    if params.len() != graph.params().len() {
+        let (takes, given) = (graph.params().len(), params.len());
+        return Err(Error::new(ErrorCode::Arity, format!("interpreter: takes {takes} arrays, {given} given")));
+    }
+    for (n, (&value, tensor)) in graph.params().iter().zip(params).enumerate() {
+        let (dtype, shape) = (graph.ty(value), graph.shape(value));
+        if tensor.dtype != dtype || tensor.shape != *shape || Ok(tensor.bytes.len()) != shape.bytes(dtype.bytes()) {
+            let given = format_args!("{}{} of {} bytes", tensor.dtype, tensor.shape, tensor.bytes.len());
+            let error = Error::new(ErrorCode::Argument, format!("interpreter: array {n} is not {dtype}{shape}"));
+            return Err(error.fact(format_args!("given: {given}")));
+        }
+    }
+    Ok(())
+}
+
+fn slot_value(slot: &Slot, scalars: &[(usize, Literal)]) -> Result<Literal> {
+    match *slot {
+        Slot::Value(literal) => Ok(literal),
+        Slot::Argument { index, .. } => match scalars.iter().find(|(argument, _)| *argument == index) {
+            Some((_, literal)) => Ok(*literal),
+            None => Err(Error::new(ErrorCode::Argument, format!("interpreter: no number given for argument {index}"))),
+        },
+    }
+}

@@ -1,0 +1,17 @@
+//! The reference interpreter: what programs mean, slow and obvious. Every other engine is tested against it, bit for bit.
+//!
+//! [`eval_graph`] walks a typed graph node by node and element by element, [`eval_control`] its branches and loops; [`eval_nest`] walks a loop
+//! nest index by index.
+//! Both evaluate the same scalar [bodies](ndjit_ir::body) that code generators inline. Nothing here knows of time, threads or
+//! machines.
+
+mod elementwise;
+mod graph;
+mod movement;
+mod nest;
+mod reduce;
+mod tensor;
+
+pub use graph::{eval_control, eval_graph};
+pub use nest::{Memory, Tensors, eval_nest};
+pub use tensor::Tensor;

@@ -1,0 +1,347 @@
+//! Evaluating loop nests, of ops or of primitives, on a memory that the caller provides.
+
+use super::elementwise::{Function, Functions, advance};
+use super::reduce::of_nothing;
+use super::tensor::{Tensor, Words};
+use crate::{cast_body, load_body, store_body};
+use ndjit_ir::body::Body;
+use ndjit_ir::dtype::PrimType;
+use ndjit_ir::error::{Error, ErrorCode, Result};
+use ndjit_ir::kernel::{KernelScatter, OpBody, StmtKind};
+use ndjit_ir::loops::{Access, Geometry, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role};
+use ndjit_ir::reduction::{Reduction, fold, scan, sorted};
+use ndjit_ir::reserve::{collect, filled, reserve};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// What a nest reads and writes. Offsets are in bytes from the start of an operand's buffer.
+pub trait Memory {
+    /// The word of type `ty` at `offset` in the buffer of input `input`, in the low bits.
+    fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64;
+
+    /// Stores the low bits of `bits` as a word of type `ty` at `offset` in the buffer of output `output`.
+    fn store(&mut self, output: usize, offset: usize, ty: PrimType, bits: u64);
+}
+
+/// Runs a nest: for each index in C order it loads all inputs, evaluates the body, and stores all outputs; or reduces what the
+/// body gives over the loops that are reduced, or scans or sorts it, and stores that. `literals` are the
+/// bits of the registers of each literal in order (see [`Literal::to_repr`](ndjit_ir::Literal::to_repr)). Instructions hoisted
+/// out of the innermost loop are evaluated inside it: on a well-formed nest that makes no difference.
+///
+/// The geometry is not checked against the memory, which has to refuse offsets that are out of bounds itself;
+/// [`Geometry::verify`] tells beforehand.
+///
+/// # Errors
+/// `Verify` if the nest is not well-formed; `Argument` if geometry or literals have not its form.
+pub fn eval_nest(nest: &LoopNest, geometry: &Geometry, literals: &[u64], memory: &mut impl Memory) -> Result<()> {
+    nest.verify()?;
+    check_form(nest, geometry, literals)?;
+    let body = match &nest.body {
+        LoopBody::Ops(body) => {
+            let statements = body.stmts.iter().map(|stmt| stmt_body(body, stmt)).collect();
+            let stores = body.outputs.iter().map(|&scalar| store_body(body.dtype(scalar))).collect();
+            Evaluator::Ops(body, statements, stores)
+        }
+        LoopBody::Prims { body, .. } => Evaluator::Prims(body),
+    };
+    let kept = nest.kept();
+    if geometry.extents[..nest.stored()].contains(&0) {
+        return Ok(());
+    }
+    let at = |index: &[usize], memory: &mut _| body.at(nest, geometry, literals, index, memory);
+    let mut functions = Functions::default();
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
+    if let NestKind::Scatter(scatter) = nest.kind {
+        return scattered(nest, geometry, scatter, memory, at);
+    }
+    loop {
+        let results: Vec<Vec<u64>> = match &nest.kind {
+            NestKind::Map | NestKind::Scatter(_) => vec![at(&index, memory)],
+            NestKind::Reduce(reduce) | NestKind::Contract(reduce) => {
+                vec![reduced(nest, geometry, reduce, &mut functions, &mut index, |index| at(index, memory))?]
+            }
+            NestKind::Scan(NestScan { outputs, .. }) => {
+                let mut results = reserve("interpreter", geometry.extents[kept])?;
+                let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, outputs, &mut functions, &a, &b);
+                let element = |_: usize| along(&mut index[..], kept, geometry, |index| at(index, memory));
+                scan(geometry.extents[kept], element, meet, |_, words| results.push(words));
+                results
+            }
+            NestKind::Sort(outputs) => {
+                let element = |_: usize| along(&mut index[..], kept, geometry, |index| at(index, memory));
+                let elements = collect("interpreter", (0..geometry.extents[kept]).map(element))?;
+                sorted_results(nest, outputs, &elements)?
+            }
+        };
+        let meets = nest.kind.loops() > nest.kind.reduced_loops();
+        for words in results {
+            store(nest, geometry, &index, words, memory);
+            if meets {
+                advance(&mut index[kept..], &geometry.extents[kept..]);
+            }
+        }
+        advance(&mut index[..kept], &geometry.extents[..kept]);
+        if index.iter().all(|&i| i == 0) {
+            return Ok(());
+        }
+    }
+}
+
+/// The words at an index, which then is the next one along the loops from `kept` on.
+fn along(index: &mut [usize], kept: usize, geometry: &Geometry, mut at: impl FnMut(&[usize]) -> Vec<u64>) -> Vec<u64> {
+    let words = at(index);
+    advance(&mut index[kept..], &geometry.extents[kept..]);
+    words
+}
+
+/// Copies the rows that elements are put into, and puts them there.
+fn scattered<M: Memory>(
+    nest: &LoopNest,
+    geometry: &Geometry,
+    KernelScatter { scatter, into }: KernelScatter,
+    memory: &mut M,
+    mut at: impl FnMut(&[usize], &mut M) -> Vec<u64>,
+) -> Result<()> {
+    let wrong = |what: String| Error::new(ErrorCode::Argument, format!("loop interpreter: {what}"));
+    let (all, from) = geometry.with_rows(into as usize).map_err(wrong)?;
+    let access = nest.outputs[0];
+    let (_, to) = geometry.with_rows_of_output(&access, &geometry.outputs[0], into).map_err(wrong)?;
+    let words = Access::memory(access.dtype, access.inner);
+    let mut elements: FxHashMap<usize, Vec<u64>> = FxHashMap::default();
+    let place = |index: &[usize], layout: &Layout| word_offsets(&words, layout, index).collect::<Vec<_>>();
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank + 1);
+    let rows = all.extents[nest.rank];
+    let mut more = rows > 0;
+    while more {
+        let read: Vec<u64> =
+            place(&index, &from).into_iter().map(|(offset, ty)| memory.load(into as usize, offset, ty)).collect();
+        elements.insert(place(&index, &to)[0].0, read);
+        advance(&mut index, &all.extents);
+        more = index.iter().any(|&i| i != 0);
+    }
+    let mut functions = Functions::default();
+    let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, nest.rank);
+    loop {
+        let mut made = at(&index, memory);
+        let position = made.pop().map_or(-1, |position| position as i64);
+        if (0..rows as i64).contains(&position) {
+            let own: SmallVec<[usize; 4]> = index.iter().copied().chain([position as usize]).collect();
+            let element = elements.entry(place(&own, &to)[0].0).or_default();
+            *element = match scatter.combine() {
+                None => made,
+                Some(op) => functions.body(Function::Op(op, access.dtype)).eval(&[&element[..], &made].concat()),
+            };
+        }
+        advance(&mut index, &geometry.extents);
+        if index.iter().all(|&i| i == 0) {
+            break;
+        }
+    }
+    for (offset, element) in elements {
+        let mut offset = offset;
+        for (&ty, bits) in access.dtype.storage().iter().zip(element) {
+            memory.store(0, offset, ty, bits);
+            offset += ty.bytes();
+        }
+    }
+    Ok(())
+}
+
+/// Stores the words of all outputs at an index.
+fn store(nest: &LoopNest, geometry: &Geometry, index: &[usize], words: Vec<u64>, memory: &mut impl Memory) {
+    let mut words = words.into_iter();
+    for (n, (access, layout)) in nest.outputs.iter().zip(&geometry.outputs).enumerate() {
+        for ((offset, ty), bits) in word_offsets(access, layout, index).zip(words.by_ref()) {
+            memory.store(n, offset, ty, bits);
+        }
+    }
+}
+
+/// The storage words of all outputs, each combined with others.
+fn combined(nest: &LoopNest, reductions: &[Reduction], functions: &mut Functions, a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut met = Vec::with_capacity(a.len());
+    for (&reduction, access) in reductions.iter().zip(&nest.outputs) {
+        let words = met.len()..met.len() + access.dtype.storage().len();
+        // The verifier knows elementary reductions alone.
+        let Some(op) = reduction.combine() else { continue };
+        let body = functions.body(Function::Op(op, access.dtype));
+        met.extend(body.eval(&[&a[words.clone()], &b[words]].concat()));
+    }
+    met
+}
+
+/// The storage words of all outputs at each index of what is sorted, from those of the elements.
+fn sorted_results(nest: &LoopNest, sorts: &[Reduction], elements: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
+    let mut results = filled("interpreter", Vec::new(), elements.len())?;
+    // The verifier knows sorts of bodies of ops alone.
+    let LoopBody::Ops(body) = &nest.body else { return Ok(results) };
+    let mut start = 0;
+    for (&reduction, &scalar) in sorts.iter().zip(&body.outputs) {
+        let dtype = body.dtype(scalar);
+        let words = start..start + dtype.storage().len();
+        start = words.end;
+        let load = load_body(dtype);
+        let registers = collect("interpreter", elements.iter().map(|element| load.eval(&element[words.clone()])))?;
+        for (result, from) in results.iter_mut().zip(sorted(dtype, &registers)?) {
+            match reduction {
+                Reduction::ArgSort => result.push(from as u64),
+                _ => result.extend(&elements[from][words.clone()]),
+            }
+        }
+    }
+    Ok(results)
+}
+
+/// The storage words of all outputs at an index of the loops that are kept, reduced over the others.
+fn reduced(
+    nest: &LoopNest,
+    geometry: &Geometry,
+    reduce: &NestReduce,
+    functions: &mut Functions,
+    index: &mut [usize],
+    mut at: impl FnMut(&[usize]) -> Vec<u64>,
+) -> Result<Vec<u64>> {
+    let kept = nest.kept();
+    let len: usize = geometry.extents[kept..].iter().product();
+    let meet = |a: Vec<u64>, b: Vec<u64>| combined(nest, &reduce.outputs, functions, &a, &b);
+    // Elements are asked for in row-major order.
+    let element = |_| along(index, kept, geometry, &mut at);
+    if let Some(words) = fold(len, element, meet) {
+        return Ok(words);
+    }
+    let mut words = Vec::new();
+    for (&reduction, access) in reduce.outputs.iter().zip(&nest.outputs) {
+        words.extend(of_nothing(reduction, access.dtype)?);
+    }
+    Ok(words)
+}
+
+fn check_form(nest: &LoopNest, geometry: &Geometry, literals: &[u64]) -> Result<()> {
+    let error = |what: String| Err(Error::new(ErrorCode::Argument, format!("loop interpreter: {what}")));
+    let registers: usize = nest.literals.iter().map(|dtype| dtype.repr().len()).sum();
+    if literals.len() != registers {
+        return error(format!("the literals have {registers} registers, {} given", literals.len()));
+    }
+    if geometry.inputs.len() != nest.inputs.len() || geometry.outputs.len() != nest.outputs.len() {
+        return error("the geometry has another number of operands than the nest".to_owned());
+    }
+    let ranks = geometry.inputs.iter().chain(&geometry.outputs).map(|layout| layout.strides.len());
+    match ranks.chain([geometry.extents.len()]).find(|&rank| rank != nest.rank) {
+        Some(rank) => error(format!("{rank} extents or strides for {} loops", nest.rank)),
+        None => Ok(()),
+    }
+}
+
+/// Offset and type of each storage word of the element at `index`.
+fn word_offsets(access: &Access, layout: &Layout, index: &[usize]) -> impl Iterator<Item = (usize, PrimType)> + use<> {
+    let steps = index.iter().zip(&layout.strides);
+    let mut at = steps.fold(layout.offset, |at, (&i, &stride)| at.wrapping_add(i.wrapping_mul(stride as usize)));
+    access.words().iter().map(move |&ty| {
+        let offset = at;
+        at = at.wrapping_add(ty.bytes());
+        (offset, ty)
+    })
+}
+
+enum Evaluator<'a> {
+    /// The statements' bodies beside the statements, and those that store the outputs.
+    Ops(&'a OpBody, Vec<Body>, Vec<Body>),
+    Prims(&'a Body),
+}
+
+impl Evaluator<'_> {
+    /// The storage words of the outputs at one index.
+    fn at(
+        &self,
+        nest: &LoopNest,
+        geometry: &Geometry,
+        literals: &[u64],
+        index: &[usize],
+        memory: &mut impl Memory,
+    ) -> Vec<u64> {
+        let mut words = Vec::new();
+        for (n, (access, layout)) in nest.inputs.iter().zip(&geometry.inputs).enumerate() {
+            for (offset, ty) in word_offsets(access, layout, index) {
+                words.push(if access.role == Role::Memory { memory.load(n, offset, ty) } else { offset as u64 });
+            }
+        }
+        self.eval(nest, &words, literals, memory)
+    }
+
+    /// From the inputs' storage words and the literals' registers to the outputs' storage words.
+    fn eval(&self, nest: &LoopNest, words: &[u64], literals: &[u64], memory: &mut impl Memory) -> Vec<u64> {
+        let mut load = |input, offset, ty| memory.load(input, offset, ty);
+        match self {
+            Evaluator::Prims(body) => {
+                let mut regs = Vec::new();
+                body.eval_with(&[words, literals].concat(), &mut regs, &mut load);
+                body.outputs.iter().map(|output| regs[output.index()]).collect()
+            }
+            Evaluator::Ops(body, bodies, stores) => {
+                let mut scalars: Vec<Words> = Vec::new();
+                for (stmt, evaluated) in body.stmts.iter().zip(bodies) {
+                    let arguments: Vec<u64> = match stmt.kind {
+                        StmtKind::Load(n) => nth(&nest.inputs, Access::words, words, n).to_vec(),
+                        StmtKind::Gather(n) => {
+                            let told = |n| nth(&nest.inputs, Access::words, words, n)[0];
+                            let (last, step) = (told(n + 1) as i64, told(n + 2));
+                            let row = (scalars[stmt.args[0].index()][0] as i64).min(last).max(0) as u64;
+                            let mut at = told(n).wrapping_add(row.wrapping_mul(step)) as usize;
+                            let mut word = |&ty: &PrimType| {
+                                let word = load(n as usize, at, ty);
+                                at = at.wrapping_add(ty.bytes());
+                                word
+                            };
+                            stmt.dtype.storage().iter().map(&mut word).collect()
+                        }
+                        StmtKind::Literal(n) => nth(&nest.literals, |dtype| dtype.repr(), literals, n).to_vec(),
+                        StmtKind::Op(_) | StmtKind::Cast => {
+                            stmt.args.iter().flat_map(|arg| scalars[arg.index()].iter().copied()).collect()
+                        }
+                    };
+                    scalars.push(Words::from_vec(evaluated.eval(&arguments)));
+                }
+                let outputs = body.outputs.iter().zip(stores);
+                outputs.flat_map(|(scalar, store)| store.eval(&scalars[scalar.index()])).collect()
+            }
+        }
+    }
+}
+
+/// The words of operand `n`, where each operand has as many as its `parts`.
+fn nth<'a, T>(operands: &[T], parts: fn(&T) -> &'static [PrimType], words: &'a [u64], n: u32) -> &'a [u64] {
+    let before: usize = operands[..n as usize].iter().map(|operand| parts(operand).len()).sum();
+    &words[before..before + parts(&operands[n as usize]).len()]
+}
+
+/// What a statement computes. A literal arrives in registers: it is cast to what it is.
+fn stmt_body(body: &OpBody, stmt: &ndjit_ir::kernel::Stmt) -> Body {
+    match stmt.kind {
+        StmtKind::Load(_) | StmtKind::Gather(_) => load_body(stmt.dtype),
+        StmtKind::Literal(_) => cast_body(stmt.dtype, stmt.dtype),
+        StmtKind::Op(op) => crate::body(op, body.compute_dtype(stmt, op)),
+        StmtKind::Cast => cast_body(body.dtype(stmt.args[0]), stmt.dtype),
+    }
+}
+
+/// Tensors as memory: input and output `n` is the tensor at that position, whatever the nest's dtypes.
+pub struct Tensors<'a> {
+    /// What is read.
+    pub inputs: &'a [Tensor],
+    /// What is written.
+    pub outputs: &'a mut [Tensor],
+}
+
+impl Memory for Tensors<'_> {
+    /// # Panics
+    /// If the offset is out of bounds.
+    fn load(&mut self, input: usize, offset: usize, ty: PrimType) -> u64 {
+        super::tensor::read_word(&self.inputs[input].bytes, offset, ty)
+    }
+
+    /// # Panics
+    /// If the offset is out of bounds.
+    fn store(&mut self, output: usize, offset: usize, ty: PrimType, bits: u64) {
+        super::tensor::write_word(&mut self.outputs[output].bytes, offset, ty, bits);
+    }
+}

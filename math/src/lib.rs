@@ -1,0 +1,22 @@
+//! What ops compute: each has a body, a scalar program over primitives, on every dtype of its domain, which the interpreter evaluates and
+//! code generators inline; and the reference interpreter of whole programs, the definition of what they mean.
+//!
+//! Bodies are functions by theme: on floats, on complex numbers, on integers, and what these are built of. Which body an op has is said once for
+//! each kind of dtype; an op of the table without one stops the build. This crate does no IO, starts no threads, and has no `unsafe`.
+
+#![forbid(unsafe_code)]
+
+mod body;
+mod cast;
+mod complex;
+mod integer;
+pub mod interp;
+mod kinds;
+mod kit;
+pub mod random;
+mod real;
+mod shared;
+
+pub use body::body;
+pub use cast::{cast_body, load_body, store_body};
+pub use shared::{shared_body, shared_cast_body, shared_load_body, shared_store_body};

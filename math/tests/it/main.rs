@@ -1,0 +1,8 @@
+//! What ops compute, and the interpreter: a module for each subject.
+
+mod bodies;
+mod control;
+mod interp;
+mod reducing;
+mod scans;
+mod sorts;

@@ -1,0 +1,336 @@
+//! Random branches and loops. A loop counts to three at most, often fewer by what its state is, and keeps the types of its state.
+
+use crate::graph::Builder;
+use ndjit_ir::dtype::{DType, DTypeSet};
+use ndjit_ir::graph::{Control, ControlKind, Inner, NodeKind, Scatter, Slot, Steps, Value};
+use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::op::Op;
+use ndjit_ir::reduction::{Axes, Reduce, Reduction};
+use ndjit_ir::shape::Shape;
+use ndjit_ir::value_type::{ValueType, Weak};
+use ndjit_ir::view;
+use std::sync::Arc;
+
+/// How deep control flow stands in control flow.
+const DEEPEST: usize = 3;
+/// How often a loop runs, at most.
+const MOST: i128 = 3;
+
+/// A graph of control flow being made.
+struct Made<'a> {
+    builder: Builder<'a>,
+    operands: Vec<u32>,
+}
+
+impl<'a> Builder<'a> {
+    /// Branches or a loop, of what was made before.
+    pub(super) fn control(&mut self) {
+        if self.depth >= DEEPEST || self.graph.value_count() == 0 {
+            return;
+        }
+        match self.rng.below(3) {
+            0 => self.cond(),
+            1 => self.scan(),
+            _ => self.counted(),
+        };
+    }
+
+    /// A scan, mostly of slices of arrays that were made before.
+    fn scan(&mut self) -> Option<()> {
+        let mut operands = Vec::new();
+        for _ in 0..self.rng.below(3) {
+            let begins = self.operand()?;
+            operands.push(self.promoted(begins));
+        }
+        let carried = operands.len();
+        let first = (0..3).find_map(|_| self.operand().filter(|&x| self.graph.shape(x).rank() > 0));
+        let length = first.map_or(MOST as usize, |x| self.graph.shape(x).extents()[0]);
+        operands.extend(first);
+        for _ in 0..self.rng.below(3) {
+            let x = self.operand()?;
+            if first.is_some() && self.graph.shape(x).extents().first() == Some(&length) {
+                operands.push(x);
+            }
+        }
+        let sliced = operands.len() - carried;
+        for _ in 0..self.rng.below(3) {
+            operands.push(self.operand()?);
+        }
+        let steps = Steps { length, carried: carried as u32, sliced: sliced as u32 };
+        let mut types: Vec<(ValueType, Shape)> =
+            operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
+        let mut body = self.inner_of(&operands, 0, &[], Some(steps));
+        body.nodes(5);
+        let mut outputs = Vec::new();
+        for (leaf, (ty, shape)) in types.iter().enumerate() {
+            let own = body.last_param(leaf);
+            outputs.push(body.builder.stepped(own, *ty, shape));
+        }
+        for _ in 0..self.rng.below(3) {
+            let Some(slice) = body.builder.operand() else { continue };
+            let shape = body.builder.graph.shape(slice);
+            let all = [length].into_iter().chain(shape.extents().iter().copied()).collect::<Vec<usize>>();
+            // As many elements as other arrays have, at most.
+            if all.iter().product::<usize>() > 4 * self.limits.elements {
+                continue;
+            }
+            types.push((body.builder.graph.ty(slice), Shape::from(&all[..])));
+            outputs.push(slice);
+        }
+        body.builder.graph.set_outputs(outputs);
+        self.controlled(ControlKind::Scan(steps), &operands, vec![body], &types);
+        Some(())
+    }
+
+    fn cond(&mut self) -> Option<()> {
+        let from = self.operand()?;
+        let mut operands = vec![self.truth(from)?];
+        for _ in 0..self.rng.below(4) {
+            operands.push(self.operand()?);
+        }
+        let mut first = self.inner(&operands, 1, &[]);
+        first.nodes(5);
+        let mut results = Vec::new();
+        for _ in 0..1 + self.rng.below(2) {
+            results.push(first.builder.operand()?);
+        }
+        first.builder.graph.set_outputs(results.clone());
+        let mut second = self.inner(&operands, 1, &[]);
+        second.nodes(5);
+        let types: Vec<(ValueType, Shape)> = results
+            .iter()
+            .map(|&result| (first.builder.graph.ty(result), first.builder.graph.shape(result).clone()))
+            .collect();
+        let outputs = types.iter().map(|(ty, shape)| second.builder.like(*ty, shape)).collect();
+        second.builder.graph.set_outputs(outputs);
+        self.controlled(ControlKind::Cond, &operands, vec![first, second], &types);
+        Some(())
+    }
+
+    /// A loop whose state begins with a number that counts.
+    fn counted(&mut self) -> Option<()> {
+        let dtype = self.dtype_in(DTypeSet::INT)?;
+        let mut operands = vec![self.strong(0, dtype)?];
+        for _ in 0..self.rng.below(4) {
+            let begins = self.operand()?;
+            operands.push(if self.rng.one_in(2) { self.promoted(begins) } else { begins });
+        }
+        let count = operands.len();
+        let bound = operands.len();
+        let last = self.bound(dtype)?;
+        operands.push(last);
+        for _ in 0..self.rng.below(3) {
+            operands.push(self.operand()?);
+        }
+        let types: Vec<(ValueType, Shape)> =
+            operands[..count].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
+
+        let mut condition = self.inner(&operands, 0, &[0, bound]);
+        let pair = [condition.param(0)?, condition.param(bound)?];
+        let result = condition.builder.result_type(Op::Less, &pair)?;
+        let mut goes_on = condition.builder.add(Op::Less, &pair, result);
+        if self.rng.one_in(2) {
+            // Values decide as well.
+            condition.nodes(2);
+            let from = condition.builder.operand()?;
+            let pair = [goes_on, condition.builder.truth(from)?];
+            let result = condition.builder.result_type(Op::LogicalOr, &pair)?;
+            let any = condition.builder.add(Op::LogicalOr, &pair, result);
+            let pair = [goes_on, if self.rng.one_in(2) { pair[1] } else { any }];
+            let result = condition.builder.result_type(Op::LogicalAnd, &pair)?;
+            goes_on = condition.builder.add(Op::LogicalAnd, &pair, result);
+        }
+        condition.builder.graph.set_outputs(vec![goes_on]);
+
+        let mut body = self.inner(&operands, 0, &[0]);
+        let counter = body.param(0)?;
+        let pair = [counter, body.builder.strong(1, dtype)?];
+        let result = body.builder.result_type(Op::Add, &pair)?;
+        let mut next = body.builder.add(Op::Add, &pair, result);
+        if result != dtype.into() {
+            // Some policies have narrower types.
+            next = body.builder.cast(next, dtype);
+        }
+        let mut outputs = vec![next];
+        let index = self.limits.dtypes.contains(DType::I64).then(|| body.builder.cast(counter, DType::I64));
+        if let (Some(index), Some(x)) = (index, body.builder.operand()) {
+            body.builder.row(x, index);
+        }
+        body.nodes(5);
+        for (leaf, (ty, shape)) in types.iter().enumerate().skip(1) {
+            let put = match (index, body.param(leaf)) {
+                (Some(index), Some(into)) if self.rng.one_in(2) => body.builder.put(into, index),
+                _ => None,
+            };
+            let own = body.last_param(leaf);
+            outputs.push(put.unwrap_or_else(|| body.builder.stepped(own, *ty, shape)));
+        }
+        body.builder.graph.set_outputs(outputs);
+        self.controlled(ControlKind::While, &operands, vec![condition, body], &types);
+        Some(())
+    }
+
+    /// A graph that takes some of the operands from `first` on, in any order, some twice, and in any case those that it needs.
+    fn inner(&mut self, operands: &[Value], first: usize, needed: &[usize]) -> Made<'a> {
+        self.inner_of(operands, first, needed, None)
+    }
+
+    /// The same of a scan of these steps, if it is one.
+    fn inner_of(&mut self, operands: &[Value], first: usize, needed: &[usize], steps: Option<Steps>) -> Made<'a> {
+        let mut made = Made { builder: self.child(), operands: Vec::new() };
+        made.builder.depth += 1;
+        let mut taken: Vec<usize> =
+            (first..operands.len()).filter(|n| needed.contains(n) || !self.rng.one_in(5)).collect();
+        taken.extend((first..operands.len()).filter(|_| self.rng.one_in(5)));
+        for last in (1..taken.len()).rev() {
+            taken.swap(last, self.rng.below(last + 1));
+        }
+        for operand in taken {
+            let value = operands[operand];
+            let (ty, stored) = (self.graph.ty(value), self.graph.stored(value, self.policy));
+            let shape = self.graph.shape(value);
+            let shape = match steps.filter(|steps| steps.slices(operand)) {
+                Some(_) => Shape::from(&shape.extents()[1..]),
+                None => shape.clone(),
+            };
+            let param = made.builder.graph.param_stored(ty, stored, &shape);
+            // A number is the same in there, and has to fit where it is used.
+            if let Some(&n) = self.integers.get(&value) {
+                made.builder.integers.insert(param, n);
+            }
+            made.operands.push(operand as u32);
+        }
+        made
+    }
+
+    fn controlled(
+        &mut self,
+        kind: ControlKind,
+        operands: &[Value],
+        graphs: Vec<Made<'a>>,
+        types: &[(ValueType, Shape)],
+    ) {
+        let graphs = graphs.into_iter();
+        let graphs = graphs.map(|Made { builder, operands }| Inner { graph: Arc::new(builder.graph), operands });
+        let graphs = graphs.collect();
+        let number = self.graph.control(Arc::new(Control { kind, graphs }));
+        for (n, (ty, shape)) in types.iter().enumerate() {
+            let shape = self.graph.intern(shape);
+            self.graph.add(NodeKind::Control(number, n as u32), operands, &[(*ty, shape)]);
+        }
+    }
+
+    /// One truth value, made of any value.
+    fn truth(&mut self, value: Value) -> Option<Value> {
+        let shape = self.graph.shape(value).clone();
+        if shape.rank() == 0 {
+            return Some(self.cast(value, DType::Bool));
+        }
+        let reduction = self.rng.pick(&[Reduction::Any, Reduction::All]);
+        let axes: Vec<isize> = (0..shape.rank() as isize).collect();
+        let axes = Axes::new(&axes, shape.rank()).ok()?;
+        let policy = self.policy;
+        let types = policy.resolve_reduction(reduction, None, self.graph.ty(value)).ok()?;
+        let reduce = Reduce { reduction, axes, keepdims: false, contracts: false, dtype: None, policy };
+        let scalar = self.graph.intern(&Shape::scalar());
+        Some(self.graph.add(NodeKind::Reduce(reduce), &[value], &[(types.result.into(), scalar)]))
+    }
+
+    /// How often a loop runs: a number, or what is computed, which may be less than nothing.
+    fn bound(&mut self, dtype: DType) -> Option<Value> {
+        let most = self.rng.pick(&[0, 1, 2, MOST, MOST, MOST]);
+        let most = self.strong(most, dtype)?;
+        let computed = (0..3).find_map(|_| self.operand().filter(|&x| self.graph.shape(x).rank() == 0));
+        let Some(computed) = computed.filter(|_| self.rng.one_in(2)) else { return Some(most) };
+        let pair = [self.cast(computed, dtype), most];
+        let result = self.result_type(Op::Minimum, &pair)?;
+        Some(self.add(Op::Minimum, &pair, result))
+    }
+
+    fn strong(&mut self, number: i128, dtype: DType) -> Option<Value> {
+        let literal = Literal::strong(LiteralValue::Int(number), dtype).ok()?;
+        Some(self.graph.literal(Slot::Value(literal), dtype.into()))
+    }
+
+    /// The row of an array that an index says.
+    fn row(&mut self, x: Value, index: Value) -> Option<Value> {
+        let ty = self.graph.ty(x);
+        let shape = view::gathered(self.graph.shape(x), self.graph.shape(index)).ok()?;
+        let shape = self.graph.intern(&shape);
+        (!ty.is_weak()).then(|| self.graph.add(NodeKind::Gather, &[x, index], &[(ty, shape)]))
+    }
+
+    /// Elements put into a row of an array, as a scan does.
+    fn put(&mut self, into: Value, index: Value) -> Option<Value> {
+        let ValueType::Strong(dtype) = self.graph.ty(into) else { return None };
+        let scatter = self.rng.pick(&Scatter::ALL);
+        let space = view::scattered(self.graph.shape(into), self.graph.shape(index)).ok()?;
+        let row = scatter.takes(dtype).then(|| self.like(dtype.into(), &space))?;
+        let result = (dtype.into(), self.graph.shape_id(into));
+        Some(self.graph.add(NodeKind::Scatter(scatter), &[into, index, row], &[result]))
+    }
+
+    /// The next value of a state: mostly one that depends on what it is.
+    fn stepped(&mut self, own: Option<Value>, ty: ValueType, shape: &Shape) -> Value {
+        let other = self.like(ty, shape);
+        let Some(own) = own.filter(|_| !self.rng.one_in(3)) else { return other };
+        let (pair, op) = ([own, other], self.rng.pick(&[Op::Add, Op::Subtract, Op::Maximum, Op::NotEqual]));
+        let Some(result) = self.result_type(op, &pair) else { return other };
+        let value = self.add(op, &pair, result);
+        match ty {
+            _ if result == ty => value,
+            ValueType::Strong(dtype) => self.cast(value, dtype),
+            ValueType::Weak(_) => other,
+        }
+    }
+
+    /// A value of this type and shape: one made before, if there is one that can be cast and broadcast to it, or ones.
+    fn like(&mut self, ty: ValueType, shape: &Shape) -> Value {
+        let found = (0..6).find_map(|_| {
+            let value = self.operand()?;
+            let fits = self.graph.shape(value).broadcast(shape).as_ref() == Some(shape);
+            let same = self.graph.ty(value) == ty || !ty.is_weak();
+            (fits && same).then_some(value)
+        });
+        let value = match (found, ty) {
+            (Some(value), ValueType::Strong(dtype)) if self.graph.ty(value) != ty => self.cast(value, dtype),
+            (Some(value), _) => value,
+            (None, ValueType::Strong(dtype)) => {
+                let one = self.graph.literal(Slot::Value(Literal::weak(1)), Weak::Int.into());
+                self.cast(one, dtype)
+            }
+            (None, ValueType::Weak(weak)) => {
+                let one = match weak {
+                    Weak::Int => LiteralValue::Int(1),
+                    Weak::Float => LiteralValue::Float(1.0),
+                    Weak::Complex => LiteralValue::Complex(1.0, 0.0),
+                };
+                self.graph.literal(Slot::Value(Literal::weak(one)), ty)
+            }
+        };
+        match view::broadcast_to(self.graph.shape(value), shape) {
+            Ok((view, shape)) => self.graph.view(value, view, &shape),
+            Err(_) => value,
+        }
+    }
+}
+
+impl Made<'_> {
+    /// The parameter that stands for an operand.
+    fn param(&self, operand: usize) -> Option<Value> {
+        let at = self.operands.iter().position(|&own| own as usize == operand)?;
+        self.builder.graph.params().get(at).copied()
+    }
+
+    /// The last parameter that stands for an operand, where several do.
+    fn last_param(&self, operand: usize) -> Option<Value> {
+        let at = self.operands.iter().rposition(|&own| own as usize == operand)?;
+        self.builder.graph.params().get(at).copied()
+    }
+
+    fn nodes(&mut self, most: usize) {
+        for _ in 0..self.builder.rng.below(most + 1) {
+            self.builder.node(true);
+        }
+    }
+}

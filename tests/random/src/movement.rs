@@ -1,0 +1,189 @@
+//! Random views, reshapes and joins of what a random graph has computed, and positions.
+
+use crate::graph::Builder;
+use ndjit_ir::axes::Axes;
+use ndjit_ir::dtype::DType;
+use ndjit_ir::graph::{NodeKind, Scatter, Value};
+use ndjit_ir::op::Operands;
+use ndjit_ir::shape::Shape;
+use ndjit_ir::support::CastReason;
+use ndjit_ir::value_type::ValueType;
+use ndjit_ir::view::{self, Slice, View};
+
+impl Builder<'_> {
+    /// A view, a reshape or a join of values made before.
+    pub(super) fn movement(&mut self) {
+        if self.rng.one_in(12) && self.limits.dtypes.contains(DType::I64) {
+            return self.positions();
+        }
+        let Some(operand) = self.operand() else { return };
+        if self.rng.one_in(5) {
+            let others = 1 + self.rng.below(3);
+            return self.concat(operand, others);
+        }
+        if self.rng.one_in(4) && self.limits.dtypes.contains(DType::I64) {
+            return self.gather(operand);
+        }
+        if self.rng.one_in(3) {
+            // Elements in another order are copied.
+            let operand = if self.rng.one_in(3) { operand } else { self.seen(operand) };
+            let shape = self.graph.shape(operand).clone();
+            let Some(to) = self.factored(&shape) else { return };
+            self.graph.reshape(operand, &to);
+            return;
+        }
+        self.seen(operand);
+    }
+
+    /// A view of a value, if there is one that is not too large.
+    pub(super) fn seen(&mut self, operand: Value) -> Value {
+        let shape = self.graph.shape(operand).clone();
+        match self.view_of(&shape) {
+            Some((view, to)) if to.size().is_ok_and(|size| size <= self.limits.elements) => {
+                self.graph.view(operand, view, &to)
+            }
+            _ => operand,
+        }
+    }
+
+    /// Positions along some axes.
+    fn positions(&mut self) {
+        let shape = self.shape();
+        let chosen: Vec<isize> = (0..shape.rank() as isize).filter(|_| self.rng.one_in(2)).collect();
+        let Ok(axes) = Axes::new(&chosen, shape.rank()) else { return };
+        let shape = self.graph.intern(&shape);
+        self.graph.add(NodeKind::Iota(axes), &[], &[(DType::I64.into(), shape)]);
+    }
+
+    fn view_of(&mut self, shape: &Shape) -> Option<(View, Shape)> {
+        let rank = shape.rank();
+        let axis = |this: &mut Self| this.rng.below(rank.max(1)) as isize;
+        let made = match self.rng.below(9) {
+            0 => {
+                let mut order: Vec<isize> = (0..rank as isize).collect();
+                for last in (1..rank).rev() {
+                    order.swap(last, self.rng.below(last + 1));
+                }
+                view::permute_dims(shape, &order)
+            }
+            1 => view::flip(shape, &[axis(self)]),
+            2 => view::broadcast_to(shape, &self.base),
+            3 => view::expand_dims(shape, &[self.rng.below(rank + 1) as isize]),
+            4 => view::diagonal(shape, self.rng.below(5) as isize - 2, [axis(self), axis(self)]),
+            5 => {
+                let axis = axis(self);
+                let extent = shape.extents().get(axis as usize).copied().unwrap_or(0);
+                view::sliding_window(shape, &[1 + self.rng.below(extent.max(1)) as isize], &[axis])
+            }
+            6 => {
+                let ones: Vec<isize> = (0..rank as isize).filter(|&axis| shape.extents()[axis as usize] == 1).collect();
+                view::squeeze(shape, &ones)
+            }
+            _ => {
+                let parts: Vec<Slice> = shape.extents().iter().map(|&extent| self.slice(extent)).collect();
+                view::slice(shape, &parts)
+            }
+        };
+        made.ok()
+    }
+
+    fn slice(&mut self, extent: usize) -> Slice {
+        match self.rng.below(6) {
+            0 if extent > 0 => Slice::Index(self.rng.below(extent) as isize),
+            1 | 2 => {
+                let (a, b) = (self.rng.below(extent + 1) as isize, self.rng.below(extent + 1) as isize);
+                let step = self.rng.pick(&[1, 1, 2, 3, -1, -2]);
+                Slice::Range { start: Some(a.min(b)), end: Some(a.max(b)), step }
+            }
+            3 => Slice::Range { start: None, end: None, step: self.rng.pick(&[2, -1, -3]) },
+            _ => Slice::ALL,
+        }
+    }
+
+    /// Another shape of as many elements: neighbouring axes are joined, an axis is split.
+    fn factored(&mut self, shape: &Shape) -> Option<Shape> {
+        let mut extents = shape.extents().to_vec();
+        if extents.len() > 1 && !self.rng.one_in(4) {
+            let at = self.rng.below(extents.len() - 1);
+            let joined = extents.remove(at);
+            extents[at] *= joined;
+        }
+        if !extents.is_empty() && self.rng.one_in(2) {
+            let at = self.rng.below(extents.len());
+            let factor = self.rng.pick(&[1, 2, 3, 4]);
+            if extents[at].is_multiple_of(factor) {
+                extents[at] /= factor;
+                extents.insert(at + self.rng.below(2), factor);
+            }
+        }
+        (extents.len() < 8).then(|| Shape::from(extents))
+    }
+
+    /// Rows of a value, at positions that another one makes: many of them beyond its axis.
+    pub(super) fn gather(&mut self, x: Value) {
+        let x = if self.rng.one_in(3) { self.seen(x) } else { x };
+        let Some(index) = self.operand() else { return };
+        let rows = self.graph.shape(x).clone();
+        let Ok(shape) = view::gathered(&rows, self.graph.shape(index)) else { return };
+        if shape.size().map_or(true, |size| size > self.limits.elements) {
+            return;
+        }
+        let (of, ty) = (self.graph.shape_id(index), self.graph.ty(x));
+        if let ValueType::Weak(_) = ty {
+            return;
+        }
+        let index = self.graph.add(NodeKind::Cast(CastReason::Explicit), &[index], &[(DType::I64.into(), of)]);
+        if self.rng.one_in(2) {
+            return self.scatter(x, index, &shape);
+        }
+        let shape = self.graph.intern(&shape);
+        self.graph.add(NodeKind::Gather, &[x, index], &[(ty, shape)]);
+    }
+
+    /// Elements of a value put into rows of another one.
+    fn scatter(&mut self, x: Value, index: Value, space: &Shape) {
+        let ValueType::Strong(dtype) = self.graph.ty(x) else { return };
+        let scatter = self.rng.pick(&Scatter::ALL);
+        let Some(updates) = self.operand() else { return };
+        let shape = self.graph.shape(updates).clone();
+        if !scatter.takes(dtype) || shape.broadcast(space).as_ref() != Some(space) {
+            return;
+        }
+        let of = self.graph.intern(&shape);
+        let updates = self.graph.add(NodeKind::Cast(CastReason::Explicit), &[updates], &[(dtype.into(), of)]);
+        let result = (dtype.into(), self.graph.shape_id(x));
+        self.graph.add(NodeKind::Scatter(scatter), &[x, index, updates], &[result]);
+    }
+
+    /// A value joined with others that differ from it along one axis at most.
+    pub(super) fn concat(&mut self, first: Value, others: usize) {
+        let shape = self.graph.shape(first).clone();
+        if shape.rank() == 0 {
+            return;
+        }
+        let axis = self.rng.below(shape.rank());
+        let mut operands = vec![first];
+        for _ in 0..others {
+            let Some(other) = self.operand() else { return };
+            let shapes = [&shape, self.graph.shape(other)];
+            if view::concat_shape(&shapes, axis).is_ok() {
+                operands.push(other);
+            } else if self.rng.one_in(2) {
+                operands.push(first);
+            }
+        }
+        let shapes: Vec<&Shape> = operands.iter().map(|&o| self.graph.shape(o)).collect();
+        let Ok(joined) = view::concat_shape(&shapes, axis) else { return };
+        if joined.size().map_or(true, |size| size > self.limits.elements) {
+            return;
+        }
+        let types: Vec<ValueType> = operands.iter().map(|&o| self.graph.ty(o)).collect();
+        let Ok(types) = self.policy.resolve(Operands::Join, &types) else { return };
+        let dtype = self.policy.commit(types.compute);
+        if !self.allows(dtype) || !operands.iter().all(|operand| self.fits(*operand, dtype)) {
+            return;
+        }
+        let shape = self.graph.intern(&joined);
+        self.graph.add(NodeKind::Concat(axis as u32, self.policy), &operands, &[(types.compute, shape)]);
+    }
+}

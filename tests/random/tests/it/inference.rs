@@ -1,0 +1,43 @@
+//! What inference says of every node is what random programs have, which are made without it.
+
+use ndjit_ir::graph::NodeKind;
+use ndjit_random::{Limits, program};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The generator takes types from policies, and makes shapes of its own.
+#[test]
+fn what_is_inferred_is_what_random_programs_have() {
+    let limits = Limits { control: true, ..Limits::default() };
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for seed in 0..1500 {
+        let program = program(seed, &limits).unwrap();
+        for graph in program.graph.whole() {
+            for id in graph.node_ids() {
+                let inferred = graph.infer(id).unwrap_or_else(|mismatch| panic!("{mismatch}\n{program}"));
+                let found = graph.node(id).results().map(|value| (graph.ty(value), Cow::Borrowed(graph.shape(value))));
+                assert_eq!(inferred.to_vec(), found.collect::<Vec<_>>(), "{}\n{program}", graph.display_node(id));
+                let kind = match graph.node(id).kind {
+                    NodeKind::Param(..) => "param",
+                    NodeKind::Literal(_) => "literal",
+                    NodeKind::Control(..) => "control",
+                    NodeKind::Call(_) => "call",
+                    NodeKind::Op(..) => "op",
+                    NodeKind::Reduce(_) => "reduction",
+                    NodeKind::Scan(_) => "scan",
+                    NodeKind::Cast(_)
+                    | NodeKind::Iota(_)
+                    | NodeKind::View(_)
+                    | NodeKind::Reshape
+                    | NodeKind::Concat(..)
+                    | NodeKind::Gather
+                    | NodeKind::Scatter(_) => graph.operation(id).unwrap().unwrap().name(),
+                };
+                *kinds.entry(kind).or_default() += 1;
+            }
+        }
+    }
+    let all = "call cast concat control gather iota literal op param reduction reshape scan scatter view";
+    assert_eq!(kinds.keys().copied().collect::<Vec<_>>().join(" "), all);
+    assert!(kinds.values().all(|&count| count > 50), "{kinds:?}");
+}

@@ -1,0 +1,362 @@
+//! Commit: resolves every dtype and makes every cast explicit.
+//!
+//! A weak literal takes the dtype of each use, rounded once from its exact value. Any other weak value computes in the default
+//! dtype of its kind and is cast at each use. Reductions become elementary ones (`reduction`). Graphs of control flow are resolved with it.
+//! No decision looks at a value; an integer literal that does not fit is an error.
+
+mod reduction;
+
+use ndjit_ir::explain::{Conversions, Reason};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
+use ndjit_ir::infer::Mismatch;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::promotion::{Policy, Types};
+use ndjit_ir::support::CastReason;
+use ndjit_ir::view::scattered;
+use ndjit_ir::view::{AxisIndex, View};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What a traced value became.
+#[derive(Clone, Copy)]
+enum Committed {
+    /// A value of the typed graph.
+    Value(Value),
+    /// A weak literal, not yet of any dtype.
+    Literal(SlotId),
+}
+
+/// A graph after commit.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    /// As it was before.
+    pub traced: Arc<Graph<ValueType>>,
+    /// Where its nodes were written.
+    pub places: Arc<Places>,
+    /// With resolved dtypes.
+    pub graph: Arc<Graph<DType>>,
+    /// What asked for each of its casts and weak numbers.
+    pub conversions: Conversions,
+    /// For each piece of its control flow the graphs; a graph that several have is one.
+    pub bodies: Vec<Vec<Arc<Typed>>>,
+}
+
+/// Graphs of control flow that were resolved, by address and the dtypes of their results.
+type Bodies = FxHashMap<(*const Graph<ValueType>, Vec<DType>), Arc<Typed>>;
+
+/// Resolves the dtypes of a graph without calls. `policy` says in which dtype a weak literal is stored that is a result.
+///
+/// # Errors
+/// `Literal` if an integer literal does not fit the dtype it is used in, with the place of the use; `Verify` if the graph has
+/// calls.
+pub fn commit(graph: Arc<Graph<ValueType>>, places: Arc<Places>, policy: Policy) -> Result<Typed> {
+    commit_as((graph, places), policy, None, &mut Bodies::default())
+}
+
+/// As [`commit`], with results of these dtypes.
+fn commit_as(
+    (graph, places): (Arc<Graph<ValueType>>, Arc<Places>),
+    policy: Policy,
+    stored: Option<&[DType]>,
+    bodies: &mut Bodies,
+) -> Result<Typed> {
+    let own = || graph.outputs().iter().map(|&output| graph.stored(output, policy)).collect();
+    let stored: Vec<DType> = stored.map_or_else(own, <[DType]>::to_vec);
+    let mut commit = Commit {
+        graph: &graph,
+        places: &places,
+        policy,
+        out: Graph::with_slots(&graph),
+        map: Vec::with_capacity(graph.value_count()),
+        reasons: Vec::new(),
+        numbers: FxHashMap::default(),
+        controlled: None,
+    };
+    let mut inner = Vec::with_capacity(graph.controls().len());
+    for n in 0..graph.controls().len() as u32 {
+        inner.push(commit.control(n, bodies)?);
+    }
+    for id in graph.node_ids() {
+        commit.out.make_from(&[id]);
+        let value = commit.node(id).map_err(|e| e.at(places.first(id)))?;
+        commit.map.push(value);
+    }
+    let mut outputs = Vec::with_capacity(graph.outputs().len());
+    for (i, (&output, &dtype)) in graph.outputs().iter().zip(&stored).enumerate() {
+        commit.out.make_from(&[graph.producer(output)]);
+        outputs.push(commit.coerce(output, dtype, Reason::Result(i as u32))?);
+    }
+    let Commit { mut out, reasons, .. } = commit;
+    out.set_outputs(outputs);
+    out.seal();
+    Ok(Typed { graph: Arc::new(out), conversions: Conversions::new(reasons), bodies: inner, traced: graph, places })
+}
+
+struct Commit<'a> {
+    graph: &'a Graph<ValueType>,
+    places: &'a Places,
+    /// Whose default dtypes weak literals have that meet nothing.
+    policy: Policy,
+    out: Graph<DType>,
+    map: Vec<Committed>,
+    reasons: Vec<(NodeId, Reason)>,
+    /// The numbers of elements that reductions are made with.
+    numbers: FxHashMap<(usize, DType), SlotId>,
+    /// The last node of control flow, its number, and its operands as its graphs take them.
+    controlled: Option<(u32, NodeId, Vec<Value>)>,
+}
+
+impl Commit<'_> {
+    fn node(&mut self, id: NodeId) -> Result<Committed> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let (ty, shape) = (graph.ty(node.first()), graph.shape(node.first()));
+        let value = match node.kind {
+            NodeKind::Param(_, stored) => self.out.param(stored, shape),
+            NodeKind::Literal(slot) => match ty {
+                ValueType::Weak(_) => return Ok(Committed::Literal(slot)),
+                ValueType::Strong(dtype) => self.literal(slot, dtype)?,
+            },
+            NodeKind::Op(op, policy) => {
+                let compute = policy.commit(self.types(id)?.compute);
+                self.op(id, op, compute, shape)?
+            }
+            NodeKind::Cast(reason) => {
+                let (operand, dtype) = (graph.operands(id)[0], ty.stored());
+                match reason {
+                    // What a mode casts was written for the op: an integer fits, as it must without the cast.
+                    CastReason::Mode(_) if dtype.is_int() && self.is_integer_literal(operand) => {
+                        self.coerce(operand, dtype, Reason::Cast(id))?
+                    }
+                    CastReason::Promotion => self.coerce(operand, dtype, Reason::Cast(id))?,
+                    CastReason::Explicit | CastReason::Mode(_) => self.cast(operand, dtype, Reason::Cast(id))?,
+                }
+            }
+            NodeKind::Reduce(reduce) => self.reduce(id, reduce)?,
+            NodeKind::Scan(scan) => self.scan(id, scan)?,
+            NodeKind::Iota(axes) => {
+                let shape = self.out.intern(shape);
+                self.out.add(NodeKind::Iota(axes), &[], &[(DType::I64, shape)])
+            }
+            NodeKind::View(view) => {
+                let operand = self.stored(graph.operands(id)[0], id)?;
+                self.out.view(operand, graph.view_of(view).clone(), shape)
+            }
+            NodeKind::Reshape => {
+                let operand = self.stored(graph.operands(id)[0], id)?;
+                self.out.reshape(operand, shape)
+            }
+            NodeKind::Gather => {
+                let [operand, index] = [0, 1].map(|n| graph.operands(id)[n]);
+                let operand = self.stored(operand, id)?;
+                let index = self.coerce(index, DType::I64, Reason::Operand(id, 1))?;
+                let result = (self.out.ty(operand), self.out.intern(shape));
+                self.out.add(NodeKind::Gather, &[operand, index], &[result])
+            }
+            NodeKind::Control(control, _) => self.controlled(id, control, shape)?,
+            NodeKind::Scatter(scatter) => {
+                let [operand, index, updates] = [0, 1, 2].map(|n| graph.operands(id)[n]);
+                let operand = self.stored(operand, id)?;
+                let space = scattered(graph.shape(graph.operands(id)[0]), graph.shape(index)).unwrap_or_default();
+                // Nothing is put, or there is nowhere to put it.
+                if space.extents().contains(&0) || shape.extents().contains(&0) {
+                    return Ok(Committed::Value(operand));
+                }
+                let dtype = self.out.ty(operand);
+                let index = self.coerce(index, DType::I64, Reason::Operand(id, 1))?;
+                let updates = self.coerce(updates, dtype, Reason::Operand(id, 2))?;
+                let result = (dtype, self.out.intern(shape));
+                self.out.add(NodeKind::Scatter(scatter), &[operand, index, updates], &[result])
+            }
+            NodeKind::Concat(axis, policy) => {
+                let dtype = policy.commit(self.types(id)?.compute);
+                let operands = graph.operands(id).iter().enumerate();
+                let operands: Vec<Value> = operands
+                    .map(|(i, &operand)| self.coerce(operand, dtype, Reason::Operand(id, i as u32)))
+                    .collect::<Result<_>>()?;
+                self.concat(axis, operands, shape)
+            }
+            NodeKind::Call(_) => {
+                return Err(Error::new(ErrorCode::Verify, "commit: the graph has calls; inline runs before"));
+            }
+        };
+        Ok(Committed::Value(value))
+    }
+
+    /// Resolves the graphs of control flow, which has the same number in the typed graph. It is as deep as the verifier lets it be.
+    fn control(&mut self, n: u32, bodies: &mut Bodies) -> Result<Vec<Arc<Typed>>> {
+        let control = &self.graph.controls()[n as usize];
+        let Control { kind, graphs } = &**control;
+        let mut inner = |which: usize, stored: Option<&[DType]>| {
+            let graph = &graphs[which].graph;
+            let key = (Arc::as_ptr(graph), stored.map_or_else(Vec::new, <[DType]>::to_vec));
+            if let Some(known) = bodies.get(&key) {
+                return Ok(Arc::clone(known));
+            }
+            let shared = (Arc::clone(graph), self.places.control(n, which));
+            let typed = Arc::new(commit_as(shared, self.policy, stored, bodies)?);
+            bodies.insert(key, Arc::clone(&typed));
+            Ok::<_, Error>(typed)
+        };
+        // Weak values may be stored otherwise in a graph: the state is as the loop takes it, results as the first branch says.
+        let results: Vec<DType> = (0..control.results()).map(|result| control.stored(result, self.policy)).collect();
+        let typed = (0..graphs.len()).map(|which| {
+            let condition = *kind == ControlKind::While && which == 0;
+            inner(which, (!condition).then_some(&results[..]))
+        });
+        let typed = typed.collect::<Result<Vec<_>>>()?;
+        let graph = |(typed, Inner { operands, .. }): (&Arc<Typed>, &Inner<ValueType>)| Inner {
+            graph: Arc::clone(&typed.graph),
+            operands: operands.clone(),
+        };
+        let graphs = typed.iter().zip(graphs).map(graph).collect();
+        self.out.control(Arc::new(Control { kind: *kind, graphs }));
+        Ok(typed)
+    }
+
+    /// A result of control flow, of operands as its graphs take them.
+    fn controlled(&mut self, id: NodeId, n: u32, shape: &Shape) -> Result<Value> {
+        let (graph, kind) = (self.graph, self.graph.node(id).kind);
+        let given = graph.operands(id);
+        // Most nodes are of the results of one piece, which has as many operands.
+        let before = self.controlled.take().filter(|(of, node, _)| *of == n && graph.have_same_operands(*node, id));
+        let operands = match before {
+            Some((.., operands)) => operands,
+            None => {
+                let taken = graph.controls()[n as usize].operand_dtypes(given.len(), self.policy);
+                let mut operands = Vec::with_capacity(given.len());
+                for (i, (&operand, taken)) in given.iter().zip(taken).enumerate() {
+                    let dtype = taken.unwrap_or_else(|| graph.stored(operand, self.policy));
+                    operands.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32))?);
+                }
+                operands
+            }
+        };
+        let result = (graph.stored(graph.node(id).first(), self.policy), self.out.intern(shape));
+        let value = self.out.add(kind, &operands, &[result]);
+        self.controlled = Some((n, id, operands));
+        Ok(value)
+    }
+
+    /// Values of one dtype one after the other, without those that have no elements.
+    fn concat(&mut self, axis: u32, mut operands: Vec<Value>, shape: &Shape) -> Value {
+        if shape.extents().contains(&0) {
+            let axes = (0..shape.rank()).map(|_| AxisIndex::default()).collect();
+            return self.out.view(operands[0], View { rank: shape.rank(), axes }, shape);
+        }
+        operands.retain(|&operand| self.out.shape(operand).extents()[axis as usize] > 0);
+        if let [operand] = operands[..] {
+            return operand;
+        }
+        let (dtype, shape) = (self.out.ty(operands[0]), self.out.intern(shape));
+        self.out.add(NodeKind::Concat(axis, Policy::default()), &operands, &[(dtype, shape)])
+    }
+
+    /// The types of what a node computes.
+    fn types(&self, id: NodeId) -> Result<Types<ValueType>> {
+        let operands = self.graph.operands(id).iter().map(|&operand| self.graph.ty(operand));
+        let operation = self.graph.operation(id).and_then(|found| found.ok_or(Mismatch::Missing("operation ", id.0)));
+        let types = operation.and_then(|found| found.types(&operands.collect::<SmallVec<[ValueType; 4]>>()));
+        types.map_err(|mismatch| mismatch.error())
+    }
+
+    fn op(&mut self, id: NodeId, op: Op, compute: DType, shape: &Shape) -> Result<Value> {
+        let operands = self.graph.operands(id);
+        let mut values = Vec::with_capacity(operands.len());
+        for (i, &operand) in operands.iter().enumerate() {
+            let dtype = op.operand_dtype(i, compute);
+            values.push(self.coerce(operand, dtype, Reason::Operand(id, i as u32)).map_err(|e| {
+                let names: Vec<&str> = operands.iter().map(|&operand| self.graph.ty(operand).name()).collect();
+                e.fact(format_args!("in {op} of {}, computed in {compute}", names.join(" and ")))
+            })?);
+        }
+        let shape = self.out.intern(shape);
+        Ok(self.out.add(NodeKind::Op(op, Policy::default()), &values, &[(op.result_dtype(compute), shape)]))
+    }
+
+    /// A traced value as `dtype`, for a use that wants that dtype.
+    fn coerce(&mut self, value: Value, dtype: DType, reason: Reason) -> Result<Value> {
+        match self.map[value.index()] {
+            Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
+            // Truth values are not rounded from numbers: they are computed, as for arrays.
+            Committed::Literal(_) if dtype == DType::Bool => self.cast(value, dtype, reason),
+            Committed::Literal(slot) => self.weak_literal(value, slot, dtype, reason),
+        }
+    }
+
+    /// A traced value as it is stored, for a node that moves its elements.
+    fn stored(&mut self, value: Value, user: NodeId) -> Result<Value> {
+        let dtype = self.graph.stored(value, self.policy);
+        self.coerce(value, dtype, Reason::Operand(user, 0))
+    }
+
+    /// A traced value explicitly cast to `dtype`.
+    fn cast(&mut self, value: Value, dtype: DType, reason: Reason) -> Result<Value> {
+        match self.map[value.index()] {
+            Committed::Value(value) => Ok(self.convert(value, dtype, reason)),
+            Committed::Literal(slot) => {
+                let kind = self.graph.slots()[slot.index()].ty().kind();
+                if dtype.is_complex() || dtype.is_float() && kind != Kind::Complex {
+                    return self.weak_literal(value, slot, dtype, reason);
+                }
+                // An explicit cast to a lesser kind converts the exact value as a cast of an array would: from the widest
+                // dtype of its kind.
+                let widest = match kind {
+                    Kind::Bool => DType::Bool,
+                    // Of the known numbers only those above it do not fit i64.
+                    Kind::UInt | Kind::Int if self.exceeds_i64(slot) => DType::U64,
+                    Kind::UInt | Kind::Int => DType::I64,
+                    Kind::Float => DType::F64,
+                    Kind::Complex => DType::C128,
+                };
+                let wide = self.weak_literal(value, slot, widest, reason)?;
+                Ok(self.convert(wide, dtype, reason))
+            }
+        }
+    }
+
+    fn is_integer_literal(&self, value: Value) -> bool {
+        match self.map[value.index()] {
+            Committed::Literal(slot) => self.graph.slots()[slot.index()].ty().kind() == Kind::Int,
+            Committed::Value(_) => false,
+        }
+    }
+
+    fn exceeds_i64(&self, slot: SlotId) -> bool {
+        match &self.graph.slots()[slot.index()] {
+            Slot::Value(literal) => literal.to_repr(DType::I64).is_err() && literal.to_repr(DType::U64).is_ok(),
+            Slot::Argument { .. } => false,
+        }
+    }
+
+    /// A value of the typed graph as `dtype`.
+    fn convert(&mut self, value: Value, dtype: DType, reason: Reason) -> Value {
+        if self.out.ty(value) == dtype {
+            return value;
+        }
+        let shape = self.out.shape_id(value);
+        let cast = self.out.add(NodeKind::Cast(CastReason::Explicit), &[value], &[(dtype, shape)]);
+        self.reasons.push((self.out.producer(cast), reason));
+        cast
+    }
+
+    /// The traced value of a slot as `dtype`, for a node that is being made.
+    fn weak_literal(&mut self, value: Value, slot: SlotId, dtype: DType, reason: Reason) -> Result<Value> {
+        let user = self.out.making();
+        self.out.make_from(&[self.graph.producer(value)]);
+        let literal = self.literal(slot, dtype)?;
+        self.out.make_from(&user);
+        self.reasons.push((self.out.producer(literal), reason));
+        Ok(literal)
+    }
+
+    /// The value of a slot as `dtype`; checks that it fits if it is known.
+    fn literal(&mut self, slot: SlotId, dtype: DType) -> Result<Value> {
+        if let Slot::Value(literal) = &self.graph.slots()[slot.index()] {
+            Literal::to_repr(literal, dtype)?;
+        }
+        Ok(self.out.slot_value(slot, dtype))
+    }
+}

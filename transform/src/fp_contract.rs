@@ -1,0 +1,124 @@
+//! Floating-point contraction: a product of floats that only a sum reads becomes one `mul_add` with it, which rounds once instead of twice. Only run
+//! where it is asked for, since it changes results: the same everywhere, as it happens before
+//! anything is decided of how the program runs.
+//!
+//! As compilers do with `-ffp-contract=fast` (ISO C23, 7.12.3: contracted expressions are evaluated as though to infinite range and precision).
+
+use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Places, Rewriter, Type, Value};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::{Op, ValueType};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Graphs of control flow that were contracted, by address, each with its places.
+type Bodies = FxHashMap<*const Graph<ValueType>, (Arc<Graph<ValueType>>, Arc<Places>)>;
+
+/// Contracts what can be in a graph without calls, and in the graphs of its control flow.
+pub fn fp_contract(graph: &Graph<ValueType>, places: &Places) -> (Graph<ValueType>, Places) {
+    contracted(graph, places, &mut Bodies::default())
+}
+
+fn contracted(graph: &Graph<ValueType>, places: &Places, bodies: &mut Bodies) -> (Graph<ValueType>, Places) {
+    let sums = sums(graph);
+    let mut absorbed = vec![false; graph.value_count()];
+    sums.iter().flatten().for_each(|sum| absorbed[sum.product.index()] = true);
+    let mut out = Graph::with_slots(graph);
+    let mut out_places = Places::default();
+    let mut controls: Vec<Option<u32>> = vec![None; graph.controls().len()];
+    let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        if absorbed[node.first().index()] {
+            continue;
+        }
+        match (&sums[id.index()], node.kind) {
+            (Some(sum), NodeKind::Op(_, policy)) => {
+                let operands = sum.operands(graph).into_iter().map(|operand| rewriter.value(operand));
+                let value = rewriter.add(id, NodeKind::Op(Op::MulAdd, policy), &operands.collect::<Vec<Value>>());
+                rewriter.follow(graph.producer(sum.product), value);
+            }
+            (_, NodeKind::Control(n, result)) => {
+                let number = match controls[n as usize] {
+                    Some(number) => number,
+                    None => {
+                        let into = (&mut *rewriter.new, &mut *rewriter.notes);
+                        *controls[n as usize].insert(control((graph, places), n, into, bodies))
+                    }
+                };
+                rewriter.add(id, NodeKind::Control(number, result), &rewriter.operands(id));
+            }
+            _ => {
+                rewriter.copy(id);
+            }
+        }
+    }
+    rewriter.finish();
+    (out, out_places)
+}
+
+/// Contracts in both graphs of control flow; its number in the new graph.
+fn control(
+    (graph, places): (&Graph<ValueType>, &Places),
+    n: u32,
+    (out, out_places): (&mut Graph<ValueType>, &mut Places),
+    bodies: &mut Bodies,
+) -> u32 {
+    let mut new = Control::clone(&graph.controls()[n as usize]);
+    let mut inner_places = Vec::with_capacity(new.graphs.len());
+    for (which, Inner { graph, .. }) in new.graphs.iter_mut().enumerate() {
+        let made = match bodies.get(&Arc::as_ptr(graph)) {
+            Some(known) => known.clone(),
+            None => {
+                let (contracted, noted) = contracted(graph, &places.control(n, which), bodies);
+                let made = (Arc::new(contracted), Arc::new(noted));
+                bodies.insert(Arc::as_ptr(graph), made.clone());
+                made
+            }
+        };
+        *graph = made.0;
+        inner_places.push(made.1);
+    }
+    let number = out.control(Arc::new(new));
+    out_places.set_control(number, inner_places);
+    number
+}
+
+/// A sum of a product and something else.
+struct Sum {
+    product: Value,
+    addend: Value,
+}
+
+impl Sum {
+    fn operands<T: Type>(&self, graph: &Graph<T>) -> Vec<Value> {
+        let factors = graph.operands(graph.producer(self.product));
+        [factors, &[self.addend]].concat()
+    }
+}
+
+/// For each node, if it is a sum to be contracted, of what; of two products it is the first one.
+fn sums(graph: &Graph<ValueType>) -> Vec<Option<Sum>> {
+    let mut uses = vec![0u32; graph.value_count()];
+    for id in graph.node_ids() {
+        graph.operands(id).iter().for_each(|operand| uses[operand.index()] += 1);
+    }
+    graph.outputs().iter().for_each(|output| uses[output.index()] += 1);
+    let sum = |id: NodeId| {
+        let (NodeKind::Op(Op::Add, policy), &[left, right]) = (graph.node(id).kind, graph.operands(id)) else {
+            return None;
+        };
+        let ty = graph.ty(graph.node(id).first());
+        [(left, right), (right, left)].into_iter().map(|(product, addend)| Sum { product, addend }).find(|sum| {
+            let product = sum.product;
+            let of = graph.node(graph.producer(product)).kind;
+            let types = || sum.operands(graph).iter().map(|&operand| graph.ty(operand)).collect::<Vec<ValueType>>();
+            // Products of another type than the sum's are rounded to it first.
+            of == NodeKind::Op(Op::Multiply, policy)
+                && uses[product.index()] == 1
+                && matches!(ty, ValueType::Strong(dtype) if dtype.is_float())
+                && graph.ty(product) == ty
+                && Operation::Op(Op::MulAdd, policy).types(&types()).is_ok_and(|types| types.result == ty)
+        })
+    };
+    graph.node_ids().map(sum).collect()
+}

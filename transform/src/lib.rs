@@ -1,0 +1,25 @@
+//! Graph to graph: the passes that know no target, in the order they run, and what makes a failing graph small. Each is tested with the
+//! reference interpreter alone.
+//!
+//! [`inline`] writes calls out, [`fp_contract`] rounds products and sums once where that is asked for, [`commit`] resolves every dtype,
+//! [`simplify`] applies rules that change no bit, [`windows`] and [`views`] bring elements to where they are read. [`access`] says where the
+//! elements of views are. No `unsafe`, no threads, no code generator.
+
+#![forbid(unsafe_code)]
+
+pub mod access;
+mod commit;
+mod fp_contract;
+mod inline;
+mod shrink;
+mod simplify;
+mod views;
+mod windows;
+
+pub use commit::{Typed, commit};
+pub use fp_contract::fp_contract;
+pub use inline::inline;
+pub use shrink::{shrink, shrink_inside};
+pub use simplify::{RULES, Rule, simplify};
+pub use views::views;
+pub use windows::windows;

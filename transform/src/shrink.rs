@@ -1,0 +1,342 @@
+//! Making a graph that fails small: what is left out, replaced or made smaller while it still fails.
+//!
+//! Each step is one change to the graph, tried in turn: outputs left out; a value read in another's place; a value that becomes a
+//! parameter or a number, so that what it was computed from goes; smaller extents; simpler dtypes. A change that the verifier refuses
+//! is no candidate. The first that is smaller and still fails is taken, until there is none. Graphs of control flow stay as they are, and whole
+//! numbers that a loop takes are computed as they were, or are 1: a loop that counts to three must not count to a billion.
+
+use ndjit_ir::dtype::DType;
+use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Slot, Type, Value};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::reduction::{Reduce, Scan};
+use ndjit_ir::shape::Shape;
+use ndjit_ir::value_type::{ValueType, Weak};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Dtypes from the simplest on; all others are alike.
+const SIMPLE: [DType; 2] = [DType::F32, DType::I32];
+
+/// What of a graph must stay.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// Parameters, slots and children, so that the same arrays and numbers fit.
+    Interface,
+    Nothing,
+}
+
+/// A smaller graph to try.
+struct Change {
+    outputs: Vec<Value>,
+    instead: Instead,
+    /// One extent wherever it occurs, what it becomes, and whether its multiples become as many times that: of what is joined or reshaped.
+    extent: Option<(usize, usize, bool)>,
+    /// One dtype wherever it occurs, and what it becomes.
+    dtype: Option<(DType, DType)>,
+}
+
+/// What becomes of a value.
+#[derive(Clone, Copy)]
+enum Instead {
+    Nothing,
+    /// Another is read in its place.
+    Value(Value, Value),
+    /// It is a parameter.
+    Param(Value),
+    /// It is the number 1.
+    One(Value),
+}
+
+/// The smallest graph found for which `fails` still says true, which it is taken to say of this one. Calls stay calls. `fails` is
+/// asked a few times per node and step.
+pub fn shrink(graph: &Graph<ValueType>, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
+    shrunk(graph, Keep::Nothing, fails)
+}
+
+/// As [`shrink`]; parameters, slots and children stay, so that the same arrays and numbers fit.
+pub fn shrink_inside(graph: &Graph<ValueType>, fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
+    shrunk(graph, Keep::Interface, fails)
+}
+
+fn shrunk(graph: &Graph<ValueType>, keep: Keep, mut fails: impl FnMut(&Graph<ValueType>) -> bool) -> Graph<ValueType> {
+    let mut best = graph.clone();
+    loop {
+        let smaller = candidates(&best, keep)
+            .into_iter()
+            .map(|change| rebuild(&best, &change, keep))
+            .find(|candidate| size(candidate) < size(&best) && candidate.verify().is_ok() && fails(candidate));
+        match smaller {
+            Some(graph) => best = graph,
+            None => return best,
+        }
+    }
+}
+
+/// Nodes, outputs, elements, and values of dtypes that are not simple, each counting before the next.
+fn size(graph: &Graph<ValueType>) -> (usize, usize, usize, usize) {
+    let values = || (0..graph.value_count()).map(Value::from_index);
+    let elements =
+        values().fold(0usize, |all, value| all.saturating_add(graph.shape(value).size().unwrap_or(usize::MAX)));
+    let dtypes = values().map(|value| graph.ty(value).stored());
+    let rank = |dtype: DType| SIMPLE.iter().position(|&simple| simple == dtype).unwrap_or(SIMPLE.len());
+    (graph.node_count(), graph.outputs().len(), elements, dtypes.map(rank).sum())
+}
+
+fn candidates(graph: &Graph<ValueType>, keep: Keep) -> Vec<Change> {
+    let outputs = graph.outputs();
+    let plain = |outputs: Vec<Value>| Change { outputs, instead: Instead::Nothing, extent: None, dtype: None };
+    let replaced = |instead: Instead| Change { instead, ..plain(outputs.to_vec()) };
+    // What no output needs goes first. Then one output alone; an operand of an output's node in its place; a value replaced by an operand of its like.
+    let mut all = vec![plain(outputs.to_vec())];
+    if outputs.len() > 1 {
+        all.extend(outputs.iter().map(|&output| plain(vec![output])));
+    }
+    for &output in outputs {
+        all.extend(graph.operands(graph.producer(output)).iter().map(|&operand| plain(vec![operand])));
+    }
+    let counts = counts(graph);
+    for id in graph.node_ids().filter(|&id| !counts.contains(&graph.node(id).first())) {
+        let value = graph.node(id).first();
+        let like = |&&operand: &&Value| {
+            graph.ty(operand) == graph.ty(value) && graph.shape_id(operand) == graph.shape_id(value)
+        };
+        let same = graph.operands(id).iter().filter(like);
+        all.extend(same.map(|&operand| replaced(Instead::Value(value, operand))));
+    }
+    if keep == Keep::Interface {
+        return all;
+    }
+    // From the last on: what is cut there leaves most out.
+    for id in graph.node_ids().rev() {
+        let node = graph.node(id);
+        match node.kind {
+            NodeKind::Param(..) => all.push(replaced(Instead::One(node.first()))),
+            NodeKind::Literal(_) => {}
+            _ => {
+                let cut = node.results().flat_map(|value| [Instead::One(value), Instead::Param(value)]);
+                let ends = |cut: &Instead| !matches!(cut, Instead::Param(value) if counts.contains(value));
+                all.extend(cut.filter(ends).map(replaced));
+            }
+        }
+    }
+    let values = (0..graph.value_count()).map(Value::from_index);
+    let extents: FxHashSet<usize> = values.flat_map(|value| graph.shape(value).extents().iter().copied()).collect();
+    let mut extents: Vec<usize> = extents.into_iter().filter(|&extent| extent > 1).collect();
+    extents.sort_unstable();
+    for extent in extents.into_iter().rev() {
+        let smaller = [1, 2, 3, extent / 2, extent - 1].into_iter().filter(|&to| to < extent && to > 0);
+        let both = smaller.flat_map(|to| [(extent, to, true), (extent, to, false)]);
+        all.extend(both.map(|extent| Change { extent: Some(extent), ..plain(outputs.to_vec()) }));
+    }
+    for from in DType::ALL {
+        let rank = SIMPLE.iter().position(|&simple| simple == from).unwrap_or(SIMPLE.len());
+        let simpler = SIMPLE.iter().take(rank);
+        all.extend(simpler.map(|&to| Change { dtype: Some((from, to)), ..plain(outputs.to_vec()) }));
+    }
+    all
+}
+
+/// Whole numbers that loops take, and those that they are computed from.
+fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
+    let is_count = |&&value: &&Value| graph.shape(value).rank() == 0 && graph.ty(value).stored().is_int();
+    let mut counts = FxHashSet::default();
+    for id in graph.node_ids().rev() {
+        let loops = match graph.node(id).kind {
+            NodeKind::Control(n, _) => graph.controls()[n as usize].kind == ControlKind::While,
+            _ => graph.node(id).results().any(|value| counts.contains(&value)),
+        };
+        if loops {
+            counts.extend(graph.operands(id).iter().filter(is_count));
+        }
+    }
+    counts
+}
+
+/// The graph after a change, with what its outputs need.
+fn rebuild(graph: &Graph<ValueType>, change: &Change, keep: Keep) -> Graph<ValueType> {
+    let mut copy = Copy { graph, change, keep, map: FxHashMap::default(), out: Graph::new() };
+    if keep == Keep::Interface {
+        copy.out = Graph::with_slots(graph);
+        for child in graph.children() {
+            copy.out.child(Arc::clone(child));
+        }
+    }
+    let needed = copy.needed();
+    // Parameters are the first nodes.
+    for &param in graph.params() {
+        if keep == Keep::Interface || needed.contains(&graph.producer(param)) {
+            copy.param(param);
+        }
+    }
+    if let Instead::Param(value) = change.instead
+        && needed.contains(&graph.producer(value))
+    {
+        let (ty, shape) = (copy.ty(graph.ty(value)), copy.shape(graph.shape(value)));
+        let param = copy.out.param(ty, &shape);
+        copy.map.insert(value, param);
+    }
+    for id in graph.node_ids().filter(|id| needed.contains(id)) {
+        copy.node(id);
+    }
+    let outputs = change.outputs.iter().filter_map(|&output| copy.map.get(&copy.read(output)).copied()).collect();
+    copy.out.set_outputs(outputs);
+    copy.out
+}
+
+struct Copy<'a> {
+    graph: &'a Graph<ValueType>,
+    change: &'a Change,
+    keep: Keep,
+    map: FxHashMap<Value, Value>,
+    out: Graph<ValueType>,
+}
+
+impl Copy<'_> {
+    /// The value that is read for this one.
+    fn read(&self, value: Value) -> Value {
+        match self.change.instead {
+            Instead::Value(from, to) if from == value => to,
+            _ => value,
+        }
+    }
+
+    /// Whether a value is computed no more.
+    fn is_cut(&self, value: Value) -> bool {
+        matches!(self.change.instead, Instead::Param(cut) | Instead::One(cut) if cut == value)
+    }
+
+    fn needed(&self) -> FxHashSet<NodeId> {
+        let mut needed = FxHashSet::default();
+        let mut stack: Vec<Value> = self.change.outputs.iter().map(|&output| self.read(output)).collect();
+        while let Some(value) = stack.pop() {
+            let id = self.graph.producer(value);
+            if needed.insert(id) && !self.is_cut(value) {
+                stack.extend(self.graph.operands(id).iter().map(|&operand| self.read(operand)));
+            }
+        }
+        needed
+    }
+
+    fn dtype(&self, dtype: DType) -> DType {
+        match self.change.dtype {
+            Some((from, to)) if from == dtype => to,
+            _ => dtype,
+        }
+    }
+
+    fn ty(&self, ty: ValueType) -> ValueType {
+        match ty {
+            ValueType::Strong(dtype) => ValueType::Strong(self.dtype(dtype)),
+            ValueType::Weak(_) => ty,
+        }
+    }
+
+    fn shape(&self, shape: &Shape) -> Shape {
+        let Some((from, to, multiples)) = self.change.extent else { return shape.clone() };
+        let smaller = |&extent: &usize| match extent {
+            _ if extent == from => to,
+            _ if multiples && extent % from == 0 => extent / from * to,
+            _ => extent,
+        };
+        let extents: Vec<usize> = shape.extents().iter().map(smaller).collect();
+        Shape::new(&extents)
+    }
+
+    fn param(&mut self, param: Value) {
+        if self.is_cut(param) {
+            return;
+        }
+        let NodeKind::Param(_, stored) = self.graph.node(self.graph.producer(param)).kind else { return };
+        let (ty, shape) = (self.ty(self.graph.ty(param)), self.shape(self.graph.shape(param)));
+        let stored = if ty.is_weak() { stored } else { self.dtype(stored) };
+        let value = self.out.param_stored(ty, stored, &shape);
+        self.map.insert(param, value);
+    }
+
+    fn node(&mut self, id: NodeId) {
+        let (graph, node) = (self.graph, self.graph.node(id));
+        if let Some(value) = node.results().find(|&value| self.is_cut(value)) {
+            if let Instead::One(_) = self.change.instead
+                && let Some(one) = one(self.ty(graph.ty(value)))
+            {
+                let number = self.out.literal(Slot::Value(one), one.ty());
+                self.map.insert(value, number);
+            }
+            return;
+        }
+        let operands: Vec<Value> = graph.operands(id).iter().map(|&operand| self.read(operand)).collect();
+        // An operand that could not be made leaves out what needs it; the verifier sees the rest.
+        let known: Option<Vec<Value>> = operands.iter().map(|operand| self.map.get(operand).copied()).collect();
+        let Some(operands) = known else { return };
+        let kind = match node.kind {
+            NodeKind::Param(..) => return,
+            NodeKind::Literal(slot) if self.keep == Keep::Nothing => {
+                let Some(slot) = graph.slots().get(slot.index()) else { return };
+                let slot = match slot {
+                    Slot::Value(literal) => {
+                        let converted = match self.ty(literal.ty()) {
+                            ValueType::Strong(dtype) => Literal::strong(literal.value(), dtype).ok(),
+                            ValueType::Weak(_) => None,
+                        };
+                        Slot::Value(converted.unwrap_or(*literal))
+                    }
+                    Slot::Argument { .. } => slot.clone(),
+                };
+                let value = self.out.literal(slot, self.ty(graph.ty(node.first())));
+                self.map.insert(node.first(), value);
+                return;
+            }
+            kind => match graph.operation(id) {
+                Ok(Some(operation)) => return self.operation(node.first(), self.changed(operation), &operands),
+                _ => graph.kind_in(kind, &mut self.out),
+            },
+        };
+        let mut results = Vec::new();
+        for value in node.results() {
+            let shape = self.shape(graph.shape(value));
+            results.push((self.ty(graph.ty(value)), self.out.intern(&shape)));
+        }
+        let first = self.out.add(kind, &operands, &results);
+        for (n, value) in node.results().enumerate() {
+            self.map.insert(value, Value::from_index(first.index() + n));
+        }
+    }
+
+    /// An operation after the change. What its result is follows from its operands, but for what is asked for.
+    fn changed<'g>(&self, operation: Operation<'g>) -> Operation<'g> {
+        let shape = |shape: Cow<'g, Shape>| Cow::Owned(self.shape(&shape));
+        let dtype = |asked: Option<DType>| asked.map(|dtype| self.dtype(dtype));
+        match operation {
+            Operation::Cast(reason, ty) => Operation::Cast(reason, self.ty(ty)),
+            Operation::Reduce(reduce) => Operation::Reduce(Reduce { dtype: dtype(reduce.dtype), ..reduce }),
+            Operation::Scan(scan, indices) => Operation::Scan(Scan { dtype: dtype(scan.dtype), ..scan }, indices),
+            Operation::Iota(axes, of) => Operation::Iota(axes, shape(of)),
+            Operation::View(view, of) => Operation::View(view, shape(of)),
+            Operation::Reshape(to) => Operation::Reshape(shape(to)),
+            other => other,
+        }
+    }
+
+    /// Makes an operation on new operands, if it is one of these.
+    fn operation(&mut self, old: Value, operation: Operation<'_>, operands: &[Value]) {
+        let known: Vec<(ValueType, &Shape)> =
+            operands.iter().map(|&value| (self.out.ty(value), self.out.shape(value))).collect();
+        let Ok((ty, shape)) = operation.infer(&known) else { return };
+        let shape = shape.into_owned();
+        let (kind, shape) = (operation.kind(&mut self.out), self.out.intern(&shape));
+        let new = self.out.add(kind, operands, &[(ty, shape)]);
+        self.map.insert(old, new);
+    }
+}
+
+/// The number 1 of a type.
+fn one(ty: ValueType) -> Option<Literal> {
+    match ty {
+        ValueType::Weak(Weak::Int) => Some(Literal::weak(LiteralValue::Int(1))),
+        ValueType::Weak(Weak::Float) => Some(Literal::weak(LiteralValue::Float(1.0))),
+        ValueType::Weak(Weak::Complex) => Some(Literal::weak(LiteralValue::Complex(1.0, 0.0))),
+        ValueType::Strong(dtype) => Literal::strong(1, dtype).ok(),
+    }
+}

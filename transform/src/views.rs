@@ -1,0 +1,274 @@
+//! Views: moves views to where elements are read. `f(x)` seen through a view is `f` of `x` seen through it, so kernels compute
+//! results in the order in which they are wanted, and read what they load through strides.
+//!
+//! One walk from the results to the parameters collects the *forms* each value is wanted in; one walk back makes the nodes.
+//! A value is computed in another form than its own if that is no more work: where it is wanted in one form only and has no more elements
+//! so, or where it is cheap. What is computed stays where it is otherwise, and is read through the view.
+
+use ndjit_ir::graph::{Graph, NodeKind, Value};
+use ndjit_ir::loops::Layout;
+use ndjit_ir::view::{View, broadcast_to};
+use ndjit_ir::{DType, Result, Shape};
+use ndjit_math::shared_body;
+use smallvec::{SmallVec, smallvec};
+
+/// Primitives that may be computed again for each form a value is wanted in.
+const MAX_AGAIN: u32 = 16;
+/// Forms of one value.
+const MAX_FORMS: usize = 4;
+
+/// How a value is wanted.
+#[derive(Clone, Debug, PartialEq)]
+enum Form {
+    /// As it is.
+    Own,
+    /// Through a view, as an array of this shape.
+    Viewed(View, Shape),
+    /// In another shape of as many elements.
+    Reshaped(Shape),
+}
+
+/// Moves views to where elements are read. `params` are the layouts of the parameters.
+///
+/// # Errors
+/// `Shape` if the graph is not well-formed.
+pub fn views(graph: &Graph<DType>, params: &[Layout]) -> Result<Option<Graph<DType>>> {
+    let moved = |id| matches!(graph.node(id).kind, NodeKind::View(_) | NodeKind::Reshape);
+    if !graph.node_ids().any(moved) {
+        return Ok(None);
+    }
+    let wanted = Wanted::collect(graph, params)?;
+    let mut out = Graph::like(graph);
+    let mut made: Vec<SmallVec<[(Form, Value); 1]>> = vec![smallvec![]; graph.value_count()];
+    for id in graph.node_ids() {
+        let value = graph.node(id).first();
+        out.make_from(graph.origins(id));
+        for form in &wanted.computed[value.index()] {
+            let new = make(graph, &mut out, &made, value, form)?;
+            made[value.index()].push((form.clone(), new));
+        }
+    }
+    let mut outputs = Vec::with_capacity(graph.outputs().len());
+    for &output in graph.outputs() {
+        out.make_from(graph.origins(graph.producer(output)));
+        outputs.push(find(graph, &mut out, &made, output, &Form::Own)?);
+    }
+    out.set_outputs(outputs);
+    Ok(Some(out))
+}
+
+/// In which forms each value is computed.
+struct Wanted {
+    computed: Vec<SmallVec<[Form; 1]>>,
+}
+
+impl Wanted {
+    fn collect(graph: &Graph<DType>, params: &[Layout]) -> Result<Wanted> {
+        let costs = costs(graph);
+        let reshapable = reshapable(graph, params);
+        let mut wanted: Vec<SmallVec<[Form; 1]>> = vec![smallvec![]; graph.value_count()];
+        for &output in graph.outputs() {
+            want(&mut wanted[output.index()], Form::Own);
+        }
+        for id in graph.node_ids().rev() {
+            let value = graph.node(id).first();
+            let index = value.index();
+            let kind = graph.node(id).kind;
+            let forms = std::mem::take(&mut wanted[index]);
+            let computed: SmallVec<[Form; 1]> = match kind {
+                NodeKind::Param(..) => smallvec![Form::Own],
+                _ if forms.is_empty() => smallvec![],
+                // A view is what its operand is wanted through.
+                NodeKind::View(_) if !forms.iter().any(|f| matches!(f, Form::Reshaped(_))) => forms,
+                NodeKind::Op(..) | NodeKind::Cast(_) => {
+                    let fits = |form: &Form| match form {
+                        Form::Own => true,
+                        // Scalars take their shape from no operand.
+                        Form::Viewed(..) if graph.shape(value).rank() == 0 => false,
+                        Form::Viewed(_, shape) => {
+                            costs[index] <= MAX_AGAIN || forms.len() == 1 && size(shape) <= size(graph.shape(value))
+                        }
+                        Form::Reshaped(_) => forms.len() == 1 && reshapable[index],
+                    };
+                    let several = forms.len() > 1 && costs[index] > MAX_AGAIN;
+                    if !several && forms.iter().all(fits) { forms } else { smallvec![Form::Own] }
+                }
+                NodeKind::View(_)
+                | NodeKind::Literal(_)
+                | NodeKind::Reduce(_)
+                | NodeKind::Scan(_)
+                | NodeKind::Iota(_)
+                | NodeKind::Reshape
+                | NodeKind::Gather
+                | NodeKind::Scatter(_)
+                | NodeKind::Control(..)
+                | NodeKind::Concat(..)
+                | NodeKind::Call(_) => smallvec![Form::Own],
+            };
+            for form in &computed {
+                for &operand in graph.operands(id) {
+                    want(&mut wanted[operand.index()], demand(graph, value, kind, form, operand)?);
+                }
+            }
+            wanted[index] = computed;
+        }
+        Ok(Wanted { computed: wanted })
+    }
+}
+
+/// Notes that a value is wanted in a form. Beyond a few it is wanted as it is, and seen through views.
+fn want(forms: &mut SmallVec<[Form; 1]>, form: Form) {
+    if forms.contains(&form) {
+        return;
+    }
+    if forms.len() >= MAX_FORMS {
+        *forms = smallvec![Form::Own];
+        return;
+    }
+    forms.push(form);
+}
+
+/// The form in which a node that is computed in `form` wants its operand.
+fn demand(graph: &Graph<DType>, value: Value, kind: NodeKind, form: &Form, operand: Value) -> Result<Form> {
+    let shape = graph.shape(operand);
+    Ok(match (kind, form) {
+        (NodeKind::View(id), Form::Own) => viewed(graph.view_of(id).clone(), shape, graph.shape(value)),
+        (NodeKind::View(id), Form::Viewed(view, result)) => viewed(view.of(graph.view_of(id)), shape, result),
+        (NodeKind::Reshape, _) => Form::Reshaped(graph.shape(value).clone()),
+        (NodeKind::Op(..) | NodeKind::Cast(_), Form::Viewed(view, result)) if shape.rank() > 0 => {
+            // Seen as an array of the op's shape first.
+            let (wide, _) = broadcast_to(shape, graph.shape(value))?;
+            viewed(view.of(&wide), shape, result)
+        }
+        (NodeKind::Op(..) | NodeKind::Cast(_), Form::Reshaped(result)) if shape == graph.shape(value) => {
+            Form::Reshaped(result.clone())
+        }
+        _ => Form::Own,
+    })
+}
+
+fn viewed(view: View, operand: &Shape, result: &Shape) -> Form {
+    let view = view.canonical(result);
+    if view.is_identity(operand, result) { Form::Own } else { Form::Viewed(view, result.clone()) }
+}
+
+/// Makes a node in a form.
+fn make(
+    graph: &Graph<DType>,
+    out: &mut Graph<DType>,
+    made: &[SmallVec<[(Form, Value); 1]>],
+    value: Value,
+    form: &Form,
+) -> Result<Value> {
+    let id = graph.producer(value);
+    let kind = graph.node(id).kind;
+    let (dtype, shape) = match form {
+        Form::Own => (graph.ty(value), graph.shape(value)),
+        Form::Viewed(_, shape) | Form::Reshaped(shape) => (graph.ty(value), shape),
+    };
+    match kind {
+        NodeKind::Param(..) => return Ok(out.param(dtype, shape)),
+        NodeKind::Literal(slot) => return Ok(out.slot_value(slot, dtype)),
+        _ => {}
+    }
+    let mut operands: SmallVec<[Value; 3]> = SmallVec::new();
+    for &operand in graph.operands(id) {
+        operands.push(find(graph, out, made, operand, &demand(graph, value, kind, form, operand)?)?);
+    }
+    if matches!(kind, NodeKind::View(_) | NodeKind::Reshape) {
+        return Ok(operands[0]);
+    }
+    let shape = out.intern(shape);
+    Ok(out.add(kind, &operands, &[(dtype, shape)]))
+}
+
+/// A value in a form: computed so, or seen so.
+fn find(
+    graph: &Graph<DType>,
+    out: &mut Graph<DType>,
+    made: &[SmallVec<[(Form, Value); 1]>],
+    value: Value,
+    form: &Form,
+) -> Result<Value> {
+    let forms = &made[value.index()];
+    let in_form = |form: &Form| forms.iter().find(|(known, _)| known == form).map(|(_, value)| *value);
+    if let Some(found) = in_form(form) {
+        return Ok(found);
+    }
+    let Some(own) = in_form(&Form::Own) else {
+        return Err(ndjit_ir::Error::new(
+            ndjit_ir::ErrorCode::Verify,
+            format!(
+                "views: {} is wanted in another form than those it is computed in",
+                graph.display_node(graph.producer(value))
+            ),
+        ));
+    };
+    Ok(match form {
+        Form::Own => own,
+        Form::Viewed(view, shape) => see(out, own, view, shape),
+        Form::Reshaped(shape) => {
+            let id = out.producer(own);
+            let operand = if out.node(id).kind == NodeKind::Reshape { out.operands(id)[0] } else { own };
+            out.reshape(operand, shape)
+        }
+    })
+}
+
+/// A view of a value; of a view one of what that sees.
+fn see(out: &mut Graph<DType>, value: Value, view: &View, shape: &Shape) -> Value {
+    let id = out.producer(value);
+    match out.node(id).kind {
+        NodeKind::View(inner) => {
+            let (operand, inner) = (out.operands(id)[0], out.view_of(inner).clone());
+            out.view(operand, view.of(&inner).canonical(shape), shape)
+        }
+        _ => out.view(value, view.clone(), shape),
+    }
+}
+
+fn size(shape: &Shape) -> usize {
+    shape.extents().iter().fold(1, |n: usize, &extent| n.saturating_mul(extent))
+}
+
+/// Primitives that each value takes from what is stored on, counted as for a tree.
+fn costs(graph: &Graph<DType>) -> Vec<u32> {
+    let mut costs = vec![0u32; graph.value_count()];
+    for id in graph.node_ids() {
+        let own = match graph.node(id).kind {
+            NodeKind::Op(op, _) => shared_body(op, graph.compute_dtype(id, op)).insts.len() as u32,
+            NodeKind::Cast(_) => 4,
+            NodeKind::View(_) | NodeKind::Reshape => 0,
+            _ => continue,
+        };
+        let sum = graph.operands(id).iter().fold(own, |sum, o| sum.saturating_add(costs[o.index()]));
+        costs[graph.node(id).first().index()] = sum;
+    }
+    costs
+}
+
+/// Whether a value can be computed in another shape of as many elements without a copy of what it reads.
+fn reshapable(graph: &Graph<DType>, params: &[Layout]) -> Vec<bool> {
+    let mut reshapable = vec![false; graph.value_count()];
+    for id in graph.node_ids() {
+        let value = graph.node(id).first();
+        reshapable[value.index()] = match graph.node(id).kind {
+            NodeKind::Param(n, _) => {
+                crate::access::contiguous(graph.shape(value), graph.ty(value)).ok().as_ref() == params.get(n as usize)
+            }
+            NodeKind::Literal(_) | NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Concat(..) => true,
+            NodeKind::Op(..) | NodeKind::Cast(_) => graph.operands(id).iter().all(|operand| {
+                let shape = graph.shape(*operand);
+                shape.rank() == 0 || shape == graph.shape(value) && reshapable[operand.index()]
+            }),
+            NodeKind::Reshape => reshapable[graph.operands(id)[0].index()],
+            NodeKind::View(_)
+            | NodeKind::Iota(_)
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
+            | NodeKind::Control(..)
+            | NodeKind::Call(_) => false,
+        };
+    }
+    reshapable
+}

@@ -1,0 +1,169 @@
+//! Windows: reductions of short sliding windows, and of one element, become ops on the array, moved by each position in the window. A moving average of
+//! seven elements reads seven neighbours, which lie beside each other for results that do, and is one kernel with what uses it.
+//!
+//! Elements meet in the order of [`fold`]. A window's extents stand in the program, so that programs
+//! for arrays of other sizes still share kernels: other short reductions, whose extent is the array's, stay what they are.
+
+use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Value};
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::reduction::{Axes, LANES, Reduce, fold};
+use ndjit_ir::view::{Slice, View, slice};
+use ndjit_ir::{DType, Op, Result, Shape};
+use ndjit_math::shared_body;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Primitives that a window may take, all its positions together.
+const MAX_WEIGHT: usize = 200;
+
+/// Replaces reductions of windows. `None` if there are none.
+///
+/// # Errors
+/// `Shape` if the graph is not well-formed.
+pub fn windows(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
+    let found: FxHashMap<Value, (Axes, Op)> = graph
+        .node_ids()
+        .filter_map(|id| Some((graph.node(id).first(), window(graph, graph.node(id).first())?)))
+        .collect();
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let (mut out, mut notes) = (Graph::like(graph), ());
+    let mut rewriter = Rewriter::new((graph, &()), (&mut out, &mut notes));
+    for id in graph.node_ids() {
+        rewriter.begin(id);
+        match found.get(&graph.node(id).first()) {
+            Some(&(axes, op)) => {
+                let value = combined(&mut rewriter, graph.operands(id)[0], axes, op)?;
+                rewriter.set(id, value);
+            }
+            None => {
+                rewriter.copy(id);
+            }
+        }
+    }
+    rewriter.finish();
+    Ok(Some(out))
+}
+
+/// The axes and the op of a reduction of short windows.
+fn window(graph: &Graph<DType>, value: Value) -> Option<(Axes, Op)> {
+    let id = graph.producer(value);
+    let NodeKind::Reduce(Reduce { reduction, axes, keepdims: false, .. }) = graph.node(id).kind else { return None };
+    let operand = graph.operands(id)[0];
+    let count = axes.count(graph.shape(operand));
+    if !(1..=LANES).contains(&count) {
+        return None;
+    }
+    // One element is its own sum.
+    let (mut slides, mut weight) = (count == 1, 0);
+    let mut seen = FxHashSet::default();
+    let mut open = if slides { Vec::new() } else { vec![operand] };
+    while let Some(value) = open.pop() {
+        let id = graph.producer(value);
+        if !seen.insert(value) || weight > MAX_WEIGHT {
+            continue;
+        }
+        match graph.node(id).kind {
+            NodeKind::Op(op, _) => weight += count * shared_body(op, graph.compute_dtype(id, op)).insts.len(),
+            NodeKind::Cast(_) => weight += 4 * count,
+            NodeKind::View(view) => {
+                let ranks = (graph.shape(operand).rank(), graph.shape(value).rank());
+                slides |= slides_along(graph.view_of(view), axes, ranks.0 - ranks.1);
+                continue;
+            }
+            _ => continue,
+        }
+        open.extend(graph.operands(id));
+    }
+    (slides && weight <= MAX_WEIGHT).then_some((axes, reduction.combine()?))
+}
+
+/// Whether an axis of what is viewed is walked along one of the axes and along another. The view has `fewer` axes than what is reduced.
+fn slides_along(view: &View, axes: Axes, fewer: usize) -> bool {
+    view.axes.iter().any(|index| {
+        let reduced = index.terms.iter().filter(|term| axes.contains(term.axis as usize + fewer)).count();
+        reduced > 0 && reduced < index.terms.len()
+    })
+}
+
+/// The elements of each window, combined.
+fn combined(rewriter: &mut Rewriter<'_, DType>, operand: Value, axes: Axes, op: Op) -> Result<Value> {
+    let shape = rewriter.old.shape(operand);
+    let count = axes.count(shape);
+    let mut elements = Vec::new();
+    for position in 0..count {
+        let mut left = position;
+        let mut at = vec![None; shape.rank()];
+        for axis in (0..shape.rank()).rev().filter(|&axis| axes.contains(axis)) {
+            at[axis] = Some(left % shape.extents()[axis]);
+            left /= shape.extents()[axis];
+        }
+        let mut element = Element { at, made: FxHashMap::default() };
+        elements.push(if count == 1 { element.seen(rewriter, operand)? } else { element.of(rewriter, operand)? });
+    }
+    let out = &mut *rewriter.new;
+    let result = (out.ty(elements[0]), out.shape_id(elements[0]));
+    let combine = |a, b| out.add(NodeKind::Op(op, Policy::default()), &[a, b], &[result]);
+    let first = elements[0];
+    Ok(fold(elements.len(), |n| elements[n], combine).unwrap_or(first))
+}
+
+/// One element of each window.
+struct Element {
+    /// Its place along the axes that are reduced.
+    at: Vec<Option<usize>>,
+    made: FxHashMap<Value, Value>,
+}
+
+impl Element {
+    /// That of a value of the reduced shape, or one that broadcasts to it. The ops it takes are no more than [`window`] has counted.
+    fn of(&mut self, rewriter: &mut Rewriter<'_, DType>, operand: Value) -> Result<Value> {
+        let graph = rewriter.old;
+        let mut open = vec![(operand, false)];
+        while let Some((value, ready)) = open.pop() {
+            if self.made.contains_key(&value) {
+                continue;
+            }
+            let id = graph.producer(value);
+            let made = match graph.node(id).kind {
+                NodeKind::Literal(_) => rewriter.value(value),
+                kind @ (NodeKind::Op(..) | NodeKind::Cast(_)) if graph.shape(value).rank() > 0 => {
+                    if !ready {
+                        open.push((value, true));
+                        open.extend(graph.operands(id).iter().map(|&operand| (operand, false)));
+                        continue;
+                    }
+                    let operands: Vec<Value> = graph.operands(id).iter().map(|o| self.made[o]).collect();
+                    let (_, shape) = slice(graph.shape(value), &self.parts(graph.shape(value)))?;
+                    let out = &mut *rewriter.new;
+                    let (shape, reduction) = (out.intern(&shape), out.making());
+                    out.make_from(graph.origins(id));
+                    let made = out.add(kind, &operands, &[(graph.ty(value), shape)]);
+                    out.make_from(&reduction);
+                    made
+                }
+                _ => self.seen(rewriter, value)?,
+            };
+            self.made.insert(value, made);
+        }
+        Ok(self.made[&operand])
+    }
+
+    /// That of a value as a view.
+    fn seen(&mut self, rewriter: &mut Rewriter<'_, DType>, value: Value) -> Result<Value> {
+        let shape = rewriter.old.shape(value);
+        let (view, shape) = slice(shape, &self.parts(shape))?;
+        Ok(rewriter.new.view(rewriter.value(value), view, &shape))
+    }
+
+    /// The place in an array that broadcasts to the reduced shape.
+    fn parts(&self, shape: &Shape) -> Vec<Slice> {
+        let fewer = self.at.len() - shape.rank();
+        let axes = shape.extents().iter().zip(&self.at[fewer..]);
+        axes.map(|(&extent, at)| match at {
+            Some(at) => Slice::Index((*at).min(extent - 1) as isize),
+            None => Slice::ALL,
+        })
+        .collect()
+    }
+}

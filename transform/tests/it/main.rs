@@ -1,0 +1,3 @@
+//! Passes from graph to graph: a module for each subject.
+
+mod passes;
