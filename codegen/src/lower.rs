@@ -63,6 +63,8 @@ pub struct Scheduled {
 
 /// A step of a lowered program.
 #[derive(Clone, Debug)]
+// Almost every step is a kernel: a box for each would save nothing.
+#[allow(clippy::large_enum_variant)]
 pub enum LoweredStep {
     /// A kernel.
     Kernel(LoweredKernel),

@@ -40,7 +40,7 @@ impl FromStr for FusedKernel {
 }
 
 /// Reads the kernels of a program, as the stage `kernels` prints them, and verifies each by itself; together with their graph
-/// [`verify_kernels`](super::verify_kernels) does.
+/// [`verify_steps`](super::verify_steps) does.
 ///
 /// # Errors
 /// `Parse`, with line, column and what was expected there; `Verify` for a kernel that is not well-formed.
