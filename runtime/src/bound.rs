@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// A step of a program.
 #[derive(Debug)]
+// Almost every step is a kernel: a box for each would save nothing.
+#[allow(clippy::large_enum_variant)]
 pub enum Bound {
     Kernel(BoundKernel),
     Control(Box<Controller>),

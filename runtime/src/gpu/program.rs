@@ -47,6 +47,8 @@ struct Kernel {
 }
 
 /// A step of the program.
+// Almost every step is a kernel: a box for each would save nothing.
+#[allow(clippy::large_enum_variant)]
 enum Ready {
     Kernel(Kernel),
     /// Control flow, whose graphs the processor runs.
