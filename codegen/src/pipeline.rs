@@ -300,3 +300,21 @@ impl Typing<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_after_which_pass_a_program_is_not_well_formed() {
+        let (options, begins) = (Options { verify: true, ..Options::default() }, &mut |_| {});
+        let driver = Driver::new(&options, begins);
+        let wrong = || Err(Error::new(ErrorCode::Verify, "graph"));
+        let error = driver.check("views", wrong, || "line\n".repeat(50)).unwrap_err();
+        let facts = error.facts().join("");
+        assert!(facts.starts_with("after the pass `views`, of\nline\n"), "{facts}");
+        assert_eq!(facts.matches("line").count(), PROGRAM_LINES);
+        let unchecked = Options { verify: false, ..Options::default() };
+        assert!(Driver::new(&unchecked, &mut |_| {}).check("views", wrong, String::new).is_ok());
+    }
+}

@@ -7,7 +7,7 @@ mod given;
 mod layouts;
 
 pub use given::{Difference, Given, compare, lowered};
-use ndjit_codegen::pipeline::expanded;
+use ndjit_codegen::pipeline;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options};
 use ndjit_ir::graph::{Slot, Value};
@@ -108,7 +108,7 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
             continue;
         }
         let Some(LoweredKernel { scheduled, .. }) = step.kernel() else { continue };
-        let nest: LoopNest = if expanded { expanded(&scheduled.nest, None)? } else { scheduled.nest.clone() };
+        let nest: LoopNest = if expanded { pipeline::expanded(&scheduled.nest, None)? } else { scheduled.nest.clone() };
         let mut literals: Vec<u64> = Vec::new();
         for &(slot, dtype) in &scheduled.literals {
             let literal: Literal = match &graph.slots()[slot.index()] {

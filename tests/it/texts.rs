@@ -4,8 +4,8 @@
 use ndjit_tests::programs;
 
 use ndjit_codegen::clif::{expand_for, host_isa};
-use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::generated;
+use ndjit_codegen::pipeline::expanded;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::body::Body;
 use ndjit_ir::graph::{Graph, Places, Type};
@@ -70,7 +70,7 @@ fn check(program: &Program, fuse: bool) -> [usize; 3] {
         round_trip::<LoopNest>(&scheduled.nest);
         round_trip::<Geometry>(&scheduled.geometry);
         text += &format!("{}\n{}\n", scheduled.nest, scheduled.geometry);
-        let expanded = expand(&scheduled.nest).unwrap();
+        let expanded = expanded(&scheduled.nest, None).unwrap();
         round_trip::<LoopNest>(&expanded);
         seen[0] += usize::from(expanded.kind.reduction().is_some());
         seen[1] += usize::from(matches!(expanded.kind, NestKind::Scan(_)));

@@ -1,8 +1,8 @@
 //! The parts of nests that reduce or scan, and who refuses what.
 
 use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
-use ndjit_codegen::passes::expand::expand;
 use ndjit_codegen::passes::split::{Part, Split, generated, split};
+use ndjit_codegen::pipeline::expanded;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
@@ -176,12 +176,12 @@ fn what_does_not_reduce_is_itself() {
 fn code_is_generated_for_parts_alone() {
     let isa = host_isa().unwrap();
     let sum = nest(DType::F32, "  %1 = sum %0 axes [1] : f32[3]\n  return %1");
-    let expanded = expand(&sum).unwrap();
-    let error = emit(&expanded, &*isa, ClifOptions::default()).unwrap_err();
+    let prims = expanded(&sum, None).unwrap();
+    let error = emit(&prims, &*isa, ClifOptions::default()).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: clif: code is generated for the parts of a nest that reduces");
-    let error = split(&expanded).unwrap_err();
+    let error = split(&prims).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: split: a nest that reduces is split before it is expanded");
-    let plain = expand(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1")).unwrap();
+    let plain = expanded(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1"), None).unwrap();
     let error = emit(&plain, &*isa, ClifOptions { form: Form::Rows, ..ClifOptions::default() }).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: clif: rows accumulate in the first inputs, which are the outputs");
 }
