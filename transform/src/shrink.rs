@@ -7,10 +7,13 @@
 
 use ndjit_ir::dtype::DType;
 use ndjit_ir::graph::{ControlKind, Graph, NodeId, NodeKind, Slot, Type, Value};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::reduction::{Reduce, Scan};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::value_type::{ValueType, Weak};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Dtypes from the simplest on; all others are alike.
@@ -285,15 +288,10 @@ impl Copy<'_> {
                 self.map.insert(node.first(), value);
                 return;
             }
-            NodeKind::Reduce(mut reduce) => {
-                reduce.dtype = reduce.dtype.map(|dtype| self.dtype(dtype));
-                NodeKind::Reduce(reduce)
-            }
-            NodeKind::Scan(mut scan) => {
-                scan.dtype = scan.dtype.map(|dtype| self.dtype(dtype));
-                NodeKind::Scan(scan)
-            }
-            kind => graph.kind_in(kind, &mut self.out),
+            kind => match graph.operation(id) {
+                Ok(Some(operation)) => return self.operation(node.first(), self.changed(operation), &operands),
+                _ => graph.kind_in(kind, &mut self.out),
+            },
         };
         let mut results = Vec::new();
         for value in node.results() {
@@ -304,6 +302,32 @@ impl Copy<'_> {
         for (n, value) in node.results().enumerate() {
             self.map.insert(value, Value::from_index(first.index() + n));
         }
+    }
+
+    /// An operation after the change. What its result is follows from its operands, but for what is asked for.
+    fn changed<'g>(&self, operation: Operation<'g>) -> Operation<'g> {
+        let shape = |shape: Cow<'g, Shape>| Cow::Owned(self.shape(&shape));
+        let dtype = |asked: Option<DType>| asked.map(|dtype| self.dtype(dtype));
+        match operation {
+            Operation::Cast(reason, ty) => Operation::Cast(reason, self.ty(ty)),
+            Operation::Reduce(reduce) => Operation::Reduce(Reduce { dtype: dtype(reduce.dtype), ..reduce }),
+            Operation::Scan(scan, indices) => Operation::Scan(Scan { dtype: dtype(scan.dtype), ..scan }, indices),
+            Operation::Iota(axes, of) => Operation::Iota(axes, shape(of)),
+            Operation::View(view, of) => Operation::View(view, shape(of)),
+            Operation::Reshape(to) => Operation::Reshape(shape(to)),
+            other => other,
+        }
+    }
+
+    /// Makes an operation on new operands, if it is one of these.
+    fn operation(&mut self, old: Value, operation: Operation<'_>, operands: &[Value]) {
+        let known: Vec<(ValueType, &Shape)> =
+            operands.iter().map(|&value| (self.out.ty(value), self.out.shape(value))).collect();
+        let Ok((ty, shape)) = operation.infer(&known) else { return };
+        let shape = shape.into_owned();
+        let (kind, shape) = (operation.kind(&mut self.out), self.out.intern(&shape));
+        let new = self.out.add(kind, operands, &[(ty, shape)]);
+        self.map.insert(old, new);
     }
 }
 
