@@ -93,10 +93,15 @@ pub(crate) fn infer(
     origins: Origins<'_>,
 ) -> Result<Inferred> {
     let in_words = |error| explained(error, asked.site(operands.len(), place), operands, place, origins);
-    let operation = asked.operation(operands, settings.policy).map_err(in_words)?;
-    let inferred = or_falling_back(settings, |settings| inferred(&operation, asked.what(), settings, operands));
-    let (ty, shape, casts) = inferred.map_err(in_words)?;
-    Ok(Inferred { operation, ty, shape, casts })
+    // An operation is as large as a view: it is not handed through closures.
+    let operation = match asked.operation(operands, settings.policy) {
+        Ok(operation) => operation,
+        Err(error) => return Err(in_words(error)),
+    };
+    match or_falling_back(settings, |settings| inferred(&operation, asked.what(), settings, operands)) {
+        Ok((ty, shape, casts)) => Ok(Inferred { operation, ty, shape, casts }),
+        Err(error) => Err(in_words(error)),
+    }
 }
 
 /// What is asked for, where an error is to be worded.

@@ -83,7 +83,7 @@ impl Axes {
 
     /// Whether all of them are axes of an array of this rank.
     pub fn within(self, rank: usize) -> bool {
-        self.iter().all(|axis| axis < rank)
+        rank >= MAX_RANK || self.0 >> rank == 0
     }
 
     /// The shape without these axes, or with extent 1 in their place.
@@ -98,7 +98,8 @@ impl Axes {
 
     /// The number of elements along these axes of an array that can exist.
     pub fn count(self, shape: &Shape) -> usize {
-        self.iter().filter_map(|axis| shape.extents().get(axis)).fold(1, |n: usize, &extent| n.saturating_mul(extent))
+        let along = shape.extents().iter().enumerate().filter(|(axis, _)| self.contains(*axis));
+        along.fold(1, |n: usize, (_, &extent)| n.saturating_mul(extent))
     }
 }
 

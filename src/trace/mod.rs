@@ -415,7 +415,10 @@ impl Trace {
         let explainer = Explainer::new(graph, &self.places).inputs(&self.inputs);
         let inferred = infer(asked, settings, &known, place, &|i| explainer.origin(values[i]));
         drop(known);
-        let Inferred { operation, ty, shape, casts } = inferred.map_err(|error| self.fail(error))?;
+        let Inferred { operation, ty, shape, casts } = match inferred {
+            Ok(inferred) => inferred,
+            Err(error) => return Err(self.fail(error)),
+        };
         for (value, cast) in values.iter_mut().zip(casts) {
             if let Some((dtype, mode)) = cast {
                 *value = self.cast(*value, dtype, CastReason::Mode(mode), place);

@@ -135,13 +135,18 @@ impl<'a, T: Type> Operation<'a, T> {
         let shape = self.shape(&operands.iter().map(|(_, shape)| *shape).collect::<SmallVec<[&'a Shape; 4]>>())?;
         let Types { result, .. } = self.types(&operands.iter().map(|(ty, _)| *ty).collect::<SmallVec<[T; 4]>>())?;
         match self {
+            Operation::View(view, shape) => view.check(operands[0].1, shape).map_err(Mismatch::View)?,
+            Operation::Reshape(shape) if operands[0].1.size().ok() != shape.size().ok() => {
+                return Err(Mismatch::Elements(operands[0].1.clone(), Shape::clone(shape)));
+            }
             Operation::Scan(Scan { reduction: Reduction::ArgSort, axis, .. }, _)
                 if !result.counts(shape.extents()[*axis as usize]) =>
             {
-                Err(Mismatch::TooLong(result.stored(), *axis))
+                return Err(Mismatch::TooLong(result.stored(), *axis));
             }
-            _ => Ok((result, shape)),
+            _ => {}
         }
+        Ok((result, shape))
     }
 
     /// The types alone: the one that operands are converted to, and the result's.
@@ -170,7 +175,7 @@ impl<'a, T: Type> Operation<'a, T> {
         }
     }
 
-    /// The shape alone.
+    /// The shape alone. That a view or a reshape has the elements of its operand is taken for granted.
     ///
     /// # Errors
     /// What does not fit.
@@ -197,14 +202,7 @@ impl<'a, T: Type> Operation<'a, T> {
                 true => Ok(shape.clone()),
                 false => Err(Mismatch::Positions(*axes, Shape::clone(shape))),
             },
-            Operation::View(view, shape) => match view.check(operands[0], shape) {
-                Ok(()) => Ok(shape.clone()),
-                Err(words) => Err(Mismatch::View(words)),
-            },
-            Operation::Reshape(shape) => match operands[0].size().ok() == shape.size().ok() {
-                true => Ok(shape.clone()),
-                false => Err(Mismatch::Elements(operands[0].clone(), Shape::clone(shape))),
-            },
+            Operation::View(_, shape) | Operation::Reshape(shape) => Ok(shape.clone()),
             &Operation::Concat(axis, _) => Ok(Cow::Owned(concat_shape(operands, axis as usize)?)),
             Operation::Gather => Ok(Cow::Owned(gathered(operands[0], operands[1])?)),
             Operation::Scatter(_) => {
