@@ -44,6 +44,6 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let spread = sum((&points - centers.take(&nearest, 0)).square(), ..).item::<f32>()? / POINTS as f32;
     println!("mean squared distance from them: {spread:.3}");
     let kernels = f.explain(Stage::Kernels);
-    println!("the program has one loop: {}", kernels.matches("while result 0").count() == 1);
+    println!("the program has one loop: {}", kernels.matches("while {").count() == 1);
     Ok(())
 }

@@ -270,7 +270,9 @@ impl<T: Type> Parser<T> {
                 let number = control_of(line, word, &reading.graph)?;
                 line.expect("result")?;
                 let result = line.number_of("which result, as in `result 0`")?;
-                let operands = line.items(|line| reading.value(line))?;
+                // A scan may have nothing but steps.
+                let none = line.peek_until_space() == ":";
+                let operands = if none { Vec::new() } else { line.items(|line| reading.value(line))? };
                 Ok((NodeKind::Control(number, result), SmallVec::from_vec(operands)))
             }
             "view" => {

@@ -94,7 +94,7 @@ fn every_op_on_every_dtype_outside_the_innermost_loop() {
             strides.push(Stride::Contiguous);
             let mut once = nest(ops, &strides);
             once.rank = 2;
-            let expanded = expanded(&once, None).unwrap();
+            let expanded = pipeline::expanded(&once, None).unwrap();
             assert!(prims(&expanded).1 > 0 || prims(&expanded).0.insts.len() < 2, "{op} {dtype}");
             for compiled in compile(&expanded) {
                 for (seed, length) in [3, 70].into_iter().enumerate() {
