@@ -23,7 +23,7 @@ use std::path::Path;
 /// let f = jit!(|x, y| sqrt(x * y + 1) - y.mt().sum(0) * 2);
 /// f.call((&Array::from_rows(&[[1.0f64, 2.0], [3.0, 4.0]]), &Array::from_rows(&[[1.0f64, 2.0], [3.0, 4.0]])))?;
 /// let small = debug::shrink(&f.explain(Stage::Graph), |text| text.contains("sqrt"))?;
-/// assert_eq!(small, "graph (%0: f32[1, 1]) {\n  %1 = sqrt %0 : f32[1, 1]\n  return %1\n}");
+/// assert_eq!(small, "graph () {\n  %0 = literal #0 1.0_f32 : f32[]\n  %1 = sqrt %0 : f32[]\n  return %1\n}");
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 ///

@@ -271,7 +271,7 @@ impl<T: Type> Parser<T> {
                 line.expect("result")?;
                 let result = line.number_of("which result, as in `result 0`")?;
                 // A scan may have nothing but steps.
-                let none = line.peek_until_space() == ":";
+                let none = word == "scan" && line.peek_until_space() == ":";
                 let operands = if none { Vec::new() } else { line.items(|line| reading.value(line))? };
                 Ok((NodeKind::Control(number, result), SmallVec::from_vec(operands)))
             }
@@ -355,10 +355,11 @@ fn control_of<T: Type>(line: &mut Line<'_>, kind: &str, graph: &Graph<T>) -> Res
 
 /// No operation has this name.
 fn unknown(line: &mut Line<'_>, word: &str) -> Error {
-    const OTHERS: [&str; 11] =
-        ["literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "while", "cond", "call"];
-    let quoted: Vec<String> = OTHERS[..10].iter().map(|name| format!("`{name}`")).collect();
-    let expected = format_args!("an op, a reduction, a scan, {} or `{}`", quoted.join(", "), OTHERS[10]);
+    const OTHERS: [&str; 12] =
+        ["literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "while", "cond", "scan", "call"];
+    let (last, first) = OTHERS.split_last().expect("there are others");
+    let quoted: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
+    let expected = format_args!("an op, a reduction, a scan, {} or `{last}`", quoted.join(", "));
     let error = line.expected(expected);
     let ops = Op::ALL.iter().map(|op| op.name());
     let reductions = Reduction::ALL.iter().map(|reduction| reduction.name());
