@@ -5,7 +5,9 @@ use crate::jit::Stage;
 use ndjit_codegen::assembly::{assembly, assembly_of};
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, Line};
-use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts, SortParts};
+use ndjit_codegen::passes::split::{Part, Parts, ScanParts, SortParts, TargetKernel};
+use ndjit_codegen::pipeline::lower_for;
+use ndjit_codegen::target::Target;
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Scheduled};
@@ -116,37 +118,37 @@ impl Looked<'_> {
                 Ok([listing::loops(&scheduled.nest), geometry.lines().map(Line::plain).collect()].concat())
             }),
             Stage::Expanded => match self.on_gpu() {
-                None => self.parts(|part, ops| match part.wide {
+                None => self.parts(|part, _, ops| match part.wide {
                     true => Ok(Vec::new()),
-                    false => Ok(listing::expanded(&self.expanded(part)?, ops)),
+                    false => Ok(listing::expanded(&part.nest, ops)),
                 }),
                 Some(Ok(there)) => self.expanded_there(&there),
                 Some(Err(error)) => failed(&error),
             },
-            Stage::Clif => self.on_processor(self.parts(|part, ops| {
+            Stage::Clif => self.on_processor(self.parts(|part, _, ops| {
                 if part.wide {
                     return Ok(Vec::new());
                 }
-                let (isa, nest) = (clif::host_isa()?, self.expanded(part)?);
+                let (isa, nest) = (clif::host_isa()?, &*part.nest);
                 let options = ClifOptions { vector: self.config.vector.is_vector(), form: part.form, located: true };
-                let kernel = clif::emit(&nest, &*isa, options)?;
-                let mut lines = listing::clif(&kernel, &nest, ops);
-                if x64::emit_here(&nest, part.form, self.config.vector)?.is_some() {
+                let kernel = clif::emit(nest, &*isa, options)?;
+                let mut lines = listing::clif(&kernel, nest, ops);
+                if x64::emit_here(nest, part.form, self.config.vector)?.is_some() {
                     lines.insert(0, Line::plain(WIDER));
                 }
                 Ok(lines)
             })),
-            Stage::Assembly => self.on_processor(self.parts(|part, ops| {
-                let (nest, vector) = (self.expanded(part)?, self.config.vector);
+            Stage::Assembly => self.on_processor(self.parts(|part, combine, ops| {
+                let (nest, vector) = (&*part.nest, self.config.vector);
                 let isa = clif::host_isa()?;
-                if let Some((combine, pairs)) = &part.combine {
-                    let code = x64::emit_blocks_here(&nest, &clif::expand_for(combine, &*isa)?, *pairs, vector)?;
-                    return Ok(code.map_or_else(Vec::new, |code| assembly_of(&code, &nest, ops, &*isa)));
+                if let (Some(combine), Some(pairs)) = (combine, part.pairs) {
+                    let code = x64::emit_blocks_here(nest, combine, pairs, vector)?;
+                    return Ok(code.map_or_else(Vec::new, |code| assembly_of(&code, nest, ops, &*isa)));
                 }
-                if part.wide && x64::emit_here(&nest, part.form, vector)?.is_none() {
+                if part.wide && x64::emit_here(nest, part.form, vector)?.is_none() {
                     return Ok(Vec::new());
                 }
-                assembly(&nest, ops, &*isa, part.form, vector)
+                assembly(nest, ops, &*isa, part.form, vector)
             })),
             Stage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
             Stage::Spirv => self.modules(|there, module| {
@@ -154,10 +156,6 @@ impl Looked<'_> {
                 Ok(text.lines().map(Line::plain).collect())
             }),
         }
-    }
-
-    fn expanded(&self, part: &Part) -> Result<LoopNest> {
-        clif::expand_for(&part.nest, &*clif::host_isa()?)
     }
 
     fn kernels(&self) -> Listing {
@@ -220,12 +218,18 @@ impl Looked<'_> {
 
     /// The lines of the nests that code is generated for, each under what it does in a nest that reduces or scans; those without lines are
     /// left out.
-    fn parts(&self, lines: impl Fn(&Part, &OpBody) -> Result<Vec<Line>>) -> Listing {
+    /// `lines` is given what combines accumulators, too, where the nest reduces.
+    fn parts(&self, lines: impl Fn(&Part, Option<&LoopNest>, &OpBody) -> Result<Vec<Line>>) -> Listing {
         self.nests(|scheduled| {
             let mut all: Vec<Line> = about(&scheduled.nest).lines().map(Line::plain).collect();
-            for part in split::generated(&scheduled.nest)? {
-                let LoopBody::Ops(ops) = &part.nest.body else { continue };
-                let lines = lines(&part, ops).unwrap_or_else(|error| vec![Line::plain(error.to_string())]);
+            let kernel = lower_for(&scheduled.nest, &Target::host_clif(&*clif::host_isa()?))?;
+            let combine = match &kernel {
+                TargetKernel::Reduce(parts) => Some(&*parts.combine.nest),
+                _ => None,
+            };
+            for part in kernel.parts() {
+                let LoopBody::Ops(ops) = &part.ops.body else { continue };
+                let lines = lines(part, combine, ops).unwrap_or_else(|error| vec![Line::plain(error.to_string())]);
                 if !lines.is_empty() {
                     all.extend(part.name.map(|name| Line::plain(format!("; {name}"))));
                     all.extend(lines);
@@ -267,11 +271,11 @@ impl Looked<'_> {
             out.plain(Some(n), format!("; {}", own.placement));
             let Some(LoweredKernel { scheduled, .. }) = step.kernel() else { continue };
             let LoopBody::Ops(ops) = &scheduled.nest.body else { continue };
-            match wgsl::bodies(&scheduled.nest, &there.features) {
-                Ok(bodies) => {
-                    for (name, nest) in bodies {
-                        name.into_iter().for_each(|name| out.plain(Some(n), format!("; {name}")));
-                        self.push(&mut out, n, listing::expanded(&nest, ops));
+            match lower_for(&scheduled.nest, &there.features.target()) {
+                Ok(kernel) => {
+                    for part in kernel.parts() {
+                        part.name.into_iter().for_each(|name| out.plain(Some(n), format!("; {name}")));
+                        self.push(&mut out, n, listing::expanded(&part.nest, ops));
                     }
                 }
                 Err(error) => out.plain(Some(n), error),

@@ -6,8 +6,8 @@ use super::memory::Memory;
 use super::recording::Recording;
 use crate::backend::Backend;
 use crate::code::CodeOptions;
+use ndjit_codegen::pipeline::lower_for;
 use ndjit_codegen::target::Target;
-use ndjit_codegen::wgsl;
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::reserve::filled;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -24,7 +24,7 @@ impl Backend for Arc<Gpu> {
 
     /// There is one form of code, whatever the options.
     fn compile(&self, nest: &LoopNest, _: CodeOptions) -> Result<Arc<LoopNest>> {
-        wgsl::bodies(nest, &self.features())?;
+        lower_for(nest, &self.features().target())?;
         Ok(Arc::new(nest.clone()))
     }
 
