@@ -7,7 +7,7 @@
 
 use crate::lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled};
 use crate::passes::expand::expand;
-use crate::passes::fuse::fuse;
+use crate::passes::fuse::{arrays, fuse};
 use crate::passes::legalize::legalize;
 use crate::passes::schedule::schedule;
 use crate::passes::split::{TargetKernel, split};
@@ -107,6 +107,7 @@ impl<'a> Driver<'a> {
             simplified: Graph::clone(&typed.graph),
             accesses: Accesses::default(),
             fused: Vec::new(),
+            together: false,
             launches: Vec::new(),
             steps: Vec::new(),
         };
@@ -241,6 +242,8 @@ struct Typing<'a> {
     simplified: Graph<DType>,
     accesses: Accesses,
     fused: Vec<FusedStep>,
+    /// Whether ops are in common kernels.
+    together: bool,
     launches: Vec<Launch>,
     steps: Vec<LoweredStep>,
 }
@@ -275,13 +278,22 @@ impl Typing<'_> {
     }
 
     fn fuse(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        let Options { fuse: fuses, max_arrays, .. } = *driver.options;
-        self.fused = fuse(&self.simplified, &self.accesses, self.layouts, fuses, max_arrays)?;
+        let Options { fuse: together, max_arrays, device_arrays, .. } = *driver.options;
+        let most = device_arrays.map_or(max_arrays, |most| most.min(max_arrays));
+        let fused = |together| fuse(&self.simplified, &self.accesses, self.layouts, together, most);
+        self.fused = fused(together)?;
+        self.together = together;
+        if device_arrays
+            .is_some_and(|most| self.fused.iter().any(|step| arrays(step, &self.simplified, &self.accesses) > most))
+        {
+            self.together = false;
+            self.fused = fused(false)?;
+        }
         Ok(())
     }
 
-    fn tile(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        self.launches = match driver.options.fuse {
+    fn tile(&mut self, _: &mut Driver<'_>) -> Result<()> {
+        self.launches = match self.together {
             true => tile(&self.fused, &self.simplified, &self.accesses),
             false => one_by_one(self.fused.len()),
         };

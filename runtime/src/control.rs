@@ -240,7 +240,7 @@ fn missing() -> Error {
 fn fresh(output: Output<'_>) -> Result<Arc<Buffer>> {
     match output {
         Output::Fresh(Some(buffer)) => Ok(buffer),
-        Output::Fresh(None) | Output::Into(_) | Output::Gpu(_) => Err(missing()),
+        Output::Fresh(None) | Output::Into(_) | Output::Device(_) => Err(missing()),
     }
 }
 

@@ -23,9 +23,6 @@ pub mod environment;
 pub mod executable;
 #[cfg(feature = "gpu")]
 pub mod gpu;
-#[cfg(not(feature = "gpu"))]
-#[path = "gpu_absent.rs"]
-pub mod gpu;
 pub mod helper;
 mod interpret;
 pub mod kernels;
@@ -38,6 +35,7 @@ pub mod pod;
 pub mod pool;
 pub mod recent;
 mod reduce;
+mod run;
 mod scan;
 mod scatter;
 mod scratch;
@@ -53,9 +51,9 @@ mod threads;
 mod tiles;
 
 pub use allocations::{Allocations, CountingAllocator, LargeBlocks, Refused};
-pub use backend::{Backend, Cpu};
+pub use backend::{Backend, Cpu, DeviceMemory, Program, Reading};
 pub use buffer::Buffer;
 pub use code::{Execution, Kernel};
-pub use devices::{Fallback, KernelCode, Memory, Program};
+pub use devices::{Fallback, KernelCode, Memory};
 pub use element::{Element, bytes_of};
 pub use executable::{Argument, Donations, Executable, Output, RunOptions, Timed};

@@ -6,8 +6,7 @@ use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Result, Shape, ValueType};
-use ndjit_runtime::Memory;
-use ndjit_runtime::gpu::Reading;
+use ndjit_runtime::{Memory, Reading};
 use std::sync::{Arc, OnceLock};
 
 /// What an [`Array`](super::Array) points to.
@@ -88,7 +87,7 @@ pub(crate) struct Elements {
     /// A copy in row-major order, once one was needed.
     pub dense: OnceLock<Memory>,
     /// Elements on their way to the host, for whoever reads them next.
-    pub coming: Mutex<Option<Reading>>,
+    pub coming: Mutex<Option<Box<dyn Reading>>>,
 }
 
 impl Elements {

@@ -17,8 +17,8 @@ use ndjit_ir::kernel::{FusedKernel, OpBody};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{DType, Origin, Result};
-use ndjit_runtime::devices::OnGpu;
-use ndjit_runtime::{Program, gpu};
+use ndjit_runtime::Program;
+use ndjit_runtime::devices::{self, OnGpu};
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub(crate) struct Looked<'a> {
     pub config: &'a Config,
     pub settings: Settings,
     /// What was compiled of it, if it was.
-    pub program: Option<&'a Program>,
+    pub program: Option<&'a dyn Program>,
     /// What the array parameters of the traced function are.
     pub inputs: Vec<Input>,
 }
@@ -152,7 +152,7 @@ impl Looked<'_> {
             })),
             Stage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
             Stage::Spirv => self.modules(|there, module| {
-                let text = gpu::spirv(&module.text, there.device)?;
+                let text = devices::spirv(&module.text, there.device)?;
                 Ok(text.lines().map(Line::plain).collect())
             }),
         }
@@ -245,7 +245,9 @@ impl Looked<'_> {
         let run = self.config.run_options();
         Some(match self.program {
             Some(program) => Ok(program.on_gpu()?),
-            None => match Program::new(self.lowered, self.settings.device, self.settings.fallback, &run) {
+            None => match devices::open(self.settings.device)
+                .and_then(|device| device.compile(self.lowered, self.settings.fallback, &run))
+            {
                 Ok(program) => Ok(program.on_gpu()?),
                 Err(error) => Err(error),
             },

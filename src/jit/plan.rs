@@ -12,7 +12,7 @@ use crate::jit::stage::{self, Stage};
 use crate::stats;
 use crate::timing::Clock;
 use crate::trace::Printing;
-use ndjit_codegen::{Lowered, Options, lower_observed};
+use ndjit_codegen::{Lowered, lower_observed};
 use ndjit_ir::explain::{Explainer, Explanation, Input, Origin, Widening};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
@@ -126,15 +126,15 @@ pub(crate) struct ResultType {
 
 /// What runs a plan.
 enum Engine {
-    Compiled(Program),
+    Compiled(Box<dyn Program>),
     /// The reference interpreter, on parameters with these layouts.
     Interpreted(Vec<Layout>),
 }
 
 impl Engine {
-    fn program(&self) -> Option<&Program> {
+    fn program(&self) -> Option<&dyn Program> {
         match self {
-            Engine::Compiled(program) => Some(program),
+            Engine::Compiled(program) => Some(&**program),
             Engine::Interpreted(_) => None,
         }
     }
@@ -188,11 +188,7 @@ impl Plan {
         let layouts = layouts(arguments, hidden)?;
         let options = config.options(settings)?;
         let mut begins = |pass| clock.pass(pass);
-        let mut lowered = lower_observed(graph, places, &layouts, &options, &mut begins)?;
-        if !devices::fits(settings.device, &lowered)? {
-            // What other kernels read of one counts as its arrays, too, and is known only now.
-            lowered = lower_observed(graph, places, &layouts, &Options { fuse: false, ..options }, &mut begins)?;
-        }
+        let lowered = lower_observed(graph, places, &layouts, &options, &mut begins)?;
         clock.stop();
         let inputs = inputs(arguments, hidden.len());
         explain::check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
@@ -213,7 +209,7 @@ impl Plan {
             true => Engine::Interpreted(layouts(&arguments, hidden)?),
             false => {
                 let options = config.run_options();
-                Engine::Compiled(Program::new(&lowered, settings.device, settings.fallback, &options)?)
+                Engine::Compiled(devices::open(settings.device)?.compile(&lowered, settings.fallback, &options)?)
             }
         };
         clock.stop();
@@ -254,7 +250,7 @@ impl Plan {
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
         match &self.engine {
-            Engine::Compiled(program) => program.run(arguments, scalars, outputs),
+            Engine::Compiled(program) => program.run(&mut arguments.into_iter(), scalars, outputs, None),
             Engine::Interpreted(layouts) => interpret::run(&self.lowered.typed, layouts, arguments, scalars, outputs),
         }
         .map_err(|error| self.named(error, scalars))
@@ -294,7 +290,10 @@ impl Plan {
     ) -> Result<Option<Vec<Timed>>> {
         match &self.engine {
             Engine::Compiled(program) => {
-                program.run_timed(arguments, scalars, outputs).map_err(|error| self.named(error, scalars))
+                let mut times = Vec::new();
+                let ran = program.run(&mut arguments.into_iter(), scalars, outputs, Some(&mut times));
+                ran.map_err(|error| self.named(error, scalars))?;
+                Ok(Some(times).filter(|times| !times.is_empty()))
             }
             Engine::Interpreted(_) => self.run(arguments, scalars, outputs).map(|()| None),
         }
@@ -318,7 +317,7 @@ impl Plan {
 
     /// What became of arguments that were given away.
     pub fn donations(&self) -> Donations {
-        self.engine.program().map_or_else(Donations::default, Program::donations)
+        self.engine.program().map_or_else(Donations::default, |program| program.donations())
     }
 
     /// Estimated time of each launch, where there is an estimate.
@@ -339,7 +338,7 @@ impl Plan {
 
     /// The dtypes for want of which kernels of a GPU's program run on the processor, one for each that does.
     pub fn on_processor(&self) -> Vec<DType> {
-        self.engine.program().map_or_else(Vec::new, Program::on_processor)
+        self.engine.program().map_or_else(Vec::new, |program| program.on_processor())
     }
 
     /// The memory of each result of a program.
