@@ -1,5 +1,18 @@
 //! The devices of ndjit: buffers and their pool, executable memory, the calling convention, threads and the kernel cache.
 //! All `unsafe` code of the project is in this crate.
+//!
+//! It has three layers:
+//!
+//! - *memory*: [`buffer`]s, whose blocks come from the [`pool`] (`shelf`: without a lock), executable memory ([`code_memory`]), parts of files
+//!   (`mapping`), memory of other libraries, which is only read ([`dlpack`]);
+//! - *execution*: compiled kernels ([`code`]) and the process's cache of them ([`kernels`]), threads (`threads`, a `team` of them in which
+//!   whoever waits does its own work alone), and the drivers of nests that are not maps (`reduce`, `scan`, `sort`, `scatter`, `contract`);
+//! - *programs*: where arrays lie in a run (`plan`, `assignment`, `storage`; its lists are kept by threads: `scratch`), which kernels run tile by
+//!   tile (`tiles`), runs ([`executable`]), and control flow, whose graphs are programs (`control`).
+//!
+//! [`devices`] says where programs run and arrays are; `gpu` is one kind of device, with the feature of that name. Environment variables are
+//! read in [`environment`] alone. What threads share uses the primitives of `sync`, so that `runtime/models/` can run it in the orders that a
+//! scheduler draws.
 
 pub mod allocations;
 mod assignment;
