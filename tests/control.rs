@@ -210,7 +210,11 @@ fn loops_within_loops_that_begin_with_numbers_end() {
         if depth == 0 { x } else { fori_loop(0, 2, Expr::from(0.0), |_, s| s + sum(nest(depth - 1, x), ..)) }
     }
     fn scans(depth: usize, x: Expr) -> Expr {
-        if depth == 0 { x } else { scan(|s: Expr, e: Expr| (s + sum(scans(depth - 1, x), ..), e), Expr::from(0.0), x).0 }
+        if depth == 0 {
+            x
+        } else {
+            scan(|s: Expr, e: Expr| (s + sum(scans(depth - 1, x), ..), e), Expr::from(0.0), x).0
+        }
     }
     let x = Array::from([1.0f64]);
     assert_eq!(jit(|x: Expr| nest(6, x))(&x).item::<f64>().unwrap(), 64.0);

@@ -7,16 +7,13 @@ mod cells;
 mod convert;
 pub(crate) use convert::literal_bytes;
 mod display;
-#[cfg(feature = "ndarray")]
-mod ndarray;
+pub(crate) mod lazy;
 mod node;
-#[cfg(feature = "npy")]
-pub(crate) mod npy;
 
 pub(crate) use node::{Elements, Node, Source, State};
 
-use crate::explain::Explanation;
-use crate::lazy::{self, Kept, Recipe};
+use crate::array::lazy::{Kept, Recipe};
+use crate::diagnostics::explain::Explanation;
 use crate::trace;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::infer::Operation;

@@ -1,7 +1,7 @@
 //! Looking into a jitted function: the stages of the last call's program, and why its results have their dtypes.
 
-use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
-use crate::inspect::{self, Form, StageDiff};
+use crate::diagnostics::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
+use crate::diagnostics::inspect::{self, Form, StageDiff};
 use crate::jit::{JitFn, Jitted, Spec, Stage, plan, staged};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Place, Result};

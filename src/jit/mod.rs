@@ -26,8 +26,8 @@ pub use spec::{Spec, spec};
 pub use stage::Stage;
 pub use staged::{Lowered, Traced};
 
-use crate::config::{Config, Lint};
-use crate::expr::Expr;
+use crate::api::config::{Config, Lint};
+use crate::trace::expr::Expr;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};

@@ -1,17 +1,17 @@
 //! Plans: a program lowered and compiled for one signature.
 
+use crate::api::config::{Config, Settings};
 use crate::array::Array;
-use crate::config::{Config, Settings};
-use crate::debug::interpret;
-use crate::explain;
-use crate::infer;
-use crate::inspect::Looked;
+use crate::diagnostics::debug::interpret;
+use crate::diagnostics::explain;
+use crate::diagnostics::inspect::Looked;
+use crate::diagnostics::stats;
+use crate::diagnostics::timing::Clock;
 use crate::jit::input::{Arg, Data};
 use crate::jit::output::Lengths;
 use crate::jit::stage::{self, Stage};
-use crate::stats;
-use crate::timing::Clock;
 use crate::trace::Printing;
+use crate::trace::infer;
 use ndjit_codegen::{Lowered, Options, lower_observed};
 use ndjit_ir::explain::{Explainer, Explanation, Input, Origin, Widening};
 use ndjit_ir::graph::{Graph, NodeKind, Places};

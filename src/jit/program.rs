@@ -2,11 +2,11 @@
 //!
 //! A program is for one signature. What it runs is what was recorded, made anew for each memory layout that arguments come in.
 
+use crate::api::config::{self, Config};
 use crate::array::Array;
-use crate::config::{self, Config};
-use crate::explain::{self, Explanation};
-use crate::expr::Expr;
-use crate::inspect::Looked;
+use crate::diagnostics::explain::{self, Explanation};
+use crate::diagnostics::inspect::Looked;
+use crate::diagnostics::timing::Clock;
 use crate::jit::compiled::unexpected;
 use crate::jit::erased::{self, Core};
 use crate::jit::input::{Arg, Input};
@@ -16,7 +16,7 @@ use crate::jit::rows;
 use crate::jit::spec::Spec;
 use crate::jit::stage::Stage;
 use crate::jit::staged;
-use crate::timing::Clock;
+use crate::trace::expr::Expr;
 use crate::trace::{self, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_ir::graph::{Graph, NodeKind, Places};

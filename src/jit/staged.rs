@@ -1,15 +1,15 @@
 //! Compilation step by step, and on types alone: trace, lower, compile.
 
-use crate::config::Settings;
-use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
-use crate::inspect::{self, Form, Looked, StageDiff};
+use crate::api::config::Settings;
+use crate::diagnostics::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
+use crate::diagnostics::inspect::{self, Form, Looked, StageDiff};
+use crate::diagnostics::timing::Clock;
 use crate::jit::compiled::Compiled;
 use crate::jit::erased::{self, Core, Frame, TracedFunction};
 use crate::jit::function::JitFn;
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::spec::{Spec, spec};
 use crate::jit::stage::Stage;
-use crate::timing::Clock;
 use crate::trace::{Failure, Recording};
 use ndjit_ir::explain::Input;
 use ndjit_ir::promotion::Policy;

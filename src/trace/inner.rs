@@ -2,10 +2,10 @@
 //! a node.
 
 use super::{Param, Recording, STRAY, TRACES, Trace, in_trace, in_trace_many, number, record_in, written};
+use crate::api::config;
 use crate::array::Array;
-use crate::config;
-use crate::expr::{Expr, Node};
-use crate::operand::AnyOperand;
+use crate::trace::expr::{Expr, Node};
+use crate::trace::operand::AnyOperand;
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Slot, Value};
 use ndjit_ir::support::Supports;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
