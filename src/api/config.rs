@@ -342,3 +342,22 @@ pub fn set_default_dtype(dtype: impl Into<Option<DType>>) {
     let dtype = dtype.into();
     change_global(|settings| settings.default_dtype = dtype);
 }
+
+/// Runs `body` without compiled code: functions called in it and arrays evaluated in it are run by the reference interpreter, operation
+/// by operation and element by element. Results are the same, bit for bit (sign and payload of NaNs aside), and
+/// [`explain`](crate::Jitted::explain) shows what would have been compiled. So a result that differs is a bug of a pass or a code
+/// generator, and one that does not is one of the program. The environment variable `NDJIT_DISABLE_JIT=1` does this for the whole process,
+/// [`Jitted::interpreted`](crate::Jitted::interpreted) for one function.
+///
+/// ```
+/// use ndjit::{Array, debug::with_jit_disabled, jit};
+///
+/// let f = jit(|x, y| x + y * 2);
+/// let z = with_jit_disabled(|| f(&Array::from([1.0f32, 2.0]), &Array::from([10.0f32, 20.0])));
+/// assert_eq!(z.to_vec::<f32>()?, [21.0, 42.0]);
+/// assert_eq!(f.compile_count(), 0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn with_jit_disabled<R>(body: impl FnOnce() -> R) -> R {
+    with_settings(Settings { interpreted: true, ..settings() }, body)
+}

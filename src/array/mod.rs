@@ -3,7 +3,6 @@
 //! An array is one `Arc`. Concrete arrays hold a buffer of the dtype their type commits to, or see one of another array through
 //! strides; lazy ones hold a recipe and get their buffer when read. Results never change, so an array may be read from any thread.
 
-mod cells;
 mod convert;
 pub(crate) use convert::literal_bytes;
 mod display;
@@ -13,8 +12,8 @@ mod node;
 pub(crate) use node::{Elements, Node, Source, State};
 
 use crate::array::lazy::{Kept, Recipe};
-use crate::diagnostics::explain::Explanation;
 use crate::trace;
+use ndjit_inspect::explain::Explanation;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::lock::Mutex;

@@ -8,6 +8,4 @@ pub mod host;
 pub mod inspect;
 pub mod misses;
 pub mod report;
-pub mod source;
 pub mod stats;
-pub mod timing;

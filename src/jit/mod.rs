@@ -10,7 +10,6 @@ mod output;
 pub(crate) mod plan;
 pub(crate) mod plans;
 mod program;
-mod rows;
 mod spec;
 pub(crate) mod stage;
 mod staged;

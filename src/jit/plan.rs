@@ -2,18 +2,18 @@
 
 use crate::api::config::{Config, Settings};
 use crate::array::Array;
-use crate::diagnostics::debug::interpret;
-use crate::diagnostics::explain;
+use crate::diagnostics::explain::check;
 use crate::diagnostics::inspect::Looked;
 use crate::diagnostics::stats;
-use crate::diagnostics::timing::Clock;
 use crate::jit::input::{Arg, Data};
 use crate::jit::output::Lengths;
 use crate::jit::stage::{self, Stage};
 use crate::trace::Printing;
 use crate::trace::infer;
 use ndjit_codegen::{Lowered, Options, lower_observed};
-use ndjit_ir::explain::{Explainer, Explanation, Input, Origin, Widening};
+use ndjit_inspect::clock::Clock;
+use ndjit_inspect::explain::{self, Explainer, Explanation, Input, Origin, Widening};
+use ndjit_inspect::interpret;
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
@@ -195,7 +195,7 @@ impl Plan {
         }
         clock.stop();
         let inputs = inputs(arguments, hidden.len());
-        explain::check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
+        check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
         Ok(lowered)
     }
 

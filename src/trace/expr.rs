@@ -1,9 +1,9 @@
 //! [`Expr`]: a value of the function being traced. A pair of numbers; what it stands for is in the trace of this thread.
 
 use crate::array::Array;
-use crate::diagnostics::explain::Explanation;
 use crate::trace;
 use crate::trace::operand::{AnyOperand, Scalar, each_number};
+use ndjit_inspect::explain::Explanation;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::Element;
 use std::fmt;

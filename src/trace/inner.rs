@@ -56,7 +56,7 @@ impl Trace {
             (ty, _, _, Some(number)) => self.graph.literal(number.clone(), *ty),
             (ty, stored, shape, None) => {
                 captures.used.push(AnyOperand::Expr(x));
-                self.inputs.push(ndjit_ir::explain::Input::Around);
+                self.inputs.push(ndjit_inspect::explain::Input::Around);
                 self.graph.param_stored(*ty, *stored, shape)
             }
         };
@@ -74,7 +74,7 @@ impl Trace {
         // It is held, so that no other takes its identity.
         captures.used.push(AnyOperand::Array(array.clone()));
         captures.arrays.insert(array.identity(), own);
-        self.inputs.push(ndjit_ir::explain::Input::Captured);
+        self.inputs.push(ndjit_inspect::explain::Input::Captured);
         Some(own)
     }
 }

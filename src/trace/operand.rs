@@ -5,10 +5,10 @@
 use crate::api::manipulation::{Movement, refused};
 use crate::api::reductions::Request;
 use crate::array::Array;
-use crate::diagnostics::source;
 use crate::trace::expr::Expr;
 use crate::trace::infer::Asked;
-use ndjit_ir::explain::Site;
+use ndjit_inspect::explain::Site;
+use ndjit_inspect::source;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};

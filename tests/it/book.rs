@@ -140,7 +140,7 @@ fn the_indices_list_every_example_and_tool() {
 }
 
 /// Files whose public items are not part of the crate's face: their modules are private.
-const PRIVATE: [&str; 12] = [
+const PRIVATE: [&str; 10] = [
     "src/api/creation/make.rs",
     "src/diagnostics/debug/steps.rs",
     "src/diagnostics/inspect/listing.rs",
@@ -151,8 +151,6 @@ const PRIVATE: [&str; 12] = [
     "src/interop/npy/header.rs",
     "src/interop/npy/replacement.rs",
     "src/api/random/draw.rs",
-    "src/diagnostics/source.rs",
-    "src/diagnostics/timing.rs",
 ];
 
 /// Public items without an example: what others are made of, and nobody writes by name, and what stands in private modules.

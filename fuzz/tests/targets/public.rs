@@ -16,8 +16,6 @@ const PRIVATE: &[&str] = &[
     "src/jit/plans.rs",
     "src/interop/npy/replacement.rs",
     "src/api/random/draw.rs",
-    "src/diagnostics/source.rs",
-    "src/diagnostics/timing.rs",
 ];
 
 /// Public functions that are not called, and why.

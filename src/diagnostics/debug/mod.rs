@@ -10,14 +10,13 @@
 //!
 //! docs/debugging.md shows these with what they print.
 
-pub(crate) mod interpret;
 pub(crate) mod mismatch;
 pub(crate) mod nonfinite;
 pub(crate) mod print;
 mod shrink;
 pub(crate) mod steps;
 
-pub use interpret::with_jit_disabled;
+pub use crate::api::config::with_jit_disabled;
 pub use nonfinite::{NonFinite, first_nan, first_nonfinite, with_nan_check};
 pub use print::{DebugPrint, collect_debug_output, debug_print};
 pub use shrink::{disagreement, shrink, write_graph};

@@ -1,9 +1,10 @@
 //! Which operation makes the first NaN or infinity: [`first_nan`], [`first_nonfinite`], and a check of the results of every call.
 
-use super::steps::{Given, Steps, flat, indices, line, shown};
+use super::steps::{Given, Steps, line};
 use crate::jit::input::{Arg, Data, Inputs};
 use crate::jit::plan::Plan;
 use crate::jit::{JitFn, Jitted, caller};
+use ndjit_inspect::elements::{flat, indices, shown};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
 use ndjit_ir::reserve::{collect, copy};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape};

@@ -1,6 +1,7 @@
 //! Programs that fail, made small: [`shrink`], and [`disagreement`] as what fails.
 
 use ndjit_codegen::{Options, lower};
+use ndjit_inspect::elements::{indices, shown};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::loops::Layout;
@@ -78,8 +79,8 @@ pub fn disagreement(graph: &str, seed: u64) -> Result<Option<String>> {
         let (dtype, shape) = (expected.dtype, expected.shape.clone());
         let found = Tensor { dtype, shape, bytes: copy("debug", buffer.as_bytes())? };
         if let Some(at) = expected.first_difference(&found) {
-            let index = super::steps::indices(&expected.shape, at);
-            let [expected, found] = [expected, &found].map(|tensor| super::steps::shown(tensor, at));
+            let index = indices(&expected.shape, at);
+            let [expected, found] = [expected, &found].map(|tensor| shown(tensor, at));
             return Ok(Some(format!("result {n} at {index:?}: {expected} interpreted, {found} compiled")));
         }
     }

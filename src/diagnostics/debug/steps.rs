@@ -2,18 +2,20 @@
 
 use crate::api::config::{Config, Settings};
 use crate::array::Array;
-use crate::diagnostics::timing::Clock;
 use crate::jit::Core;
 use crate::jit::erased::{argument_type, no_result, param};
 use crate::jit::input::{Arg, Data};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, ResultType};
 use crate::trace::{Param, Recording};
 use ndjit_codegen::Lowered;
+use ndjit_inspect::clock::Clock;
+use ndjit_inspect::elements::{flat, shown};
+use ndjit_inspect::interpret::gather;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::copy;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Place, Result, Shape, ValueType};
+use ndjit_ir::{DType, Place, Result, ValueType};
 use ndjit_math::interp::Tensor;
 use ndjit_runtime::{Buffer, Memory, Output};
 use std::sync::Arc;
@@ -145,7 +147,7 @@ impl Steps {
                 let NodeKind::Param(_, dtype) = self.graph.node(self.graph.producer(param)).kind else {
                     return Err(no_result());
                 };
-                super::interpret::gather(dtype, self.graph.shape(param), &layout?, memory.host()?.as_bytes())
+                gather(dtype, self.graph.shape(param), &layout?, memory.host()?.as_bytes())
             })
             .collect()
     }
@@ -188,40 +190,7 @@ fn host(memory: &Memory) -> Result<Memory> {
     Ok(Memory::Host(memory.host()?))
 }
 
-/// An element as arrays print it.
-pub(crate) fn shown(tensor: &Tensor, at: usize) -> String {
-    let bytes = tensor.dtype.bytes();
-    let element = tensor.bytes.get(at * bytes..(at + 1) * bytes).unwrap_or_default();
-    match Buffer::from_bytes(element) {
-        Ok(buffer) => Array::concrete(tensor.dtype, tensor.dtype, Shape::scalar(), Arc::new(buffer)).to_string(),
-        Err(error) => error.to_string(),
-    }
-}
-
 /// A node's line in the text of its graph.
 pub(crate) fn line(graph: &Graph<ValueType>, node: NodeId) -> String {
     graph.display_node(node).to_string().trim().to_owned()
-}
-
-/// The indices of the element with this number, in row-major order.
-pub(crate) fn indices(shape: &Shape, flat: usize) -> Vec<usize> {
-    let mut rest = flat;
-    let mut indices: Vec<usize> = shape
-        .extents()
-        .iter()
-        .rev()
-        .map(|&extent| {
-            let index = rest % extent.max(1);
-            rest /= extent.max(1);
-            index
-        })
-        .collect();
-    indices.reverse();
-    indices
-}
-
-/// The number of the element at an index of an array that this one is broadcast to.
-pub(crate) fn flat(shape: &Shape, index: &[usize]) -> usize {
-    let own = index.get(index.len().saturating_sub(shape.rank())..).unwrap_or_default();
-    shape.extents().iter().zip(own).fold(0, |flat, (&extent, &index)| flat * extent + index.min(extent.max(1) - 1))
 }

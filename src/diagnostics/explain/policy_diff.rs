@@ -1,8 +1,8 @@
 //! [`PolicyDiff`]: one function traced under several policies, dtypes side by side.
 
-use crate::diagnostics::source::Sources;
 use crate::trace::{Failure, Recording};
-use ndjit_ir::explain::Explainer;
+use ndjit_inspect::explain::Explainer;
+use ndjit_inspect::source::Sources;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::reduction::{Reduce, Scan};

@@ -9,7 +9,7 @@ use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts, SortParts};
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Scheduled};
-use ndjit_ir::explain::Input;
+use ndjit_inspect::explain::{Input, typed_text};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Type, Value};
 use ndjit_ir::kernel::{FusedKernel, OpBody};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
@@ -106,7 +106,7 @@ impl Looked<'_> {
             Stage::Graph => {
                 graph(&lowered.traced, &lowered.traced.display_with(&lowered.places).to_string(), |id| vec![id])
             }
-            Stage::Typed => graph(&lowered.typed, &lowered.typed_text(), |id| made_from(&lowered.typed, id)),
+            Stage::Typed => graph(&lowered.typed, &typed_text(lowered), |id| made_from(&lowered.typed, id)),
             Stage::Simplified => {
                 graph(&lowered.simplified, &lowered.simplified.to_string(), |id| made_from(&lowered.simplified, id))
             }

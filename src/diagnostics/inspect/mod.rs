@@ -2,15 +2,11 @@
 //! side by side ([`explain_html`](crate::Jitted::explain_html)); stages in other forms than text: pictures ([`Lowered::dot`](crate::jit::Lowered::dot), [`svg`](crate::jit::Lowered::svg)), JSON
 //! (`json`, with the feature of that name), and [diffs](StageDiff).
 
-mod chart;
 mod diff;
-mod dot;
 #[cfg(feature = "json")]
 mod json;
 pub(crate) mod listing;
 mod page;
-mod picture;
-mod svg;
 
 pub use diff::StageDiff;
 #[cfg(feature = "json")]
@@ -19,9 +15,12 @@ pub(crate) use listing::Looked;
 
 use crate::jit::Stage;
 use ndjit_codegen::Lowered;
+#[cfg(feature = "json")]
+use ndjit_inspect::json as documents;
+use ndjit_inspect::picture::{self, Picture};
+use ndjit_inspect::{dot, svg};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{Error, ErrorCode, Result, ValueType};
-use picture::Picture;
 
 /// A form that pictures have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +62,7 @@ pub(crate) fn stage(lowered: &Lowered, stage: Stage, form: Form) -> Result<Strin
 /// A graph as traced, as JSON.
 #[cfg(feature = "json")]
 pub(crate) fn traced_json(graph: &Graph<ValueType>, places: &Places) -> String {
-    json::graph(Stage::Graph.name(), graph, Some(places))
+    documents::graph(Stage::Graph.name(), graph, Some(places))
 }
 
 /// A stage as JSON; `text` prints those that have no more than that.
@@ -71,12 +70,12 @@ pub(crate) fn traced_json(graph: &Graph<ValueType>, places: &Places) -> String {
 pub(crate) fn stage_json(lowered: &Lowered, stage: Stage, text: impl FnOnce() -> String) -> String {
     let name = stage.name();
     match stage {
-        Stage::Graph => json::graph(name, &lowered.traced, Some(&lowered.places)),
-        Stage::Typed => json::graph(name, &lowered.typed, None),
-        Stage::Simplified => json::graph(name, &lowered.simplified, None),
-        Stage::Kernels => json::kernels(name, lowered),
-        Stage::Loops => json::loops(name, lowered),
-        _ => json::one(name, "text", text().into()),
+        Stage::Graph => documents::graph(name, &lowered.traced, Some(&lowered.places)),
+        Stage::Typed => documents::graph(name, &lowered.typed, None),
+        Stage::Simplified => documents::graph(name, &lowered.simplified, None),
+        Stage::Kernels => documents::kernels(name, lowered),
+        Stage::Loops => documents::loops(name, lowered),
+        _ => documents::text(name, text()),
     }
 }
 

@@ -1,11 +1,12 @@
 //! The page of a program: its stages side by side in one HTML file. Lines carry the numbers of the operations they were made from; the
 //! script lights up those that share one.
 
+use super::Form;
 use super::listing::{Listing, Looked, StageLine};
-use super::{Form, chart};
-use crate::diagnostics::explain;
-use crate::diagnostics::source::Sources;
 use crate::jit::Stage;
+use ndjit_inspect::html::{Escaped, Quoted};
+use ndjit_inspect::source::Sources;
+use ndjit_inspect::{chart, explain};
 use ndjit_ir::graph::NodeId;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::collections::BTreeMap;
@@ -179,36 +180,4 @@ fn write_line(page: &mut String, line: &StageLine) -> fmt::Result {
         write!(page, " data-n=\"{}\"", numbers.join(" "))?;
     }
     write!(page, ">{}</div>", Escaped(&line.text))
-}
-
-/// Text in HTML.
-pub(super) struct Escaped<'a>(pub &'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|c| match c {
-            '&' => f.write_str("&amp;"),
-            '<' => f.write_str("&lt;"),
-            '>' => f.write_str("&gt;"),
-            '"' => f.write_str("&quot;"),
-            c => f.write_char(c),
-        })
-    }
-}
-
-/// Text as a string of the script's language, in a script.
-struct Quoted<'a>(&'a str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        self.0.chars().try_for_each(|c| match c {
-            '"' | '\\' => write!(f, "\\{c}"),
-            // A script ends at its closing tag, wherever that stands.
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => write!(f, "\\u{:04x}", c as u32),
-            c if c.is_control() => write!(f, "\\u{:04x}", c as u32),
-            c => f.write_char(c),
-        })?;
-        f.write_char('"')
-    }
 }

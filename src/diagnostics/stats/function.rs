@@ -1,10 +1,10 @@
 //! What one function's last program does and what it took to make: kernels, bytes, operations, memory, time of each stage.
 
-use super::table;
 use crate::jit::plan::Plan;
 use crate::jit::{JitFn, Jitted};
 use ndjit_codegen::passes::tile::Launch;
 use ndjit_codegen::{Lowered, LoweredStep, Work};
+use ndjit_inspect::table;
 use ndjit_runtime::KernelCode;
 use std::fmt;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The memory of a call, planned before it runs: which arrays are made, where they lie and when, and how much is held at once.
 
-use super::table;
 use crate::jit::plan::Plan;
 use crate::jit::{Compiled, JitFn, Jitted, Lowered};
+use ndjit_inspect::table;
 use ndjit_ir::{DType, Result, Shape};
 use ndjit_runtime::planned::{Home, Memory, PlannedArray, Slot, planned};
 use std::fmt;

@@ -4,7 +4,6 @@
 mod function;
 mod memory;
 mod profile;
-mod table;
 
 pub use function::{FunctionStats, KernelStats};
 pub use memory::{ArrayPlace, ArrayPlan, MemoryPlan};

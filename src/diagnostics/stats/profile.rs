@@ -1,10 +1,11 @@
 //! Measuring a function kernel by kernel, beside what was estimated: [`Jitted::profile`].
 
-use super::{function, table};
+use super::function;
 use crate::diagnostics::debug::steps::Given;
 use crate::jit::input::Inputs;
 use crate::jit::plan::Plan;
 use crate::jit::{JitFn, Jitted, caller};
+use ndjit_inspect::table;
 use ndjit_ir::{Place, Result};
 use ndjit_runtime::devices::result_memory;
 use ndjit_runtime::{Memory, Output, Timed};
