@@ -30,90 +30,89 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod arity;
+mod api;
 pub mod array;
-pub mod assertions;
-pub mod compound;
-mod config;
-pub mod contractions;
-pub mod control;
-pub mod creation;
-pub mod debug;
-pub mod dlpack;
-pub mod dynamic;
-pub mod explain;
-mod expr;
-pub mod functions;
-#[cfg(feature = "gpu")]
-pub mod gpu;
-mod host;
-pub mod indexing;
-mod infer;
-pub mod inspect;
-pub mod integers;
+mod diagnostics;
+mod interop;
 pub mod jit;
-mod lazy;
-pub mod manipulation;
-mod misses;
-pub mod neighbours;
-#[cfg(feature = "npy")]
-pub mod npy;
-pub mod operand;
-pub mod operators;
-pub mod quantiles;
-pub mod queries;
-pub mod random;
-pub mod reductions;
-mod report;
-pub mod scans;
-pub mod selection;
-pub mod sorting;
-mod source;
-mod stats;
-mod support;
-mod timing;
 mod trace;
 
-#[doc(inline)]
-pub use array::Array;
-pub use compound::{frexp, modf, select_n, vector_norm};
-pub use config::{
+#[cfg(feature = "gpu")]
+pub use api::gpu;
+pub use api::{
+    compound, contractions, control, creation, differences as neighbours, dynamic, functions, indexing, integers,
+    manipulation, operators, quantiles, queries, random, reductions, scans, selection, sorting,
+};
+pub use diagnostics::{assertions, debug, explain, inspect};
+pub use interop::dlpack;
+#[cfg(feature = "npy")]
+pub use interop::npy;
+pub use trace::operand;
+
+pub use api::compound::{frexp, modf, select_n, vector_norm};
+pub use api::config::{
     Config, default_dtype, defaults, policy, set_default_dtype, set_defaults, set_policy, with_default_dtype,
     with_defaults, with_policy,
 };
 #[doc(inline)]
-pub use contractions::{einsum, kron, matmul, outer, tensordot, trace, vecdot};
+pub use api::contractions::{einsum, kron, matmul, outer, tensordot, trace, vecdot};
 #[doc(inline)]
-pub use control::{cond, fori_loop, scan, while_loop};
+pub use api::control::{cond, fori_loop, scan, while_loop};
 #[doc(inline)]
-pub use creation::{
+pub use api::creation::{
     Indexing, arange, asarray, dtype, empty, empty_like, eye, from_fn, full, full_like, linspace, logspace, meshgrid,
     ones, ones_like, zeros, zeros_like,
 };
 #[doc(inline)]
-#[allow(deprecated)]
-pub use debug::mismatch::{Divergence, divergence};
-pub use debug::mismatch::{Mismatch, first_mismatch};
+pub use api::differences::{Ends, Positions, append, diff, positions, prepend, trapezoid};
 #[doc(inline)]
-pub use dlpack::from_dlpack;
-pub use explain::{Explanation, Lint, PolicyDiff, Widening};
-pub use expr::Expr;
+pub use api::functions::*;
 #[doc(inline)]
-pub use functions::*;
-pub use host::{Host, host, set_pool_limit};
+pub use api::indexing::{At, Side, searchsorted, take, take_along_axis};
 #[doc(inline)]
-pub use indexing::{At, Side, searchsorted, take, take_along_axis};
-#[doc(inline)]
-pub use inspect::StageDiff;
-#[doc(inline)]
-pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec};
-#[doc(inline)]
-pub use manipulation::{
+pub use api::manipulation::{
     Ellipsis, IntoSlice, NewAxis, Pad, Slice, broadcast_arrays, broadcast_shapes, broadcast_to, concat, diagonal,
     expand_dims, flip, matrix_transpose, moveaxis, pad, permute_dims, repeat, reshape, roll, slice, sliding_window,
     squeeze, stack, step, step_by, swapaxes, tile, tril, triu, unstack,
 };
-pub use misses::{Miss, forbid_compiling};
+#[doc(inline)]
+pub use api::quantiles::{Interpolation, IntoQuantiles, median, quantile};
+#[doc(inline)]
+pub use api::queries::{can_cast, promote_arrays, promote_types, result_type};
+#[doc(inline)]
+pub use api::reductions::{
+    Axes, Corrected, IntoAxes, all, any, argmax, argmin, correction, count_nonzero, keepdims, logsumexp, max, mean,
+    min, norm, prod, ptp, std, sum, var,
+};
+#[doc(inline)]
+pub use api::scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, include_initial};
+#[doc(inline)]
+pub use api::selection::{UniqueAll, isin, nonzero, unique_all, unique_counts, unique_inverse, unique_values};
+#[doc(inline)]
+pub use api::sorting::{IntoSorting, Sorting, argsort, descending, sort, topk};
+pub use api::support::{
+    casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,
+    with_fallback,
+};
+#[doc(inline)]
+pub use array::Array;
+#[doc(inline)]
+#[allow(deprecated)]
+pub use diagnostics::debug::mismatch::{Divergence, divergence};
+pub use diagnostics::debug::mismatch::{Mismatch, first_mismatch};
+pub use diagnostics::explain::{Explanation, Lint, PolicyDiff, Widening};
+pub use diagnostics::host::{Host, host, set_pool_limit};
+#[doc(inline)]
+pub use diagnostics::inspect::StageDiff;
+pub use diagnostics::misses::{Miss, forbid_compiling};
+pub use diagnostics::report::{report, report_in};
+pub use diagnostics::stats::{
+    ArrayPlace, ArrayPlan, FunctionStats, KernelStats, LaunchProfile, MemoryPlan, Profile, Stats, stats,
+};
+#[doc(inline)]
+pub use interop::dlpack::from_dlpack;
+#[doc(inline)]
+pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec};
 pub use ndjit_codegen::target::VectorWidth;
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 pub use ndjit_ir::promotion::{self, Audit, Defaults, Lattice, Policy};
@@ -125,31 +124,9 @@ pub use ndjit_ir::{
     DType, DTypeSet, Error, ErrorCode, Kind, Op, Place, Reduction, Result, Shape, ValueType, Weak, nearest,
 };
 pub use ndjit_runtime::{Allocations, CountingAllocator, Element, Fallback};
+pub use trace::expr::Expr;
 #[doc(inline)]
-pub use neighbours::{Ends, Positions, append, diff, positions, prepend, trapezoid};
-#[doc(inline)]
-pub use operand::{Scalar, strong, weak};
-#[doc(inline)]
-pub use quantiles::{Interpolation, IntoQuantiles, median, quantile};
-#[doc(inline)]
-pub use queries::{can_cast, promote_arrays, promote_types, result_type};
-#[doc(inline)]
-pub use reductions::{
-    Axes, Corrected, IntoAxes, all, any, argmax, argmin, correction, count_nonzero, keepdims, logsumexp, max, mean,
-    min, norm, prod, ptp, std, sum, var,
-};
-pub use report::{report, report_in};
-#[doc(inline)]
-pub use scans::{Along, IntoAlong, cummax, cummin, cumulative_prod, cumulative_sum, include_initial};
-#[doc(inline)]
-pub use selection::{UniqueAll, isin, nonzero, unique_all, unique_counts, unique_inverse, unique_values};
-#[doc(inline)]
-pub use sorting::{IntoSorting, Sorting, argsort, descending, sort, topk};
-pub use stats::{ArrayPlace, ArrayPlan, FunctionStats, KernelStats, LaunchProfile, MemoryPlan, Profile, Stats, stats};
-pub use support::{
-    casting, device, fallback, restrict_dtypes, set_casting, set_device, set_fallback, with_casting, with_device,
-    with_fallback,
-};
+pub use trace::operand::{Scalar, strong, weak};
 pub use trace::with_place;
 
 /// The page's example.

@@ -2,11 +2,11 @@
 
 use crate::passes::tile::Launch;
 use crate::pipeline::Driver;
-use ndjit_ir::explain::{Conversions, Explainer};
-use ndjit_ir::graph::{Graph, NodeId, Places, SlotId, Value};
+use ndjit_ir::graph::{Graph, Places, SlotId, Value};
 use ndjit_ir::kernel::{FusedControl, FusedKernel};
 use ndjit_ir::loops::{Geometry, Layout, LoopNest};
 use ndjit_ir::{DType, Policy, Result, ValueType};
+use ndjit_transform::Conversions;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -196,21 +196,6 @@ impl Lowered {
             let bodies = self.steps[launch.steps.clone()].iter().filter_map(LoweredStep::control);
             bodies.flat_map(|control| &control.bodies).for_each(|body| body.add_launches(depth + 1, all));
         }
-    }
-
-    /// What asked for a node of the typed graph, in words; nothing for operations of the traced graph that are one operation there.
-    pub fn reasons(&self, typed: NodeId) -> impl Iterator<Item = String> {
-        let explainer = Explainer::new(&self.traced, &self.places).policy(self.policy);
-        self.conversions.of(typed).map(move |reason| explainer.reason(reason).to_string())
-    }
-
-    /// The text of the typed graph, each cast, each weak number and each part of a reduction with what asked for it.
-    pub fn typed_text(&self) -> String {
-        self.typed
-            .display_noted(|id| {
-                self.reasons(id).filter(|reason| !reason.is_empty()).collect::<Vec<String>>().join(" | ")
-            })
-            .to_string()
     }
 }
 

@@ -10,7 +10,6 @@ pub mod contraction;
 pub mod drawing;
 pub mod dtype;
 pub mod error;
-pub mod explain;
 pub mod graph;
 mod id;
 pub mod infer;

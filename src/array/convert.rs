@@ -1,7 +1,8 @@
 //! Arrays from Rust data and back.
 
 use super::Array;
-use crate::creation::IntoShape;
+use crate::api::creation::IntoShape;
+use crate::trace::operand::{Number, Scalar, strong};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::collect;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
@@ -65,9 +66,9 @@ impl Array {
     /// assert_eq!(Array::scalar(2.5f64).dtype(), DType::F64);
     /// assert!(Array::scalar(weak(2)).is_weak());
     /// ```
-    pub fn scalar(number: impl Into<crate::Scalar>) -> Array {
+    pub fn scalar(number: impl Into<Scalar>) -> Array {
         let literal = number.into().0;
-        let dtype = crate::config::policy().commit(literal.ty());
+        let dtype = crate::api::config::policy().commit(literal.ty());
         Array::from_literal(&literal, literal.ty(), dtype).unwrap_or_else(Array::poisoned)
     }
 
@@ -103,10 +104,10 @@ pub(crate) fn literal_bytes(literal: &Literal, dtype: DType) -> Result<smallvec:
     Ok(bytes)
 }
 
-impl<T: Element + crate::operand::Number> From<T> for crate::Scalar {
+impl<T: Element + Number> From<T> for Scalar {
     /// The number of its own dtype, as [`strong`](crate::strong) makes it.
-    fn from(number: T) -> crate::Scalar {
-        crate::Scalar(crate::strong(number).0, None)
+    fn from(number: T) -> Scalar {
+        Scalar(strong(number).0, None)
     }
 }
 
@@ -168,8 +169,8 @@ macro_rules! scalars {
 
 scalars! { bool u8 u16 u32 u64 i8 i16 i32 i64 half::bf16 half::f16 f32 f64 num_complex::Complex<f32> num_complex::Complex<f64> }
 
-impl From<crate::Scalar> for Array {
-    fn from(scalar: crate::Scalar) -> Array {
+impl From<Scalar> for Array {
+    fn from(scalar: Scalar) -> Array {
         Array::scalar(scalar)
     }
 }

@@ -3,21 +3,17 @@
 //! An array is one `Arc`. Concrete arrays hold a buffer of the dtype their type commits to, or see one of another array through
 //! strides; lazy ones hold a recipe and get their buffer when read. Results never change, so an array may be read from any thread.
 
-mod cells;
 mod convert;
 pub(crate) use convert::literal_bytes;
 mod display;
-#[cfg(feature = "ndarray")]
-mod ndarray;
+pub(crate) mod lazy;
 mod node;
-#[cfg(feature = "npy")]
-pub(crate) mod npy;
 
 pub(crate) use node::{Elements, Node, Source, State};
 
-use crate::explain::Explanation;
-use crate::lazy::{self, Kept, Recipe};
+use crate::array::lazy::{Kept, Recipe};
 use crate::trace;
+use ndjit_inspect::explain::Explanation;
 use ndjit_ir::graph::Graph;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::lock::Mutex;

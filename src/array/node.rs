@@ -1,6 +1,6 @@
 //! What arrays are made of: elements in memory, or how to get them.
 
-use crate::lazy::{self, Kept, Recipe};
+use crate::array::lazy::{self, Kept, Recipe};
 use ndjit_ir::graph::Graph;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;

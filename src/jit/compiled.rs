@@ -1,6 +1,6 @@
 //! [`Compiled`]: a function compiled for one signature.
 
-use crate::inspect::{self, Form, StageDiff};
+use crate::diagnostics::inspect::{self, Form, StageDiff};
 use crate::jit::caller::called;
 use crate::jit::erased;
 use crate::jit::function::JitFn;

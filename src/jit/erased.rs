@@ -1,22 +1,22 @@
 //! A jitted function without its types: traces per signature, keeps plans, calls them.
 
+use crate::api::config::{Config, Settings, with_settings};
 use crate::array::Array;
-use crate::config::{Config, Settings, with_settings};
-use crate::debug::steps::Given;
-use crate::debug::{nonfinite, print};
-use crate::explain;
-use crate::expr::Expr;
+use crate::diagnostics::debug::steps::Given;
+use crate::diagnostics::debug::{nonfinite, print};
+use crate::diagnostics::explain::check;
+use crate::diagnostics::misses::{self, Miss, Misses};
+use crate::diagnostics::stats::{self, Made};
 use crate::jit::input::{Arg, Data, Destination, Sink};
 use crate::jit::output::{Arrays, Collected, Lengths, Parts, RESULTS};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
 use crate::jit::plans::{Found, Inserted, Plans};
-use crate::misses::{self, Miss, Misses};
-use crate::operand::AnyOperand;
-use crate::source;
-use crate::stats::{self, Made};
-use crate::timing::Clock;
+use crate::trace::expr::Expr;
+use crate::trace::operand::AnyOperand;
 use crate::trace::{self, Failure, Named, Param, Printing, Recording};
 use ndjit_codegen::Lowered;
+use ndjit_inspect::clock::Clock;
+use ndjit_inspect::{explain, source};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
@@ -319,7 +319,7 @@ impl Core {
             let recording = Arc::new(traced.recording);
             let Recording { graph, places, hidden, .. } = &*recording;
             let inputs = explain::inputs(params.iter().map(Param::is_array), hidden.len());
-            explain::check(graph, places, &inputs, settings.policy, self.config.on_widening)?;
+            check(graph, places, &inputs, settings.policy, self.config.on_widening)?;
             lengths = traced.lengths;
             let own = Inlined { settings, params: params.to_vec(), recording, lengths: lengths.clone() };
             let mut inlined = self.inlined.lock();

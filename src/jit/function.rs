@@ -3,15 +3,15 @@
 //! The marker type `fn(Expr, …) -> R` lets one trait have an implementation per number of parameters, and lets the compiler
 //! find the parameters' type from there.
 
-use crate::arity::for_each_tuple;
 use crate::array::Array;
-use crate::expr::Expr;
+use crate::diagnostics::report::report;
 use crate::jit::caller;
 use crate::jit::erased::Core;
 use crate::jit::input::Input;
 use crate::jit::output::Outputs;
-use crate::operand::Operand;
-use crate::report::report;
+use crate::trace::arity::for_each_tuple;
+use crate::trace::expr::Expr;
+use crate::trace::operand::Operand;
 use std::sync::Arc;
 
 /// A function that can be traced: a closure or `fn` of one to twelve [`Expr`]s that returns [`Outputs`].
@@ -111,14 +111,14 @@ arities! {
 )]
 pub trait Operands<const N: usize> {
     #[doc(hidden)]
-    fn operands(self) -> [crate::operand::AnyOperand; N];
+    fn operands(self) -> [crate::trace::operand::AnyOperand; N];
 }
 
 macro_rules! tuples {
     ($($n:literal $($t:ident)*;)*) => {$(
         impl<$($t: Operand),*> Operands<$n> for ($($t,)*) {
             #[allow(non_snake_case)]
-            fn operands(self) -> [crate::operand::AnyOperand; $n] {
+            fn operands(self) -> [crate::trace::operand::AnyOperand; $n] {
                 let ($($t,)*) = self;
                 [$($t.operand()),*]
             }

@@ -1,8 +1,9 @@
 //! Looking into a jitted function: the stages of the last call's program, and why its results have their dtypes.
 
-use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
-use crate::inspect::{self, Form, StageDiff};
+use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
+use crate::diagnostics::inspect::{self, Form, StageDiff};
 use crate::jit::{JitFn, Jitted, Spec, Stage, plan, staged};
+use ndjit_inspect::explain::{Explanation, Widening};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Place, Result};
 use std::path::Path;
@@ -164,7 +165,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn casts(&self) -> Vec<InsertedCast> {
-        self.core.plans.last().map_or_else(Vec::new, |plan| explain::casts(&plan.lowered))
+        self.core.plans.last().map_or_else(Vec::new, |plan| casts(&plan.lowered))
     }
 
     /// Traces the function for arguments of these types under each policy, its own left aside, and sets the dtypes side by

@@ -10,7 +10,6 @@ mod output;
 pub(crate) mod plan;
 pub(crate) mod plans;
 mod program;
-mod rows;
 mod spec;
 pub(crate) mod stage;
 mod staged;
@@ -26,8 +25,8 @@ pub use spec::{Spec, spec};
 pub use stage::Stage;
 pub use staged::{Lowered, Traced};
 
-use crate::config::{Config, Lint};
-use crate::expr::Expr;
+use crate::api::config::{Config, Lint};
+use crate::trace::expr::Expr;
 use ndjit_codegen::target::VectorWidth;
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::{CastingModes, Device, Restriction};

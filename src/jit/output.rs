@@ -1,8 +1,8 @@
 //! What traced functions return: expressions, alone or in tuples, arrays, vectors and structs of them, nested at will.
 
-use crate::arity::for_each_tuple;
 use crate::array::Array;
-use crate::expr::Expr;
+use crate::trace::arity::for_each_tuple;
+use crate::trace::expr::Expr;
 use ndjit_ir::{Error, ErrorCode};
 use smallvec::SmallVec;
 

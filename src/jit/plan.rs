@@ -1,19 +1,19 @@
 //! Plans: a program lowered and compiled for one signature.
 
+use crate::api::config::{Config, Settings};
 use crate::array::Array;
-use crate::config::{Config, Settings};
-use crate::debug::interpret;
-use crate::explain;
-use crate::infer;
-use crate::inspect::Looked;
+use crate::diagnostics::explain::check;
+use crate::diagnostics::inspect::Looked;
+use crate::diagnostics::stats;
 use crate::jit::input::{Arg, Data};
 use crate::jit::output::Lengths;
 use crate::jit::stage::{self, Stage};
-use crate::stats;
-use crate::timing::Clock;
 use crate::trace::Printing;
+use crate::trace::infer;
 use ndjit_codegen::{Lowered, lower_observed};
-use ndjit_ir::explain::{Explainer, Explanation, Input, Origin, Widening};
+use ndjit_inspect::clock::Clock;
+use ndjit_inspect::explain::{self, Explainer, Explanation, Input, Origin, Widening};
+use ndjit_inspect::interpret;
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;
@@ -191,7 +191,7 @@ impl Plan {
         let lowered = lower_observed(graph, places, &layouts, &options, &mut begins)?;
         clock.stop();
         let inputs = inputs(arguments, hidden.len());
-        explain::check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
+        check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
         Ok(lowered)
     }
 

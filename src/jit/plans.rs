@@ -1,6 +1,6 @@
 //! The plans of one function, and the signatures of those that went.
 
-use crate::config::Settings;
+use crate::api::config::Settings;
 use crate::jit::input::Arg;
 use crate::jit::plan::{Plan, Signature};
 use ndjit_ir::lock::Mutex;

@@ -2,23 +2,22 @@
 //!
 //! A program is for one signature. What it runs is what was recorded, made anew for each memory layout that arguments come in.
 
+use crate::api::config::{self, Config};
 use crate::array::Array;
-use crate::config::{self, Config};
-use crate::explain::{self, Explanation};
-use crate::expr::Expr;
-use crate::inspect::Looked;
+use crate::diagnostics::inspect::Looked;
 use crate::jit::compiled::unexpected;
 use crate::jit::erased::{self, Core};
 use crate::jit::input::{Arg, Input};
 use crate::jit::output::Collected;
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
-use crate::jit::rows;
 use crate::jit::spec::Spec;
 use crate::jit::stage::Stage;
 use crate::jit::staged;
-use crate::timing::Clock;
+use crate::trace::expr::Expr;
 use crate::trace::{self, Recording};
 use ndjit_codegen::Lowered;
+use ndjit_inspect::clock::Clock;
+use ndjit_inspect::explain::{self, Explanation};
 use ndjit_ir::graph::{Graph, NodeKind, Places};
 use ndjit_ir::support::{Device, Supports};
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
@@ -350,7 +349,7 @@ impl Program {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn rows(&self) -> Option<usize> {
-        rows::count(&self.recording.graph)
+        ndjit_transform::rows::count(&self.recording.graph)
     }
 
     /// The same program for another number of rows: the arguments that differ from those of [`inputs`](Program::inputs) here are
@@ -368,7 +367,7 @@ impl Program {
     /// ```
     pub fn with_rows(&self, rows: usize) -> Option<Program> {
         let recording = &self.recording;
-        let (graph, places) = rows::with(&recording.graph, &recording.places, rows)?;
+        let (graph, places) = ndjit_transform::rows::with(&recording.graph, &recording.places, rows)?;
         let mut arrays = graph.params().iter();
         let arguments = self.arguments.iter().map(|argument| match argument.layout {
             ArgumentLayout::Scalar => Some(argument.clone()),

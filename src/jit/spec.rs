@@ -1,8 +1,8 @@
 //! [`Spec`]: type and shape of an argument, without data.
 
+use crate::api::config;
+use crate::api::creation::IntoShape;
 use crate::array::Array;
-use crate::config;
-use crate::creation::IntoShape;
 use crate::jit::plan::{ArgumentLayout, ArgumentType};
 use ndjit_ir::{DType, Error, Result, Shape, ValueType, Weak};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! The stages of the pipeline by name, and the environment variable that prints them.
 
-use crate::inspect::Looked;
+use crate::diagnostics::inspect::Looked;
 use ndjit_ir::nearest;
 use ndjit_runtime::{environment, stderr};
 use std::cell::Cell;

@@ -1,17 +1,17 @@
 //! Compilation step by step, and on types alone: trace, lower, compile.
 
-use crate::config::Settings;
-use crate::explain::{self, Explanation, InsertedCast, PolicyDiff, Widening};
-use crate::inspect::{self, Form, Looked, StageDiff};
+use crate::api::config::Settings;
+use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
+use crate::diagnostics::inspect::{self, Form, Looked, StageDiff};
 use crate::jit::compiled::Compiled;
 use crate::jit::erased::{self, Core, Frame, TracedFunction};
 use crate::jit::function::JitFn;
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::spec::{Spec, spec};
 use crate::jit::stage::Stage;
-use crate::timing::Clock;
 use crate::trace::{Failure, Recording};
-use ndjit_ir::explain::Input;
+use ndjit_inspect::clock::Clock;
+use ndjit_inspect::explain::{self, Explanation, Input, Widening};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Inferred;
 use ndjit_ir::support::walk::infer;
@@ -404,7 +404,7 @@ impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn casts(&self) -> Vec<InsertedCast> {
-        explain::casts(&self.lowered)
+        casts(&self.lowered)
     }
 
     /// The number of kernels: of loop nests, those counted once that run together tile by tile; a loop or a branch is one, and those of its graphs

@@ -1,10 +1,10 @@
 //! Calls of traced functions in traces: one node, whose graph is the called function's.
 
 use super::{Failure, Param, Recording, STRAY, TRACES, in_trace, written};
-use crate::config;
-use crate::expr::Expr;
+use crate::api::config;
 use crate::jit::caller::called;
-use crate::operand::AnyOperand;
+use crate::trace::expr::Expr;
+use crate::trace::operand::AnyOperand;
 use ndjit_ir::Place;
 use ndjit_ir::graph::{NodeKind, Value};
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 
 use super::arrange::Arguments;
 use super::{Input, Trace, arrange};
+use crate::api::config;
 use crate::array::Array;
-use crate::config;
-use crate::lazy;
+use crate::array::lazy;
 use ndjit_ir::Place;
 use ndjit_ir::graph::{Places, Value};
 

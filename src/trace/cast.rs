@@ -1,10 +1,10 @@
 //! Casts in the trace of this thread: written ones, and those by which a weak value takes the dtype of a loop's state.
 
 use super::{in_trace, literal, read, written};
-use crate::config;
-use crate::expr::Expr;
-use crate::operand::AnyOperand;
-use crate::support;
+use crate::api::config;
+use crate::api::support;
+use crate::trace::expr::Expr;
+use crate::trace::operand::AnyOperand;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::{DType, Place, Result};
 

@@ -3,7 +3,7 @@
 //! Of the last traces of a thread it is known for which call they were made. Nothing but messages depends on this,
 //! and in the destructors of a thread's values it may be gone.
 
-use crate::expr::{Expr, Node};
+use crate::trace::expr::{Expr, Node};
 use ndjit_ir::{Error, ErrorCode, Place};
 use std::cell::RefCell;
 use std::collections::VecDeque;

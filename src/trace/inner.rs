@@ -2,10 +2,10 @@
 //! a node.
 
 use super::{Param, Recording, STRAY, TRACES, Trace, in_trace, in_trace_many, number, record_in, written};
+use crate::api::config;
 use crate::array::Array;
-use crate::config;
-use crate::expr::{Expr, Node};
-use crate::operand::AnyOperand;
+use crate::trace::expr::{Expr, Node};
+use crate::trace::operand::AnyOperand;
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Slot, Value};
 use ndjit_ir::support::Supports;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
@@ -56,7 +56,7 @@ impl Trace {
             (ty, _, _, Some(number)) => self.graph.literal(number.clone(), *ty),
             (ty, stored, shape, None) => {
                 captures.used.push(AnyOperand::Expr(x));
-                self.inputs.push(ndjit_ir::explain::Input::Around);
+                self.inputs.push(ndjit_inspect::explain::Input::Around);
                 self.graph.param_stored(*ty, *stored, shape)
             }
         };
@@ -74,7 +74,7 @@ impl Trace {
         // It is held, so that no other takes its identity.
         captures.used.push(AnyOperand::Array(array.clone()));
         captures.arrays.insert(array.identity(), own);
-        self.inputs.push(ndjit_ir::explain::Input::Captured);
+        self.inputs.push(ndjit_inspect::explain::Input::Captured);
         Some(own)
     }
 }

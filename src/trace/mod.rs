@@ -3,13 +3,17 @@
 //! Invariants: a graph holds only values that exist; a failed operation leaves the graph as it was and becomes an error of
 //! the trace. Arrays met while tracing become parameters after the function's own, one per array.
 
+pub(crate) mod arity;
 mod arrange;
 mod call;
 mod capture;
 mod cast;
 mod escape;
+pub mod expr;
 mod failure;
+pub(crate) mod infer;
 pub(crate) mod inner;
+pub mod operand;
 mod print;
 mod replay;
 mod within;
@@ -24,16 +28,15 @@ pub(crate) use replay::replay;
 pub(crate) use within::Named;
 pub use written::with_place;
 
+use crate::api::config;
+use crate::api::manipulation::refused;
 use crate::array::Array;
-use crate::config;
-use crate::explain;
-use crate::expr::{Expr, Node};
-use crate::infer::{Asked, Inferred, Known, infer};
-use crate::manipulation::refused;
-use crate::operand::AnyOperand;
+use crate::trace::expr::{Expr, Node};
+use crate::trace::infer::{Asked, Inferred, Known, infer};
+use crate::trace::operand::AnyOperand;
 use failure::panicked;
 use inner::Captures;
-use ndjit_ir::explain::{Explainer, Explanation, Input};
+use ndjit_inspect::explain::{self, Explainer, Explanation, Input};
 use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;

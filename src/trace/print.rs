@@ -1,8 +1,8 @@
 //! What a traced function prints when it runs: results of the program beside those of the function.
 
 use super::in_trace;
-use crate::expr::Expr;
-use crate::operand::AnyOperand;
+use crate::trace::expr::Expr;
+use crate::trace::operand::AnyOperand;
 use ndjit_ir::Place;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use super::arrange::{self, Arguments};
 use super::{Recording, in_trace_many};
-use crate::expr::{Expr, Node};
+use crate::trace::expr::{Expr, Node};
 use ndjit_ir::graph::{NodeKind, Value};
 use ndjit_ir::{Error, ErrorCode, Place};
 

@@ -140,38 +140,36 @@ fn the_indices_list_every_example_and_tool() {
 }
 
 /// Files whose public items are not part of the crate's face: their modules are private.
-const PRIVATE: [&str; 12] = [
-    "src/creation/make.rs",
-    "src/debug/steps.rs",
-    "src/inspect/listing.rs",
-    "src/inspect/page.rs",
+const PRIVATE: [&str; 10] = [
+    "src/api/creation/make.rs",
+    "src/diagnostics/debug/steps.rs",
+    "src/diagnostics/inspect/listing.rs",
+    "src/diagnostics/inspect/page.rs",
     "src/jit/caller.rs",
     "src/jit/plan.rs",
     "src/jit/plans.rs",
-    "src/npy/header.rs",
-    "src/npy/replacement.rs",
-    "src/random/draw.rs",
-    "src/source.rs",
-    "src/timing.rs",
+    "src/interop/npy/header.rs",
+    "src/interop/npy/replacement.rs",
+    "src/api/random/draw.rs",
 ];
 
 /// Public items without an example: what others are made of, and nobody writes by name, and what stands in private modules.
 const WITHOUT_EXAMPLE: [&str; 15] = [
     "src/array/mod.rs: dense",
-    "src/array/npy.rs: data",
-    "src/array/npy.rs: read",
-    "src/array/npy.rs: write",
-    "src/config.rs: on",
+    "src/interop/npy/whole.rs: data",
+    "src/interop/npy/whole.rs: read",
+    "src/interop/npy/whole.rs: write",
+    "src/api/config.rs: on",
     "src/jit/erased.rs: Core",
     "src/jit/input.rs: Arg",
     "src/jit/input.rs: Destination",
     "src/jit/output.rs: Collected",
     "src/jit/output.rs: Parts",
-    "src/misses.rs: add",
-    "src/operand.rs: AnyOperand",
-    "src/operand.rs: Computed",
-    "src/operand.rs: Sealed",
-    "src/stats/mod.rs: Made",
+    "src/diagnostics/misses.rs: add",
+    "src/trace/operand.rs: AnyOperand",
+    "src/trace/operand.rs: Computed",
+    "src/trace/operand.rs: Sealed",
+    "src/diagnostics/stats/mod.rs: Made",
 ];
 
 /// The name of the function, type, trait or constant that a line declares.

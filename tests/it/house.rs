@@ -15,6 +15,7 @@ fn sources() -> Vec<PathBuf> {
         "transform",
         "codegen",
         "runtime",
+        "inspect",
         "engines",
         "cli",
         "fuzz",
@@ -102,6 +103,22 @@ fn nothing_points_back() {
             ],
         ),
         (
+            "inspect/Cargo.toml",
+            &[
+                "ndjit-ir",
+                "ndjit-math",
+                "ndjit-transform",
+                "ndjit-codegen",
+                "ndjit-runtime",
+                "half",
+                "num-complex",
+                "rustc-hash",
+                "smallvec",
+                "similar",
+                "serde_json",
+            ],
+        ),
+        (
             "engines/Cargo.toml",
             &["ndjit-ir", "ndjit-math", "ndjit-transform", "ndjit-codegen", "ndjit-runtime", "ndjit-random"],
         ),
@@ -115,12 +132,11 @@ fn nothing_points_back() {
                 "ndjit-transform",
                 "ndjit-codegen",
                 "ndjit-runtime",
+                "ndjit-inspect",
                 "half",
                 "num-complex",
                 "smallvec",
                 "rustc-hash",
-                "similar",
-                "serde_json",
                 "ndarray",
             ],
         ),
@@ -158,6 +174,7 @@ fn unsafe_stays_in_the_runtime() {
         "math/src/lib.rs",
         "transform/src/lib.rs",
         "codegen/src/lib.rs",
+        "inspect/src/lib.rs",
         "src/lib.rs",
         "cli/src/lib.rs",
     ] {
@@ -168,7 +185,7 @@ fn unsafe_stays_in_the_runtime() {
 /// Locks are those that threads count, but for what drivers of GPUs are kept with.
 #[test]
 fn every_lock_is_counted() {
-    let libraries = ["src/", "ir/src/", "math/src/", "transform/src/", "codegen/src/", "runtime/src/"];
+    let libraries = ["src/", "ir/src/", "math/src/", "transform/src/", "codegen/src/", "runtime/src/", "inspect/src/"];
     let counted = "ir/src/lock.rs";
     let mut seen = 0;
     for path in sources() {

@@ -9,14 +9,17 @@
 
 pub mod access;
 mod commit;
+mod conversions;
 mod fp_contract;
 mod inline;
+pub mod rows;
 mod shrink;
 mod simplify;
 mod views;
 mod windows;
 
 pub use commit::{Typed, commit};
+pub use conversions::{Conversions, Reason};
 pub use fp_contract::fp_contract;
 pub use inline::inline;
 pub use shrink::{shrink, shrink_inside};

@@ -347,7 +347,8 @@ impl Policy {
     }
 
     /// Puts operands in the order in which they meet.
-    pub(crate) fn order(self, operands: &mut [ValueType]) {
+    #[doc(hidden)]
+    pub fn order(self, operands: &mut [ValueType]) {
         match self.system().rules.order {
             Order::Left => {}
             Order::StrongFirst => operands.sort_by_key(|ty| ty.is_weak()),

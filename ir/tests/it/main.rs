@@ -2,7 +2,6 @@
 
 mod calls;
 mod dtype;
-mod explain;
 mod functions_page;
 mod grammar;
 mod graph;

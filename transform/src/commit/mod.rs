@@ -6,7 +6,7 @@
 
 mod reduction;
 
-use ndjit_ir::explain::{Conversions, Reason};
+use crate::conversions::{Conversions, Reason};
 use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, NodeId, NodeKind, Places, Slot, SlotId, Type, Value};
 use ndjit_ir::infer::Mismatch;
 use ndjit_ir::literal::Literal;

@@ -4,7 +4,7 @@
 mod variance;
 
 use super::Commit;
-use ndjit_ir::explain::Reason;
+use crate::conversions::Reason;
 use ndjit_ir::graph::{NodeId, NodeKind, Slot, Type, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::promotion::{Policy, ReductionTypes, Types};

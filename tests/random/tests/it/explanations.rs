@@ -1,6 +1,6 @@
 //! Explanations are true of random programs.
 
-use ndjit_ir::explain::{Explainer, Origin};
+use ndjit_inspect::explain::{Explainer, Origin};
 use ndjit_ir::graph::{NodeKind, Places};
 use ndjit_ir::{Policy, ValueType};
 use ndjit_random::{Limits, program};

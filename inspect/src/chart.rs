@@ -1,0 +1,82 @@
+//! The chart of a program's memory: one row for each array, one column for each kernel.
+
+use crate::html::Escaped;
+use ndjit_codegen::Lowered;
+use ndjit_ir::Result;
+use ndjit_runtime::planned::{Home, PlannedArray, Slot, planned};
+use std::fmt::Write;
+
+const ROW: usize = 18;
+const COLUMN: usize = 46;
+/// A character of a label, at most on average: browsers have different fonts.
+const CHARACTER: usize = 7;
+const HEAD: usize = 22;
+
+/// An SVG drawing of which arrays are in memory while each kernel runs.
+///
+/// # Errors
+/// Those of [`planned`].
+pub fn memory(lowered: &Lowered) -> Result<String> {
+    let arrays = planned(lowered)?;
+    let kernels = lowered.steps.len();
+    let labels: Vec<String> = arrays.iter().map(|array| label(lowered, array, &arrays)).collect();
+    let left = 16 + CHARACTER * labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let (width, height) = (left + COLUMN * (kernels + 1) + 10, HEAD + ROW * arrays.len() + 8);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"11\">"
+    );
+    let mut text = |x: usize, y: usize, anchor: &str, what: &str| {
+        let _ =
+            write!(svg, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" fill=\"#1d2330\">{}</text>", Escaped(what));
+    };
+    for kernel in 0..kernels {
+        text(left + COLUMN * kernel + COLUMN / 2, 14, "middle", &format!("nest {kernel}"));
+    }
+    for (row, label) in labels.iter().enumerate() {
+        text(left - 8, HEAD + ROW * row + 13, "end", label);
+    }
+    for (row, array) in arrays.iter().enumerate() {
+        let first = array.made.unwrap_or(0);
+        // A result is there when all kernels have run.
+        let end = match (array.result, array.last) {
+            (Some(_), _) => kernels + 1,
+            (None, Some(last)) => last + 1,
+            (None, None) => first,
+        };
+        let (x, y) = (left + COLUMN * first, HEAD + ROW * row + 3);
+        let colour = match (array.made, array.result) {
+            (None, _) => "#a9b4c8",
+            (_, Some(_)) => "#1f8a5b",
+            (Some(_), None) => "#2f6fde",
+        };
+        let length = COLUMN * end.saturating_sub(first);
+        let _ = write!(
+            svg,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{length}\" height=\"{}\" rx=\"3\" fill=\"{colour}\"/>",
+            ROW - 6
+        );
+    }
+    svg.push_str("</svg>");
+    Ok(svg)
+}
+
+fn label(lowered: &Lowered, array: &PlannedArray, arrays: &[PlannedArray]) -> String {
+    let graph = &lowered.simplified;
+    let role = match (array.made, array.result) {
+        (None, _) => "parameter ".to_owned(),
+        (_, Some(result)) => format!("result {result} "),
+        (Some(_), None) => String::new(),
+    };
+    let taken: Vec<String> = array.takes.iter().filter_map(|&n| Some(arrays.get(n)?.value.to_string())).collect();
+    let takes = if taken.is_empty() { String::new() } else { format!(", may take {}", taken.join(" or ")) };
+    let place = array.slot.filter(|_| array.result.is_none()).map_or_else(
+        String::new,
+        |Slot { home, offset, .. }| match home {
+            Home::Arena => format!(", arena + {offset}"),
+            Home::Result(result) => format!(", in result {result} + {offset}"),
+            Home::Tile(_) => format!(", tile + {offset}"),
+        },
+    );
+    let (ty, shape) = (graph.ty(array.value), graph.shape(array.value));
+    format!("{role}{} : {ty}{shape}, {} bytes{place}{takes}", array.value, array.bytes)
+}

@@ -1,0 +1,170 @@
+//! The chain of steps from a value back to the arguments and numbers that decided its dtype.
+
+use super::origin::{Origin, Term, what};
+use super::rule::{Rule, deduce, depends, meeting, reducing};
+use super::{Explainer, Snippet};
+use ndjit_ir::dtype::DType;
+use ndjit_ir::graph::{NodeKind, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::op::Operands;
+use ndjit_ir::place::Place;
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::reduction::{Reduce, Scan};
+use ndjit_ir::support::CastReason;
+use ndjit_ir::value_type::ValueType;
+use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
+
+/// One operation that had a part in a value's dtype.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Step {
+    /// The value it gives, as in the text of the graph stage.
+    pub value: Value,
+    /// The op's name, `cast` or `call`.
+    pub what: &'static str,
+    /// As written in the source, where that is known.
+    pub written: Option<String>,
+    /// Where it was written: several places if equal operations were shared.
+    pub places: Vec<Place>,
+    /// The operands.
+    pub operands: Vec<Term>,
+    /// The rules that gave the type, in order.
+    pub rules: Vec<Rule>,
+    /// The type it gives.
+    pub ty: ValueType,
+    /// Whether it only passes on the type of one operand.
+    pub keeps: bool,
+}
+
+/// Why a value has its dtype. Displays as one sentence, followed by the chain if that has more than one step:
+///
+/// ```text
+/// f64 because `x * k` at src/a.rs:12:9: x f32 from argument 0, k f64 strong from line 9; join f32 ∨ f64 = f64
+///   %4 f64: `y + 1` at src/a.rs:13:9: y f64 from %3, 1 i* literal; join f64 ∨ i* = f64
+///   %3 f64: `x * k`, as above
+/// ```
+///
+/// The sentence is about the first step, from the value back, that made the dtype what it is, rather than pass it on; in the
+/// chain that step stands without what the sentence has said.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The value's type.
+    pub ty: ValueType,
+    /// The dtype it is computed and stored in.
+    pub stored: DType,
+    /// The policy whose default that is, if the type is weak and nothing else chose a dtype.
+    pub default_of: Option<Policy>,
+    /// Where the value comes from.
+    pub origin: Origin,
+    /// The steps, from the value back, each node once. Empty for an argument or a number.
+    pub steps: Vec<Step>,
+}
+
+impl Explanation {
+    /// Of an array or a number that no operation made.
+    pub fn given(ty: ValueType, stored: DType, origin: Origin) -> Explanation {
+        Explanation { ty, stored, default_of: None, origin, steps: Vec::new() }
+    }
+
+    /// Of a number alone, under a policy.
+    pub fn number(literal: Literal, place: Option<Place>, policy: Policy) -> Explanation {
+        let (ty, origin) = (literal.ty(), Origin::Literal(literal, place));
+        let default_of = ty.is_weak().then_some(policy);
+        Explanation { default_of, ..Explanation::given(ty, policy.commit(ty), origin) }
+    }
+
+    /// The step that made the dtype what it is: the first that does more than pass it on, or else the last.
+    pub fn cause(&self) -> Option<&Step> {
+        self.steps.iter().find(|step| !step.keeps).or(self.steps.last())
+    }
+}
+
+impl Explainer<'_> {
+    /// Why a value has its dtype.
+    pub fn explain(&self, value: Value) -> Explanation {
+        let graph = self.graph;
+        let mut steps: Vec<Step> = Vec::new();
+        let mut seen: FxHashSet<Value> = FxHashSet::default();
+        let mut stack = vec![value];
+        while let Some(value) = stack.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            let Some(step) = self.step(value) else { continue };
+            let operands = graph.operands(graph.producer(value));
+            let deciding = step.operands.iter().zip(operands).filter(|(term, _)| term.deciding);
+            stack.extend(deciding.map(|(_, &operand)| operand).rev());
+            steps.push(step);
+        }
+        let ty = graph.ty(value);
+        let default_of = match graph.node(graph.producer(value)).kind {
+            NodeKind::Op(_, policy) => Some(policy),
+            NodeKind::Literal(_) => Some(self.policy),
+            NodeKind::Concat(_, policy) => Some(policy),
+            NodeKind::Param(..)
+            | NodeKind::Cast(_)
+            | NodeKind::Reduce(_)
+            | NodeKind::Scan(_)
+            | NodeKind::Iota(_)
+            | NodeKind::View(_)
+            | NodeKind::Reshape
+            | NodeKind::Gather
+            | NodeKind::Scatter(_)
+            | NodeKind::Control(..)
+            | NodeKind::Call(_) => None,
+        };
+        Explanation {
+            ty,
+            stored: graph.stored(value, self.policy),
+            default_of: default_of.filter(|_| ty.is_weak()),
+            origin: self.origin(value),
+            steps,
+        }
+    }
+
+    /// The operation that makes a value; `None` of arguments and numbers.
+    pub(super) fn step(&self, value: Value) -> Option<Step> {
+        let graph = self.graph;
+        let id = graph.producer(value);
+        let (kind, ty) = (graph.node(id).kind, graph.ty(value));
+        let types: Vec<ValueType> = graph.operands(id).iter().map(|&o| graph.ty(o)).collect();
+        let (names, rules, deciding) = match kind {
+            NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Iota(_) => return None,
+            NodeKind::Op(op, policy) => {
+                let (rules, deciding) = deduce(op, policy, &types).map(|d| (d.rules, d.deciding)).unwrap_or_default();
+                (op.row().operands, rules, deciding)
+            }
+            NodeKind::Cast(reason) => {
+                // A cast that was written does not depend on what it casts.
+                let deciding = if reason == CastReason::Explicit { SmallVec::new() } else { smallvec![0] };
+                (&["x"][..], vec![Rule::Cast { to: self.policy.commit(ty), reason }], deciding)
+            }
+            NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
+            | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
+                let deciding = if depends(reduction, dtype) { smallvec![0] } else { SmallVec::new() };
+                (reduction.row().operands, vec![reducing(reduction, dtype, policy, [types[0], ty])], deciding)
+            }
+            NodeKind::View(_) | NodeKind::Reshape => (&["x"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
+            NodeKind::Gather => (&["x", "index"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0]),
+            NodeKind::Scatter(_) => {
+                (&["x", "index", "updates"][..], vec![Rule::Same { ty, operands: 1 }], smallvec![0])
+            }
+            NodeKind::Concat(_, policy) => {
+                let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
+                (&[][..], rules, (0..types.len()).collect())
+            }
+            NodeKind::Call(_) => (&[][..], vec![Rule::Call(ty)], Default::default()),
+            NodeKind::Control(..) => (&[][..], vec![Rule::Control(ty)], Default::default()),
+        };
+        let (written, parts) = match self.places.first(id).and_then(|place| self.written(id, place)) {
+            Some(Snippet { text, operands }) => (Some(text), Some(operands)),
+            None => (None, None),
+        };
+        let operands = self.terms(id, names, parts.as_deref(), &deciding);
+        let keeps = deciding.len() == 1 && types[deciding[0]] == ty;
+        let places = self.places.all(id).collect();
+        Some(Step { value, what: what(kind), written, places, operands, rules, ty, keeps })
+    }
+}

@@ -1,0 +1,120 @@
+//! The uses that asked for the casts and numbers of a typed graph, in words.
+
+use super::origin::what;
+use super::rule::{Rule, computing, meeting, reducing};
+use super::{Explainer, text};
+use ndjit_ir::dtype::DType;
+use ndjit_ir::graph::{NodeId, NodeKind, Value};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::op::{Op, Operands};
+use ndjit_ir::place::Place;
+use ndjit_ir::promotion::{Policy, Types};
+use ndjit_ir::reduction::{Reduce, Reduction, Scan};
+use ndjit_ir::value_type::ValueType;
+use ndjit_transform::Reason;
+use std::fmt::{self, Display, Formatter};
+
+impl Explainer<'_> {
+    /// A reason in words: `operand y of add at src/main.rs:10:24: join f32 ∨ i8 = f32`.
+    pub fn reason(&self, reason: Reason) -> impl Display + '_ {
+        InWords { explainer: self, reason }
+    }
+}
+
+/// The rules that give the dtype `op` computes in.
+fn committed(op: Op, policy: Policy, types: &[ValueType]) -> Vec<Rule> {
+    let mut rules = computing(op, policy, types).unwrap_or_default();
+    if let Ok(Types { compute: ValueType::Weak(weak), .. }) = Operation::Op(op, policy).types(types) {
+        rules.push(Rule::Default { weak, to: policy.default_dtype(weak).into(), policy });
+    }
+    rules
+}
+
+struct InWords<'a> {
+    explainer: &'a Explainer<'a>,
+    reason: Reason,
+}
+
+impl InWords<'_> {
+    fn reduction(
+        &self,
+        node: NodeId,
+        (reduction, dtype, policy): (Reduction, Option<DType>, Policy),
+        index: usize,
+        f: &mut Formatter<'_>,
+    ) -> fmt::Result {
+        let Explainer { graph, places, .. } = *self.explainer;
+        let name = reduction.row().operands.get(index).copied().unwrap_or("?");
+        write!(f, "operand {name} of {reduction}")?;
+        text::write_places(&places.all(node).collect::<Vec<Place>>(), f)?;
+        let Some(&operand) = graph.operands(node).first() else { return Ok(()) };
+        let types = [operand, graph.node(node).first()].map(|value| graph.ty(value));
+        write!(f, ": {}", reducing(reduction, dtype, policy, types))
+    }
+}
+
+impl Display for InWords<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Explainer { graph, places, policy, .. } = *self.explainer;
+        let at = |node: NodeId| places.all(node).collect::<Vec<Place>>();
+        match self.reason {
+            Reason::Operand(node, index) => {
+                let index = index as usize;
+                let operands: &[Value] = graph.operands(node);
+                let types: Vec<ValueType> = operands.iter().map(|&o| graph.ty(o)).collect();
+                let (op, policy) = match graph.node(node).kind {
+                    NodeKind::Op(op, policy) => (op, policy),
+                    NodeKind::Reduce(Reduce { reduction, dtype, policy, .. })
+                    | NodeKind::Scan(Scan { reduction, dtype, policy, .. }) => {
+                        return self.reduction(node, (reduction, dtype, policy), index, f);
+                    }
+                    NodeKind::Concat(_, policy) => {
+                        write!(f, "operand {index} of concat")?;
+                        text::write_places(&at(node), f)?;
+                        let rules = meeting(Operands::Join, policy, &types, types.len()).unwrap_or_default();
+                        for (i, rule) in rules.iter().enumerate() {
+                            write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
+                        }
+                        return Ok(());
+                    }
+                    _ => return Ok(()),
+                };
+                let name = op.row().operands.get(index).copied().unwrap_or("?");
+                write!(f, "operand {name} of {op}")?;
+                text::write_places(&at(node), f)?;
+                // A condition becomes bool by itself, an exponent the float that is scaled.
+                let rules = match op.row().rule {
+                    Operands::Choose if index == 0 => vec![Rule::Truth],
+                    _ => committed(op, policy, &types),
+                };
+                for (i, rule) in rules.iter().enumerate() {
+                    write!(f, "{}{rule}", if i == 0 { ": " } else { "; " })?;
+                }
+                Ok(())
+            }
+            Reason::Cast(node) => {
+                let kind = graph.node(node).kind;
+                f.write_str(what(kind))?;
+                if let NodeKind::Cast(reason) = kind
+                    && let Some(name) = reason.name()
+                {
+                    write!(f, "[{name}]")?;
+                }
+                text::write_places(&at(node), f)
+            }
+            Reason::Part(node) => {
+                write!(f, "part of {}", what(graph.node(node).kind))?;
+                text::write_places(&at(node), f)
+            }
+            Reason::Result(index) => {
+                write!(f, "result {index}")?;
+                match graph.outputs().get(index as usize).map(|&value| graph.ty(value)) {
+                    Some(ty @ ValueType::Weak(weak)) => {
+                        write!(f, ": {}", Rule::Default { weak, to: policy.commit(ty).into(), policy })
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Where a value comes from: an argument, a number, or another operation.
+
+use super::{Explainer, Input};
+use ndjit_ir::graph::{NodeId, NodeKind, Slot, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::place::Place;
+use ndjit_ir::reduction::{Reduce, Scan};
+use ndjit_ir::value_type::ValueType;
+use std::fmt;
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// The argument at this position.
+    Argument(usize),
+    /// An array that the function used without being passed it; the place of its first use.
+    Captured(Option<Place>),
+    /// An array that holds its elements.
+    Data,
+    /// What a body of control flow is given.
+    Body,
+    /// What a body of control flow uses of what stands around it.
+    Around,
+    /// A number in the source; a strong one with the place it was made at.
+    Literal(Literal, Option<Place>),
+    /// An operation.
+    Computed {
+        /// The value in the traced graph.
+        value: Option<Value>,
+        /// The op's name, `cast` or `call`.
+        what: &'static str,
+        /// Where it was written.
+        place: Option<Place>,
+    },
+}
+
+/// An operand of a step: what it is called, its type, where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// As written in the source where that is known, else the op's name for it.
+    pub name: String,
+    /// Whether the name is from the source.
+    pub named: bool,
+    /// Its type.
+    pub ty: ValueType,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether the result's type follows from this operand (and the others of which the same is true) alone.
+    pub deciding: bool,
+}
+
+impl Explainer<'_> {
+    /// Where a value comes from.
+    pub fn origin(&self, value: Value) -> Origin {
+        let node = self.graph.producer(value);
+        let place = self.places.first(node);
+        let what = match self.graph.node(node).kind {
+            NodeKind::Param(n, _) => {
+                return match self.inputs.get(n as usize) {
+                    Some(Input::Argument(index)) => Origin::Argument(*index),
+                    Some(Input::Captured) => Origin::Captured(place),
+                    Some(Input::Data) => Origin::Data,
+                    Some(Input::Body) => Origin::Body,
+                    Some(Input::Around) => Origin::Around,
+                    None => Origin::Argument(n as usize),
+                };
+            }
+            NodeKind::Literal(slot) => match self.graph.slots().get(slot.index()) {
+                Some(Slot::Value(literal)) => return Origin::Literal(*literal, place),
+                Some(Slot::Argument { index, .. }) => return Origin::Argument(*index),
+                None => "literal",
+            },
+            kind => what(kind),
+        };
+        Origin::Computed { value: Some(value), what, place }
+    }
+
+    /// The operands of a node, with the names they have in the source or the given ones.
+    pub(super) fn terms(
+        &self,
+        node: NodeId,
+        names: &[&str],
+        snippet: Option<&[String]>,
+        deciding: &[usize],
+    ) -> Vec<Term> {
+        let operands = self.graph.operands(node);
+        let written = snippet.filter(|written| written.len() == operands.len());
+        let term = |(i, &operand): (usize, &Value)| Term {
+            name: match (written, names.get(i)) {
+                (Some(written), _) => written[i].clone(),
+                (None, Some(name)) => (*name).to_owned(),
+                (None, None) => format!("operand {i}"),
+            },
+            named: written.is_some(),
+            ty: self.graph.ty(operand),
+            origin: self.origin(operand),
+            deciding: deciding.contains(&i),
+        };
+        operands.iter().enumerate().map(term).collect()
+    }
+}
+
+/// What a node is called.
+pub(super) fn what(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Param(..) => "argument",
+        NodeKind::Literal(_) => "literal",
+        NodeKind::Op(op, _) => op.name(),
+        NodeKind::Cast(_) => "cast",
+        NodeKind::Reduce(Reduce { reduction, .. }) | NodeKind::Scan(Scan { reduction, .. }) => reduction.name(),
+        NodeKind::Iota(_) => "iota",
+        NodeKind::View(_) => "view",
+        NodeKind::Reshape => "reshape",
+        NodeKind::Concat(..) => "concat",
+        NodeKind::Gather => "gather",
+        NodeKind::Scatter(_) => "scatter",
+        NodeKind::Control(..) => "control flow",
+        NodeKind::Call(_) => "call",
+    }
+}
+
+impl Origin {
+    /// The text, for a reader who is looking at `near`: places in the same file are shown by their line.
+    pub fn text(&self, near: Option<Place>) -> String {
+        let at = |place: &Option<Place>| match (place, near) {
+            (None, _) => String::new(),
+            (Some(place), Some(near)) if place.file == near.file => format!(" line {}", place.line),
+            (Some(place), _) => format!(" {place}"),
+        };
+        match self {
+            Origin::Argument(index) => format!("from argument {index}"),
+            Origin::Captured(None) => "from a captured array".to_owned(),
+            Origin::Captured(place) => format!("from an array captured at{}", at(place)),
+            Origin::Data => "held as data".to_owned(),
+            Origin::Body => "from a parameter of the body".to_owned(),
+            Origin::Around => "from around the body".to_owned(),
+            Origin::Literal(literal, place) if is_strong(literal) => match at(place) {
+                place if place.is_empty() => format!("strong {}", literal.value()),
+                place => format!("strong {} from{place}", literal.value()),
+            },
+            Origin::Literal(literal, _) => format!("literal {}", literal.value()),
+            Origin::Computed { value: Some(value), place: None, .. } => format!("from {value}"),
+            Origin::Computed { what, place, .. } => match at(place) {
+                place if place.is_empty() => format!("from {what}"),
+                place => format!("from {what} at{place}"),
+            },
+        }
+    }
+}
+
+/// Whether a literal was given a dtype. Bare truth values are strong without that.
+pub(super) fn is_strong(literal: &Literal) -> bool {
+    !literal.ty().is_weak() && literal.ty() != ValueType::Strong(ndjit_ir::dtype::DType::Bool)
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(None))
+    }
+}

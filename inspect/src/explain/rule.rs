@@ -1,0 +1,286 @@
+//! The rules by which one op got its type, worked out again from its operands' types and the policy it was made under.
+
+use ndjit_ir::dtype::DType;
+use ndjit_ir::infer::Operation;
+use ndjit_ir::op::{Op, Operands, ResultRule};
+use ndjit_ir::promotion::system::Order;
+use ndjit_ir::promotion::{Policy, Types};
+use ndjit_ir::reduction::Reduction;
+use ndjit_ir::support::CastReason;
+use ndjit_ir::value_type::{ValueType, Weak};
+use smallvec::SmallVec;
+use std::fmt;
+
+/// One rule, applied to the types of one node. A node's rules are applied in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// All operands have this type already.
+    Same {
+        /// Their type.
+        ty: ValueType,
+        /// How many operands there are.
+        operands: usize,
+    },
+    /// The operands meet in a common type.
+    Join {
+        /// Their types, in the order they meet.
+        operands: Vec<ValueType>,
+        /// The common type.
+        result: ValueType,
+        /// The policy that defines it.
+        policy: Policy,
+        /// Whether the policy's common types are least upper bounds of a (partial) lattice.
+        lattice: bool,
+    },
+    /// A 64-bit type becomes one of 32 bits, because the policy has those off.
+    Narrow {
+        /// The type that all operands have.
+        from: ValueType,
+        /// The type they become.
+        to: ValueType,
+        /// The policy.
+        policy: Policy,
+    },
+    /// Bool becomes a number.
+    Number {
+        /// The number's dtype.
+        to: ValueType,
+    },
+    /// An integer becomes a float.
+    Inexact {
+        /// The integer's type, or bool.
+        from: ValueType,
+        /// The float's.
+        to: ValueType,
+    },
+    /// A weak result takes the default dtype of its kind.
+    Default {
+        /// Its kind.
+        weak: Weak,
+        /// The default.
+        to: ValueType,
+        /// The policy whose default it is.
+        policy: Policy,
+    },
+    /// Every operand becomes a truth value, and so is the result.
+    Truth,
+    /// The op gives this dtype, whatever its operands are.
+    Gives(Op, DType),
+    /// The op gives the real part's dtype.
+    Real {
+        /// The complex type.
+        from: ValueType,
+        /// Its real part's.
+        to: ValueType,
+    },
+    /// The op gives the complex dtype with such parts.
+    Complex {
+        /// The parts' type.
+        from: ValueType,
+        /// The complex type.
+        to: ValueType,
+    },
+    /// A reduction gives this dtype.
+    Reduced {
+        /// The reduction.
+        reduction: Reduction,
+        /// The operand's type.
+        from: ValueType,
+        /// The result's dtype.
+        to: DType,
+        /// The policy that says so.
+        policy: Policy,
+    },
+    /// A dtype was asked for.
+    Asked(DType),
+    /// A cast.
+    Cast {
+        /// The dtype cast to.
+        to: DType,
+        /// Whether the user wrote it, a casting mode inserted it, or a weak value took the dtype of a state.
+        reason: CastReason,
+    },
+    /// The called function gives this type.
+    Call(ValueType),
+    /// The body of a loop, or both branches, give this type.
+    Control(ValueType),
+}
+
+/// How an op got its type.
+pub(super) struct Deduction {
+    pub rules: Vec<Rule>,
+    /// The fewest operands that give the type without the others; none if it does not depend on operands.
+    pub deciding: SmallVec<[usize; 3]>,
+}
+
+/// How `op` gets its type from operands of these types. `None` if the policy refuses them, which no verified graph has.
+pub(super) fn deduce(op: Op, policy: Policy, types: &[ValueType]) -> Option<Deduction> {
+    let Types { compute, result } = Operation::Op(op, policy).types(types).ok()?;
+    let mut rules = computing(op, policy, types)?;
+    match op.row().result {
+        ResultRule::Bool | ResultRule::Int32 => {
+            let rules = vec![Rule::Gives(op, policy.commit(result))];
+            return Some(Deduction { rules, deciding: SmallVec::new() });
+        }
+        ResultRule::Real if result != compute => rules.push(Rule::Real { from: compute, to: result }),
+        ResultRule::Complex => rules.push(Rule::Complex { from: compute, to: result }),
+        ResultRule::Real | ResultRule::Same => {}
+    }
+    Some(Deduction { rules, deciding: deciding(op, policy, types, compute) })
+}
+
+/// The rule that gives the type of a reduction, or of a scan, from its operand's.
+pub(super) fn reducing(reduction: Reduction, dtype: Option<DType>, policy: Policy, [from, to]: [ValueType; 2]) -> Rule {
+    match dtype {
+        Some(asked) => Rule::Asked(policy.width(asked)),
+        None => Rule::Reduced { reduction, from, to: policy.commit(to), policy },
+    }
+}
+
+/// Whether a reduction's type depends on its operand's.
+pub(super) fn depends(reduction: Reduction, dtype: Option<DType>) -> bool {
+    use ndjit_ir::reduction::Rule::{Bool, Index};
+    dtype.is_none() && !matches!(reduction.row().rule, Bool | Index)
+}
+
+/// The rules that give the type `op` computes in.
+pub(super) fn computing(op: Op, policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
+    meeting(op.row().rule, policy, types, op.arity())
+}
+
+/// The rules by which types meet under a policy, and a weak result gets the dtype it is stored in; `None` where it refuses them.
+///
+/// ```
+/// use ndjit_inspect::explain::joining;
+/// use ndjit_ir::{DType, Policy};
+///
+/// let rules = joining(Policy::Standard, &[DType::U32.into(), DType::I32.into()]).unwrap();
+/// assert_eq!(rules[0].to_string(), "join u32 ∨ i32 = i64");
+/// ```
+pub fn joining(policy: Policy, types: &[ValueType]) -> Option<Vec<Rule>> {
+    let mut rules = meeting(Operands::Join, policy, types, types.len())?;
+    let result = policy.resolve(Operands::Join, types).ok()?.compute;
+    if let ValueType::Weak(weak) = result {
+        rules.push(Rule::Default { weak, to: ValueType::Strong(policy.commit(result)), policy });
+    }
+    Some(rules)
+}
+
+/// The rules that give the type in which operands meet by a rule; `arity` of them are taken.
+pub(super) fn meeting(rule: Operands, policy: Policy, types: &[ValueType], arity: usize) -> Option<Vec<Rule>> {
+    let resolution = policy.resolve(rule, types).ok()?;
+    if rule == Operands::Logical {
+        return Some(vec![Rule::Truth]);
+    }
+    let met = types.get(rule.joined(arity)).unwrap_or_default();
+    let mut rules = Vec::new();
+    match met {
+        [first, rest @ ..] if rest.iter().all(|ty| ty == first) && resolution.joined == *first => {
+            rules.push(Rule::Same { ty: *first, operands: met.len() });
+        }
+        [first, rest @ ..] if rest.iter().all(|ty| ty == first) && is_narrowed(policy, *first, resolution.joined) => {
+            rules.push(Rule::Same { ty: *first, operands: met.len() });
+            rules.push(Rule::Narrow { from: *first, to: resolution.joined, policy });
+        }
+        _ => {
+            let (mut operands, lattice) = (met.to_vec(), policy.is_partial_lattice());
+            // Of two operands, or in a lattice, the order says nothing.
+            if operands.len() > 2 && !lattice {
+                policy.order(&mut operands);
+            }
+            rules.push(Rule::Join { operands, result: resolution.joined, policy, lattice });
+        }
+    }
+    if resolution.adapted != resolution.joined {
+        let (from, to) = (resolution.joined, resolution.adapted);
+        rules.push(if rule == Operands::Number { Rule::Number { to } } else { Rule::Inexact { from, to } });
+    }
+    if let (ValueType::Weak(weak), ValueType::Strong(_)) = (resolution.adapted, resolution.compute) {
+        rules.push(Rule::Default { weak, to: resolution.compute, policy });
+    }
+    Some(rules)
+}
+
+/// Whether `to` is what becomes of `from` because 64-bit types are off.
+fn is_narrowed(policy: Policy, from: ValueType, to: ValueType) -> bool {
+    from != to && matches!(from, ValueType::Strong(dtype) if ValueType::Strong(policy.width(dtype)) == to)
+}
+
+/// The fewest operands, the first such, that give the type alone.
+fn deciding(op: Op, policy: Policy, types: &[ValueType], compute: ValueType) -> SmallVec<[usize; 3]> {
+    let rule = op.row().rule.of_joined();
+    if rule == Operands::Logical {
+        return SmallVec::new();
+    }
+    let all: SmallVec<[usize; 3]> = op.joined().collect();
+    let gives = |chosen: &[usize]| {
+        let chosen: SmallVec<[ValueType; 3]> = chosen.iter().map(|&i| types[i]).collect();
+        policy.resolve(rule, &chosen).is_ok_and(|resolution| resolution.compute == compute)
+    };
+    if let Some(&one) = all.iter().find(|&&i| gives(&[i])) {
+        return SmallVec::from_slice(&[one]);
+    }
+    for (n, &i) in all.iter().enumerate() {
+        if let Some(&j) = all[n + 1..].iter().find(|&&j| gives(&[i, j])) {
+            return SmallVec::from_slice(&[i, j]);
+        }
+    }
+    all
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Same { ty, operands: 1 } => write!(f, "the operand is {ty}"),
+            Rule::Same { ty, .. } => write!(f, "all operands are {ty}"),
+            Rule::Join { operands, result, policy, lattice: true } => {
+                write!(f, "join {} = {result}", list(operands, " ∨ "))?;
+                if *policy != Policy::default() {
+                    write!(f, " under {policy}")?;
+                }
+                Ok(())
+            }
+            Rule::Join { operands, result, policy, lattice: false } => {
+                let order = if operands.len() > 2 { order(policy.rules().order) } else { "" };
+                write!(f, "{policy}{order}: {} = {result}", list(operands, " with "))
+            }
+            Rule::Narrow { from, to, policy } => {
+                write!(f, "64-bit types are off under {policy}, so {from} becomes {to}")
+            }
+            Rule::Number { to } => write!(f, "bool counts as a number, {to}"),
+            Rule::Inexact { from, to } => write!(f, "{from} becomes the float {to}"),
+            Rule::Default { weak, to, policy } => write!(f, "{weak} takes {to}, the default of {policy}"),
+            Rule::Truth => f.write_str("operands become bool"),
+            Rule::Gives(op, dtype) => write!(f, "{op} gives {dtype}"),
+            Rule::Real { from, to } => write!(f, "{to} is the real part of {from}"),
+            Rule::Complex { from, to } => write!(f, "{to} has parts of {from}"),
+            Rule::Reduced { reduction, from, to, policy } => {
+                write!(f, "{reduction} of {from} gives {to}")?;
+                if *policy != Policy::default() {
+                    write!(f, " under {policy}")?;
+                }
+                Ok(())
+            }
+            Rule::Asked(dtype) => write!(f, "{dtype} was asked for"),
+            Rule::Cast { to, reason: CastReason::Explicit } => write!(f, "cast to {to}"),
+            Rule::Cast { to, reason: CastReason::Mode(mode) } => write!(f, "casting mode {} gives {to}", mode.name()),
+            Rule::Cast { to, reason: CastReason::Promotion } => write!(f, "the state of the loop is {to}"),
+            Rule::Call(ty) => write!(f, "the called function gives {ty}"),
+            Rule::Control(ty) => write!(f, "its body gives {ty}"),
+        }
+    }
+}
+
+/// The order in which several operands meet.
+fn order(order: Order) -> &'static str {
+    match order {
+        Order::Left => ", from the left",
+        Order::StrongFirst => ", strong types first",
+        Order::KindFirst => ", highest kind first",
+    }
+}
+
+fn list(types: &[ValueType], between: &str) -> String {
+    types.iter().map(|ty| ty.name()).collect::<Vec<_>>().join(between)
+}

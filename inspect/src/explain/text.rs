@@ -1,0 +1,100 @@
+//! The text of explanations: one sentence, then one line per step.
+
+use super::chain::{Explanation, Step};
+use super::origin::{Origin, Term, is_strong};
+use ndjit_ir::place::Place;
+use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
+
+/// Longer chains are shown by their first and last steps.
+const SHOWN: usize = 16;
+
+impl Display for Explanation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.ty)?;
+        let cause = self.cause();
+        match cause {
+            Some(cause) => write!(f, " because {cause}")?,
+            None => write!(f, " {}", self.origin)?,
+        }
+        match self.default_of {
+            Some(policy) => write!(f, "; stored as {}, the default of {policy}", self.stored)?,
+            None if self.ty.is_weak() => write!(f, "; stored as {}", self.stored)?,
+            None => {}
+        }
+        if self.steps.len() < 2 {
+            return Ok(());
+        }
+        let hidden = self.steps.len().saturating_sub(SHOWN);
+        for (i, step) in self.steps.iter().enumerate() {
+            match i.checked_sub(SHOWN / 2) {
+                Some(0) if hidden > 0 => write!(f, "\n  … {hidden} more steps")?,
+                Some(after) if after < hidden => {}
+                _ if cause.is_some_and(|cause| cause.value == step.value) => {
+                    write!(f, "\n  {} {}: {}, as above", step.value, step.ty, step.expression())?;
+                }
+                _ => write!(f, "\n  {} {}: {step}", step.value, step.ty)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    /// As written, or the op's name.
+    fn expression(&self) -> Cow<'static, str> {
+        match &self.written {
+            Some(written) => format!("`{written}`").into(),
+            None => self.what.into(),
+        }
+    }
+}
+
+impl Display for Step {
+    /// `` `x * k` at src/a.rs:12:9: x f32 from argument 0, k f64 strong from line 9; join f32 ∨ f64 = f64 ``
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.expression())?;
+        write_places(&self.places, f)?;
+        f.write_str(": ")?;
+        let near = self.places.first().copied();
+        for (i, operand) in self.operands.iter().enumerate() {
+            write!(f, "{}{}", if i > 0 { ", " } else { "" }, operand.text(near))?;
+        }
+        for (i, rule) in self.rules.iter().enumerate() {
+            write!(f, "{}{rule}", if i == 0 && self.operands.is_empty() { "" } else { "; " })?;
+        }
+        Ok(())
+    }
+}
+
+/// ` at` the first place, and how the others differ from it.
+pub(super) fn write_places(places: &[Place], f: &mut Formatter<'_>) -> fmt::Result {
+    let Some((first, more)) = places.split_first() else { return Ok(()) };
+    write!(f, " at {first}")?;
+    for place in more {
+        match place.file == first.file {
+            true => write!(f, " and {}:{}", place.line, place.column)?,
+            false => write!(f, " and {place}")?,
+        }
+    }
+    Ok(())
+}
+
+impl Term {
+    /// `k f64 strong from line 9`, for a reader who is looking at `near`.
+    pub(super) fn text(&self, near: Option<Place>) -> String {
+        let Term { name, ty, .. } = self;
+        match &self.origin {
+            // What is written says the value already.
+            Origin::Literal(literal, _) if self.named && !is_strong(literal) => format!("{name} {ty} literal"),
+            Origin::Literal(_, Some(place)) if self.named && Some(*place) == near => format!("{name} {ty} strong"),
+            Origin::Literal(literal, Some(_)) if self.named => {
+                let from = self.origin.text(near);
+                format!("{name} {ty} {}", from.replacen(&format!("strong {} ", literal.value()), "strong ", 1))
+            }
+            // The step of this value is in the chain.
+            Origin::Computed { value: Some(value), .. } if self.deciding => format!("{name} {ty} from {value}"),
+            origin => format!("{name} {ty} {}", origin.text(near)),
+        }
+    }
+}

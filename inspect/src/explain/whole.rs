@@ -1,0 +1,114 @@
+//! The questions that are asked of whole programs: why a value has its dtype, where a dtype first widened. Calls and control flow are looked into,
+//! and the user's source is read.
+
+use super::{Explainer, Explanation, Input, Widening};
+use crate::source::Sources;
+use ndjit_ir::graph::{Graph, NodeKind, Places, Value};
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{Error, ErrorCode, LiteralValue, Reduction, Result, ValueType};
+use ndjit_transform::inline;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What the array parameters of a function are: for each argument whether it is an array; after them come captured arrays.
+pub fn inputs(arrays: impl Iterator<Item = bool>, captured: usize) -> Vec<Input> {
+    let arguments = arrays.enumerate().filter(|(_, array)| *array).map(|(i, _)| Input::Argument(i));
+    arguments.chain(std::iter::repeat_n(Input::Captured, captured)).collect()
+}
+
+/// Why a value has its dtype. Calls are looked into.
+///
+/// # Errors
+/// Those of [`inline`]; `Verify` where the value is none of the graph.
+pub fn value(
+    graph: &Graph<ValueType>,
+    places: &Places,
+    inputs: &[Input],
+    policy: Policy,
+    value: Value,
+) -> Result<Explanation> {
+    let sources = Sources::default();
+    let read = |site| sources.snippet(site);
+    if graph.children().is_empty() {
+        return Ok(Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read).explain(value));
+    }
+    let mut asked = graph.clone();
+    asked.set_outputs(vec![value]);
+    let (graph, places) = inline(&asked, places)?;
+    let explainer = Explainer::new(&graph, &places).inputs(inputs).policy(policy).source(&read);
+    match graph.outputs() {
+        [value] => Ok(explainer.explain(*value)),
+        _ => Err(Error::new(ErrorCode::Verify, "explain_dtype: inlining lost the value")),
+    }
+}
+
+/// Why each value of a graph without calls has its dtype, by its node.
+pub fn all(graph: &Graph<ValueType>, places: &Places, inputs: &[Input], policy: Policy) -> Vec<String> {
+    let sources = Sources::default();
+    let read = |site| sources.snippet(site);
+    let explainer = Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read);
+    graph.node_ids().map(|id| explainer.explain(graph.node(id).first()).to_string()).collect()
+}
+
+/// The first operation that widened a dtype. Calls and the graphs of control flow are looked into.
+pub fn first_widening(graph: &Graph<ValueType>, places: &Places, inputs: &[Input], policy: Policy) -> Option<Widening> {
+    let sources = Sources::default();
+    let (graph, places) = inline(graph, places).ok()?;
+    widening_in((&graph, &places), inputs, policy, &sources, &mut HashSet::new())
+}
+
+/// Of a graph without calls: as deep as control flow stands in control flow, which is bounded. Graphs that were `seen` have none.
+fn widening_in(
+    (graph, places): (&Graph<ValueType>, &Places),
+    inputs: &[Input],
+    policy: Policy,
+    sources: &Sources,
+    seen: &mut HashSet<*const Graph<ValueType>>,
+) -> Option<Widening> {
+    let read = |site| sources.snippet(site);
+    let own = Explainer::new(graph, places).inputs(inputs).policy(policy).source(&read).first_widening();
+    let before = own.as_ref().map_or(usize::MAX, |own| graph.producer(own.value).index());
+    let mut next = 0;
+    for id in graph.node_ids().take(before) {
+        // They are numbered as they are met.
+        let NodeKind::Control(n, _) = graph.node(id).kind else { continue };
+        if n < next {
+            continue;
+        }
+        next = n + 1;
+        for (which, inner) in graph.controls()[n as usize].graphs.iter().enumerate() {
+            let places = places.control(n, which);
+            let new = seen.insert(Arc::as_ptr(&inner.graph));
+            let inputs = vec![Input::Body; inner.graph.params().len()];
+            let found = new.then(|| widening_in((&inner.graph, &places), &inputs, policy, sources, seen)).flatten();
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    own
+}
+
+/// The error of an operation that widened a dtype, where that is not meant to be.
+pub fn widened(widening: &Widening) -> Error {
+    let Widening { from, to, explanation, strong, .. } = widening;
+    let cause = explanation.steps.first();
+    let what = cause.map_or("widening", |step| step.what);
+    let error = Error::new(ErrorCode::Promotion, format!("{what}: {from} in, {to} out"))
+        .at(cause.and_then(|step| step.places.first().copied()));
+    let error = explanation.to_string().lines().fold(error, |error, line| error.fact(line));
+    let numbers: Vec<String> = strong.iter().map(LiteralValue::to_string).collect();
+    let bare = match numbers.is_empty() {
+        true => String::new(),
+        false => format!("drop `strong(…)` around {}, or ", numbers.join(" and ")),
+    };
+    let reduces = cause.is_some_and(|step| step.what.parse::<Reduction>().is_ok_and(Reduction::takes_dtype));
+    let result = match reduces {
+        true => format!("ask for it, as in `dtype(DType::{from:?}).{what}(…)`"),
+        false => format!("{bare}cast what is wider, or the result, to {from}"),
+    };
+    error.help(format!(
+        "where {to} is meant, cast the array before; else {result}; \
+         `.on_widening(Lint::Allow)` allows it"
+    ))
+}

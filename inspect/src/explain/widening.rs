@@ -1,0 +1,96 @@
+//! The first operation whose result needs more bytes than the arrays it was computed from.
+
+use super::origin::{Origin, is_strong};
+use super::{Explainer, Explanation};
+use ndjit_ir::dtype::DType;
+use ndjit_ir::graph::{NodeId, NodeKind, Value};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::literal::{Literal, LiteralValue};
+use ndjit_ir::reduction::{Reduce, Rule, Scan};
+use ndjit_ir::value_type::ValueType;
+use std::fmt;
+
+/// An operation that widened: its result's dtype has more bytes than that of every array operand.
+///
+/// What counts is the dtype that values are computed and stored in; of complex numbers the real part, so that a complex result
+/// is no wider than its parts. Numbers in the source and numbers passed at each call are no arrays: they may be the reason, but
+/// are not what is widened. Bool has no width, and a cast was asked for; neither widens.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Widening {
+    /// The value.
+    pub value: Value,
+    /// The widest dtype among the array operands.
+    pub from: DType,
+    /// The result's dtype.
+    pub to: DType,
+    /// Why the result has it.
+    pub explanation: Explanation,
+    /// The strong numbers among the operands, if it is due to them: written bare, they would not have widened.
+    pub strong: Vec<LiteralValue>,
+}
+
+impl Explainer<'_> {
+    /// The first operation, in the order traced, that [widened](Widening).
+    pub fn first_widening(&self) -> Option<Widening> {
+        self.graph.node_ids().find_map(|id| {
+            let (from, to) = self.widened(id)?;
+            let value = self.graph.node(id).first();
+            let (explanation, strong) = (self.explain(value), self.needlessly_strong(id, from));
+            Some(Widening { value, from, to, explanation, strong })
+        })
+    }
+
+    fn widened(&self, id: NodeId) -> Option<(DType, DType)> {
+        let graph = self.graph;
+        match graph.node(id).kind {
+            NodeKind::Op(..) => {}
+            // An index is no number of the operand's.
+            NodeKind::Reduce(Reduce { reduction, dtype: None, .. })
+            | NodeKind::Scan(Scan { reduction, dtype: None, .. })
+                if reduction.row().rule != Rule::Index => {}
+            _ => return None,
+        }
+        let is_array = |&&value: &&Value| !matches!(graph.node(graph.producer(value)).kind, NodeKind::Literal(_));
+        let arrays = graph.operands(id).iter().filter(is_array).map(|&value| graph.stored(value, self.policy));
+        let numbers = arrays.filter(|dtype| *dtype != DType::Bool);
+        let from = numbers.reduce(|widest, dtype| if width(dtype) > width(widest) { dtype } else { widest })?;
+        let to = graph.stored(graph.node(id).first(), self.policy);
+        (width(to) > width(from)).then_some((from, to))
+    }
+
+    /// The strong numbers among an operation's operands without whose dtypes its result would be no wider than `from`.
+    fn needlessly_strong(&self, id: NodeId, from: DType) -> Vec<LiteralValue> {
+        let graph = self.graph;
+        let NodeKind::Op(op, policy) = graph.node(id).kind else { return Vec::new() };
+        let operands = graph.operands(id);
+        let mut types: Vec<ValueType> = operands.iter().map(|&value| graph.ty(value)).collect();
+        let mut strong = Vec::new();
+        for (ty, &operand) in types.iter_mut().zip(operands).take(op.joined().end).skip(op.joined().start) {
+            if let Origin::Literal(literal, _) = self.origin(operand)
+                && is_strong(&literal)
+            {
+                *ty = literal.value().weak_type();
+                strong.push(literal.value());
+            }
+        }
+        let Ok(bare) = Operation::Op(op, policy).types(&types) else { return Vec::new() };
+        let fits = |value: &LiteralValue| Literal::weak(*value).to_repr(policy.commit(bare.compute)).is_ok();
+        match width(policy.commit(bare.result)) <= width(from) && strong.iter().all(fits) {
+            true => strong,
+            false => Vec::new(),
+        }
+    }
+}
+
+/// The bytes of a number, of a complex one those of a part.
+fn width(dtype: DType) -> usize {
+    dtype.real().bytes()
+}
+
+impl fmt::Display for Widening {
+    /// `f32 in, f64 out: ` and the explanation.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in, {} out: {}", self.from, self.to, self.explanation)
+    }
+}

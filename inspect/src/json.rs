@@ -1,0 +1,354 @@
+//! The stages as JSON (feature `json`), for other programs; graphs are read back too.
+//!
+//! Every document is an object with `"ndjit": 1`, the version of this form, and `"stage"`, its name.
+//! - Graphs (`graph`, `typed`, `simplified`): `"graphs"` is a list of graphs, those that are called before those that call them; the last
+//!   is the program. Each has `"params"` (`value`, `type`, `shape`, and `stored` where a weak one is stored otherwise than usual),
+//!   `"calls"` (positions in the list), `"controls"` (if there is control flow: of each piece `kind` and two `graphs`, each with `graph`, its
+//!   position in the list, and `operands`, the positions of its parameters among the operands of the piece's nodes), `"slots"`
+//!   (`{"literal": "2"}` or `{"argument": 0, "type": "i*"}`), `"nodes"` and `"outputs"`.
+//!   A node has `results` (each with `value`, `type`, `shape`), `kind` (an op, a reduction, a scan, or `literal`, `cast`, `view`,
+//!   `reshape`, `gather`, `scatter add`, `concat`, `iota`, `while`, `cond`, `call`), `operands`, and what its kind needs of `slot`, `policy`,
+//!   `reason`, `view`, `axes`, `axis`, `keepdims`, `contracts`, `dtype`, `control` (a position in `"controls"`) and `result`, `call`; and `places`,
+//!   where they are known.
+//! - `kernels` and `loops`: `"kernels"` or `"nests"`, a list of objects with `text`, as the stage prints it, and what it reads and stores:
+//!   `inputs` and `outputs` (values of the simplified graph), `literals` (slots). Of a kernel `shape`, of a nest `extents`.
+//! - Other stages: `"text"`.
+//!
+//! Values are numbers, as in `%2`. What is not there is `null` or left out.
+
+use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
+use ndjit_ir::graph::{Block, Control, ControlKind, Graph, NodeId, NodeKind, Places, Slot, Steps, Type, Value};
+use ndjit_ir::promotion::Policy;
+use ndjit_ir::{Error, ErrorCode, Result, Shape};
+use serde_json::{Map, Value as Json, json};
+use std::fmt::Write;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The version of the form.
+pub const VERSION: u64 = 1;
+
+fn document(stage: &str, content: Map<String, Json>) -> String {
+    let mut document = Map::new();
+    document.insert("ndjit".to_owned(), json!(VERSION));
+    document.insert("stage".to_owned(), json!(stage));
+    document.extend(content);
+    let mut text = Json::Object(document).to_string();
+    text.push('\n');
+    text
+}
+
+/// A document with one field of content.
+fn one(stage: &str, name: &str, content: Json) -> String {
+    document(stage, Map::from_iter([(name.to_owned(), content)]))
+}
+
+/// A stage of which there is a text alone.
+pub fn text(stage: &str, text: String) -> String {
+    one(stage, "text", text.into())
+}
+
+/// A graph.
+pub fn graph<T: Type>(stage: &str, graph: &Graph<T>, places: Option<&Places>) -> String {
+    let blocks = graph.blocks();
+    let last = blocks.len().saturating_sub(1);
+    let graphs = blocks.iter().enumerate().map(|(n, block)| block_of(block, places.filter(|_| n == last)));
+    one(stage, "graphs", graphs.collect())
+}
+
+fn block_of<T: Type>(block: &Block<'_, T>, places: Option<&Places>) -> Json {
+    let graph = block.graph;
+    let param = |&value: &Value| {
+        let mut param = result(graph, value);
+        if let NodeKind::Param(_, stored) = graph.node(graph.producer(value)).kind
+            && stored != graph.ty(value).stored()
+        {
+            param["stored"] = json!(stored.name());
+        }
+        param
+    };
+    let slot = |slot: &Slot| match slot {
+        Slot::Value(literal) => json!({ "literal": literal.to_string() }),
+        Slot::Argument { index, ty } => json!({ "argument": index, "type": ty.name() }),
+    };
+    let is_param = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Param(..));
+    let mut out = json!({
+        "params": graph.params().iter().map(param).collect::<Vec<Json>>(),
+        "calls": block.callees,
+        "slots": graph.slots().iter().map(slot).collect::<Vec<Json>>(),
+        "nodes": graph.node_ids().filter(|id| !is_param(id)).map(|id| node(block, id, places)).collect::<Vec<Json>>(),
+        "outputs": values(graph.outputs()),
+    });
+    let control = |(control, blocks): (&Arc<Control<T>>, &Vec<usize>)| {
+        let inner = control.graphs.iter().zip(blocks);
+        let graphs = inner.map(|(inner, block)| json!({ "graph": block, "operands": inner.operands }));
+        let mut out = json!({ "kind": control.kind.name(), "graphs": graphs.collect::<Vec<Json>>() });
+        if let ControlKind::Scan(Steps { length, carried, sliced }) = control.kind {
+            out["steps"] = json!({ "length": length, "carried": carried, "sliced": sliced });
+        }
+        out
+    };
+    if !graph.controls().is_empty() {
+        out["controls"] = graph.controls().iter().zip(&block.controls).map(control).collect();
+    }
+    out
+}
+
+fn node<T: Type>(block: &Block<'_, T>, id: NodeId, places: Option<&Places>) -> Json {
+    let (graph, kind) = (block.graph, block.graph.node(id).kind);
+    let mut node = json!({
+        "results": graph.node(id).results().map(|value| result(graph, value)).collect::<Vec<Json>>(),
+        "operands": values(graph.operands(id)),
+    });
+    let mut put = |name: &str, value: Json| node[name] = value;
+    let policy = |put: &mut dyn FnMut(&str, Json), policy: Policy| {
+        if policy != Policy::default() {
+            put("policy", json!(policy.to_string()));
+        }
+    };
+    match kind {
+        NodeKind::Param(n, _) => put("kind", json!(format!("param {n}"))),
+        NodeKind::Literal(slot) => {
+            put("kind", json!("literal"));
+            put("slot", json!(slot.0));
+        }
+        NodeKind::Op(op, own) => {
+            put("kind", json!(op.to_string()));
+            policy(&mut put, own);
+        }
+        NodeKind::Cast(reason) => {
+            put("kind", json!("cast"));
+            if let Some(name) = reason.name() {
+                put("reason", json!(name));
+            }
+        }
+        NodeKind::Reduce(reduce) => {
+            put("kind", json!(reduce.reduction.to_string()));
+            policy(&mut put, reduce.policy);
+            put("axes", reduce.axes.iter().collect());
+            put("keepdims", json!(reduce.keepdims));
+            if reduce.contracts {
+                put("contracts", json!(true));
+            }
+            put("dtype", json!(reduce.dtype.map(|dtype| dtype.name())));
+        }
+        NodeKind::Scan(scan) => {
+            put("kind", json!(scan.reduction.to_string()));
+            policy(&mut put, scan.policy);
+            put("axis", json!(scan.axis));
+            put("dtype", json!(scan.dtype.map(|dtype| dtype.name())));
+        }
+        NodeKind::Iota(axes) => {
+            put("kind", json!("iota"));
+            put("axes", axes.iter().collect());
+        }
+        NodeKind::View(view) => {
+            put("kind", json!("view"));
+            put("view", json!(graph.view_of(view).to_string()));
+        }
+        NodeKind::Reshape => put("kind", json!("reshape")),
+        NodeKind::Control(n, result) => {
+            let kind = graph.controls().get(n as usize).map_or("control", |control| control.kind.name());
+            put("kind", json!(kind));
+            put("control", json!(n));
+            put("result", json!(result));
+        }
+        NodeKind::Scatter(scatter) => put("kind", json!(format!("scatter {}", scatter.name()))),
+        NodeKind::Gather => put("kind", json!("gather")),
+        NodeKind::Concat(axis, own) => {
+            put("kind", json!("concat"));
+            policy(&mut put, own);
+            put("axis", json!(axis));
+        }
+        NodeKind::Call(child) => {
+            put("kind", json!("call"));
+            put("call", json!(block.callees.get(child as usize)));
+        }
+    }
+    if let Some(places) = places {
+        put("places", places.all(id).map(|place| json!(place.to_string())).collect());
+    }
+    node
+}
+
+fn result<T: Type>(graph: &Graph<T>, value: Value) -> Json {
+    json!({ "value": value.0, "type": graph.ty(value).to_string(), "shape": graph.shape(value).extents() })
+}
+
+fn values(values: &[Value]) -> Json {
+    values.iter().map(|value| value.0).collect()
+}
+
+/// The kernels of a program.
+pub fn kernels(stage: &str, lowered: &Lowered) -> String {
+    let kernel = |step: &LoweredStep| {
+        let kernel = match step {
+            LoweredStep::Kernel(kernel) => &kernel.fused,
+            LoweredStep::Control(control) => return controlling(control),
+        };
+        let inputs: Vec<u32> = kernel.inputs.iter().map(|input| input.value.0).collect();
+        let literals: Vec<u32> = kernel.literals.iter().map(|slot| slot.0).collect();
+        json!({
+            "shape": kernel.shape.extents(), "inputs": inputs, "literals": literals, "outputs": values(&kernel.outputs),
+            "text": kernel.to_string(),
+        })
+    };
+    one(stage, "kernels", lowered.steps.iter().map(kernel).collect())
+}
+
+/// Control flow among kernels, or among nests.
+fn controlling(LoweredControl { fused, .. }: &LoweredControl) -> Json {
+    let results = fused.results.iter().map(|(_, value)| value.0).collect::<Vec<u32>>();
+    json!({
+        "control": fused.control.0.kind.name(), "inputs": values(&fused.operands), "outputs": results,
+        "text": fused.to_string(),
+    })
+}
+
+/// The loop nests of a program.
+pub fn loops(stage: &str, lowered: &Lowered) -> String {
+    let nest = |step: &LoweredStep| {
+        let scheduled = match step {
+            LoweredStep::Kernel(kernel) => &kernel.scheduled,
+            LoweredStep::Control(control) => return controlling(control),
+        };
+        let literals: Vec<u32> = scheduled.literals.iter().map(|(slot, _)| slot.0).collect();
+        json!({
+            "extents": scheduled.geometry.extents.as_slice(), "inputs": values(&scheduled.inputs), "literals": literals,
+            "outputs": values(&scheduled.outputs), "text": format!("{}\n{}", scheduled.nest, scheduled.geometry),
+        })
+    };
+    one(stage, "nests", lowered.steps.iter().map(nest).collect())
+}
+
+/// Reads a graph from the document that a graph gives. Places are not read. The result is not verified.
+///
+/// # Errors
+/// `Parse` for what is no such document, of this version.
+pub fn read_graph<T: Type>(text: &str) -> Result<Graph<T>>
+where
+    Graph<T>: FromStr<Err = Error>,
+{
+    let document: Json = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
+    if document["ndjit"] != json!(VERSION) {
+        return Err(wrong("not a document of version 1").fact(format_args!("\"ndjit\": {}", document["ndjit"])));
+    }
+    let Some(graphs) = document["graphs"].as_array() else { return Err(wrong("`graphs` is no list")) };
+    // The text is the one form that is read, so that what is checked is checked in one place.
+    let mut out = String::new();
+    for (n, graph) in graphs.iter().enumerate() {
+        let header = if n + 1 < graphs.len() { format!("child @{n}") } else { "graph".to_owned() };
+        write_block(&mut out, &header, graph).ok_or_else(|| wrong(&format!("graph {n} is not as the form says")))?;
+    }
+    out.parse().map_err(|error: Error| error.of("graph_from_json"))
+}
+
+fn wrong(what: &str) -> Error {
+    Error::new(ErrorCode::Parse, format!("graph_from_json: {what}")).help("pass what `json` gave of a graph")
+}
+
+/// The text of a graph; nothing if it is not one.
+fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
+    let params = graph["params"].as_array()?.iter().map(|param| {
+        let stored = param["stored"].as_str().map_or(String::new(), |stored| format!(":{}", word(stored)));
+        Some(format!("%{}: {}{stored}{}", param["value"].as_u64()?, word(param["type"].as_str()?), shape(param)?))
+    });
+    let params: Vec<String> = params.collect::<Option<_>>()?;
+    let calls = numbers(&graph["calls"], "@")?;
+    let calls = if calls.is_empty() { calls } else { format!(" calls {calls}") };
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{header} ({}){calls} {{", params.join(", "));
+    let slots = graph["slots"].as_array()?;
+    let slot = |slot: &Json| match slot["literal"].as_str() {
+        Some(literal) => Some(word(literal).to_owned()),
+        None => Some(format!("argument {} {}", slot["argument"].as_u64()?, word(slot["type"].as_str()?))),
+    };
+    for (n, content) in slots.iter().enumerate() {
+        let _ = writeln!(out, "  slot #{n} {}", slot(content)?);
+    }
+    for (n, control) in graph["controls"].as_array().into_iter().flatten().enumerate() {
+        let kind = ControlKind::ALL.into_iter().find(|kind| control["kind"] == json!(kind.name()))?;
+        let _ = write!(out, "  ${n} = {}", kind.name());
+        if let ControlKind::Scan(_) = kind {
+            let [length, carried, sliced] = ["length", "carried", "sliced"].map(|of| control["steps"][of].as_u64());
+            let _ = write!(out, " length {} carried {} sliced {}", length?, carried?, sliced?);
+        }
+        let graphs = control["graphs"].as_array().filter(|graphs| graphs.len() == kind.graphs().len())?;
+        for (what, inner) in kind.graphs().iter().zip(graphs) {
+            let _ = write!(out, " {what} @{} of [{}]", inner["graph"].as_u64()?, numbers(&inner["operands"], "")?);
+        }
+        out.push('\n');
+    }
+    for node in graph["nodes"].as_array()? {
+        let results = node["results"].as_array()?;
+        let types = results.iter().map(|r| Some(format!("{}{}", word(r["type"].as_str()?), shape(r)?)));
+        let types: Vec<String> = types.collect::<Option<_>>()?;
+        let values: Vec<String> =
+            results.iter().map(|r| Some(format!("%{}", r["value"].as_u64()?))).collect::<Option<_>>()?;
+        let operation = operation(node, |n| slots.get(n).and_then(slot))?;
+        let _ = writeln!(out, "  {} = {operation} : {}", values.join(", "), types.join(", "));
+    }
+    let _ = writeln!(out, "  return {}\n}}", numbers(&graph["outputs"], "%")?);
+    Some(())
+}
+
+fn operation(node: &Json, slot: impl Fn(usize) -> Option<String>) -> Option<String> {
+    // `scatter add` is two words, the others are one.
+    let words: Vec<&str> = node["kind"].as_str()?.split_whitespace().take(2).map(word).collect();
+    let kind = words.join(" ");
+    let operands = numbers(&node["operands"], "%")?;
+    if let Some(call) = node["call"].as_u64() {
+        return Some(format!("call @{call}({operands})"));
+    }
+    if let Some(control) = node["control"].as_u64() {
+        return Some(format!("{kind} ${control} result {} {operands}", node["result"].as_u64()?));
+    }
+    let mut text = kind;
+    if let Some(name) = node["policy"].as_str().or(node["reason"].as_str()) {
+        let _ = write!(text, "[{}]", word(name));
+    }
+    if let Some(number) = node["slot"].as_u64() {
+        let _ = write!(text, " #{number} {}", slot(usize::try_from(number).ok()?)?);
+    }
+    let _ = write!(text, " {operands}");
+    if let Some(view) = node["view"].as_str() {
+        let _ = write!(text, " {}", line(view));
+    }
+    if !node["axes"].is_null() {
+        let _ = write!(text, " axes [{}]", numbers(&node["axes"], "")?);
+    }
+    if let Some(axis) = node["axis"].as_u64() {
+        let _ = write!(text, " axis {axis}");
+    }
+    if node["keepdims"] == json!(true) {
+        text += " keepdims";
+    }
+    if node["contracts"] == json!(true) {
+        text += " contracts";
+    }
+    if let Some(dtype) = node["dtype"].as_str() {
+        let _ = write!(text, " dtype {}", word(dtype));
+    }
+    Some(text)
+}
+
+/// Numbers, each after a prefix, between commas.
+fn numbers(list: &Json, prefix: &str) -> Option<String> {
+    let numbers = list.as_array()?.iter().map(|n| n.as_u64().map(|n| format!("{prefix}{n}")));
+    Some(numbers.collect::<Option<Vec<String>>>()?.join(", "))
+}
+
+fn shape(of: &Json) -> Option<Shape> {
+    let extents = of["shape"].as_array()?.iter().map(|extent| usize::try_from(extent.as_u64()?).ok());
+    Some(Shape::from(extents.collect::<Option<Vec<usize>>>()?))
+}
+
+/// Of a string what can be one word of the text.
+fn word(text: &str) -> &str {
+    text.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default()
+}
+
+/// Of a string what can be a part of one line.
+fn line(text: &str) -> &str {
+    text.split(['\n', '\r', ';']).next().unwrap_or_default()
+}

@@ -1,0 +1,431 @@
+//! What is drawn of a stage, in one form for all drawings: clusters of nodes, edges within them and between them. The nodes of a
+//! graph are one cluster, and those of each graph of its control flow; of kernels and loop nests each is a cluster of its own.
+
+use ndjit_codegen::{Lowered, LoweredStep};
+use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Type, Value};
+use ndjit_ir::kernel::{FusedControl, OpBody, StmtKind};
+use ndjit_ir::loops::LoopBody;
+use ndjit_ir::{DType, Error, ErrorCode, Kind, Result, ValueType};
+use std::collections::HashMap;
+
+/// More nodes than this are no picture that anyone could read.
+pub(crate) const MAX_NODES: usize = 10_000;
+
+/// A box with some lines of text.
+pub(crate) struct Node {
+    pub lines: Vec<String>,
+    /// Of the dtype it gives.
+    pub kind: Option<Kind>,
+    /// Whether its dtype is weak.
+    pub weak: bool,
+    /// Whether it is a result of the program, or what a kernel stores.
+    pub result: bool,
+    /// Where it was written.
+    pub places: String,
+}
+
+impl Node {
+    fn new(lines: Vec<String>, kind: Option<Kind>) -> Node {
+        Node { lines, kind, weak: false, result: false, places: String::new() }
+    }
+}
+
+/// Nodes that belong together; edges lead from a node to one that uses it.
+#[derive(Default)]
+pub(crate) struct Cluster {
+    pub title: Option<String>,
+    pub nodes: Vec<Node>,
+    pub edges: Vec<(usize, usize)>,
+}
+
+impl Cluster {
+    fn edge(&mut self, from: usize, to: usize) {
+        // `x * x` uses its operand twice; the edges of a node come one after the other.
+        let known = self.edges.iter().rev().take_while(|edge| edge.1 == to).any(|edge| edge.0 == from);
+        if !known {
+            self.edges.push((from, to));
+        }
+    }
+}
+
+/// A node of a cluster.
+pub(crate) type At = (usize, usize);
+
+/// A picture of a stage.
+pub struct Picture {
+    pub(crate) title: String,
+    pub(crate) clusters: Vec<Cluster>,
+    pub(crate) edges: Vec<(At, At)>,
+}
+
+impl Picture {
+    fn checked(self) -> Result<Picture> {
+        let nodes: usize = self.clusters.iter().map(|cluster| cluster.nodes.len()).sum();
+        if nodes <= MAX_NODES {
+            return Ok(self);
+        }
+        Err(Error::new(ErrorCode::Size, format!("picture: {nodes} nodes are too many to draw"))
+            .fact(format_args!("limit: {MAX_NODES} nodes"))
+            .help("read the stage's text, or draw a part of the function"))
+    }
+}
+
+/// The types of graphs that are drawn.
+pub trait Drawn: Type {
+    /// Its kind, and whether it is weak.
+    fn look(self) -> (Kind, bool);
+}
+
+impl Drawn for ValueType {
+    fn look(self) -> (Kind, bool) {
+        (self.kind(), self.is_weak())
+    }
+}
+
+impl Drawn for DType {
+    fn look(self) -> (Kind, bool) {
+        (self.kind(), false)
+    }
+}
+
+/// A graph: a node for each of its nodes but literals, which stand where they are used. Before it the graphs of control flow, each with an edge
+/// to the nodes that run it.
+pub fn graph<T: Drawn>(title: &str, graph: &Graph<T>, places: Option<&Places>) -> Result<Picture> {
+    let blocks = graph.blocks();
+    let mut picture = Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() };
+    // What control flow of the graph needs; the graphs of calls are not drawn.
+    let mut titles: Vec<Option<String>> = vec![None; blocks.len()];
+    for (number, block) in blocks.iter().enumerate().rev() {
+        if number + 1 < blocks.len() && titles[number].is_none() {
+            continue;
+        }
+        for (n, (control, used)) in block.graph.controls().iter().zip(&block.controls).enumerate() {
+            for (what, &used) in control.kind.graphs().iter().zip(used) {
+                titles[used] = Some(format!("@{used}: ${n} {} {what}", control.kind.name()));
+            }
+        }
+    }
+    let mut at: Vec<Option<usize>> = vec![None; blocks.len()];
+    for (number, (block, name)) in blocks.iter().zip(titles).enumerate() {
+        let is_root = number + 1 == blocks.len();
+        if !is_root && name.is_none() {
+            continue;
+        }
+        let cluster = picture.clusters.len();
+        let (drawn, controls) = cluster_of(block.graph, places.filter(|_| is_root));
+        for (node, n) in controls {
+            let used = block.controls.get(n as usize).into_iter().flatten();
+            let from = used.filter_map(|&block| at[block]).filter(|&c| !picture.clusters[c].nodes.is_empty());
+            let edges = from.map(|from| ((from, picture.clusters[from].nodes.len() - 1), (cluster, node)));
+            picture.edges.extend(edges.collect::<Vec<_>>());
+        }
+        at[number] = Some(cluster);
+        picture.clusters.push(Cluster { title: name, ..drawn });
+    }
+    picture.checked()
+}
+
+/// The cluster of a graph, and which of its nodes are which control flow.
+fn cluster_of<T: Drawn>(graph: &Graph<T>, places: Option<&Places>) -> (Cluster, Vec<(usize, u32)>) {
+    let mut cluster = Cluster::default();
+    let mut controls = Vec::new();
+    let mut drawn: HashMap<usize, usize> = HashMap::new();
+    let mut outputs: HashMap<Value, Vec<String>> = HashMap::new();
+    for (n, &output) in graph.outputs().iter().enumerate() {
+        outputs.entry(output).or_default().push(format!("result {n}"));
+    }
+    let number = |value: Value| number(graph, value).filter(|_| !outputs.contains_key(&value));
+    for id in graph.node_ids() {
+        let results: Vec<Value> = graph.node(id).results().collect();
+        let Some(&first) = results.first() else { continue };
+        if number(first).is_some() {
+            continue;
+        }
+        let text = graph.display_node(id).to_string();
+        let (operation, types) = operation(&text);
+        let operation = with_numbers(operation, |index| number(Value(index)));
+        let mut lines = match graph.node(id).kind {
+            NodeKind::Param(n, _) => vec![format!("argument {n}")],
+            _ => wrapped(&operation),
+        };
+        let names: Vec<String> = results.iter().map(Value::to_string).collect();
+        lines.push(format!("{} : {types}", names.join(", ")));
+        let stored: Vec<&String> = results.iter().filter_map(|value| outputs.get(value)).flatten().collect();
+        lines.extend(stored.iter().map(|name| format!("→ {name}")));
+        let (kind, weak) = graph.ty(first).look();
+        let written: Vec<String> =
+            places.into_iter().flat_map(|places| places.all(id)).map(|place| place.to_string()).collect();
+        let node = cluster.nodes.len();
+        for operand in graph.operands(id) {
+            if let Some(&from) = drawn.get(&graph.producer(*operand).index()) {
+                cluster.edge(from, node);
+            }
+        }
+        if let NodeKind::Control(n, _) = graph.node(id).kind {
+            controls.push((node, n));
+        }
+        drawn.insert(id.index(), node);
+        let look =
+            Node { weak, result: !stored.is_empty(), places: written.join(", "), ..Node::new(lines, Some(kind)) };
+        cluster.nodes.push(look);
+    }
+    (cluster, controls)
+}
+
+/// The number that a value is, if it is a literal.
+fn number<T: Type>(graph: &Graph<T>, value: Value) -> Option<String> {
+    if value.index() >= graph.value_count() {
+        return None;
+    }
+    match graph.node(graph.producer(value)).kind {
+        NodeKind::Literal(slot) => graph.slots().get(slot.index()).map(slot_text),
+        _ => None,
+    }
+}
+
+fn slot_text(slot: &Slot) -> String {
+    match slot {
+        Slot::Value(literal) => literal.to_string(),
+        Slot::Argument { index, .. } => format!("argument {index}"),
+    }
+}
+
+/// Of `%2 = add %0, %1 : f32[3]` the operation and the types.
+fn operation(text: &str) -> (&str, &str) {
+    let (before, types) = text.rsplit_once(" : ").unwrap_or((text, ""));
+    (before.split_once("= ").map_or(before, |(_, operation)| operation), types)
+}
+
+/// The text with numbers in the place of the values that are literals.
+fn with_numbers(text: &str, number: impl Fn(u32) -> Option<String>) -> String {
+    let mut parts = text.split('%');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        match part[..digits].parse().ok().and_then(&number) {
+            Some(number) => out += &number,
+            None => out = out + "%" + &part[..digits],
+        }
+        out += &part[digits..];
+    }
+    out
+}
+
+/// Cut at blanks into lines that are not much longer than this.
+fn wrapped(text: &str) -> Vec<String> {
+    const LONG: usize = 36;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < LONG => *line = format!("{line} {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The kernels of a program.
+pub fn kernels(lowered: &Lowered) -> Result<Picture> {
+    let graph = &lowered.simplified;
+    let mut parts = Parts::new("kernels", graph);
+    for (n, step) in lowered.steps.iter().enumerate() {
+        let kernel = match step {
+            LoweredStep::Kernel(kernel) => &kernel.fused,
+            LoweredStep::Control(control) => {
+                parts.control(n, &control.fused);
+                continue;
+            }
+        };
+        let header = kernel.to_string();
+        let header = header.split(" {").next().unwrap_or_default().replacen("kernel", &format!("kernel {n}"), 1);
+        let numbers =
+            kernel.literals.iter().map(|slot| graph.slots().get(slot.index()).map_or(String::new(), slot_text));
+        let numbers: Vec<String> = numbers.collect();
+        let inputs: Vec<(Value, String)> =
+            kernel.inputs.iter().map(|input| (input.value, format!("{}", input.shape))).collect();
+        let outputs = kernel.outputs.iter().enumerate().map(|(i, &value)| {
+            let reduction = kernel.kind.reductions().get(i);
+            (value, reduction.map_or(String::new(), |reduction| format!("{reduction} ")), format!("→ {value}"))
+        });
+        parts.body(header, &kernel.body, &numbers, &inputs, outputs.collect());
+    }
+    parts.picture.checked()
+}
+
+/// The loop nests of a program, before expansion.
+pub fn loops(lowered: &Lowered) -> Result<Picture> {
+    let graph = &lowered.simplified;
+    let mut parts = Parts::new("loops", graph);
+    for (n, step) in lowered.steps.iter().enumerate() {
+        let scheduled = match step {
+            LoweredStep::Kernel(kernel) => &kernel.scheduled,
+            LoweredStep::Control(control) => {
+                parts.control(n, &control.fused);
+                continue;
+            }
+        };
+        let nest = &scheduled.nest;
+        let LoopBody::Ops(body) = &nest.body else { continue };
+        let text = nest.to_string();
+        let is_loops =
+            |line: &&str| line.starts_with("for ") || line.starts_with("reduce ") || line.starts_with("scan ");
+        let loops = text.lines().map(str::trim).find(is_loops).unwrap_or_default().trim_end_matches(" {");
+        let extents: Vec<String> = scheduled.geometry.extents.iter().map(usize::to_string).collect();
+        let title = format!("nest {n}: {loops} of {}", extents.join(", "));
+        let numbers: Vec<String> = (0..scheduled.literals.len()).map(|n| format!("l{n}")).collect();
+        let accesses = nest.inputs.iter().map(|access| format!(" {}{}", access.role.prefix(), access.inner));
+        let inputs: Vec<(Value, String)> = scheduled.inputs.iter().copied().zip(accesses).collect();
+        let outputs = scheduled.outputs.iter().enumerate().map(|(i, &value)| {
+            let reduction = nest.kind.reductions().get(i);
+            let inner = nest.outputs.get(i).map_or("", |access| access.inner.name());
+            (value, reduction.map_or("store ".to_owned(), |r| format!("{r} ")), format!("→ {value} {inner}"))
+        });
+        parts.body(title, body, &numbers, &inputs, outputs.collect());
+    }
+    parts.picture.checked()
+}
+
+/// Clusters that read what others store.
+struct Parts<'a> {
+    picture: Picture,
+    graph: &'a Graph<DType>,
+    /// The nodes that make a value.
+    made: HashMap<Value, Vec<At>>,
+}
+
+impl<'a> Parts<'a> {
+    /// The parameters, without a border around.
+    fn new(title: &str, graph: &'a Graph<DType>) -> Parts<'a> {
+        let mut parts = Parts {
+            picture: Picture { title: title.to_owned(), clusters: Vec::new(), edges: Vec::new() },
+            graph,
+            made: HashMap::new(),
+        };
+        for (n, &param) in graph.params().iter().enumerate() {
+            let lines = vec![format!("argument {n}"), format!("{param} : {}{}", graph.ty(param), graph.shape(param))];
+            let node = Node::new(lines, Some(graph.ty(param).kind()));
+            parts.made.insert(param, vec![(parts.picture.clusters.len(), 0)]);
+            parts.picture.clusters.push(Cluster { title: None, nodes: vec![node], edges: Vec::new() });
+        }
+        parts
+    }
+
+    /// What makes the memory of a value: of a view, that of what it sees.
+    fn makers(&self, value: Value) -> Vec<At> {
+        let mut value = value;
+        loop {
+            if let Some(made) = self.made.get(&value) {
+                return made.clone();
+            }
+            let id = self.graph.producer(value);
+            match (self.graph.node(id).kind, self.graph.operands(id).first()) {
+                (NodeKind::View(_) | NodeKind::Reshape, Some(&operand)) => value = operand,
+                _ => return Vec::new(),
+            }
+        }
+    }
+
+    /// Control flow: what it takes, and which of its results are wanted.
+    fn control(&mut self, step: usize, fused: &FusedControl) {
+        let at = self.picture.clusters.len();
+        let kind = fused.control.0.kind;
+        let title = format!("step {step}: {}", kind.name());
+        let taken: Vec<String> = fused.operands.iter().map(Value::to_string).collect();
+        let lines = vec![format!("{} of {}", kind.name(), taken.join(", ")), kind.graphs().join(", ")];
+        let mut cluster = Cluster { title: Some(title), nodes: vec![Node::new(lines, None)], ..Cluster::default() };
+        for &value in &fused.operands {
+            self.picture.edges.extend(self.makers(value).into_iter().map(|from| (from, (at, 0))));
+        }
+        for (n, &(result, value)) in fused.results.iter().enumerate() {
+            let node = cluster.nodes.len();
+            let lines = vec![format!("out{n} = result {result}"), format!("→ {value}")];
+            let lines = lines.into_iter().chain(self.results(value)).collect();
+            cluster.edge(0, node);
+            cluster.nodes.push(Node { result: true, ..Node::new(lines, Some(self.graph.ty(value).kind())) });
+            self.made.entry(value).or_default().push((at, node));
+        }
+        self.picture.clusters.push(cluster);
+    }
+
+    /// Which results of the program a value is.
+    fn results(&self, value: Value) -> impl Iterator<Item = String> {
+        let results = self.graph.outputs().iter().enumerate().filter(move |&(_, &output)| output == value);
+        results.map(|(n, _)| format!("→ result {n}"))
+    }
+
+    /// A kernel or a nest: what it reads, its statements, what it stores.
+    fn body(
+        &mut self,
+        title: String,
+        body: &OpBody,
+        numbers: &[String],
+        inputs: &[(Value, String)],
+        outputs: Vec<(Value, String, String)>,
+    ) {
+        let (at, mut cluster) = (self.picture.clusters.len(), Cluster { title: Some(title), ..Cluster::default() });
+        // The node of each statement, or the number that it is.
+        let mut known: Vec<Result<usize, String>> = Vec::new();
+        for (index, stmt) in body.stmts.iter().enumerate() {
+            let node = cluster.nodes.len();
+            let (name, ty) = (format!("t{index}"), stmt.dtype);
+            let lines = match stmt.kind {
+                StmtKind::Literal(n) => {
+                    known.push(Err(numbers.get(n as usize).cloned().unwrap_or_default()));
+                    continue;
+                }
+                StmtKind::Load(n) => match inputs.get(n as usize) {
+                    Some((value, how)) => {
+                        self.picture.edges.extend(self.makers(*value).into_iter().map(|from| (from, (at, node))));
+                        vec![format!("in{n} = {value}"), format!("{name} : {ty}{how}")]
+                    }
+                    None => vec![format!("in{n}"), format!("{name} : {ty}")],
+                },
+                StmtKind::Op(_) | StmtKind::Cast | StmtKind::Gather(_) => {
+                    let operands = stmt.args.iter().map(|arg| match known.get(arg.index()) {
+                        Some(Err(number)) => number.clone(),
+                        _ => arg.to_string(),
+                    });
+                    let operands: Vec<String> = operands.collect();
+                    let op = match stmt.kind {
+                        StmtKind::Op(op) => op.to_string(),
+                        StmtKind::Gather(n) => match inputs.get(n as usize) {
+                            Some((value, _)) => {
+                                let made = self.makers(*value).into_iter().map(|from| (from, (at, node)));
+                                self.picture.edges.extend(made);
+                                format!("gather in{n} = {value},")
+                            }
+                            None => format!("gather in{n},"),
+                        },
+                        _ => "cast".to_owned(),
+                    };
+                    vec![format!("{op} {}", operands.join(", ")), format!("{name} : {ty}")]
+                }
+            };
+            for arg in &stmt.args {
+                if let Some(Ok(from)) = known.get(arg.index()) {
+                    cluster.edge(*from, node);
+                }
+            }
+            known.push(Ok(node));
+            cluster.nodes.push(Node::new(lines, Some(ty.kind())));
+        }
+        let mut made = Vec::new();
+        for (n, (scalar, (value, does, stored))) in body.outputs.iter().zip(outputs).enumerate() {
+            let node = cluster.nodes.len();
+            let (operand, ty) = match known.get(scalar.index()) {
+                Some(Err(number)) => (number.clone(), None),
+                Some(Ok(from)) => {
+                    cluster.edge(*from, node);
+                    (scalar.to_string(), Some(body.dtype(*scalar).kind()))
+                }
+                None => (scalar.to_string(), None),
+            };
+            let mut lines = vec![format!("out{n} = {does}{operand}"), stored];
+            lines.extend(self.results(value));
+            cluster.nodes.push(Node { result: true, ..Node::new(lines, ty) });
+            made.push((value, (at, node)));
+        }
+        made.into_iter().for_each(|(value, node)| self.made.entry(value).or_default().push(node));
+        self.picture.clusters.push(cluster);
+    }
+}

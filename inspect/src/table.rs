@@ -1,0 +1,58 @@
+//! Tables in text: columns aligned, numbers to the right, with units that people read.
+
+use ndjit_ir::spaces::Spaces;
+use std::fmt;
+use std::time::Duration;
+
+/// Writes rows below a heading, the first column to the left and all others to the right.
+pub fn write(f: &mut fmt::Formatter<'_>, heading: &[&str], rows: &[Vec<String>]) -> fmt::Result {
+    let heading: Vec<String> = heading.iter().map(|&name| name.to_owned()).collect();
+    let all = || std::iter::once(&heading).chain(rows);
+    let width =
+        |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    for row in all() {
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            let missing = Spaces(width - cell.chars().count());
+            match column {
+                0 => write!(f, "{cell}{missing}")?,
+                _ => write!(f, "  {missing}{cell}")?,
+            }
+        }
+        f.write_str("\n")?;
+    }
+    Ok(())
+}
+
+/// The number of a kernel, marked by how deep it stands in control flow.
+pub fn number(n: usize, depth: usize) -> String {
+    format!("{}{n}", ">".repeat(depth))
+}
+
+/// A number of bytes, as `1.5 MiB`.
+pub fn bytes(bytes: u64) -> String {
+    let mut size = bytes as f64;
+    let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].into_iter();
+    let mut unit = units.next().unwrap_or_default();
+    for larger in units {
+        if size < 1024.0 {
+            break;
+        }
+        size /= 1024.0;
+        unit = larger;
+    }
+    if unit == "B" { format!("{bytes} B") } else { format!("{size:.1} {unit}") }
+}
+
+/// A time, as `1.5µs`.
+pub fn time(time: Duration) -> String {
+    format!("{time:.1?}")
+}
+
+/// A rate in units of 10⁹ a second, as `12.3`.
+pub fn giga(count: u64, time: Duration) -> String {
+    match time.as_secs_f64() {
+        0.0 => "-".to_owned(),
+        seconds => format!("{:.1}", count as f64 / seconds * 1e-9),
+    }
+}

@@ -1,0 +1,3 @@
+//! Explanations of graphs.
+
+mod explain;

@@ -1,0 +1,228 @@
+//! Functions that are several operations of the tables: those with two results, the choice among several arrays, norms.
+
+use crate::api::config::{settings, with_parts};
+use crate::api::manipulation::refused;
+use crate::api::reductions::{self, Axes, IntoAxes, Request};
+use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Number, Operand, Scalar};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::op::Operands;
+use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, ValueType};
+use std::slice;
+
+/// Mantissa and exponent, `x = mantissa * 2^exponent` with the mantissa's magnitude in [0.5, 1), as C's and NumPy's `frexp`:
+/// [`frexp_mantissa`](crate::frexp_mantissa) and [`frexp_exponent`](crate::frexp_exponent), an `i32`. Integers become floats;
+/// [`ldexp`](crate::ldexp) puts the two together again.
+///
+/// ```
+/// use ndjit::{Array, frexp, ldexp};
+/// let x = Array::from([8.0f32, -0.75, 0.0]);
+/// let (mantissa, exponent) = frexp(&x);
+/// assert_eq!(mantissa.to_vec::<f32>()?, [0.5, -0.75, 0.0]);
+/// assert_eq!(exponent.to_vec::<i32>()?, [4, 0, 0]);
+/// assert_eq!(ldexp(&mantissa, &exponent).to_vec::<f32>()?, [8.0, -0.75, 0.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn frexp<X: Math>(x: X) -> (X::Out, X::Out) {
+    both("frexp", [Op::FrexpMantissa, Op::FrexpExponent], x, Place::caller())
+}
+
+/// Fraction and integer part, both with the sign of `x`, as C's and NumPy's `modf`: [`modf_fraction`](crate::modf_fraction) and
+/// [`modf_integer`](crate::modf_integer). Integers become floats.
+///
+/// ```
+/// use ndjit::{Array, modf};
+/// let (fraction, integer) = modf(Array::from([2.25f32, -1.5]));
+/// assert_eq!(fraction.to_vec::<f32>()?, [0.25, -0.5]);
+/// assert_eq!(integer.to_vec::<f32>()?, [2.0, -1.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn modf<X: Math>(x: X) -> (X::Out, X::Out) {
+    both("modf", [Op::ModfFraction, Op::ModfInteger], x, Place::caller())
+}
+
+fn both<X: Math>(what: &'static str, ops: [Op; 2], x: X, place: Place) -> (X::Out, X::Out) {
+    let x = [x.operand()];
+    let [first, second] = ops.map(|op| X::Out::compute(op, &x, place).part_of(what, &x, place));
+    (first, second)
+}
+
+/// The norm of vectors along some axes: of order 2 [`norm`](fn@crate::norm), of 1 the sum of moduli, of infinity the largest and of
+/// minus infinity the smallest modulus, of 0 the number of elements that are nonzero, of another `p` the root
+/// `sum(abs(x)^p)^(1/p)`. Integers become floats, complex numbers give their parts' dtype.
+///
+/// ```
+/// use ndjit::{Array, vector_norm};
+/// let x = Array::from([3.0f32, -4.0]);
+/// assert_eq!(vector_norm(&x, 2, ..).item::<f32>()?, 5.0);
+/// assert_eq!(vector_norm(&x, 1, ..).item::<f32>()?, 7.0);
+/// assert_eq!(vector_norm(&x, f64::INFINITY, ..).item::<f32>()?, 4.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Accuracy: order 0 is the number of elements rounded, infinite orders give a modulus; 1 is as exact as
+///   [`sum`](fn@crate::sum), 2 as [`norm`](fn@crate::norm). Of another `p` each power is rounded to the dtype, the sum and `1 / p` too,
+///   so that the error is at most `(c / p + abs(log(result)) + 2) u`, where `c` is the sum's bound and 3 more.
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.vector_norm.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for axes that are not there, and where a largest modulus is asked of no elements.
+#[track_caller]
+pub fn vector_norm<X: Math>(x: X, order: impl Number, axes: impl IntoAxes) -> X::Out {
+    let (x, axes, place) = (x.operand(), axes.axes(), Place::caller());
+    let reduce = |reduction, x: AnyOperand| -> X::Out { reductions::reduce(reduction, None, x, axes.clone(), place) };
+    let order = match order.literal().value() {
+        LiteralValue::Int(n) => n as f64,
+        LiteralValue::Float(p) => p,
+        LiteralValue::Bool(_) | LiteralValue::Complex(..) => {
+            let error = Error::new(ErrorCode::Argument, "the order is no real number")
+                .help("orders are 0, 1, 2, other numbers, and infinities");
+            return refused("vector_norm", &[x], place, &error);
+        }
+    };
+    if order == 2.0 {
+        return reduce(Reduction::Norm, x.clone()).part_of("vector_norm", &[x], place);
+    }
+    let dtypes = match dtypes_of_norm(&x, order, &axes) {
+        Ok(dtypes) => dtypes,
+        Err(error) => return refused("vector_norm", slice::from_ref(&x), place, &error),
+    };
+    let norm: X::Out = with_parts(|| {
+        let given = &x;
+        let cast = |x: &AnyOperand, dtype: DType| X::Out::convert(x, dtype, place).operand();
+        let op = |op, operands: &[AnyOperand]| X::Out::compute(op, operands, place).operand();
+        let x = dtypes.before.map_or(given.clone(), |dtype| cast(given, dtype));
+        let number =
+            |n: f64| AnyOperand::Scalar(Scalar(Literal::strong(n, dtypes.real).unwrap_or(Literal::weak(n)), None));
+        let modulus = op(Op::Abs, &[cast(&x, dtypes.compute)]);
+        match order {
+            0.0 => {
+                let nonzero = op(Op::NotEqual, &[modulus, number(0.0)]);
+                reduce(Reduction::Sum, cast(&nonzero, dtypes.real))
+            }
+            1.0 => reduce(Reduction::Sum, modulus),
+            f64::INFINITY => reduce(Reduction::Max, modulus),
+            f64::NEG_INFINITY => reduce(Reduction::Min, modulus),
+            p => {
+                let powers = op(Op::Pow, &[modulus, number(p)]);
+                let sum = reduce(Reduction::Sum, powers).operand();
+                X::Out::compute(Op::Pow, &[sum, number(1.0 / p)], place)
+            }
+        }
+    });
+    norm.part_of("vector_norm", &[x], place)
+}
+
+/// The dtypes of a norm, which are those of the Euclidean one.
+struct NormTypes {
+    /// What a casting mode makes of the operand.
+    before: Option<DType>,
+    /// A float or complex dtype.
+    compute: DType,
+    /// That of moduli.
+    real: DType,
+}
+
+/// The dtypes of a norm of an order, if there is one of this operand along these axes.
+fn dtypes_of_norm(x: &AnyOperand, order: f64, axes: &Axes) -> Result<NormTypes> {
+    let (ty, _, shape) = x.describe("vector_norm")?;
+    let (along, _) = Request::new(Reduction::Norm, None, axes.clone()).on(&shape).map_err(Error::unnamed)?;
+    if order.is_infinite() && along.count(&shape) == 0 {
+        let error = Error::new(ErrorCode::Shape, "there are no elements, of which none is the largest or smallest");
+        return Err(error
+            .fact(format_args!("along axes {along} of shape {shape}"))
+            .help("give the array elements, or take a norm of a finite order: that of no elements is 0"));
+    }
+    let settings = settings();
+    let adapted = settings.support.resolve_reduction(settings.policy, Reduction::Norm, None, ty).map_err(|error| {
+        let defaults = settings.policy.defaults();
+        let to = if ty.kind() == Kind::Complex { defaults.complex } else { defaults.float };
+        error.unnamed().help(format!("cast the array, as in `cast(x, DType::{to:?})`"))
+    })?;
+    let (before, compute) = (adapted.cast.map(|(dtype, _)| dtype), adapted.types.compute);
+    Ok(NormTypes { before, compute, real: adapted.types.result })
+}
+
+/// From each element's case: `cases[which]`. All broadcast against each other; the cases meet in their common dtype. `which` holds
+/// integers, or bools that choose between two; one below 0 takes the first case, one beyond the last case takes that. As
+/// [`jax.lax.select_n`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.select_n.html), which leaves those open.
+///
+/// ```
+/// use ndjit::{Array, select_n};
+/// let which = Array::from([0, 2, 1]);
+/// let cases = [Array::from([1.0f32, 2.0, 3.0]), Array::from([10.0f32, 20.0, 30.0]), Array::from([0.5f32, 0.5, 0.5])];
+/// assert_eq!(select_n(which, cases).to_vec::<f32>()?, [1.0, 0.5, 30.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// `DType` for a `which` of floats or complex numbers. No case at all does not compile.
+#[track_caller]
+pub fn select_n<W, X, const N: usize>(which: W, cases: [X; N]) -> <W as Meet<X>>::Out
+where
+    W: Operand + Meet<X>,
+    X: Operand,
+{
+    const { assert!(N > 0, "select_n takes a case at least") };
+    let place = Place::caller();
+    let (which, cases) = (which.operand(), cases.map(Operand::operand));
+    let (ty, dtype) = match which.describe("select_n") {
+        Ok((ty, dtype, _)) if matches!(ty.kind(), Kind::Bool | Kind::UInt | Kind::Int) => (ty, dtype),
+        Ok((ty, ..)) => {
+            let error = Error::new(ErrorCode::DType, format!("which is {ty}, not an integer or bool"))
+                .help("cast it: `cast(which, DType::I32)`, which truncates");
+            return refused("select_n", &[which], place, &error);
+        }
+        Err(error) => return Computed::failed(error.at(place)),
+    };
+    let operands: Vec<AnyOperand> = cases.iter().chain([&which]).cloned().collect();
+    if let Err(error) = common(&which, &cases) {
+        return refused("select_n", &operands, place, &error);
+    }
+    // Whether `which` is this case or a later one, as an operand that no policy objects to.
+    let reached = |index: usize| -> AnyOperand {
+        let number = match ty {
+            ValueType::Weak(_) => Ok(Literal::weak(index as i64)),
+            // A truth value is true of the second case alone, and what chooses between one and the same is no matter.
+            ValueType::Strong(DType::Bool) if index < 2 => return which.clone(),
+            ValueType::Strong(_) => Literal::strong(index as i64, dtype),
+        };
+        // No element is a number that its dtype does not hold.
+        let Ok(number) = number else { return false.operand() };
+        let number = AnyOperand::Scalar(Scalar(number, None));
+        let reached: <W as Meet<X>>::Out =
+            with_parts(|| Computed::compute(Op::GreaterEqual, &[which.clone(), number], place));
+        reached.operand()
+    };
+    let from = |index: usize, others: AnyOperand| -> <W as Meet<X>>::Out {
+        let chosen: <W as Meet<X>>::Out =
+            Computed::compute(Op::Where, &[reached(index), cases[index].clone(), others], place);
+        chosen.part_of("select_n", &operands, place)
+    };
+    let mut chosen = cases[0].clone();
+    for index in 1..N - 1 {
+        chosen = from(index, chosen).operand();
+    }
+    from(N - 1, chosen)
+}
+
+/// Whether cases and what chooses among them have a common shape, and the cases a common dtype.
+fn common(which: &AnyOperand, cases: &[AnyOperand]) -> Result<()> {
+    let (_, _, mut shape) = which.describe("select_n")?;
+    let mut types = Vec::with_capacity(cases.len());
+    for (n, case) in cases.iter().enumerate() {
+        let (ty, _, own) = case.describe("select_n")?;
+        types.push(ty);
+        shape = shape.broadcast(&own).ok_or_else(|| {
+            Error::new(ErrorCode::Shape, format!("shape {own} of case {n} does not broadcast with {shape}"))
+                .help("axes are matched from the last; extents must be equal or 1")
+        })?;
+    }
+    let clash = |clash: ndjit_ir::promotion::Clash| {
+        Error::new(ErrorCode::Promotion, clash.to_string())
+            .help("cast the cases to a common dtype, as in `cast(x, DType::F32)`")
+    };
+    settings().policy.resolve(Operands::Join, &types).map_err(clash).map(drop)
+}

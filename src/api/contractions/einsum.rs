@@ -1,0 +1,69 @@
+//! `einsum`: a contraction that is written with a letter for each axis.
+
+use super::pairs::contracted;
+use crate::api::manipulation::refused;
+use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use ndjit_ir::axes::check_rank;
+use ndjit_ir::contraction::{Contraction, Mismatch, Subscripts};
+use ndjit_ir::{Error, ErrorCode, Place, Result};
+
+/// The sum of products that subscripts say: a letter for each axis, those of operands that have one letter meet, and what the result lacks is
+/// summed over.
+///
+/// ```
+/// use ndjit::{Array, arange, einsum};
+/// let (x, y) = (arange(6).reshape([2, 3]), arange(12).reshape([3, 4]));
+/// assert_eq!(einsum("ij,jk->ik", [&x, &y]).to_string(), x.matmul(&y).to_string());
+/// assert_eq!(einsum("ij->ji", [&x]).to_string(), "[[0 3]\n [1 4]\n [2 5]]");
+/// assert_eq!(einsum("ij,ij->i", [&x, &x]).to_vec::<i32>()?, [5, 50]);
+/// let square = arange(9).reshape([3, 3]);
+/// assert_eq!(einsum("ii", [&square]).item::<i32>()?, 12);
+/// assert_eq!(einsum("ii->i", [&square]).to_vec::<i32>()?, [0, 4, 8]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Subscripts: letters a to z and A to Z, one for each axis, with `,` between operands and `->` before the result. `...` stands for axes
+///   without a letter, which broadcast from the last. Without `->` the result has what `...` stands for, then the letters that are
+///   there once, A to Z before a to z. A letter twice in one operand is its diagonal. Spaces are left out.
+/// - Extents: axes with one letter are as long as each other, or 1.
+/// - Order: two operands at a time. Of up to 8 the order with the least multiplications is found, of more a good one
+///   ([`order`](ndjit_ir::contraction::order)); it depends on subscripts and shapes alone.
+/// - Types and accuracy: [`contractions`](crate::contractions). All products are made in the common dtype of all operands; halves are rounded
+///   once, at the end.
+///
+/// Source: NumPy's [`einsum`](https://numpy.org/doc/stable/reference/generated/numpy.einsum.html).
+///
+/// # Errors
+/// Poisoned with `Parse` for text that is no subscripts, with `Arity` if there is not one for each operand, with `Shape` if an operand has
+/// other axes than its subscript, or two axes do not meet, with `Promotion` if the dtypes have no common one.
+#[doc(alias = "contract")]
+#[track_caller]
+pub fn einsum<X: Math>(subscripts: &str, operands: impl IntoIterator<Item = X>) -> X::Out {
+    let (what, place) = ("einsum", Place::caller());
+    let operands: Vec<AnyOperand> = operands.into_iter().map(Operand::operand).collect();
+    let mut ranks = Vec::with_capacity(operands.len());
+    for operand in &operands {
+        match operand.describe(what) {
+            Ok((.., shape)) => ranks.push(shape.rank()),
+            Err(error) => return X::Out::failed(error.at(place)),
+        }
+    }
+    let read = || -> Result<(Subscripts, Contraction)> {
+        let subscripts: Subscripts = subscripts.parse()?;
+        ranks.iter().try_for_each(|&rank| check_rank(rank))?;
+        let contraction = subscripts.contraction(&ranks)?;
+        Ok((subscripts, contraction))
+    };
+    match read() {
+        Err(error) => refused(what, &operands, place, &error),
+        Ok((subscripts, contraction)) => {
+            let worded = |mismatch: &Mismatch| {
+                let name = Subscripts::name(mismatch.label);
+                Error::new(ErrorCode::Shape, mismatch.to_string())
+                    .fact(format_args!("both are `{name}` of \"{subscripts}\""))
+                    .help("axes with one letter have the same extent, or 1; give them different letters")
+            };
+            contracted(what, &operands, &contraction, &worded, place)
+        }
+    }
+}

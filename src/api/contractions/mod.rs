@@ -1,0 +1,306 @@
+//! Contractions: products of arrays summed along axes that they share. [`matmul`], [`vecdot`], [`tensordot`], [`outer`], [`kron`], [`trace`],
+//! and [`einsum`], which all of them can be written as.
+//!
+//! Types: operands meet in their common dtype, in which products are made and summed, and which the result has: integers wrap, they are
+//! not widened as by [`sum`](fn@crate::sum). Halves are multiplied and summed in `f32` and rounded once; bools are combined by "and" and "or".
+//! Results are never weak.
+//!
+//! Order: products are summed as all sums are, in an order that depends on shapes alone; but large matrices of `f32`, `f64`, `c64` and `c128` are
+//! multiplied in an order that is the processor's, the same in every run and on any number of threads. docs/numerics.md says which are large.
+//!
+//! Accuracy: an element that is a sum of `k` products of floats differs from the exact one by at most `(69 + log2(k / 1024)) u` times the sum
+//! of the products' magnitudes, to first order, `u` being half an ULP of 1, and in large matrices by `(k + k / 256 + 2) u` times that; each part of a
+//! complex number by `(71 + log2(k / 1024)) u` times that, and in large matrices by `(2 k + k / 256 + 4) u` times that.
+
+mod einsum;
+mod make;
+mod pairs;
+
+pub use einsum::einsum;
+
+use crate::api::integers::Integers;
+use crate::api::manipulation::seen;
+use crate::api::reductions::{self, IntoAxes};
+use crate::array::Array;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{Computed, Math, Meet, Operand};
+use ndjit_ir::{Place, Reduction, view};
+use smallvec::{SmallVec, smallvec};
+
+/// The matrix product. Of arrays with more axes than two the last two are matrices, the others broadcast; an array with one axis is a
+/// row on the left and a column on the right, and that axis is not in the result.
+///
+/// ```
+/// use ndjit::{Array, matmul};
+/// let x = Array::from_rows(&[[1, 2, 3], [4, 5, 6]]);
+/// let y = Array::from_rows(&[[1, 0], [0, 1], [1, 1]]);
+/// assert_eq!(matmul(&x, &y).to_string(), "[[ 4  5]\n [10 11]]");
+/// assert_eq!(matmul(&x, &Array::from([1, 0, -1])).to_string(), "[-2 -2]");
+/// ```
+///
+/// - Shapes: `[..., m, k]` and `[..., k, n]` give `[..., m, n]`.
+/// - Types and accuracy: [`contractions`](crate::contractions).
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.matmul.html).
+///
+/// # Errors
+/// Poisoned with `Shape` if an operand is a number, if the last axis of `x` is not as long as the last but one of `y` (its only one), or if
+/// the other axes do not broadcast; with `Promotion` if the dtypes have no common one.
+#[doc(alias = "dot")]
+#[doc(alias = "mm")]
+#[doc(alias = "bmm")]
+#[doc(alias = "matvec")]
+#[doc(alias = "@")]
+#[track_caller]
+pub fn matmul<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
+    make::matmul(x.operand(), y.operand(), Place::caller())
+}
+
+/// The products of vectors along an axis: the sum of `conj(x) * y`. Other axes broadcast. The axis is counted in each array by itself, so that
+/// a negative one means the same of both.
+///
+/// ```
+/// use ndjit::{Array, vecdot};
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// assert_eq!(vecdot(&x, &Array::from([1, 10]), -1).to_string(), "[21 43]");
+/// ```
+///
+/// - Types and accuracy: [`contractions`](crate::contractions).
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.vecdot.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for an axis that is not there, for two that differ in length, and if the other axes do not broadcast; with
+/// `Promotion` if the dtypes have no common one.
+#[doc(alias = "dot")]
+#[doc(alias = "inner")]
+#[doc(alias = "vdot")]
+#[track_caller]
+pub fn vecdot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axis: isize) -> X::Out {
+    make::vecdot(x.operand(), y.operand(), axis, Place::caller())
+}
+
+/// Which axes [`tensordot`] sums over: made from a number, the last `n` of the first array with the first `n` of the second, or from two
+/// lists of axes, of the first and of the second, in pairs.
+///
+/// ```
+/// use ndjit::{arange, tensordot};
+///
+/// let x = arange(6).reshape([2, 3]);
+/// assert_eq!(tensordot(&x, &x, ([0], [0])).shape().extents(), [3, 3]);
+/// assert_eq!(tensordot(&x, &x, ([0, 1], [0, 1])).item::<i32>()?, 55);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says not which axes are summed over",
+    label = "not a number or a pair of lists",
+    note = "write `2` for the last 2 axes of the first array with the first 2 of the second, or `([0, 1], [1, 0])` for these pairs of axes"
+)]
+pub trait IntoPairs {
+    /// The axes of both, of arrays with so many.
+    fn pairs(self, ranks: [usize; 2]) -> [SmallVec<[isize; 4]>; 2];
+}
+
+impl IntoPairs for usize {
+    fn pairs(self, [x, _]: [usize; 2]) -> [SmallVec<[isize; 4]>; 2] {
+        let [x, count] = [x, self].map(|n| isize::try_from(n).unwrap_or(isize::MAX));
+        // More axes than there are: the first of them is none.
+        if count > x {
+            return [smallvec![x], smallvec![0]];
+        }
+        [(x - count..x).collect(), (0..count).collect()]
+    }
+}
+
+impl<A: Integers, B: Integers> IntoPairs for (A, B) {
+    fn pairs(self, _ranks: [usize; 2]) -> [SmallVec<[isize; 4]>; 2] {
+        [self.0.integers(), self.1.integers()]
+    }
+}
+
+/// The sum of products along pairs of axes, an axis of `x` with one of `y`: see [`IntoPairs`]. The result has the other axes of `x`, then those
+/// of `y`.
+///
+/// ```
+/// use ndjit::{arange, tensordot};
+/// let x = arange(24).reshape([2, 3, 4]);
+/// let y = arange(12).reshape([4, 3]);
+/// assert_eq!(tensordot(&x, &y, 1).shape().extents(), [2, 3, 3]);
+/// assert_eq!(tensordot(&x, &y, ([1, 2], [1, 0])).to_vec::<i32>()?, [440, 1232]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Types and accuracy: [`contractions`](crate::contractions).
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.tensordot.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for axes that are not there or named twice, for lists of different lengths, and for two axes of a pair that differ
+/// in length; with `Promotion` if the dtypes have no common one.
+#[track_caller]
+pub fn tensordot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axes: impl IntoPairs) -> X::Out {
+    make::tensordot(x.operand(), y.operand(), axes, Place::caller())
+}
+
+/// All products of an element of `x` and one of `y`: a matrix with a row for each element of `x` and a column for each of `y`, both taken in
+/// row-major order.
+///
+/// ```
+/// use ndjit::{Array, outer};
+/// assert_eq!(outer(&Array::from([1, 2]), &Array::from([3, 4, 5])).to_string(), "[[ 3  4  5]\n [ 6  8 10]]");
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.outer.html), which has vectors only; arrays
+/// are taken as NumPy does.
+///
+/// # Errors
+/// Poisoned with `Promotion` if the dtypes have no common one, with `Size` if the result is larger than memory can address.
+#[track_caller]
+pub fn outer<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
+    make::outer(x.operand(), y.operand(), Place::caller())
+}
+
+/// The Kronecker product: `y` times each element of `x`, in the place of that element. An array with fewer axes than the other gets axes of
+/// extent 1 before its first.
+///
+/// ```
+/// use ndjit::{Array, kron};
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// assert_eq!(kron(&x, &Array::from([1, 10])).to_string(), "[[ 1 10  2 20]\n [ 3 30  4 40]]");
+/// ```
+///
+/// - Shapes: along each axis the product of both extents.
+///
+/// Source: NumPy's [`kron`](https://numpy.org/doc/stable/reference/generated/numpy.kron.html).
+///
+/// # Errors
+/// Poisoned with `Promotion` if the dtypes have no common one, with `Shape` for more than 16 axes, with `Size` if the result is larger than
+/// memory can address.
+#[track_caller]
+pub fn kron<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
+    make::kron(x.operand(), y.operand(), Place::caller())
+}
+
+/// The sum of the elements `(i, i + offset)` along two axes, which are not in the result: `trace(x, 0, [-2, -1])` is that of matrices.
+///
+/// ```
+/// use ndjit::{arange, trace};
+/// let x = arange(9).reshape([3, 3]);
+/// assert_eq!(trace(&x, 0, [-2, -1]).item::<i32>()?, 12);
+/// assert_eq!(trace(&x, 1, [-2, -1]).item::<i32>()?, 6);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Types and accuracy: those of [`sum`](fn@crate::sum).
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.trace.html).
+///
+/// # Errors
+/// Poisoned with `Shape` for axes that are not there, or the same one twice.
+#[track_caller]
+pub fn trace<X: Math>(x: X, offset: isize, axes: [isize; 2]) -> X::Out {
+    let (what, place, x) = ("trace", Place::caller(), x.operand());
+    let diagonal: X::Out = seen(what, x.clone(), place, |shape| view::diagonal(shape, offset, axes));
+    let sum: X::Out = reductions::reduce(Reduction::Sum, None, diagonal.operand(), (-1).axes(), place);
+    sum.part_of(what, &[x], place)
+}
+
+macro_rules! methods {
+    ($($of:ty, $self:ident: $receiver:ty;)*) => {$(
+        /// Contractions: each is documented where it stands alone.
+        impl $of {
+            /// [`matmul`](fn@crate::matmul) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+            /// assert_eq!(x.matmul(&x).to_string(), "[[ 7 10]\n [15 22]]");
+            /// ```
+            #[doc(alias = "dot")]
+            #[track_caller]
+            pub fn matmul<Y: Operand>($self: $receiver, y: Y) -> <$of as Meet<Y>>::Out
+            where
+                $of: Meet<Y>,
+            {
+                make::matmul($self.operand(), y.operand(), Place::caller())
+            }
+
+            /// [`vecdot`](fn@crate::vecdot) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// let x = Array::from([1, 2, 3]);
+            /// assert_eq!(x.vecdot(&x, 0).to_string(), "14");
+            /// ```
+            #[track_caller]
+            pub fn vecdot<Y: Operand>($self: $receiver, y: Y, axis: isize) -> <$of as Meet<Y>>::Out
+            where
+                $of: Meet<Y>,
+            {
+                make::vecdot($self.operand(), y.operand(), axis, Place::caller())
+            }
+
+            /// [`tensordot`](fn@crate::tensordot) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+            /// assert_eq!(x.tensordot(&x, 2).to_string(), "30");
+            /// ```
+            #[track_caller]
+            pub fn tensordot<Y: Operand>($self: $receiver, y: Y, axes: impl IntoPairs) -> <$of as Meet<Y>>::Out
+            where
+                $of: Meet<Y>,
+            {
+                make::tensordot($self.operand(), y.operand(), axes, Place::caller())
+            }
+
+            /// [`outer`](fn@crate::outer) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// assert_eq!(Array::from([1, 2]).outer(&Array::from([3, 4])).to_string(), "[[3 4]\n [6 8]]");
+            /// ```
+            #[track_caller]
+            pub fn outer<Y: Operand>($self: $receiver, y: Y) -> <$of as Meet<Y>>::Out
+            where
+                $of: Meet<Y>,
+            {
+                make::outer($self.operand(), y.operand(), Place::caller())
+            }
+
+            /// [`kron`](fn@crate::kron) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// assert_eq!(Array::from([1, 2]).kron(&Array::from([3, 4])).to_string(), "[3 4 6 8]");
+            /// ```
+            #[track_caller]
+            pub fn kron<Y: Operand>($self: $receiver, y: Y) -> <$of as Meet<Y>>::Out
+            where
+                $of: Meet<Y>,
+            {
+                make::kron($self.operand(), y.operand(), Place::caller())
+            }
+
+            /// [`trace`](fn@crate::trace) as a method.
+            ///
+            /// ```
+            /// use ndjit::Array;
+            ///
+            /// assert_eq!(Array::from_rows(&[[1, 2], [3, 4]]).trace(0, [0, 1]).to_string(), "5");
+            /// ```
+            #[track_caller]
+            pub fn trace($self: $receiver, offset: isize, axes: [isize; 2]) -> $of {
+                trace($self, offset, axes)
+            }
+        }
+    )*};
+}
+
+methods! { Expr, self: Expr; Array, self: &Array; }

@@ -1,0 +1,163 @@
+//! What a contraction is made of: arrays two by two, in the order that [`order`] gives, each pair seen along all labels it has, multiplied, and
+//! summed over those that nothing else wants.
+
+use crate::api::config::{settings, with_parts};
+use crate::api::manipulation::{refused, seen};
+use crate::api::reductions::{self, IntoAxes, Request};
+use crate::trace::operand::{AnyOperand, Computed, Scalar};
+use ndjit_ir::contraction::order::order;
+use ndjit_ir::contraction::{Contraction, Label, LabelSet, Labels, Mismatch, Pair};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::{DType, Error, Op, Place, Reduction, Result, Shape, ValueType, view};
+
+/// The contraction of some arrays, which have as many axes as it names. `worded` says what is wrong with axes that do not meet.
+pub(super) fn contracted<R: Computed>(
+    what: &'static str,
+    operands: &[AnyOperand],
+    contraction: &Contraction,
+    worded: &dyn Fn(&Mismatch) -> Error,
+    place: Place,
+) -> R {
+    let mut types: Vec<ValueType> = Vec::with_capacity(operands.len());
+    let mut shapes: Vec<Shape> = Vec::with_capacity(operands.len());
+    for operand in operands {
+        match operand.describe(what) {
+            Ok((ty, _, shape)) => {
+                types.push(ty);
+                shapes.push(shape);
+            }
+            Err(error) => return R::failed(error.at(place)),
+        }
+    }
+    let found = contraction.extents(&shapes).map_err(|mismatch| worded(&mismatch));
+    let (extents, dtype) = match found.and_then(|extents| Ok((extents, common(&types)?))) {
+        Ok(found) => found,
+        Err(error) => return refused(what, operands, place, &error),
+    };
+    let order = order(contraction, &extents);
+    let making = Making { what, place, compute: if dtype.is_half() { DType::F32 } else { dtype } };
+    let result: R = with_parts(|| {
+        let parts = operands.iter().zip(&types).zip(&contraction.operands);
+        let parts = parts.map(|((x, &ty), labels)| (making.cast::<R>(x.clone(), ty), labels.clone()));
+        let result = making.product::<R>(parts.collect(), &order, &contraction.result);
+        let result = if making.compute == dtype { result } else { R::convert(&result, dtype, place).operand() };
+        // The operand as what it is.
+        seen(what, result, place, |shape| view::placed(shape, shape.rank(), &(0..shape.rank()).collect::<Vec<_>>()))
+    });
+    result.part_of(what, operands, place)
+}
+
+/// The dtype that the operands meet in.
+fn common(types: &[ValueType]) -> Result<DType> {
+    let settings = settings();
+    let bool = ValueType::Strong(DType::Bool);
+    let mut types = types.iter().copied();
+    let mut common = types.next().unwrap_or(bool);
+    for ty in types {
+        if [common, ty] != [bool; 2] {
+            let resolved = settings.support.resolve_op(settings.policy, Op::Multiply, &[common, ty]);
+            common = resolved.map_err(Error::unnamed)?.types.result;
+        }
+    }
+    Ok(settings.policy.commit(common))
+}
+
+/// An operand with the labels of its axes.
+type Part = (AnyOperand, Labels);
+
+/// What a contraction is made for, and the dtype that it is computed in.
+struct Making {
+    what: &'static str,
+    place: Place,
+    compute: DType,
+}
+
+impl Making {
+    fn cast<R: Computed>(&self, x: AnyOperand, ty: ValueType) -> AnyOperand {
+        if ty == ValueType::Strong(self.compute) { x } else { R::convert(&x, self.compute, self.place).operand() }
+    }
+
+    /// The product of all parts, along the labels of the result in their order.
+    fn product<R: Computed>(&self, mut parts: Vec<Part>, order: &[[usize; 2]], result: &[Label]) -> AnyOperand {
+        // What other parts have that are left, or the result.
+        let mut left = vec![true; parts.len()];
+        let in_result = LabelSet::of(result);
+        let wanted = |parts: &[Part], left: &[bool], but: &[usize]| {
+            let others = parts.iter().zip(left).enumerate().filter(|(n, (_, left))| **left && !but.contains(n));
+            others.fold(in_result, |all, (_, ((_, labels), _))| all.union(LabelSet::of(labels)))
+        };
+        for n in 0..parts.len() {
+            let kept = wanted(&parts, &left, &[n]);
+            parts[n] = self.reduced::<R>(parts[n].clone(), kept);
+        }
+        for &[a, b] in order {
+            let kept = wanted(&parts, &left, &[a, b]);
+            (left[a], left[b]) = (false, false);
+            let both = self.pair::<R>(&parts[a], &parts[b], kept, result);
+            parts.push(both);
+            left.push(true);
+        }
+        let Some((x, labels)) = parts.pop() else { return AnyOperand::Scalar(Scalar(Literal::weak(1), None)) };
+        self.placed::<R>(x, &labels, result)
+    }
+
+    /// A part along each of its labels once, without those that are not kept.
+    fn reduced<R: Computed>(&self, (x, labels): Part, kept: LabelSet) -> Part {
+        let mut own = Labels::new();
+        labels.iter().for_each(|label| {
+            if !own.contains(label) {
+                own.push(*label)
+            }
+        });
+        let x = self.placed::<R>(x, &labels, &own);
+        let gone: Vec<usize> = (0..own.len()).filter(|&axis| !kept.contains(own[axis])).collect();
+        own.retain(|label| kept.contains(*label));
+        (self.summed::<R>(x, gone), own)
+    }
+
+    /// The product of two parts, summed over what is not kept.
+    fn pair<R: Computed>(&self, left: &Part, right: &Part, kept: LabelSet, result: &[Label]) -> Part {
+        // In the order of the result, then in that of the two.
+        let all = result.iter().chain(&left.1).chain(&right.1).copied();
+        let mut own = Labels::new();
+        for label in all.filter(|&label| kept.contains(label) && (left.1.contains(&label) || right.1.contains(&label)))
+        {
+            if !own.contains(&label) {
+                own.push(label);
+            }
+        }
+        let pair = Pair::new(&left.1, &right.1, &own);
+        let places: Labels = own.iter().chain(&pair.summed).copied().collect();
+        let [left, right] = [left, right].map(|(x, labels)| self.placed::<R>(x.clone(), labels, &places));
+        let op = if self.compute == DType::Bool { Op::LogicalAnd } else { Op::Multiply };
+        let product = R::compute(op, &[left, right], self.place).operand();
+        let axes: Vec<usize> = (own.len()..places.len()).collect();
+        if axes.is_empty() || self.compute == DType::Bool {
+            return (self.summed::<R>(product, axes), own);
+        }
+        (R::reduce(&Request::contracting(self.compute, axes.axes()), &[product], self.place).operand(), own)
+    }
+
+    /// A part with its axes where their labels are among `places`.
+    fn placed<R: Computed>(&self, x: AnyOperand, labels: &[Label], places: &[Label]) -> AnyOperand {
+        if labels == places {
+            return x;
+        }
+        let at = |label: &Label| places.iter().position(|place| place == label).unwrap_or(places.len());
+        let at: Vec<usize> = labels.iter().map(at).collect();
+        let placed: R = seen(self.what, x, self.place, |shape| view::placed(shape, places.len(), &at));
+        placed.operand()
+    }
+
+    fn summed<R: Computed>(&self, x: AnyOperand, axes: Vec<usize>) -> AnyOperand {
+        if axes.is_empty() {
+            return x;
+        }
+        let (reduction, dtype) = match self.compute {
+            DType::Bool => (Reduction::Any, None),
+            dtype => (Reduction::Sum, Some(dtype)),
+        };
+        let summed: R = reductions::reduce(reduction, dtype, x, axes.axes(), self.place);
+        summed.operand()
+    }
+}

@@ -1,0 +1,494 @@
+//! Control flow in traced functions: branches and loops that depend on values. Rust's own `if` and `for` decide while a function is traced; these
+//! decide while it runs, and are compiled once however often they run.
+//!
+//! State is any structure of traced values: one [`Expr`], tuples, arrays, `Vec`s and structs with [`outputs!`](crate::outputs). Closures may
+//! use values, arrays and numbers from around them.
+//!
+//! A loop keeps the types of its state: dtype, shape, and whether it is weak. A weak number that a loop begins with, such as `Expr::from(0.0)`, takes
+//! the dtype that the body gives it, in which it must fit; everything else that changes is an error, which names the leaf: leaves are counted from 0 in the order of the
+//! structure.
+
+use crate::api::config::with_parts;
+use crate::jit::{Collected, Outputs, Parts};
+use crate::trace::expr::Expr;
+use crate::trace::inner::{Recorded, again, control, params, record_inner, value};
+use crate::trace::operand::{AnyOperand, Computed, Operand};
+use crate::trace::{self, Param};
+use ndjit_ir::graph::{ControlKind, Steps};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
+use ndjit_runtime::stderr;
+use std::fmt::Display;
+
+/// The results of `then` where `condition` is true, of `otherwise` where it is not: only one of them is computed. Both get `operands`.
+///
+/// ```
+/// use ndjit::{Array, Expr, cond, exp, jit};
+///
+/// let f = jit(|x: Expr| cond(ndjit::sum(x, ..).gt(0), |x| exp(x), |x| x * 2, x));
+/// assert_eq!(f(&Array::from([-1.0f32, -2.0])).to_vec::<f32>()?, [-2.0, -4.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// A number is a condition too, true where it is not 0. `where_(mask, x, y)` takes elements of both.
+///
+/// Source: [`jax.lax.cond`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.cond.html).
+///
+/// # Errors
+/// Poisoned with `Shape` if the condition is not one value; with `Arity`, `DType` or `Shape` if the branches give different structures, dtypes or
+/// shapes; with the first error of a branch.
+#[doc(alias = "if")]
+#[track_caller]
+pub fn cond<A: Outputs, R: Outputs>(
+    condition: impl Operand,
+    then: impl FnOnce(A) -> R,
+    otherwise: impl FnOnce(A) -> R,
+    operands: A,
+) -> R {
+    let place = Place::caller();
+    let given = collected(operands);
+    let mut results: Vec<Collected> = Vec::new();
+    let made = (|| {
+        let condition = match condition.operand() {
+            // As in JAX, a number is a condition.
+            number if number.describe("cond")?.1 != DType::Bool => Expr::convert(&number, DType::Bool, place).operand(),
+            truth => truth,
+        };
+        let condition = truth("cond", condition, place)?;
+        let types = params(&given.exprs, "cond")?;
+        let mut branch = |function: Box<dyn FnOnce(A) -> R + '_>| {
+            record_inner(&types, place, |own| {
+                let collected = collected(function(built(own, &given)));
+                let exprs = collected.exprs.clone();
+                results.push(collected);
+                exprs
+            })
+        };
+        let first = branch(Box::new(then))?;
+        let second = branch(Box::new(otherwise))?;
+        let [first, second] = alike([first, second], place)?;
+        if results.windows(2).any(|two| two[0].lengths != two[1].lengths) {
+            let headline = "cond: the branches give lists of other lengths";
+            return Err(Error::new(ErrorCode::Arity, headline).help("branches give the same structure"));
+        }
+        let own: Vec<Expr> = [condition].into_iter().chain(given.exprs.iter().copied()).collect();
+        Ok(control(ControlKind::Cond, &own, vec![first, second], place))
+    })();
+    finished(made, results.pop().unwrap_or_default(), place)
+}
+
+/// `body` of the state again and again, while `condition` of it is true.
+///
+/// ```
+/// use ndjit::{Array, Expr, jit, while_loop, zeros_like};
+///
+/// // Newton's method until it stands still.
+/// let root = jit(|a: Expr| {
+///     let (x, _) = while_loop((a, zeros_like(a)), |(x, before)| x.ne(before), |(x, _)| ((x + a / x) / 2, x));
+///     x
+/// });
+/// assert!((root(&Array::from(2.0f64)).item::<f64>()? - 2f64.sqrt()).abs() < 1e-15);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: [`jax.lax.while_loop`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html).
+///
+/// # Errors
+/// Poisoned with `Shape` or `DType` if the condition is not one truth value; with `Arity`, `DType` or `Shape`, and the leaf, if the body changes
+/// the structure or the types of the state; with `Literal` if a number that the state begins with does not fit the dtype that the body gives it; with
+/// the first error of the body.
+#[track_caller]
+pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl Fn(C) -> C) -> C {
+    let place = Place::caller();
+    let init = collected(init);
+    let condition = |own: &[Expr]| condition(built(own, &init));
+    let body = |own: &[Expr]| next("while_loop", body(built(own, &init)), &init, place);
+    let made = repeated(Written { what: "while_loop", place, hidden: 0 }, &init.exprs, &condition, &body);
+    finished(made, init, place)
+}
+
+/// `body` of an index and the state, for each index from `start` to before `end`, which may be values that are not known before. The index has the
+/// dtype in which the bounds meet, and is an `i32` (the default integer) where both are numbers. It is an array's value, not a bare number: beside
+/// `f64` data `k * i` with a bare `k` is computed in `f32`, `x * i` is not.
+///
+/// ```
+/// use ndjit::{Array, Expr, fori_loop, jit, ones_like};
+///
+/// let power = jit(|x: Expr, n: Expr| fori_loop(0, n, ones_like(x), |_, product| product * x));
+/// assert_eq!(power(&Array::from([2, 3]), &Array::from(5)).to_vec::<i32>()?, [32, 243]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: [`jax.lax.fori_loop`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.fori_loop.html).
+///
+/// # Errors
+/// As [`while_loop`]; poisoned with `DType` if a bound is no integer, with `Promotion` or `DType` if no integer dtype holds both, with `Literal` if a
+/// number does not fit the index, with `Shape` if a bound is not one value.
+#[track_caller]
+pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, body: impl Fn(Expr, C) -> C) -> C {
+    let place = Place::caller();
+    let init = collected(init);
+    let made = (|| {
+        let bounds = bounds(start.operand(), end.operand(), place)?;
+        counted(
+            "fori_loop",
+            bounds,
+            &init.exprs,
+            &|i, own| next("fori_loop", body(i, built(own, &init)), &init, place),
+            place,
+        )
+    })();
+    finished(made, init, place)
+}
+
+/// `body` of the state and each slice of `xs` along the first axis, in order: it gives the next state, and what is put side by side along the first axis
+/// of the second result.
+///
+/// ```
+/// use ndjit::{Array, Expr, jit, scan};
+///
+/// let sums = jit(|x: Expr| scan(|sum: Expr, x: Expr| (sum + x, sum + x), Expr::from(0.0), x));
+/// let (last, all) = sums(&Array::from([1.0f32, 2.0, 3.0]));
+/// assert_eq!((last.item::<f32>()?, all.to_vec::<f32>()?), (6.0, vec![1.0, 3.0, 6.0]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// [`cumulative_sum`](fn@crate::cumulative_sum) and the other scans of one array are faster.
+///
+/// Source: [`jax.lax.scan`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html).
+///
+/// # Errors
+/// As [`while_loop`]; poisoned with `Shape` if `xs` has no leaves, a leaf without axes, or leaves of different lengths.
+#[track_caller]
+pub fn scan<C: Outputs, X: Outputs, Y: Outputs>(body: impl Fn(C, X) -> (C, Y), init: C, xs: X) -> (C, Y) {
+    let place = Place::caller();
+    let (init, xs) = (collected(init), collected(xs));
+    let lengths = std::cell::RefCell::new(Collected::default());
+    let step = |carry: &[Expr], x: &[Expr]| {
+        let (carry, y) = body(built(carry, &init), built(x, &xs));
+        let (carry, y) = (next("scan", carry, &init, place), collected(y));
+        let made = y.exprs.clone();
+        *lengths.borrow_mut() = y;
+        (carry, made)
+    };
+    let made = scanned(&init.exprs, &xs.exprs, &step, place);
+    let (carry, stacked) = match made {
+        Ok(made) => (Ok(made.0), Ok(made.1)),
+        Err(error) => (Err(error.clone()), Err(error)),
+    };
+    let carry = finished(carry, init, place);
+    (carry, finished(stacked, lengths.into_inner(), place))
+}
+
+fn collected<C: Outputs>(structure: C) -> Collected {
+    let mut collected = Collected::default();
+    structure.collect(&mut collected);
+    collected
+}
+
+fn built<C: Outputs>(leaves: &[Expr], like: &Collected) -> C {
+    C::exprs(&mut Parts::new(leaves.to_vec(), like.lengths.clone()))
+}
+
+/// The leaves of a state that a body gives: as many as it got, in lists of the same lengths.
+fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec<Expr> {
+    let next = collected(state);
+    if next.exprs.len() == like.exprs.len() && next.lengths != like.lengths {
+        let headline = format!("{what}: the body gives lists of other lengths than the state has");
+        let error = Error::new(ErrorCode::Arity, headline).help("the body gives the structure that it gets");
+        return vec![Expr::failed(error.at(place)); like.exprs.len()];
+    }
+    next.exprs
+}
+
+/// The results in their structure, or the error in each leaf of it.
+fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) -> C {
+    let leaves = made.unwrap_or_else(|error| {
+        if !trace::is_tracing() {
+            // No value outside of traced functions can carry an error.
+            stderr::line(crate::diagnostics::report::report(&outside(place)));
+        }
+        let failed = Expr::failed(error.at(place));
+        vec![failed; like.exprs.len().max(1)]
+    });
+    built(&leaves, &like)
+}
+
+/// The error of control flow that no function is traced around.
+fn outside(place: Place) -> Error {
+    Error::new(ErrorCode::Traced, "control flow outside of a traced function").at(place).help(
+        "call it in a closure that is traced, as in `jit(|x: Expr| fori_loop(0, 3, x, |_, x| x * 2)).call((&x,))`",
+    )
+}
+
+/// A condition as one truth value. A number is none: a loop that runs until one is exactly 0 may never end.
+fn truth(what: &'static str, condition: AnyOperand, place: Place) -> Result<Expr> {
+    let (ty, dtype, shape) = condition.describe(what)?;
+    if shape.rank() > 0 {
+        return Err(Error::new(ErrorCode::Shape, format!("{what}: a condition of shape {shape}"))
+            .help("it is one value: reduce it with `all` or `any`; `where_(mask, x, y)` decides for each element"));
+    }
+    if dtype != DType::Bool {
+        return Err(Error::new(ErrorCode::DType, format!("{what}: a condition of type {ty}"))
+            .help("compare it, as in `x.gt(0)`; what is to stop at zero says `x.ne(0)`"));
+    }
+    Ok(value(&condition, what, place))
+}
+
+/// Where an index begins, of its dtype: that in which the bounds meet, the default integer where both are numbers. And the end, which may stay a number.
+fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<[Expr; 2]> {
+    const WHAT: &str = "fori_loop";
+    let bound = |name: &str, bound: AnyOperand| {
+        let (ty, dtype, shape) = bound.describe(WHAT)?;
+        if shape.rank() > 0 {
+            return Err(
+                Error::new(ErrorCode::Shape, format!("{WHAT}: `{name}` has shape {shape}")).help("it is one integer")
+            );
+        }
+        if !dtype.is_int() {
+            return Err(Error::new(ErrorCode::DType, format!("{WHAT}: `{name}` is of type {ty}"))
+                .help("cast it, as in `cast(n, DType::I32)`"));
+        }
+        Ok((ty, value(&bound, WHAT, place)))
+    };
+    let ((first, start), (last, end)) = (bound("start", start)?, bound("end", end)?);
+    let policy = crate::api::config::policy();
+    let dtype = policy.commit(policy.promote_types(first, last).map_err(|error| {
+        let error = error.unnamed().of(WHAT);
+        match (first, last) {
+            (ValueType::Weak(_), ValueType::Weak(_)) => error.help("give the bounds a dtype, as in `strong(0)`"),
+            _ => error,
+        }
+    })?);
+    if !dtype.is_int() {
+        return Err(Error::new(ErrorCode::DType, format!("{WHAT}: no integer dtype counts from {first} to {last}"))
+            .help("cast one of the bounds to the dtype of the other"));
+    }
+    for (name, bound) in [("start", start), ("end", end)] {
+        trace::check_number(bound, dtype).map_err(|error| {
+            error
+                .of(WHAT)
+                .fact(format_args!("it is `{name}`; the index is {dtype}, as `start` is {first} and `end` {last}"))
+                .help("give the other bound, or this one, a wider dtype, as in `strong(0i64)`")
+        })?;
+    }
+    let start = match first {
+        ValueType::Weak(_) => trace::promote(start, dtype, WHAT, place),
+        ValueType::Strong(own) if own == dtype => start,
+        ValueType::Strong(_) => Expr::convert(&start.operand(), dtype, place),
+    };
+    let end = match last {
+        ValueType::Strong(own) if own != dtype => Expr::convert(&end.operand(), dtype, place),
+        // Whether it fits is known at the call, and is then told of the loop, not of the comparison in it.
+        ValueType::Weak(_) if !trace::is_known(end)? => trace::promote(end, dtype, WHAT, place),
+        ValueType::Strong(_) | ValueType::Weak(_) => end,
+    };
+    Ok([start, end])
+}
+
+/// What a body makes of the state, and slices if there are some: the next state, and what it gives besides.
+type Body<'a> = dyn Fn(&[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
+
+/// What is written as a loop.
+#[derive(Clone, Copy)]
+struct Written {
+    what: &'static str,
+    place: Place,
+    /// The first leaves of the state are not the user's.
+    hidden: usize,
+}
+
+impl Written {
+    fn differs(&self, code: ErrorCode, leaf: usize, before: impl Display, after: impl Display) -> Error {
+        let (what, leaf) = (self.what, leaf.saturating_sub(self.hidden));
+        Error::new(code, format!("{what}: leaf {leaf} of the state is {before}, the body gives {after}"))
+    }
+}
+
+/// Leaves of a state whose types are found by tracing the body again, those of each time counted.
+const MAX_LEAVES: usize = 1 << 20;
+
+/// A state of the types that a body keeps, and the body of it, recorded; after the next state it gives what it gives besides. A weak leaf takes the
+/// dtype that the body gives it, which may make others strong.
+fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -> Result<(Vec<Expr>, Recorded)> {
+    let Written { what, place, hidden } = written;
+    let mut state = init.to_vec();
+    let mut casts: Vec<Option<DType>> = vec![None; state.len()];
+    // Each leaf is promoted once, and what the body gives for it.
+    for times in 0..=2 * state.len() {
+        if times > 0 {
+            again(what, place)?;
+        }
+        if times.saturating_mul(state.len()) > MAX_LEAVES {
+            let headline = format!("{what}: the body was traced {times} times for the types of {} leaves", state.len());
+            return Err(Error::new(ErrorCode::Size, headline)
+                .fact(format_args!("limit: {MAX_LEAVES} leaves, those of each time counted"))
+                .help("begin the leaves with values of the dtypes that they keep, as `zeros_like(x)`, in place of numbers"));
+        }
+        let own = params(&state, what)?;
+        let types: Vec<Param> = own.iter().chain(slices).cloned().collect();
+        let mut leaves = 0;
+        let made = record_inner(&types, place, |own| {
+            let (mut next, besides) = body(own);
+            leaves = next.len();
+            for (next, cast) in next.iter_mut().zip(&casts) {
+                if let Some(dtype) = cast {
+                    *next = trace::promote(*next, *dtype, what, place);
+                }
+            }
+            next.extend(besides);
+            next
+        })?;
+        if leaves != state.len() {
+            let [before, after] = [state.len(), leaves].map(|leaves| leaves.saturating_sub(hidden));
+            let headline = format!("{what}: the state has {before} leaves, the body gives {after}");
+            return Err(Error::new(ErrorCode::Arity, headline).help("the body gives the structure that it gets"));
+        }
+        let (mut changed, mut refused) = (false, None);
+        for (n, (param, (ty, dtype, shape))) in own.iter().zip(&made.outputs).enumerate() {
+            let Param::Array(own, stored, of) = param else { continue };
+            if shape != of {
+                let (before, after) = (format_args!("shape {of}"), format_args!("shape {shape}"));
+                return Err(written
+                    .differs(ErrorCode::Shape, n, before, after)
+                    .help("a loop keeps the shapes of its state; give it the shape before, as with `broadcast_to`"));
+            }
+            match (own, ty) {
+                _ if own == ty => continue,
+                (ValueType::Weak(weak), ValueType::Strong(to)) if weak.promotes_to(*to) => {
+                    trace::check_number(state[n], *to).map_err(|error| {
+                        let leaf = n.saturating_sub(hidden);
+                        error
+                            .of(what)
+                            .fact(format_args!("the state begins with it as leaf {leaf}, which the body gives as {to}"))
+                            .help(format!("begin with a number that {to} holds, or cast what the body gives"))
+                    })?;
+                    state[n] = trace::promote(state[n], *to, what, place);
+                }
+                (ValueType::Strong(to), ValueType::Weak(_)) if dtype == stored => casts[n] = Some(*to),
+                _ => {
+                    let differs = written.differs(ErrorCode::DType, n, own, ty).help(
+                        "a loop keeps the dtypes of its state; cast it, as in `cast(x, DType::F32)`, before the loop or in the body",
+                    );
+                    refused.get_or_insert(differs);
+                    continue;
+                }
+            }
+            changed = true;
+        }
+        match refused {
+            // What other leaves became may change what the body gives for this one.
+            _ if changed => {}
+            Some(differs) => return Err(differs),
+            None => return Ok((state, made)),
+        }
+    }
+    Err(Error::new(ErrorCode::DType, format!("{what}: the types of the state do not come to rest"))
+        .help("cast what the loop begins with, as in `cast(x, DType::F32)`"))
+}
+
+/// A loop over leaves.
+fn repeated(
+    written: Written,
+    init: &[Expr],
+    condition: &dyn Fn(&[Expr]) -> Expr,
+    body: &dyn Fn(&[Expr]) -> Vec<Expr>,
+) -> Result<Vec<Expr>> {
+    let Written { what, place, .. } = written;
+    let (state, made) = settled(written, init, &[], &|own| (body(own), Vec::new()))?;
+    let decided =
+        record_inner(&params(&state, what)?, place, |own| match truth(what, condition(own).operand(), place) {
+            Ok(condition) => vec![condition],
+            Err(error) => vec![Expr::failed(error.at(place))],
+        })?;
+    Ok(control(ControlKind::While, &state, vec![decided, made], place))
+}
+
+/// A loop over an index and leaves.
+fn counted(
+    what: &'static str,
+    [start, end]: [Expr; 2],
+    init: &[Expr],
+    body: &dyn Fn(Expr, &[Expr]) -> Vec<Expr>,
+    place: Place,
+) -> Result<Vec<Expr>> {
+    let state: Vec<Expr> = [start].into_iter().chain(init.iter().copied()).collect();
+    let compute = |op: Op, x: Expr, y: AnyOperand| with_parts(|| Expr::compute(op, &[x.operand(), y], place));
+    let condition = |own: &[Expr]| compute(Op::Less, own[0], end.operand());
+    let next = |own: &[Expr]| {
+        let mut made = vec![compute(Op::Add, own[0], 1.operand())];
+        made.extend(body(own[0], &own[1..]));
+        made
+    };
+    let mut made = repeated(Written { what, place, hidden: 1 }, &state, &condition, &next)?;
+    if made.len() == state.len() {
+        made.remove(0);
+    }
+    Ok(made)
+}
+
+/// What a step of a scan makes of the state and a slice: the next state, and what is stacked.
+type Stepping<'a> = dyn Fn(&[Expr], &[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
+
+fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Result<(Vec<Expr>, Vec<Expr>)> {
+    const WHAT: &str = "scan";
+    let length = steps(WHAT, xs)?;
+    let slice = |param: Param| match param {
+        Param::Array(ty, stored, shape) => Param::Array(ty, stored, Shape::from(&shape.extents()[1..])),
+        param @ Param::Scalar(_) => param,
+    };
+    let slices: Vec<Param> = params(xs, WHAT)?.into_iter().map(slice).collect();
+    let count = init.len();
+    let written = Written { what: WHAT, place, hidden: 0 };
+    let (state, made) = settled(written, init, &slices, &|own| step(&own[..count], &own[count..]))?;
+    let own: Vec<Expr> = state.into_iter().chain(xs.iter().copied()).collect();
+    let kind = ControlKind::Scan(Steps { length, carried: count as u32, sliced: xs.len() as u32 });
+    let mut results = control(kind, &own, vec![made], place);
+    let stacked = results.split_off(count.min(results.len()));
+    Ok((results, stacked))
+}
+
+/// The number of slices that all leaves have.
+fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
+    let mut len = None;
+    for (n, x) in xs.iter().enumerate() {
+        let shape = trace::describe(*x, what)?.2;
+        match (shape.extents().first(), len) {
+            (None, _) => {
+                return Err(Error::new(ErrorCode::Shape, format!("{what}: leaf {n} of what is scanned is a scalar"))
+                    .help("it is scanned along its first axis; what is the same in each step is used from around the closure"));
+            }
+            (Some(&own), Some(other)) if own != other => {
+                let headline = format!("{what}: leaf {n} of what is scanned has {own} slices, leaf 0 has {other}");
+                return Err(Error::new(ErrorCode::Shape, headline).help("all have the same first extent"));
+            }
+            (Some(&own), _) => len = Some(own),
+        }
+    }
+    len.ok_or_else(|| {
+        Error::new(ErrorCode::Shape, format!("{what}: there is nothing to scan"))
+            .help("`fori_loop` repeats without slices")
+    })
+}
+
+/// Two branches, if their results have the same types.
+fn alike(graphs: [Recorded; 2], place: Place) -> Result<[Recorded; 2]> {
+    let [first, second] = &graphs;
+    if first.outputs.len() != second.outputs.len() {
+        let (a, b) = (first.outputs.len(), second.outputs.len());
+        return Err(Error::new(ErrorCode::Arity, format!("cond: one branch gives {a} leaves, the other {b}")).at(place));
+    }
+    for (n, ((ty, _, shape), (other, _, of))) in first.outputs.iter().zip(&second.outputs).enumerate() {
+        if shape != of {
+            return Err(Error::new(
+                ErrorCode::Shape,
+                format!("cond: leaf {n} has shape {shape} if true, {of} if false"),
+            )
+            .help("branches give the same shapes; `broadcast_to` gives one to a number"));
+        }
+        if ty != other {
+            return Err(Error::new(ErrorCode::DType, format!("cond: leaf {n} is {ty} if true, {other} if false"))
+                .help("branches give the same dtypes; cast one of them, as in `cast(x, DType::F32)`"));
+        }
+    }
+    Ok(graphs)
+}

@@ -1,0 +1,145 @@
+//! Making the elements of new arrays: the dtype is known, the numbers are checked against it before memory is asked for.
+
+use super::argument::Eye;
+use super::formula;
+use crate::api::config;
+use crate::api::support;
+use crate::array::{Array, literal_bytes};
+use ndjit_ir::graph::Graph;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::progression::Progression;
+use ndjit_ir::{DType, DTypeSet, Error, ErrorCode, LiteralValue, Place, Result, Shape, ValueType};
+use ndjit_runtime::Buffer;
+use std::sync::Arc;
+
+/// The type of an array to be made.
+#[derive(Clone, Copy)]
+pub(super) struct Type {
+    pub ty: ValueType,
+    /// The dtype of the elements.
+    pub dtype: DType,
+    /// Whether the user asked for it.
+    pub asked: bool,
+}
+
+impl Type {
+    pub fn asked(dtype: DType) -> Type {
+        Type { ty: dtype.into(), dtype, asked: true }
+    }
+
+    fn array(self, shape: Shape, elements: Buffer, formula: Option<Graph<ValueType>>) -> Array {
+        Array::created(self.ty, self.dtype, shape, Arc::new(elements), formula)
+    }
+
+    /// The bytes of a number, or why it is none of this dtype.
+    fn bytes_of(self, what: &str, number: Literal) -> Result<impl AsRef<[u8]> + use<>> {
+        literal_bytes(&number, self.dtype).map_err(|error| self.misfit(what, number.value(), &error))
+    }
+
+    fn misfit(self, what: &str, value: LiteralValue, cause: &Error) -> Error {
+        let dtype = self.dtype;
+        let mut error = Error::new(cause.code(), format!("{what}: {}", cause.headline()));
+        for fact in cause.facts() {
+            error = error.fact(fact);
+        }
+        error = error.fact(format_args!("{dtype} was {}", if self.asked { "asked for" } else { "inferred" }));
+        let number = Literal::weak(value);
+        let wider = [DType::I16, DType::I32, DType::I64, DType::U64, DType::F32, DType::C64];
+        match wider.into_iter().find(|&wider| number.to_repr(wider).is_ok()) {
+            _ if dtype == DType::Bool => error.help("give `true` or `false`, or ask for a dtype of numbers"),
+            Some(wider) => error.help(format!("ask for a dtype that holds it: `dtype(DType::{wider:?}).{what}(…)`")),
+            None => error,
+        }
+    }
+}
+
+/// The same number everywhere.
+pub(super) fn filled(what: &str, ty: Type, shape: Shape, fill: Literal, place: Place) -> Array {
+    let made = ty.bytes_of(what, fill).and_then(|element| {
+        let mut elements = zeroed(what, ty.dtype, &shape)?;
+        if element.as_ref().iter().any(|&byte| byte != 0) {
+            repeat(elements.as_bytes_mut()?, element.as_ref());
+        }
+        let formula = formula::filled(ty, fill, &shape);
+        Ok(ty.array(shape, elements, formula))
+    });
+    made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
+}
+
+/// Ones on a diagonal.
+pub(super) fn diagonal(ty: Type, eye: Eye, place: Place) -> Array {
+    let shape = Shape::from([eye.rows, eye.columns]);
+    let made = ty.bytes_of("eye", Literal::weak(true)).and_then(|one| {
+        let mut elements = zeroed("eye", ty.dtype, &shape)?;
+        let one = one.as_ref();
+        let rows = elements.as_bytes_mut()?.chunks_exact_mut(eye.columns.saturating_mul(one.len()).max(1));
+        for (row, cells) in rows.enumerate() {
+            let column = row as i128 + eye.diagonal as i128;
+            let at =
+                usize::try_from(column).ok().filter(|&column| column < eye.columns).map(|column| column * one.len());
+            if let Some(cell) = at.and_then(|at| cells.get_mut(at..at + one.len())) {
+                cell.copy_from_slice(one);
+            }
+        }
+        Ok(ty.array(shape, elements, formula::diagonal(ty, eye)))
+    });
+    made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
+}
+
+/// Checks that numbers a sequence is made from are of a kind the dtype holds. Integers may be out of its range, as the end and
+/// the step of a sequence in range are.
+pub(super) fn kinds(what: &str, ty: Type, numbers: impl IntoIterator<Item = Literal>) -> Result<()> {
+    let mut numbers = numbers.into_iter().filter(|number| !matches!(number.value(), LiteralValue::Int(_)));
+    numbers.try_for_each(|number| ty.bytes_of(what, number).map(drop))
+}
+
+/// The numbers of a sequence. Both ends fit the dtype, so all do.
+pub(super) fn progression(what: &str, ty: Type, terms: &Progression) -> Result<Array> {
+    let number = |i| Literal::weak(terms.at(i));
+    if let Some(last) = terms.len().checked_sub(1) {
+        ty.bytes_of(what, number(0))?;
+        ty.bytes_of(what, number(last))?;
+    }
+    let shape = Shape::from(terms.len());
+    let mut elements = zeroed(what, ty.dtype, &shape)?;
+    for (i, element) in elements.as_bytes_mut()?.chunks_exact_mut(ty.dtype.bytes()).enumerate() {
+        element.copy_from_slice(&literal_bytes(&number(i), ty.dtype)?);
+    }
+    Ok(ty.array(shape, elements, formula::progression(ty, terms)))
+}
+
+/// The type, if it is a float or complex one.
+pub(super) fn inexact(what: &str, ty: Type) -> Result<Type> {
+    let accepted = DTypeSet::FLOAT.union(DTypeSet::COMPLEX);
+    if accepted.contains(ty.dtype) {
+        return Ok(ty);
+    }
+    Err(Error::new(ErrorCode::DType, format!("{what}: {} is not supported", ty.dtype))
+        .fact(format_args!("accepted: {accepted}"))
+        .help(format!(
+            "the numbers are fractions; say how they are rounded, as in `{what}(…).floor().cast(DType::I32)`"
+        )))
+}
+
+fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
+    support::check_value(config::settings(), what, dtype)?;
+    Buffer::zeroed(shape.bytes(dtype.bytes()).map_err(|e| e.of(what))?).map_err(|refused| {
+        let mut error = Error::new(refused.code(), format!("{what}: the system refused memory for {dtype}{shape}"));
+        for fact in refused.facts() {
+            error = error.fact(fact);
+        }
+        error.help("use smaller extents, or let go of arrays that are no longer needed")
+    })
+}
+
+/// Fills memory with copies of an element, each copy as long as all before it.
+fn repeat(memory: &mut [u8], element: &[u8]) {
+    let Some(first) = memory.get_mut(..element.len()) else { return };
+    first.copy_from_slice(element);
+    let mut done = element.len();
+    while done < memory.len() {
+        let next = done.min(memory.len() - done);
+        memory.copy_within(..next, done);
+        done += next;
+    }
+}

@@ -1,0 +1,540 @@
+//! Creation functions: arrays of given numbers. Free functions infer the dtype; `dtype(d)` has the same functions as methods
+//! and gives it.
+//!
+//! The dtype comes from the first that there is of: the dtype asked for, the array argument (`zeros_like`), the numbers the
+//! elements are made of (the fill value of [`full`], the ends and step of [`arange`]), the [default dtype](crate::default_dtype). Extents
+//! and counts never matter. A dtype is never positional, so no number is mistaken for one.
+//!
+//! The arrays are concrete at once. In a function being traced they are constants of the trace, made anew only when it is traced
+//! anew; its kernels compute their elements rather than read them, but for complex sequences and arrays made of others.
+//!
+//! Nothing here panics: what cannot be made is a poisoned [`Array`], whose error is that of the call.
+
+mod argument;
+mod formula;
+mod grids;
+mod make;
+
+pub use argument::{AsArray, Eye, Interval, IntoEye, IntoShape, Source, Steps};
+pub use grids::{Indexing, from_fn, logspace, meshgrid};
+
+use crate::api::config;
+use crate::array::Array;
+use crate::trace::operand::{Computed, Math, Number};
+use make::Type;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::op::Operands;
+use ndjit_ir::progression::Progression;
+use ndjit_ir::{DType, Place, Result, Shape, ValueType, Weak};
+use smallvec::SmallVec;
+
+/// Creation functions and [reductions](crate::reductions) with a dtype: made by [`dtype`].
+///
+/// ```
+/// use ndjit::{DType, dtype};
+///
+/// let doubles = dtype(DType::F64);
+/// assert_eq!(doubles.ones(2).sum(..).dtype(), DType::F64);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Typed(Option<DType>);
+
+/// What the free functions are methods of.
+const INFERRED: Typed = Typed(None);
+
+/// The creation functions and reductions for elements of `dtype`. With 64-bit types off (see [`Policy::width`](crate::Policy::width)) 64-bit
+/// dtypes become 32-bit ones.
+///
+/// ```
+/// use ndjit::{DType, dtype};
+///
+/// let bytes = dtype(DType::U8);
+/// let (x, y) = (bytes.zeros([2, 3]), bytes.arange(5));
+/// assert_eq!((x.dtype(), y.to_vec::<u8>()?), (DType::U8, vec![0, 1, 2, 3, 4]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn dtype(dtype: DType) -> Typed {
+    Typed(Some(dtype))
+}
+
+/// Zeros, of the [default dtype](crate::default_dtype): [`dtype(d).zeros(shape)`](Typed::zeros) for another.
+///
+/// ```
+/// use ndjit::{DType, zeros};
+/// let x = zeros([2, 3]);
+/// assert_eq!((x.dtype(), x.shape().extents()), (DType::F32, &[2, 3][..]));
+/// ```
+///
+/// # Errors
+/// Poisoned with `Size` or `Allocation` if memory does not hold it, as all creation functions are.
+#[track_caller]
+pub fn zeros(shape: impl IntoShape) -> Array {
+    INFERRED.zeros(shape)
+}
+
+/// Ones (`true` for bool), of the [default dtype](crate::default_dtype).
+///
+/// ```
+/// use ndjit::ones;
+///
+/// assert_eq!(ones([2, 2]).to_string(), "[[1. 1.]\n [1. 1.]]");
+/// ```
+#[track_caller]
+pub fn ones(shape: impl IntoShape) -> Array {
+    INFERRED.ones(shape)
+}
+
+/// [`zeros`]: no array shows what was in its memory before. It is here for the Array API's name.
+///
+/// ```
+/// use ndjit::empty;
+///
+/// assert_eq!(empty(2).to_vec::<f32>()?, [0.0, 0.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[doc(alias = "uninit")]
+#[track_caller]
+pub fn empty(shape: impl IntoShape) -> Array {
+    INFERRED.zeros(shape)
+}
+
+/// The same number everywhere, of the number's type: of a bare number weak as [`asarray`] makes it.
+///
+/// ```
+/// use ndjit::{DType, dtype, full, strong};
+/// let x = full([3], 7);
+/// assert_eq!((x.dtype(), x.is_weak()), (DType::I32, true));
+/// assert_eq!(full([3], strong(7u8)).dtype(), DType::U8);
+/// assert_eq!(dtype(DType::F64).full([3], 7).to_vec::<f64>()?, [7.0, 7.0, 7.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Poisoned with `Literal` if the dtype cannot hold the number: too large an integer, a float for integers, any number for
+/// bool. Bool becomes 0 or 1.
+#[doc(alias = "fill")]
+#[track_caller]
+pub fn full(shape: impl IntoShape, fill: impl Number) -> Array {
+    INFERRED.full(shape, fill)
+}
+
+/// Ones on a diagonal and zeros elsewhere, of the [default dtype](crate::default_dtype): `eye(3)`, `eye((2, 3))` for rows and
+/// columns, `eye((2, 3, 1))` for the diagonal above the main one.
+///
+/// ```
+/// use ndjit::eye;
+/// assert_eq!(eye((2, 3, 1)).to_string(), "[[0. 1. 0.]\n [0. 0. 1.]]");
+/// ```
+#[doc(alias = "identity")]
+#[track_caller]
+pub fn eye(eye: impl IntoEye) -> Array {
+    INFERRED.eye(eye)
+}
+
+/// Evenly spaced numbers, without the end: `arange(5)`, `arange(2..5)`, `arange((5, 0, -2))` for start, stop and step. Of the
+/// type that the numbers promote to; always strong.
+///
+/// There are `ceil((stop - start) / step)` numbers, or none; number `i` is `start + i * step`. Both are exact for integers. If
+/// a number is a float, each operation is done in `f64`, and the result is rounded to the dtype: with a step that is rounded
+/// `stop` itself may be reached, and [`linspace`] is what you want. A step beyond `stop`, and an infinite one, leaves `start`. Where
+/// `stop - start` overflows the numbers are those that they would be in a wider format.
+///
+/// ```
+/// use ndjit::{DType, arange, dtype};
+/// assert_eq!(arange(2..5).to_vec::<i32>()?, [2, 3, 4]);
+/// assert_eq!(arange((0, 1, 0.25)).to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75]);
+/// assert_eq!((2 * dtype(DType::I8).arange(5)).to_vec::<i8>()?, [0, 2, 4, 6, 8]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.arange.html).
+///
+/// # Errors
+/// Poisoned with `Size` if the step is 0 or the length is no number, `Literal` if the dtype does not hold the elements,
+/// `DType` for complex numbers, `Promotion` if the policy refuses the numbers together.
+#[doc(alias = "range")]
+#[doc(alias = "iota")]
+#[track_caller]
+pub fn arange(steps: impl Steps) -> Array {
+    INFERRED.arange(steps)
+}
+
+/// `count` evenly spaced numbers from one to another: `linspace(0.0..=1.0, 5)` includes the end, `linspace(0.0..1.0, 4)` does
+/// not (the Array API's `endpoint`). Of the type that the ends have under true division, so bare numbers give the default
+/// float or complex dtype; always strong.
+///
+/// Number `i` is `start + i * ((stop - start) / spaces)`, each operation in `f64`, rounded to the dtype at the end; the first
+/// is `start` and, with the end included, the last is `stop`, exactly. The numbers never turn back. Where `stop - start` overflows
+/// steps are counted from the middle, to both sides; where a step is below the normal numbers, all are scaled, so that it keeps its digits.
+///
+/// ```
+/// use ndjit::linspace;
+/// assert_eq!(linspace(0..=1, 5).to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+/// assert_eq!(linspace(0.0..1.0, 4).to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.linspace.html).
+///
+/// # Errors
+/// Poisoned with `DType` if an integer dtype or bool was asked for, `Literal` for complex ends in a real dtype, `Promotion` if
+/// the policy refuses the ends.
+#[track_caller]
+pub fn linspace(interval: impl Interval, count: usize) -> Array {
+    INFERRED.linspace(interval, count)
+}
+
+/// Zeros of the shape and type of `x`, weak if `x` is. Of an [`Expr`](crate::Expr) an `Expr`.
+///
+/// ```
+/// use ndjit::{Array, DType, ones_like, zeros_like};
+/// let x = Array::from([1i8, 2]);
+/// assert_eq!((zeros_like(&x).dtype(), ones_like(&x).to_vec::<i8>()?), (DType::I8, vec![1, 1]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Poisoned if `x` is.
+#[track_caller]
+pub fn zeros_like<X: Math>(x: X) -> X::Out {
+    INFERRED.zeros_like(x)
+}
+
+/// [`zeros_like`]: no array shows what was in its memory before. It is here for the Array API's name.
+///
+/// ```
+/// use ndjit::{Array, empty_like};
+///
+/// assert_eq!(empty_like(Array::from([1i8, 2])).to_vec::<i8>()?, [0, 0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn empty_like<X: Math>(x: X) -> X::Out {
+    INFERRED.like("empty_like", x, Literal::weak(false), Place::caller())
+}
+
+/// Ones of the shape and type of `x`: see [`zeros_like`].
+///
+/// ```
+/// use ndjit::{Array, ones_like};
+///
+/// assert_eq!(ones_like(&Array::from([7u8, 8])).to_vec::<u8>()?, [1, 1]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn ones_like<X: Math>(x: X) -> X::Out {
+    INFERRED.ones_like(x)
+}
+
+/// The same number everywhere, of the shape and type of `x`: see [`zeros_like`] and [`full`].
+///
+/// ```
+/// use ndjit::{Array, full_like};
+///
+/// assert_eq!(full_like(&Array::from([7u8, 8]), 3).to_vec::<u8>()?, [3, 3]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Poisoned if `x` is; with `Literal` if the dtype of `x` cannot hold the number, as in [`full`].
+#[track_caller]
+pub fn full_like<X: Math>(x: X, fill: impl Number) -> X::Out {
+    INFERRED.full_like(x, fill)
+}
+
+/// An array of a number, a `Vec`, a slice, or an array. Bare numbers are weak, as everywhere; elements of a `Vec` or slice have
+/// their Rust type, strong.
+///
+/// ```
+/// use ndjit::{DType, asarray, dtype};
+/// assert_eq!(asarray(2).to_string(), "2 i*");
+/// assert!(!asarray([2, 3]).is_weak());
+/// assert_eq!(dtype(DType::F64).asarray([2, 3]).to_vec::<f64>()?, [2.0, 3.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Poisoned with `Literal` if the dtype cannot hold a number. Elements are converted as by [`cast`](crate::cast).
+#[doc(alias = "array")]
+#[doc(alias = "tensor")]
+#[doc(alias = "as_tensor")]
+#[track_caller]
+pub fn asarray(x: impl AsArray) -> Array {
+    INFERRED.asarray(x)
+}
+
+/// The creation functions with a dtype; each is documented where it stands alone.
+impl Typed {
+    /// [`zeros`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::U8).zeros(2);
+    /// assert_eq!(x.to_vec::<u8>()?, [0, 0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn zeros(self, shape: impl IntoShape) -> Array {
+        make::filled("zeros", self.or_default(), shape.shape(), Literal::weak(false), Place::caller())
+    }
+
+    /// [`ones`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::I64).ones(2);
+    /// assert_eq!(x.to_vec::<i64>()?, [1, 1]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn ones(self, shape: impl IntoShape) -> Array {
+        make::filled("ones", self.or_default(), shape.shape(), Literal::weak(true), Place::caller())
+    }
+
+    /// [`zeros`](Typed::zeros), as [`empty`].
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).empty(2);
+    /// assert_eq!(x.to_vec::<f64>()?, [0.0, 0.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[doc(alias = "uninit")]
+    #[track_caller]
+    pub fn empty(self, shape: impl IntoShape) -> Array {
+        self.zeros(shape)
+    }
+
+    /// [`full`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::U8).full(2, 7);
+    /// assert_eq!(x.to_vec::<u8>()?, [7, 7]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[doc(alias = "fill")]
+    #[track_caller]
+    pub fn full(self, shape: impl IntoShape, fill: impl Number) -> Array {
+        let fill = fill.literal();
+        make::filled("full", self.or(fill.ty()), shape.shape(), fill, Place::caller())
+    }
+
+    /// [`eye`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::I8).eye(2);
+    /// assert_eq!(x.to_vec::<i8>()?, [1, 0, 0, 1]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[doc(alias = "identity")]
+    #[track_caller]
+    pub fn eye(self, eye: impl IntoEye) -> Array {
+        make::diagonal(self.or_default(), eye.eye(), Place::caller())
+    }
+
+    /// [`arange`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::U16).arange(3);
+    /// assert_eq!(x.to_vec::<u16>()?, [0, 1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[doc(alias = "range")]
+    #[doc(alias = "iota")]
+    #[track_caller]
+    pub fn arange(self, steps: impl Steps) -> Array {
+        self.counted("arange", steps.steps(), Place::caller())
+    }
+
+    fn counted(self, what: &str, steps: [(Literal, bool); 3], place: Place) -> Array {
+        let given: SmallVec<[Literal; 3]> =
+            steps.iter().filter(|(_, given)| *given).map(|(number, _)| *number).collect();
+        let types: SmallVec<[ValueType; 3]> = given.iter().map(Literal::ty).collect();
+        let [start, stop, step] = steps.map(|(number, _)| number.value());
+        let made = Progression::arange(start, stop, step).and_then(|terms| {
+            let ty = self.of_numbers(what, Operands::Join, &types)?;
+            make::kinds(what, ty, given)?;
+            make::progression(what, ty, &terms)
+        });
+        made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
+    }
+
+    /// [`linspace`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).linspace(0..=1, 3);
+    /// assert_eq!(x.to_vec::<f64>()?, [0.0, 0.5, 1.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn linspace(self, interval: impl Interval, count: usize) -> Array {
+        self.between(interval.ends(), count, Place::caller())
+    }
+
+    fn between(self, (ends, endpoint): ([Literal; 2], bool), count: usize, place: Place) -> Array {
+        let [start, stop] = ends.map(|number| number.value());
+        let terms = Progression::linspace(start, stop, count, endpoint);
+        let made = self
+            .of_numbers("linspace", Operands::Quotient, &ends.map(|number| number.ty()))
+            .and_then(|ty| make::inexact("linspace", ty))
+            .and_then(|ty| make::progression("linspace", ty, &terms));
+        made.unwrap_or_else(|e| Array::poisoned(e.at(place)))
+    }
+
+    /// [`zeros_like`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).zeros_like(Array::from([1, 2]));
+    /// assert_eq!(x.to_vec::<f64>()?, [0.0, 0.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn zeros_like<X: Math>(self, x: X) -> X::Out {
+        self.like("zeros_like", x, Literal::weak(false), Place::caller())
+    }
+
+    /// [`empty_like`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// assert_eq!(dtype(DType::F64).empty_like(Array::from([1, 2])).dtype(), DType::F64);
+    /// ```
+    #[track_caller]
+    pub fn empty_like<X: Math>(self, x: X) -> X::Out {
+        self.like("empty_like", x, Literal::weak(false), Place::caller())
+    }
+
+    /// [`ones_like`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).ones_like(Array::from([1, 2]));
+    /// assert_eq!(x.to_vec::<f64>()?, [1.0, 1.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn ones_like<X: Math>(self, x: X) -> X::Out {
+        self.like("ones_like", x, Literal::weak(true), Place::caller())
+    }
+
+    /// [`full_like`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).full_like(Array::from([1, 2]), 3);
+    /// assert_eq!(x.to_vec::<f64>()?, [3.0, 3.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn full_like<X: Math>(self, x: X, fill: impl Number) -> X::Out {
+        self.like("full_like", x, fill.literal(), Place::caller())
+    }
+
+    /// [`asarray`] of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype};
+    ///
+    /// let x = dtype(DType::F64).asarray([1, 2]);
+    /// assert_eq!(x.to_vec::<f64>()?, [1.0, 2.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[doc(alias = "array")]
+    #[doc(alias = "tensor")]
+    #[doc(alias = "as_tensor")]
+    #[track_caller]
+    pub fn asarray(self, x: impl AsArray) -> Array {
+        let place = Place::caller();
+        match x.source() {
+            Source::Number(number) => make::filled("asarray", self.or(number.ty()), Shape::scalar(), number, place),
+            Source::Array(array) => {
+                let ty = self.or_type(array.value_type(), array.dtype());
+                let same = array.error().is_some() || array.value_type() == ty.ty;
+                if same { array } else { crate::array::lazy::cast(&array, ty.dtype, place) }
+            }
+        }
+    }
+
+    fn like<X: Math>(self, what: &str, x: X, fill: Literal, place: Place) -> X::Out {
+        let made = match x.operand().describe(what) {
+            Ok((ty, dtype, shape)) => make::filled(what, self.or_type(ty, dtype), shape, fill, place),
+            Err(error) => Array::poisoned(error.at(place)),
+        };
+        X::Out::constant(made, place)
+    }
+
+    /// The dtype asked for.
+    pub(crate) fn asked(self) -> Option<DType> {
+        self.0
+    }
+
+    /// The dtype asked for, of the width that the policy takes.
+    pub(crate) fn asked_width(self) -> Option<DType> {
+        self.0.map(|dtype| config::policy().width(dtype))
+    }
+
+    /// The dtype asked for, or the default.
+    fn or_default(self) -> Type {
+        let asked = self.0.is_some();
+        let dtype = config::policy().width(self.0.unwrap_or_else(config::default_dtype));
+        Type { ty: dtype.into(), dtype, asked }
+    }
+
+    /// The dtype asked for, or a number's type.
+    fn or(self, number: ValueType) -> Type {
+        let policy = config::policy();
+        self.or_type(policy.weak_result(number), policy.commit(number))
+    }
+
+    /// The dtype asked for, or this type, stored as `dtype`.
+    fn or_type(self, ty: ValueType, dtype: DType) -> Type {
+        let policy = config::policy();
+        match (self.0, ty) {
+            (Some(dtype), _) => Type::asked(policy.width(dtype)),
+            (None, ValueType::Strong(dtype)) => {
+                let dtype = policy.width(dtype);
+                Type { ty: dtype.into(), dtype, asked: false }
+            }
+            (None, ValueType::Weak(_)) => Type { ty, dtype, asked: false },
+        }
+    }
+
+    /// The dtype asked for, or that in which `what` computes on numbers of these types. Bare numbers are typed by kind alone,
+    /// under every policy.
+    fn of_numbers(self, what: &str, rule: Operands, types: &[ValueType]) -> Result<Type> {
+        if self.0.is_some() {
+            return Ok(self.or_default());
+        }
+        let policy = config::policy();
+        let bare = |ty: &ValueType| match (ty, rule) {
+            (ValueType::Weak(weak), Operands::Quotient) => Some(Weak::Float.max(*weak)),
+            (ValueType::Weak(weak), _) => Some(*weak),
+            (ValueType::Strong(_), _) => None,
+        };
+        let kinds: Option<SmallVec<[Weak; 3]>> = types.iter().map(bare).collect();
+        let ty = match kinds.and_then(|kinds| kinds.into_iter().max()) {
+            Some(highest) => highest.into(),
+            None => policy.common_type(what, rule, types).map_err(|e| {
+                e.help(format!("give numbers of one dtype, or ask for one, as in `dtype(DType::F64).{what}(…)`"))
+            })?,
+        };
+        let dtype = policy.width(policy.commit(ty));
+        Ok(Type { ty: dtype.into(), dtype, asked: false })
+    }
+}

@@ -1,0 +1,131 @@
+//! Operations by their rows in the tables, for front ends: what is computed is known when the program reads it, and not when it is
+//! compiled. In Rust the functions of the same names are simpler ([`sin`](crate::sin()), [`sum`](crate::sum())).
+//!
+//! ```
+//! use ndjit::operand::Operand;
+//! use ndjit::{Array, DType, Op, Program, dynamic, spec};
+//!
+//! let op: Op = "maximum".parse().unwrap();
+//! let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![dynamic::apply(op, &[p[0].operand(), 0.operand()])])?;
+//! assert_eq!(program.call([&Array::from([-1.5f32, 2.0])])?[0].to_vec::<f32>()?, [0.0, 2.0]);
+//! # Ok::<(), ndjit::Error>(())
+//! ```
+
+use crate::api::reductions::{Axes, IntoAxes, Request};
+use crate::api::scans::{self, IntoAlong};
+use crate::trace::expr::Expr;
+use crate::trace::operand::{AnyOperand, Computed, Scalar};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction};
+
+/// An elementwise op on operands in the order of its row: an [`Expr`] in the function being traced on this thread, or an
+/// [`Array`](crate::Array) of arrays and numbers. Poisoned with `Arity` for another number of operands, with the op's own errors as its
+/// function is.
+///
+/// ```
+/// use ndjit::operand::AnyOperand;
+/// use ndjit::{Array, DType, Expr, Op, Program, dynamic, spec};
+///
+/// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![dynamic::apply(Op::Square, &[AnyOperand::Expr(p[0])])])?;
+/// assert_eq!(program.call([&Array::from([2.0f32, 3.0])])?[0].to_vec::<f32>()?, [4.0, 9.0]);
+///
+/// let root: Array = dynamic::apply(Op::Sqrt, &[AnyOperand::Array(Array::from(2.25f64))]);
+/// assert_eq!(root.item::<f64>()?, 1.5);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn apply<R: Computed>(op: Op, operands: &[AnyOperand]) -> R {
+    let place = Place::caller();
+    if operands.len() == op.arity() {
+        return R::compute(op, operands, place);
+    }
+    let (takes, given) = (op.arity(), operands.len());
+    let plural = if takes == 1 { "" } else { "s" };
+    R::failed(
+        Error::new(ErrorCode::Arity, format!("{op}: takes {takes} operand{plural}, {given} given"))
+            .at(place)
+            .help(format!("its operands are {}", op.row().operands.join(", "))),
+    )
+}
+
+/// What a reduction or a scan is asked for besides its axes.
+///
+/// ```
+/// use ndjit::dynamic::Asked;
+/// use ndjit::{DType, Reduction};
+///
+/// let asked = Asked { dtype: Some(DType::F64), ..Asked::default() };
+/// assert_eq!((asked.dtype, Reduction::Sum.to_string()), (Some(DType::F64), "sum".to_owned()));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// The dtype of the result; without one it is inferred.
+    pub dtype: Option<DType>,
+    /// What a variance's divisor is less than the number of elements.
+    pub correction: Option<Scalar>,
+    /// Whether a sum's or a product's scan begins with that of no elements.
+    pub include_initial: bool,
+}
+
+/// A reduction over some axes, or all: `..`, in the function being traced on this thread. Poisoned with `Argument` for a scan, or
+/// for what this reduction cannot be asked for.
+///
+/// ```
+/// use ndjit::dynamic::{self, Asked};
+/// use ndjit::operand::AnyOperand;
+/// use ndjit::{Array, DType, Program, Reduction, spec};
+///
+/// let sum = |p: &[ndjit::Expr]| vec![dynamic::reduce(Reduction::Sum, AnyOperand::Expr(p[0]), 0, Asked::default())];
+/// let program = Program::trace(&[spec(DType::F32, [2])], sum)?;
+/// assert_eq!(program.call([&Array::from([2.0f32, 3.0])])?[0].item::<f32>()?, 5.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: Asked) -> Expr {
+    let place = Place::caller();
+    if let Err(error) = possible(reduction, asked, false) {
+        return Expr::failed(error.at(place));
+    }
+    let mut operands = vec![x];
+    operands.extend(asked.correction.map(AnyOperand::Scalar));
+    let axes: Axes = axes.axes();
+    Expr::reduce(&Request::new(reduction, asked.dtype, axes), &operands, place)
+}
+
+/// A scan along an axis, in the function being traced on this thread. Poisoned with `Argument` for a reduction, or for what this
+/// scan cannot be asked for.
+///
+/// ```
+/// use ndjit::dynamic::{self, Asked};
+/// use ndjit::operand::AnyOperand;
+/// use ndjit::{Array, DType, Program, Reduction, spec};
+///
+/// let sums = |p: &[ndjit::Expr]| vec![dynamic::scan(Reduction::CumulativeSum, AnyOperand::Expr(p[0]), 0, Asked::default())];
+/// let program = Program::trace(&[spec(DType::F32, [2])], sums)?;
+/// assert_eq!(program.call([&Array::from([2.0f32, 3.0])])?[0].to_vec::<f32>()?, [2.0, 5.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn scan(reduction: Reduction, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
+    let place = Place::caller();
+    if let Err(error) = possible(reduction, asked, true) {
+        return Expr::failed(error.at(place));
+    }
+    let along = if asked.include_initial { scans::include_initial(axis) } else { axis.along() };
+    scans::scan(reduction, asked.dtype, x, along, place)
+}
+
+/// Whether a reduction, or a scan, can be asked for these.
+fn possible(reduction: Reduction, asked: Asked, scans: bool) -> Result<(), Error> {
+    let wrong = |what: &str| Err(Error::new(ErrorCode::Argument, format!("{reduction}: {what}")));
+    let Asked { dtype, correction, include_initial } = asked;
+    match reduction.scans() {
+        true if !scans => wrong("is a scan, along one axis"),
+        false if scans => wrong("is a reduction, not a scan"),
+        _ if dtype.is_some() && !reduction.takes_dtype() => wrong("takes no dtype: its result has that of its operand"),
+        _ if correction.is_some() && reduction.row().operands.len() < 2 => wrong("takes no correction"),
+        _ if include_initial && (!scans || !reduction.takes_dtype() || reduction.sorts()) => {
+            wrong("has no initial value")
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,386 @@
+//! The functions and methods of the op table: one free function per row, and a method of the same name on [`Expr`] and
+//! [`Array`]. Generated; what a row says stands in `ndjit_ir::op_table`.
+//!
+//! An [`Expr`] among the operands makes the result an [`Expr`]; arrays and numbers alone give an [`Array`].
+
+use crate::array::Array;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{Computed, Math, Meet, Operand};
+use ndjit_ir::{DType, Op, Place};
+
+macro_rules! rows {
+    ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
+        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:literal),*) $shown:literal;)*) => {
+        $(function! {
+            $variant $name
+            { concat!($doc, "\n\n- ", types!($rule $($operand)*), domain!($($domain)|+), "\n- ", result!($result), "\n- ",
+                accuracy!($accuracy $(($ulp))?), example!($name ($($example),*) $shown)) }
+            $($operand)*
+        })*
+
+        /// The op table's operations as methods.
+        impl Expr {
+            $(expr_method! { $variant $name { concat!($doc, see!($name)) } $($operand)* })*
+        }
+
+        /// The op table's operations as methods.
+        impl Array {
+            $(array_method! { $variant $name { concat!($doc, see!($name)) } $($operand)* })*
+        }
+    };
+}
+
+/// How operand types meet, in words.
+macro_rules! types {
+    (Join $x:ident) => {
+        "Types: as `x`. "
+    };
+    (Join $($x:ident)+) => {
+        "Types: operands meet in their common dtype. "
+    };
+    (Number $x:ident) => {
+        "Types: as `x`, but bool becomes the default integer. "
+    };
+    (Number $($x:ident)+) => {
+        "Types: operands meet in their common dtype; bool becomes the default integer. "
+    };
+    (Inexact $x:ident) => {
+        "Types: as `x`, but integers become floats, 64-bit ones `f64`, others and bool `f32`. "
+    };
+    (Inexact $($x:ident)+) => {
+        "Types: operands meet in their common dtype; integers become floats, 64-bit ones `f64`, others and bool `f32`. "
+    };
+    (Quotient $($x:ident)+) => {
+        "Types: operands meet in their common dtype; integers become floats, 64-bit ones `f64`, others and bool `f32` (other policies differ). "
+    };
+    (Logical $($x:ident)+) => {
+        "Types: operands of every dtype become bool: nonzero is true. "
+    };
+    (Scale $x:ident $n:ident) => {
+        "Types: as `x`, but integers become floats, 64-bit ones `f64`, others and bool `f32`; `n` is an integer of any dtype. "
+    };
+    (Count $x:ident $n:ident) => {
+        "Types: as `x`; `n` is an integer of any dtype. "
+    };
+    (Choose $($x:ident)+) => {
+        "Types: the condition becomes bool, nonzero is true; the others meet in their common dtype. "
+    };
+}
+
+/// The dtypes an op computes in, in words.
+macro_rules! domain {
+    (ALL) => {
+        "Computes in every dtype."
+    };
+    (NUMERIC) => {
+        "Computes in integers, floats and complex dtypes."
+    };
+    (REAL) => {
+        "Computes in integers and floats; complex is an error."
+    };
+    (BOOL|REAL) => {
+        "Computes in every dtype but complex ones, which are errors."
+    };
+    (BOOL|INT) => {
+        "Computes in bool and integers; floats and complex are errors."
+    };
+    (INT) => {
+        "Computes in integers; floats and complex are errors."
+    };
+    (U64) => {
+        "Computes in `u64`; other dtypes are errors."
+    };
+    (FLOAT) => {
+        "Computes in `bf16 f16 f32 f64`; complex is an error."
+    };
+    (PARTS) => {
+        "Computes in `f32 f64`; other floats and complex dtypes are errors."
+    };
+    (FLOAT|COMPLEX) => {
+        "Computes in `bf16 f16 f32 f64 c64 c128`."
+    };
+    (BOOL) => {
+        "Computes in bool."
+    };
+}
+
+/// The dtype of a result, in words.
+macro_rules! result {
+    (Same) => {
+        "Result: the dtype it computes in."
+    };
+    (Bool) => {
+        "Result: bool."
+    };
+    (Complex) => {
+        "Result: `c64` of `f32`, `c128` of `f64`."
+    };
+    (Int32) => {
+        "Result: `i32`."
+    };
+    (Real) => {
+        "Result: the dtype it computes in; of complex numbers the dtype of the real part."
+    };
+}
+
+/// The largest error, in words.
+macro_rules! accuracy {
+    (Exact) => {
+        "Accuracy: exact or correctly rounded in real dtypes."
+    };
+    (Ulp($n:literal)) => {
+        concat!("Accuracy: at most ", $n, " ULP from the exact result, in real dtypes and where nothing else is said.")
+    };
+}
+
+/// The row's example as a test.
+macro_rules! example {
+    ($name:ident ($($operand:literal),*) $shown:literal) => {
+        concat!(
+            "\n\n```\n# use ndjit::{Array, Complex, ", stringify!($name), "};\nlet result = ",
+            stringify!($name), "(", $("Array::from(", $operand, "), ",)* ");\nassert_eq!(result.to_string(), \"", $shown,
+            "\");\n```"
+        )
+    };
+}
+
+/// Where a method's dtypes and accuracy are documented.
+macro_rules! see {
+    ($name:ident) => {
+        concat!(" Types and accuracy: [`", stringify!($name), "`](crate::api::functions::", stringify!($name), ").")
+    };
+}
+
+macro_rules! function {
+    ($variant:ident $name:ident { $doc:expr } $x:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<X: Math>($x: X) -> X::Out {
+            X::Out::compute(Op::$variant, &[$x.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<X: Operand + Meet<Y>, Y: Operand>($x: X, $y: Y) -> X::Out {
+            X::Out::compute(Op::$variant, &[$x.operand(), $y.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<X, Y, Z>($x: X, $y: Y, $z: Z) -> <X::Out as Meet<Z>>::Out
+        where
+            X: Operand + Meet<Y>,
+            X::Out: Meet<Z>,
+            Y: Operand,
+            Z: Operand,
+        {
+            Computed::compute(Op::$variant, &[$x.operand(), $y.operand(), $z.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident $w:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<X, Y, Z, W>($x: X, $y: Y, $z: Z, $w: W) -> <<X::Out as Meet<Z>>::Out as Meet<W>>::Out
+        where
+            X: Operand + Meet<Y>,
+            X::Out: Meet<Z>,
+            <X::Out as Meet<Z>>::Out: Meet<W>,
+            Y: Operand,
+            Z: Operand,
+            W: Operand,
+        {
+            let operands = [$x.operand(), $y.operand(), $z.operand(), $w.operand()];
+            Computed::compute(Op::$variant, &operands, Place::caller())
+        }
+    };
+}
+
+macro_rules! expr_method {
+    ($variant:ident $name:ident { $doc:expr } $x:ident $($more:ident)*) => {
+        #[doc = $doc]
+        #[allow(clippy::should_implement_trait, reason = "the operators exist as well; these are the Array API's names")]
+        #[track_caller]
+        pub fn $name(self $(, $more: impl Operand)*) -> Expr {
+            Expr::compute(Op::$variant, &[self.operand() $(, $more.operand())*], Place::caller())
+        }
+    };
+}
+
+macro_rules! array_method {
+    ($variant:ident $name:ident { $doc:expr } $x:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name(&self) -> Array {
+            Array::compute(Op::$variant, &[self.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<Y: Operand>(&self, $y: Y) -> <Array as Meet<Y>>::Out
+        where
+            Array: Meet<Y>,
+        {
+            Computed::compute(Op::$variant, &[self.operand(), $y.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<Y: Operand, Z: Operand>(&self, $y: Y, $z: Z) -> <<Array as Meet<Y>>::Out as Meet<Z>>::Out
+        where
+            Array: Meet<Y>,
+            <Array as Meet<Y>>::Out: Meet<Z>,
+        {
+            Computed::compute(Op::$variant, &[self.operand(), $y.operand(), $z.operand()], Place::caller())
+        }
+    };
+    ($variant:ident $name:ident { $doc:expr } $x:ident $y:ident $z:ident $w:ident) => {
+        #[doc = $doc]
+        #[track_caller]
+        pub fn $name<Y: Operand, Z: Operand, W: Operand>(
+            &self,
+            $y: Y,
+            $z: Z,
+            $w: W,
+        ) -> <<<Array as Meet<Y>>::Out as Meet<Z>>::Out as Meet<W>>::Out
+        where
+            Array: Meet<Y>,
+            <Array as Meet<Y>>::Out: Meet<Z>,
+            <<Array as Meet<Y>>::Out as Meet<Z>>::Out: Meet<W>,
+        {
+            let operands = [self.operand(), $y.operand(), $z.operand(), $w.operand()];
+            Computed::compute(Op::$variant, &operands, Place::caller())
+        }
+    };
+}
+
+ndjit_ir::op_table!(rows);
+
+macro_rules! comparisons {
+    ($($name:ident $variant:ident $doc:literal;)*) => {
+        /// Comparisons by their short names.
+        impl Expr {
+            $(
+                #[doc = $doc]
+                #[track_caller]
+                pub fn $name(self, y: impl Operand) -> Expr {
+                    Expr::compute(Op::$variant, &[self.operand(), y.operand()], Place::caller())
+                }
+            )*
+        }
+
+        /// Comparisons by their short names.
+        impl Array {
+            $(
+                #[doc = $doc]
+                #[track_caller]
+                pub fn $name<Y: Operand>(&self, y: Y) -> <Array as Meet<Y>>::Out
+                where
+                    Array: Meet<Y>,
+                {
+                    Computed::compute(Op::$variant, &[self.operand(), y.operand()], Place::caller())
+                }
+            )*
+        }
+    };
+}
+
+comparisons! {
+    eq Equal "`x = y`, element by element: [`equal`].";
+    ne NotEqual "`x != y`, element by element: [`not_equal`].";
+    lt Less "`x < y`, element by element: [`less`].";
+    le LessEqual "`x <= y`, element by element: [`less_equal`].";
+    gt Greater "`x > y`, element by element: [`greater`].";
+    ge GreaterEqual "`x >= y`, element by element: [`greater_equal`].";
+}
+
+/// Conversion to `dtype`. Floats become integers by truncation, saturating, NaN giving 0; numbers become bool by comparison
+/// with zero; complex numbers lose their imaginary part; everything else is rounded to nearest even. Integers wrap.
+///
+/// ```
+/// use ndjit::{Array, DType, cast};
+///
+/// let x = Array::from([1.7f32, -2.5, 300.0]);
+/// assert_eq!(cast(&x, DType::U8).to_string(), "[  1   0 255]");
+/// ```
+#[track_caller]
+pub fn cast<X>(x: X, dtype: DType) -> <X as Math>::Out
+where
+    X: Math + Cast<Cast = <X as Math>::Out>,
+{
+    x.cast_at(dtype, Place::caller())
+}
+
+/// What can be cast.
+///
+/// ```
+/// use ndjit::{Array, DType, cast};
+///
+/// assert_eq!(cast(&Array::from([1u8]), DType::F64).dtype(), DType::F64);
+/// ```
+pub trait Cast: Sized {
+    /// The result.
+    type Cast;
+    #[doc(hidden)]
+    fn cast_at(self, dtype: DType, place: Place) -> Self::Cast;
+}
+
+impl Cast for Expr {
+    type Cast = Expr;
+    fn cast_at(self, dtype: DType, place: Place) -> Expr {
+        crate::trace::cast(self, dtype, place)
+    }
+}
+
+impl Cast for Array {
+    type Cast = Array;
+    fn cast_at(self, dtype: DType, place: Place) -> Array {
+        crate::array::lazy::cast(&self, dtype, place)
+    }
+}
+
+impl Cast for &Array {
+    type Cast = Array;
+    fn cast_at(self, dtype: DType, place: Place) -> Array {
+        crate::array::lazy::cast(self, dtype, place)
+    }
+}
+
+macro_rules! cast_methods {
+    ($($t:ident($($reference:tt)?);)*) => {$(
+        /// Conversions.
+        impl $t {
+            /// Conversion to `dtype`: see [`cast`].
+            ///
+            /// ```
+            /// use ndjit::{Array, DType};
+            ///
+            /// assert_eq!(Array::from([1.7f32, -2.5]).cast(DType::I32).to_string(), "[ 1 -2]");
+            /// ```
+            #[track_caller]
+            pub fn cast($($reference)? self, dtype: DType) -> $t {
+                self.cast_at(dtype, Place::caller())
+            }
+
+            /// Conversion to `dtype`: [`cast`] by its Array API name.
+            ///
+            /// ```
+            /// use ndjit::{Array, DType};
+            ///
+            /// assert_eq!(Array::from([1u8]).astype(DType::F64).dtype(), DType::F64);
+            /// ```
+            #[track_caller]
+            pub fn astype($($reference)? self, dtype: DType) -> $t {
+                self.cast_at(dtype, Place::caller())
+            }
+        }
+    )*};
+}
+
+cast_methods! {
+    Expr();
+    Array(&);
+}

@@ -1,0 +1,383 @@
+//! `x.at(indices)`: elements at indices along the first axes, to take them or to put others in their place.
+
+use super::indices::{Along, ArrayIndices, Index, Indices, Layout, slices};
+use super::positions::positions;
+use super::{no_positions, rows};
+use crate::api::config::with_parts;
+use crate::api::manipulation::{Movement, refused, seen};
+use crate::array::Array;
+use crate::trace;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Operand, Scalar};
+use ndjit_ir::axes::Axes;
+use ndjit_ir::graph::Scatter;
+use ndjit_ir::infer::Operation;
+use ndjit_ir::view;
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
+use smallvec::SmallVec;
+use std::slice;
+
+/// Elements of an array at indices, made by [`Expr::at`] and [`Array::at`]. `R` is what its functions give.
+///
+/// Indices along several axes broadcast with each other. The shape of what is taken is theirs, and then the other axes of the array. Ranges
+/// keep their axes, in their order: the axes of indices stand where the first of these stood, or in front if a range stands between them, as in NumPy.
+///
+/// ```
+/// use ndjit::Array;
+///
+/// let x = Array::from([0, 0, 0, 0]);
+/// let i = Array::from([1, 3, 1]);
+/// assert_eq!(x.at(&i).add(1).to_vec::<i32>()?, [0, 2, 0, 1]);
+/// assert_eq!(x.at(1..).set(7).to_vec::<i32>()?, [0, 7, 7, 7]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[must_use]
+pub struct At<R> {
+    x: AnyOperand,
+    indices: SmallVec<[Index; 4]>,
+    place: Place,
+    gives: std::marker::PhantomData<R>,
+}
+
+/// What the indices of an [`At`] come to.
+struct Found {
+    /// The array with its first axes joined to one, and axes of extent 1 behind it, one for each of the indices'.
+    rows: AnyOperand,
+    /// Indices along that axis, with an axis of extent 1 for each of the array's others.
+    index: AnyOperand,
+    /// Whether each index is there, before it was kept in range; of the shape of `index`, or one that broadcasts to it. Those of ranges are.
+    inside: Option<AnyOperand>,
+    shape: Shape,
+    dtype: DType,
+    /// Whether the array has indices at all along those axes.
+    any: bool,
+    /// The shape of what is taken or put.
+    taken: Shape,
+}
+
+impl<R: Computed> At<R> {
+    fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: Place) -> At<R> {
+        At { x, indices, place, gives: std::marker::PhantomData }
+    }
+
+    fn number(n: isize) -> AnyOperand {
+        AnyOperand::Scalar(Scalar((n as i64).into(), None))
+    }
+
+    fn compute(&self, op: Op, operands: &[&AnyOperand]) -> AnyOperand {
+        let operands: Vec<AnyOperand> = operands.iter().map(|&operand| operand.clone()).collect();
+        with_parts(|| R::compute(op, &operands, self.place)).operand()
+    }
+
+    /// `checked` for indices that have to be there where they are known.
+    fn found(&self, what: &'static str, checked: bool) -> Result<Found> {
+        let place = self.place;
+        let (_, dtype, shape) = self.x.describe(what)?;
+        let layout = Layout::new(what, &self.indices, &shape)?;
+        let (first, others) = shape.extents().split_at(layout.axes.len());
+        let joined = first.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent)).unwrap_or(usize::MAX);
+        let (mut index, mut inside): (Option<AnyOperand>, Option<AnyOperand>) = (None, None);
+        for (axis, (along, &extent)) in layout.axes.iter().zip(first).enumerate() {
+            let size = Self::number(extent as isize);
+            let own = match along {
+                Along::Positions(own) => {
+                    let own = positions::<R>(what, own, axis, extent, checked, place)?;
+                    let own = self.apart(what, own, layout.before, layout.behind);
+                    let at_least = self.compute(Op::GreaterEqual, &[&own, &Self::number(0)]);
+                    let below = self.compute(Op::Less, &[&own, &size]);
+                    let here = self.compute(Op::LogicalAnd, &[&at_least, &below]);
+                    inside = Some(inside.map_or(here.clone(), |all| self.compute(Op::LogicalAnd, &[&all, &here])));
+                    match first {
+                        // A gather keeps the index in range that it has.
+                        [_] => own,
+                        _ => self.compute(
+                            Op::Clip,
+                            &[&own, &Self::number(0), &Self::number(extent.saturating_sub(1) as isize)],
+                        ),
+                    }
+                }
+                &Along::Range { start, step, axis } => self.range(what, [start, step], axis, &layout.found),
+            };
+            index = Some(index.map_or(own.clone(), |before| {
+                let moved = self.compute(Op::Multiply, &[&before, &size]);
+                self.compute(Op::Add, &[&moved, &own])
+            }));
+        }
+        let Some(index) = index else {
+            return Err(Error::new(ErrorCode::Shape, "an array without axes has no indices")
+                .help("`x.reshape([1])` has one axis; `where_(mask, x, y)` takes one of two numbers"));
+        };
+        let depth = layout.found.rank();
+        let rows: Vec<usize> = [joined].into_iter().chain(vec![1; depth]).chain(others.iter().copied()).collect();
+        let reshape = |_: &[&Shape]| Ok(Operation::reshape(Shape::from(&rows[..])));
+        let rows = R::movement(&Movement { what, of: &reshape }, slice::from_ref(&self.x), place).operand();
+        let index = self.apart(what, index, 0, others.len());
+        let inside = inside.map(|inside| self.apart(what, inside, 0, others.len()));
+        let taken: Vec<usize> = layout.found.extents().iter().chain(others).copied().collect();
+        let (any, taken) = (joined > 0, Shape::from(&taken[..]));
+        Ok(Found { rows, index, inside, shape, dtype, any, taken })
+    }
+
+    /// The same with so many axes of extent 1 more before and behind its own.
+    fn apart(&self, what: &'static str, x: AnyOperand, before: usize, behind: usize) -> AnyOperand {
+        if before + behind == 0 {
+            return x;
+        }
+        let x: R = seen(what, x, self.place, |shape| {
+            let new = (0..before).chain((0..behind).map(|n| before + shape.rank() + n));
+            view::expand_dims(shape, &new.map(|axis| axis as isize).collect::<Vec<isize>>())
+        });
+        x.operand()
+    }
+
+    /// The indices of a range along an axis of what is found.
+    fn range(&self, what: &'static str, [start, step]: [isize; 2], axis: usize, found: &Shape) -> AnyOperand {
+        let mut extents = vec![1; found.rank()];
+        extents[axis] = found.extents()[axis];
+        let of = |_: &[&Shape]| Ok(Operation::iota(Axes::all(extents.len())?, Shape::from(&extents[..])));
+        let along = R::movement(&Movement { what, of: &of }, slice::from_ref(&self.x), self.place).operand();
+        let steps = if step == 1 { along } else { self.compute(Op::Multiply, &[&along, &Self::number(step)]) };
+        if start == 0 { steps } else { self.compute(Op::Add, &[&steps, &Self::number(start)]) }
+    }
+
+    /// What the user gave.
+    fn operands(&self, updates: Option<&AnyOperand>) -> Vec<AnyOperand> {
+        let positions = self.indices.iter().filter_map(|index| match index {
+            Index::Positions(operand) => Some(operand),
+            Index::Slice(_) => None,
+        });
+        [&self.x].into_iter().chain(positions).chain(updates).cloned().collect()
+    }
+
+    /// What the function `what` gives, or its error with what it was given.
+    fn given(&self, what: &'static str, updates: Option<&AnyOperand>, made: Result<R>) -> R {
+        let operands = self.operands(updates);
+        match made {
+            Ok(made) => made.part_of(what, &operands, self.place),
+            Err(error) => refused(what, &operands, self.place, &error),
+        }
+    }
+
+    /// The elements.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from_rows(&[[1, 2, 3], [4, 5, 6]]);
+    /// assert_eq!(x.at((Array::from([1, 0]), Array::from([-1, 0]))).get().to_vec::<i32>()?, [6, 1]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Poisoned as [`take`](fn@crate::take), and with `Shape` if there are more indices than axes or if they do not broadcast.
+    pub fn get(self) -> R {
+        if self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
+            return seen("at", self.x, self.place, |shape| view::slice(shape, &slices(&self.indices)));
+        }
+        let made = self.found("at", true).and_then(|found| match found.any || found.taken.size() == Ok(0) {
+            true => Ok(rows("at", found.rows, found.index, self.place)),
+            false => Err(no_positions(&found.shape)),
+        });
+        self.given("at", None, made)
+    }
+
+    /// The elements, and a number in place of each whose index the array does not have: that is no error here.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// assert_eq!(x.at(Array::from([1, 7])).get_or(f32::NAN).to_string(), "[ 2. nan]");
+    /// ```
+    ///
+    /// # Errors
+    /// As [`get`](At::get), but for indices that are not there.
+    pub fn get_or(self, number: impl ArrayOperand) -> R {
+        let number = number.operand();
+        let made = self.found("at", false).map(|found| {
+            let gathered: R = match found.any {
+                true => rows("at", found.rows, found.index, self.place),
+                // There is nothing to take: any number stands for it.
+                false => {
+                    let zero: R = R::convert(&Self::number(0), found.dtype, self.place);
+                    seen("at", zero.operand(), self.place, |shape| view::broadcast_to(shape, &found.taken))
+                }
+            };
+            let inside = found.inside.unwrap_or(AnyOperand::Scalar(Scalar(true.into(), None)));
+            R::compute(Op::Where, &[inside, gathered.operand(), number.clone()], self.place)
+        });
+        self.given("at", Some(&number), made)
+    }
+
+    /// Where a mask says so the array with the others, elsewhere as it is.
+    fn masked(&self, what: &'static str, scatter: Scatter, mask: &AnyOperand, updates: AnyOperand) -> Result<R> {
+        let (_, dtype, shape) = self.x.describe(what)?;
+        let (_, _, of) = mask.describe(what)?;
+        let (_, _, given) = updates.describe(what)?;
+        if !shape.extents().starts_with(of.extents()) {
+            let headline = format!("a mask of shape {of} for an array of shape {shape}");
+            let help = "a mask has the array's first axes, with their extents, and does not broadcast by itself";
+            return Err(Error::new(ErrorCode::Shape, headline).help(
+                match of.broadcast(&shape).as_ref() == Some(&shape) {
+                    true => format!("{help}: write `broadcast_to(mask, {shape})` where it should"),
+                    false => help.to_owned(),
+                },
+            ));
+        }
+        if given.broadcast(&shape).as_ref() != Some(&shape) {
+            return Err(Error::new(
+                ErrorCode::Shape,
+                format!("{given} does not broadcast to {shape}, the array's shape"),
+            )
+            .help("with a mask what is put has an element for each of the array's, or is a number"));
+        }
+        let behind: Vec<isize> = (of.rank()..shape.rank()).map(|n| n as isize).collect();
+        let mask: R = seen(what, mask.clone(), self.place, |shape| view::expand_dims(shape, &behind));
+        let updates = self.cast(what, updates, dtype)?;
+        let put = match scatter.combine() {
+            None => updates,
+            Some(op) => self.compute(op, &[&self.x, &updates]),
+        };
+        let operands = [mask.operand(), put, self.x.clone()];
+        Ok(with_parts(|| R::compute(Op::Where, &operands, self.place)))
+    }
+
+    /// What is put in the dtype of the array; a number takes that by itself, in which it must fit, as one that is passed at each call.
+    fn cast(&self, what: &'static str, updates: AnyOperand, dtype: DType) -> Result<AnyOperand> {
+        match &updates {
+            AnyOperand::Scalar(number) if number.is_weak() => Ok(updates),
+            AnyOperand::Expr(x) if matches!(updates.describe(what)?.0, ValueType::Weak(weak) if weak.promotes_to(dtype)) =>
+            {
+                trace::check_number(*x, dtype)?;
+                Ok(trace::promote(*x, dtype, what, self.place).operand())
+            }
+            _ => Ok(R::convert(&updates, dtype, self.place).operand()),
+        }
+    }
+
+    fn put(self, what: &'static str, scatter: Scatter, updates: AnyOperand) -> R {
+        self.given(what, Some(&updates), self.placed(what, scatter, &updates))
+    }
+
+    fn placed(&self, what: &'static str, scatter: Scatter, updates: &AnyOperand) -> Result<R> {
+        if let [Index::Positions(mask)] = &self.indices[..]
+            && mask.describe(what).is_ok_and(|(_, dtype, _)| dtype == DType::Bool)
+        {
+            return self.masked(what, scatter, mask, updates.clone());
+        }
+        let found = self.found(what, true)?;
+        if !scatter.takes(found.dtype) {
+            let why = match scatter {
+                Scatter::Divide => ": division gives floats",
+                Scatter::Multiply => ": a product of complex numbers is of four others",
+                _ => "",
+            };
+            return Err(Error::new(ErrorCode::DType, format!("elements of {} are not put so{why}", found.dtype))
+                .help("cast the array, as in `cast(x, DType::F32)`"));
+        }
+        let (_, _, given) = updates.describe(what)?;
+        if given.broadcast(&found.taken).as_ref() != Some(&found.taken) {
+            let headline = format!("{given} does not broadcast to {}, the shape of what is put", found.taken);
+            return Err(Error::new(ErrorCode::Shape, headline)
+                .help("it is the shape of the indices and then the array's other axes, as `get` gives it"));
+        }
+        let place = self.place;
+        // What is not there has an index that no row has.
+        let nowhere = Self::number(-1);
+        let index = match &found.inside {
+            Some(inside) => self.compute(Op::Where, &[inside, &found.index, &nowhere]),
+            None => found.index,
+        };
+        let updates = self.cast(what, updates.clone(), found.dtype)?;
+        let of = |_: &[&Shape]| Ok(Operation::Scatter(scatter));
+        let put = R::movement(&Movement { what, of: &of }, &[found.rows, index, updates], place);
+        let reshape = |_: &[&Shape]| Ok(Operation::reshape(found.shape.clone()));
+        Ok(R::movement(&Movement { what, of: &reshape }, &[put.operand()], place))
+    }
+}
+
+macro_rules! puts {
+    ($($name:ident $what:literal $scatter:ident $doc:literal $example:literal;)*) => {
+        impl At<Expr> {$(
+            #[doc = concat!($doc, " What is said of the function of arrays holds of it.")]
+            #[doc(alias = "scatter")]
+            #[allow(clippy::should_implement_trait, reason = "named as in JAX; it is no sum of two of these")]
+            pub fn $name(self, updates: impl Operand) -> Expr {
+                self.put($what, Scatter::$scatter, updates.operand())
+            }
+        )*}
+
+        impl At<Array> {$(
+            #[doc = concat!($doc, "\n\n```\nuse ndjit::Array;\n\n", $example, "\n# Ok::<(), ndjit::Error>(())\n```\n\n\
+                - Result: dtype and shape of the array; in a traced function it takes the array's memory if nothing else needs that.\n\
+                - What is put is cast to the dtype of the array and broadcasts to the shape of what [`get`](At::get) gives. It is put one \
+                element after the other in row-major order, so that it is defined, and the same for any number of threads, what becomes of a \
+                index that is there twice.\n\
+                - In a traced function what has an index that is not there is left out.\n\
+                - A mask of truth values may stand for indices: it has the first axes of the array, with their extents, and what is put \
+                broadcasts to the array's shape.\n\n\
+                # Errors\nPoisoned as [`get`](At::get); with `Shape` if what is put does not broadcast; with `DType` for dtypes that \
+                have no such operation; with `Literal` for a number that does not fit.")]
+            #[doc(alias = "scatter")]
+            #[allow(clippy::should_implement_trait, reason = "named as in JAX; it is no sum of two of these")]
+            pub fn $name(self, updates: impl ArrayOperand) -> Array {
+                self.put($what, Scatter::$scatter, updates.operand())
+            }
+        )*}
+    };
+}
+
+puts! {
+    set "at.set" Set "The array with other elements at the indices: of two at the same index the later one stays."
+        "let x = Array::from([1, 2, 3]);\nassert_eq!(x.at(Array::from([2, 0, 2])).set(Array::from([7, 8, 9])).to_vec::<i32>()?, [8, 2, 9]);";
+    add "at.add" Add "The array with numbers added at the indices, once for each time that an index is there."
+        "let counts = Array::from([0, 0, 0]).at(Array::from([2, 0, 2])).add(1);\nassert_eq!(counts.to_vec::<i32>()?, [1, 0, 2]);";
+    subtract "at.subtract" Subtract "The array with numbers subtracted at the indices, once for each time that an index is there."
+        "let x = Array::from([5, 5]).at(Array::from([0, 0])).subtract(2);\nassert_eq!(x.to_vec::<i32>()?, [1, 5]);";
+    multiply "at.multiply" Multiply "The array with its elements at the indices multiplied, once for each time that an index is there; not of complex elements."
+        "let x = Array::from([1.5f32, 5.0]).at(Array::from([0, 0])).multiply(2);\nassert_eq!(x.to_vec::<f32>()?, [6.0, 5.0]);";
+    divide "at.divide" Divide "The array with its elements at the indices divided, once for each time that an index is there: of floats, as integers divided are none."
+        "let x = Array::from([6.0f32, 5.0]).at(Array::from([0, 0])).divide(2);\nassert_eq!(x.to_vec::<f32>()?, [1.5, 5.0]);";
+    min "at.min" Min "The array with the smaller of its elements and others at the indices; NaN if either is."
+        "let x = Array::from([5, 5]);\nassert_eq!(x.at(Array::from([0, 0])).min(Array::from([7, 3])).to_vec::<i32>()?, [3, 5]);";
+    max "at.max" Max "The array with the larger of its elements and others at the indices; NaN if either is."
+        "let x = Array::from([5, 5]);\nassert_eq!(x.at(Array::from([0, 0])).max(Array::from([7, 3])).to_vec::<i32>()?, [7, 5]);";
+}
+
+/// Elements at indices.
+impl Expr {
+    /// The elements at indices along the first axis, or along several first axes for a tuple of indices: to [take](At::get) them, or to put
+    /// others there with `set`, `add`, `subtract`, `multiply`, `divide`, `min` or `max`, which give a new value.
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    ///
+    /// let histogram = jit(|counts: Expr, bins: Expr| counts.at(bins).add(1));
+    /// let counts = histogram(&Array::from([0, 0, 0]), &Array::from([2, 1, 2]));
+    /// assert_eq!(counts.to_vec::<i32>()?, [0, 1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn at(self, indices: impl Indices) -> At<Expr> {
+        At::new(self.operand(), indices.indices(), Place::caller())
+    }
+}
+
+/// Elements at indices.
+impl Array {
+    /// The elements at indices along the first axis, or along several first axes for a tuple of indices: to [take](At::get) them, or to put
+    /// others there with `set`, `add`, `min` or `max`, which give a new array.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+    /// assert_eq!(x.at(-1).get().to_vec::<i32>()?, [3, 4]);
+    /// assert_eq!(x.at((0, 1)).set(9).to_string(), "[[1 9]\n [3 4]]");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn at(&self, indices: impl ArrayIndices) -> At<Array> {
+        At::new(self.operand(), indices.indices(), Place::caller())
+    }
+}

@@ -1,0 +1,267 @@
+//! What `x.at(..)` takes: indices and ranges along the first axes, and where the axes of what they find stand.
+
+use crate::api::manipulation::{Ellipsis, IntoSlice, NewAxis, Slice, Step};
+use crate::trace::operand::{AnyOperand, ArrayOperand, Operand, Scalar};
+use ndjit_ir::view;
+use ndjit_ir::{Error, ErrorCode, Result, Shape};
+use smallvec::SmallVec;
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+/// What is taken along an axis.
+#[doc(hidden)]
+pub enum Index {
+    /// Elements at indices.
+    Positions(AnyOperand),
+    /// A range, or what stands for axes: no index.
+    Slice(Slice),
+}
+
+/// One of the [`Indices`]: indices along an axis, which are integers or an array of them, or a part of a [slice](crate::slice) as `1..3`, `..`,
+/// [`step(2)`](crate::step), [`Ellipsis`](crate::Ellipsis).
+///
+/// ```
+/// use ndjit::{Array, Expr, indexing::IntoIndex, jit};
+///
+/// fn zeroed(x: Expr, columns: impl IntoIndex) -> Expr {
+///     x.at((.., columns)).set(0)
+/// }
+/// let x = Array::from_rows(&[[1, 2, 3], [4, 5, 6]]);
+/// assert_eq!(jit(|x: Expr| zeroed(x, 1..))(&x).to_string(), "[[1 0 0]\n [4 0 0]]");
+/// assert_eq!(jit(|x: Expr| zeroed(x, -1))(&x).to_string(), "[[1 2 0]\n [4 5 0]]");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no indices",
+    label = "neither indices nor a range",
+    note = "indices are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
+    note = "a tuple names indices along several axes: `x.at((.., i))`"
+)]
+pub trait IntoIndex {
+    #[doc(hidden)]
+    fn index(self) -> Index;
+}
+
+/// [`IntoIndex`] without traced values: what [`Array::at`](crate::Array::at) takes.
+///
+/// ```
+/// use ndjit::{Array, indexing::ArrayIndex};
+///
+/// fn column(x: &Array, n: impl ArrayIndex) -> Array {
+///     x.at((.., n)).get()
+/// }
+/// assert_eq!(column(&Array::from_rows(&[[1, 2], [3, 4]]), 1).to_vec::<i32>()?, [2, 4]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no indices of an `Array`",
+    label = "neither an `Array`, a number nor a range",
+    note = "indices are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
+    note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced indices: `Expr::from(&x).at(i)`",
+    note = "a tuple names indices along several axes: `x.at((.., &i))`"
+)]
+pub trait ArrayIndex: IntoIndex {}
+
+/// What [`Expr::at`](crate::Expr::at) takes: an [index](IntoIndex) of the first axis, or a tuple of indices of the first axes.
+///
+/// ```
+/// use ndjit::{Array, Expr, indexing::Indices, jit};
+///
+/// fn taken(x: Expr, at: impl Indices) -> Expr {
+///     x.at(at).get()
+/// }
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// assert_eq!(jit(|x: Expr| taken(x, (1, 0)))(&x).item::<i32>()?, 3);
+/// assert_eq!(jit(|x: Expr| taken(x, (.., 0)))(&x).to_vec::<i32>()?, [1, 3]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no indices",
+    label = "not indices, a range, nor a tuple of these along the first axes",
+    note = "indices are integers, arrays of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
+    note = "a tuple names indices along several axes: `x.at((.., i))`"
+)]
+pub trait Indices {
+    #[doc(hidden)]
+    fn indices(self) -> SmallVec<[Index; 4]>;
+}
+
+/// What [`Array::at`](crate::Array::at) takes: [`Indices`] without traced values.
+///
+/// ```
+/// use ndjit::{Array, indexing::ArrayIndices};
+///
+/// fn picked(x: &Array, at: impl ArrayIndices) -> Array {
+///     x.at(at).get()
+/// }
+/// assert_eq!(picked(&Array::from([5, 6, 7]), 2).item::<i32>()?, 7);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no indices of an `Array`",
+    label = "not an `Array`, a number, a range, nor a tuple of these",
+    note = "indices are integers, `Array`s of integers, or, to put elements, a mask; ranges are `1..3`, `..`, `step(2)`, of plain integers",
+    note = "in a traced function an array is an `Expr` by `Expr::from(&x)`, which takes traced indices: `Expr::from(&x).at(i)`",
+    note = "a tuple names indices along several axes: `x.at((.., &i))`"
+)]
+pub trait ArrayIndices: Indices {}
+
+impl<I: Operand> IntoIndex for I {
+    fn index(self) -> Index {
+        Index::Positions(self.operand())
+    }
+}
+
+impl<I: ArrayOperand> ArrayIndex for I {}
+
+macro_rules! slices {
+    ($([$($t:ident)?] $of:ty;)*) => {$(
+        impl$(<$t>)? IntoIndex for $of where $of: IntoSlice {
+            fn index(self) -> Index {
+                Index::Slice(self.part())
+            }
+        }
+
+        impl$(<$t>)? ArrayIndex for $of where $of: IntoSlice {}
+    )*};
+}
+
+slices! {
+    [] RangeFull;
+    [T] Range<T>;
+    [T] RangeFrom<T>;
+    [T] RangeTo<T>;
+    [T] RangeInclusive<T>;
+    [T] RangeToInclusive<T>;
+    [] Step;
+    [] NewAxis;
+    [] Ellipsis;
+}
+
+impl IntoIndex for Slice {
+    fn index(self) -> Index {
+        match self {
+            Slice::Index(index) => Index::Positions(AnyOperand::Scalar(Scalar((index as i64).into(), None))),
+            slice => Index::Slice(slice),
+        }
+    }
+}
+
+impl ArrayIndex for Slice {}
+
+impl<I: IntoIndex> Indices for I {
+    fn indices(self) -> SmallVec<[Index; 4]> {
+        SmallVec::from_iter([self.index()])
+    }
+}
+
+impl<I: ArrayIndex> ArrayIndices for I {}
+
+macro_rules! tuples {
+    ($($n:literal $($name:ident)*;)*) => {$(
+        impl<$($name: IntoIndex),*> Indices for ($($name,)*) {
+            #[allow(non_snake_case)]
+            fn indices(self) -> SmallVec<[Index; 4]> {
+                let ($($name,)*) = self;
+                SmallVec::from_iter([$($name.index()),*])
+            }
+        }
+
+        impl<$($name: ArrayIndex),*> ArrayIndices for ($($name,)*) {}
+    )*};
+}
+
+crate::trace::arity::for_each_tuple!(tuples);
+
+/// The parts of a slice, with whole axes in the place of indices.
+pub(super) fn slices(indices: &[Index]) -> SmallVec<[Slice; 4]> {
+    let slice = |index: &Index| match index {
+        Index::Positions(_) => Slice::ALL,
+        Index::Slice(slice) => *slice,
+    };
+    indices.iter().map(slice).collect()
+}
+
+/// What is found along an axis.
+pub(super) enum Along {
+    /// What is at indices.
+    Positions(AnyOperand),
+    /// A range, `start + step * d`, `d` being the index along this axis of what is found.
+    Range { start: isize, step: isize, axis: usize },
+}
+
+/// Where what indices find stands.
+pub(super) struct Layout {
+    /// For each of the array's first axes what is found along it.
+    pub axes: Vec<Along>,
+    /// The shape of what is found along these.
+    pub found: Shape,
+    /// Its axes before those of indices.
+    pub before: usize,
+    /// Its axes behind those of indices.
+    pub behind: usize,
+}
+
+impl Layout {
+    /// The layout of `indices` of an array of this shape. Axes of ranges stand in their order; those that indices have together stand where the
+    /// first of these stood, or in front of all if something stands between indices
+    /// ([NumPy](https://numpy.org/doc/stable/user/basics.indexing.html#combining-advanced-and-basic-indexing)).
+    ///
+    /// # Errors
+    /// `Shape` for more indices than axes, ranges beyond their axis, and indices that do not broadcast.
+    pub(super) fn new(what: &'static str, indices: &[Index], shape: &Shape) -> Result<Layout> {
+        let (view, sliced) = view::slice(shape, &slices(indices))?;
+        let (mut axes, mut positioned, mut before) = (Vec::new(), Shape::scalar(), None);
+        // The extents of the axes that are not of indices.
+        let mut extents = Vec::new();
+        for (index, &extent) in written_out(indices, shape.rank()).into_iter().zip(sliced.extents()) {
+            match index {
+                Index::Positions(operand) => {
+                    let (_, _, own) = operand.describe(what)?;
+                    positioned = positioned.broadcast(&own).ok_or_else(|| {
+                        Error::new(ErrorCode::Shape, format!("indices of shapes {positioned} and {own} do not broadcast"))
+                            .help("indices along several axes are matched from the last, with equal extents or 1; `i.slice((.., NewAxis))` and `j` give all pairs")
+                    })?;
+                    before =
+                        Some(before.map_or(extents.len(), |before| if before == extents.len() { before } else { 0 }));
+                    axes.push(Along::Positions(operand.clone()));
+                    continue;
+                }
+                Index::Slice(Slice::NewAxis) => {}
+                Index::Slice(_) => {
+                    let index = view.axes.get(axes.len()).cloned().unwrap_or_default();
+                    let step = index.terms.first().map_or(0, |term| term.step);
+                    axes.push(Along::Range { start: index.start, step, axis: extents.len() });
+                }
+            }
+            extents.push(extent);
+        }
+        let before = before.unwrap_or(extents.len());
+        for along in &mut axes {
+            if let Along::Range { axis, .. } = along
+                && *axis >= before
+            {
+                *axis += positioned.rank();
+            }
+        }
+        let (first, last) = extents.split_at(before);
+        let found: Vec<usize> = first.iter().chain(positioned.extents()).chain(last).copied().collect();
+        Ok(Layout { axes, found: Shape::from(found), before, behind: last.len() })
+    }
+}
+
+/// The indices with whole axes in the place of an ellipsis, and without those at the end.
+fn written_out(indices: &[Index], rank: usize) -> Vec<&Index> {
+    const WHOLE: Index = Index::Slice(Slice::ALL);
+    let named = |index: &&Index| !matches!(index, Index::Slice(Slice::NewAxis | Slice::Ellipsis));
+    let left = rank.saturating_sub(indices.iter().filter(named).count());
+    let mut all = Vec::new();
+    for index in indices {
+        match index {
+            Index::Slice(Slice::Ellipsis) => all.extend(std::iter::repeat_n(&WHOLE, left)),
+            index => all.push(index),
+        }
+    }
+    while all.len() > 1 && matches!(all.last(), Some(Index::Slice(Slice::ALL))) {
+        all.pop();
+    }
+    all
+}

@@ -1,0 +1,95 @@
+//! Indices: integers of any dtype become `i64`, negative ones count from the end, and of an array that holds its elements those that an
+//! axis does not have are an error.
+
+use crate::api::config;
+use crate::api::config::with_parts;
+use crate::jit::stage::unasked;
+use crate::trace::operand::{AnyOperand, Computed, Scalar};
+use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Place, Result};
+
+/// The dtype of indices and counts under the policy in force, if it can count `n` elements.
+pub(crate) fn index_dtype(n: usize) -> Result<DType> {
+    counting(config::policy().index_dtype(), n)
+}
+
+/// The dtype, if it can count `n` elements.
+pub(crate) fn counting(dtype: DType, n: usize) -> Result<DType> {
+    match dtype.int_range() {
+        Some((_, most)) if n as i128 <= most => Ok(dtype),
+        _ => Err(Error::new(ErrorCode::DType, format!("{dtype} cannot count {n} elements"))
+            .help("have integers be wider, as in `with_defaults(Defaults::BITS_64, || …)`")),
+    }
+}
+
+/// Indices along an axis of `extent`, if wanted `checked` where they are known. Its own errors have neither name nor place.
+pub(crate) fn positions<R: Computed>(
+    what: &'static str,
+    index: &AnyOperand,
+    axis: usize,
+    extent: usize,
+    checked: bool,
+    place: Place,
+) -> Result<AnyOperand> {
+    let (ty, dtype, _) = index.describe(what)?;
+    if !dtype.is_int() {
+        return Err(match dtype {
+            DType::Bool => Error::new(ErrorCode::DType, "a mask names no indices: how many depends on its elements")
+                .help("`where_(mask, x, y)` has an element for each of the mask's; outside of `jit` `let n = nonzero(mask)` gives the indices of each axis: `x.at(&n[0]).get()` for a mask of one, `x.at((&n[0], &n[1])).get()` for one of two; to put elements a mask stands alone, as in `x.at(mask).set(0)`"),
+            _ => Error::new(ErrorCode::DType, format!("indices are integers, not {ty}"))
+                .help("cast them, as in `cast(index, DType::I64)`"),
+        });
+    }
+    if checked && !matches!(index, AnyOperand::Expr(_)) {
+        check(index, dtype, axis, extent, place)?;
+    }
+    Ok(counted::<R>(index, dtype, extent, place))
+}
+
+/// As `i64`, counted from the start.
+fn counted<R: Computed>(index: &AnyOperand, dtype: DType, extent: usize, place: Place) -> AnyOperand {
+    let number = |n: i64| AnyOperand::Scalar(Scalar(n.into(), None));
+    // What no `i64` is would be a negative index.
+    let compute = |op: Op, operands: &[AnyOperand]| with_parts(|| R::compute(op, operands, place)).operand();
+    let index = match dtype {
+        DType::U64 => compute(Op::Minimum, &[index.clone(), number(i64::MAX)]),
+        _ => index.clone(),
+    };
+    let index = R::convert(&index, DType::I64, place).operand();
+    if !dtype.is_signed() {
+        return index;
+    }
+    let negative = compute(Op::Less, &[index.clone(), number(0)]);
+    let from_end = compute(Op::Add, &[index.clone(), number(extent as i64)]);
+    compute(Op::Where, &[negative, from_end, index])
+}
+
+/// Whether an axis has all of these indices.
+fn check(index: &AnyOperand, dtype: DType, axis: usize, extent: usize, place: Place) -> Result<()> {
+    let all = match index {
+        AnyOperand::Scalar(Scalar(number, _)) => match number.value() {
+            // As a cast takes it.
+            LiteralValue::Int(n) => vec![n as i64],
+            LiteralValue::Bool(_) | LiteralValue::Float(_) | LiteralValue::Complex(..) => Vec::new(),
+        },
+        AnyOperand::Array(array) => {
+            array.eval()?;
+            unasked(|| crate::array::lazy::convert(index, DType::I64, place).to_vec::<i64>())?
+        }
+        AnyOperand::Expr(_) => Vec::new(),
+    };
+    // Of an unsigned index beyond `i64` the sign is wrong, and it is out of range all the same.
+    let unsigned = dtype == DType::U64;
+    let extent = extent as i64;
+    let outside = |position: i64| position >= extent || position < if unsigned { 0 } else { -extent };
+    match all.into_iter().enumerate().find(|&(_, position)| outside(position)) {
+        None => Ok(()),
+        Some((nth, position)) => {
+            let written = if unsigned { (position as u64).to_string() } else { position.to_string() };
+            let axis = format_args!("axis {axis} has extent {extent}");
+            Err(Error::new(ErrorCode::Index, format!("index {written} is out of range"))
+                .fact(axis)
+                .fact(format_args!("it is element {nth} of the indices, in row-major order"))
+                .help("indices go from 0 to the extent less 1, or count from the end from -1 on; `clip` keeps them in range"))
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Binary search in a sorted array: as many gathers as its length has binary digits, rounded up so that few lengths differ in their code, all in
+//! one kernel.
+
+use super::{index_dtype, rows};
+use crate::api::config::with_parts;
+use crate::array::Array;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand, Scalar};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Result};
+
+/// On which side of equal elements [`searchsorted`] finds the place.
+///
+/// ```
+/// use ndjit::{Array, Side, searchsorted};
+///
+/// let x = Array::from([1, 2, 2, 3]);
+/// assert_eq!(searchsorted(&x, 2, Side::Left).item::<i32>()?, 1);
+/// assert_eq!(searchsorted(&x, 2, Side::Right).item::<i32>()?, 3);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Before them.
+    #[default]
+    Left,
+    /// Behind them.
+    Right,
+}
+
+/// Where elements of `values` would be inserted into `x`, which is sorted, so that it stays sorted: as many elements of `x` are less than the
+/// value ([`Side::Left`]), or not greater ([`Side::Right`]).
+///
+/// ```
+/// use ndjit::{Array, Side, jit, searchsorted};
+///
+/// let edges = Array::from([0.0f32, 1.0, 10.0]);
+/// let bins = jit(|edges, values| searchsorted(edges, values, Side::Right) - 1);
+/// assert_eq!(bins.call((&edges, &[0.0f32, 0.5, 5.0, 20.0]))?.to_vec::<i32>()?, [0, 0, 1, 2]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Result: the dtype of indices, as of [`argsort`](fn@crate::argsort), of the shape of `values`. Elements and values meet in their common dtype.
+/// - NaN is greater than everything else and equal to itself, as where arrays are sorted; -0 equals 0.
+/// - Whether `x` is sorted is not looked at; if it is not, the result is some index from 0 to its length.
+/// - The steps of the search are compiled: again where the length of `x` gets past 15, 255, 4095, and so on by sixteens.
+/// - Of an array that another one sorts, search in `take(x, sorter, 0)`.
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.searchsorted.html).
+///
+/// # Errors
+/// Poisoned with `Shape` if `x` has not one axis; with `DType` for complex numbers, which are not ordered; with `Promotion` if the dtypes have
+/// no common one.
+#[doc(alias = "bisect")]
+#[doc(alias = "digitize")]
+#[doc(alias = "bucketize")]
+#[track_caller]
+pub fn searchsorted<X: Operand + Meet<V>, V: Operand>(x: X, values: V, side: Side) -> X::Out {
+    let place = Place::caller();
+    let operands = [x.operand(), values.operand()];
+    let [x, values] = operands.clone();
+    match searched::<X::Out>(x, values, side, place) {
+        Ok(found) => found.part_of(WHAT, &operands, place),
+        Err(error) => X::Out::failed(error.at(place)),
+    }
+}
+
+const WHAT: &str = "searchsorted";
+
+fn searched<R: Computed>(x: AnyOperand, values: AnyOperand, side: Side, place: Place) -> Result<R> {
+    let (_, dtype, shape) = x.describe(WHAT)?;
+    let (_, of, _) = values.describe(WHAT)?;
+    let &[len] = shape.extents() else {
+        return Err(Error::new(ErrorCode::Shape, format!("{WHAT}: an array of shape {shape} is searched"))
+            .help("it has one axis; `x.reshape(-1)` makes one of several"));
+    };
+    let positions = index_dtype(len)?;
+    if let Some(dtype) = [dtype, of].into_iter().find(|dtype| dtype.kind() == Kind::Complex) {
+        return Err(Error::new(ErrorCode::DType, format!("{WHAT}: {dtype} is not ordered"))
+            .help("search by `abs(x)` or `real(x)`"));
+    }
+    let number = |n: usize| AnyOperand::Scalar(Scalar((n as i64).into(), None));
+    let compute = |op: Op, operands: &[&AnyOperand]| {
+        let operands: Vec<AnyOperand> = operands.iter().map(|&operand| operand.clone()).collect();
+        R::compute(op, &operands, place).operand()
+    };
+    let is_nan = |x: &AnyOperand| compute(Op::NotEqual, &[x, x]);
+    // Whether one comes before the other; NaN comes last.
+    let before = |a: &AnyOperand, b: &AnyOperand| {
+        let (less, b_nan, a_nan) = (compute(Op::Less, &[a, b]), is_nan(b), is_nan(a));
+        let last = compute(Op::Greater, &[&b_nan, &a_nan]);
+        compute(Op::LogicalOr, &[&less, &last])
+    };
+    let counted = |op: Op, operands: &[&AnyOperand]| with_parts(|| compute(op, operands));
+    // Zeros of the values' shape.
+    let same = compute(Op::NotEqual, &[&values, &values]);
+    let none = compute(Op::LogicalAnd, &[&same, &AnyOperand::Scalar(Scalar(false.into(), None))]);
+    let mut found: R = R::convert(&none, DType::I64, place);
+    // Each step is part of the code. A step beyond the end moves nothing.
+    let steps = len.checked_ilog2().map_or(0, |digits| (digits + 1).next_multiple_of(4).min(63));
+    let mut step = (1usize << steps) / 2;
+    while step > 0 {
+        let start = found.operand();
+        let end = counted(Op::Add, &[&start, &number(step)]);
+        let last = counted(Op::Subtract, &[&end, &number(1)]);
+        let element: R = rows(WHAT, x.clone(), last, place);
+        let element = element.operand();
+        let passed = match side {
+            Side::Left => before(&element, &values),
+            Side::Right => compute(Op::LogicalNot, &[&before(&values, &element)]),
+        };
+        let inside = counted(Op::LessEqual, &[&end, &number(len)]);
+        let moves = compute(Op::LogicalAnd, &[&passed, &inside]);
+        found = with_parts(|| R::compute(Op::Where, &[moves, end, start], place));
+        step /= 2;
+    }
+    Ok(R::convert(&found.operand(), positions, place))
+}
+
+/// Searching: documented where it stands alone.
+impl Expr {
+    /// [`searchsorted`](fn@crate::searchsorted) as a method.
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, Side, jit};
+    ///
+    /// let f = jit(|x: Expr, v: Expr| x.searchsorted(v, Side::Left));
+    /// assert_eq!(f(&Array::from([1, 3]), &Array::from([2])).to_vec::<i32>()?, [1]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn searchsorted(self, values: impl Operand, side: Side) -> Expr {
+        searchsorted(self, values, side)
+    }
+}
+
+/// Searching: documented where it stands alone.
+impl Array {
+    /// [`searchsorted`](fn@crate::searchsorted) as a method.
+    ///
+    /// ```
+    /// use ndjit::{Array, Side};
+    ///
+    /// assert_eq!(Array::from([1, 3]).searchsorted(2, Side::Left).item::<i32>()?, 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn searchsorted(&self, values: impl ArrayOperand, side: Side) -> Array {
+        searchsorted(self, values, side)
+    }
+}

@@ -1,0 +1,350 @@
+//! Random numbers from explicit keys. A key says which numbers come: the same key gives the same ones, on every engine, with every
+//! number of threads, fused or not, in whatever order they are asked for.
+//!
+//! ```
+//! use ndjit::{Array, Expr, jit, random};
+//!
+//! let key = random::key(42);
+//! assert_eq!(random::uniform(&key, 3, 0.0..1.0).to_string(), "[0.48870957 0.6797972  0.6162715 ]");
+//!
+//! // Numbers that are to differ have keys of their own.
+//! let [first, second] = random::split(&key);
+//! let noise = jit(|key: Expr, x: Expr| x + 0.5 * random::normal(key, [2, 3]));
+//! let x = Array::from([1.0f32, 2.0, 3.0]);
+//! assert_ne!(noise(&first, &x).to_vec::<f32>()?, noise(&second, &x).to_vec::<f32>()?);
+//! # Ok::<(), ndjit::Error>(())
+//! ```
+//!
+//! - A key is one `u64`, an array without axes. [`key`](fn@key) makes one of a seed, [`split`], [`keys`](fn@keys) and [`fold_in`] make others of a key.
+//!   No function changes a key: two calls with one key give the same numbers, so use each key once.
+//! - A number is made of its position alone, by the op [`threefry2x32`](fn@crate::threefry2x32): number `i` of a shape, counted in
+//!   row-major order, is made of the word that the key makes of `i`. So kernels compute random numbers where they are used, and none need be in memory.
+//! - Keys and bits are those of JAX with `jax_threefry_partitionable`, its default: `random::key(seed)` holds the two words of
+//!   `jax.random.key(seed)`, the first in the high half. [`bits`], [`uniform`] from 0 to 1, [`randint`],
+//!   [`bernoulli`], [`permutation`] and [`choice`] give JAX's numbers bit for bit; [`normal`] and [`exponential`] the same but for the rounding of the functions they are made with.
+//! - An array of keys makes an array for each: of keys of shape `[4]` and shape `[2, 3]` the result has shape `[4, 2, 3]`.
+//! - A dtype is asked for as everywhere: [`dtype(DType::F64).normal(&key, 3)`](crate::dtype).
+//!
+//! Shapes and ranges are known when a function is traced, keys when it runs. `docs/random.md` has the statistical tests.
+
+mod draw;
+mod order;
+
+pub use order::{choice, permutation, shuffle};
+
+use crate::api::config::defaults;
+use crate::api::creation::{IntoShape, Typed};
+use crate::array::Array;
+use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Number, Operand};
+use draw::draw;
+use ndjit_ir::{DType, Place, Shape};
+use std::ops::Range;
+
+/// The key of a seed: the seed itself, as `jax.random.key(seed)`. Seeds that are near each other give numbers that have nothing to do
+/// with each other.
+///
+/// ```
+/// use ndjit::{DType, random};
+///
+/// assert_eq!(random::key(7).dtype(), DType::U64);
+/// ```
+#[doc(alias = "seed")]
+#[doc(alias = "PRNGKey")]
+pub fn key(seed: u64) -> Array {
+    Array::from(seed)
+}
+
+/// As many new keys of a key as the pattern has: `let [a, b] = random::split(&key)`. They are the first of [`keys`](fn@keys).
+///
+/// ```
+/// use ndjit::random;
+///
+/// let [a, b] = random::split(&random::key(0));
+/// assert_eq!([a.item::<u64>()?, b.item::<u64>()?], [0x6b20_0159_99ba_4efe, 0x375f_238f_cddb_151d]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Poisoned with `DType` if the key is no `u64`, as all functions here are.
+#[track_caller]
+pub fn split<K: Math, const N: usize>(key: K) -> [K::Out; N] {
+    let (key, place) = (key.operand(), Place::caller());
+    std::array::from_fn(|n| draw("split", key.clone(), place, |draw| draw.word(n as u64)))
+}
+
+/// `n` new keys of a key, as an array: JAX's `split(key, n)`.
+///
+/// ```
+/// use ndjit::random;
+///
+/// let each = random::keys(&random::key(0), 4);
+/// assert_eq!(random::normal(&each, [2, 3]).shape().extents(), [4, 2, 3]);
+/// ```
+#[doc(alias = "split")]
+#[track_caller]
+pub fn keys<K: Math>(key: K, n: usize) -> K::Out {
+    draw("keys", key.operand(), Place::caller(), |draw| Ok(draw.words(&Shape::from(n))))
+}
+
+/// The key that a key makes of a number, such as that of a step of a loop: JAX's `fold_in`, which takes 32 bits of it, where this takes 64.
+/// Numbers of an array make an array of keys.
+///
+/// ```
+/// use ndjit::{Array, random};
+///
+/// let key = random::key(0);
+/// let steps = random::fold_in(&key, Array::from([0, 1, 2]));
+/// assert_eq!(steps.slice(2).item::<u64>()?, random::fold_in(&key, 2).item::<u64>()?);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Poisoned with `DType` if the key is no `u64` or the number no integer.
+#[track_caller]
+pub fn fold_in<K: Math + Meet<D>, D: Operand>(key: K, data: D) -> <K as Meet<D>>::Out {
+    let (key, data, place) = (key.operand(), data.operand(), Place::caller());
+    draw("fold_in", key, place, |draw| draw.folded(data))
+}
+
+/// Random bits, 32 in each `u32`; [`dtype(DType::U8).bits(…)`](Typed::bits) for other unsigned integers.
+///
+/// ```
+/// use ndjit::{DType, random};
+///
+/// assert_eq!(random::bits(&random::key(0), [2, 3]).dtype(), DType::U32);
+/// ```
+#[track_caller]
+pub fn bits<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
+    bits_of(DType::U32, key.operand(), shape.shape(), Place::caller())
+}
+
+/// Numbers from `low` on and below `high`, of the default float dtype: `uniform(&key, [2, 3], 0.0..1.0)`.
+///
+/// ```
+/// use ndjit::{DType, dtype, random};
+///
+/// let x = random::uniform(&random::key(0), 1000, -1.0..1.0);
+/// assert!(x.min(..).item::<f32>()? >= -1.0 && x.max(..).item::<f32>()? < 1.0);
+/// assert_eq!(dtype(DType::F64).uniform(&random::key(0), 2, 0..1).dtype(), DType::F64);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// From 0 to 1 these are all multiples of `2^-m`, each as likely as the others, where `m` is the number of bits that a dtype's mantissa
+/// stores: 52 in `f64`, 23 in `f32`, 10 in `f16`, 7 in `bf16`. Other ranges are `x * (high - low) + low`, with a rounding in each
+/// operation; where that rounds to `high` the number is `low`. So `high` is never drawn, and where the range is so narrow that all its numbers
+/// are equally far apart, each is as likely as the others: half a step rounds to `low` from above, the last half step goes there too. If
+/// `high - low` overflows, both ends are halved and the result is doubled, which is exact.
+///
+/// ```
+/// use ndjit::{DType, dtype, random};
+///
+/// let x = dtype(DType::F16).uniform(&random::key(0), 1000, 1000..1001);
+/// let x = x.cast(DType::F32);
+/// assert_eq!((x.min(..).item::<f32>()?, x.max(..).item::<f32>()?), (1000.0, 1000.5));
+/// let x = random::uniform(&random::key(0), 1000, f32::MIN..f32::MAX);
+/// assert!(x.isfinite().all(..).item::<bool>()?);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Poisoned with `DType` if the dtype asked for is no float, with `Argument` if the ends, rounded to the dtype, are not two finite numbers, the
+/// smaller one first.
+#[track_caller]
+pub fn uniform<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+    uniform_of(None, key.operand(), shape.shape(), range, Place::caller())
+}
+
+/// Normally distributed numbers of mean 0 and variance 1, of the default float dtype. Of another mean and deviation:
+/// `mean + deviation * normal(&key, shape)`.
+///
+/// ```
+/// use ndjit::random;
+///
+/// let x = random::normal(&random::key(0), 10_000);
+/// assert!(x.mean(..).item::<f32>()?.abs() < 0.03 && (x.var(..).item::<f32>()? - 1.0).abs() < 0.05);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Each is `sqrt(2) * erfinv(u)` of a `u` from [`uniform`] between -1 and 1, so there are as many different ones as `u` has, and none beyond 5.5 in
+/// `f32`, 8.3 in `f64`. The parts of a complex number have variance 1/2 each.
+///
+/// # Errors
+/// Poisoned with `DType` if the dtype asked for is neither float nor complex.
+#[doc(alias = "randn")]
+#[doc(alias = "gaussian")]
+#[track_caller]
+pub fn normal<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
+    normal_of(None, key.operand(), shape.shape(), Place::caller())
+}
+
+/// Exponentially distributed numbers of mean 1, of the default float dtype: `-log1p(-u)` of a `u` from [`uniform`] between 0 and 1.
+///
+/// ```
+/// use ndjit::random;
+///
+/// let x = random::exponential(&random::key(0), 10_000);
+/// assert!(x.min(..).item::<f32>()? >= 0.0 && (x.mean(..).item::<f32>()? - 1.0).abs() < 0.05);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Poisoned with `DType` if the dtype asked for is no float.
+#[track_caller]
+pub fn exponential<K: Math>(key: K, shape: impl IntoShape) -> K::Out {
+    exponential_of(None, key.operand(), shape.shape(), Place::caller())
+}
+
+/// Integers from `low` on and below `high`, of the default integer dtype: `randint(&key, 10, 1..7)` for dice.
+///
+/// ```
+/// use ndjit::{DType, dtype, random};
+///
+/// let dice = random::randint(&random::key(0), 1000, 1..7);
+/// assert_eq!((dice.min(..).item::<i32>()?, dice.max(..).item::<i32>()?), (1, 6));
+/// let bytes = dtype(DType::U8).randint(&random::key(0), 1000, 0..256);
+/// assert_eq!(bytes.max(..).item::<u8>()?, 255);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// They are remainders of random numbers of 64 bits, so that where the width of the range is no power of two some integers are likelier
+/// than others, by `width / 2^64` at most. As in JAX, ranges wider than `2^16` have numbers of 32 bits: there it is `width / 2^32`. For `i64` and
+/// `u64` all these exponents are twice as large, so ask for one of them where that matters.
+///
+/// # Errors
+/// Poisoned with `DType` if the dtype asked for is no integer, with `Argument` if the range is empty, its ends are no integers, or the
+/// dtype does not hold all of it.
+#[doc(alias = "integers")]
+#[track_caller]
+pub fn randint<K: Math>(key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+    randint_of(None, key.operand(), shape.shape(), range, Place::caller())
+}
+
+/// Truth values, each true with probability `p`: a number, or an array that broadcasts to the shape.
+///
+/// ```
+/// use ndjit::{Array, random};
+///
+/// let kept = random::bernoulli(&random::key(0), 1000, 0.9);
+/// assert!((850..950).contains(&kept.count_nonzero(..).item::<i32>()?));
+/// let p = Array::from([0.0f32, 1.0]);
+/// assert_eq!(random::bernoulli(&random::key(0), [2, 2], &p).to_vec::<bool>()?, [false, true, false, true]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// `true` is where [`uniform`] from 0 to 1, of the dtype of `p`, is less than `p`; a bare number is of the default float dtype. So a probability counts
+/// up to `2^-m`, where `m` is that of [`uniform`].
+///
+/// # Errors
+/// Poisoned with `DType` if `p` is no float, with `Shape` if it does not broadcast to the shape.
+#[track_caller]
+pub fn bernoulli<K, P>(key: K, shape: impl IntoShape, p: P) -> <K as Meet<P>>::Out
+where
+    K: Math + Meet<P>,
+    P: Operand,
+{
+    let (shape, p, place) = (shape.shape(), p.operand(), Place::caller());
+    draw("bernoulli", key.operand(), place, |draw| draw.below(p, &shape))
+}
+
+/// Random numbers of this dtype; each is documented where it stands alone.
+impl Typed {
+    /// [`bits`](fn@bits) of this dtype, an unsigned integer.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype, random};
+    ///
+    /// assert_eq!(dtype(DType::U64).bits(&random::key(0), 1).to_vec::<u64>()?, [0x6b20_0159_99ba_4efe]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Poisoned with `DType` if it is no unsigned integer.
+    #[track_caller]
+    pub fn bits<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
+        bits_of(self.asked_width().unwrap_or(DType::U32), key.operand(), shape.shape(), Place::caller())
+    }
+
+    /// [`uniform`](fn@uniform) of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype, random};
+    ///
+    /// let x = dtype(DType::F16).uniform(&random::key(0), 4, 0.0..1.0);
+    /// assert_eq!(x.dtype(), DType::F16);
+    /// ```
+    #[track_caller]
+    pub fn uniform<K: Math>(self, key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+        uniform_of(self.asked_width(), key.operand(), shape.shape(), range, Place::caller())
+    }
+
+    /// [`normal`](fn@normal) of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype, random};
+    ///
+    /// let z = dtype(DType::C128).normal(&random::key(0), 4);
+    /// assert_eq!(z.dtype(), DType::C128);
+    /// ```
+    #[track_caller]
+    pub fn normal<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
+        normal_of(self.asked_width(), key.operand(), shape.shape(), Place::caller())
+    }
+
+    /// [`exponential`](fn@exponential) of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype, random};
+    ///
+    /// let x = dtype(DType::F64).exponential(&random::key(0), 4);
+    /// assert_eq!(x.dtype(), DType::F64);
+    /// ```
+    #[track_caller]
+    pub fn exponential<K: Math>(self, key: K, shape: impl IntoShape) -> K::Out {
+        exponential_of(self.asked_width(), key.operand(), shape.shape(), Place::caller())
+    }
+
+    /// [`randint`](fn@randint) of this dtype.
+    ///
+    /// ```
+    /// use ndjit::{DType, dtype, random};
+    ///
+    /// let x = dtype(DType::I64).randint(&random::key(0), 4, 0..1i64 << 40);
+    /// assert_eq!(x.dtype(), DType::I64);
+    /// ```
+    #[track_caller]
+    pub fn randint<K: Math>(self, key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
+        randint_of(self.asked_width(), key.operand(), shape.shape(), range, Place::caller())
+    }
+}
+
+fn bits_of<R: Computed>(dtype: DType, key: AnyOperand, shape: Shape, place: Place) -> R {
+    draw("bits", key, place, |draw| draw.bits(dtype, &shape))
+}
+
+fn uniform_of<R: Computed>(
+    asked: Option<DType>,
+    key: AnyOperand,
+    shape: Shape,
+    range: Range<impl Number>,
+    place: Place,
+) -> R {
+    draw("uniform", key, place, |draw| draw.uniform(asked.unwrap_or(defaults().float), &shape, range))
+}
+
+fn normal_of<R: Computed>(asked: Option<DType>, key: AnyOperand, shape: Shape, place: Place) -> R {
+    draw("normal", key, place, |draw| draw.normal(asked.unwrap_or(defaults().float), &shape))
+}
+
+fn exponential_of<R: Computed>(asked: Option<DType>, key: AnyOperand, shape: Shape, place: Place) -> R {
+    draw("exponential", key, place, |draw| draw.exponential(asked.unwrap_or(defaults().float), &shape))
+}
+
+fn randint_of<R: Computed>(
+    asked: Option<DType>,
+    key: AnyOperand,
+    shape: Shape,
+    range: Range<impl Number>,
+    place: Place,
+) -> R {
+    draw("randint", key, place, |draw| draw.integers(asked.unwrap_or(defaults().int), &shape, range))
+}

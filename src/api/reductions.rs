@@ -1,0 +1,441 @@
+//! Reductions: one value of all elements along some axes. Free functions and methods infer the dtype of the result;
+//! `dtype(d)` has the same functions as methods and asks for one, `correction(c)` has those of the variance.
+//!
+//! Which axes is always the last argument: `..` for all, `0` or `-1` for one, `[0, 2]` for several, and
+//! [`keepdims`] of any of these, so that the result broadcasts against the operand.
+//!
+//! Elements are combined in an order that depends on the shape alone ([`ndjit_ir::reduction::fold`]), so results are the same for
+//! any number of threads, any vector width and any fusion. A sum of `n` floats differs from the exact one by at most
+//! `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order, `u` being half an ULP of 1; halves are summed in `f32`
+//! and rounded once.
+
+use crate::api::creation::Typed;
+use crate::api::integers::Integers;
+use crate::array::Array;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
+use ndjit_ir::axes::position;
+use ndjit_ir::infer::Operation;
+use ndjit_ir::reduction::{self, Reduce, Reduction, Scan};
+use ndjit_ir::{DType, Place, Policy, Result, Shape};
+use smallvec::SmallVec;
+use std::ops::RangeFull;
+
+/// Which axes are reduced, and whether they stay with extent 1. Made from `..` (all axes), a number (negative from the last,
+/// which is -1), an array, a slice or a `Vec` of numbers, or by [`keepdims`]: see [`IntoAxes`].
+///
+/// ```
+/// use ndjit::{Array, keepdims};
+///
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// let columns = keepdims(0);
+/// assert_eq!(x.sum(columns).to_string(), "[[4 6]]");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axes {
+    /// `None` for all.
+    axes: Option<SmallVec<[isize; 4]>>,
+    keepdims: bool,
+}
+
+/// The same axes, which stay in the result with extent 1, so that it broadcasts against the operand.
+///
+/// ```
+/// use ndjit::{dtype, keepdims, DType};
+/// let x = dtype(DType::F32).arange(4);
+/// let centred = &x - x.mean(keepdims(..));
+/// assert_eq!(centred.to_vec::<f32>()?, [-1.5, -0.5, 0.5, 1.5]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn keepdims(axes: impl IntoAxes) -> Axes {
+    Axes { keepdims: true, ..axes.axes() }
+}
+
+/// What says along which axes a reduction goes: `..` for all of them, a number, an array, a slice or a `Vec` of numbers, or
+/// [`keepdims`] of any of these.
+///
+/// ```
+/// use ndjit::{Array, keepdims, reductions::IntoAxes};
+///
+/// fn spread(x: &Array, axes: impl IntoAxes) -> Array {
+///     x.ptp(axes)
+/// }
+/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
+/// assert_eq!((spread(&x, ..).to_string(), spread(&x, [0]).to_string()), ("3".into(), "[2 2]".into()));
+/// assert_eq!(spread(&x, keepdims(1)).shape().extents(), [2, 1]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no axes",
+    label = "not `..`, a number, or an array of numbers",
+    note = "write `..` for all axes, `0`, `-1`, `[0, 2]`, or `keepdims(-1)` to keep them with extent 1",
+    note = "a dtype goes before, as in `dtype(DType::F64).sum(x, ..)`; the larger of two arrays is `maximum(x, y)`"
+)]
+pub trait IntoAxes {
+    /// The axes.
+    fn axes(self) -> Axes;
+}
+
+impl IntoAxes for Axes {
+    fn axes(self) -> Axes {
+        self
+    }
+}
+
+impl IntoAxes for RangeFull {
+    fn axes(self) -> Axes {
+        Axes { axes: None, keepdims: false }
+    }
+}
+
+impl<I: Integers> IntoAxes for I {
+    fn axes(self) -> Axes {
+        Axes { axes: Some(self.integers()), keepdims: false }
+    }
+}
+
+/// One use of a reduction or a scan.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub(crate) reduction: Reduction,
+    /// The dtype asked for.
+    dtype: Option<DType>,
+    axes: Axes,
+    /// Whether it is the sum of a contraction.
+    contracts: bool,
+}
+
+impl Request {
+    /// Of a reduction.
+    pub(crate) fn new(reduction: Reduction, dtype: Option<DType>, axes: Axes) -> Request {
+        Request { reduction, dtype, axes, contracts: false }
+    }
+
+    /// The sum of products that a contraction makes.
+    pub(crate) fn contracting(dtype: DType, axes: Axes) -> Request {
+        Request { contracts: true, ..Request::new(Reduction::Sum, Some(dtype), axes) }
+    }
+
+    /// Of a scan.
+    pub(crate) fn scan(reduction: Reduction, dtype: Option<DType>, axis: isize) -> Request {
+        Request::new(reduction, dtype, axis.axes())
+    }
+
+    /// What is done to an operand of this shape.
+    ///
+    /// # Errors
+    /// As [`on`](Request::on).
+    pub(crate) fn operation(&self, shape: &Shape, policy: Policy) -> Result<Operation<'static>> {
+        let ((axes, keepdims), &Request { reduction, dtype, contracts, .. }) = (self.on(shape)?, self);
+        Ok(match axes.iter().next().filter(|_| reduction.scans()) {
+            Some(axis) => Operation::Scan(Scan { reduction, axis: axis as u32, dtype, policy }, None),
+            None => Operation::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype, policy }),
+        })
+    }
+
+    /// The axes of an operand of this shape, and whether they stay.
+    ///
+    /// # Errors
+    /// `Shape` for axes that it does not have, or that are named twice.
+    pub(crate) fn on(&self, shape: &Shape) -> Result<(reduction::Axes, bool)> {
+        let rank = shape.rank();
+        let axes = match &self.axes.axes {
+            None => reduction::Axes::all(rank),
+            Some(axes) => reduction::Axes::new(axes, rank).map_err(|error| {
+                // A set of axes has a way to be named that a single axis has not.
+                let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
+                match (missing, self.reduction.scans()) {
+                    (true, false) if rank == 0 => error.help("leave the axes out: `..` are all there are"),
+                    (true, false) => error.help("name one of these axes, or `..` for all"),
+                    (true, true) if rank == 0 => error.help("`x.reshape(1)` has one"),
+                    _ => error,
+                }
+            }),
+        };
+        Ok((axes.map_err(|error| error.of(self.reduction))?, self.axes.keepdims))
+    }
+}
+
+/// The variance and what follows from it with a correction: made by [`correction`].
+///
+/// ```
+/// use ndjit::{Array, correction};
+///
+/// let x = Array::from([1.0f32, 2.0, 3.0]);
+/// let unbiased = correction(1);
+/// assert_eq!(unbiased.var(&x, ..).item::<f32>()?, 1.0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Corrected {
+    dtype: Option<DType>,
+    correction: Scalar,
+}
+
+/// [`var`] and [`std`](fn@std) with the number of elements in the divisor less `correction`: 1 gives the unbiased estimate of the variance
+/// of what the elements are a sample of.
+///
+/// ```
+/// use ndjit::{Array, correction, DType, dtype};
+/// let x = Array::from([1.0f32, 2.0, 3.0, 4.0, 5.0]);
+/// assert_eq!(x.var(..).item::<f32>()?, 2.0);
+/// assert_eq!(correction(1).var(&x, ..).item::<f32>()?, 2.5);
+/// assert_eq!(dtype(DType::F64).correction(1).var(&x, ..).item::<f64>()?, 2.5);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn correction(correction: impl Number) -> Corrected {
+    Corrected { dtype: None, correction: Scalar(correction.literal(), Some(Place::caller())) }
+}
+
+impl Typed {
+    /// [`correction`](fn@correction) with this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, dtype};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 3.0]);
+    /// assert_eq!(dtype(DType::F64).correction(1).std(&x, ..).item::<f64>()?, 1.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn correction(self, correction: impl Number) -> Corrected {
+        Corrected { dtype: self.asked(), correction: Scalar(correction.literal(), Some(Place::caller())) }
+    }
+}
+
+impl Corrected {
+    /// [`var`] with this correction.
+    ///
+    /// ```
+    /// use ndjit::{Array, correction};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 3.0]);
+    /// assert_eq!(correction(1).var(&x, ..).item::<f32>()?, 1.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn var<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
+        self.reduce(Reduction::Var, x.operand(), axes.axes(), Place::caller())
+    }
+
+    /// [`std`](fn@std) with this correction.
+    ///
+    /// ```
+    /// use ndjit::{Array, correction};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 3.0]);
+    /// assert_eq!(correction(1).std(&x, ..).item::<f32>()?, 1.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn std<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
+        self.reduce(Reduction::Std, x.operand(), axes.axes(), Place::caller())
+    }
+
+    /// The same with this dtype.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, correction};
+    ///
+    /// let x = Array::from([1.0f32, 2.0, 3.0]);
+    /// assert_eq!(correction(1).dtype(DType::F64).var(&x, ..).item::<f64>()?, 1.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn dtype(self, dtype: DType) -> Corrected {
+        Corrected { dtype: Some(dtype), ..self }
+    }
+
+    fn reduce<R: Computed>(self, reduction: Reduction, x: AnyOperand, axes: Axes, place: Place) -> R {
+        R::reduce(&Request::new(reduction, self.dtype, axes), &[x, AnyOperand::Scalar(self.correction)], place)
+    }
+}
+
+pub(crate) fn reduce<R: Computed>(
+    reduction: Reduction,
+    dtype: Option<DType>,
+    x: AnyOperand,
+    axes: Axes,
+    place: Place,
+) -> R {
+    R::reduce(&Request::new(reduction, dtype, axes), &[x], place)
+}
+
+macro_rules! rows {
+    (reductions { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* } scans { $($scan:tt)* } sorts { $($sort:tt)* }) => {
+        $(
+            #[doc = concat!($doc, "\n\n- Result: ", types!($rule), " Never weak.\n- ", accuracy!($rule),
+                "\n- Along which axes: [`Axes`].\n\n```\nuse ndjit::{Array, ", stringify!($name), "};\n", example!($name),
+                "\n# Ok::<(), ndjit::Error>(())\n```",
+                "\n\n# Errors\nPoisoned with `Shape` for an axis that is not there or named twice, with `Promotion` where the policy",
+                " refuses the operand", errors!($rule))]
+            #[track_caller]
+            pub fn $name<X: Math>(x: X, axes: impl IntoAxes) -> X::Out {
+                reduce(Reduction::$variant, None, x.operand(), axes.axes(), Place::caller())
+            }
+        )*
+
+        /// Reductions: each is documented where it stands alone.
+        impl Expr {
+            $(
+                #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
+                #[track_caller]
+                pub fn $name(self, axes: impl IntoAxes) -> Expr {
+                    reduce(Reduction::$variant, None, self.operand(), axes.axes(), Place::caller())
+                }
+            )*
+        }
+
+        /// Reductions: each is documented where it stands alone.
+        impl Array {
+            $(
+                #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
+                #[track_caller]
+                pub fn $name(&self, axes: impl IntoAxes) -> Array {
+                    reduce(Reduction::$variant, None, self.operand(), axes.axes(), Place::caller())
+                }
+            )*
+        }
+
+        /// Reductions of this dtype, for those that take one; each is documented where it stands alone. The operand is cast to it
+        /// before elements are combined, that of a variance to the complex dtype of that width if it is complex. Of indices and
+        /// counts it is the result's dtype alone.
+        impl Typed {
+            $( typed! { $rule $variant $name } )*
+        }
+    };
+}
+
+/// The dtype of a result, in words.
+macro_rules! types {
+    (Sum) => {
+        "integers have at least the width of the default integer and keep their signedness, bool gives the default integer, others keep their dtype (other policies differ)."
+    };
+    (Product) => {
+        types!(Sum)
+    };
+    (Mean) => {
+        "64-bit integers give `f64`, others and bool `f32`, floats and complex numbers their dtype (other policies differ)."
+    };
+    (Variance) => {
+        "64-bit integers give `f64`, others and bool `f32`, floats their dtype, complex numbers that of the real part (other policies differ)."
+    };
+    (Exponential) => {
+        types!(Mean)
+    };
+    (Norm) => {
+        types!(Variance)
+    };
+    (Same) => {
+        "the operand's dtype."
+    };
+    (Bool) => {
+        "bool."
+    };
+    (Index) => {
+        "the default integer (`i64` under other policies than JAX's)."
+    };
+}
+pub(crate) use types;
+
+/// How far a result of floats may be from the exact one, in words; `u` is half an ULP of 1, `n` the number of elements.
+macro_rules! accuracy {
+    (Sum) => {
+        "Accuracy: an error of at most `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order; halves are summed in `f32` and rounded once."
+    };
+    (Product) => {
+        "Accuracy: a relative error of at most `(n - 1) u`, to first order, of complex numbers `5^(1/2) (n - 1) u` of the modulus; halves are multiplied in `f32` and rounded once."
+    };
+    (Mean) => {
+        "Accuracy: that of the sum, divided by `n` and rounded once more. Of numbers that are close to each other and far from 0 a mean in `f64` is worth its time: `dtype(DType::F64).mean(x, ..)`."
+    };
+    (Variance) => {
+        "Accuracy: a relative error of at most `c u (2 + 3 r)` with `c = 74 + log2(n / 1024)`, to first order, where `r` is the square of the distance, in standard deviations, of the mean from the center that distances are taken from: the mean of a 64th of the elements or more, from four places along an axis. `r` is at most 63, but for the rounding of the center, and near 0 unless those elements differ from the others (Chan, Golub, LeVeque 1983, equation 1.6). Where all elements are equal the result is 0."
+    };
+    (Exponential) => {
+        "Accuracy: an absolute error of at most `(71 + log2(n / 1024)) u` beside that of rounding the result, to first order; of complex numbers times the sum of the exponentials' moduli over the modulus of their sum."
+    };
+    (Norm) => {
+        "Accuracy: a relative error of at most `(36 + log2(n / 1024) / 2) u`, to first order."
+    };
+    ($rule:ident) => {
+        "Accuracy: exact."
+    };
+}
+
+/// The example of a function, in which `x` is what it reduces.
+macro_rules! example {
+    (sum) => {
+        "let x = Array::from_rows(&[[1, 2], [3, 4]]);\nassert_eq!(sum(&x, ..).item::<i32>()?, 10);\nassert_eq!(sum(&x, 0).to_vec::<i32>()?, [4, 6]);"
+    };
+    (prod) => {
+        "let x = Array::from_rows(&[[1, 2], [3, 4]]);\nassert_eq!(prod(&x, ..).item::<i32>()?, 24);\nassert_eq!(prod(&x, 1).to_vec::<i32>()?, [2, 12]);"
+    };
+    (mean) => {
+        "let x = Array::from_rows(&[[1, 2], [3, 4]]);\nassert_eq!(mean(&x, ..).item::<f32>()?, 2.5);\nassert_eq!(mean(&x, -1).to_vec::<f32>()?, [1.5, 3.5]);"
+    };
+    (var) => {
+        "let x = Array::from([1.0f32, 2.0, 3.0, 4.0]);\nassert_eq!(var(&x, ..).item::<f32>()?, 1.25);"
+    };
+    (std) => {
+        "let x = Array::from_rows(&[[1.0f32, 3.0], [5.0, 5.0]]);\nassert_eq!(std(&x, 1).to_vec::<f32>()?, [1.0, 0.0]);"
+    };
+    (max) => {
+        "let x = Array::from_rows(&[[1, 5], [3, 4]]);\nassert_eq!(max(&x, ..).item::<i32>()?, 5);\nassert_eq!(max(&x, 0).to_vec::<i32>()?, [3, 5]);"
+    };
+    (min) => {
+        "let x = Array::from_rows(&[[1, 5], [3, 4]]);\nassert_eq!(min(&x, ..).item::<i32>()?, 1);\nassert_eq!(min(&x, 0).to_vec::<i32>()?, [1, 4]);"
+    };
+    (ptp) => {
+        "let x = Array::from_rows(&[[1, 5], [3, 4]]);\nassert_eq!(ptp(&x, 1).to_vec::<i32>()?, [4, 1]);"
+    };
+    (logsumexp) => {
+        "let x = Array::from([1000.0f32, f32::NEG_INFINITY]);\nassert_eq!(logsumexp(&x, ..).item::<f32>()?, 1000.0);"
+    };
+    (norm) => {
+        "let x = Array::from([3.0f32, -4.0]);\nassert_eq!(norm(&x, ..).item::<f32>()?, 5.0);"
+    };
+    (any) => {
+        "let x = Array::from_rows(&[[0, 2], [0, 0]]);\nassert_eq!(any(&x, 1).to_vec::<bool>()?, [true, false]);"
+    };
+    (all) => {
+        "let x = Array::from_rows(&[[0, 2], [1, 1]]);\nassert_eq!(all(&x, 1).to_vec::<bool>()?, [false, true]);"
+    };
+    (argmax) => {
+        "let x = Array::from([3, 9, 2]);\nassert_eq!(argmax(&x, ..).item::<i32>()?, 1);"
+    };
+    (argmin) => {
+        "let x = Array::from([3, 9, 2]);\nassert_eq!(argmin(&x, ..).item::<i32>()?, 2);"
+    };
+    (count_nonzero) => {
+        "let x = Array::from_rows(&[[0, 2], [1, 1]]);\nassert_eq!(count_nonzero(&x, 1).to_vec::<i32>()?, [1, 2]);"
+    };
+}
+
+/// More errors than every reduction has.
+macro_rules! errors {
+    (Same) => {
+        ", with `Shape` if there are no elements."
+    };
+    (Index) => {
+        ", with `Shape` if it needs elements and there are none, with `DType` if the result's dtype cannot count them."
+    };
+    ($rule:ident) => {
+        "."
+    };
+}
+
+/// The method that asks for a dtype.
+macro_rules! typed {
+    (Same $variant:ident $name:ident) => {};
+    (Bool $variant:ident $name:ident) => {};
+    ($rule:ident $variant:ident $name:ident) => {
+        #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
+        #[track_caller]
+        pub fn $name<X: Math>(self, x: X, axes: impl IntoAxes) -> X::Out {
+            reduce(Reduction::$variant, self.asked(), x.operand(), axes.axes(), Place::caller())
+        }
+    };
+}
+
+ndjit_ir::reduction_table!(rows);

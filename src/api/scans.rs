@@ -1,0 +1,189 @@
+//! Scans: at each index one value of all elements up to it along an axis. Free functions and methods infer the dtype of the result;
+//! `dtype(d)` has those that take one as methods and asks for it.
+//!
+//! Elements are combined in an order that depends on the shape alone ([`ndjit_ir::reduction::scan`]), so results are the same for
+//! any number of threads, any vector width and any fusion.
+
+use crate::api::creation::Typed;
+use crate::api::manipulation::{joined, seen};
+use crate::api::reductions::{Request, types};
+use crate::array::Array;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{AnyOperand, Computed, Math, Scalar};
+use ndjit_ir::axes::position;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::Reduction;
+use ndjit_ir::view::broadcast_to;
+use ndjit_ir::{DType, Place, Shape};
+
+/// Along which axis a scan goes, and whether the result begins with the value of no elements. Made from a number, negative from
+/// the last axis, which is -1, or by [`include_initial`].
+///
+/// ```
+/// use ndjit::{Array, include_initial};
+///
+/// let x = Array::from([2, 3]);
+/// assert_eq!(x.cumulative_prod(include_initial(0)).to_string(), "[1 2 6]");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Along {
+    axis: isize,
+    initial: bool,
+}
+
+/// The same axis, with a result that is longer by one there: it begins with the value of no elements, 0 of a sum and 1 of a product.
+///
+/// ```
+/// use ndjit::{Array, cumulative_sum, include_initial};
+/// let lengths = Array::from([2, 3, 1]);
+/// assert_eq!(cumulative_sum(&lengths, include_initial(0)).to_vec::<i32>()?, [0, 2, 5, 6]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn include_initial(axis: isize) -> Along {
+    Along { axis, initial: true }
+}
+
+/// What says along which axis a scan goes: a number, or [`include_initial`] of one.
+///
+/// ```
+/// use ndjit::{Array, include_initial};
+///
+/// let x = Array::from([2, 3]);
+/// assert_eq!(x.cumulative_sum(0).to_string(), "[2 5]");
+/// assert_eq!(x.cumulative_sum(include_initial(-1)).to_string(), "[0 2 5]");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no axis",
+    label = "not a number",
+    note = "write `0`, `-1` for the last axis, or `include_initial(-1)`",
+    note = "a dtype goes before, as in `dtype(DType::F64).cumulative_sum(x, 0)`"
+)]
+pub trait IntoAlong {
+    /// The axis.
+    fn along(self) -> Along;
+}
+
+impl IntoAlong for Along {
+    fn along(self) -> Along {
+        self
+    }
+}
+
+impl IntoAlong for isize {
+    fn along(self) -> Along {
+        Along { axis: self, initial: false }
+    }
+}
+
+pub(crate) fn scan<R: Computed>(
+    reduction: Reduction,
+    dtype: Option<DType>,
+    x: AnyOperand,
+    along: Along,
+    place: Place,
+) -> R {
+    let scanned = R::reduce(&Request::scan(reduction, dtype, along.axis), &[x], place);
+    let (true, Some(nothing)) = (along.initial, reduction.of_nothing()) else { return scanned };
+    let scanned = scanned.operand();
+    let what = reduction.name();
+    let first = scanned.describe(what).and_then(|(_, dtype, shape)| {
+        let mut extents = shape.extents().to_vec();
+        extents[position(along.axis, shape.rank())?] = 1;
+        Ok((Literal::strong(nothing.value(), dtype)?, Shape::from(extents)))
+    });
+    let (first, shape) = match first {
+        Ok(first) => first,
+        Err(error) => return R::failed(error.at(place)),
+    };
+    let first: R = seen(what, AnyOperand::Scalar(Scalar(first, Some(place))), place, |own| broadcast_to(own, &shape));
+    joined(what, vec![first.operand(), scanned], along.axis, place)
+}
+
+/// What says along which axis: what begins with the value of no elements may be asked to.
+macro_rules! along {
+    (Same) => { isize };
+    ($rule:ident) => { impl IntoAlong };
+}
+
+/// How far a result of floats may be from the exact one, in words; `u` is half an ULP of 1, `n` the number of elements.
+macro_rules! accuracy {
+    (Sum) => {
+        "Accuracy: an error of at most `(1023 + n / 1024) u` times the sum of magnitudes, to first order; halves are summed in `f32` and each result rounded once."
+    };
+    (Product) => {
+        "Accuracy: a relative error of at most `(n - 1) u`, to first order, of complex numbers `5^(1/2) (n - 1) u` of the modulus; halves are multiplied in `f32` and each result rounded once."
+    };
+    (Same) => {
+        "Accuracy: exact."
+    };
+}
+
+macro_rules! example {
+    (CumulativeSum) => { "use ndjit::{Array, cumulative_sum};\nlet x = Array::from([1, 2, 3]);\nassert_eq!(cumulative_sum(&x, 0).to_vec::<i32>()?, [1, 3, 6]);" };
+    (CumulativeProd) => { "use ndjit::{Array, cumulative_prod};\nlet x = Array::from([1, 2, 3, 4]);\nassert_eq!(cumulative_prod(&x, 0).to_vec::<i32>()?, [1, 2, 6, 24]);" };
+    (CumMax) => { "use ndjit::{Array, cummax};\nlet x = Array::from([2, 1, 3]);\nassert_eq!(cummax(&x, 0).to_vec::<i32>()?, [2, 2, 3]);" };
+    (CumMin) => { "use ndjit::{Array, cummin};\nlet x = Array::from([2, 1, 3]);\nassert_eq!(cummin(&x, 0).to_vec::<i32>()?, [2, 1, 1]);" };
+}
+
+/// Where the function comes from.
+macro_rules! source {
+    (Sum) => { "the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_sum.html); NumPy and PyTorch call it `cumsum`" };
+    (Product) => { "the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_prod.html); NumPy and PyTorch call it `cumprod`" };
+    (Same) => { "JAX's [`lax.cummax` and `lax.cummin`](https://docs.jax.dev/en/latest/_autosummary/jax.lax.cummax.html)" };
+}
+
+macro_rules! rows {
+    (reductions { $($other:tt)* } scans { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* } sorts { $($sort:tt)* }) => {
+        $(
+            #[doc = concat!($doc, "\n\n```\n", example!($variant), "\n# Ok::<(), ndjit::Error>(())\n```\n\n- Result: ", types!($rule),
+                " Never weak.\n- ", accuracy!($rule), "\n- Along which axis: [`Along`].\n\nSource: ", source!($rule),
+                ".\n\n# Errors\nPoisoned with `Shape` for an axis that is not there, with `Promotion` where the policy refuses the operand.")]
+            #[track_caller]
+            pub fn $name<X: Math>(x: X, axis: along!($rule)) -> X::Out {
+                scan(Reduction::$variant, None, x.operand(), axis.along(), Place::caller())
+            }
+        )*
+
+        /// Scans: each is documented where it stands alone.
+        impl Expr {
+            $(
+                #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
+                #[track_caller]
+                pub fn $name(self, axis: along!($rule)) -> Expr {
+                    $name(self, axis)
+                }
+            )*
+        }
+
+        /// Scans: each is documented where it stands alone.
+        impl Array {
+            $(
+                #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
+                #[track_caller]
+                pub fn $name(&self, axis: along!($rule)) -> Array {
+                    $name(self, axis)
+                }
+            )*
+        }
+
+        /// Scans of this dtype, for those that take one; each is documented where it stands alone. The operand is cast to it before
+        /// elements are combined.
+        impl Typed {
+            $( typed! { $rule $variant $name } )*
+        }
+    };
+}
+
+/// The method that asks for a dtype.
+macro_rules! typed {
+    (Same $variant:ident $name:ident) => {};
+    ($rule:ident $variant:ident $name:ident) => {
+        #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
+        #[track_caller]
+        pub fn $name<X: Math>(self, x: X, axis: along!($rule)) -> X::Out {
+            scan(Reduction::$variant, self.asked(), x.operand(), axis.along(), Place::caller())
+        }
+    };
+}
+
+ndjit_ir::reduction_table!(rows);

@@ -1,0 +1,321 @@
+//! Elements by what they are: where they are nonzero, which there are, whether they are among others. All but [`isin`] give results whose
+//! shapes depend on values, so they are functions of arrays: in a traced function, where shapes are known and values are not, they are
+//! errors that say what to do instead.
+
+use crate::api::config::with_parts;
+use crate::api::indexing::{index_dtype, rows};
+use crate::api::manipulation::{part, refused, reshaped, seen};
+use crate::api::reductions::{self, IntoAxes, Request};
+use crate::array::Array;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand, Scalar};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reserve::{collect, filled};
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape};
+use ndjit_runtime::chosen;
+
+/// The indices of the elements that are nonzero, in row-major order: for each axis an array of their indices along it, of the dtype of
+/// indices as from [`argsort`](fn@crate::argsort).
+/// NaN is nonzero.
+///
+/// ```
+/// use ndjit::{Array, nonzero};
+/// let x = Array::from_rows(&[[0, 5], [7, 0]]);
+/// let [rows, columns] = &nonzero(&x)[..] else { unreachable!() };
+/// assert_eq!((rows.to_vec::<i32>()?, columns.to_vec::<i32>()?), (vec![0, 1], vec![1, 0]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.nonzero.html).
+///
+/// # Errors
+/// All poisoned: with `Traced` in a traced function, with `Shape` for an array without axes, with whatever the elements failed with.
+#[doc(alias = "argwhere")]
+#[track_caller]
+pub fn nonzero<X: Math>(x: X) -> Vec<X::Out> {
+    let (what, place, x) = ("nonzero", Place::caller(), x.operand());
+    let rank = x.describe(what).map_or(1, |(.., shape)| shape.rank().max(1));
+    let instead = "compute with all elements and a mask: `where_(x.ne(0), y, 0)`, `sum` of that, `count_nonzero`";
+    outside(what, &x, place, instead, rank, |x| {
+        let shape = x.shape().clone();
+        if shape.rank() == 0 {
+            return Err(Error::new(ErrorCode::Shape, "an array without axes has no indices")
+                .help("`x.reshape(1)` has one axis"));
+        }
+        let truths = Array::convert(&x.operand(), DType::Bool, place).to_vec::<bool>()?;
+        let dtype = index_dtype(shape.extents().iter().copied().max().unwrap_or(0))?;
+        let mut left = Array::from(chosen::positions(&truths)?);
+        // From the last axis on: the index along it, and what is left for the axes before.
+        let mut indices = Vec::with_capacity(rank);
+        for &extent in shape.extents().iter().rev() {
+            let extent = AnyOperand::Scalar(Scalar(Literal::strong(extent.max(1) as u64, DType::I64)?, None));
+            let op = |op| with_parts(|| Array::compute(op, &[(&left).operand(), extent.clone()], place));
+            let (index, rest) = (op(Op::Remainder), op(Op::FloorDivide));
+            indices.push(Array::convert(&index.operand(), dtype, place).eval()?.clone());
+            left = rest;
+        }
+        indices.reverse();
+        Ok(indices)
+    })
+}
+
+/// What [`unique_all`] gives. Indices and counts have the dtype of indices, as from [`argsort`](fn@crate::argsort).
+///
+/// ```
+/// use ndjit::{Array, UniqueAll, unique_all};
+/// let UniqueAll { values, counts, .. } = unique_all(Array::from([3, 1, 3]));
+/// assert_eq!((values.to_vec::<i32>()?, counts.to_vec::<i32>()?), (vec![1, 3], vec![1, 2]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct UniqueAll<X> {
+    /// The different values, in ascending order.
+    pub values: X,
+    /// Of each the index of its first occurrence in the flattened array.
+    pub indices: X,
+    /// For each element the index of its value: `values[inverse_indices]` is the array.
+    pub inverse_indices: X,
+    /// How often each value occurs.
+    pub counts: X,
+}
+
+/// The different values of an array in ascending order, where each occurs first, which of them each element is, and how often each
+/// occurs. Every NaN is a value of its own; -0 and +0 are one, that which occurs first.
+///
+/// ```
+/// use ndjit::{Array, unique_all};
+/// let unique = unique_all(Array::from([3, 1, 3, 2]));
+/// assert_eq!(unique.values.to_string(), "[1 2 3]");
+/// assert_eq!(unique.indices.to_string(), "[1 3 0]");
+/// assert_eq!(unique.inverse_indices.to_string(), "[2 0 2 1]");
+/// assert_eq!(unique.counts.to_string(), "[1 1 2]");
+/// ```
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.unique_all.html).
+///
+/// # Errors
+/// All poisoned: with `Traced` in a traced function, with whatever the elements failed with.
+#[doc(alias = "unique")]
+#[track_caller]
+pub fn unique_all<X: Math>(x: X) -> UniqueAll<X::Out> {
+    let [values, indices, inverse_indices, counts] = unique("unique_all", x, Place::caller());
+    UniqueAll { values, indices, inverse_indices, counts }
+}
+
+/// The different values of an array in ascending order, and how often each occurs: as [`unique_all`].
+///
+/// ```
+/// use ndjit::{Array, unique_counts};
+/// let (values, counts) = unique_counts(Array::from([3, 1, 3, 2]));
+/// assert_eq!((values.to_string(), counts.to_string()), ("[1 2 3]".into(), "[1 1 2]".into()));
+/// ```
+///
+/// # Errors
+/// Those of [`unique_all`].
+#[track_caller]
+pub fn unique_counts<X: Math>(x: X) -> (X::Out, X::Out) {
+    let [values, _, _, counts] = unique("unique_counts", x, Place::caller());
+    (values, counts)
+}
+
+/// The different values of an array in ascending order, and which of them each element is, in the array's shape: as [`unique_all`].
+///
+/// ```
+/// use ndjit::{Array, unique_inverse};
+/// let (values, inverse) = unique_inverse(Array::from_rows(&[[3, 1], [3, 2]]));
+/// assert_eq!((values.to_string(), inverse.to_string()), ("[1 2 3]".into(), "[[2 0]\n [2 1]]".into()));
+/// ```
+///
+/// # Errors
+/// Those of [`unique_all`].
+#[track_caller]
+pub fn unique_inverse<X: Math>(x: X) -> (X::Out, X::Out) {
+    let [values, _, inverse, _] = unique("unique_inverse", x, Place::caller());
+    (values, inverse)
+}
+
+/// The different values of an array in ascending order: as [`unique_all`].
+///
+/// ```
+/// use ndjit::{Array, unique_values};
+/// assert_eq!(unique_values(Array::from([3, 1, 3, 2])).to_string(), "[1 2 3]");
+/// ```
+///
+/// # Errors
+/// Those of [`unique_all`].
+#[track_caller]
+pub fn unique_values<X: Math>(x: X) -> X::Out {
+    let [values, ..] = unique("unique_values", x, Place::caller());
+    values
+}
+
+/// Values, the indices of their first occurrences, the indices of each element's value, and counts.
+fn unique<X: Math>(what: &'static str, x: X, place: Place) -> [X::Out; 4] {
+    let instead = "`sort` it, after which equal elements stand beside each other, and mask the first of each";
+    let all = outside(what, &x.operand(), place, instead, 4, |x| {
+        let flat: Array = reshaped(what, x.operand(), &[-1], place);
+        let n = x.len();
+        let dtype = index_dtype(n)?;
+        let counted =
+            |numbers: &Array| -> Result<Array> { Ok(Array::convert(&numbers.operand(), dtype, place).eval()?.clone()) };
+        let numbers = |shape: Shape, numbers: Vec<i64>| counted(&Array::from_shape_vec(shape, numbers)?);
+        if n == 0 {
+            // Nothing is taken of nothing.
+            let none = |shape: &Shape| numbers(shape.clone(), Vec::new());
+            return Ok(vec![flat, none(&Shape::from(0))?, none(x.shape())?, none(&Shape::from(0))?]);
+        }
+        let request = Request::scan(Reduction::ArgSort, Some(DType::I64), 0);
+        let order = with_parts(|| Array::reduce(&request, &[(&flat).operand()], place));
+        let sorted: Array = rows(what, (&flat).operand(), (&order).operand(), place);
+        let ends = |start: usize, end: usize| -> AnyOperand {
+            let ends: Array = seen(what, (&sorted).operand(), place, |shape| part(shape, 0, start, end, 1));
+            ends.operand()
+        };
+        let mut begins = filled(what, true, n)?;
+        if n > 1 {
+            let differ = with_parts(|| Array::compute(Op::NotEqual, &[ends(1, n), ends(0, n - 1)], place));
+            begins[1..].copy_from_slice(&differ.to_vec::<bool>()?);
+        }
+        let order = order.to_vec::<i64>()?;
+        let firsts = chosen::positions(&begins)?;
+        let found = Shape::from(firsts.len());
+        let indices = collect(what, firsts.iter().map(|&first| order[first as usize]))?;
+        let indices = Array::from_shape_vec(found.clone(), indices)?;
+        let values: Array = rows(what, flat.operand(), (&indices).operand(), place);
+        let next = firsts.iter().skip(1).copied().chain([n as i64]);
+        let counts = collect(what, firsts.iter().zip(next).map(|(first, next)| next - first))?;
+        Ok(vec![
+            values.eval()?.clone(),
+            counted(&indices)?,
+            numbers(x.shape().clone(), chosen::groups(&begins, &order)?)?,
+            numbers(found, counts)?,
+        ])
+    });
+    let mut all = all.into_iter();
+    std::array::from_fn(|_| {
+        let lost = || Computed::failed(Error::new(ErrorCode::Verify, "unique: a result is missing").at(place));
+        all.next().unwrap_or_else(lost)
+    })
+}
+
+/// What a function of arrays gives; of a traced value as many errors.
+fn outside<R: Computed>(
+    what: &'static str,
+    x: &AnyOperand,
+    place: Place,
+    instead: &str,
+    results: usize,
+    of: impl FnOnce(&Array) -> Result<Vec<Array>>,
+) -> Vec<R> {
+    let found = match x {
+        AnyOperand::Array(x) => of(x),
+        AnyOperand::Expr(_) | AnyOperand::Scalar(_) => Err(x.describe(what).err().unwrap_or_else(|| {
+            let headline = "the shape of its result depends on values, which a traced function does not know";
+            Error::new(ErrorCode::Traced, headline)
+                .help(format!("{instead}; or call `{what}` outside of the traced function, on the array"))
+        })),
+    };
+    match found {
+        Ok(arrays) => arrays.into_iter().map(|array| R::constant(array, place)).collect(),
+        Err(error) if error.place().is_some() => (0..results).map(|_| R::failed(error.clone())).collect(),
+        Err(error) => (0..results).map(|_| refused(what, std::slice::from_ref(x), place, &error)).collect(),
+    }
+}
+
+/// For each element whether it is among those of another array. NaN is not, since no NaN equals another.
+///
+/// ```
+/// use ndjit::{Array, isin};
+/// let x = Array::from([1, 5, 2, 5]);
+/// assert_eq!(isin(&x, Array::from([5, 7])).to_vec::<bool>()?, [false, true, false, true]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Both meet in their common dtype, as in [`equal`](fn@crate::equal).
+/// - Each element is compared with each of the others: as many comparisons as the product of their numbers, and no memory for them.
+///
+/// Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.isin.html), whose `invert` is
+/// [`logical_not`](fn@crate::logical_not).
+///
+/// # Errors
+/// Poisoned with `Promotion` if there is no common dtype.
+#[track_caller]
+pub fn isin<X: Operand + Meet<T>, T: Operand>(x: X, others: T) -> <X as Meet<T>>::Out {
+    among(x.operand(), others.operand(), Place::caller())
+}
+
+fn among<R: Computed>(x: AnyOperand, others: AnyOperand, place: Place) -> R {
+    let what = "isin";
+    let shapes = x.describe(what).and_then(|(.., shape)| Ok((shape, others.describe(what)?.2)));
+    let (shape, others_shape) = match shapes {
+        Ok(shapes) => shapes,
+        Err(error) => return R::failed(error.at(place)),
+    };
+    let operands = [x.clone(), others.clone()];
+    let one = shape.extents().iter().map(|&extent| extent as isize).chain([1]).collect::<Vec<isize>>();
+    let count = others_shape.size().unwrap_or(0) as isize;
+    let x: R = reshaped(what, x, &one, place);
+    let others: R = reshaped(what, others, &[count], place);
+    let equal = R::compute(Op::Equal, &[x.operand(), others.operand()], place);
+    let found: R = with_parts(|| reductions::reduce(Reduction::Any, None, equal.operand(), (-1).axes(), place));
+    found.part_of(what, &operands, place)
+}
+
+/// Elements by what they are: each is documented where it stands alone.
+impl Array {
+    /// The indices of the elements that are nonzero, for each axis: [`nonzero`](fn@crate::nonzero).
+    ///
+    /// ```
+    /// use ndjit::Array;
+    /// assert_eq!(Array::from([0, 5, 7]).nonzero()[0].to_vec::<i32>()?, [1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn nonzero(&self) -> Vec<Array> {
+        nonzero(self)
+    }
+
+    /// For each element whether it is among those of another array: [`isin`](fn@crate::isin).
+    ///
+    /// ```
+    /// use ndjit::Array;
+    /// assert_eq!(Array::from([1, 2]).isin(&Array::from([2, 3])).to_vec::<bool>()?, [false, true]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn isin<T: Operand>(&self, others: T) -> <Array as Meet<T>>::Out
+    where
+        Array: Meet<T>,
+    {
+        among(self.operand(), others.operand(), Place::caller())
+    }
+}
+
+/// Elements by what they are: each is documented where it stands alone.
+impl Expr {
+    /// Errors: where elements of a traced value are nonzero is not known: [`nonzero`](fn@crate::nonzero).
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode, Expr, jit};
+    /// let f = jit(|x: Expr| x.nonzero());
+    /// assert_eq!(f.call((&Array::from([0, 5]),)).unwrap_err().code(), ErrorCode::Traced);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn nonzero(self) -> Vec<Expr> {
+        nonzero(self)
+    }
+
+    /// For each element whether it is among those of another array: [`isin`](fn@crate::isin).
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    /// let f = jit(|x: Expr, y: Expr| x.isin(y));
+    /// assert_eq!(f(&Array::from([1, 2]), &Array::from([2, 3])).to_vec::<bool>()?, [false, true]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn isin<T: Operand>(self, others: T) -> Expr {
+        among(self.operand(), others.operand(), Place::caller())
+    }
+}

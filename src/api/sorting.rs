@@ -1,0 +1,286 @@
+//! Sorting: elements in ascending or descending order along an axis, their indices, and the largest of them. Free functions and methods;
+//! `dtype(d)` has `argsort` as a method and asks for a dtype of the indices.
+//!
+//! Sorts are stable: equal elements stay in the order they had, from the largest on too ([`descending`]). So each has one result,
+//! whatever threads do. `false` comes before `true`; -0 and +0 are equal; NaN counts as larger than all numbers, so it is last, or first in
+//! descending order; complex numbers are ordered by real, then imaginary part, those with a NaN after the others, as NumPy orders them.
+
+use crate::api::config::with_parts;
+use crate::api::creation::Typed;
+use crate::api::indexing::each_found;
+use crate::api::manipulation::{part, refused, seen};
+use crate::api::reductions::{Request, types};
+use crate::array::Array;
+use crate::trace::expr::Expr;
+use crate::trace::operand::{AnyOperand, Computed, Math, Operand, Scalar};
+use ndjit_ir::axes::position;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reduction::Reduction;
+use ndjit_ir::view::flip;
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape};
+
+/// Along which axis elements are sorted, and in which order. Made from a number, negative from the last axis, which is -1, or by
+/// [`descending`].
+///
+/// ```
+/// use ndjit::{Array, descending};
+///
+/// let x = Array::from([2, 3, 1]);
+/// assert_eq!(x.sort(descending(0)).to_string(), "[3 2 1]");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sorting {
+    axis: isize,
+    descending: bool,
+}
+
+/// The same axis, sorted from the largest element on; equal ones stay in the order they had. NaN counts as the largest.
+///
+/// ```
+/// use ndjit::{Array, argsort, descending, sort};
+/// let x = Array::from([1.0f32, f32::NAN, 3.0, 1.0]);
+/// assert_eq!(sort(&x, descending(0)).to_string(), "[nan  3.  1.  1.]");
+/// assert_eq!(argsort(&x, descending(0)).to_vec::<i32>()?, [1, 2, 0, 3]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+pub fn descending(axis: isize) -> Sorting {
+    Sorting { axis, descending: true }
+}
+
+/// What says along which axis elements are sorted, and in which order: a number, or [`descending`] of one.
+///
+/// ```
+/// use ndjit::{Array, descending};
+///
+/// let x = Array::from([2, 3, 1]);
+/// assert_eq!(x.argsort(-1).to_string(), "[2 0 1]");
+/// assert_eq!(x.argsort(descending(-1)).to_string(), "[1 0 2]");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no axis",
+    label = "not a number",
+    note = "write `0`, `-1` for the last axis, or `descending(-1)`",
+    note = "a dtype of indices goes before, as in `dtype(DType::I64).argsort(x, 0)`"
+)]
+pub trait IntoSorting {
+    /// The axis and the order.
+    fn sorting(self) -> Sorting;
+}
+
+impl IntoSorting for Sorting {
+    fn sorting(self) -> Sorting {
+        self
+    }
+}
+
+impl IntoSorting for isize {
+    fn sorting(self) -> Sorting {
+        Sorting { axis: self, descending: false }
+    }
+}
+
+/// What sorts, in an order. Descending is the sort of the elements from the last to the first, from the last to the first: so equal ones
+/// stay in the order they had.
+pub(crate) fn sorted<R: Computed>(
+    reduction: Reduction,
+    dtype: Option<DType>,
+    x: AnyOperand,
+    Sorting { axis, descending }: Sorting,
+    place: Place,
+) -> R {
+    let what = reduction.name();
+    ordered::<R>(reduction, dtype, x.clone(), Sorting { axis, descending }, place).part_of(what, &[x], place)
+}
+
+fn ordered<R: Computed>(
+    reduction: Reduction,
+    dtype: Option<DType>,
+    x: AnyOperand,
+    Sorting { axis, descending }: Sorting,
+    place: Place,
+) -> R {
+    let what = reduction.name();
+    let ascending = |x: AnyOperand| -> R { R::reduce(&Request::scan(reduction, dtype, axis), &[x], place) };
+    // An axis that is not there is the sort's to refuse.
+    let known = x.describe(what).is_ok_and(|(.., shape)| position(axis, shape.rank()).is_ok());
+    if !descending || !known {
+        return ascending(x);
+    }
+    let turned = |x: AnyOperand| -> R { seen(what, x, place, |shape| flip(shape, &[axis])) };
+    let back = turned(ascending(turned(x).operand()).operand());
+    if reduction != Reduction::ArgSort {
+        return back;
+    }
+    let back = back.operand();
+    let last = back.describe(what).and_then(|(_, dtype, shape)| {
+        let extent = shape.extents()[position(axis, shape.rank())?];
+        Literal::strong(extent.saturating_sub(1) as u64, dtype)
+    });
+    match last {
+        Ok(last) => with_parts(|| {
+            let last = AnyOperand::Scalar(Scalar(last, None));
+            R::compute(Op::Subtract, &[last, back], place)
+        }),
+        Err(error) => R::failed(error.at(place)),
+    }
+}
+
+/// The `k` largest elements along an axis, from the largest on, and their indices; of equal ones the first. NaN counts as the largest.
+/// The axis has then `k` elements.
+///
+/// ```
+/// use ndjit::{Array, topk};
+/// let x = Array::from([3.0f32, 1.0, 4.0, 1.0, 5.0]);
+/// let (values, indices) = topk(&x, 2, 0);
+/// assert_eq!(values.to_vec::<f32>()?, [5.0, 4.0]);
+/// assert_eq!(indices.to_vec::<i32>()?, [4, 2]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// - Dtypes: those of [`sort`](fn@crate::sort) and [`argsort`](fn@crate::argsort). The smallest elements are the first of these.
+///
+/// Source: PyTorch's [`topk`](https://docs.pytorch.org/docs/stable/generated/torch.topk.html); JAX's `lax.top_k` is that of the last
+/// axis.
+///
+/// # Errors
+/// Poisoned with `Shape` for an axis that is not there, and if it has fewer than `k` elements.
+#[doc(alias = "top_k")]
+#[track_caller]
+pub fn topk<X: Math>(x: X, k: usize, axis: isize) -> (X::Out, X::Out) {
+    let (what, place, x) = ("topk", Place::caller(), x.operand());
+    let enough = |shape: &Shape| -> Result<usize> {
+        let at = position(axis, shape.rank())?;
+        match shape.extents()[at] {
+            extent if extent >= k => Ok(at),
+            extent => Err(Error::new(ErrorCode::Shape, format!("{k} elements of an axis that has {extent}"))
+                .fact(format_args!("axis {at} of shape {shape}"))
+                .help("ask for as many as there are, or fewer")),
+        }
+    };
+    let at = match x.describe(what).and_then(|(.., shape)| enough(&shape)) {
+        Ok(at) => at,
+        Err(error) => {
+            let both = || refused(what, std::slice::from_ref(&x), place, &error);
+            return (both(), both());
+        }
+    };
+    let all: X::Out = sorted(Reduction::ArgSort, None, x.clone(), descending(axis), place);
+    let all = all.operand();
+    let first = |x: AnyOperand| -> X::Out { seen(what, x, place, |shape| part(shape, at, 0, k, 1)) };
+    let indices = first(all.clone());
+    // Of no elements nothing is found.
+    let values: X::Out = match k {
+        0 => first(x.clone()),
+        _ => {
+            each_found(what, x.clone(), X::Out::convert(&first(all).operand(), DType::I64, place).operand(), at, place)
+        }
+    };
+    let x = [x];
+    (values.part_of(what, &x, place), indices.part_of(what, &x, place))
+}
+
+impl Expr {
+    /// The `k` largest elements along an axis, from the largest on, and their indices: [`topk`](fn@crate::topk).
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit};
+    /// let f = jit(|x: Expr| x.topk(2, 0));
+    /// assert_eq!(f(&Array::from([5, 9, 7])).0.to_vec::<i32>()?, [9, 7]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn topk(self, k: usize, axis: isize) -> (Expr, Expr) {
+        topk(self, k, axis)
+    }
+}
+
+impl Array {
+    /// The `k` largest elements along an axis, from the largest on, and their indices: [`topk`](fn@crate::topk).
+    ///
+    /// ```
+    /// use ndjit::Array;
+    /// assert_eq!(Array::from([5, 9, 7]).topk(2, 0).1.to_vec::<i32>()?, [1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn topk(&self, k: usize, axis: isize) -> (Array, Array) {
+        topk(self, k, axis)
+    }
+}
+
+macro_rules! example {
+    (sort) => {
+        "let x = Array::from_rows(&[[3, 1, 2], [0, 5, 4]]);\nassert_eq!(sort(&x, 1).to_string(), \"[[1 2 3]\\n [0 4 5]]\");\nassert_eq!(sort(&x, 0).to_string(), \"[[0 1 2]\\n [3 5 4]]\");"
+    };
+    (argsort) => {
+        "let x = Array::from([30, 10, 20, 10]);\nassert_eq!(argsort(&x, 0).to_vec::<i32>()?, [1, 3, 2, 0]);"
+    };
+}
+
+macro_rules! errors {
+    (Same) => {
+        "."
+    };
+    (Index) => {
+        ", with `DType` if the dtype asked for cannot count the elements."
+    };
+}
+
+macro_rules! rows {
+    (reductions { $($reduction:tt)* } scans { $($scan:tt)* }
+     sorts { $($variant:ident $name:ident($($operand:ident)*) $rule:ident $doc:literal;)* }) => {
+        $(
+            #[doc = concat!($doc, "\n\n```\nuse ndjit::{Array, ", stringify!($name), "};\n", example!($name),
+                "\n# Ok::<(), ndjit::Error>(())\n```\n\n- Result: ", types!($rule),
+                " Never weak.\n- Along which axis, and in descending order: [`Sorting`].\n\n",
+                "Source: the [Array API](https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.", stringify!($name),
+                ".html), whose `stable` it always is.\n\n# Errors\nPoisoned with `Shape` for an axis that is not there, with `Promotion` where the policy",
+                " refuses the operand", errors!($rule))]
+            #[track_caller]
+            pub fn $name<X: Math>(x: X, axis: impl IntoSorting) -> X::Out {
+                sorted(Reduction::$variant, None, x.operand(), axis.sorting(), Place::caller())
+            }
+        )*
+
+        /// Sorts: each is documented where it stands alone.
+        impl Expr {
+            $(
+                #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
+                #[track_caller]
+                pub fn $name(self, axis: impl IntoSorting) -> Expr {
+                    $name(self, axis)
+                }
+            )*
+        }
+
+        /// Sorts: each is documented where it stands alone.
+        impl Array {
+            $(
+                #[doc = concat!($doc, " Types and errors: [`", stringify!($name), "`](fn@crate::", stringify!($name), ").")]
+                #[track_caller]
+                pub fn $name(&self, axis: impl IntoSorting) -> Array {
+                    $name(self, axis)
+                }
+            )*
+        }
+
+        /// What sorts and gives this dtype.
+        impl Typed {
+            $( typed! { $rule $variant $name } )*
+        }
+    };
+}
+
+/// The method that asks for a dtype.
+macro_rules! typed {
+    (Same $variant:ident $name:ident) => {};
+    ($rule:ident $variant:ident $name:ident) => {
+        #[doc = concat!("[`", stringify!($name), "`](fn@crate::", stringify!($name), ") of this dtype.")]
+        #[track_caller]
+        pub fn $name<X: Math>(self, x: X, axis: impl IntoSorting) -> X::Out {
+            sorted(Reduction::$variant, self.asked(), x.operand(), axis.sorting(), Place::caller())
+        }
+    };
+}
+
+ndjit_ir::reduction_table!(rows);

@@ -1,0 +1,247 @@
+//! Which elements are kept when an array is read: those of arrays on the way that would be computed a third time.
+//!
+//! A reading computes all that waits below an array, and gives the elements of this array alone: what others read as well is computed again
+//! where that is cheaper than to store it, and most of what a program names is read once. Operations remember that they ran. When one runs
+//! again, the arrays that somebody holds and that it leads to are outputs of the program too, and from then on hold their elements. So no
+//! operation runs more than twice, but for what is [cheap](CHEAP), however a program is read while it grows.
+//!
+//! Nothing is kept that nobody can reach: an array that only operations of the same program use is no output. Nor are large arrays of which a
+//! program reads a part. No more is kept than half of the machine's memory, what is newer before what can be [given back](super::kept), and where
+//! memory is refused nevertheless, the program runs for the array that is read alone.
+
+use super::LazyOperand;
+use super::kept::{self, Kept, Past};
+use super::program::{Item, Pending, Program};
+use crate::array::{Array, Elements};
+use crate::diagnostics::stats;
+use ndjit_ir::infer::Operation;
+use ndjit_math::shared_body;
+use ndjit_runtime::Memory;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Operations, and primitives of them, that are computed again and again rather than kept.
+const CHEAP: Cost = Cost { operations: 2, primitives: 16 };
+
+/// Elements for each operation on the way to an array that are worth to compute where a part of them is read: as long as the programs that
+/// differ by these operations take to compile.
+const PART: usize = 1 << 16;
+
+/// Arrays that are looked at in vain for elements to give back, to keep those of another.
+const PATIENCE: usize = 64;
+
+/// What would run again to compute an array, counted as for a tree; saturating.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    operations: usize,
+    primitives: usize,
+}
+
+impl Cost {
+    fn and(self, other: Cost) -> Cost {
+        Cost {
+            operations: self.operations.saturating_add(other.operations),
+            primitives: self.primitives.saturating_add(other.primitives),
+        }
+    }
+
+    fn is_cheap(self) -> bool {
+        self.operations <= CHEAP.operations && self.primitives <= CHEAP.primitives
+    }
+}
+
+/// The cost of one operation.
+fn cost(pending: &Pending) -> Cost {
+    let primitives = match &pending.recipe.operation {
+        Operation::Op(op, _) => {
+            let operands = pending.recipe.operands.iter().filter_map(LazyOperand::array).map(Array::dtype);
+            // It computes in one of these, or in what they meet in, where it takes about as much.
+            let computes = operands.chain([pending.array.dtype()]).filter(|&dtype| op.row().domain.contains(dtype));
+            computes.map(|dtype| shared_body(*op, dtype).insts.len()).max()
+        }
+        Operation::Cast(..) | Operation::View(..) | Operation::Reshape(_) | Operation::Iota(..) => Some(1),
+        // They read many elements for one, or have to be stored anyway.
+        Operation::Reduce(_)
+        | Operation::Scan(..)
+        | Operation::Gather
+        | Operation::Scatter(_)
+        | Operation::Concat(..) => None,
+    };
+    Cost { operations: 1, primitives: primitives.unwrap_or(usize::MAX) }
+}
+
+/// Adds the arrays whose elements are to be kept to the outputs of a program: so many bytes at most.
+pub(super) fn choose(program: &mut Program, mut left: usize) {
+    let ran = |pending: &Pending| pending.recipe.has_run.load(Relaxed);
+    if !program.pending.iter().any(ran) {
+        return;
+    }
+    // How often the program itself holds the array of each item: as an operand, and in the list.
+    let mut holds = vec![0; program.items.len()];
+    for item in &program.items {
+        if let Item::Step(_, operands, ..) = item {
+            operands.iter().for_each(|&operand| holds[operand as usize] += 1);
+        }
+    }
+    let root = program.outputs.first().map(|&root| root as usize);
+    let whole = whole(program);
+    let mut open = vec![Cost::default(); program.items.len()];
+    for pending in &program.pending {
+        let Pending { item, array, .. } = pending;
+        let Item::Step(_, operands, ..) = &program.items[*item] else { continue };
+        let below = operands.iter().fold(Cost::default(), |below, &operand| below.and(open[operand as usize]));
+        if below.operations == 0 && !ran(pending) {
+            continue;
+        }
+        open[*item] = below.and(cost(pending));
+        let held = Arc::strong_count(&array.0) > holds[*item] + 1;
+        let worth = whole[*item] || array.len() <= open[*item].operations.saturating_mul(PART);
+        let bytes = bytes(array);
+        if held && worth && Some(*item) != root && !open[*item].is_cheap() {
+            // What is larger than all that may be kept is not worth what is kept.
+            if bytes > left && bytes <= kept::limit() {
+                left = left.saturating_add(kept::give_back(bytes - left, PATIENCE));
+            }
+            let Some(rest) = left.checked_sub(bytes) else { continue };
+            left = rest;
+            open[*item] = Cost::default();
+            program.outputs.push(*item as u32);
+        }
+    }
+}
+
+/// Of which items the program computes all elements, not those alone that views and gathers show.
+fn whole(program: &Program) -> Vec<bool> {
+    let mut whole = vec![false; program.items.len()];
+    program.outputs.iter().for_each(|&root| whole[root as usize] = true);
+    for Pending { item, array, recipe } in program.pending.iter().rev() {
+        let Item::Step(_, operands, ..) = &program.items[*item] else { continue };
+        for (n, (&operand, given)) in operands.iter().zip(&recipe.operands).enumerate() {
+            let part = match (&recipe.operation, given) {
+                (Operation::View(..) | Operation::Gather, LazyOperand::Array(of)) => n == 0 && array.len() < of.len(),
+                _ => false,
+            };
+            whole[operand as usize] |= whole[*item] && !part;
+        }
+    }
+    whole
+}
+
+/// Stores what a program's outputs are: the elements of the array that is read in it, those of others as [kept](Kept).
+pub(super) fn store(program: Program, results: Vec<Memory>) {
+    let again = program.pending.iter().filter(|pending| pending.recipe.has_run.swap(true, Relaxed)).count();
+    stats::count_operations(program.pending.len(), again);
+    let array = |&item: &u32| {
+        let at = program.pending.binary_search_by_key(&(item as usize), |pending| pending.item).ok()?;
+        Some((program.pending[at].array.clone(), item as usize))
+    };
+    let mut outputs = program.outputs.iter().filter_map(array).collect::<Vec<_>>().into_iter().zip(results);
+    if let Some(((array, _), memory)) = outputs.next() {
+        array.0.store(Elements::dense(memory));
+    }
+    if outputs.len() > 0 {
+        let past = Arc::new(Past::new(program));
+        outputs.for_each(|((array, item), memory)| Kept::keep(&array, memory, &past, item));
+    }
+}
+
+fn bytes(array: &Array) -> usize {
+    array.shape().bytes(array.dtype().bytes()).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cos, max, sin, sum};
+
+    /// How many arrays the second reading of an array of 4000 bytes keeps.
+    fn kept(left: usize, held: bool) -> usize {
+        let x = Array::from(vec![0.5f32; 1000]);
+        let y = sin(&x) * cos(&x);
+        sum(&y, ..).eval().expect("runs");
+        let read = max(&y, ..);
+        let y = held.then_some(y);
+        let mut program = Program::collect(&read);
+        choose(&mut program, left);
+        drop(y);
+        program.outputs.len() - 1
+    }
+
+    #[test]
+    fn no_more_is_kept_than_is_left_and_nothing_that_nobody_holds() {
+        let _alone = kept::ALONE.lock();
+        assert_eq!([kept(4000, true), kept(3999, true), kept(4000, false)], [1, 0, 0]);
+    }
+
+    /// An array of so many elements of a byte that was read once, and what reads it.
+    fn wide(elements: usize) -> (Array, Array) {
+        let x = crate::broadcast_to(Array::from([1u8]), [elements]);
+        let y = (&x + 1) * &x + 3;
+        let (once, twice) = (max(&y, ..), crate::min(&y, ..));
+        mark(&once);
+        (y, twice)
+    }
+
+    /// Has the operations below an array run, as far as its program knows.
+    fn mark(array: &Array) {
+        Program::collect(array).pending.iter().for_each(|pending| pending.recipe.has_run.store(true, Relaxed));
+    }
+
+    #[test]
+    fn kept_elements_are_given_back_for_what_may_be_kept_alone() {
+        let _alone = kept::ALONE.lock();
+        let x = Array::from(vec![0.5f32; 1000]);
+        let y = sin(&x) * cos(&x);
+        for read in [sum(&y, ..), max(&y, ..)] {
+            read.eval().expect("runs");
+        }
+        assert!(y.kept().is_some(), "read twice");
+        let chosen = |elements: usize| {
+            let (wide, read) = wide(elements);
+            let mut program = Program::collect(&read);
+            choose(&mut program, 0);
+            drop(wide);
+            program.outputs.len() - 1
+        };
+        // What is larger than everything that may be kept has no other given back.
+        assert_eq!((chosen(kept::limit() + 1), y.kept().is_some()), (0, true));
+        // For 4000 bytes these are enough.
+        assert_eq!((chosen(4000), y.kept().is_some()), (1, false));
+        assert!(y.waits());
+    }
+
+    /// A large array, and what reads a part of it, as a program with all operations.
+    fn part(elements: usize) -> (Array, Array) {
+        let x = crate::broadcast_to(Array::from([0.5f32]), [elements]);
+        let y = sin(&x) * cos(&x);
+        sum(y.slice(..4), ..).eval().expect("runs");
+        let read = max(y.slice(2..6), ..);
+        (y, read)
+    }
+
+    #[test]
+    fn large_arrays_of_which_a_part_is_read_are_not_kept() {
+        for (elements, kept) in [(1000, 1), (1 << 20, 0), (1 << 40, 0)] {
+            let (y, read) = part(elements);
+            let mut program = Program::collect(&read);
+            choose(&mut program, usize::MAX);
+            assert_eq!(program.outputs.len() - 1, kept, "{elements} elements");
+            drop(y);
+        }
+    }
+
+    #[test]
+    fn where_memory_is_refused_the_array_that_is_read_is_computed() {
+        let (y, read) = part(1 << 55);
+        let mut program = Program::collect(&read);
+        let large = program.pending.iter().find(|pending| pending.array.identity() == y.identity()).expect("waits");
+        program.outputs.push(large.item as u32);
+        assert!(
+            crate::array::lazy::compute(&program, &read)
+                .is_err_and(|error| error.code() == ndjit_ir::ErrorCode::Allocation)
+        );
+        crate::array::lazy::finish(program, &read).expect("runs alone");
+        assert_eq!(read.item::<f32>().expect("a number"), 0.5f32.sin() * 0.5f32.cos());
+        assert!(y.waits());
+    }
+}

@@ -1,0 +1,259 @@
+//! Elements that are kept, and given back where their memory is wanted.
+//!
+//! An array whose elements were kept still waits: until somebody reads the array itself, its elements may be given back, and it is computed as
+//! before. What it was computed from may be large and out of everybody's reach, so a kept array does not hold that: the program's [`Past`] is
+//! what a recipe is made of again, if all arrays that it began with live anyway. These must have elements, and keep theirs from then on: what is
+//! given back is computed from what is there, however many arrays are given back.
+
+use super::program::{Item, Program};
+use super::{LazyOperand, Recipe};
+use crate::array::{Array, Node, Source};
+use crate::trace::operand::Scalar;
+use ndjit_ir::lock::Mutex;
+use ndjit_ir::support::Device;
+use ndjit_ir::{DType, Place};
+use ndjit_runtime::{Fallback, Memory, pool, system};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock, Weak};
+
+/// Elements that were kept when other arrays were read.
+pub(crate) struct Kept {
+    pub(crate) memory: Memory,
+    past: Arc<Past>,
+    /// The item of the past that they are the elements of.
+    item: usize,
+    /// Whether an array that waits again is computed from them.
+    needed: AtomicBool,
+}
+
+/// A program that ran. It holds no array.
+pub(super) struct Past {
+    items: Vec<Item>,
+    places: Vec<Option<Place>>,
+    origins: Vec<Origin>,
+    fallback: Fallback,
+}
+
+/// Where the operand that an item is comes from.
+enum Origin {
+    /// An array that had elements, or whose elements were kept.
+    Array(Weak<Node>),
+    Number(Scalar),
+    /// An operation whose result was not kept, of this dtype.
+    Operation(DType),
+}
+
+impl Past {
+    pub(super) fn new(program: Program) -> Past {
+        let Program { items, pending, outputs, places, leaves, scalars, fallback } = program;
+        let mut stored = vec![false; items.len()];
+        outputs.iter().for_each(|&output| stored[output as usize] = true);
+        let (mut leaves, mut scalars) = (leaves.iter().map(|leaf| &leaf.array), scalars.into_iter());
+        let mut pending = pending.iter().map(|pending| &pending.array);
+        let origin = |(n, item): (usize, &Item)| match *item {
+            Item::Leaf(..) => Some(Origin::Array(Arc::downgrade(&leaves.next()?.0))),
+            Item::Argument(_) => Some(Origin::Number(Scalar(scalars.next()?.1, places[n]))),
+            Item::Value(literal) => Some(Origin::Number(Scalar(literal, places[n]))),
+            Item::Step(..) => {
+                let array = pending.next()?;
+                Some(if stored[n] { Origin::Array(Arc::downgrade(&array.0)) } else { Origin::Operation(array.dtype()) })
+            }
+        };
+        let origins = items.iter().enumerate().filter_map(origin).collect();
+        Past { items, places, origins, fallback }
+    }
+
+    /// How an item is computed, from arrays that live and have elements, which stay.
+    fn recipe(&self, root: usize, device: Device) -> Option<Recipe> {
+        let mut wanted = vec![false; root + 1];
+        wanted[root] = true;
+        for item in (0..=root).rev().filter(|&item| item == root || matches!(self.origins[item], Origin::Operation(_)))
+        {
+            if wanted[item]
+                && let Item::Step(_, operands, ..) = &self.items[item]
+            {
+                operands.iter().for_each(|&operand| wanted[operand as usize] = true);
+            }
+        }
+        let mut made: Vec<Option<LazyOperand>> = vec![None; root];
+        for item in (0..root).filter(|&item| wanted[item]) {
+            made[item] = match &self.origins[item] {
+                Origin::Number(number) => Some(LazyOperand::Literal(*number)),
+                Origin::Array(node) => Some(LazyOperand::Array(node.upgrade().map(Array)?)),
+                Origin::Operation(_) => None,
+            };
+        }
+        // None stays for a recipe that another of them makes impossible.
+        let arrays = || made.iter().flatten().filter_map(LazyOperand::array);
+        if !arrays().all(Kept::has_elements) || !arrays().all(Kept::stay) {
+            return None;
+        }
+        for item in (0..root).filter(|&item| wanted[item]) {
+            if let Origin::Operation(dtype) = &self.origins[item] {
+                let Item::Step(_, _, ty, shape) = &self.items[item] else { return None };
+                let recipe = self.step(item, &made)?;
+                let array = Array::waiting(*ty, *dtype, shape.clone(), device, recipe, Array::NODE_LIMIT);
+                made[item] = Some(LazyOperand::Array(array));
+            }
+        }
+        self.step(root, &made)
+    }
+
+    fn step(&self, item: usize, made: &[Option<LazyOperand>]) -> Option<Recipe> {
+        let Item::Step(step, operands, ..) = &self.items[item] else { return None };
+        let operands = operands.iter().map(|&operand| made[operand as usize].clone()).collect::<Option<_>>()?;
+        let recipe = Recipe::new(step.clone(), operands, self.places[item]?, self.fallback);
+        recipe.has_run.store(true, Relaxed);
+        Some(recipe)
+    }
+}
+
+impl Kept {
+    /// Keeps the elements of an array that waits; without effect on one that does not, as another thread was first.
+    pub(super) fn keep(array: &Array, memory: Memory, past: &Arc<Past>, item: usize) {
+        BYTES.fetch_add(memory.len(), Relaxed);
+        let kept = Kept { memory, past: Arc::clone(past), item, needed: AtomicBool::new(false) };
+        let kept = Source::Kept(Arc::new(kept));
+        if array.0.change_source(|source| matches!(source, Source::Recipe(_)), kept) {
+            KEPT.lock().add(array);
+        }
+    }
+
+    /// Gives the elements of an array back, which waits then as before they were kept, if it can be computed again; how many bytes these are.
+    fn give_back(array: &Array) -> Option<usize> {
+        let kept = array.kept().filter(|kept| !kept.needed.load(Relaxed))?;
+        let recipe = Source::Recipe(Arc::new(kept.past.recipe(kept.item, array.device())?));
+        let is_same = |source: &Source| {
+            matches!(source, Source::Kept(now) if Arc::ptr_eq(now, &kept)) && !kept.needed.load(Relaxed)
+        };
+        array.0.change_source(is_same, recipe).then(|| kept.memory.len())
+    }
+
+    /// Whether an array has elements.
+    fn has_elements(array: &Array) -> bool {
+        match &*array.0.source.lock() {
+            Source::Nothing => array.error().is_none(),
+            Source::Kept(_) => true,
+            Source::Recipe(_) => false,
+        }
+    }
+
+    /// Has an array hold its elements from now on; whether it has any.
+    fn stay(array: &Array) -> bool {
+        match &*array.0.source.lock() {
+            Source::Nothing => array.error().is_none(),
+            Source::Kept(kept) => {
+                kept.needed.store(true, Relaxed);
+                true
+            }
+            Source::Recipe(_) => false,
+        }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        BYTES.fetch_sub(self.memory.len(), Relaxed);
+    }
+}
+
+/// The arrays whose elements are kept, from the first to the last, and others that are gone.
+struct All {
+    nodes: VecDeque<Weak<Node>>,
+    /// At which length those that are gone are looked for.
+    limit: usize,
+}
+
+static KEPT: Mutex<All> = Mutex::new(All { nodes: VecDeque::new(), limit: 0 });
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+impl All {
+    fn add(&mut self, array: &Array) {
+        if self.nodes.len() >= self.limit {
+            pool::on_refusal(|| _ = give_back(usize::MAX, usize::MAX));
+            self.nodes.retain(|node| node.strong_count() > 0);
+            self.limit = 2 * self.nodes.len() + 64;
+        }
+        self.nodes.push_back(Arc::downgrade(&array.0));
+    }
+}
+
+/// Gives back what was kept, what was kept first before others, until it is so many bytes, or so many arrays were found that cannot be computed
+/// again; how many bytes it is. Those stay, behind the others: nobody looks at them first again.
+pub(super) fn give_back(bytes: usize, mut patience: usize) -> usize {
+    let mut given = 0;
+    let count = KEPT.lock().nodes.len();
+    // Each is looked at once. Neither lock nor array is held longer than for one: other threads give back as well.
+    for _ in 0..count {
+        if given >= bytes || patience == 0 {
+            break;
+        }
+        let Some(node) = KEPT.lock().nodes.pop_front() else { break };
+        let Some(array) = node.upgrade().map(Array) else { continue };
+        match Kept::give_back(&array) {
+            Some(bytes) => given += bytes,
+            None => {
+                patience -= 1;
+                // What is needed stays for good.
+                if array.kept().is_some_and(|kept| !kept.needed.load(Relaxed)) {
+                    KEPT.lock().nodes.push_back(node);
+                }
+            }
+        }
+    }
+    given
+}
+
+/// The bytes of all elements that are kept.
+pub(crate) fn kept_bytes() -> usize {
+    BYTES.load(Relaxed)
+}
+
+/// The bytes that may still be kept.
+pub(super) fn left() -> usize {
+    limit().saturating_sub(kept_bytes())
+}
+
+/// How many bytes of elements are kept at most.
+pub(super) fn limit() -> usize {
+    static LIMIT: LazyLock<usize> = LazyLock::new(|| system::memory().map_or(UNKNOWN, |total| total / 2));
+    *LIMIT
+}
+
+/// The limit where the machine does not say how much memory it has.
+const UNKNOWN: usize = 1 << 30;
+
+/// Tests that give back what others keep run one after the other.
+#[cfg(test)]
+pub(super) static ALONE: Mutex<()> = Mutex::new(());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cos, max, sin, sum};
+
+    /// Each array is given back by one thread, however many do so; none is lost, and all are computed again.
+    #[test]
+    fn several_threads_give_back() {
+        let _alone = ALONE.lock();
+        let x = Array::from(vec![0.5f32; 1000]);
+        let arrays: Vec<Array> = (0..200).map(|n| sin(&x + n) * cos(&x)).collect();
+        for y in &arrays {
+            for read in [sum(y, ..), max(y, ..)] {
+                read.eval().expect("runs");
+            }
+        }
+        assert!(arrays.iter().all(|y| y.kept().is_some()));
+        let given: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| give_back(200 * 4000, usize::MAX))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("ends")).sum()
+        });
+        let gone = arrays.iter().filter(|y| y.kept().is_none()).count();
+        assert_eq!((gone, given), (200, 200 * 4000));
+        for (n, y) in arrays.iter().enumerate() {
+            let expected = ((0.5 + n as f32) as f64).sin() * 0.5f64.cos();
+            assert!((y.to_vec::<f32>().expect("computed")[999] as f64 - expected).abs() < 1e-6);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! What waits below an array as one program, and the plans of such programs.
+
+use super::{Kept, LazyOperand, Recipe};
+use crate::api::config::{self, Config, Settings};
+use crate::array::{Array, Source};
+use crate::diagnostics::misses;
+use crate::diagnostics::stats;
+use crate::jit::plan::{ArgumentType, Plan};
+use crate::trace::operand::Scalar;
+use ndjit_ir::graph::{Graph, Places, Slot, Value};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::lock::Mutex;
+use ndjit_ir::loops::Layout;
+use ndjit_ir::support::Device;
+use ndjit_ir::{DType, Error, Place, Result, Shape, ValueType};
+use ndjit_runtime::Fallback;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// One item of a program: what keys its plan.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) enum Item {
+    /// An array of this type, stored as this dtype, with this layout if it is not in row-major order.
+    Leaf(ValueType, DType, Shape, Option<Layout>),
+    Argument(ndjit_ir::Weak),
+    Value(Literal),
+    Step(Operation<'static>, SmallVec<[u32; 3]>, ValueType, Shape),
+}
+
+/// How a graph holds the weak numbers of its program.
+pub(super) enum Numbers {
+    /// As arguments: one plan serves all numbers.
+    Passed,
+    /// By their values.
+    Known,
+}
+
+/// An operation of a program.
+pub(super) struct Pending {
+    /// Its item.
+    pub(super) item: usize,
+    pub(super) array: Array,
+    pub(super) recipe: Arc<Recipe>,
+}
+
+/// An array that a program begins with.
+pub(super) struct Leaf {
+    pub(super) array: Array,
+    /// Its elements, where they were kept.
+    pub(super) kept: Option<Arc<Kept>>,
+}
+
+impl Leaf {
+    /// The array, with its elements if they were kept, which may have been given back since.
+    pub(super) fn with_elements(&self) -> Array {
+        let Leaf { array, kept } = self;
+        kept.as_ref().map_or_else(
+            || array.clone(),
+            |kept| Array::in_memory(array.value_type(), array.dtype(), array.shape().clone(), kept.memory.clone()),
+        )
+    }
+}
+
+/// What waits below an array, operands before users.
+pub(super) struct Program {
+    pub(super) items: Vec<Item>,
+    /// The items that are operations.
+    pub(super) pending: Vec<Pending>,
+    /// The items whose elements are computed: that of the array itself, then others that are kept.
+    pub(super) outputs: SmallVec<[u32; 1]>,
+    pub(super) places: Vec<Option<Place>>,
+    pub(super) leaves: Vec<Leaf>,
+    pub(super) scalars: Vec<(usize, Literal)>,
+    /// What is done about dtypes that the device lacks: the most that an operation was made under.
+    pub(super) fallback: Fallback,
+}
+
+impl Program {
+    pub(super) fn collect(root: &Array) -> Program {
+        struct Frame {
+            array: Array,
+            recipe: Arc<Recipe>,
+            operands: SmallVec<[u32; 3]>,
+        }
+        let mut program = Program {
+            items: Vec::new(),
+            pending: Vec::new(),
+            outputs: SmallVec::new(),
+            places: Vec::new(),
+            leaves: Vec::new(),
+            scalars: Vec::new(),
+            fallback: Fallback::Error,
+        };
+        let mut known: FxHashMap<usize, u32> = FxHashMap::default();
+        let mut stack: Vec<Frame> = Vec::new();
+        // An array to visit: a new frame, or an item that is complete.
+        let mut enter = Some(root.clone());
+        loop {
+            if let Some(array) = enter.take() {
+                let (recipe, kept) = match &*array.0.source.lock() {
+                    Source::Nothing => (None, None),
+                    Source::Recipe(recipe) => (Some(Arc::clone(recipe)), None),
+                    Source::Kept(kept) => (None, Some(Arc::clone(kept))),
+                };
+                let done = known.get(&array.identity()).copied().or_else(|| {
+                    recipe.is_none().then(|| {
+                        let leaf = Item::Leaf(
+                            array.value_type(),
+                            array.dtype(),
+                            array.shape().clone(),
+                            array.layout().cloned(),
+                        );
+                        let item = program.push(leaf, None);
+                        known.insert(array.identity(), item);
+                        program.leaves.push(Leaf { array: array.clone(), kept });
+                        item
+                    })
+                });
+                match (done, recipe, stack.last_mut()) {
+                    (Some(item), _, Some(frame)) => frame.operands.push(item),
+                    (Some(item), _, None) => {
+                        program.outputs.push(item);
+                        return program;
+                    }
+                    (None, Some(recipe), _) => stack.push(Frame { array, recipe, operands: SmallVec::new() }),
+                    (None, None, _) => {}
+                }
+            }
+            let Some(frame) = stack.last_mut() else { return program };
+            match frame.recipe.operands.get(frame.operands.len()) {
+                Some(LazyOperand::Array(array)) => enter = Some(array.clone()),
+                Some(&LazyOperand::Literal(Scalar(literal, place))) => {
+                    let place = place.or(Some(frame.recipe.place));
+                    let item = match literal.ty() {
+                        ValueType::Weak(weak) => {
+                            let item = program.push(Item::Argument(weak), place);
+                            program.scalars.push((item as usize, literal));
+                            item
+                        }
+                        ValueType::Strong(_) => program.push(Item::Value(literal), place),
+                    };
+                    if let Some(frame) = stack.last_mut() {
+                        frame.operands.push(item);
+                    }
+                }
+                None => {
+                    let Some(Frame { array, recipe, operands }) = stack.pop() else { return program };
+                    let shape = array.shape().clone();
+                    program.fallback = program.fallback.max(recipe.fallback);
+                    let step = Item::Step(recipe.operation.clone(), operands, array.value_type(), shape);
+                    let item = program.push(step, Some(recipe.place));
+                    known.insert(array.identity(), item);
+                    program.pending.push(Pending { item: item as usize, array, recipe });
+                    match stack.last_mut() {
+                        Some(frame) => frame.operands.push(item),
+                        None => {
+                            program.outputs.push(item);
+                            return program;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, item: Item, place: Option<Place>) -> u32 {
+        self.items.push(item);
+        self.places.push(place);
+        self.items.len() as u32 - 1
+    }
+
+    /// The plan of this program, from the cache or made now.
+    pub(super) fn plan(&self, device: Device) -> Result<Arc<Plan>> {
+        static PLANS: Mutex<Option<Cache>> = Mutex::new(None);
+        let Settings { fallback, interpreted, .. } = config::settings();
+        let fallback = fallback.max(self.fallback);
+        // A GPU that was lost is opened anew: its plans went with it.
+        let alive = |plan: &Arc<Plan>| plan.is_alive();
+        let key = (self.items.clone(), self.outputs.clone(), device, fallback, interpreted);
+        if let Some(plan) = PLANS.lock().get_or_insert_default().get(&key).filter(alive) {
+            stats::PLAN_HITS.fetch_add(1, Relaxed);
+            return Ok(plan);
+        }
+        misses::allowed("array").map_err(|error| self.described(error))?;
+        stats::count_trace();
+        let (graph, places) = self.graph(Numbers::Passed);
+        let types: Vec<ArgumentType> = self
+            .leaves
+            .iter()
+            .map(|Leaf { array: leaf, .. }| ArgumentType {
+                ty: leaf.value_type(),
+                dtype: leaf.dtype(),
+                shape: leaf.shape().clone(),
+                layout: leaf.layout().cloned().into(),
+            })
+            .collect();
+        // Operations keep what they were made under.
+        let settings = Settings { device, fallback, interpreted, ..Settings::default() };
+        let plan = Arc::new(Plan::new(&graph, &places, &types, &Config::default(), settings)?);
+        PLANS.lock().get_or_insert_default().insert(key, Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    /// An error with what is known of the program that meets it.
+    pub(super) fn described(&self, error: Error) -> Error {
+        let steps = self.items.iter().filter(|item| matches!(item, Item::Step(..))).count();
+        error.at(self.places.last().copied().flatten()).fact(format_args!("operations that wait: {steps}"))
+    }
+
+    pub(super) fn graph(&self, numbers: Numbers) -> (Graph<ValueType>, Places) {
+        let known: FxHashMap<usize, Literal> = match numbers {
+            Numbers::Passed => FxHashMap::default(),
+            Numbers::Known => self.scalars.iter().copied().collect(),
+        };
+        let (mut graph, mut places) = (Graph::new(), Places::default());
+        let mut values = vec![Value(u32::MAX); self.items.len()];
+        for (item, value) in self.items.iter().zip(&mut values) {
+            if let Item::Leaf(ty, dtype, shape, _) = item {
+                *value = graph.param_stored(*ty, *dtype, shape);
+            }
+        }
+        for (i, item) in self.items.iter().enumerate() {
+            values[i] = match item {
+                Item::Leaf(..) => continue,
+                &Item::Argument(ty) => {
+                    let slot = known.get(&i).map_or(Slot::Argument { index: i, ty }, |literal| Slot::Value(*literal));
+                    graph.literal(slot, ValueType::Weak(ty))
+                }
+                Item::Value(literal) => graph.literal(Slot::Value(*literal), literal.ty()),
+                Item::Step(operation, operands, ty, shape) => {
+                    let operands: SmallVec<[Value; 3]> = operands.iter().map(|&o| values[o as usize]).collect();
+                    let (kind, shape) = (operation.kind(&mut graph), graph.intern(shape));
+                    graph.add(kind, &operands, &[(*ty, shape)])
+                }
+            };
+            if let Some(place) = self.places[i] {
+                places.note(graph.producer(values[i]), place);
+            }
+        }
+        graph.set_outputs(self.outputs.iter().map(|&item| values[item as usize]).collect());
+        (graph, places)
+    }
+}
+
+/// A program, its outputs, where it runs, what is done about dtypes that are missing there, and whether it is interpreted.
+type PlanKey = (Vec<Item>, SmallVec<[u32; 1]>, Device, Fallback, bool);
+
+/// Plans by program; when full, the one not used for the longest time goes.
+#[derive(Default)]
+struct Cache {
+    plans: FxHashMap<PlanKey, (Arc<Plan>, u64)>,
+    clock: u64,
+}
+
+impl Cache {
+    const LIMIT: usize = 256;
+
+    fn get(&mut self, key: &PlanKey) -> Option<Arc<Plan>> {
+        self.clock += 1;
+        let (plan, used) = self.plans.get_mut(key)?;
+        *used = self.clock;
+        Some(Arc::clone(plan))
+    }
+
+    fn insert(&mut self, key: PlanKey, plan: Arc<Plan>) {
+        if self.plans.len() >= Cache::LIMIT
+            && let Some(oldest) = self.plans.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone())
+        {
+            self.plans.remove(&oldest);
+        }
+        self.plans.insert(key, (plan, self.clock));
+    }
+}

@@ -1,0 +1,249 @@
+//! Assertions for tests, as macros at the crate's root: how many kernels a function takes, and that calls compile nothing,
+//! allocate nothing, or work in the memory they are given.
+//!
+//! What they count belongs to one call or to the calling thread. Tests that run beside each other do not disturb them; work
+//! that a call gives to other threads is not counted.
+
+use crate::array::Array;
+use crate::diagnostics::misses;
+use crate::diagnostics::report::report;
+use crate::diagnostics::stats::Made;
+use crate::jit::input::Data;
+use crate::jit::{Inputs, JitFn, Jitted, Outputs, Stage};
+use ndjit_ir::{Error, Place};
+use ndjit_runtime::{Buffer, CountingAllocator, Memory};
+
+/// Asserts how many kernels a [jitted](crate::jit()) function takes for these arguments. It is compiled for them if it was
+/// not before; it does not run. Loop nests that run together tile by tile are one kernel.
+///
+/// ```
+/// use ndjit::{Array, assert_kernels, jit};
+///
+/// let f = jit(|x, y| x + y * 2);
+/// assert_kernels!(f, (&Array::from([1.0f32, 2.0]), &[10i8, 20]), 1);
+/// // As many as operations, the conversion of `y * 2` among them.
+/// assert_kernels!(f.fuse(false), (&Array::from([1.0f32, 2.0]), &[10i8, 20]), 3);
+/// ```
+///
+/// # Panics
+/// If there are more or fewer, with the text of each; with the error if the function does not take the arguments.
+#[macro_export]
+macro_rules! assert_kernels {
+    ($function:expr, $arguments:expr, $kernels:expr $(,)?) => {
+        $crate::assertions::kernels(&$function, $arguments, $kernels)
+    };
+}
+
+/// Asserts that no function or lazy array is traced or planned and no kernel compiled on this thread while an expression is
+/// evaluated, and gives its value.
+///
+/// Arguments of other shapes are another signature, which is traced and planned, and needs no other kernels:
+/// `assert_no_recompile!(kernels, …)` looks at the kernels alone.
+///
+/// ```
+/// use ndjit::{assert_no_recompile, jit};
+///
+/// let f = jit(|x, k| x * k + 1);
+/// f.call((&[1.0f32, 2.0], 3))?;
+/// let z = assert_no_recompile!(f.call((&[4.0f32, 5.0], 6)))?;
+/// assert_eq!(z.to_vec::<f32>()?, [25.0, 31.0]);
+/// assert_no_recompile!(kernels, {
+///     for n in 2..100 {
+///         f.call((&vec![1.0f32; n], n as i32))?;
+///     }
+/// });
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Panics
+/// If something was made, with how much of what, and in what the last call differs from the [signatures](crate::Miss) known.
+#[macro_export]
+macro_rules! assert_no_recompile {
+    (kernels, $work:expr $(,)?) => {
+        $crate::assert_no_recompile!(@ $work, nothing_compiled)
+    };
+    (@ $work:expr, $check:ident) => {
+        // A `match`, unlike a `let`, leaves alive what the value borrows from.
+        match ($crate::assertions::here(), $work) {
+            (before, value) => {
+                $crate::assertions::$check(before);
+                value
+            }
+        }
+    };
+    ($work:expr $(,)?) => {
+        $crate::assert_no_recompile!(@ $work, nothing_made)
+    };
+}
+
+/// Asserts that this thread asks the system for no memory while an expression is evaluated, and gives its value: so it is with
+/// a call of a signature that was called before, into memory of the caller. Needs [`CountingAllocator`] as the global allocator.
+///
+/// ```standalone_crate
+/// use ndjit::{CountingAllocator, assert_no_alloc, jit};
+///
+/// #[global_allocator]
+/// static ALLOCATOR: CountingAllocator = CountingAllocator;
+///
+/// # fn main() -> Result<(), ndjit::Error> {
+/// let f = jit(|x, y| x + y * 2);
+/// let (x, y, mut z) = ([1.0f32, 2.0], [10.0f32, 20.0], [0.0f32; 2]);
+/// f.call_into((&x, &y), &mut z)?;
+/// assert_no_alloc!(f.call_into((&x, &y), &mut z))?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Panics
+/// If there were allocations, with their number; if [`CountingAllocator`] is not installed, as nothing is counted then.
+#[macro_export]
+macro_rules! assert_no_alloc {
+    ($work:expr $(,)?) => {
+        match ($crate::assertions::allocated(), $work) {
+            (before, value) => {
+                $crate::assertions::nothing_allocated(before);
+                value
+            }
+        }
+    };
+}
+
+/// Calls a [jitted](crate::jit()) function and asserts that the memory of each [donated](crate::Array::donate) argument is a
+/// result's, or that of as many as a third argument says. Gives the results.
+///
+/// ```
+/// use ndjit::{Array, DType, assert_in_place, jit};
+///
+/// let f = jit(|x, y| x + y * 2);
+/// let (x, y) = (Array::from([1.0f32, 2.0]), Array::from([10.0f32, 20.0]));
+/// let z = assert_in_place!(f, (x.donate(), &y));
+/// assert_eq!(z.to_vec::<f32>()?, [21.0, 42.0]);
+/// // Two arrays for one result; elements of another size.
+/// assert_in_place!(f, (z.donate(), y.donate()), 1);
+/// assert_in_place!(jit!(|x| x.cast(DType::F64)), (Array::from([1.0f32]).donate(),), 0);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Panics
+/// If it is not so; if no argument is donated; with the error if the call fails.
+#[macro_export]
+macro_rules! assert_in_place {
+    ($function:expr, $arguments:expr $(,)?) => {
+        $crate::assertions::in_place(&$function, $arguments, ::core::option::Option::None)
+    };
+    ($function:expr, $arguments:expr, $taken:expr $(,)?) => {
+        $crate::assertions::in_place(&$function, $arguments, ::core::option::Option::Some($taken))
+    };
+}
+
+#[doc(hidden)]
+#[track_caller]
+pub fn kernels<'a, M, const N: usize, F: JitFn<M, N>>(
+    function: &Jitted<M, N, F>,
+    arguments: impl Inputs<'a, N>,
+    expected: usize,
+) {
+    let plan = match arguments.args().and_then(|args| function.core.plan(&args, Some(Place::caller()))) {
+        Ok(plan) => plan,
+        Err(error) => failed("assert_kernels", &error),
+    };
+    let found = plan.lowered.kernel_count();
+    if found != expected {
+        let text = plan.explain(Stage::Kernels);
+        panic!("assert_kernels: {found} kernels, not {expected}\n{}", text.trim_end());
+    }
+}
+
+#[doc(hidden)]
+pub fn here() -> Made {
+    misses::take_last();
+    Made::here()
+}
+
+#[doc(hidden)]
+#[track_caller]
+pub fn nothing_made(before: Made) {
+    let made = Made::here().since(before);
+    assert!(made == Made::default(), "assert_no_recompile: {made}{}", last_miss());
+}
+
+#[doc(hidden)]
+#[track_caller]
+pub fn nothing_compiled(before: Made) {
+    let made = Made::here().since(before);
+    assert!(made.kernels == 0, "assert_no_recompile: {made}{}", last_miss());
+}
+
+/// Why the last call of the work that was watched was traced, below what is said of it.
+fn last_miss() -> String {
+    misses::take_last().map_or_else(String::new, |miss| format!("\n{miss}"))
+}
+
+#[doc(hidden)]
+#[track_caller]
+pub fn allocated() -> u64 {
+    assert!(
+        CountingAllocator::is_installed(),
+        "assert_no_alloc: nothing is counted; write `#[global_allocator] static ALLOCATOR: ndjit::CountingAllocator = \
+         ndjit::CountingAllocator;` in the test"
+    );
+    CountingAllocator::counts().allocated
+}
+
+#[doc(hidden)]
+#[track_caller]
+pub fn nothing_allocated(before: u64) {
+    let allocated = CountingAllocator::counts().allocated - before;
+    assert!(
+        allocated == 0,
+        "assert_no_alloc: {allocated} allocations (the first call of a signature compiles it: call once before)"
+    );
+}
+
+#[doc(hidden)]
+#[track_caller]
+pub fn in_place<'a, M, const N: usize, F: JitFn<M, N>>(
+    function: &Jitted<M, N, F>,
+    arguments: impl Inputs<'a, N>,
+    expected: Option<usize>,
+) -> <F::Outputs as Outputs>::Arrays {
+    let place = Place::caller();
+    let mut donated: Vec<*const u8> = Vec::new();
+    let called = arguments.args().and_then(|mut args| {
+        donated.extend(args.iter().filter_map(|arg| match &arg.data {
+            Data::Donated(Memory::Host(buffer)) => Some(address(buffer)),
+            _ => None,
+        }));
+        function.core.call(&mut args, Some(place))
+    });
+    let mut parts = match called {
+        Ok(parts) => parts,
+        Err(error) => failed("assert_in_place", &error),
+    };
+    assert!(!donated.is_empty(), "assert_in_place: no argument is donated; pass `x.donate()`");
+    let results: Vec<*const u8> = parts.items().iter().filter_map(memory).collect();
+    let taken = donated.iter().filter(|address| results.contains(address)).count();
+    let expected = expected.unwrap_or(donated.len());
+    assert!(
+        taken == expected,
+        "assert_in_place: results took the memory of {taken} donated arguments out of {}, not of {expected}",
+        donated.len()
+    );
+    F::Outputs::arrays(&mut parts)
+}
+
+fn address(buffer: &Buffer) -> *const u8 {
+    buffer.as_bytes().as_ptr()
+}
+
+fn memory(result: &Array) -> Option<*const u8> {
+    match &result.elements().ok()?.memory {
+        Memory::Host(buffer) => Some(address(buffer)),
+        Memory::Device(_) => None,
+    }
+}
+
+#[track_caller]
+fn failed(assertion: &str, error: &Error) -> ! {
+    panic!("{assertion}: {}", report(error))
+}

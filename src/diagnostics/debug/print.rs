@@ -1,0 +1,118 @@
+//! Printing values of functions when they run: [`debug_print`].
+
+use crate::array::Array;
+use crate::trace::Printing;
+use crate::trace::operand::{Computed, Math};
+use ndjit_ir::{Error, Place};
+use ndjit_runtime::stderr;
+use std::cell::RefCell;
+use std::fmt;
+
+/// A value that [`debug_print`] printed.
+///
+/// ```
+/// use ndjit::debug::{collect_debug_output, debug_print};
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| debug_print("twice", x * 2) + 1);
+/// let (_, printed) = collect_debug_output(|| f(&Array::from([1.0f32, 2.0])));
+/// assert_eq!(printed[0].label, "twice");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DebugPrint {
+    /// What was written before it.
+    pub label: String,
+    /// Where it is printed.
+    pub place: Place,
+    /// The value.
+    pub value: Array,
+}
+
+impl fmt::Display for DebugPrint {
+    /// Label, type, shape and place in a line, below it the elements.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DebugPrint { label, place, value } = self;
+        write!(f, "{label}: {}{} at {place}\n{value}", value.value_type(), value.shape())
+    }
+}
+
+/// Prints a value when the function that is traced runs, and gives the value. What is printed is a result of the program beside those
+/// of the function: nothing else that is computed changes, and it is printed when a call is done, on every device, from functions
+/// that are inlined as well; in the order in which the function was traced. An [`Array`] is evaluated and printed at once. The bodies of
+/// [branches and loops](crate::cond) print nothing: there it is an error, `Traced`.
+///
+/// It goes to standard error, or to whoever [collects](collect_debug_output) it on the thread that calls.
+///
+/// ```
+/// use ndjit::{Array, debug::{collect_debug_output, debug_print}, jit};
+///
+/// let f = jit(|x, y| debug_print("doubled", y * 2) + x);
+/// let (z, printed) = collect_debug_output(|| f(&Array::from([1.0f32, 2.0]), &Array::from([10.0f32, 20.0])));
+/// assert_eq!(z.to_vec::<f32>()?, [21.0, 42.0]);
+/// assert_eq!(printed[0].label, "doubled");
+/// assert_eq!(printed[0].value.to_vec::<f32>()?, [20.0, 40.0]);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[track_caller]
+pub fn debug_print<X: Math>(label: &str, x: X) -> X::Out {
+    <X::Out as Computed>::debug_print(label, x.operand(), Place::caller())
+}
+
+/// Runs `body` and collects what functions and arrays print on this thread, instead of standard error. Of thread pools see
+/// [`with_policy`](crate::with_policy).
+///
+/// ```
+/// use ndjit::{Array, debug::{collect_debug_output, debug_print}};
+///
+/// let (_, printed) = collect_debug_output(|| debug_print("x", &Array::from([1i8, 2])));
+/// assert!(printed[0].to_string().starts_with("x: i8[2] at ") && printed[0].to_string().ends_with("\n[1 2]"));
+/// ```
+pub fn collect_debug_output<R>(body: impl FnOnce() -> R) -> (R, Vec<DebugPrint>) {
+    /// Takes the collection away again, also if `body` panics.
+    struct Collection;
+    impl Drop for Collection {
+        fn drop(&mut self) {
+            let _ = COLLECTED.try_with(|collected| collected.borrow_mut().pop());
+        }
+    }
+    let _ = COLLECTED.try_with(|collected| collected.borrow_mut().push(Vec::new()));
+    let collection = Collection;
+    let value = body();
+    let printed = COLLECTED.try_with(|collected| collected.borrow_mut().last_mut().map(std::mem::take));
+    let printed = printed.ok().flatten().unwrap_or_default();
+    drop(collection);
+    (value, printed)
+}
+
+thread_local! {
+    /// What is collected on this thread, for the innermost body last.
+    static COLLECTED: RefCell<Vec<Vec<DebugPrint>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Prints a value now.
+pub(crate) fn show(printing: &Printing, value: Array) {
+    let printed = DebugPrint { label: printing.label.to_string(), place: printing.place, value };
+    let mut left = Some(printed);
+    // In the destructors of a thread's values nothing may be collected any more.
+    let _ = COLLECTED.try_with(|collected| {
+        if let Some(collected) = collected.borrow_mut().last_mut() {
+            collected.extend(left.take());
+        }
+    });
+    if let Some(printed) = left {
+        stderr::line(printed);
+    }
+}
+
+/// Prints an array now; a failed one stays as it is.
+pub(crate) fn array(label: &str, value: Array, place: Place) -> Array {
+    let evaluated: Result<(), Error> = value.eval().map(|_| ());
+    match evaluated {
+        Ok(()) => {
+            show(&Printing { label: label.into(), place }, value.clone());
+            value
+        }
+        Err(error) => Array::poisoned(error),
+    }
+}

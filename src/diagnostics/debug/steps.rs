@@ -1,0 +1,196 @@
+//! A program run operation by operation: everything that it computes on the way is a result.
+
+use crate::api::config::{Config, Settings};
+use crate::array::Array;
+use crate::jit::Core;
+use crate::jit::erased::{argument_type, no_result, param};
+use crate::jit::input::{Arg, Data};
+use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, ResultType};
+use crate::trace::{Param, Recording};
+use ndjit_codegen::Lowered;
+use ndjit_inspect::clock::Clock;
+use ndjit_inspect::elements::{flat, shown};
+use ndjit_inspect::interpret::gather;
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::reserve::copy;
+use ndjit_ir::support::Device;
+use ndjit_ir::{DType, Place, Result, ValueType};
+use ndjit_math::interp::Tensor;
+use ndjit_runtime::{Buffer, Memory, Output};
+use std::sync::Arc;
+
+/// A program of which everything that is computed is a result, each operation a kernel of its own.
+pub(crate) struct Steps {
+    /// Calls are inlined.
+    pub graph: Graph<ValueType>,
+    pub places: Places,
+    types: Vec<ArgumentType>,
+    hidden: Vec<Array>,
+    config: Config,
+}
+
+/// What a program is run on.
+pub(crate) struct Given {
+    /// The arrays, captured ones last, as they lie in memory.
+    pub memory: Vec<Memory>,
+    pub scalars: Vec<(usize, Literal)>,
+}
+
+/// What a program gave, operation by operation.
+pub(crate) struct Ran {
+    pub results: Vec<Tensor>,
+    /// For each kernel that a GPU could not run: the dtype it lacks.
+    pub on_processor: Vec<DType>,
+    pub kernels: usize,
+}
+
+impl Steps {
+    /// The steps of a traced program.
+    pub fn new(
+        mut graph: Graph<ValueType>,
+        places: Places,
+        types: Vec<ArgumentType>,
+        hidden: Vec<Array>,
+        config: &Config,
+    ) -> Steps {
+        let computed = |id: &NodeId| !matches!(graph.node(*id).kind, NodeKind::Param(..) | NodeKind::Literal(_));
+        let values: Vec<Value> = graph.node_ids().filter(computed).map(|id| graph.node(id).first()).collect();
+        graph.set_outputs(values);
+        Steps { graph, places, types, hidden, config: Config { fuse: false, ..*config } }
+    }
+
+    /// The steps of a function for these arguments, traced under these settings; the arguments; and the results of the function.
+    pub fn traced(
+        core: &Core,
+        args: &[Arg<'_>],
+        settings: Settings,
+        place: Place,
+    ) -> Result<(Steps, Given, Vec<Value>)> {
+        let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
+        let params: Vec<Param> = types.iter().map(param).collect();
+        let Recording { graph, places, hidden, .. } = core.trace(settings, &params, Some(place))?.recording;
+        let config = Config { fuse: false, ..core.config };
+        let lowered = Plan::lower(&graph, &places, &types, &hidden, &config, settings, &mut Clock::default())?;
+        let Lowered { traced, places, .. } = lowered;
+        let (given, results) = (Given::of(args, &hidden)?, traced.outputs().to_vec());
+        let (traced, places) = (Arc::unwrap_or_clone(traced), Arc::unwrap_or_clone(places));
+        Ok((Steps::new(traced, places, types, hidden, &config), given, results))
+    }
+
+    /// What each operation gives where the settings say, in the order of the graph's outputs.
+    pub fn run(&self, given: &Given, settings: Settings) -> Result<Ran> {
+        let Steps { graph, places, types, hidden, config } = self;
+        let lowered = Plan::lower(graph, places, types, hidden, config, settings, &mut Clock::default())?;
+        let plan = Plan::compile(Arc::new(lowered), types.clone(), hidden, config, settings, Clock::default())?;
+        let mut outputs: Vec<Output<'_>> = plan.results.iter().map(|_| Output::Fresh(None)).collect();
+        plan.run(given.memory.iter().map(Memory::argument), &given.scalars, &mut outputs)?;
+        let tensor = |(result, output): (&ResultType, Output<'_>)| {
+            let Output::Fresh(Some(buffer)) = output else { return Err(no_result()) };
+            Ok(Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes: copy("debug", buffer.as_bytes())? })
+        };
+        let results = plan.results.iter().zip(outputs).map(tensor).collect::<Result<Vec<Tensor>>>()?;
+        Ok(Ran { results, on_processor: plan.on_processor(), kernels: plan.lowered.steps.len() })
+    }
+
+    /// What the operands of a node hold at an index of its result, each with its name: of operations element by element alone.
+    pub fn operands<'a>(
+        &self,
+        given: &Given,
+        node: NodeId,
+        index: &[usize],
+        known: impl Fn(Value) -> Option<&'a Tensor>,
+    ) -> Vec<(String, String)> {
+        let (NodeKind::Op(..) | NodeKind::Cast(_)) = self.graph.node(node).kind else { return Vec::new() };
+        let mut held: Vec<(String, String)> = Vec::new();
+        for &operand in self.graph.operands(node) {
+            let name = operand.to_string();
+            let value = match known(operand) {
+                Some(tensor) => Some(shown(tensor, flat(&tensor.shape, index))),
+                None => self.number(given, operand),
+            };
+            if let Some(value) = value.filter(|_| held.iter().all(|(known, _)| *known != name)) {
+                held.push((name, value));
+            }
+        }
+        held
+    }
+
+    /// The number of a literal.
+    fn number(&self, given: &Given, value: Value) -> Option<String> {
+        let NodeKind::Literal(slot) = self.graph.node(self.graph.producer(value)).kind else { return None };
+        match self.graph.slots().get(slot.index())? {
+            Slot::Value(literal) => Some(literal.to_string()),
+            Slot::Argument { index, .. } => {
+                given.scalars.iter().find(|(argument, _)| argument == index).map(|(_, literal)| literal.to_string())
+            }
+        }
+    }
+
+    /// What an array parameter is to the caller.
+    pub fn param_name(&self, param: usize) -> String {
+        let arrays = self.types.iter().enumerate().filter(|(_, ty)| ty.layout != ArgumentLayout::Scalar);
+        let arguments: Vec<usize> = arrays.map(|(n, _)| n).collect();
+        match arguments.get(param) {
+            Some(n) => format!("argument {n}"),
+            None => format!("captured array {}", param - arguments.len()),
+        }
+    }
+
+    /// The elements of the array parameters.
+    pub fn params(&self, given: &Given) -> Result<Vec<Tensor>> {
+        let arrays = self.types.iter().filter_map(ArgumentType::memory);
+        let layouts = arrays.chain(self.hidden.iter().map(Array::memory_layout));
+        let params = self.graph.params().iter().zip(layouts).zip(&given.memory);
+        params
+            .map(|((&param, layout), memory)| {
+                let NodeKind::Param(_, dtype) = self.graph.node(self.graph.producer(param)).kind else {
+                    return Err(no_result());
+                };
+                gather(dtype, self.graph.shape(param), &layout?, memory.host()?.as_bytes())
+            })
+            .collect()
+    }
+}
+
+impl Given {
+    /// Arguments, with copies of what is borrowed, and captured arrays; all in the host's memory.
+    pub fn of(args: &[Arg<'_>], hidden: &[Array]) -> Result<Given> {
+        let mut given = Given { memory: Vec::new(), scalars: Vec::new() };
+        for (n, arg) in args.iter().enumerate() {
+            given.memory.push(match &arg.data {
+                Data::Shared(own) => host(own)?,
+                Data::Donated(own) => host(own)?,
+                Data::Borrowed(bytes) => Memory::Host(Arc::new(Buffer::from_bytes(bytes)?)),
+                Data::Inline(bytes) => Memory::Host(Arc::new(Buffer::from_bytes(bytes)?)),
+                Data::Scalar(literal) => {
+                    given.scalars.push((n, *literal));
+                    continue;
+                }
+            });
+        }
+        given.memory.extend(Given::arrays(hidden, Vec::new())?.memory);
+        Ok(given)
+    }
+
+    /// The same on a device.
+    pub fn on(self, device: Device) -> Result<Given> {
+        let memory = self.memory.iter().map(|memory| memory.on(device)).collect::<Result<Vec<Memory>>>()?;
+        Ok(Given { memory, ..self })
+    }
+
+    /// Arrays, and numbers.
+    pub fn arrays(arrays: &[Array], scalars: Vec<(usize, Literal)>) -> Result<Given> {
+        let memory = arrays.iter().map(|array| host(&array.elements()?.memory)).collect::<Result<Vec<Memory>>>()?;
+        Ok(Given { memory, scalars })
+    }
+}
+
+fn host(memory: &Memory) -> Result<Memory> {
+    Ok(Memory::Host(memory.host()?))
+}
+
+/// A node's line in the text of its graph.
+pub(crate) fn line(graph: &Graph<ValueType>, node: NodeId) -> String {
+    graph.display_node(node).to_string().trim().to_owned()
+}

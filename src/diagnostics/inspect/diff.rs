@@ -1,0 +1,45 @@
+//! [`StageDiff`]: what differs between two stages of a program, or between the programs of two signatures.
+
+use ndjit_inspect::diff::Diff;
+use std::fmt;
+
+/// Two texts, line by line. Prints as a unified diff; the values of the second (`%4`) have the names that they have in the first. What
+/// the second alone has is numbered after the first's last value.
+///
+/// ```
+/// use ndjit::{DType, Stage, jit, spec};
+///
+/// let f = jit(|x, y| x + y * 2);
+/// let lowered = f.trace(&[spec(DType::F32, [3]), spec(DType::I8, [])])?.lower()?;
+/// let diff = lowered.diff(Stage::Graph, Stage::Typed);
+/// assert!(!diff.is_empty());
+/// println!("{diff}");
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageDiff(Diff);
+
+impl StageDiff {
+    pub(crate) fn new(names: (String, String), old: &str, new: &str) -> StageDiff {
+        StageDiff(Diff::new(names, old, new))
+    }
+
+    /// Whether nothing differs but numbers of values and places.
+    ///
+    /// ```
+    /// use ndjit::{DType, Stage, jit, spec};
+    ///
+    /// let f = jit(|x| x + 1);
+    /// assert!(f.diff(&[spec(DType::F32, [3])], &[spec(DType::F32, [3])], Stage::Typed)?.is_empty());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for StageDiff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

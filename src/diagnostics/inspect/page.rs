@@ -1,0 +1,183 @@
+//! The page of a program: its stages side by side in one HTML file. Lines carry the numbers of the operations they were made from; the
+//! script lights up those that share one.
+
+use super::Form;
+use super::listing::{Listing, Looked, StageLine};
+use crate::jit::Stage;
+use ndjit_inspect::html::{Escaped, Quoted};
+use ndjit_inspect::source::Sources;
+use ndjit_inspect::{chart, explain};
+use ndjit_ir::graph::NodeId;
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+use std::path::Path;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// Operations of a traced program that a page is made of: beyond, browsers take seconds for it.
+const MOST: usize = 5_000;
+/// Colours of kernels.
+const COLOURS: usize = 6;
+/// The stages that are shown at first, of a program on the processor and of one on a GPU. Reasons are in values of the first.
+const SHOWN: [Stage; 4] = [Stage::Graph, Stage::Typed, Stage::Loops, Stage::Assembly];
+const SHOWN_ON_GPU: [Stage; 4] = [Stage::Graph, Stage::Typed, Stage::Loops, Stage::Wgsl];
+/// How to use the page.
+const HINT: &str = "The pointer on a line lights up what was made from the same operations. A click keeps that lit and brings it \
+                    into view in all panels; a second click, or Escape, lets go.";
+
+impl Looked<'_> {
+    /// Writes the page into a file. `source` are the lines that places name, if these are in no file.
+    pub fn write_page(&self, path: &Path, source: Option<&str>) -> Result<()> {
+        let failed = |e: std::io::Error| {
+            Error::new(ErrorCode::Io, "explain_html: the page cannot be written")
+                .fact(format_args!("{}: {e}", path.display()))
+        };
+        std::fs::write(path, self.page(source)?).map_err(failed)
+    }
+
+    /// The page.
+    fn page(&self, source: Option<&str>) -> Result<String> {
+        let graph = &self.lowered.traced;
+        if graph.node_count() > MOST {
+            return Err(Error::new(ErrorCode::Size, "explain_html: the program is too large for a page")
+                .fact(format_args!("operations: {}, at most {MOST}", graph.node_count()))
+                .help("look at the text of one stage: `f.explain(Stage::Kernels)`"));
+        }
+        let mut page = String::new();
+        let (title, settings) = (self.title(), self.described());
+        let _ = write!(
+            page,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+             <body>\n<header>\n<h1>{0}</h1>\n<p>{1}</p>\n<p>{HINT}</p>\n<nav>",
+            Escaped(&title),
+            Escaped(&settings)
+        );
+        let panels: Vec<(&str, &str, Listing)> = std::iter::once(("source", "source", self.source(source)))
+            .chain(Stage::ALL.iter().map(|&stage| (stage.name(), stage.name(), self.listing(stage))))
+            .collect();
+        let stages = if self.settings.device.gpu_number().is_some() { SHOWN_ON_GPU } else { SHOWN };
+        for (name, label, _) in &panels {
+            let shown = *name == "source" || stages.iter().any(|stage| stage.name() == *name);
+            let checked = if shown { " checked" } else { "" };
+            let _ = write!(page, "<label><input type=\"checkbox\" data-panel=\"{name}\"{checked}> {label}</label>");
+        }
+        page.push_str("</nav>\n</header>\n<main>\n");
+        for (name, label, listing) in &panels {
+            let _ = write!(page, "<section id=\"{name}\"><h2>{label}</h2><div class=\"lines\">");
+            listing.lines.iter().try_for_each(|line| write_line(&mut page, line)).unwrap_or_default();
+            page.push_str("</div></section>\n");
+        }
+        let _ = write!(
+            page,
+            "</main>\n<footer>\n<details open><summary>dtype{}</summary><pre id=\"why\"></pre></details>\n\
+             <details open data-shows=\"{simplified}\"><summary>fusion{}</summary><div class=\"drawn\">{}</div></details>\n\
+             <details open data-shows=\"{simplified}\"><summary>memory{}</summary><div class=\"drawn\">{}</div></details>\n</footer>\n\
+             <script>\nconst reasons = {};\n{SCRIPT}</script>\n</body>\n</html>\n",
+            numbered(Stage::Graph),
+            numbered(Stage::Simplified),
+            self.fusion(),
+            numbered(Stage::Simplified),
+            chart::memory(self.lowered)?,
+            self.reasons(),
+            simplified = Stage::Simplified.name()
+        );
+        Ok(page)
+    }
+
+    /// The picture of the kernels, or why there is none.
+    fn fusion(&self) -> String {
+        match super::stage(self.lowered, Stage::Kernels, Form::Svg) {
+            // What stands before the element is for files alone.
+            Ok(svg) => svg.find("<svg").map_or(String::new(), |start| svg[start..].to_owned()),
+            Err(error) => Escaped(error.headline()).to_string(),
+        }
+    }
+
+    /// The types of parameters and results.
+    fn title(&self) -> String {
+        let graph = &self.lowered.traced;
+        let types = |values: &[ndjit_ir::graph::Value]| {
+            values.iter().map(|&v| format!("{}{}", graph.ty(v), graph.shape(v))).collect::<Vec<_>>().join(", ")
+        };
+        format!("({}) -> ({})", types(graph.params()), types(graph.outputs()))
+    }
+
+    fn described(&self) -> String {
+        let (graph, kernels, launches) =
+            (&self.lowered.traced, self.lowered.kernels().count(), self.lowered.launches.len());
+        format!(
+            "operations: {}, loop nests: {kernels}, kernels: {launches}; policy {}; on {}; ndjit {}",
+            graph.node_count() - graph.params().len(),
+            self.settings.policy,
+            self.settings.device,
+            env!("CARGO_PKG_VERSION")
+        )
+    }
+
+    /// The lines of the source that operations were written in, with their neighbours.
+    fn source(&self, given: Option<&str>) -> Listing {
+        let (graph, places) = (&self.lowered.traced, &self.lowered.places);
+        let mut files: BTreeMap<&'static str, BTreeMap<usize, Vec<NodeId>>> = BTreeMap::new();
+        for id in graph.node_ids() {
+            for place in places.all(id) {
+                let nodes = files.entry(place.file).or_default().entry(place.line as usize).or_default();
+                if nodes.last() != Some(&id) {
+                    nodes.push(id);
+                }
+            }
+        }
+        let sources = Sources::default();
+        let mut lines = Vec::new();
+        for (file, marked) in files {
+            lines.push(StageLine { text: file.to_owned(), nodes: Vec::new(), kernel: None });
+            let line_of = |number: usize| match given {
+                Some(text) => text.lines().nth(number.checked_sub(1)?).map(str::to_owned),
+                None => sources.numbered(file, number),
+            };
+            let mut before = None;
+            for &line in marked.keys() {
+                for number in line.saturating_sub(1).max(1)..=line + 1 {
+                    let beyond = given.is_some_and(|text| number > text.lines().count());
+                    if beyond || before.is_some_and(|before| number <= before) {
+                        continue;
+                    }
+                    let text = line_of(number).unwrap_or_default();
+                    if before.is_some_and(|before| number > before + 1) {
+                        lines.push(StageLine { text: String::from("   …"), nodes: Vec::new(), kernel: None });
+                    }
+                    let nodes = marked.get(&number).cloned().unwrap_or_default();
+                    lines.push(StageLine { text: format!("{number:4}  {text}"), nodes, kernel: None });
+                    before = Some(number);
+                }
+            }
+        }
+        Listing { lines }
+    }
+
+    /// Why each operation has its dtype, as a list of the script's language.
+    fn reasons(&self) -> String {
+        let lowered = self.lowered;
+        let texts = explain::all(&lowered.traced, &lowered.places, &self.inputs, self.settings.policy);
+        let texts: Vec<String> = texts.iter().map(|text| Quoted(text).to_string()).collect();
+        format!("[{}]", texts.join(",\n"))
+    }
+}
+
+/// In which stage the values have the numbers that a part of the page has.
+fn numbered(stage: Stage) -> String {
+    format!("<span> with the values of {}</span>", stage.name())
+}
+
+fn write_line(page: &mut String, line: &StageLine) -> fmt::Result {
+    page.push_str("<div class=\"l");
+    if let Some(kernel) = line.kernel {
+        write!(page, " k{}", kernel % COLOURS)?;
+    }
+    page.push('"');
+    if !line.nodes.is_empty() {
+        let numbers: Vec<String> = line.nodes.iter().map(|id| id.index().to_string()).collect();
+        write!(page, " data-n=\"{}\"", numbers.join(" "))?;
+    }
+    write!(page, ">{}</div>", Escaped(&line.text))
+}

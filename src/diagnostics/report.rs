@@ -1,0 +1,37 @@
+//! Errors as people want to read them: with the line of source they are about.
+
+use ndjit_inspect::source;
+use ndjit_ir::Error;
+
+/// The error with its line of source and a caret below it, where the file can be read. This is what the doors that panic
+/// print.
+///
+/// ```text
+/// error[shape]: add: shapes [2] and [3] do not broadcast
+///   --> src/main.rs:4:13
+///    |
+///  4 |     let z = x + y;
+///    |             ^
+///   x: f32[2]
+///   y: f32[3]
+///   help: …
+/// ```
+pub fn report(error: &Error) -> String {
+    match error.place().and_then(source::line) {
+        Some(line) => report_in(error, &line),
+        None => error.to_string(),
+    }
+}
+
+/// As [`report`], with the line of source given: for front ends, whose users' text is in no file. Without a place, no line is shown. Of a
+/// long line the part around the column is.
+///
+/// ```
+/// use ndjit::{Error, ErrorCode, Place, report_in};
+/// let place = Place { file: "<formula>", line: 1, column: 3 };
+/// let text = report_in(&Error::new(ErrorCode::Parse, "no operand").at(place), "x + ");
+/// assert_eq!(text, "error[parse]: no operand\n  --> <formula>:1:3\n   |\n 1 | x +\n   |   ^");
+/// ```
+pub fn report_in(error: &Error, line: &str) -> String {
+    ndjit_inspect::report::in_line(error, line)
+}

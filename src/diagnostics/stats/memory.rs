@@ -1,0 +1,220 @@
+//! The memory of a call, planned before it runs: which arrays are made, where they lie and when, and how much is held at once.
+
+use crate::jit::plan::Plan;
+use crate::jit::{Compiled, JitFn, Jitted, Lowered};
+use ndjit_inspect::table;
+use ndjit_ir::{DType, Result, Shape};
+use ndjit_runtime::planned::{Home, Memory, PlannedArray, Slot, planned};
+use std::fmt;
+
+/// Where an array lies during a call.
+///
+/// ```
+/// use ndjit::{ArrayPlace, DType, exp, jit, spec};
+///
+/// let f = jit(|x| exp(x)).trace(&[spec(DType::F32, [10])])?.lower()?.compile()?;
+/// assert_eq!(f.memory_plan()?.arrays[0].place, ArrayPlace::Result(0, 0));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArrayPlace {
+    /// In the buffer of the result of this number, from this byte on: the result itself, or a temporary that is dead before the result is
+    /// made. With [`call_into`](Jitted::call_into) that is the caller's memory.
+    Result(usize, usize),
+    /// In the arena, the buffer that temporaries share, from this byte on.
+    Arena(usize),
+    /// In the memory that each tile of its launch takes while it is computed, from this byte on: as many of its rows as the tile has.
+    Tile(usize),
+}
+
+/// An array that a call makes. Launches are counted from 0, in the order they run: those of [`Jitted::kernels`].
+///
+/// ```
+/// use ndjit::{DType, exp, jit, spec};
+///
+/// let f = jit(|x| exp(x)).trace(&[spec(DType::F32, [10])])?.lower()?.compile()?;
+/// let array = &f.memory_plan()?.arrays[0];
+/// assert_eq!((array.bytes, array.first, array.last), (40, 0, None));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArrayPlan {
+    /// Its name in the stage [`simplified`](crate::Stage::Simplified).
+    pub name: String,
+    /// Its dtype.
+    pub dtype: DType,
+    /// Its shape.
+    pub shape: Shape,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Where it lies.
+    pub place: ArrayPlace,
+    /// The first launch that makes it.
+    pub first: usize,
+    /// The last launch that uses it; `None` of a result.
+    pub last: Option<usize>,
+    /// Arguments whose memory it is in instead, if one of them is [donated](crate::Array::donate) and nobody else has it: by position among
+    /// the arrays that are passed.
+    pub donors: Vec<usize>,
+}
+
+/// The memory of a call beside its arguments, as it is planned. See [`Compiled::memory_plan`].
+///
+/// ```
+/// use ndjit::{DType, exp, jit, spec};
+///
+/// let f = jit(|x| exp(x) * 2).trace(&[spec(DType::F32, [1000])])?.lower()?.compile()?;
+/// let plan = f.memory_plan()?;
+/// assert_eq!((plan.peak_bytes, plan.arrays.len()), (4000, 1));
+/// assert_eq!(plan.arrays[0].donors, [0], "x, if it is donated");
+/// println!("{plan}");
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryPlan {
+    /// The arrays that are made, in order.
+    pub arrays: Vec<ArrayPlan>,
+    /// Bytes of the results.
+    pub result_bytes: u64,
+    /// Bytes of all temporaries, as if each had memory of its own.
+    pub intermediate_bytes: u64,
+    /// Bytes of the arena, which temporaries share that do not lie in the buffers of results.
+    pub arena_bytes: u64,
+    /// Bytes that kernels take while they run, at most: accumulators of reductions and scans, arrays of which there is a tile at a time, and all that
+    /// branches and loops hold, the state of loops among it.
+    pub scratch_bytes: u64,
+    /// Bytes held at once, at most: the peak memory. Less where results are written into memory of the caller, or of donated arguments.
+    pub peak_bytes: u64,
+}
+
+impl MemoryPlan {
+    fn new(lowered: &ndjit_codegen::Lowered, memory: Memory, all: &[PlannedArray]) -> MemoryPlan {
+        let graph = &lowered.simplified;
+        let launch =
+            |kernel: usize| lowered.launches.iter().position(|launch| launch.steps.contains(&kernel)).unwrap_or(0);
+        let array = |array: &PlannedArray| {
+            let (Slot { home, offset, .. }, first) = (array.slot?, launch(array.made?));
+            let (place, lasting) = match home {
+                Home::Arena => (ArrayPlace::Arena(offset), false),
+                Home::Result(result) => (ArrayPlace::Result(result, offset), true),
+                Home::Tile(_) => (ArrayPlace::Tile(offset), false),
+            };
+            let donors = array.takes.iter().copied().filter(|&taken| lasting && all[taken].made.is_none());
+            Some(ArrayPlan {
+                name: array.value.to_string(),
+                dtype: graph.ty(array.value),
+                shape: graph.shape(array.value).clone(),
+                bytes: array.bytes as u64,
+                place,
+                first,
+                last: array.last.filter(|_| array.result.is_none()).map(launch),
+                donors: donors.collect(),
+            })
+        };
+        MemoryPlan {
+            arrays: all.iter().filter_map(array).collect(),
+            result_bytes: memory.results,
+            intermediate_bytes: memory.temporaries,
+            arena_bytes: memory.arena,
+            scratch_bytes: memory.scratch,
+            peak_bytes: memory.peak,
+        }
+    }
+
+    fn of(plan: &Plan) -> Result<MemoryPlan> {
+        Ok(MemoryPlan::new(&plan.lowered, plan.planned_memory()?, &plan.arrays()?))
+    }
+}
+
+impl fmt::Display for ArrayPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArrayPlace::Result(result, 0) => write!(f, "result {result}"),
+            ArrayPlace::Result(result, offset) => write!(f, "result {result} + {offset}"),
+            ArrayPlace::Arena(offset) => write!(f, "arena + {offset}"),
+            ArrayPlace::Tile(offset) => write!(f, "tile + {offset}"),
+        }
+    }
+}
+
+impl fmt::Display for MemoryPlan {
+    /// A table of arrays, and the sums.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = |array: &ArrayPlan| {
+            let until = array.last.map_or_else(|| "end".to_owned(), |last| last.to_string());
+            let donors: Vec<String> = array.donors.iter().map(|donor| format!("argument {donor}")).collect();
+            vec![
+                format!("{} : {}{}", array.name, array.dtype, array.shape),
+                table::bytes(array.bytes),
+                array.place.to_string(),
+                format!("{} to {until}", array.first),
+                if donors.is_empty() { "-".to_owned() } else { donors.join(" or ") },
+            ]
+        };
+        let rows: Vec<Vec<String>> = self.arrays.iter().map(row).collect();
+        table::write(f, &["array", "size", "where", "launches", "donated"], &rows)?;
+        let [results, arena, between, scratch, peak] =
+            [self.result_bytes, self.arena_bytes, self.intermediate_bytes, self.scratch_bytes, self.peak_bytes]
+                .map(table::bytes);
+        write!(f, "peak {peak}: results {results}, arena {arena} for {between} of temporaries, scratch {scratch}")
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Compiled<M, N, F> {
+    /// The memory that a call takes beside its arguments, known before it runs.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, keepdims, spec, sum};
+    ///
+    /// let f = jit(|x| x / sum(x, keepdims(1))).trace(&[spec(DType::F32, [256, 1024])])?.lower()?.compile()?;
+    /// let plan = f.memory_plan()?;
+    /// assert_eq!((plan.result_bytes, plan.intermediate_bytes), (256 * 1024 * 4, 256 * 4));
+    /// assert_eq!(plan.peak_bytes, plan.result_bytes + plan.arena_bytes + plan.scratch_bytes);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None of a program that was compiled.
+    pub fn memory_plan(&self) -> Result<MemoryPlan> {
+        MemoryPlan::of(&self.plan)
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Lowered<M, N, F> {
+    /// The memory that a call takes beside its arguments on the processor, as if kernels took none for themselves (`scratch_bytes`; of branches and
+    /// loops what they make is known) and nothing were computed tile by tile: that is known when they are compiled.
+    ///
+    /// ```
+    /// use ndjit::{DType, jit, spec};
+    ///
+    /// let f = jit(|x| x / 2).trace(&[spec(DType::U8, [3])])?.lower()?;
+    /// assert_eq!(f.memory_plan()?.peak_bytes, 12);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Size` if arrays are larger than memory can address.
+    pub fn memory_plan(&self) -> Result<MemoryPlan> {
+        Ok(MemoryPlan::new(&self.lowered, Memory::of(&self.lowered)?, &planned(&self.lowered)?))
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
+    /// The memory plan of the last call's signature; `None` before the first call.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// assert!(f.memory_plan().is_none());
+    /// f.call((&Array::from([1.0f32, 2.0]),))?;
+    /// assert_eq!(f.memory_plan().unwrap().peak_bytes, 8);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn memory_plan(&self) -> Option<MemoryPlan> {
+        MemoryPlan::of(&*self.core.plans.last()?).ok()
+    }
+}

@@ -1,0 +1,203 @@
+//! Measuring a function kernel by kernel, beside what was estimated: [`Jitted::profile`].
+
+use super::function;
+use crate::diagnostics::debug::steps::Given;
+use crate::jit::input::Inputs;
+use crate::jit::plan::Plan;
+use crate::jit::{JitFn, Jitted, caller};
+use ndjit_inspect::table;
+use ndjit_ir::{Place, Result};
+use ndjit_runtime::devices::result_memory;
+use ndjit_runtime::{Memory, Output, Timed};
+use smallvec::SmallVec;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// Runs measured at least.
+const LEAST: usize = 5;
+/// Runs measured at most.
+const MOST: usize = 1000;
+/// Time after which no more runs are begun.
+const ENOUGH: Duration = Duration::from_millis(100);
+
+/// One kernel of a function, measured. Kernels are counted as in [`Jitted::kernels`].
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| x * 2.0);
+/// let profile = f.profile((&Array::from([1.0f32, 2.0]),))?;
+/// assert_eq!(profile.kernels[0].work.flops, 2);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LaunchProfile {
+    /// What it does, in one run.
+    pub work: function::KernelStats,
+    /// How often a call runs it: once, but for what stands in a branch or a loop.
+    pub runs: u64,
+    /// How long the loops of all runs were estimated to take, which decides whether threads share them. What a call costs beside its loops is not
+    /// in it, and in `best` and `median` is: on small arrays these are longer.
+    pub estimated: Duration,
+    /// The shortest time measured, of all runs of a call; of a loop that of what stands in it.
+    pub best: Duration,
+    /// The median.
+    pub median: Duration,
+}
+
+impl LaunchProfile {
+    /// Bytes read and written in all runs of a call.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// let profile = f.profile((&Array::from([1.0f32, 2.0]),))?;
+    /// assert_eq!(profile.kernels[0].bytes(), 16);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        self.work.bytes_read.saturating_add(self.work.bytes_written).saturating_mul(self.runs)
+    }
+
+    /// Floating-point operations of all runs of a call.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x| x * 2.0);
+    /// let profile = f.profile((&Array::from([1.0f32, 2.0]),))?;
+    /// assert_eq!(profile.kernels[0].flops(), 2);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn flops(&self) -> u64 {
+        self.work.flops.saturating_mul(self.runs)
+    }
+}
+
+/// A function, measured: see [`Jitted::profile`].
+///
+/// ```
+/// use ndjit::{Array, jit};
+///
+/// let f = jit(|x| x * 2.0);
+/// let profile = f.profile((&Array::from([1.0f32, 2.0]),))?;
+/// println!("{profile}");
+/// assert_eq!(profile.kernels.len(), 1);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Profile {
+    /// The kernels, in the order they run; empty where they cannot be measured one by one: on a GPU, and in the interpreter.
+    pub kernels: Vec<LaunchProfile>,
+    /// The shortest time of all of them, memory for results included.
+    pub best: Duration,
+    /// The median.
+    pub median: Duration,
+    /// How often it ran.
+    pub runs: usize,
+}
+
+impl fmt::Display for Profile {
+    /// A table: for each kernel the estimate, the times, and the rates at the shortest time. GB and GFLOP are 10⁹. Estimates are of the
+    /// loops alone, which the last line says.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = |(n, kernel): (usize, &LaunchProfile)| {
+            vec![
+                table::number(n, kernel.work.depth),
+                table::time(kernel.estimated),
+                table::time(kernel.best),
+                table::time(kernel.median),
+                table::giga(kernel.bytes(), kernel.best),
+                table::giga(kernel.flops(), kernel.best),
+            ]
+        };
+        let mut rows: Vec<Vec<String>> = self.kernels.iter().enumerate().map(row).collect();
+        let estimated = match rows.is_empty() {
+            true => "-".to_owned(),
+            false => {
+                let outer = self.kernels.iter().filter(|kernel| kernel.work.depth == 0);
+                table::time(outer.map(|kernel| kernel.estimated).sum())
+            }
+        };
+        rows.push(vec!["all".to_owned(), estimated, table::time(self.best), table::time(self.median)]);
+        table::write(f, &["kernel", "estimated", "best", "median", "GB/s", "GFLOP/s"], &rows)?;
+        write!(f, "runs: {}", self.runs)?;
+        // Where nothing is estimated there is nothing to say.
+        if self.kernels.is_empty() { Ok(()) } else { f.write_str("; estimated without the overhead of a call") }
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
+    /// Calls the function a few times, for a tenth of a second or so, and measures each of its kernels. Results are thrown away; nothing is
+    /// printed or checked. Bytes are those that must move at least, so that GB/s can be held against what the machine's memory does.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// let profile = f.profile((&Array::from(vec![1.0f32; 10_000]), &Array::from(vec![1i8; 10_000])))?;
+    /// assert_eq!((profile.kernels.len(), profile.kernels[0].bytes()), (1, 90_000));
+    /// assert!(profile.kernels[0].best <= profile.kernels[0].median);
+    /// println!("{profile}");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`call`](Jitted::call).
+    #[track_caller]
+    pub fn profile<'a>(&self, inputs: impl Inputs<'a, N>) -> Result<Profile> {
+        let place = Place::caller();
+        let measured = || {
+            let args = inputs.args()?;
+            let plan = self.core.plan(&args, Some(place))?;
+            measure(&plan, &Given::of(&args, &plan.hidden)?.on(plan.settings.device)?)
+        };
+        measured().map_err(|e| caller::called(e, Some(place)))
+    }
+}
+
+fn measure(plan: &Plan, given: &Given) -> Result<Profile> {
+    let (mut whole, mut launches) = (Vec::new(), Vec::new());
+    let begun = Instant::now();
+    // The first run finds memory and caches cold.
+    for n in 0..=MOST {
+        if n > LEAST && begun.elapsed() > ENOUGH {
+            break;
+        }
+        let outputs = plan.results.iter().map(|_| ()).chain(plan.printed.iter().map(|_| ()));
+        let mut outputs: SmallVec<[Output<'_>; 4]> = outputs.map(|()| plan.fresh()).collect();
+        let start = Instant::now();
+        let times = plan.run_timed(given.memory.iter().map(Memory::argument), &given.scalars, &mut outputs)?;
+        for output in outputs {
+            result_memory(output)?.wait()?;
+        }
+        if n > 0 {
+            whole.push(start.elapsed());
+            launches.extend(times);
+        }
+    }
+    let work = function::kernels(plan);
+    let estimates = plan.estimates().unwrap_or_default();
+    let measured = |(n, (&work, &estimated)): (usize, (&function::KernelStats, &Duration))| {
+        let measured: Vec<Timed> = launches.iter().filter_map(|run: &Vec<Timed>| run.get(n).copied()).collect();
+        let (best, median) = of(&mut measured.iter().map(|timed| timed.time).collect::<Vec<Duration>>());
+        // The same arguments decide the same in each call.
+        let runs = measured.first().map_or(0, |timed| timed.runs);
+        let estimated = estimated.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX));
+        LaunchProfile { work, runs, estimated, best, median }
+    };
+    let kernels = work.iter().zip(&estimates).enumerate().map(measured).collect();
+    let runs = whole.len();
+    let (best, median) = of(&mut whole);
+    Ok(Profile { kernels, best, median, runs })
+}
+
+/// The shortest of some times, and the median.
+fn of(times: &mut [Duration]) -> (Duration, Duration) {
+    times.sort_unstable();
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    (times.first().copied().unwrap_or_default(), median)
+}

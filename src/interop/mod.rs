@@ -1,0 +1,7 @@
+//! Arrays of others: `.npy` files, DLPack, the crate `ndarray`.
+
+pub mod dlpack;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+#[cfg(feature = "npy")]
+pub mod npy;

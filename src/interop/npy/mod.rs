@@ -1,0 +1,464 @@
+//! `.npy` files larger than one wants to read at once: a [`Reader`] maps them, a [`Writer`] writes one array after the other. For a
+//! whole file at once there are [`Array::read_npy`] and [`Array::write_npy`].
+//!
+//! ```
+//! use ndjit::npy::{Reader, Writer};
+//! use ndjit::{Array, DType};
+//!
+//! let path = std::env::temp_dir().join(format!("ndjit-doc-{}.npy", std::process::id()));
+//! let mut writer = Writer::create(&path, DType::F32, [4, 2])?;
+//! writer.write(&Array::from_rows(&[[0.0f32, 1.0], [2.0, 3.0]]))?;
+//! writer.write(&Array::from_rows(&[[4.0f32, 5.0], [6.0, 7.0]]))?;
+//! writer.finish()?;
+//!
+//! let reader = Reader::open(&path)?;
+//! assert_eq!((reader.dtype(), reader.shape().extents()), (DType::F32, &[4, 2][..]));
+//! assert_eq!(reader.rows(1..3)?.to_vec::<f32>()?, [2.0, 3.0, 4.0, 5.0]);
+//! # std::fs::remove_file(&path).unwrap();
+//! # Ok::<(), ndjit::Error>(())
+//! ```
+
+pub(crate) mod header;
+#[doc(hidden)]
+pub mod replacement;
+pub(crate) mod whole;
+
+use crate::api::creation::IntoShape;
+use crate::array::Array;
+use header::{Header, failed};
+use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use ndjit_runtime::Buffer;
+use replacement::Replacement;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A `.npy` file whose arrays are read when they are computed with: its memory is mapped. Of every dtype that NumPy has, in row- or
+/// column-major order, little-endian.
+///
+/// The file must not change as long as its arrays live. Where it does, elements may be the old or the new ones; where it is
+/// truncated, the system ends the process that reads beyond its end. [`Writer`] and [`Array::write_npy`] change none: they put another in its
+/// place.
+///
+/// ```
+/// use ndjit::npy::Reader;
+/// use ndjit::{Array, DType};
+///
+/// # let folder = std::env::temp_dir().join(format!("ndjit-npy-reader-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder).unwrap();
+/// # let path = folder.join("a.npy");
+/// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+/// let reader = Reader::open(&path)?;
+/// assert_eq!((reader.dtype(), reader.shape().rank()), (DType::F32, 2));
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader {
+    file: File,
+    path: PathBuf,
+    header: Header,
+}
+
+impl Reader {
+    /// Opens a file and reads its header.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-open-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!(reader.dtype(), DType::F32);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be read, is truncated or longer than its array, or is not a `.npy` file of numbers; `DType` if it is of
+    /// another dtype; `Size` if it claims more elements than memory can address.
+    pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
+        let path = path.as_ref();
+        let open = || {
+            let mut file = header::open(path)?;
+            let header = Header::read(&mut file)?;
+            header.data(file.metadata().map_err(|e| failed(&e))?.len())?;
+            Ok(Reader { file, path: path.to_owned(), header })
+        };
+        open().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))
+    }
+
+    /// The dtype of the elements.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-dtype-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!(reader.dtype(), DType::F32);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn dtype(&self) -> DType {
+        self.header.dtype
+    }
+
+    /// The extents of the axes, outermost first.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-shape-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.shape().extents(), reader.dtype()), (&[2, 2][..], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn shape(&self) -> &Shape {
+        &self.header.shape
+    }
+
+    /// All elements, mapped.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-array-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.array()?.to_vec::<f32>()?, reader.dtype()), (vec![1.0, 2.0, 3.0, 4.0], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if the system does not map the file, or bools in it are neither 0 nor 1; `Allocation` if it must be copied, since its
+    /// elements are not aligned, and memory is refused.
+    pub fn array(&self) -> Result<Array> {
+        let (shape, axes) = self.header.layout();
+        let array = self.mapped(0, shape)?;
+        Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
+    }
+
+    /// The elements of some indices along axis 0, mapped; those that there are.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-rows-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.rows(1..2)?.to_vec::<f32>()?, reader.dtype()), (vec![3.0, 4.0], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`array`](Reader::array); `Shape` for a scalar.
+    pub fn rows(&self, rows: Range<usize>) -> Result<Array> {
+        let (start, end) = self.indices(&rows, "rows")?;
+        if self.header.column_major {
+            return Ok(self.array()?.slice(start..end));
+        }
+        let (offset, shape) = self.contiguous(start, end)?;
+        self.mapped(offset, shape)
+    }
+
+    /// The elements of some indices along axis 0, copied to memory; those that there are. A file that shrinks meanwhile is an error, where one
+    /// that is mapped ends the process. Of a file in column-major order each column is read apart.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-copied-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.copied_rows(1..2)?.to_vec::<f32>()?, reader.dtype()), (vec![3.0, 4.0], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be read, ends before its data does, or bools in it are neither 0 nor 1; `Allocation` if memory is refused;
+    /// `Shape` for a scalar.
+    pub fn copied_rows(&self, rows: Range<usize>) -> Result<Array> {
+        let (start, end) = self.indices(&rows, "copied_rows")?;
+        let (offset, mut shape) = self.contiguous(start, end)?;
+        if !self.header.column_major {
+            return self.read(shape, |bytes| self.read_at(bytes, offset));
+        }
+        let element = self.header.dtype.bytes();
+        let (all, count) = (self.header.shape.extents()[0], end - start);
+        let (whole, axes) = self.header.layout();
+        let mut extents = whole.extents().to_vec();
+        extents.pop();
+        extents.push(count);
+        shape = Shape::from(extents);
+        let array = self.read(shape, |bytes| {
+            let mut columns = bytes.chunks_exact_mut((count * element).max(1)).enumerate();
+            columns.try_for_each(|(n, column)| self.read_at(column, (n * all + start) * element))
+        })?;
+        Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
+    }
+
+    /// All elements, copied to memory: as [`copied_rows`](Reader::copied_rows), of a scalar too.
+    ///
+    /// ```
+    /// use ndjit::npy::Reader;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-copied-all-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]).write_npy(&path)?;
+    /// let reader = Reader::open(&path)?;
+    /// assert_eq!((reader.copied()?.to_vec::<f32>()?, reader.dtype()), (vec![1.0, 2.0, 3.0, 4.0], DType::F32));
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`copied_rows`](Reader::copied_rows).
+    pub fn copied(&self) -> Result<Array> {
+        let (shape, axes) = self.header.layout();
+        let array = self.read(shape, |bytes| self.read_at(bytes, 0))?;
+        Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
+    }
+
+    /// The indices along axis 0 that there are among some.
+    fn indices(&self, rows: &Range<usize>, what: &str) -> Result<(usize, usize)> {
+        let Some(&all) = self.header.shape.extents().first() else {
+            return Err(
+                Error::new(ErrorCode::Shape, format!("{what}: a scalar has none")).help("`array` and `copied` read it")
+            );
+        };
+        let start = rows.start.min(all);
+        Ok((start, rows.end.clamp(start, all)))
+    }
+
+    /// Where rows of a file in row-major order begin in the data, and their shape.
+    fn contiguous(&self, start: usize, end: usize) -> Result<(usize, Shape)> {
+        let mut extents = self.header.shape.extents().to_vec();
+        let row = Shape::new(&extents[1..]).bytes(self.header.dtype.bytes())?;
+        extents[0] = end - start;
+        Ok((start.saturating_mul(row), Shape::from(extents)))
+    }
+
+    /// An array in row-major order, mapped from a byte of the data on.
+    fn mapped(&self, offset: usize, shape: Shape) -> Result<Array> {
+        let map = || {
+            let dtype = self.header.dtype;
+            if cfg!(target_endian = "big") && dtype.bytes() > 1 {
+                return Err(failed(&"little-endian files are not mapped on this machine").help("`copied` reads it"));
+            }
+            let bytes = shape.bytes(dtype.bytes())?;
+            let mut buffer = Buffer::mapped(&self.file, (self.header.len + offset) as u64, bytes)?;
+            header::check_bools(dtype, buffer.as_bytes())?;
+            if !buffer.as_bytes().as_ptr().addr().is_multiple_of(dtype.bytes()) {
+                buffer = Buffer::from_bytes(buffer.as_bytes())?;
+            }
+            Ok(Array::concrete(dtype, dtype, shape, Arc::new(buffer)))
+        };
+        map().map_err(|e: Error| e.fact(format_args!("file: {}", self.path.display())))
+    }
+
+    /// An array in row-major order, whose bytes `fill` reads.
+    fn read(&self, shape: Shape, fill: impl FnOnce(&mut [u8]) -> std::io::Result<()>) -> Result<Array> {
+        let read = || {
+            let dtype = self.header.dtype;
+            let mut buffer = Buffer::zeroed(shape.bytes(dtype.bytes())?)?;
+            fill(buffer.as_bytes_mut()?).map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => failed(&"the file ends before its data does")
+                    .help("the file was truncated while it was read: copy or write it again"),
+                _ => failed(&error),
+            })?;
+            header::elements(dtype, buffer.as_bytes_mut()?)?;
+            Ok(Array::concrete(dtype, dtype, shape, Arc::new(buffer)))
+        };
+        read().map_err(|e: Error| e.fact(format_args!("file: {}", self.path.display())))
+    }
+
+    /// Fills `bytes` from a byte of the data on.
+    fn read_at(&self, bytes: &mut [u8], offset: usize) -> std::io::Result<()> {
+        let offset = (self.header.len + offset) as u64;
+        #[cfg(unix)]
+        return std::os::unix::fs::FileExt::read_exact_at(&self.file, bytes, offset);
+        #[cfg(not(unix))]
+        {
+            use std::io::{Read, Seek, SeekFrom};
+            // Another handle: this one's position is everybody's.
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(offset))?;
+            file.read_exact(bytes)
+        }
+    }
+}
+
+/// A `.npy` file being written, in row-major order, one array after the other. It takes its place when it is [finished](Writer::finish): until
+/// then a file that is there stays as it is, and where the writer is dropped before. Arrays that a [`Reader`] mapped go on reading the one that
+/// was there, so they may be written to their own file.
+///
+/// ```
+/// use ndjit::npy::Writer;
+/// use ndjit::{Array, DType};
+///
+/// # let folder = std::env::temp_dir().join(format!("ndjit-npy-writer-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder).unwrap();
+/// # let path = folder.join("a.npy");
+/// let mut writer = Writer::create(&path, DType::F32, [4])?;
+/// writer.write(&Array::from([1.0f32, 2.0]))?;
+/// writer.write(&Array::from([3.0f32, 4.0]))?;
+/// writer.finish()?;
+/// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer {
+    file: BufWriter<File>,
+    place: Replacement,
+    path: PathBuf,
+    dtype: DType,
+    shape: Shape,
+    /// Elements that are still to be written.
+    missing: usize,
+    /// Whether all that was written arrived.
+    whole: bool,
+}
+
+impl Writer {
+    /// Creates a file for an array of this dtype and shape, in the folder of the one whose place it takes.
+    ///
+    /// ```
+    /// use ndjit::npy::Writer;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-create-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// let mut writer = Writer::create(&path, DType::F32, [4])?;
+    /// writer.write(&Array::from([1.0f32, 2.0]))?;
+    /// writer.write(&Array::from([3.0f32, 4.0]))?;
+    /// writer.finish()?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be written; `DType` for `bf16`, which NumPy has not; `Size` if no array can have the shape.
+    pub fn create(path: impl AsRef<Path>, dtype: DType, shape: impl IntoShape) -> Result<Writer> {
+        let (path, shape) = (path.as_ref(), shape.shape());
+        let missing = shape.size()?;
+        let create = || {
+            let header = Header::write(dtype, &shape)?;
+            let place = Replacement::create(path).map_err(|e| e.unnamed().of("write_npy"))?;
+            let mut file = BufWriter::new(File::create(place.path()).map_err(|e| unwritten(&e))?);
+            file.write_all(&header).map_err(|e| unwritten(&e))?;
+            Ok((file, place))
+        };
+        let (file, place) = create().map_err(|e: Error| e.fact(format_args!("file: {}", path.display())))?;
+        Ok(Writer { file, place, path: path.to_owned(), dtype, shape, missing, whole: true })
+    }
+
+    /// Writes the elements of an array after those before.
+    ///
+    /// ```
+    /// use ndjit::npy::Writer;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-write-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// let mut writer = Writer::create(&path, DType::F32, [4])?;
+    /// writer.write(&Array::from([1.0f32, 2.0]))?;
+    /// writer.write(&Array::from([3.0f32, 4.0]))?;
+    /// writer.finish()?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` for another dtype than the file's, or more elements than it has; `Io` if they cannot be written; those of
+    /// [`eval`](Array::eval).
+    pub fn write(&mut self, array: &Array) -> Result<()> {
+        let buffer = array.buffer()?;
+        let Some(missing) = self.missing.checked_sub(array.len()).filter(|_| array.dtype() == self.dtype) else {
+            return Err(Error::new(ErrorCode::Argument, "write_npy: the elements are not those of the file")
+                .fact(format_args!("the file: {}{}, {} elements missing", self.dtype, self.shape, self.missing))
+                .fact(format_args!("the array: {}{}", array.dtype(), array.shape()))
+                .fact(format_args!("file: {}", self.path.display())));
+        };
+        self.missing = missing;
+        let written = header::write_elements(&mut self.file, self.dtype, buffer.as_bytes());
+        self.whole &= written.is_ok();
+        written.map_err(|e| self.failed(&e))
+    }
+
+    /// Finishes the file, and puts it to its place.
+    ///
+    /// ```
+    /// use ndjit::npy::Writer;
+    /// use ndjit::{Array, DType};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("ndjit-npy-finish-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("a.npy");
+    /// let mut writer = Writer::create(&path, DType::F32, [4])?;
+    /// writer.write(&Array::from([1.0f32, 2.0]))?;
+    /// writer.write(&Array::from([3.0f32, 4.0]))?;
+    /// writer.finish()?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` if elements are missing; `Io` if they cannot be written, or some before were not. What was at the place stays there then.
+    pub fn finish(mut self) -> Result<()> {
+        if self.missing > 0 {
+            return Err(Error::new(ErrorCode::Argument, "write_npy: elements are missing")
+                .fact(format_args!("the file: {}{}, {} elements missing", self.dtype, self.shape, self.missing))
+                .fact(format_args!("file: {}", self.path.display())));
+        }
+        if !self.whole {
+            return Err(self.failed(&"elements before were not written"));
+        }
+        self.file.flush().map_err(|e| self.failed(&e))?;
+        let Writer { file, place, path, .. } = self;
+        drop(file);
+        place.finish().map_err(|e| e.unnamed().of("write_npy").fact(format_args!("file: {}", path.display())))
+    }
+
+    fn failed(&self, error: &dyn Display) -> Error {
+        unwritten(error).fact(format_args!("file: {}", self.path.display()))
+    }
+}
+
+fn unwritten(error: &dyn Display) -> Error {
+    Error::new(ErrorCode::Io, format!("write_npy: {error}"))
+}

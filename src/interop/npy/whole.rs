@@ -1,0 +1,98 @@
+//! Whole `.npy` files as arrays. Files in parts: `src/interop/npy/mod.rs`; what is accepted and refused: `src/interop/npy/header.rs`.
+
+use crate::array::Array;
+use crate::interop::npy::Writer;
+use crate::interop::npy::header::{self, Header, failed};
+use ndjit_ir::{Error, Place, Result};
+use ndjit_runtime::Buffer;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+impl Array {
+    /// Reads a `.npy` file: little-endian, in row- or column-major order, of every dtype but `bf16`, which NumPy does not have.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let path = std::env::temp_dir().join("ndjit-read-example.npy");
+    /// Array::from([1.0f32, 2.0]).write_npy(&path)?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be read, is truncated or longer than its array, or is not a `.npy` file of numbers; `DType` if it is of
+    /// another dtype; `Size` if it claims more elements than memory can address; `Allocation` if memory is refused.
+    #[track_caller]
+    pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
+        let place = Place::caller();
+        let read = |path: &Path| {
+            let file = header::open(path)?;
+            let bytes = file.metadata().map_err(|e| failed(&e))?.len();
+            read(file, bytes)
+        };
+        read(path.as_ref()).map_err(|e| e.fact(format_args!("file: {}", path.as_ref().display())).at(place))
+    }
+
+    /// Reads what is in memory as a `.npy` file would hold it: a part of an archive, or what came over a network.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let mut file = b"\x93NUMPY\x01\x00\x3e\x00".to_vec();
+    /// file.extend(format!("{:<61}\n", "{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }").bytes());
+    /// file.extend([1, 0, 2, 0]);
+    /// assert_eq!(Array::from_npy(&file)?.to_vec::<i16>()?, [1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`read_npy`](Array::read_npy).
+    #[track_caller]
+    pub fn from_npy(bytes: &[u8]) -> Result<Array> {
+        let place = Place::caller();
+        read(bytes, bytes.len() as u64).map_err(|e| e.unnamed().of("from_npy").at(place))
+    }
+
+    /// Writes a `.npy` file, in place of one that exists, once it is whole: what has [mapped](crate::npy::Reader) that one goes on reading it.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let path = std::env::temp_dir().join("ndjit-write-example.npy");
+    /// Array::from([1.0f32, 2.0]).write_npy(&path)?;
+    /// assert_eq!(Array::read_npy(&path)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be written, `DType` for `bf16`; those of [`eval`](Array::eval).
+    #[track_caller]
+    pub fn write_npy(&self, path: impl AsRef<Path>) -> Result<()> {
+        let (path, place) = (path.as_ref(), Place::caller());
+        let write = || {
+            self.eval()?;
+            let mut writer = Writer::create(path, self.dtype(), self.shape())?;
+            writer.write(self)?;
+            writer.finish()
+        };
+        write().map_err(|e: Error| e.at(place))
+    }
+}
+
+/// Reads a source of so many bytes from its beginning.
+fn read(mut source: impl Read, bytes: u64) -> Result<Array> {
+    let header = Header::read(&mut source)?;
+    let promised = header.data(bytes)?;
+    let refused = |e: Error| {
+        Error::new(e.code(), format!("read_npy: the system refused {promised} bytes"))
+            .fact(format_args!("the header says {}{}", header.dtype, header.shape))
+    };
+    let mut elements = Buffer::zeroed(promised).map_err(refused)?;
+    source.read_exact(elements.as_bytes_mut()?).map_err(|e| failed(&e))?;
+    header::elements(header.dtype, elements.as_bytes_mut()?)?;
+    let (shape, axes) = header.layout();
+    let array = Array::concrete(header.dtype, header.dtype, shape, Arc::new(elements));
+    Ok(axes.map_or(array.clone(), |axes| array.permute_dims(axes)))
+}

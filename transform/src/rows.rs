@@ -1,0 +1,121 @@
+//! Which programs can be run on some rows after the other, and such a program for another number of rows. Rows are the indices along
+//! axis 0.
+//!
+//! A value either has rows, each of which depends on the same row of other values alone, or is the same for all rows. Where a
+//! value that has rows meets one that is the same for all, that must not be laid along them.
+
+use ndjit_ir::graph::{Graph, NodeKind, Places, Rewriter, Value};
+use ndjit_ir::view::{AxisIndex, View};
+use ndjit_ir::{Shape, ValueType};
+
+/// How many rows the results of a graph without calls have, if it can be run on some of them after the other.
+pub fn count(graph: &Graph<ValueType>) -> Option<usize> {
+    analysed(graph).map(|(rows, _)| rows)
+}
+
+/// The same graph, with its places, for another number of rows.
+pub fn with(graph: &Graph<ValueType>, places: &Places, rows: usize) -> Option<(Graph<ValueType>, Places)> {
+    let (_, has_rows) = analysed(graph)?;
+    let (mut out, mut out_places) = (Graph::like(graph), Places::default());
+    let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        let (value, ty) = (node.first(), graph.ty(node.first()));
+        let operands = rewriter.operands(id);
+        let mut extents = graph.shape(value).extents().to_vec();
+        if let (true, Some(first)) = (has_rows[value.index()], extents.first_mut()) {
+            *first = rows;
+        }
+        let shape = Shape::from(extents);
+        let made = match (node.kind, operands.first()) {
+            (NodeKind::Param(_, stored), _) => rewriter.new.param_stored(ty, stored, &shape),
+            (NodeKind::View(view), Some(&of)) => {
+                rewriter.new.view(of, graph.view_of(view).clone().canonical(&shape), &shape)
+            }
+            (NodeKind::Reshape, Some(&of)) => rewriter.new.reshape(of, &shape),
+            (NodeKind::Literal(_), _) => {
+                rewriter.copy(id);
+                continue;
+            }
+            _ => {
+                rewriter.reshaped(id, &operands, &shape);
+                continue;
+            }
+        };
+        // With one row views can be the same that were not before.
+        match operands.contains(&made) {
+            true => rewriter.replace(id, made),
+            false => rewriter.set(id, made),
+        }
+    }
+    rewriter.finish();
+    Some((out, out_places))
+}
+
+/// The number of rows, and which values have them.
+fn analysed(graph: &Graph<ValueType>) -> Option<(usize, Vec<bool>)> {
+    let rows = *graph.shape(*graph.outputs().first()?).extents().first()?;
+    // Of parameters of fewer axes the first is not that of the rows, but matched with a later one.
+    let rank =
+        graph.params().iter().map(|&p| graph.shape(p)).filter(|shape| is_long(shape, rows)).map(Shape::rank).max()?;
+    let mut has_rows = vec![false; graph.value_count()];
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        let (value, operands) = (node.first(), graph.operands(id));
+        let shape = graph.shape(value);
+        let with_rows = |operand: &&Value| has_rows[operand.index()];
+        let goes_on = match node.kind {
+            NodeKind::Param(..) => shape.rank() == rank && is_long(shape, rows),
+            NodeKind::Literal(_) | NodeKind::Iota(_) => false,
+            NodeKind::Call(_) => return None,
+            _ if !operands.iter().any(|operand| has_rows[operand.index()]) => false,
+            NodeKind::Op(..) => {
+                let meets = |operand: &Value| {
+                    let own = graph.shape(*operand);
+                    match has_rows[operand.index()] {
+                        true => own.rank() == shape.rank(),
+                        false => own.rank() < shape.rank() || own.extents().first() == Some(&1),
+                    }
+                };
+                operands.iter().all(meets).then_some(true)?
+            }
+            NodeKind::Cast(_) => true,
+            NodeKind::Reduce(reduce) => {
+                // A multiplication of fewer rows may have another order.
+                (!reduce.contracts && !reduce.axes.contains(0) && !has_rows_elsewhere(operands, &has_rows))
+                    .then_some(true)?
+            }
+            NodeKind::Scan(scan) => (scan.axis != 0).then_some(true)?,
+            // Rows of what is gathered from are other rows, and positions may be.
+            NodeKind::Gather | NodeKind::Scatter(_) | NodeKind::Control(..) => return None,
+            NodeKind::View(view) => keeps_rows(graph.view_of(view)).then_some(true)?,
+            // Elements keep their order, so rows of as many elements stay together.
+            NodeKind::Reshape => is_long(shape, rows).then_some(true)?,
+            NodeKind::Concat(axis, _) => {
+                (axis != 0 && operands.iter().filter(with_rows).count() == operands.len()).then_some(true)?
+            }
+        };
+        if goes_on && !is_long(shape, rows) {
+            return None;
+        }
+        has_rows[value.index()] = goes_on;
+    }
+    graph.outputs().iter().all(|output| has_rows[output.index()]).then_some((rows, has_rows))
+}
+
+/// Whether a shape has as many rows.
+fn is_long(shape: &Shape, rows: usize) -> bool {
+    shape.extents().first() == Some(&rows)
+}
+
+/// Whether what is reduced besides the array, the correction of a variance, has rows.
+fn has_rows_elsewhere(operands: &[Value], has_rows: &[bool]) -> bool {
+    operands.iter().skip(1).any(|operand| has_rows[operand.index()])
+}
+
+/// Whether row `n` of a view is of row `n` of its operand, for any number of rows.
+fn keeps_rows(view: &View) -> bool {
+    let Some((first, others)) = view.axes.split_first() else { return false };
+    let depends = |index: &AxisIndex| index.terms.iter().any(|term| term.axis == 0);
+    *first == AxisIndex::along(0, 0, 1) && !others.iter().any(depends)
+}
