@@ -20,7 +20,7 @@ mod within;
 mod written;
 
 pub(crate) use call::call;
-pub(crate) use cast::{cast, check_number, convert, is_known, promote};
+pub(crate) use cast::{cast, check_number, convert, promote};
 pub(crate) use escape::{STRAY, outside};
 pub(crate) use failure::{Failure, Unfinished};
 pub(crate) use print::{Printing, print};

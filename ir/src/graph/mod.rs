@@ -20,7 +20,7 @@ mod types;
 mod verify;
 mod whole;
 
-pub use control::{Control, ControlKind, Inner, MAX_NESTING, Steps};
+pub use control::{Control, ControlKind, Counts, Inner, MAX_NESTING, Steps};
 pub use places::Places;
 pub use reads::reads;
 pub use rewrite::{Copied, Notes, Rewriter};
