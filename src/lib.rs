@@ -126,8 +126,8 @@ pub use ndjit_ir::{
 pub use ndjit_runtime::{Allocations, CountingAllocator, Element, Fallback};
 pub use trace::expr::Expr;
 #[doc(inline)]
-pub use trace::operand::{Scalar, strong, weak};
-pub use trace::with_place;
+pub use trace::scalar::{Scalar, strong, weak};
+pub use trace::written::with_place;
 
 /// The page's example.
 #[cfg(doctest)]

@@ -2,8 +2,10 @@
 
 use crate::api::config::{settings, with_parts};
 use crate::api::manipulation::refused;
-use crate::api::reductions::{self, Axes, IntoAxes, Request};
-use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Number, Operand, Scalar};
+use crate::api::reductions::{self, Axes, IntoAxes};
+use crate::trace::asked::Request;
+use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
+use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, ValueType};

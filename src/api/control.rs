@@ -8,11 +8,14 @@
 //! the dtype that the body gives it, in which it must fit; everything else that changes is an error, which names the leaf: leaves are counted from 0 in the order of the
 //! structure.
 
-use crate::jit::{Collected, Outputs, Parts};
+use crate::jit::output::{Collected, Outputs, Parts};
+use crate::trace::cast;
+use crate::trace::escape;
 use crate::trace::expr::Expr;
 use crate::trace::inner::{Recorded, again, control, params, record_inner, value};
 use crate::trace::operand::{AnyOperand, Computed, Operand};
-use crate::trace::{self, Param};
+use crate::trace::recorder;
+use crate::trace::recording::Param;
 use ndjit_ir::graph::{ControlKind, Counts, Steps};
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::stderr;
@@ -198,7 +201,7 @@ fn next<C: Outputs>(what: &str, state: C, like: &Collected, place: Place) -> Vec
 /// The results in their structure, or the error in each leaf of it.
 fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, place: Place) -> C {
     let leaves = made.unwrap_or_else(|error| {
-        if !trace::is_tracing() {
+        if !escape::is_tracing() {
             // No value outside of traced functions can carry an error.
             stderr::line(crate::diagnostics::report::report(&outside(place)));
         }
@@ -259,7 +262,7 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<([Expr; 2]
             .help("cast one of the bounds to the dtype of the other"));
     }
     for (name, bound) in [("start", start), ("end", end)] {
-        trace::check_number(bound, dtype).map_err(|error| {
+        cast::check_number(bound, dtype).map_err(|error| {
             error
                 .of(WHAT)
                 .fact(format_args!("it is `{name}`; the index is {dtype}, as `start` is {first} and `end` {last}"))
@@ -267,13 +270,13 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<([Expr; 2]
         })?;
     }
     let start = match first {
-        ValueType::Weak(_) => trace::promote(start, dtype, WHAT, place),
+        ValueType::Weak(_) => cast::promote(start, dtype, WHAT, place),
         ValueType::Strong(own) if own == dtype => start,
         ValueType::Strong(_) => Expr::convert(&start.operand(), dtype, place),
     };
     let end = match last {
         ValueType::Strong(own) if own != dtype => Expr::convert(&end.operand(), dtype, place),
-        ValueType::Weak(_) => trace::promote(end, dtype, WHAT, place),
+        ValueType::Weak(_) => cast::promote(end, dtype, WHAT, place),
         ValueType::Strong(_) => end,
     };
     Ok(([start, end], dtype))
@@ -324,7 +327,7 @@ fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -
             leaves = next.len();
             for (next, cast) in next.iter_mut().zip(&casts) {
                 if let Some(dtype) = cast {
-                    *next = trace::promote(*next, *dtype, what, place);
+                    *next = cast::promote(*next, *dtype, what, place);
                 }
             }
             next.extend(besides);
@@ -347,13 +350,13 @@ fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -
             match (own, ty) {
                 _ if own == ty => continue,
                 (ValueType::Weak(weak), ValueType::Strong(to)) if weak.promotes_to(*to) => {
-                    trace::check_number(state[n], *to).map_err(|error| {
+                    cast::check_number(state[n], *to).map_err(|error| {
                         error
                             .of(what)
                             .fact(format_args!("the state begins with it as leaf {n}, which the body gives as {to}"))
                             .help(format!("begin with a number that {to} holds, or cast what the body gives"))
                     })?;
-                    state[n] = trace::promote(state[n], *to, what, place);
+                    state[n] = cast::promote(state[n], *to, what, place);
                 }
                 (ValueType::Strong(to), ValueType::Weak(_)) if dtype == stored => casts[n] = Some(*to),
                 _ => {
@@ -433,7 +436,7 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
 fn steps(what: &str, xs: &[Expr]) -> Result<usize> {
     let mut len = None;
     for (n, x) in xs.iter().enumerate() {
-        let shape = trace::describe(*x, what)?.2;
+        let shape = recorder::describe(*x, what)?.2;
         match (shape.extents().first(), len) {
             (None, _) => {
                 return Err(Error::new(ErrorCode::Shape, format!("{what}: leaf {n} of what is scanned is a scalar"))

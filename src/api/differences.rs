@@ -3,10 +3,12 @@
 
 use crate::api::config;
 use crate::api::manipulation::{joined, part, refused, seen};
-use crate::api::reductions::{IntoAxes, Request};
-use crate::array::Array;
+use crate::api::reductions::IntoAxes;
+use crate::array::node::Array;
+use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Number, Operand, Scalar};
+use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
+use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::Operands;

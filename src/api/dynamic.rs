@@ -11,10 +11,12 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 
-use crate::api::reductions::{Axes, IntoAxes, Request};
+use crate::api::reductions::{Axes, IntoAxes};
 use crate::api::scans::{self, IntoAlong};
+use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Scalar};
+use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction};
 
 /// An elementwise op on operands in the order of its row: an [`Expr`] in the function being traced on this thread, or an

@@ -3,7 +3,7 @@
 //!
 //! An [`Expr`] among the operands makes the result an [`Expr`]; arrays and numbers alone give an [`Array`].
 
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{Computed, Math, Meet, Operand};
 use ndjit_ir::{DType, Op, Place};
@@ -331,21 +331,21 @@ pub trait Cast: Sized {
 impl Cast for Expr {
     type Cast = Expr;
     fn cast_at(self, dtype: DType, place: Place) -> Expr {
-        crate::trace::cast(self, dtype, place)
+        crate::trace::cast::cast(self, dtype, place)
     }
 }
 
 impl Cast for Array {
     type Cast = Array;
     fn cast_at(self, dtype: DType, place: Place) -> Array {
-        crate::array::lazy::cast(&self, dtype, place)
+        crate::array::lazy::noting::cast(&self, dtype, place)
     }
 }
 
 impl Cast for &Array {
     type Cast = Array;
     fn cast_at(self, dtype: DType, place: Place) -> Array {
-        crate::array::lazy::cast(self, dtype, place)
+        crate::array::lazy::noting::cast(self, dtype, place)
     }
 }
 

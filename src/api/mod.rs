@@ -1,6 +1,7 @@
 //! What programs are written with: functions, operators, creation, reductions, movement and indexing of arrays, control flow, and the settings
 //! that operations are made under. All of it is exported by the crate's root; nothing here knows how a function is compiled or an array computed.
 
+pub mod axes;
 pub mod compound;
 pub mod config;
 pub mod contractions;

@@ -16,9 +16,10 @@
 //! On the right of an operator stands anything; on the left, bare numbers are `i32`, `f64`, `bool` and `Complex<f64>`, because
 //! with another float type there `(2.0 * x).sin()` would be ambiguous. Write `x * k`, or `weak(k) * x`.
 
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{ArrayOperand, Computed, Operand, Scalar};
+use crate::trace::operand::{ArrayOperand, Computed, Operand};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::{Op, Place};
 use num_complex::Complex;
 use std::ops;

@@ -5,11 +5,13 @@
 
 use crate::api::config::{settings, with_parts};
 use crate::api::manipulation::{joined, part, refused, reshaped, seen};
-use crate::api::reductions::{self, Axes, IntoAxes, Request};
+use crate::api::reductions::{self, Axes, IntoAxes};
 use crate::api::sorting::{IntoSorting, sorted};
-use crate::array::Array;
+use crate::array::node::Array;
+use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
+use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::view::{expand_dims, permute_dims};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Reduction, Result, Shape};

@@ -5,10 +5,10 @@
 
 use crate::api::config;
 use crate::api::creation::{AsArray, Source};
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::trace::arity::for_each_tuple;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{Number, Scalar, each_number};
+use crate::trace::scalar::{Number, Scalar, each_number};
 use ndjit_ir::op::Operands;
 use ndjit_ir::{DType, Place, Result, ValueType, Weak};
 use smallvec::SmallVec;
@@ -149,12 +149,14 @@ fn promoted(source: Source, ty: ValueType, dtype: DType, place: Place) -> Array 
         (Source::Number(number), _) => Array::from_literal(&number, ty, dtype)
             .unwrap_or_else(|e| Array::poisoned(e.of("promote_arrays").at(place))),
         (Source::Array(array), _) if array.value_type() == ty && array.dtype() == dtype => array,
-        (Source::Array(array), ValueType::Strong(dtype)) => crate::array::lazy::cast(&array, dtype, place),
+        (Source::Array(array), ValueType::Strong(dtype)) => crate::array::lazy::noting::cast(&array, dtype, place),
         // Programs cast to dtypes only, so the elements are computed and then called weak.
-        (Source::Array(array), ValueType::Weak(_)) => match crate::array::lazy::cast(&array, dtype, place).memory() {
-            Ok(memory) => Array::in_memory(ty, dtype, array.shape().clone(), memory.clone()),
-            Err(error) => Array::poisoned(error.clone()),
-        },
+        (Source::Array(array), ValueType::Weak(_)) => {
+            match crate::array::lazy::noting::cast(&array, dtype, place).memory() {
+                Ok(memory) => Array::in_memory(ty, dtype, array.shape().clone(), memory.clone()),
+                Err(error) => Array::poisoned(error.clone()),
+            }
+        }
     }
 }
 
@@ -174,7 +176,7 @@ own_types! {
     Weak, weak => Ok((*weak).into());
     ValueType, ty => Ok(*ty);
     Scalar, number => Ok(number.value_type());
-    Expr, x => crate::trace::describe(*x, "type_of").map(|(ty, ..)| ty);
+    Expr, x => crate::trace::recorder::describe(*x, "type_of").map(|(ty, ..)| ty);
     Array, array => match array.error() {
         Some(error) => Err(error.clone()),
         None => Ok(array.value_type()),

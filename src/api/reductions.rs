@@ -9,152 +9,16 @@
 //! `(68 + log2(n / 1024)) u` times the sum of magnitudes, to first order, `u` being half an ULP of 1; halves are summed in `f32`
 //! and rounded once.
 
+pub use crate::api::axes::{Axes, IntoAxes, keepdims};
+
 use crate::api::creation::Typed;
-use crate::api::integers::Integers;
-use crate::array::Array;
+use crate::array::node::Array;
+use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Number, Operand, Scalar};
-use ndjit_ir::axes::position;
-use ndjit_ir::infer::Operation;
-use ndjit_ir::reduction::{self, Reduce, Reduction, Scan};
-use ndjit_ir::{DType, Place, Policy, Result, Shape};
-use smallvec::SmallVec;
-use std::ops::RangeFull;
-
-/// Which axes are reduced, and whether they stay with extent 1. Made from `..` (all axes), a number (negative from the last,
-/// which is -1), an array, a slice or a `Vec` of numbers, or by [`keepdims`]: see [`IntoAxes`].
-///
-/// ```
-/// use ndjit::{Array, keepdims};
-///
-/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
-/// let columns = keepdims(0);
-/// assert_eq!(x.sum(columns).to_string(), "[[4 6]]");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Axes {
-    /// `None` for all.
-    axes: Option<SmallVec<[isize; 4]>>,
-    keepdims: bool,
-}
-
-/// The same axes, which stay in the result with extent 1, so that it broadcasts against the operand.
-///
-/// ```
-/// use ndjit::{dtype, keepdims, DType};
-/// let x = dtype(DType::F32).arange(4);
-/// let centred = &x - x.mean(keepdims(..));
-/// assert_eq!(centred.to_vec::<f32>()?, [-1.5, -0.5, 0.5, 1.5]);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-pub fn keepdims(axes: impl IntoAxes) -> Axes {
-    Axes { keepdims: true, ..axes.axes() }
-}
-
-/// What says along which axes a reduction goes: `..` for all of them, a number, an array, a slice or a `Vec` of numbers, or
-/// [`keepdims`] of any of these.
-///
-/// ```
-/// use ndjit::{Array, keepdims, reductions::IntoAxes};
-///
-/// fn spread(x: &Array, axes: impl IntoAxes) -> Array {
-///     x.ptp(axes)
-/// }
-/// let x = Array::from_rows(&[[1, 2], [3, 4]]);
-/// assert_eq!((spread(&x, ..).to_string(), spread(&x, [0]).to_string()), ("3".into(), "[2 2]".into()));
-/// assert_eq!(spread(&x, keepdims(1)).shape().extents(), [2, 1]);
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` names no axes",
-    label = "not `..`, a number, or an array of numbers",
-    note = "write `..` for all axes, `0`, `-1`, `[0, 2]`, or `keepdims(-1)` to keep them with extent 1",
-    note = "a dtype goes before, as in `dtype(DType::F64).sum(x, ..)`; the larger of two arrays is `maximum(x, y)`"
-)]
-pub trait IntoAxes {
-    /// The axes.
-    fn axes(self) -> Axes;
-}
-
-impl IntoAxes for Axes {
-    fn axes(self) -> Axes {
-        self
-    }
-}
-
-impl IntoAxes for RangeFull {
-    fn axes(self) -> Axes {
-        Axes { axes: None, keepdims: false }
-    }
-}
-
-impl<I: Integers> IntoAxes for I {
-    fn axes(self) -> Axes {
-        Axes { axes: Some(self.integers()), keepdims: false }
-    }
-}
-
-/// One use of a reduction or a scan.
-#[doc(hidden)]
-#[derive(Clone, Debug)]
-pub struct Request {
-    pub(crate) reduction: Reduction,
-    /// The dtype asked for.
-    dtype: Option<DType>,
-    axes: Axes,
-    /// Whether it is the sum of a contraction.
-    contracts: bool,
-}
-
-impl Request {
-    /// Of a reduction.
-    pub(crate) fn new(reduction: Reduction, dtype: Option<DType>, axes: Axes) -> Request {
-        Request { reduction, dtype, axes, contracts: false }
-    }
-
-    /// The sum of products that a contraction makes.
-    pub(crate) fn contracting(dtype: DType, axes: Axes) -> Request {
-        Request { contracts: true, ..Request::new(Reduction::Sum, Some(dtype), axes) }
-    }
-
-    /// Of a scan.
-    pub(crate) fn scan(reduction: Reduction, dtype: Option<DType>, axis: isize) -> Request {
-        Request::new(reduction, dtype, axis.axes())
-    }
-
-    /// What is done to an operand of this shape.
-    ///
-    /// # Errors
-    /// As [`on`](Request::on).
-    pub(crate) fn operation(&self, shape: &Shape, policy: Policy) -> Result<Operation<'static>> {
-        let ((axes, keepdims), &Request { reduction, dtype, contracts, .. }) = (self.on(shape)?, self);
-        Ok(match axes.iter().next().filter(|_| reduction.scans()) {
-            Some(axis) => Operation::Scan(Scan { reduction, axis: axis as u32, dtype, policy }, None),
-            None => Operation::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype, policy }),
-        })
-    }
-
-    /// The axes of an operand of this shape, and whether they stay.
-    ///
-    /// # Errors
-    /// `Shape` for axes that it does not have, or that are named twice.
-    pub(crate) fn on(&self, shape: &Shape) -> Result<(reduction::Axes, bool)> {
-        let rank = shape.rank();
-        let axes = match &self.axes.axes {
-            None => reduction::Axes::all(rank),
-            Some(axes) => reduction::Axes::new(axes, rank).map_err(|error| {
-                // A set of axes has a way to be named that a single axis has not.
-                let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
-                match (missing, self.reduction.scans()) {
-                    (true, false) if rank == 0 => error.help("leave the axes out: `..` are all there are"),
-                    (true, false) => error.help("name one of these axes, or `..` for all"),
-                    (true, true) if rank == 0 => error.help("`x.reshape(1)` has one"),
-                    _ => error,
-                }
-            }),
-        };
-        Ok((axes.map_err(|error| error.of(self.reduction))?, self.axes.keepdims))
-    }
-}
+use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::scalar::{Number, Scalar};
+use ndjit_ir::reduction::Reduction;
+use ndjit_ir::{DType, Place};
 
 /// The variance and what follows from it with a correction: made by [`correction`].
 ///

@@ -6,10 +6,12 @@
 
 use crate::api::creation::Typed;
 use crate::api::manipulation::{joined, seen};
-use crate::api::reductions::{Request, types};
-use crate::array::Array;
+use crate::api::reductions::types;
+use crate::array::node::Array;
+use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Scalar};
+use crate::trace::operand::{AnyOperand, Computed, Math};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::axes::position;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::Reduction;

@@ -5,10 +5,12 @@
 use crate::api::config::with_parts;
 use crate::api::indexing::{index_dtype, rows};
 use crate::api::manipulation::{part, refused, reshaped, seen};
-use crate::api::reductions::{self, IntoAxes, Request};
-use crate::array::Array;
+use crate::api::reductions::{self, IntoAxes};
+use crate::array::node::Array;
+use crate::trace::asked::Request;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand, Scalar};
+use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Operand};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::{collect, filled};
 use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Reduction, Result, Shape};

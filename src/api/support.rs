@@ -2,7 +2,7 @@
 //! these mean stands in `ndjit_ir::support`; an operation keeps what it was made under.
 
 use crate::api::config::{Settings, change_global, settings, with_settings};
-use crate::trace;
+use crate::trace::escape::is_tracing;
 use ndjit_ir::support::{CastingModes, Device, Restriction, Support};
 use ndjit_ir::{DType, ErrorCode, Result};
 use ndjit_runtime::Fallback;
@@ -179,7 +179,7 @@ pub(crate) fn or_falling_back<R>(settings: Settings, attempt: impl Fn(Settings) 
         () if helps(None) => ("Cpu", "runs it on the processor, with copies of its arrays"),
         () => return Err(error),
     };
-    let how = if trace::is_tracing() {
+    let how = if is_tracing() {
         format!("`f.fallback(Fallback::{fallback})`")
     } else {
         format!("`with_fallback(Fallback::{fallback}, || …)`")

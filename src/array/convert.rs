@@ -1,8 +1,9 @@
 //! Arrays from Rust data and back.
 
-use super::Array;
 use crate::api::creation::IntoShape;
-use crate::trace::operand::{Number, Scalar, strong};
+use crate::array::literal::literal_bytes;
+use crate::array::node::Array;
+use crate::trace::scalar::{Number, Scalar, strong};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::collect;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, ValueType};
@@ -83,25 +84,6 @@ impl Array {
     pub(crate) fn from_elements<T: Element>(shape: Shape, elements: Vec<T>) -> Array {
         Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements)))
     }
-}
-
-/// The stored bytes of a literal as `dtype`, on this host.
-pub(crate) fn literal_bytes(literal: &Literal, dtype: DType) -> Result<smallvec::SmallVec<[u8; 16]>> {
-    let mut bytes = smallvec::SmallVec::new();
-    for (&word, prim) in literal.to_repr(dtype)?.iter().zip(dtype.storage()) {
-        let word = match dtype {
-            DType::F16 => u64::from(half::f16::from_f32(f32::from_bits(word as u32)).to_bits()),
-            DType::Bf16 => u64::from(half::bf16::from_f32(f32::from_bits(word as u32)).to_bits()),
-            _ => word,
-        };
-        match prim.bytes() {
-            1 => bytes.push(word as u8),
-            2 => bytes.extend_from_slice(&(word as u16).to_ne_bytes()),
-            4 => bytes.extend_from_slice(&(word as u32).to_ne_bytes()),
-            _ => bytes.extend_from_slice(&word.to_ne_bytes()),
-        }
-    }
-    Ok(bytes)
 }
 
 impl<T: Element + Number> From<T> for Scalar {

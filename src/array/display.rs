@@ -1,6 +1,6 @@
 //! How arrays print: elements as NumPy prints them, summarised beyond 1000, weak types marked. What is shown is bounded.
 
-use super::Array;
+use crate::array::node::Array;
 use ndjit_inspect::elements::Shown;
 use ndjit_ir::support::Device;
 use ndjit_transform::access::contiguous;

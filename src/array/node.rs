@@ -1,13 +1,45 @@
-//! What arrays are made of: elements in memory, or how to get them.
+//! [`Array`] as data: elements in memory, or the operation that gives them when they are read.
+//!
+//! An array is one `Arc`. Concrete arrays hold a buffer of the dtype their type commits to, or see one of another array through
+//! strides; lazy ones hold a recipe and get their buffer when read. Results never change, so an array may be read from any thread.
 
-use crate::array::lazy::{self, Kept, Recipe};
+use crate::array::lazy::kept::Kept;
+use crate::trace::scalar::Scalar;
 use ndjit_ir::graph::Graph;
+use ndjit_ir::infer::Operation;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Result, Shape, ValueType};
-use ndjit_runtime::{Memory, Reading};
+use ndjit_ir::{DType, Place, Result, Shape, ValueType};
+use ndjit_runtime::{Fallback, Memory, Reading};
+use smallvec::SmallVec;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
+
+/// An n-dimensional array: elements of one [`DType`], or a computation that gives them.
+///
+/// Operators and methods do not compute: they note what is to be done. Reading ([`to_vec`](Array::to_vec),
+/// [`item`](Array::item), printing), passing to a jitted function, or [`eval`](Array::eval) compiles and runs what was noted
+/// as one program. When more than [`Array::NODE_LIMIT`] operations wait, they run at once, so memory stays bounded.
+/// Of operations on the way to what is read nothing is stored at first. An operation that runs again has its result kept in the array that holds it,
+/// unless it is cheap: loops that read as they go take as long for each step, and hold no more than arrays computed at once would. Where memory is
+/// refused, what was kept is given back and computed when it is needed.
+///
+/// An operation that fails gives a poisoned array, and whatever reads it, or computes with it, gets the first error; printing shows it. Such
+/// an array has neither dtype nor shape: [`dtype`](Array::dtype), [`shape`](Array::shape) and what follows from them are
+/// those of a `bool` scalar, so ask [`error`](Array::error) first where an operation may have failed. What is found out only when
+/// it runs, such as memory that is refused, is an error of each reading, and the array is not poisoned. `Clone` is cheap and shares the elements.
+///
+/// ```
+/// use ndjit::{Array, DType};
+///
+/// let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
+/// let y = (&x * 2).sum(0); // nothing is computed yet
+/// assert_eq!((y.dtype(), y.to_vec::<f32>()?), (DType::F32, vec![8.0, 12.0]));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Array(pub(crate) Arc<Node>);
 
 /// What an [`Array`](super::Array) points to.
 pub(crate) struct Node {
@@ -100,7 +132,7 @@ impl Elements {
 impl Drop for Node {
     fn drop(&mut self) {
         if let Some(recipe) = self.source.get_mut().take_recipe() {
-            lazy::dismantle(recipe);
+            dismantle(recipe);
         }
     }
 }
@@ -120,8 +152,62 @@ impl Node {
         // What it holds goes where the lock is not held: memory of others runs code of theirs.
         drop(source);
         if let Source::Recipe(recipe) = old {
-            lazy::dismantle(recipe);
+            dismantle(recipe);
         }
         changed
+    }
+}
+
+/// An operation that waits.
+pub(crate) struct Recipe {
+    pub(super) operation: Operation<'static>,
+    pub(super) operands: SmallVec<[LazyOperand; 2]>,
+    pub(super) place: Place,
+    /// What is done about dtypes that its device lacks.
+    pub(super) fallback: Fallback,
+    /// Whether it has run, in a program that gave the elements of other arrays.
+    pub(super) has_run: AtomicBool,
+}
+
+impl Recipe {
+    pub(super) fn new(
+        operation: Operation<'static>,
+        operands: SmallVec<[LazyOperand; 2]>,
+        place: Place,
+        fallback: Fallback,
+    ) -> Recipe {
+        Recipe { operation, operands, place, fallback, has_run: AtomicBool::new(false) }
+    }
+}
+
+/// An operand of an operation that waits.
+#[derive(Clone)]
+pub(crate) enum LazyOperand {
+    Array(Array),
+    Literal(Scalar),
+}
+
+impl LazyOperand {
+    pub(super) fn array(&self) -> Option<&Array> {
+        match self {
+            LazyOperand::Array(array) => Some(array),
+            LazyOperand::Literal(_) => None,
+        }
+    }
+}
+
+/// Lets go of a recipe without recursion, however deep what it holds.
+pub(crate) fn dismantle(recipe: Arc<Recipe>) {
+    let mut stack = vec![recipe];
+    while let Some(recipe) = stack.pop() {
+        // A program that is being collected or run may hold it too, and then lets go of it.
+        let Some(recipe) = Arc::into_inner(recipe) else { continue };
+        for operand in recipe.operands {
+            if let LazyOperand::Array(array) = operand
+                && let Some(mut node) = Arc::into_inner(array.0)
+            {
+                stack.extend(node.source.get_mut().take_recipe());
+            }
+        }
     }
 }

@@ -4,12 +4,16 @@
 //! What they count belongs to one call or to the calling thread. Tests that run beside each other do not disturb them; work
 //! that a call gives to other threads is not counted.
 
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::diagnostics::misses;
 use crate::diagnostics::report::report;
-use crate::diagnostics::stats::Made;
+use crate::diagnostics::stats::counts::Made;
+use crate::jit::function::JitFn;
 use crate::jit::input::Data;
-use crate::jit::{Inputs, JitFn, Jitted, Outputs, Stage};
+use crate::jit::input::Inputs;
+use crate::jit::jitted::Jitted;
+use crate::jit::output::Outputs;
+use crate::jit::stage::Stage;
 use ndjit_ir::{Error, Place};
 use ndjit_runtime::{Buffer, CountingAllocator, Memory};
 

@@ -1,10 +1,9 @@
 //! Why a call compiled: what it differs in from the signatures that are known; and a guard that forbids compiling.
 
 use crate::api::config::Settings;
-use crate::diagnostics::stats::Made;
+use crate::diagnostics::stats::counts::Made;
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
 use crate::jit::plans::Plans;
-use crate::jit::{JitFn, Jitted};
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::{Error, ErrorCode, Place, Result, ValueType};
 use ndjit_runtime::{environment, stderr};
@@ -192,7 +191,7 @@ fn settings(call: &Settings, known: &Settings) -> Vec<String> {
 
 /// The last misses of a function.
 #[derive(Debug, Default)]
-pub(crate) struct Misses(Mutex<VecDeque<Miss>>);
+pub(crate) struct Misses(pub(crate) Mutex<VecDeque<Miss>>);
 
 impl Misses {
     /// The number that is kept.
@@ -211,27 +210,6 @@ impl Misses {
             misses.pop_front();
         }
         misses.push_back(miss);
-    }
-}
-
-impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
-    /// The calls for which the function was traced and a plan made, each with the known signature that is nearest and in what it differs:
-    /// the last 64, the latest last. The environment variable `NDJIT_EXPLAIN_MISSES=1` prints them to standard error as they happen.
-    ///
-    /// ```
-    /// use ndjit::{Array, jit};
-    ///
-    /// let f = jit(|x, y| x + y * 2);
-    /// f.call((&[1.0f32; 3], &[1i8; 3]))?;
-    /// f.call((&[1.0f32; 4], 1))?;
-    /// let misses = f.misses();
-    /// assert_eq!(misses[1].nearest.as_deref(), Some("(f32[3], i8[3])"));
-    /// assert_eq!(misses[1].differences, ["argument 0: f32[4], known f32[3]", "argument 1: a number i*, known i8[3]"]);
-    /// println!("{}", misses[1]);
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    pub fn misses(&self) -> Vec<Miss> {
-        self.core.misses.0.lock().iter().cloned().collect()
     }
 }
 

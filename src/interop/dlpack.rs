@@ -23,7 +23,7 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 
-use crate::array::Array;
+use crate::array::node::Array;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Place, Result};
 #[doc(inline)]

@@ -1,7 +1,7 @@
 //! `ndarray`: arrays from and to its types, its views as arguments.
 
-use crate::array::Array;
-use crate::jit::{Arg, Input};
+use crate::array::node::Array;
+use crate::jit::input::{Arg, Input};
 use ::ndarray::{ArrayBase, ArrayD, ArrayView, Data, Dimension, IxDyn};
 use ndjit_ir::loops::Layout;
 use ndjit_ir::reserve::collect;

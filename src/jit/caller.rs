@@ -4,7 +4,6 @@
 //! Calls nest: in `f(&g(&x))` first `f` is dereferenced, then `g`, then `g` runs and `f` last. So the places of a thread are a
 //! stack, from which a call takes the last of its own function, and what was dereferenced later and never called with it.
 
-use super::erased::Core;
 use ndjit_ir::{Error, Place};
 use std::cell::RefCell;
 
@@ -15,27 +14,27 @@ thread_local! {
     static PLACES: RefCell<Vec<(usize, Place)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn id(core: &Core) -> usize {
-    std::ptr::from_ref(core) as usize
+fn id<T>(function: &T) -> usize {
+    std::ptr::from_ref(function).addr()
 }
 
 /// Notes that a function is about to be called.
-pub(super) fn note(core: &Core, place: Place) {
+pub(super) fn note<T>(function: &T, place: Place) {
     // In the destructors of a thread's other values there may be none.
     let _ = PLACES.try_with(|places| {
         let mut places = places.borrow_mut();
         if places.len() == LIMIT {
             places.remove(0);
         }
-        places.push((id(core), place));
+        places.push((id(function), place));
     });
 }
 
 /// Where the call that begins now was written, if that is known.
-pub(super) fn take(core: &Core) -> Option<Place> {
+pub(super) fn take<T>(function: &T) -> Option<Place> {
     let take = |places: &RefCell<Vec<(usize, Place)>>| {
         let mut places = places.borrow_mut();
-        let at = places.iter().rposition(|(called, _)| *called == id(core))?;
+        let at = places.iter().rposition(|(called, _)| *called == id(function))?;
         let (_, place) = places[at];
         places.truncate(at);
         Some(place)

@@ -1,19 +1,22 @@
 //! A jitted function without its types: traces per signature, keeps plans, calls them.
 
 use crate::api::config::{Config, Settings, with_settings};
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::diagnostics::debug::steps::Given;
 use crate::diagnostics::debug::{nonfinite, print};
 use crate::diagnostics::explain::check;
 use crate::diagnostics::misses::{self, Miss, Misses};
-use crate::diagnostics::stats::{self, Made};
+use crate::diagnostics::stats::counts::{self, Made};
 use crate::jit::input::{Arg, Data, Destination, Sink};
 use crate::jit::output::{Arrays, Collected, Lengths, Parts, RESULTS};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, Signature};
 use crate::jit::plans::{Found, Inserted, Plans};
+use crate::trace::call;
 use crate::trace::expr::Expr;
+use crate::trace::failure::Failure;
 use crate::trace::operand::AnyOperand;
-use crate::trace::{self, Failure, Named, Param, Printing, Recording};
+use crate::trace::recorder;
+use crate::trace::recording::{Named, Param, Printing, Recording};
 use ndjit_codegen::Lowered;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::{explain, source};
@@ -117,11 +120,11 @@ impl Core {
         misses::allowed("trace")?;
         let _span = spans::trace(params.len());
         self.traces.fetch_add(1, Relaxed);
-        stats::count_trace();
+        counts::count_trace();
         let mut lengths = Lengths::new();
         let recording = with_settings(settings, || {
-            trace::record(Some(self.named()), params, place, |parameters, outputs| {
-                let collected = (self.function)(&trace::accept(parameters, self.config.restrictions));
+            recorder::record(Some(self.named()), params, place, |parameters, outputs| {
+                let collected = (self.function)(&recorder::accept(parameters, self.config.restrictions));
                 *outputs = collected.exprs;
                 lengths = collected.lengths;
             })
@@ -152,7 +155,7 @@ impl Core {
     pub(crate) fn plan(&self, args: &[Arg<'_>], place: Option<Place>) -> Result<Found> {
         let settings = self.settings(args, place)?;
         if let Some(plan) = self.plans.find(&settings, args) {
-            stats::PLAN_HITS.fetch_add(1, Relaxed);
+            counts::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
         self.make_plan(settings, args, place)
@@ -305,7 +308,7 @@ impl Core {
     pub(crate) fn inline(&self, operands: &[AnyOperand], place: Place) -> (Vec<Expr>, Lengths) {
         let settings = self.config.settings();
         let mut lengths = Lengths::new();
-        let exprs = trace::call(operands, place, |params| {
+        let exprs = call::call(operands, place, |params| {
             let known = |inlined: &[Inlined]| {
                 let known = inlined.iter().find(|i| i.settings == settings && i.params == params)?;
                 Some((Arc::clone(&known.recording), known.lengths.clone()))
@@ -469,10 +472,6 @@ fn apart(args: &[Arg<'_>], help: &str) -> Error {
         }
     }
     error.help(help)
-}
-
-pub(crate) fn no_result() -> Error {
-    Error::new(ErrorCode::Verify, "call: the program gave no elements")
 }
 
 /// Threads that trace one function at once, or within each other: a closure that starts a thread which calls its function would never end.

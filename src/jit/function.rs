@@ -3,7 +3,7 @@
 //! The marker type `fn(Expr, …) -> R` lets one trait have an implementation per number of parameters, and lets the compiler
 //! find the parameters' type from there.
 
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::diagnostics::report::report;
 use crate::jit::caller;
 use crate::jit::erased::Core;

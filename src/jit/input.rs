@@ -1,10 +1,11 @@
 //! Arguments of jitted functions: what can be passed, without a copy, and how it is described to a plan.
 
-use crate::array::Array;
-use crate::array::literal_bytes;
+use crate::array::literal::literal_bytes;
+use crate::array::node::Array;
 use crate::jit::output::RESULTS;
 use crate::trace::arity::for_each_tuple;
-use crate::trace::operand::{AnyOperand, Scalar, each_number};
+use crate::trace::operand::AnyOperand;
+use crate::trace::scalar::{Scalar, each_number};
 use ndjit_ir::graph::Type;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::Layout;

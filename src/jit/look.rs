@@ -2,7 +2,12 @@
 
 use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
 use crate::diagnostics::inspect::{self, Form, StageDiff};
-use crate::jit::{JitFn, Jitted, Spec, Stage, plan, staged};
+use crate::diagnostics::misses;
+use crate::jit::function::JitFn;
+use crate::jit::jitted::Jitted;
+use crate::jit::spec::Spec;
+use crate::jit::stage::Stage;
+use crate::jit::{plan, staged};
 use ndjit_inspect::explain::{Explanation, Widening};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Place, Result};
@@ -187,5 +192,26 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     #[track_caller]
     pub fn policy_diff(&self, specs: &[Spec], policies: &[Policy]) -> Result<PolicyDiff> {
         staged::policy_diff(&self.core, specs, policies, Place::caller())
+    }
+}
+
+impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
+    /// The calls for which the function was traced and a plan made, each with the known signature that is nearest and in what it differs:
+    /// the last 64, the latest last. The environment variable `NDJIT_EXPLAIN_MISSES=1` prints them to standard error as they happen.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit(|x, y| x + y * 2);
+    /// f.call((&[1.0f32; 3], &[1i8; 3]))?;
+    /// f.call((&[1.0f32; 4], 1))?;
+    /// let misses = f.misses();
+    /// assert_eq!(misses[1].nearest.as_deref(), Some("(f32[3], i8[3])"));
+    /// assert_eq!(misses[1].differences, ["argument 0: f32[4], known f32[3]", "argument 1: a number i*, known i8[3]"]);
+    /// println!("{}", misses[1]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn misses(&self) -> Vec<misses::Miss> {
+        self.core.misses.0.lock().iter().cloned().collect()
     }
 }

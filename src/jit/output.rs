@@ -1,6 +1,6 @@
 //! What traced functions return: expressions, alone or in tuples, arrays, vectors and structs of them, nested at will.
 
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::trace::arity::for_each_tuple;
 use crate::trace::expr::Expr;
 use ndjit_ir::{Error, ErrorCode};
@@ -93,7 +93,7 @@ impl Outputs for Expr {
     }
 
     fn exprs(parts: &mut Parts<Expr>) -> Expr {
-        parts.items.next().unwrap_or(crate::trace::STRAY)
+        parts.items.next().unwrap_or(crate::trace::escape::STRAY)
     }
 }
 

@@ -1,15 +1,16 @@
 //! Plans: a program lowered and compiled for one signature.
 
 use crate::api::config::{Config, Settings};
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::diagnostics::explain::check;
-use crate::diagnostics::inspect::Looked;
-use crate::diagnostics::stats;
+use crate::diagnostics::inspect::listing::Looked;
+use crate::diagnostics::stats::counts;
+use crate::jit::dump;
 use crate::jit::input::{Arg, Data};
 use crate::jit::output::Lengths;
-use crate::jit::stage::{self, Stage};
-use crate::trace::Printing;
+use crate::jit::stage::Stage;
 use crate::trace::infer;
+use crate::trace::recording::Printing;
 use ndjit_codegen::{Lowered, lower_observed};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explainer, Explanation, Input, Origin, Widening};
@@ -219,8 +220,8 @@ impl Plan {
             let shape = lowered.simplified.shape(value).clone();
             results.push(ResultType { ty, dtype, shape });
         }
-        stats::count_plan();
-        stage::dump(|| Looked { lowered: &lowered, config, settings, program: engine.program(), inputs: Vec::new() });
+        counts::count_plan();
+        dump::dump(|| Looked { lowered: &lowered, config, settings, program: engine.program(), inputs: Vec::new() });
         Ok(Plan {
             settings,
             arguments,

@@ -3,8 +3,8 @@
 //! A program is for one signature. What it runs is what was recorded, made anew for each memory layout that arguments come in.
 
 use crate::api::config::{self, Config};
-use crate::array::Array;
-use crate::diagnostics::inspect::Looked;
+use crate::array::node::Array;
+use crate::diagnostics::inspect::listing::Looked;
 use crate::jit::compiled::unexpected;
 use crate::jit::erased::{self, Core};
 use crate::jit::input::{Arg, Input};
@@ -14,7 +14,9 @@ use crate::jit::spec::Spec;
 use crate::jit::stage::Stage;
 use crate::jit::staged;
 use crate::trace::expr::Expr;
-use crate::trace::{self, Recording};
+use crate::trace::recorder;
+use crate::trace::recording::Recording;
+use crate::trace::replay;
 use ndjit_codegen::Lowered;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explanation};
@@ -73,7 +75,7 @@ impl Program {
         let arguments: Result<Vec<ArgumentType>> = specs.iter().map(Spec::argument).collect();
         let arguments = arguments.map_err(|e| e.at(place))?;
         let params: Vec<_> = arguments.iter().map(erased::param).collect();
-        let recording = trace::record(None, &params, Some(place), |params, outputs| *outputs = function(params));
+        let recording = recorder::record(None, &params, Some(place), |params, outputs| *outputs = function(params));
         let recording = recording.map_err(|failure| failure.error.at(place))?;
         let (graph, places) = inline(&recording.graph, &recording.places)?;
         Ok(Program::new(arguments, Recording { graph, places, ..recording }, configured()))
@@ -132,7 +134,7 @@ impl Program {
         let recording = Arc::new(recording);
         let (arity, recorded) = (arguments.len(), Arc::clone(&recording));
         let function =
-            move |params: &[Expr]| Collected { exprs: trace::replay(&recorded, params), ..Collected::default() };
+            move |params: &[Expr]| Collected { exprs: replay::replay(&recorded, params), ..Collected::default() };
         Program {
             core: Core::new(arity, config, ("program", Place::caller()), Arc::new(function)),
             recording,

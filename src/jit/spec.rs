@@ -2,7 +2,7 @@
 
 use crate::api::config;
 use crate::api::creation::IntoShape;
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::jit::plan::{ArgumentLayout, ArgumentType};
 use ndjit_ir::{DType, Error, Result, Shape, ValueType, Weak};
 use std::fmt;

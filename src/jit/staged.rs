@@ -2,14 +2,17 @@
 
 use crate::api::config::Settings;
 use crate::diagnostics::explain::{InsertedCast, PolicyDiff, casts};
-use crate::diagnostics::inspect::{self, Form, Looked, StageDiff};
+use crate::diagnostics::inspect::diff::StageDiff;
+use crate::diagnostics::inspect::listing::Looked;
+use crate::diagnostics::inspect::{self, Form};
 use crate::jit::compiled::Compiled;
 use crate::jit::erased::{self, Core, Frame, TracedFunction};
 use crate::jit::function::JitFn;
 use crate::jit::plan::{self, ArgumentLayout, ArgumentType, Plan};
 use crate::jit::spec::{Spec, spec};
 use crate::jit::stage::Stage;
-use crate::trace::{Failure, Recording};
+use crate::trace::failure::Failure;
+use crate::trace::recording::Recording;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explanation, Input, Widening};
 use ndjit_ir::promotion::Policy;

@@ -1,6 +1,6 @@
 //! Putting nodes of graphs in other places: parameters first, formulas into the trace that uses them.
 
-use super::Recording;
+use super::recording::Recording;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Notes, Places, Rewriter, Slot, Value};
 use ndjit_ir::support::Supports;
 use ndjit_ir::{Place, ValueType};

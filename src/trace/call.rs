@@ -1,6 +1,10 @@
 //! Calls of traced functions in traces: one node, whose graph is the called function's.
 
-use super::{Failure, Param, Recording, STRAY, TRACES, in_trace, written};
+use super::escape::STRAY;
+use super::failure::Failure;
+use super::recorder::{TRACES, in_trace};
+use super::recording::{Param, Recording};
+use super::written;
 use crate::api::config;
 use crate::jit::caller::called;
 use crate::trace::expr::Expr;

@@ -1,10 +1,12 @@
 //! Arrays in traced functions: what can be computed is, in the trace; what has elements becomes a hidden parameter.
 
+use super::arrange;
 use super::arrange::Arguments;
-use super::{Input, Trace, arrange};
+use super::recorder::Trace;
 use crate::api::config;
-use crate::array::Array;
-use crate::array::lazy;
+use crate::array::lazy::evaluate;
+use crate::array::node::Array;
+use ndjit_inspect::explain::Input;
 use ndjit_ir::Place;
 use ndjit_ir::graph::{Places, Value};
 
@@ -29,7 +31,7 @@ impl Trace {
             self.formulas.insert(array.identity(), (array.clone(), value));
             return Ok(value);
         }
-        if let Some((formula, own, leaves)) = lazy::formula(array) {
+        if let Some((formula, own, leaves)) = evaluate::formula(array) {
             let mut arrays = Vec::with_capacity(leaves.len());
             for leaf in &leaves {
                 arrays.push(self.capture(leaf, place)?);

@@ -1,6 +1,7 @@
 //! Casts in the trace of this thread: written ones, and those by which a weak value takes the dtype of a loop's state.
 
-use super::{in_trace, literal, read, written};
+use super::recorder::{in_trace, literal, read};
+use super::written;
 use crate::api::config;
 use crate::api::support;
 use crate::trace::expr::Expr;

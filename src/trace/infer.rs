@@ -2,9 +2,8 @@
 //! write. Both traced and lazy operations ask here. Numbers have to fit the dtypes in which they are used, and arrays memory.
 
 use crate::api::config::Settings;
-use crate::api::manipulation::Movement;
-use crate::api::reductions::Request;
 use crate::api::support::or_falling_back;
+use crate::trace::asked::Asked;
 use ndjit_inspect::explain::{Origin, Site};
 use ndjit_inspect::source;
 use ndjit_ir::axes::Axes;
@@ -15,7 +14,7 @@ use ndjit_ir::reduction::{Reduce, Reduction, Rule, Scan};
 use ndjit_ir::shape::ShapeMismatch;
 use ndjit_ir::support::adapt::{Adapted, OperandCast};
 use ndjit_ir::support::{CastReason, Support};
-use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Op, Place, Policy, Result, Shape, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Place, Policy, Result, Shape, ValueType};
 use smallvec::SmallVec;
 
 /// What is known of an operand before anything is computed.
@@ -27,15 +26,6 @@ pub(crate) struct Known<'a> {
 
 /// Where each operand comes from, asked when an error is to be worded.
 pub(crate) type Origins<'a> = &'a dyn Fn(usize) -> Origin;
-
-/// A use of a function that makes one operation.
-#[derive(Clone, Copy)]
-pub(crate) enum Asked<'a> {
-    Op(Op),
-    /// A reduction or a scan.
-    Reduction(&'a Request),
-    Movement(&'a Movement<'a>),
-}
 
 impl Asked<'_> {
     /// The function's name.

@@ -1,32 +1,20 @@
 //! Graphs of control flow: recorded as functions are, but what they use of the traces around them becomes a parameter, and they become part of
 //! a node.
 
-use super::{Param, Recording, STRAY, TRACES, Trace, in_trace, in_trace_many, number, record_in, written};
+use super::captures::{Captures, Seen};
+use super::escape::STRAY;
+use super::recorder::{TRACES, Trace, describe, in_trace, in_trace_many, inner_of, number, record_in};
+use super::recording::{Param, Recording};
+use super::written;
 use crate::api::config;
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::trace::expr::{Expr, Node};
 use crate::trace::operand::AnyOperand;
-use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Slot, Value};
+use ndjit_ir::graph::{Control, ControlKind, Graph, Inner, MAX_NESTING, NodeKind, Places, Value};
 use ndjit_ir::support::Supports;
 use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// What is known of a value of a trace around: if it is a number, what fills its slot.
-pub(super) type Seen = (ValueType, DType, Shape, Option<Slot>);
-
-/// What a graph of control flow uses of what is around it.
-#[derive(Default)]
-pub(super) struct Captures {
-    /// The values of the traces around, by trace.
-    around: HashMap<u32, Arc<Vec<Seen>>>,
-    /// What is used, in the order of the parameters that stand for it, which come after its own.
-    used: Vec<AnyOperand>,
-    /// The values that stand for values of the traces around: parameters, and numbers, which stay numbers.
-    values: HashMap<(u32, Value), Value>,
-    /// The parameters that stand for arrays, by identity.
-    arrays: HashMap<usize, Value>,
-}
 
 impl Captures {
     /// Those of a trace in `outer`.
@@ -95,7 +83,7 @@ pub(crate) struct Recorded {
 /// # Errors
 /// As [`describe`](super::describe).
 pub(crate) fn params(values: &[Expr], what: &str) -> Result<Vec<Param>> {
-    let param = |&x: &Expr| super::describe(x, what).map(|(ty, stored, shape)| Param::Array(ty, stored, shape));
+    let param = |&x: &Expr| describe(x, what).map(|(ty, stored, shape)| Param::Array(ty, stored, shape));
     values.iter().map(param).collect()
 }
 
@@ -128,11 +116,6 @@ pub(crate) fn record_inner(
     Ok(Recorded { graph, places, supports, captured, outputs })
 }
 
-/// How many of the traces, the innermost ones, are of control flow.
-pub(super) fn inner_of(traces: &[Trace]) -> usize {
-    traces.iter().rev().take_while(|trace| trace.captures.is_some()).count()
-}
-
 fn too_deep() -> Error {
     Error::new(ErrorCode::Size, format!("control flow in control flow more than {MAX_NESTING} deep"))
         .help("loop over one index instead")
@@ -158,11 +141,6 @@ pub(crate) fn again(what: &str, place: Place) -> Result<()> {
             "begin the states of loops within loops with values of the dtypes that they keep, as `zeros_like(x)`, in place of numbers",
         ))
     })
-}
-
-/// The used values of a finished trace, for its recording.
-pub(super) fn used(captures: Option<Captures>) -> Vec<AnyOperand> {
-    captures.map(|captures| captures.used).unwrap_or_default()
 }
 
 /// Adds control flow to the trace of this thread. `own` are the operands of which all graphs, or of a condition none, have the first parameters.

@@ -2,19 +2,18 @@
 //!
 //! A bare Rust number is *weak*: `2`, `2.0f32` and `2u64` differ in kind alone, and take the width of what they meet.
 
-use crate::api::manipulation::{Movement, refused};
-use crate::api::reductions::Request;
-use crate::array::Array;
+pub use crate::trace::scalar::{Number, Scalar, strong, weak};
+
+use crate::array::node::Array;
+use crate::trace::asked::{Movement, Request};
 use crate::trace::expr::Expr;
-use crate::trace::infer::Asked;
+use crate::trace::scalar::each_number;
 use ndjit_inspect::explain::Site;
 use ndjit_inspect::source;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
-use ndjit_runtime::Element;
+use ndjit_ir::{DType, Error, ErrorCode, Op, Place};
 use num_complex::Complex;
-use std::fmt;
 
 /// An operand of any sort.
 #[derive(Clone)]
@@ -162,218 +161,8 @@ pub trait Computed: Sized + Operand {
     fn failed(error: Error) -> Self;
 }
 
-impl Computed for Expr {
-    fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
-        crate::trace::apply(Asked::Op(op), operands, place)
-    }
-
-    fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
-        crate::trace::apply(Asked::Reduction(request), operands, place)
-    }
-
-    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Expr {
-        crate::trace::apply(Asked::Movement(movement), operands, place)
-    }
-
-    fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
-        crate::trace::convert(x, dtype, place)
-    }
-
-    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Expr {
-        crate::trace::part_of(self, what, operands, place);
-        self
-    }
-
-    fn constant(array: Array, place: Place) -> Expr {
-        crate::trace::constant(&AnyOperand::Array(array), place)
-    }
-
-    fn debug_print(label: &str, x: AnyOperand, place: Place) -> Expr {
-        crate::trace::print(label, &x, place)
-    }
-
-    fn failed(error: Error) -> Expr {
-        crate::trace::failed(error)
-    }
-}
-
-impl Computed for Array {
-    fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Array {
-        crate::array::lazy::apply(Asked::Op(op), operands, place)
-    }
-
-    fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Array {
-        crate::array::lazy::apply(Asked::Reduction(request), operands, place)
-    }
-
-    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Array {
-        crate::array::lazy::apply(Asked::Movement(movement), operands, place)
-    }
-
-    fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Array {
-        crate::array::lazy::convert(x, dtype, place)
-    }
-
-    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Array {
-        match self.error() {
-            Some(error) if error.place() == Some(place) => {
-                refused(what, operands, place, &error.clone().unnamed().without_operands())
-            }
-            Some(_) | None => self,
-        }
-    }
-
-    fn constant(array: Array, _place: Place) -> Array {
-        array
-    }
-
-    fn debug_print(label: &str, x: AnyOperand, place: Place) -> Array {
-        match x {
-            AnyOperand::Array(array) => crate::diagnostics::debug::print::array(label, array, place),
-            AnyOperand::Scalar(number) => crate::diagnostics::debug::print::array(label, Array::scalar(number), place),
-            AnyOperand::Expr(x) => Array::poisoned(crate::trace::outside("debug_print", x).at(place)),
-        }
-    }
-
-    fn failed(error: Error) -> Array {
-        Array::poisoned(error)
-    }
-}
-
-impl AnyOperand {
-    /// Type, dtype of the elements, and shape; the error if what gave the operand failed. `what` asks.
-    pub(crate) fn describe(&self, what: &str) -> Result<(ValueType, DType, Shape)> {
-        match self {
-            AnyOperand::Expr(x) => crate::trace::describe(*x, what),
-            AnyOperand::Array(array) => match array.error() {
-                Some(error) => Err(error.clone()),
-                None => Ok((array.value_type(), array.dtype(), array.shape().clone())),
-            },
-            AnyOperand::Scalar(number) => {
-                let ty = number.value_type();
-                Ok((ty, crate::api::config::policy().commit(ty), Shape::scalar()))
-            }
-        }
-    }
-}
-
-/// A number with a type: weak, or of a named dtype. Made by [`weak`] and [`strong`]. Remembers the place it was made at, which
-/// explanations name; numbers made in different places are equal all the same.
-///
-/// ```
-/// use ndjit::{Array, DType, strong, weak};
-///
-/// let (two, half) = (weak(2), strong(0.5f64));
-/// let x = Array::from([1.0f32]);
-/// assert_eq!(((&x * two).dtype(), (&x * half).dtype()), (DType::F32, DType::F64));
-/// ```
-#[derive(Clone, Copy)]
-pub struct Scalar(pub(crate) Literal, pub(crate) Option<Place>);
-
-impl PartialEq for Scalar {
-    fn eq(&self, other: &Scalar) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl Scalar {
-    /// The type: a dtype, or weak.
-    ///
-    /// ```
-    /// use ndjit::{DType, Weak, strong, weak};
-    ///
-    /// assert_eq!((weak(2).value_type(), strong(2u8).value_type()), (Weak::Int.into(), DType::U8.into()));
-    /// ```
-    pub fn value_type(self) -> ValueType {
-        self.0.ty()
-    }
-
-    /// Whether the type is weak: the number takes the dtype of what it meets.
-    ///
-    /// ```
-    /// use ndjit::{strong, weak};
-    ///
-    /// assert!(weak(2).is_weak() && !strong(2).is_weak());
-    /// ```
-    pub fn is_weak(self) -> bool {
-        self.value_type().is_weak()
-    }
-}
-
-impl fmt::Display for Scalar {
-    /// The number; a weak type is marked, as for arrays: `2 i*`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.value())?;
-        if self.is_weak() { write!(f, " {}", self.value_type()) } else { Ok(()) }
-    }
-}
-
-impl fmt::Debug for Scalar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scalar({} {})", self.0.value(), self.value_type())
-    }
-}
-
-/// A number by its kind alone, as bare numbers are. Useful on the left of an operator, where only `i32`, `f64`, `bool` and
-/// complex numbers can stand bare. Of a strong scalar the weak one.
-///
-/// ```
-/// # use ndjit::{Array, weak};
-/// let k = 3.0f32;
-/// let x = Array::from([1.0f64, 2.0]);
-/// assert_eq!((weak(k) * &x).to_vec::<f64>()?, [3.0, 6.0]);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-#[track_caller]
-pub fn weak(number: impl Number) -> Scalar {
-    Scalar(Literal::weak(number.literal().value()), Some(Place::caller()))
-}
-
-/// A number of its own dtype, with the weight of an array's.
-///
-/// ```
-/// # use ndjit::{Array, DType, strong};
-/// let x = Array::from([1i32, 2]);
-/// assert_eq!((&x + strong(1i64)).dtype(), DType::I64);
-/// assert_eq!((&x + 1i64).dtype(), DType::I32);
-/// ```
-#[track_caller]
-pub fn strong<T: Element + Number>(number: T) -> Scalar {
-    let literal = number.literal();
-    Scalar(Literal::strong(literal.value(), T::DTYPE).unwrap_or(literal), Some(Place::caller()))
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-/// A Rust number or bool, or a [`Scalar`].
-///
-/// ```
-/// use ndjit::{Array, DType, full, operand::Number};
-///
-/// fn filled(n: impl Number) -> Array {
-///     full([2], n)
-/// }
-/// assert_eq!((filled(true).dtype(), filled(2).dtype()), (DType::Bool, DType::I32));
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a number ndjit knows",
-    note = "a dtype is given as in `dtype(DType::I8).zeros([3])`"
-)]
-pub trait Number: sealed::Sealed + Copy {
-    #[doc(hidden)]
-    fn literal(self) -> Literal;
-}
-
 macro_rules! numbers {
     ($($t:ty)*) => {$(
-        impl sealed::Sealed for $t {}
-        impl Number for $t {
-            fn literal(self) -> Literal {
-                Literal::from(self)
-            }
-        }
         impl Operand for $t {
             fn operand(self) -> AnyOperand {
                 AnyOperand::Scalar(Scalar(Literal::from(self), None))
@@ -383,25 +172,7 @@ macro_rules! numbers {
     )*};
 }
 
-/// Invokes a macro with the types of bare numbers.
-macro_rules! each_number {
-    ($macro:ident) => {
-        $macro! {
-            bool u8 u16 u32 u64 usize i8 i16 i32 i64 isize half::bf16 half::f16 f32 f64
-            num_complex::Complex<f32> num_complex::Complex<f64>
-        }
-    };
-}
-pub(crate) use each_number;
-
 each_number!(numbers);
-
-impl sealed::Sealed for Scalar {}
-impl Number for Scalar {
-    fn literal(self) -> Literal {
-        self.0
-    }
-}
 
 macro_rules! operands {
     ($($t:ty, $x:ident => $value:expr, $out:ty;)*) => {$(

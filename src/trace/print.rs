@@ -1,17 +1,10 @@
 //! What a traced function prints when it runs: results of the program beside those of the function.
 
-use super::in_trace;
+use super::recorder::in_trace;
+use super::recording::Printing;
 use crate::trace::expr::Expr;
 use crate::trace::operand::AnyOperand;
 use ndjit_ir::Place;
-use std::sync::Arc;
-
-/// A value that is printed: what is written before it.
-#[derive(Clone, Debug)]
-pub(crate) struct Printing {
-    pub label: Arc<str>,
-    pub place: Place,
-}
 
 /// Has a value of this thread's trace printed when the function runs; gives the value.
 pub(crate) fn print(label: &str, x: &AnyOperand, place: Place) -> Expr {

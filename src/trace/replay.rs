@@ -1,7 +1,8 @@
 //! A recorded function made anew in the trace of this thread.
 
 use super::arrange::{self, Arguments};
-use super::{Recording, in_trace_many};
+use super::recorder::in_trace_many;
+use super::recording::Recording;
 use crate::trace::expr::{Expr, Node};
 use ndjit_ir::graph::{NodeKind, Value};
 use ndjit_ir::{Error, ErrorCode, Place};

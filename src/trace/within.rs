@@ -4,45 +4,41 @@
 //! A thread may trace a function for the same parameters a few times at once without that it calls itself: a thread of a pool that steals work,
 //! as rayon's do, begins with another task where a traced closure waits for its own. For others, as smaller shapes, it may call itself.
 
-use super::{Param, Trace};
-use ndjit_ir::{Error, ErrorCode, Place};
-use std::fmt;
+use super::recording::{Named, Param};
+use ndjit_ir::{Error, ErrorCode};
 
 /// Traces of one function for the same parameters within each other.
 const CALLS: usize = 8;
 /// Traces within each other, of functions and of control flow: each takes some kilobytes of a stack, and the least stacks are of 2 MiB.
 const DEPTH: usize = 64;
 
-/// A function, as errors name it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Named {
-    /// Which it is, for as long as it lives.
-    pub id: usize,
-    /// The type of the closure.
-    pub name: &'static str,
-    /// Where it was made a jitted function.
-    pub place: Place,
-}
-
-impl fmt::Display for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`, jitted at {}", self.name, self.place)
-    }
+/// A trace that is being recorded.
+pub(super) struct Open<'a> {
+    /// The function that is traced, if it is one that can be called.
+    pub function: Option<Named>,
+    /// The parameters that it is traced for.
+    pub given: &'a [Param],
+    /// Its first error.
+    pub error: Option<&'a Error>,
+    /// The error of a function that calls itself, where a trace within this one met it.
+    pub circle: Option<&'a Error>,
+    /// Whether it is of a graph of control flow.
+    pub inner: bool,
 }
 
 /// Whether a trace of `function`, or of what is none, for these parameters may begin within these.
 ///
 /// # Errors
 /// `Traced` if the function calls itself; `Size` if traces are too deep within each other; of control flow the error that its function has already.
-pub(super) fn may_begin(traces: &[Trace], function: Option<Named>, params: &[Param]) -> Result<(), Error> {
+pub(super) fn may_begin(traces: &[Open<'_>], function: Option<Named>, params: &[Param]) -> Result<(), Error> {
     // Nothing comes of control flow in a function that has an error, nor of what that would call.
     if function.is_none() {
-        let own = traces.len().saturating_sub(super::inner::inner_of(traces) + 1);
-        if let Some(error) = traces[own..].iter().rev().find_map(|trace| trace.errors.first()) {
+        let own = traces.len().saturating_sub(traces.iter().rev().take_while(|trace| trace.inner).count() + 1);
+        if let Some(error) = traces[own..].iter().rev().find_map(|trace| trace.error) {
             return Err(error.clone());
         }
     }
-    if let Some(circle) = traces.iter().rev().find_map(|trace| trace.circle.as_ref())
+    if let Some(circle) = traces.iter().rev().find_map(|trace| trace.circle)
         && function
             .is_some_and(|function| traces.iter().any(|trace| trace.function.is_some_and(|own| own.id == function.id)))
     {

@@ -1,6 +1,6 @@
 //! What each function of two arrays contracts: which of their axes meet, and which the result has.
 
-use super::IntoPairs;
+use super::argument::IntoPairs;
 use super::pairs::contracted;
 use crate::api::manipulation::{refused, reshaped};
 use crate::trace::operand::{AnyOperand, Computed};

@@ -12,20 +12,20 @@
 //! of the products' magnitudes, to first order, `u` being half an ULP of 1, and in large matrices by `(k + k / 256 + 2) u` times that; each part of a
 //! complex number by `(71 + log2(k / 1024)) u` times that, and in large matrices by `(2 k + k / 256 + 4) u` times that.
 
+mod argument;
 mod einsum;
 mod make;
 mod pairs;
 
+pub use argument::IntoPairs;
 pub use einsum::einsum;
 
-use crate::api::integers::Integers;
 use crate::api::manipulation::seen;
 use crate::api::reductions::{self, IntoAxes};
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{Computed, Math, Meet, Operand};
 use ndjit_ir::{Place, Reduction, view};
-use smallvec::{SmallVec, smallvec};
 
 /// The matrix product. Of arrays with more axes than two the last two are matrices, the others broadcast; an array with one axis is a
 /// row on the left and a column on the right, and that axis is not in the result.
@@ -78,44 +78,6 @@ pub fn matmul<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y) -> X::Out {
 #[track_caller]
 pub fn vecdot<X: Operand + Meet<Y>, Y: Operand>(x: X, y: Y, axis: isize) -> X::Out {
     make::vecdot(x.operand(), y.operand(), axis, Place::caller())
-}
-
-/// Which axes [`tensordot`] sums over: made from a number, the last `n` of the first array with the first `n` of the second, or from two
-/// lists of axes, of the first and of the second, in pairs.
-///
-/// ```
-/// use ndjit::{arange, tensordot};
-///
-/// let x = arange(6).reshape([2, 3]);
-/// assert_eq!(tensordot(&x, &x, ([0], [0])).shape().extents(), [3, 3]);
-/// assert_eq!(tensordot(&x, &x, ([0, 1], [0, 1])).item::<i32>()?, 55);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` says not which axes are summed over",
-    label = "not a number or a pair of lists",
-    note = "write `2` for the last 2 axes of the first array with the first 2 of the second, or `([0, 1], [1, 0])` for these pairs of axes"
-)]
-pub trait IntoPairs {
-    /// The axes of both, of arrays with so many.
-    fn pairs(self, ranks: [usize; 2]) -> [SmallVec<[isize; 4]>; 2];
-}
-
-impl IntoPairs for usize {
-    fn pairs(self, [x, _]: [usize; 2]) -> [SmallVec<[isize; 4]>; 2] {
-        let [x, count] = [x, self].map(|n| isize::try_from(n).unwrap_or(isize::MAX));
-        // More axes than there are: the first of them is none.
-        if count > x {
-            return [smallvec![x], smallvec![0]];
-        }
-        [(x - count..x).collect(), (0..count).collect()]
-    }
-}
-
-impl<A: Integers, B: Integers> IntoPairs for (A, B) {
-    fn pairs(self, _ranks: [usize; 2]) -> [SmallVec<[isize; 4]>; 2] {
-        [self.0.integers(), self.1.integers()]
-    }
 }
 
 /// The sum of products along pairs of axes, an axis of `x` with one of `y`: see [`IntoPairs`]. The result has the other axes of `x`, then those

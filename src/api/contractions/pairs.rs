@@ -3,8 +3,10 @@
 
 use crate::api::config::{settings, with_parts};
 use crate::api::manipulation::{refused, seen};
-use crate::api::reductions::{self, IntoAxes, Request};
-use crate::trace::operand::{AnyOperand, Computed, Scalar};
+use crate::api::reductions::{self, IntoAxes};
+use crate::trace::asked::Request;
+use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::contraction::order::order;
 use ndjit_ir::contraction::{Contraction, Label, LabelSet, Labels, Mismatch, Pair};
 use ndjit_ir::literal::Literal;

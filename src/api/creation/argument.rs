@@ -1,7 +1,7 @@
 //! What creation functions take: shapes, those of identity matrices, ends and steps of sequences, and what is an array or becomes one.
 
-use crate::array::Array;
-use crate::trace::operand::{Number, Scalar, each_number};
+use crate::array::node::Array;
+use crate::trace::scalar::{Number, Scalar, each_number};
 use ndjit_ir::Shape;
 use ndjit_ir::literal::Literal;
 use ndjit_runtime::Element;

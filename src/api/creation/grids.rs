@@ -1,11 +1,12 @@
 //! Arrays made of sequences: functions of the index, grids, powers.
 
 use super::argument::{Interval, Steps};
-use super::{Typed, dtype};
+use super::typed::{Typed, dtype};
 use crate::api::config::{policy, with_parts};
 use crate::api::manipulation::{refused, reshaped, seen};
-use crate::array::Array;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand, Scalar};
+use crate::array::node::Array;
+use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::view;
@@ -58,7 +59,7 @@ pub fn from_fn<const N: usize, R: Math<Out = R> + Computed>(
     let positions = std::array::from_fn(|axis| {
         let mut extents = [1isize; N];
         extents[axis] = shape.extents()[axis] as isize;
-        let along = super::INFERRED.counted("from_fn", shape.extents()[axis].steps(), place);
+        let along = super::typed::INFERRED.counted("from_fn", shape.extents()[axis].steps(), place);
         reshaped("from_fn", along.operand(), &extents, place)
     });
     seen("from_fn", function(positions).operand(), place, |own| {
@@ -149,7 +150,7 @@ where
 /// As [`linspace`](crate::linspace).
 #[track_caller]
 pub fn logspace(interval: impl Interval, count: usize) -> Array {
-    super::INFERRED.logspace(interval, count)
+    super::typed::INFERRED.logspace(interval, count)
 }
 
 impl Typed {
@@ -178,7 +179,7 @@ impl Typed {
                         place,
                     )
                 });
-                crate::array::lazy::cast(&powers, ty.dtype, place).part_of("logspace", &[], place)
+                crate::array::lazy::noting::cast(&powers, ty.dtype, place).part_of("logspace", &[], place)
             }
             Err(error) => Array::poisoned(error.at(place)),
         }

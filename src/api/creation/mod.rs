@@ -14,48 +14,24 @@ mod argument;
 mod formula;
 mod grids;
 mod make;
+mod typed;
 
 pub use argument::{AsArray, Eye, Interval, IntoEye, IntoShape, Source, Steps};
 pub use grids::{Indexing, from_fn, logspace, meshgrid};
 
 use crate::api::config;
-use crate::array::Array;
-use crate::trace::operand::{Computed, Math, Number};
+pub use typed::{Typed, dtype};
+
+use crate::array::node::Array;
+use crate::trace::operand::{Computed, Math};
+use crate::trace::scalar::Number;
 use make::Type;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::Operands;
 use ndjit_ir::progression::Progression;
 use ndjit_ir::{DType, Place, Result, Shape, ValueType, Weak};
 use smallvec::SmallVec;
-
-/// Creation functions and [reductions](crate::reductions) with a dtype: made by [`dtype`].
-///
-/// ```
-/// use ndjit::{DType, dtype};
-///
-/// let doubles = dtype(DType::F64);
-/// assert_eq!(doubles.ones(2).sum(..).dtype(), DType::F64);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Typed(Option<DType>);
-
-/// What the free functions are methods of.
-const INFERRED: Typed = Typed(None);
-
-/// The creation functions and reductions for elements of `dtype`. With 64-bit types off (see [`Policy::width`](crate::Policy::width)) 64-bit
-/// dtypes become 32-bit ones.
-///
-/// ```
-/// use ndjit::{DType, dtype};
-///
-/// let bytes = dtype(DType::U8);
-/// let (x, y) = (bytes.zeros([2, 3]), bytes.arange(5));
-/// assert_eq!((x.dtype(), y.to_vec::<u8>()?), (DType::U8, vec![0, 1, 2, 3, 4]));
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-pub fn dtype(dtype: DType) -> Typed {
-    Typed(Some(dtype))
-}
+use typed::INFERRED;
 
 /// Zeros, of the [default dtype](crate::default_dtype): [`dtype(d).zeros(shape)`](Typed::zeros) for another.
 ///
@@ -466,7 +442,7 @@ impl Typed {
             Source::Array(array) => {
                 let ty = self.or_type(array.value_type(), array.dtype());
                 let same = array.error().is_some() || array.value_type() == ty.ty;
-                if same { array } else { crate::array::lazy::cast(&array, ty.dtype, place) }
+                if same { array } else { crate::array::lazy::noting::cast(&array, ty.dtype, place) }
             }
         }
     }

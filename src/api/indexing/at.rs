@@ -2,13 +2,15 @@
 
 use super::indices::{Along, ArrayIndices, Index, Indices, Layout, slices};
 use super::positions::positions;
-use super::{no_positions, rows};
+use super::rows::{no_positions, rows};
 use crate::api::config::with_parts;
-use crate::api::manipulation::{Movement, refused, seen};
-use crate::array::Array;
-use crate::trace;
+use crate::api::manipulation::{refused, seen};
+use crate::array::node::Array;
+use crate::trace::asked::Movement;
+use crate::trace::cast;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Operand, Scalar};
+use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Operand};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::axes::Axes;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::infer::Operation;
@@ -248,8 +250,8 @@ impl<R: Computed> At<R> {
             AnyOperand::Scalar(number) if number.is_weak() => Ok(updates),
             AnyOperand::Expr(x) if matches!(updates.describe(what)?.0, ValueType::Weak(weak) if weak.promotes_to(dtype)) =>
             {
-                trace::check_number(*x, dtype)?;
-                Ok(trace::promote(*x, dtype, what, self.place).operand())
+                cast::check_number(*x, dtype)?;
+                Ok(cast::promote(*x, dtype, what, self.place).operand())
             }
             _ => Ok(R::convert(&updates, dtype, self.place).operand()),
         }

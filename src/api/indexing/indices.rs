@@ -1,7 +1,8 @@
 //! What `x.at(..)` takes: indices and ranges along the first axes, and where the axes of what they find stand.
 
 use crate::api::manipulation::{Ellipsis, IntoSlice, NewAxis, Slice, Step};
-use crate::trace::operand::{AnyOperand, ArrayOperand, Operand, Scalar};
+use crate::trace::operand::{AnyOperand, ArrayOperand, Operand};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::view;
 use ndjit_ir::{Error, ErrorCode, Result, Shape};
 use smallvec::SmallVec;

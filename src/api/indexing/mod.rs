@@ -17,28 +17,14 @@
 mod at;
 mod indices;
 mod positions;
+mod rows;
 mod search;
 mod take;
 
 pub use at::At;
 pub use indices::{ArrayIndex, ArrayIndices, Indices, IntoIndex};
 pub(crate) use positions::{counting, index_dtype};
+pub(crate) use rows::rows;
 pub use search::{Side, searchsorted};
 pub(crate) use take::{each_found, taken};
 pub use take::{take, take_along_axis};
-
-use crate::api::manipulation::Movement;
-use crate::trace::operand::{AnyOperand, Computed};
-use ndjit_ir::infer::Operation;
-use ndjit_ir::{Error, ErrorCode, Place, Shape};
-
-/// Of each row of `x` the element at an index: rows lie along its first axis.
-pub(crate) fn rows<R: Computed>(what: &'static str, x: AnyOperand, index: AnyOperand, place: Place) -> R {
-    R::movement(&Movement { what, of: &|_| Ok(Operation::Gather) }, &[x, index], place)
-}
-
-/// Of an array without indices none can be taken, also where the nearest would be.
-fn no_positions(shape: &Shape) -> Error {
-    Error::new(ErrorCode::Shape, format!("an array of shape {shape} has no element to take"))
-        .help("give the array elements along the axis, or no indices; `x.at(i).get_or(number)` takes the number")
-}

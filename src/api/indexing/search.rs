@@ -1,11 +1,13 @@
 //! Binary search in a sorted array: as many gathers as its length has binary digits, rounded up so that few lengths differ in their code, all in
 //! one kernel.
 
-use super::{index_dtype, rows};
+use super::positions::index_dtype;
+use super::rows::rows;
 use crate::api::config::with_parts;
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand, Scalar};
+use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Place, Result};
 
 /// On which side of equal elements [`searchsorted`] finds the place.

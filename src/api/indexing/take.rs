@@ -1,9 +1,9 @@
 //! Taking along one axis: whole slices, or elements one by one.
 
 use super::positions::positions;
-use super::{no_positions, rows};
+use super::rows::{no_positions, rows};
 use crate::api::manipulation::{refused, seen};
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayOperand, Computed, Meet, Operand};
 use ndjit_ir::axes::position;

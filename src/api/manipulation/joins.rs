@@ -4,10 +4,11 @@
 use super::views::{no_matrix, refused, seen};
 use crate::api::config::{self, with_parts};
 use crate::api::integers::Integers;
-use crate::api::manipulation::Movement;
-use crate::array::Array;
+use crate::array::node::Array;
+use crate::trace::asked::Movement;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{AnyOperand, Computed, Math, Operand, Scalar};
+use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::axes::{Axes, position};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;

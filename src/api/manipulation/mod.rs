@@ -25,16 +25,3 @@ pub use views::{
 
 pub(crate) use joins::{joined, part};
 pub(crate) use views::{refused, seen};
-
-use ndjit_ir::infer::Operation;
-use ndjit_ir::{Result, Shape};
-
-/// A use of a function that moves elements: what it is called, and what it does to arrays of given shapes.
-#[doc(hidden)]
-pub struct Movement<'a> {
-    pub(crate) what: &'static str,
-    pub(crate) of: &'a Moving<'a>,
-}
-
-/// What is done to arrays of these shapes.
-pub(crate) type Moving<'a> = dyn Fn(&[&Shape]) -> Result<Operation<'static>> + 'a;

@@ -3,8 +3,8 @@
 use super::joins::{joined, part};
 use super::views::{refused, seen};
 use crate::api::integers::Integers;
-use crate::api::manipulation::Movement;
-use crate::array::Array;
+use crate::array::node::Array;
+use crate::trace::asked::Movement;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, Computed, Math, Operand};
 use ndjit_ir::axes::position;

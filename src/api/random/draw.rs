@@ -2,9 +2,11 @@
 
 use crate::api::config::{defaults, policy, with_parts};
 use crate::api::indexing::{counting, each_found};
-use crate::api::manipulation::{Movement, refused, seen};
+use crate::api::manipulation::{refused, seen};
 use crate::api::sorting::{IntoSorting, sorted};
-use crate::trace::operand::{AnyOperand, Computed, Number, Scalar};
+use crate::trace::asked::Movement;
+use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::scalar::{Number, Scalar};
 use ndjit_ir::axes::Axes;
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;

@@ -28,16 +28,18 @@
 //! Shapes and ranges are known when a function is traced, keys when it runs. `docs/random.md` has the statistical tests.
 
 mod draw;
+mod numbers;
 mod order;
 
 pub use order::{choice, permutation, shuffle};
 
-use crate::api::config::defaults;
 use crate::api::creation::{IntoShape, Typed};
-use crate::array::Array;
-use crate::trace::operand::{AnyOperand, Computed, Math, Meet, Number, Operand};
+use crate::array::node::Array;
+use crate::trace::operand::{Math, Meet, Operand};
+use crate::trace::scalar::Number;
 use draw::draw;
 use ndjit_ir::{DType, Place, Shape};
+use numbers::{bits_of, exponential_of, normal_of, randint_of, uniform_of};
 use std::ops::Range;
 
 /// The key of a seed: the seed itself, as `jax.random.key(seed)`. Seeds that are near each other give numbers that have nothing to do
@@ -315,36 +317,4 @@ impl Typed {
     pub fn randint<K: Math>(self, key: K, shape: impl IntoShape, range: Range<impl Number>) -> K::Out {
         randint_of(self.asked_width(), key.operand(), shape.shape(), range, Place::caller())
     }
-}
-
-fn bits_of<R: Computed>(dtype: DType, key: AnyOperand, shape: Shape, place: Place) -> R {
-    draw("bits", key, place, |draw| draw.bits(dtype, &shape))
-}
-
-fn uniform_of<R: Computed>(
-    asked: Option<DType>,
-    key: AnyOperand,
-    shape: Shape,
-    range: Range<impl Number>,
-    place: Place,
-) -> R {
-    draw("uniform", key, place, |draw| draw.uniform(asked.unwrap_or(defaults().float), &shape, range))
-}
-
-fn normal_of<R: Computed>(asked: Option<DType>, key: AnyOperand, shape: Shape, place: Place) -> R {
-    draw("normal", key, place, |draw| draw.normal(asked.unwrap_or(defaults().float), &shape))
-}
-
-fn exponential_of<R: Computed>(asked: Option<DType>, key: AnyOperand, shape: Shape, place: Place) -> R {
-    draw("exponential", key, place, |draw| draw.exponential(asked.unwrap_or(defaults().float), &shape))
-}
-
-fn randint_of<R: Computed>(
-    asked: Option<DType>,
-    key: AnyOperand,
-    shape: Shape,
-    range: Range<impl Number>,
-    place: Place,
-) -> R {
-    draw("randint", key, place, |draw| draw.integers(asked.unwrap_or(defaults().int), &shape, range))
 }

@@ -1,7 +1,7 @@
 //! Elements in random order, and elements drawn from an array.
 
 use super::draw::draw;
-use super::randint_of;
+use super::numbers::randint_of;
 use crate::api::creation::IntoShape;
 use crate::api::indexing::taken;
 use crate::api::manipulation::refused;

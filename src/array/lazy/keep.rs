@@ -9,11 +9,11 @@
 //! program reads a part. No more is kept than half of the machine's memory, what is newer before what can be [given back](super::kept), and where
 //! memory is refused nevertheless, the program runs for the array that is read alone.
 
-use super::LazyOperand;
-use super::kept::{self, Kept, Past};
-use super::program::{Item, Pending, Program};
-use crate::array::{Array, Elements};
-use crate::diagnostics::stats;
+use super::item::Item;
+use super::kept::{self, Kept};
+use super::program::{Pending, Program};
+use crate::array::node::{Array, Elements, LazyOperand};
+use crate::diagnostics::stats::counts;
 use ndjit_ir::infer::Operation;
 use ndjit_math::shared_body;
 use ndjit_runtime::Memory;
@@ -130,7 +130,7 @@ fn whole(program: &Program) -> Vec<bool> {
 /// Stores what a program's outputs are: the elements of the array that is read in it, those of others as [kept](Kept).
 pub(super) fn store(program: Program, results: Vec<Memory>) {
     let again = program.pending.iter().filter(|pending| pending.recipe.has_run.swap(true, Relaxed)).count();
-    stats::count_operations(program.pending.len(), again);
+    counts::count_operations(program.pending.len(), again);
     let array = |&item: &u32| {
         let at = program.pending.binary_search_by_key(&(item as usize), |pending| pending.item).ok()?;
         Some((program.pending[at].array.clone(), item as usize))
@@ -140,7 +140,7 @@ pub(super) fn store(program: Program, results: Vec<Memory>) {
         array.0.store(Elements::dense(memory));
     }
     if outputs.len() > 0 {
-        let past = Arc::new(Past::new(program));
+        let past = Arc::new(program.into_past());
         outputs.for_each(|((array, item), memory)| Kept::keep(&array, memory, &past, item));
     }
 }
@@ -152,6 +152,7 @@ fn bytes(array: &Array) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::array::lazy::evaluate;
     use crate::{cos, max, sin, sum};
 
     /// How many arrays the second reading of an array of 4000 bytes keeps.
@@ -236,11 +237,8 @@ mod tests {
         let mut program = Program::collect(&read);
         let large = program.pending.iter().find(|pending| pending.array.identity() == y.identity()).expect("waits");
         program.outputs.push(large.item as u32);
-        assert!(
-            crate::array::lazy::compute(&program, &read)
-                .is_err_and(|error| error.code() == ndjit_ir::ErrorCode::Allocation)
-        );
-        crate::array::lazy::finish(program, &read).expect("runs alone");
+        assert!(evaluate::compute(&program, &read).is_err_and(|error| error.code() == ndjit_ir::ErrorCode::Allocation));
+        evaluate::finish(program, &read).expect("runs alone");
         assert_eq!(read.item::<f32>().expect("a number"), 0.5f32.sin() * 0.5f32.cos());
         assert!(y.waits());
     }

@@ -5,10 +5,10 @@
 //! what a recipe is made of again, if all arrays that it began with live anyway. These must have elements, and keep theirs from then on: what is
 //! given back is computed from what is there, however many arrays are given back.
 
-use super::program::{Item, Program};
-use super::{LazyOperand, Recipe};
-use crate::array::{Array, Node, Source};
-use crate::trace::operand::Scalar;
+use super::item::Item;
+use crate::array::node::{Array, Node, Source};
+use crate::array::node::{LazyOperand, Recipe};
+use crate::trace::scalar::Scalar;
 use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Place};
@@ -29,14 +29,14 @@ pub(crate) struct Kept {
 
 /// A program that ran. It holds no array.
 pub(super) struct Past {
-    items: Vec<Item>,
-    places: Vec<Option<Place>>,
-    origins: Vec<Origin>,
-    fallback: Fallback,
+    pub(super) items: Vec<Item>,
+    pub(super) places: Vec<Option<Place>>,
+    pub(super) origins: Vec<Origin>,
+    pub(super) fallback: Fallback,
 }
 
 /// Where the operand that an item is comes from.
-enum Origin {
+pub(super) enum Origin {
     /// An array that had elements, or whose elements were kept.
     Array(Weak<Node>),
     Number(Scalar),
@@ -45,25 +45,6 @@ enum Origin {
 }
 
 impl Past {
-    pub(super) fn new(program: Program) -> Past {
-        let Program { items, pending, outputs, places, leaves, scalars, fallback } = program;
-        let mut stored = vec![false; items.len()];
-        outputs.iter().for_each(|&output| stored[output as usize] = true);
-        let (mut leaves, mut scalars) = (leaves.iter().map(|leaf| &leaf.array), scalars.into_iter());
-        let mut pending = pending.iter().map(|pending| &pending.array);
-        let origin = |(n, item): (usize, &Item)| match *item {
-            Item::Leaf(..) => Some(Origin::Array(Arc::downgrade(&leaves.next()?.0))),
-            Item::Argument(_) => Some(Origin::Number(Scalar(scalars.next()?.1, places[n]))),
-            Item::Value(literal) => Some(Origin::Number(Scalar(literal, places[n]))),
-            Item::Step(..) => {
-                let array = pending.next()?;
-                Some(if stored[n] { Origin::Array(Arc::downgrade(&array.0)) } else { Origin::Operation(array.dtype()) })
-            }
-        };
-        let origins = items.iter().enumerate().filter_map(origin).collect();
-        Past { items, places, origins, fallback }
-    }
-
     /// How an item is computed, from arrays that live and have elements, which stay.
     fn recipe(&self, root: usize, device: Device) -> Option<Recipe> {
         let mut wanted = vec![false; root + 1];

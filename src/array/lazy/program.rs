@@ -1,34 +1,24 @@
 //! What waits below an array as one program, and the plans of such programs.
 
-use super::{Kept, LazyOperand, Recipe};
+use super::item::Item;
+use super::kept::{self, Kept, Past};
 use crate::api::config::{self, Config, Settings};
-use crate::array::{Array, Source};
+use crate::array::node::{Array, Source};
+use crate::array::node::{LazyOperand, Recipe};
 use crate::diagnostics::misses;
-use crate::diagnostics::stats;
+use crate::diagnostics::stats::counts;
 use crate::jit::plan::{ArgumentType, Plan};
-use crate::trace::operand::Scalar;
+use crate::trace::scalar::Scalar;
 use ndjit_ir::graph::{Graph, Places, Slot, Value};
-use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::lock::Mutex;
-use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Error, Place, Result, Shape, ValueType};
+use ndjit_ir::{Error, Place, Result, ValueType};
 use ndjit_runtime::Fallback;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// One item of a program: what keys its plan.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) enum Item {
-    /// An array of this type, stored as this dtype, with this layout if it is not in row-major order.
-    Leaf(ValueType, DType, Shape, Option<Layout>),
-    Argument(ndjit_ir::Weak),
-    Value(Literal),
-    Step(Operation<'static>, SmallVec<[u32; 3]>, ValueType, Shape),
-}
 
 /// How a graph holds the weak numbers of its program.
 pub(super) enum Numbers {
@@ -181,11 +171,11 @@ impl Program {
         let alive = |plan: &Arc<Plan>| plan.is_alive();
         let key = (self.items.clone(), self.outputs.clone(), device, fallback, interpreted);
         if let Some(plan) = PLANS.lock().get_or_insert_default().get(&key).filter(alive) {
-            stats::PLAN_HITS.fetch_add(1, Relaxed);
+            counts::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
         misses::allowed("array").map_err(|error| self.described(error))?;
-        stats::count_trace();
+        counts::count_trace();
         let (graph, places) = self.graph(Numbers::Passed);
         let types: Vec<ArgumentType> = self
             .leaves
@@ -208,6 +198,29 @@ impl Program {
     pub(super) fn described(&self, error: Error) -> Error {
         let steps = self.items.iter().filter(|item| matches!(item, Item::Step(..))).count();
         error.at(self.places.last().copied().flatten()).fact(format_args!("operations that wait: {steps}"))
+    }
+
+    pub(super) fn into_past(self) -> Past {
+        let Program { items, pending, outputs, places, leaves, scalars, fallback } = self;
+        let mut stored = vec![false; items.len()];
+        outputs.iter().for_each(|&output| stored[output as usize] = true);
+        let (mut leaves, mut scalars) = (leaves.iter().map(|leaf| &leaf.array), scalars.into_iter());
+        let mut pending = pending.iter().map(|pending| &pending.array);
+        let origin = |(n, item): (usize, &Item)| match *item {
+            Item::Leaf(..) => Some(kept::Origin::Array(Arc::downgrade(&leaves.next()?.0))),
+            Item::Argument(_) => Some(kept::Origin::Number(Scalar(scalars.next()?.1, places[n]))),
+            Item::Value(literal) => Some(kept::Origin::Number(Scalar(literal, places[n]))),
+            Item::Step(..) => {
+                let array = pending.next()?;
+                Some(if stored[n] {
+                    kept::Origin::Array(Arc::downgrade(&array.0))
+                } else {
+                    kept::Origin::Operation(array.dtype())
+                })
+            }
+        };
+        let origins = items.iter().enumerate().filter_map(origin).collect();
+        Past { items, places, origins, fallback }
     }
 
     pub(super) fn graph(&self, numbers: Numbers) -> (Graph<ValueType>, Places) {

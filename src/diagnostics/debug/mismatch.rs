@@ -1,8 +1,10 @@
 //! [`first_mismatch`]: where a function's results on a GPU begin to differ from those on the processor.
 
 use super::steps::{Given, Steps, line};
+use crate::jit::caller;
+use crate::jit::function::JitFn;
 use crate::jit::input::{Arg, Inputs};
-use crate::jit::{JitFn, Jitted, caller};
+use crate::jit::jitted::Jitted;
 use ndjit_inspect::elements::{indices, shown};
 use ndjit_ir::graph::Value;
 use ndjit_ir::support::Device;

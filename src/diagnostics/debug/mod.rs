@@ -10,13 +10,16 @@
 //!
 //! docs/debugging.md shows these with what they print.
 
+mod first;
 pub(crate) mod mismatch;
 pub(crate) mod nonfinite;
 pub(crate) mod print;
 mod shrink;
 pub(crate) mod steps;
+mod traced;
 
 pub use crate::api::config::with_jit_disabled;
-pub use nonfinite::{NonFinite, first_nan, first_nonfinite, with_nan_check};
+pub use first::{first_nan, first_nonfinite};
+pub use nonfinite::{NonFinite, with_nan_check};
 pub use print::{DebugPrint, collect_debug_output, debug_print};
 pub use shrink::{disagreement, shrink, write_graph};

@@ -1,9 +1,8 @@
-//! Which operation makes the first NaN or infinity: [`first_nan`], [`first_nonfinite`], and a check of the results of every call.
+//! Which operation makes the first NaN or infinity: what is found, and a check of the results of every call.
 
 use super::steps::{Given, Steps, line};
-use crate::jit::input::{Arg, Data, Inputs};
+use crate::jit::input::{Arg, Data};
 use crate::jit::plan::Plan;
-use crate::jit::{JitFn, Jitted, caller};
 use ndjit_inspect::elements::{flat, indices, shown};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Scatter, Value};
 use ndjit_ir::reserve::{collect, copy};
@@ -69,7 +68,7 @@ impl NonFinite {
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sought {
+pub(super) enum Sought {
     Nan,
     NonFinite,
 }
@@ -98,77 +97,13 @@ impl Sought {
     }
 }
 
-/// Runs a function operation by operation and finds the first that gives NaN from operands without: of an operation element by element
-/// the operands' elements at that place, of a reduction or a scan those it combines. A loop or a branch is one operation, and is named where it
-/// gives NaN though its operands have none. If no operation does but a result is NaN, the argument or captured array that holds one. `None` if
-/// nothing that is computed becomes NaN.
-///
-/// Memory for all intermediate arrays is needed at once.
-///
-/// ```
-/// use ndjit::{debug::first_nan, jit, log, Array};
-///
-/// let f = jit(|x, y| log(x - y) * 0.5);
-/// let found = first_nan(&f, (&Array::from([3.0f32, 1.0]), &Array::from([2.0f32, 2.0])))?.unwrap();
-/// assert_eq!((found.operation.as_str(), &found.index[..]), ("%3 = log %2 : f32[2]", &[1][..]));
-/// assert_eq!(found.operands, [("%2".to_owned(), "-1.".to_owned())]);
-/// println!("{found}");
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-///
-/// # Errors
-/// Those of [`Jitted::call`].
-#[track_caller]
-pub fn first_nan<'a, M, const N: usize, F: JitFn<M, N>>(
-    function: &Jitted<M, N, F>,
-    inputs: impl Inputs<'a, N>,
-) -> Result<Option<NonFinite>> {
-    of_function(function, inputs, Sought::Nan, Place::caller())
-}
-
-/// As [`first_nan`], of what is NaN or infinite.
-///
-/// ```
-/// use ndjit::{debug::first_nonfinite, jit, Array};
-///
-/// let f = jit(|x| (1 / x) * 0);
-/// let found = first_nonfinite(&f, (&Array::from([2.0f32, 0.0]),))?.unwrap();
-/// assert_eq!((found.operation.as_str(), found.value.as_str()), ("%2 = divide %1, %0 : f32[2]", "inf"));
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-///
-/// # Errors
-/// Those of [`Jitted::call`].
-#[track_caller]
-pub fn first_nonfinite<'a, M, const N: usize, F: JitFn<M, N>>(
-    function: &Jitted<M, N, F>,
-    inputs: impl Inputs<'a, N>,
-) -> Result<Option<NonFinite>> {
-    of_function(function, inputs, Sought::NonFinite, Place::caller())
-}
-
-fn of_function<'a, M, const N: usize, F: JitFn<M, N>>(
-    function: &Jitted<M, N, F>,
-    inputs: impl Inputs<'a, N>,
-    sought: Sought,
-    place: Place,
-) -> Result<Option<NonFinite>> {
-    let find = || {
-        let args = inputs.args()?;
-        let settings = function.core.settings(&args, Some(place))?;
-        let (steps, given, results) = Steps::traced(&function.core, &args, settings, place)?;
-        find(&steps, &given, &results, sought, |steps, given| Ok(steps.run(given, settings)?.results))
-    };
-    find().map_err(|e| caller::called(e, Some(place)))
-}
-
 thread_local! {
     static CHECKED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `body` with a check of the results of functions called and arrays evaluated in it: a NaN makes the call an error that names the
-/// [first operation](first_nan) that gave one, as JAX's `jax_debug_nans`. A call is then run again, operation by operation. The environment
-/// variable `NDJIT_DEBUG_NANS=1` does this for the whole process, [`Jitted::check_nans`] for one function. Of thread pools see
+/// [first operation](crate::debug::first_nan) that gave one, as JAX's `jax_debug_nans`. A call is then run again, operation by operation. The environment
+/// variable `NDJIT_DEBUG_NANS=1` does this for the whole process, [`Jitted::check_nans`](crate::Jitted::check_nans) for one function. Of thread pools see
 /// [`with_policy`](crate::with_policy).
 ///
 /// ```
@@ -259,7 +194,7 @@ pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<Given>, outputs:
 }
 
 /// The first operation that makes what is sought.
-fn find(
+pub(super) fn find(
     steps: &Steps,
     given: &Given,
     results: &[Value],

@@ -1,8 +1,8 @@
 //! Printing values of functions when they run: [`debug_print`].
 
-use crate::array::Array;
-use crate::trace::Printing;
+use crate::array::node::Array;
 use crate::trace::operand::{Computed, Math};
+use crate::trace::recording::Printing;
 use ndjit_ir::{Error, Place};
 use ndjit_runtime::stderr;
 use std::cell::RefCell;

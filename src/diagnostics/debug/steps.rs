@@ -1,13 +1,9 @@
 //! A program run operation by operation: everything that it computes on the way is a result.
 
 use crate::api::config::{Config, Settings};
-use crate::array::Array;
-use crate::jit::Core;
-use crate::jit::erased::{argument_type, no_result, param};
+use crate::array::node::Array;
 use crate::jit::input::{Arg, Data};
 use crate::jit::plan::{ArgumentLayout, ArgumentType, Plan, ResultType};
-use crate::trace::{Param, Recording};
-use ndjit_codegen::Lowered;
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::elements::{flat, shown};
 use ndjit_inspect::interpret::gather;
@@ -15,7 +11,7 @@ use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places, Slot, Value};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reserve::copy;
 use ndjit_ir::support::Device;
-use ndjit_ir::{DType, Place, Result, ValueType};
+use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
 use ndjit_math::interp::Tensor;
 use ndjit_runtime::{Buffer, Memory, Output};
 use std::sync::Arc;
@@ -25,9 +21,9 @@ pub(crate) struct Steps {
     /// Calls are inlined.
     pub graph: Graph<ValueType>,
     pub places: Places,
-    types: Vec<ArgumentType>,
-    hidden: Vec<Array>,
-    config: Config,
+    pub(super) types: Vec<ArgumentType>,
+    pub(super) hidden: Vec<Array>,
+    pub(super) config: Config,
 }
 
 /// What a program is run on.
@@ -58,24 +54,6 @@ impl Steps {
         let values: Vec<Value> = graph.node_ids().filter(computed).map(|id| graph.node(id).first()).collect();
         graph.set_outputs(values);
         Steps { graph, places, types, hidden, config: Config { fuse: false, ..*config } }
-    }
-
-    /// The steps of a function for these arguments, traced under these settings; the arguments; and the results of the function.
-    pub fn traced(
-        core: &Core,
-        args: &[Arg<'_>],
-        settings: Settings,
-        place: Place,
-    ) -> Result<(Steps, Given, Vec<Value>)> {
-        let types: Vec<ArgumentType> = args.iter().map(argument_type).collect();
-        let params: Vec<Param> = types.iter().map(param).collect();
-        let Recording { graph, places, hidden, .. } = core.trace(settings, &params, Some(place))?.recording;
-        let config = Config { fuse: false, ..core.config };
-        let lowered = Plan::lower(&graph, &places, &types, &hidden, &config, settings, &mut Clock::default())?;
-        let Lowered { traced, places, .. } = lowered;
-        let (given, results) = (Given::of(args, &hidden)?, traced.outputs().to_vec());
-        let (traced, places) = (Arc::unwrap_or_clone(traced), Arc::unwrap_or_clone(places));
-        Ok((Steps::new(traced, places, types, hidden, &config), given, results))
     }
 
     /// What each operation gives where the settings say, in the order of the graph's outputs.
@@ -193,4 +171,8 @@ fn host(memory: &Memory) -> Result<Memory> {
 /// A node's line in the text of its graph.
 pub(crate) fn line(graph: &Graph<ValueType>, node: NodeId) -> String {
     graph.display_node(node).to_string().trim().to_owned()
+}
+
+fn no_result() -> Error {
+    Error::new(ErrorCode::Verify, "call: the program gave no elements")
 }

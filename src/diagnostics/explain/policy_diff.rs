@@ -1,6 +1,7 @@
 //! [`PolicyDiff`]: one function traced under several policies, dtypes side by side.
 
-use crate::trace::{Failure, Recording};
+use crate::trace::failure::Failure;
+use crate::trace::recording::Recording;
 use ndjit_inspect::explain::Explainer;
 use ndjit_inspect::source::Sources;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};

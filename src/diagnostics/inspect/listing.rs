@@ -1,7 +1,7 @@
 //! The lines of a program's stages, each with the nodes of the traced graph that it was made from. Texts of stages are these lines.
 
 use crate::api::config::{Config, Settings};
-use crate::jit::Stage;
+use crate::jit::stage::Stage;
 use ndjit_codegen::assembly::{assembly, assembly_of};
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, Line};

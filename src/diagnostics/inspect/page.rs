@@ -1,9 +1,9 @@
 //! The page of a program: its stages side by side in one HTML file. Lines carry the numbers of the operations they were made from; the
 //! script lights up those that share one.
 
-use super::Form;
+use super::forms::{self, Form};
 use super::listing::{Listing, Looked, StageLine};
-use crate::jit::Stage;
+use crate::jit::stage::Stage;
 use ndjit_inspect::html::{Escaped, Quoted};
 use ndjit_inspect::source::Sources;
 use ndjit_inspect::{chart, explain};
@@ -87,7 +87,7 @@ impl Looked<'_> {
 
     /// The picture of the kernels, or why there is none.
     fn fusion(&self) -> String {
-        match super::stage(self.lowered, Stage::Kernels, Form::Svg) {
+        match forms::stage(self.lowered, Stage::Kernels, Form::Svg) {
             // What stands before the element is for files alone.
             Ok(svg) => svg.find("<svg").map_or(String::new(), |start| svg[start..].to_owned()),
             Err(error) => Escaped(error.headline()).to_string(),

@@ -1,7 +1,8 @@
 //! What one function's last program does and what it took to make: kernels, bytes, operations, memory, time of each stage.
 
+use crate::jit::function::JitFn;
+use crate::jit::jitted::Jitted;
 use crate::jit::plan::Plan;
-use crate::jit::{JitFn, Jitted};
 use ndjit_codegen::passes::tile::Launch;
 use ndjit_codegen::{Lowered, LoweredStep, Work};
 use ndjit_inspect::table;

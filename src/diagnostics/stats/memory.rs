@@ -1,7 +1,10 @@
 //! The memory of a call, planned before it runs: which arrays are made, where they lie and when, and how much is held at once.
 
+use crate::jit::compiled::Compiled;
+use crate::jit::function::JitFn;
+use crate::jit::jitted::Jitted;
 use crate::jit::plan::Plan;
-use crate::jit::{Compiled, JitFn, Jitted, Lowered};
+use crate::jit::staged::Lowered;
 use ndjit_inspect::table;
 use ndjit_ir::{DType, Result, Shape};
 use ndjit_runtime::planned::{Home, Memory, PlannedArray, Slot, planned};

@@ -2,9 +2,11 @@
 
 use super::function;
 use crate::diagnostics::debug::steps::Given;
+use crate::jit::caller;
+use crate::jit::function::JitFn;
 use crate::jit::input::Inputs;
+use crate::jit::jitted::Jitted;
 use crate::jit::plan::Plan;
-use crate::jit::{JitFn, Jitted, caller};
 use ndjit_inspect::table;
 use ndjit_ir::{Place, Result};
 use ndjit_runtime::devices::result_memory;

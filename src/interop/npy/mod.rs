@@ -24,7 +24,7 @@ pub mod replacement;
 pub(crate) mod whole;
 
 use crate::api::creation::IntoShape;
-use crate::array::Array;
+use crate::array::node::Array;
 use header::{Header, failed};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
 use ndjit_runtime::Buffer;

@@ -1,6 +1,6 @@
 //! Whole `.npy` files as arrays. Files in parts: `src/interop/npy/mod.rs`; what is accepted and refused: `src/interop/npy/header.rs`.
 
-use crate::array::Array;
+use crate::array::node::Array;
 use crate::interop::npy::Writer;
 use crate::interop::npy::header::{self, Header, failed};
 use ndjit_ir::{Error, Place, Result};

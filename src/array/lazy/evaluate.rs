@@ -1,0 +1,113 @@
+//! Running what waits below an array, through the same passes as jitted functions.
+
+use crate::api::config;
+use crate::array::lazy::program::{Leaf, Numbers, Program};
+use crate::array::lazy::{keep, kept};
+use crate::array::node::{Array, Elements};
+use crate::diagnostics::debug::nonfinite;
+use crate::diagnostics::debug::steps::Given;
+use crate::jit::dump::unasked;
+use ndjit_inspect::explain::{self, Explanation, Input, Origin};
+use ndjit_ir::graph::{Graph, Places};
+use ndjit_ir::{Error, ErrorCode, Result, ValueType};
+use ndjit_runtime::{Memory, Output};
+use smallvec::SmallVec;
+
+/// Why an array has its dtype: the operations that wait are its steps.
+pub(crate) fn explain(array: &Array) -> Result<Explanation> {
+    if let Some(error) = array.error() {
+        return Err(error.clone());
+    }
+    let program = Program::collect(array);
+    let (graph, places) = program.graph(Numbers::Known);
+    let inputs = vec![Input::Data; graph.params().len()];
+    match graph.outputs().first() {
+        Some(&value) => explain::value(&graph, &places, &inputs, config::policy(), value),
+        None => Ok(Explanation::given(array.value_type(), array.dtype(), Origin::Data)),
+    }
+}
+
+/// Computes an array that waits. Threads that want the same array may both compute it; the first result counts.
+pub(crate) fn evaluate(array: &Array) -> Result<()> {
+    let made = array.0.source.lock().recipe().map(|recipe| (recipe.operation.name(), recipe.place));
+    run(array).map_err(|error| match made {
+        Some((what, place)) if error.place().is_none() => {
+            error.at(place).fact(format_args!("computing {what}: {}{}", array.value_type(), array.shape()))
+        }
+        _ => error,
+    })
+}
+
+fn run(array: &Array) -> Result<()> {
+    let mut program = Program::collect(array);
+    if program.pending.is_empty() {
+        // They were kept, or another thread was first.
+        if let Some(Leaf { kept: Some(kept), .. }) = program.leaves.first() {
+            if nonfinite::are_checked() {
+                compute(&program, array)?;
+            }
+            array.0.store(Elements::dense(kept.memory.clone()));
+        }
+        return Ok(());
+    }
+    keep::choose(&mut program, kept::left());
+    finish(program, array)
+}
+
+/// Computes a program's outputs and stores them.
+pub(super) fn finish(mut program: Program, array: &Array) -> Result<()> {
+    let results = match compute(&program, array) {
+        // The array that is read needs less.
+        Err(error) if error.code() == ErrorCode::Allocation && program.outputs.len() > 1 => {
+            program.outputs.truncate(1);
+            compute(&program, array)?
+        }
+        results => results?,
+    };
+    keep::store(program, results);
+    Ok(())
+}
+
+/// The elements of a program's outputs: of the array that is read, and of those that are kept.
+pub(super) fn compute(program: &Program, array: &Array) -> Result<Vec<Memory>> {
+    let plan = program.plan(array.device())?;
+    let leaves: Vec<Array> = program.leaves.iter().map(Leaf::with_elements).collect();
+    let mut arguments = Vec::with_capacity(leaves.len());
+    for leaf in &leaves {
+        arguments.push(leaf.elements()?.memory.argument());
+    }
+    let results = plan.results_of(arguments, &program.scalars)?;
+    if nonfinite::is_checked(&plan) {
+        let given = || Given::arrays(&leaves, program.scalars.clone());
+        // Of those that are kept nobody has asked for the elements.
+        let read: SmallVec<[Output<'_>; 1]> = results.iter().take(1).map(Memory::result).collect();
+        nonfinite::check(&plan, given, &read)?;
+    }
+    Ok(results)
+}
+
+/// The elements of an array in row-major order, in memory of their own.
+pub(crate) fn copy(array: &Array) -> Result<Memory> {
+    let program = Program::collect(array);
+    let plan = unasked(|| program.plan(array.device()))?;
+    let copies = plan.results_of(vec![array.elements()?.memory.argument()], &[])?;
+    copies.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Verify, "array: copied, but without elements"))
+}
+
+/// How an array that was made while a function is traced is computed from new arrays alone, whose formulas kernels know: a program, and
+/// its arguments. `None` if it has elements, or is computed from what has.
+pub(crate) fn formula(array: &Array) -> Option<(Graph<ValueType>, Places, Vec<Array>)> {
+    if !array.0.traced || array.0.state.get().is_some() || array.value_type().is_weak() {
+        return None;
+    }
+    let program = Program::collect(array);
+    let computed = program.leaves.iter().all(|leaf| leaf.array.0.formula.is_some());
+    if !computed || program.items.len() > MAX_FORMULA {
+        return None;
+    }
+    let (graph, places) = program.graph(Numbers::Known);
+    Some((graph, places, program.leaves.into_iter().map(|leaf| leaf.array).collect()))
+}
+
+/// Operations of a formula.
+const MAX_FORMULA: usize = 256;

@@ -1,0 +1,234 @@
+//! Reading arrays: whoever asks for elements computes what waits.
+
+use crate::array::lazy::evaluate;
+use crate::array::node::{Array, Elements};
+use ndjit_inspect::explain::Explanation;
+use ndjit_ir::support::Device;
+use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_runtime::{Buffer, Element, Memory};
+use std::sync::Arc;
+
+impl Array {
+    /// The elements; computes them if need be.
+    pub(crate) fn elements(&self) -> Result<&Elements> {
+        if self.0.state.get().is_none() {
+            evaluate::evaluate(self)?;
+        }
+        match self.0.state.get() {
+            Some(Ok(elements)) => Ok(elements),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err(Error::new(ErrorCode::Verify, "array: evaluated, but without elements")),
+        }
+    }
+
+    /// The elements in row-major order, on the array's device; copies them if need be, once.
+    pub(crate) fn memory(&self) -> Result<&Memory> {
+        let elements = self.elements()?;
+        if elements.layout.is_none() {
+            return Ok(&elements.memory);
+        }
+        if let Some(dense) = elements.dense.get() {
+            return Ok(dense);
+        }
+        let dense = evaluate::copy(self)?;
+        Ok(elements.dense.get_or_init(|| dense))
+    }
+
+    /// The elements in row-major order in the host's memory.
+    pub(crate) fn buffer(&self) -> Result<Arc<Buffer>> {
+        let memory = self.memory()?;
+        let coming = self.elements()?.coming.lock().take();
+        let Some(reading) = coming else { return memory.host() };
+        let mut buffer = Buffer::zeroed(memory.len())?;
+        reading.finish(buffer.as_bytes_mut()?)?;
+        Ok(Arc::new(buffer))
+    }
+
+    /// The array on a device: itself if it is there, else a copy. What waits is run, where the array is now, and the copy is made at
+    /// once; an error makes a poisoned array. Operations on arrays run where these are, and their results are there; reading an array
+    /// copies its elements to the host.
+    ///
+    /// ```
+    /// use ndjit::{Array, Device};
+    ///
+    /// let x = Array::from([1.0f32, 2.0]).on(Device::gpu());
+    /// match (&x * 2).to_vec::<f32>() {
+    ///     Ok(elements) => assert_eq!(elements, [2.0, 4.0]),
+    ///     // There is no GPU, or this was built without the feature `gpu`.
+    ///     Err(error) => assert_eq!(error.code(), ndjit::ErrorCode::Device),
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn on(&self, device: Device) -> Array {
+        if self.0.device == device || self.error().is_some() {
+            return self.clone();
+        }
+        let place = ndjit_ir::Place::caller();
+        match self.memory().and_then(|memory| memory.on(device)) {
+            Ok(memory) => Array::in_memory(self.0.ty, self.0.dtype, self.0.shape.clone(), memory),
+            Err(error) => Array::poisoned(if error.place().is_some() { error } else { error.at(place) }),
+        }
+    }
+
+    /// Runs what waits, and returns when the elements are computed: what is asked of a GPU is done later, and whoever reads waits anyway, so
+    /// that this is for measuring time. As JAX's method of this name.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// assert_eq!((&x * 2).block_until_ready()?.to_vec::<f32>()?, [2.0, 4.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`eval`](Array::eval); `Device` if the device is lost or does not answer.
+    pub fn block_until_ready(&self) -> Result<&Array> {
+        self.memory()?.wait()?;
+        Ok(self)
+    }
+
+    /// Asks for a copy of the elements in the host's memory and does not wait: it is made when the device gets to it, and the next reading
+    /// of the array takes it. Runs what waits. Nothing happens to an array in the host's memory. As JAX's method of this name.
+    ///
+    /// ```
+    /// use ndjit::{Array, Device};
+    ///
+    /// let x = Array::from([1.0f32, 2.0]).on(Device::gpu());
+    /// let (y, z) = (&x * 2, &x + 1);
+    /// if y.copy_to_host_async().is_ok() && z.copy_to_host_async().is_ok() {
+    ///     // Both copies are under way.
+    ///     assert_eq!((y.to_vec::<f32>()?, z.to_vec::<f32>()?), (vec![2.0, 4.0], vec![2.0, 3.0]));
+    /// }
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`eval`](Array::eval); `Device` if the device is lost.
+    pub fn copy_to_host_async(&self) -> Result<()> {
+        let reading = self.memory()?.reading()?;
+        *self.elements()?.coming.lock() = reading;
+        Ok(())
+    }
+
+    /// Why the array has its dtype: the operations that wait, back to the arrays and numbers that decided it. Operations that
+    /// have run are forgotten; of an array that holds its elements nothing more is known than that it does.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from([1u8, 2]);
+    /// assert!((&x / 2).explain_dtype()?.to_string().ends_with("join u8 ∨ i* = u8; u8 becomes the float f32"));
+    /// assert_eq!(x.explain_dtype()?.to_string(), "u8 held as data");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The error, if the operation that made this array failed.
+    pub fn explain_dtype(&self) -> Result<Explanation> {
+        evaluate::explain(self)
+    }
+
+    /// Runs what waits. Reading does so too. A GPU may still be computing when this returns.
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode};
+    ///
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// let sum = &x + 1;
+    /// assert_eq!(sum.eval()?.to_string(), "[2. 3.]");
+    /// assert_eq!((&x + Array::from([1, 2, 3])).eval().unwrap_err().code(), ErrorCode::Shape);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first error of the operations that lead here; `Allocation` if memory is refused.
+    pub fn eval(&self) -> Result<&Array> {
+        self.memory().map(|_| self)
+    }
+
+    /// The elements in row-major order.
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode};
+    ///
+    /// let x = Array::from_rows(&[[1.0f32, 2.0], [3.0, 4.0]]);
+    /// assert_eq!(x.mt().to_vec::<f32>()?, [1.0, 3.0, 2.0, 4.0]);
+    /// assert_eq!(x.to_vec::<f64>().unwrap_err().code(), ErrorCode::DType);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `DType` if the dtype is not `T`'s; those of [`eval`](Array::eval).
+    #[track_caller]
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.expect_dtype::<T>("to_vec")?;
+        ndjit_runtime::pod::read(self.buffer()?.as_bytes())
+    }
+
+    /// The elements in row-major order; without a copy if the array has the memory of a `Vec<T>` and nothing else uses it.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let x = Array::from(vec![1.0f32, 2.0]);
+    /// assert_eq!(x.into_vec::<f32>()?, [1.0, 2.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`to_vec`](Array::to_vec).
+    #[track_caller]
+    pub fn into_vec<T: Element>(self) -> Result<Vec<T>> {
+        self.expect_dtype::<T>("into_vec")?;
+        self.into_buffer()?.into_vec()
+    }
+
+    /// The buffer, of which this was the only owner if the array was the only one.
+    pub(crate) fn into_buffer(self) -> Result<Arc<Buffer>> {
+        let buffer = self.buffer()?;
+        drop(self);
+        Ok(buffer)
+    }
+
+    /// The one element of an array that has one.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// assert_eq!(Array::from([1, 2, 3]).sum(..).item::<i32>()?, 6);
+    /// assert!(Array::from([1, 2]).item::<i32>().is_err());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Shape` if there are more or fewer; those of [`to_vec`](Array::to_vec).
+    #[track_caller]
+    pub fn item<T: Element>(&self) -> Result<T> {
+        self.expect_dtype::<T>("item")?;
+        let place = ndjit_ir::Place::caller();
+        if self.len() != 1 {
+            return Err(Error::new(ErrorCode::Shape, format!("item: the array has {} elements, not one", self.len()))
+                .at(place)
+                .fact(format_args!("the array: {}{}", self.value_type(), self.shape()))
+                .help("`to_vec` reads all elements"));
+        }
+        let misfit = || Error::new(ErrorCode::Argument, format!("item: its bytes are not an element of {}", T::DTYPE));
+        ndjit_runtime::pod::element(self.buffer()?.as_bytes(), 0).ok_or_else(|| misfit().at(place))
+    }
+
+    #[track_caller]
+    fn expect_dtype<T: Element>(&self, what: &str) -> Result<()> {
+        let dtype = self.dtype();
+        if let Some(error) = self.error() {
+            return Err(error.clone());
+        }
+        if dtype == T::DTYPE {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::DType, format!("{what}: the elements are {dtype}, not {}", T::DTYPE))
+            .at(ndjit_ir::Place::caller())
+            .fact(format_args!("the array: {}{}", self.value_type(), self.shape()))
+            .help(format!("read `{}`, or convert with `.cast(DType::{:?})`", dtype.row().rust, T::DTYPE)))
+    }
+}

@@ -1,0 +1,73 @@
+//! [`first_nan`], [`first_nonfinite`]: the operation of a function that makes the first NaN or infinity.
+
+use super::nonfinite::{NonFinite, Sought, find};
+use super::steps::Steps;
+use crate::jit::caller;
+use crate::jit::function::JitFn;
+use crate::jit::input::Inputs;
+use crate::jit::jitted::Jitted;
+use ndjit_ir::{Place, Result};
+
+/// Runs a function operation by operation and finds the first that gives NaN from operands without: of an operation element by element
+/// the operands' elements at that place, of a reduction or a scan those it combines. A loop or a branch is one operation, and is named where it
+/// gives NaN though its operands have none. If no operation does but a result is NaN, the argument or captured array that holds one. `None` if
+/// nothing that is computed becomes NaN.
+///
+/// Memory for all intermediate arrays is needed at once.
+///
+/// ```
+/// use ndjit::{debug::first_nan, jit, log, Array};
+///
+/// let f = jit(|x, y| log(x - y) * 0.5);
+/// let found = first_nan(&f, (&Array::from([3.0f32, 1.0]), &Array::from([2.0f32, 2.0])))?.unwrap();
+/// assert_eq!((found.operation.as_str(), &found.index[..]), ("%3 = log %2 : f32[2]", &[1][..]));
+/// assert_eq!(found.operands, [("%2".to_owned(), "-1.".to_owned())]);
+/// println!("{found}");
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`Jitted::call`].
+#[track_caller]
+pub fn first_nan<'a, M, const N: usize, F: JitFn<M, N>>(
+    function: &Jitted<M, N, F>,
+    inputs: impl Inputs<'a, N>,
+) -> Result<Option<NonFinite>> {
+    of_function(function, inputs, Sought::Nan, Place::caller())
+}
+
+/// As [`first_nan`], of what is NaN or infinite.
+///
+/// ```
+/// use ndjit::{debug::first_nonfinite, jit, Array};
+///
+/// let f = jit(|x| (1 / x) * 0);
+/// let found = first_nonfinite(&f, (&Array::from([2.0f32, 0.0]),))?.unwrap();
+/// assert_eq!((found.operation.as_str(), found.value.as_str()), ("%2 = divide %1, %0 : f32[2]", "inf"));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`Jitted::call`].
+#[track_caller]
+pub fn first_nonfinite<'a, M, const N: usize, F: JitFn<M, N>>(
+    function: &Jitted<M, N, F>,
+    inputs: impl Inputs<'a, N>,
+) -> Result<Option<NonFinite>> {
+    of_function(function, inputs, Sought::NonFinite, Place::caller())
+}
+
+fn of_function<'a, M, const N: usize, F: JitFn<M, N>>(
+    function: &Jitted<M, N, F>,
+    inputs: impl Inputs<'a, N>,
+    sought: Sought,
+    place: Place,
+) -> Result<Option<NonFinite>> {
+    let find = || {
+        let args = inputs.args()?;
+        let settings = function.core.settings(&args, Some(place))?;
+        let (steps, given, results) = Steps::traced(&function.core, &args, settings, place)?;
+        find(&steps, &given, &results, sought, |steps, given| Ok(steps.run(given, settings)?.results))
+    };
+    find().map_err(|e| caller::called(e, Some(place)))
+}

@@ -1,0 +1,61 @@
+//! Counters, which count what is traced, planned and run.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+pub(super) static TRACES: AtomicU64 = AtomicU64::new(0);
+pub(super) static PLANS: AtomicU64 = AtomicU64::new(0);
+pub(crate) static PLAN_HITS: AtomicU64 = AtomicU64::new(0);
+pub(super) static OPERATIONS: AtomicU64 = AtomicU64::new(0);
+pub(super) static AGAIN: AtomicU64 = AtomicU64::new(0);
+
+/// What was made for one thread since it began, which other threads do not disturb.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    traces: u64,
+    plans: u64,
+    /// Kernels compiled.
+    pub(crate) kernels: u64,
+}
+
+thread_local! {
+    static HERE: Cell<Made> = const { Cell::new(Made { traces: 0, plans: 0, kernels: 0 }) };
+}
+
+pub(crate) fn count_trace() {
+    TRACES.fetch_add(1, Relaxed);
+    HERE.set(Made { traces: HERE.get().traces + 1, ..HERE.get() });
+}
+
+pub(crate) fn count_plan() {
+    PLANS.fetch_add(1, Relaxed);
+    HERE.set(Made { plans: HERE.get().plans + 1, ..HERE.get() });
+}
+
+/// Counts operations of lazy arrays that ran: so many, of which so many had run before.
+pub(crate) fn count_operations(all: usize, again: usize) {
+    OPERATIONS.fetch_add(all as u64, Relaxed);
+    AGAIN.fetch_add(again as u64, Relaxed);
+}
+
+impl Made {
+    /// What was made for the calling thread.
+    pub(crate) fn here() -> Made {
+        Made { kernels: ndjit_runtime::kernels::compiled_here(), ..HERE.get() }
+    }
+
+    pub(crate) fn since(self, before: Made) -> Made {
+        Made {
+            traces: self.traces - before.traces,
+            plans: self.plans - before.plans,
+            kernels: self.kernels - before.kernels,
+        }
+    }
+}
+
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "traces: {}, plans: {}, kernels: {}", self.traces, self.plans, self.kernels)
+    }
+}

@@ -1,0 +1,70 @@
+//! Stages that are printed as programs are made: those that the environment variable `NDJIT_DUMP` names.
+
+use crate::diagnostics::inspect::listing::Looked;
+use crate::jit::stage::{ALL, Stage};
+use ndjit_runtime::{environment, stderr};
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+/// The stages that a list separated by commas names, each once and in the order of programs, and what is wrong with other names.
+fn named(list: &str) -> (Vec<Stage>, Vec<String>) {
+    let (mut wanted, mut wrong) = (Vec::new(), Vec::new());
+    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        match name.parse() {
+            _ if name == ALL => wanted.extend(Stage::ALL),
+            Ok(stage) => wanted.push(stage),
+            Err(message) => wrong.push(message),
+        }
+    }
+    (Stage::ALL.iter().copied().filter(|stage| wanted.contains(stage)).collect(), wrong)
+}
+
+thread_local! {
+    static UNASKED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `body`, whose programs nobody wrote: the library looks at elements with them. They are not printed.
+pub(crate) fn unasked<R>(body: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            UNASKED.set(self.0);
+        }
+    }
+    let _restore = Restore(UNASKED.replace(true));
+    body()
+}
+
+/// Prints the stages that the environment variable `NDJIT_DUMP` names, separated by commas, or `all`.
+pub(crate) fn dump<'a>(looked: impl Fn() -> Looked<'a>) {
+    static STAGES: OnceLock<Vec<Stage>> = OnceLock::new();
+    if UNASKED.get() {
+        return;
+    }
+    let stages = STAGES.get_or_init(|| {
+        const NAME: &str = "NDJIT_DUMP";
+        let (stages, wrong) = environment::read(NAME, |list| Ok(named(list))).unwrap_or_default();
+        wrong.iter().for_each(|message| environment::tell(NAME, message));
+        stages
+    });
+    for &stage in stages {
+        stderr::line(format_args!("== {} ==\n{}", stage.name(), looked().listing(stage).to_string().trim_end()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_name_stages() {
+        for list in ["all", "all,all", " all , graph,", "loops,all"] {
+            assert_eq!(named(list), (Stage::ALL.to_vec(), Vec::new()), "{list}");
+        }
+        assert_eq!(named("loops,graph,,loops"), (vec![Stage::Graph, Stage::Loops], Vec::new()));
+        let (stages, wrong) = named("graph,kernel");
+        assert_eq!((stages, wrong.len()), (vec![Stage::Graph], 1));
+        assert!(wrong[0].starts_with("unknown stage `kernel`; known are graph typed"), "{wrong:?}");
+        assert!(wrong[0].ends_with("; did you mean `kernels`?"), "{wrong:?}");
+    }
+}

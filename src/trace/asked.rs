@@ -1,0 +1,89 @@
+//! What is asked of operands: an op, a reduction along axes, a movement of elements. Types and shapes of results are not known here.
+
+use crate::api::axes::{Axes, IntoAxes};
+use ndjit_ir::axes::position;
+use ndjit_ir::infer::Operation;
+use ndjit_ir::reduction::{self, Reduce, Reduction, Scan};
+use ndjit_ir::{DType, Op, Policy, Result, Shape};
+
+/// A use of a function that makes one operation.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'a> {
+    Op(Op),
+    /// A reduction or a scan.
+    Reduction(&'a Request),
+    Movement(&'a Movement<'a>),
+}
+
+/// One use of a reduction or a scan.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub(crate) reduction: Reduction,
+    /// The dtype asked for.
+    dtype: Option<DType>,
+    axes: Axes,
+    /// Whether it is the sum of a contraction.
+    contracts: bool,
+}
+
+impl Request {
+    /// Of a reduction.
+    pub(crate) fn new(reduction: Reduction, dtype: Option<DType>, axes: Axes) -> Request {
+        Request { reduction, dtype, axes, contracts: false }
+    }
+
+    /// The sum of products that a contraction makes.
+    pub(crate) fn contracting(dtype: DType, axes: Axes) -> Request {
+        Request { contracts: true, ..Request::new(Reduction::Sum, Some(dtype), axes) }
+    }
+
+    /// Of a scan.
+    pub(crate) fn scan(reduction: Reduction, dtype: Option<DType>, axis: isize) -> Request {
+        Request::new(reduction, dtype, axis.axes())
+    }
+
+    /// What is done to an operand of this shape.
+    ///
+    /// # Errors
+    /// As [`on`](Request::on).
+    pub(crate) fn operation(&self, shape: &Shape, policy: Policy) -> Result<Operation<'static>> {
+        let ((axes, keepdims), &Request { reduction, dtype, contracts, .. }) = (self.on(shape)?, self);
+        Ok(match axes.iter().next().filter(|_| reduction.scans()) {
+            Some(axis) => Operation::Scan(Scan { reduction, axis: axis as u32, dtype, policy }, None),
+            None => Operation::Reduce(Reduce { reduction, axes, keepdims, contracts, dtype, policy }),
+        })
+    }
+
+    /// The axes of an operand of this shape, and whether they stay.
+    ///
+    /// # Errors
+    /// `Shape` for axes that it does not have, or that are named twice.
+    pub(crate) fn on(&self, shape: &Shape) -> Result<(reduction::Axes, bool)> {
+        let rank = shape.rank();
+        let axes = match &self.axes.axes {
+            None => reduction::Axes::all(rank),
+            Some(axes) => reduction::Axes::new(axes, rank).map_err(|error| {
+                // A set of axes has a way to be named that a single axis has not.
+                let missing = axes.iter().any(|&axis| position(axis, rank).is_err());
+                match (missing, self.reduction.scans()) {
+                    (true, false) if rank == 0 => error.help("leave the axes out: `..` are all there are"),
+                    (true, false) => error.help("name one of these axes, or `..` for all"),
+                    (true, true) if rank == 0 => error.help("`x.reshape(1)` has one"),
+                    _ => error,
+                }
+            }),
+        };
+        Ok((axes.map_err(|error| error.of(self.reduction))?, self.axes.keepdims))
+    }
+}
+
+/// A use of a function that moves elements: what it is called, and what it does to arrays of given shapes.
+#[doc(hidden)]
+pub struct Movement<'a> {
+    pub(crate) what: &'static str,
+    pub(crate) of: &'a Moving<'a>,
+}
+
+/// What is done to arrays of these shapes.
+pub(crate) type Moving<'a> = dyn Fn(&[&Shape]) -> Result<Operation<'static>> + 'a;

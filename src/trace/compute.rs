@@ -1,0 +1,81 @@
+//! Operations on expressions, in the trace of this thread: [`Computed`] for [`Expr`].
+
+use crate::api::config;
+use crate::api::manipulation::refused;
+use crate::array::node::Array;
+use crate::trace::asked::{Asked, Movement, Request};
+use crate::trace::expr::{Expr, Node};
+use crate::trace::operand::{AnyOperand, Computed};
+use crate::trace::recorder::{self, TRACES, Trace};
+use crate::trace::{cast, print, written};
+use ndjit_ir::{DType, Error, Op, Place, Result, Shape, ValueType};
+
+impl Computed for Expr {
+    fn compute(op: Op, operands: &[AnyOperand], place: Place) -> Expr {
+        recorder::apply(Asked::Op(op), operands, place)
+    }
+
+    fn reduce(request: &Request, operands: &[AnyOperand], place: Place) -> Expr {
+        recorder::apply(Asked::Reduction(request), operands, place)
+    }
+
+    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: Place) -> Expr {
+        recorder::apply(Asked::Movement(movement), operands, place)
+    }
+
+    fn convert(x: &AnyOperand, dtype: DType, place: Place) -> Expr {
+        cast::convert(x, dtype, place)
+    }
+
+    fn part_of(self, what: &'static str, operands: &[AnyOperand], place: Place) -> Expr {
+        part_of(self, what, operands, place);
+        self
+    }
+
+    fn constant(array: Array, place: Place) -> Expr {
+        recorder::constant(&AnyOperand::Array(array), place)
+    }
+
+    fn debug_print(label: &str, x: AnyOperand, place: Place) -> Expr {
+        print::print(label, &x, place)
+    }
+
+    fn failed(error: Error) -> Expr {
+        recorder::failed(error)
+    }
+}
+
+impl AnyOperand {
+    /// Type, dtype of the elements, and shape; the error if what gave the operand failed. `what` asks.
+    pub(crate) fn describe(&self, what: &str) -> Result<(ValueType, DType, Shape)> {
+        match self {
+            AnyOperand::Expr(x) => recorder::describe(*x, what),
+            AnyOperand::Array(array) => match array.error() {
+                Some(error) => Err(error.clone()),
+                None => Ok((array.value_type(), array.dtype(), array.shape().clone())),
+            },
+            AnyOperand::Scalar(number) => {
+                let ty = number.value_type();
+                Ok((ty, config::policy().commit(ty), Shape::scalar()))
+            }
+        }
+    }
+}
+
+/// Makes the error that an expression is, if it was made at this place, that of the function `what` of these operands.
+fn part_of(x: Expr, what: &'static str, operands: &[AnyOperand], place: Place) {
+    let Node::Poisoned(number) = x.node else { return };
+    let at = |trace: &Trace, number: u32| trace.errors.get(number as usize).filter(|_| trace.id == x.trace).cloned();
+    let last = |number| TRACES.with_borrow(|traces| traces.last().and_then(|trace| at(trace, number)));
+    let Some(error) = last(number).filter(|error| error.place() == Some(written::place(place))) else { return };
+    let whole: Expr = refused(what, operands, place, &error.unnamed().without_operands());
+    let Node::Poisoned(worded) = whole.node else { return };
+    TRACES.with_borrow_mut(|traces| {
+        let Some(trace) = traces.last_mut().filter(|_| worded != number) else { return };
+        // It stands where the error of the part did, among the errors in their order.
+        let worded = trace.errors.get(worded as usize).cloned();
+        if let (Some(worded), Some(error)) = (worded, trace.errors.get_mut(number as usize)) {
+            *error = worded;
+        }
+    });
+}

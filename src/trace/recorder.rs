@@ -1,0 +1,451 @@
+//! The traces being recorded on this thread, innermost last, and what recording one gives.
+//!
+//! Invariants: a graph holds only values that exist; a failed operation leaves the graph as it was and becomes an error of
+//! the trace. Arrays met while tracing become parameters after the function's own, one per array.
+
+use super::captures::{Captures, Seen, used};
+use super::escape::{self, STRAY, outside};
+use super::failure::{Failure, Unfinished, panicked};
+use super::recording::{Named, Param, Printing, Recording};
+use super::{arrange, within, written};
+use crate::api::config;
+use crate::array::node::Array;
+use crate::trace::asked::Asked;
+use crate::trace::expr::{Expr, Node};
+use crate::trace::infer::{Inferred, Known, infer};
+use crate::trace::operand::AnyOperand;
+use ndjit_inspect::explain::{self, Explainer, Explanation, Input};
+use ndjit_ir::graph::{Graph, NodeKind, Places, Slot, Value};
+use ndjit_ir::infer::Operation;
+use ndjit_ir::literal::Literal;
+use ndjit_ir::support::{CastReason, Restrictions, Support, Supports};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
+use ndjit_runtime::helper::discard;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub(super) struct Trace {
+    pub(super) id: u32,
+    /// The function that is traced, if it is one that can be called.
+    pub(super) function: Option<Named>,
+    /// The parameters that it is traced for.
+    pub(super) given: Vec<Param>,
+    pub(super) graph: Graph<ValueType>,
+    pub(super) places: Places,
+    pub(super) supports: Supports,
+    pub(super) errors: Vec<Error>,
+    /// What the array parameters are.
+    pub(super) inputs: Vec<Input>,
+    /// How many nodes there were when the first error was made.
+    pub(super) before_error: Option<usize>,
+    /// What was recorded of the called function that made the first error.
+    pub(super) called: Option<Box<Unfinished>>,
+    pub(super) hidden: Vec<(Array, Value)>,
+    pub(super) hidden_at: HashMap<usize, usize>,
+    pub(super) printed: Vec<(Printing, Value)>,
+    /// Arrays that are computed, by identity: they are held so that no other takes that identity.
+    pub(super) formulas: HashMap<usize, (Array, Value)>,
+    /// Child graphs by the address of their recording, which is held so that no other takes that address.
+    pub(super) children: HashMap<usize, (u32, Arc<Recording>)>,
+    /// Of a graph of control flow what it may use of what is around it.
+    pub(super) captures: Option<Captures>,
+    /// The error of a function that calls itself, where a trace within this one met it.
+    pub(super) circle: Option<Error>,
+    /// What is known of its values, of the first ones, for the traces of control flow in it.
+    pub(super) seen: Arc<Vec<Seen>>,
+    /// How often bodies within bodies were traced again.
+    pub(super) again: u32,
+}
+
+thread_local! {
+    /// Without a destructor, since functions are called in those of other thread-locals, too; the memory is freed with the last trace.
+    pub(super) static TRACES: RefCell<ManuallyDrop<Vec<Trace>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+}
+
+/// Traces `function` on parameters of the given types, for a call at `place`; its name if it can be called. It gets its parameters and
+/// pushes its results.
+///
+/// # Errors
+/// The first error an operation made; `Traced` if a result is not of this trace, or the function calls itself; `Panic` if it panicked;
+/// `Size` if too many traces are within each other.
+pub(crate) fn record(
+    named: Option<Named>,
+    params: &[Param],
+    place: Option<Place>,
+    function: impl FnOnce(&[Expr], &mut Vec<Expr>),
+) -> std::result::Result<Recording, Failure> {
+    record_in(named, params, place, None, function).map(|(recording, _)| recording)
+}
+
+/// As [`record`], perhaps of a graph of control flow: with what that uses of what is around it, which the last parameters stand for.
+pub(super) fn record_in(
+    named: Option<Named>,
+    params: &[Param],
+    place: Option<Place>,
+    captures: Option<Captures>,
+    function: impl FnOnce(&[Expr], &mut Vec<Expr>),
+) -> std::result::Result<(Recording, Vec<AnyOperand>), Failure> {
+    TRACES.with_borrow_mut(|traces| {
+        within::may_begin(&open(traces), named, params).map_err(|error| {
+            let error = error.at(place);
+            traces.iter_mut().for_each(|trace| trace.circle = Some(error.clone()));
+            error
+        })
+    })?;
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    escape::begin(id, place);
+    let mut trace = Trace {
+        id,
+        function: named,
+        given: params.to_vec(),
+        graph: Graph::new(),
+        places: Places::default(),
+        supports: Supports::default(),
+        errors: Vec::new(),
+        inputs: match captures {
+            Some(_) => vec![Input::Body; params.len()],
+            None => explain::inputs(params.iter().map(Param::is_array), 0),
+        },
+        before_error: None,
+        called: None,
+        hidden: Vec::new(),
+        hidden_at: HashMap::new(),
+        printed: Vec::new(),
+        formulas: HashMap::new(),
+        children: HashMap::new(),
+        captures,
+        circle: None,
+        seen: Arc::default(),
+        again: 0,
+    };
+    let inputs = trace.params(params);
+    TRACES.with_borrow_mut(|traces| traces.push(trace));
+    let mut outputs = Vec::new();
+    let outcome = catch_unwind(AssertUnwindSafe(|| function(&inputs, &mut outputs)));
+    escape::end(id);
+    let trace = TRACES.with_borrow_mut(|traces| {
+        let trace = traces.pop();
+        if traces.is_empty() {
+            **traces = Vec::new();
+        }
+        trace
+    });
+    let Some(mut trace) = trace else {
+        return Err(Error::new(ErrorCode::Traced, "trace: the trace was lost").into());
+    };
+    if let Err(payload) = outcome {
+        let after = trace.graph.node_ids().rev().find_map(|id| trace.places.first(id));
+        let panicked = panicked(payload.as_ref(), after);
+        // A function may panic over the error that it was given; that one says more.
+        let is_of = |circle: &Error| panicked.facts().iter().any(|message| message.contains(circle.headline()));
+        let error = trace.circle.take().filter(is_of).unwrap_or(panicked);
+        trace.fail(error);
+        discard(payload);
+    }
+    trace.finish(&outputs)
+}
+
+/// Does what is asked in the trace of this thread.
+pub(crate) fn apply(asked: Asked<'_>, operands: &[AnyOperand], place: Place) -> Expr {
+    let place = written::place(place);
+    in_trace(|trace| {
+        let mut values: SmallVec<[Value; 3]> = SmallVec::new();
+        for operand in operands {
+            values.push(trace.value(operand, asked.what(), place)?);
+        }
+        trace.apply(asked, values, place)
+    })
+}
+
+/// An operation that failed before it was one.
+pub(crate) fn failed(error: Error) -> Expr {
+    in_trace(|trace| Err(trace.fail(written::error(error))))
+}
+
+/// The function's parameters as its declarations allow: themselves, cast by a casting mode, or an error.
+pub(crate) fn accept(parameters: &[Expr], declared: Restrictions) -> SmallVec<[Expr; 8]> {
+    if declared == Restrictions::NONE {
+        return parameters.into();
+    }
+    let settings = config::settings();
+    let accept = |(index, x): (usize, &Expr)| {
+        in_trace(|trace| {
+            let value = match x.node {
+                Node::Value(value) => value,
+                Node::Poisoned(error) => return Err(error),
+            };
+            let support = Support { restrictions: declared, ..Support::default() };
+            trace.supports.note(trace.graph.producer(value), support);
+            let ValueType::Strong(dtype) = trace.graph.ty(value) else { return Ok(value) };
+            let Some(restriction) = declared.excluding(dtype) else { return Ok(value) };
+            let cast = settings.support.argument(settings.policy, declared, index, dtype);
+            let Some((dtype, mode)) = cast.map_err(|e| trace.fail(e))? else { return Ok(value) };
+            trace.graph.shape(value).bytes(dtype.bytes()).map_err(|e| trace.fail(e))?;
+            Ok(trace.cast(value, dtype, CastReason::Mode(mode), restriction.place()))
+        })
+    };
+    parameters.iter().enumerate().map(accept).collect()
+}
+
+/// Type, stored dtype and shape of a value of this thread's trace; `what` asks.
+///
+/// # Errors
+/// That of a poisoned value; `Traced` for one of another trace.
+pub(crate) fn describe(x: Expr, what: &str) -> Result<(ValueType, DType, Shape)> {
+    read(x, what, |Trace { graph, .. }, value| {
+        (graph.ty(value), graph.stored(value, config::policy()), graph.shape(value).clone())
+    })
+}
+
+/// Why a value of this thread's trace has its dtype.
+///
+/// # Errors
+/// As [`describe`].
+pub(crate) fn explain(x: Expr, place: Place) -> Result<Explanation> {
+    let explain =
+        |trace: &Trace, value| explain::value(&trace.graph, &trace.places, &trace.inputs, config::policy(), value);
+    read(x, "explain_dtype", explain).map_err(|e| e.at(place))?
+}
+
+pub(super) fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R) -> Result<R> {
+    TRACES.with_borrow(|traces| {
+        // A graph of control flow may look at what is around it.
+        let around = traces.iter().rev().take_while(|trace| trace.captures.is_some()).count() + 1;
+        let mut open = traces.iter().rev().take(around);
+        let trace = open.find(|trace| trace.id == x.trace).ok_or_else(|| outside(what, x))?;
+        match x.node {
+            Node::Value(value) => Ok(ask(trace, value)),
+            Node::Poisoned(error) => Err(trace.errors.get(error as usize).cloned().unwrap_or_else(|| outside(what, x))),
+        }
+    })
+}
+
+/// An array or a number as a value of this thread's trace.
+pub(crate) fn constant(operand: &AnyOperand, place: Place) -> Expr {
+    let place = written::place(place);
+    in_trace(|trace| trace.value(operand, "constant", place))
+}
+
+/// Makes the current trace fail with `error`.
+pub(crate) fn note_error(error: &Error) {
+    let _ = in_trace(|trace| Err(trace.fail(error.clone())));
+}
+
+pub(super) fn in_trace(make: impl FnOnce(&mut Trace) -> std::result::Result<Value, u32>) -> Expr {
+    TRACES.with_borrow_mut(|traces| match traces.last_mut() {
+        Some(trace) => {
+            let made = make(trace);
+            trace.expr_of(made)
+        }
+        None => STRAY,
+    })
+}
+
+/// As [`in_trace`], of several results.
+pub(super) fn in_trace_many(make: impl FnOnce(&mut Trace) -> std::result::Result<Vec<Value>, u32>) -> Vec<Expr> {
+    let made = TRACES.with_borrow_mut(|traces| {
+        let trace = traces.last_mut()?;
+        Some(match make(trace) {
+            Ok(values) => values.into_iter().map(|value| trace.expr_of(Ok(value))).collect(),
+            Err(error) => vec![trace.expr_of(Err(error))],
+        })
+    });
+    made.unwrap_or_else(|| vec![STRAY])
+}
+
+impl Trace {
+    pub(super) fn expr_of(&self, made: std::result::Result<Value, u32>) -> Expr {
+        let (node, made) = match made {
+            Ok(value) => (Node::Value(value), self.places.first(self.graph.producer(value))),
+            Err(error) => (Node::Poisoned(error), self.errors.get(error as usize).and_then(Error::place)),
+        };
+        Expr { trace: self.id, node, made, _thread: PhantomData }
+    }
+
+    pub(super) fn fail(&mut self, error: Error) -> u32 {
+        self.before_error.get_or_insert(self.graph.node_count());
+        self.errors.push(error);
+        self.errors.len() as u32 - 1
+    }
+
+    fn params(&mut self, params: &[Param]) -> Vec<Expr> {
+        let mut values = vec![Value(0); params.len()];
+        // Array parameters first: parameters are the first nodes.
+        for (value, param) in values.iter_mut().zip(params) {
+            if let Param::Array(ty, stored, shape) = param {
+                *value = self.graph.param_stored(*ty, *stored, shape);
+            }
+        }
+        for (index, param) in params.iter().enumerate() {
+            if let Param::Scalar(ty) = *param {
+                values[index] = self.graph.literal(Slot::Argument { index, ty }, ValueType::Weak(ty));
+            }
+        }
+        values.into_iter().map(|value| self.expr_of(Ok(value))).collect()
+    }
+
+    pub(super) fn add(
+        &mut self,
+        kind: NodeKind,
+        operands: &[Value],
+        results: &[(ValueType, ndjit_ir::graph::ShapeId)],
+        place: Place,
+    ) -> Value {
+        let value = self.graph.add(kind, operands, results);
+        self.places.note(self.graph.producer(value), place);
+        value
+    }
+
+    pub(super) fn cast(&mut self, value: Value, dtype: DType, reason: CastReason, place: Place) -> Value {
+        let shape = self.graph.shape_id(value);
+        self.add(NodeKind::Cast(reason), &[value], &[(ValueType::Strong(dtype), shape)], place)
+    }
+
+    pub(super) fn value(&mut self, operand: &AnyOperand, what: &str, place: Place) -> std::result::Result<Value, u32> {
+        match operand {
+            AnyOperand::Expr(x) => self.expr(*x, what, place),
+            AnyOperand::Array(array) => self.capture(array, place),
+            AnyOperand::Scalar(scalar) => {
+                let literal = scalar.0;
+                let value = self.graph.literal(Slot::Value(literal), literal.ty());
+                self.places.note(self.graph.producer(value), written::of_number(scalar.1, place));
+                Ok(value)
+            }
+        }
+    }
+
+    pub(super) fn expr(&mut self, x: Expr, what: &str, place: Place) -> std::result::Result<Value, u32> {
+        match x.node {
+            Node::Value(value) if x.trace == self.id => Ok(value),
+            Node::Poisoned(error) if x.trace == self.id => Err(error),
+            Node::Value(_) | Node::Poisoned(_) => match self.captured(x) {
+                Some(value) => Ok(value),
+                None => Err(self.fail(outside(what, x).at(place))),
+            },
+        }
+    }
+
+    fn apply(
+        &mut self,
+        asked: Asked<'_>,
+        mut values: SmallVec<[Value; 3]>,
+        place: Place,
+    ) -> std::result::Result<Value, u32> {
+        let (settings, graph) = (config::settings(), &self.graph);
+        let known = |&v: &Value| Known { ty: graph.ty(v), shape: graph.shape(v), literal: literal(graph, v) };
+        let known: SmallVec<[Known<'_>; 3]> = values.iter().map(known).collect();
+        let explainer = Explainer::new(graph, &self.places).inputs(&self.inputs);
+        let inferred = infer(asked, settings, &known, place, &|i| explainer.origin(values[i]));
+        drop(known);
+        let Inferred { operation, ty, shape, casts } = match inferred {
+            Ok(inferred) => inferred,
+            Err(error) => return Err(self.fail(error)),
+        };
+        for (value, cast) in values.iter_mut().zip(casts) {
+            if let Some((dtype, mode)) = cast {
+                *value = self.cast(*value, dtype, CastReason::Mode(mode), place);
+            }
+        }
+        let value = match operation {
+            Operation::View(view, _) => self.graph.view(values[0], view.into_owned(), &shape),
+            Operation::Reshape(_) => self.graph.reshape(values[0], &shape),
+            _ => {
+                let own = if let Operation::Iota(..) = operation { &[] } else { &values[..] };
+                let (kind, shape) = (operation.kind(&mut self.graph), self.graph.intern(&shape));
+                self.graph.add(kind, own, &[(ty, shape)])
+            }
+        };
+        // A view that changes nothing is the operand, which was made elsewhere.
+        if !values.contains(&value) {
+            self.places.note(self.graph.producer(value), place);
+        }
+        if !matches!(asked, Asked::Movement(_)) {
+            self.supports.note(self.graph.producer(value), settings.support);
+        }
+        Ok(value)
+    }
+
+    fn finish(mut self, outputs: &[Expr]) -> std::result::Result<(Recording, Vec<AnyOperand>), Failure> {
+        let mut values = Vec::with_capacity(outputs.len());
+        for &output in outputs {
+            match output.node {
+                Node::Value(value) if output.trace == self.id => values.push(value),
+                Node::Poisoned(_) if output.trace == self.id => {}
+                Node::Value(_) | Node::Poisoned(_) => match self.captured(output) {
+                    Some(value) => values.push(value),
+                    None => drop(self.fail(outside("return", output))),
+                },
+            }
+        }
+        if let Some(error) = self.errors.into_iter().next() {
+            let Trace { graph, places, called, .. } = self;
+            let nodes = self.before_error.unwrap_or(graph.node_count());
+            return Err(Failure { error, before: Some(Box::new(Unfinished { graph, places, nodes, called })) });
+        }
+        let (printed, hidden_results): (Vec<Printing>, Vec<Value>) = self.printed.into_iter().unzip();
+        values.extend(hidden_results);
+        self.graph.set_outputs(values);
+        let hidden: Vec<Array> = self.hidden.into_iter().map(|(array, _)| array).collect();
+        let Trace { graph, places, supports, captures, .. } = self;
+        let captured = used(captures);
+        let recording = Recording { graph, places, supports, hidden, printed };
+        let in_order = recording.hidden.is_empty() && captured.is_empty();
+        let recording = if in_order { recording } else { arrange::params_first(recording) };
+        Ok((recording, captured))
+    }
+}
+
+/// The number a value is, if it is one whose value is known.
+pub(super) fn literal(graph: &Graph<ValueType>, value: Value) -> Option<Literal> {
+    match number(graph, value)? {
+        Slot::Value(literal) => Some(*literal),
+        Slot::Argument { .. } => None,
+    }
+}
+
+/// What fills the slot of the number that a value is, if it is one.
+pub(super) fn number(graph: &Graph<ValueType>, value: Value) -> Option<&Slot> {
+    match graph.node(graph.producer(value)).kind {
+        NodeKind::Literal(slot) => graph.slots().get(slot.index()),
+        NodeKind::Param(..)
+        | NodeKind::Op(..)
+        | NodeKind::Cast(_)
+        | NodeKind::Reduce(_)
+        | NodeKind::Scan(_)
+        | NodeKind::Iota(_)
+        | NodeKind::View(_)
+        | NodeKind::Reshape
+        | NodeKind::Gather
+        | NodeKind::Scatter(_)
+        | NodeKind::Control(..)
+        | NodeKind::Concat(..)
+        | NodeKind::Call(_) => None,
+    }
+}
+
+/// How many of the traces, the innermost ones, are of control flow.
+pub(super) fn inner_of(traces: &[Trace]) -> usize {
+    traces.iter().rev().take_while(|trace| trace.captures.is_some()).count()
+}
+
+/// The traces as [`within`] sees them.
+fn open(traces: &[Trace]) -> Vec<within::Open<'_>> {
+    fn open(trace: &Trace) -> within::Open<'_> {
+        let Trace { function, given, errors, circle, captures, .. } = trace;
+        within::Open {
+            function: *function,
+            given,
+            error: errors.first(),
+            circle: circle.as_ref(),
+            inner: captures.is_some(),
+        }
+    }
+    traces.iter().map(open).collect()
+}

@@ -1,0 +1,234 @@
+//! What an [`Expr`] answers while its trace is recorded: type, shape, why it has its dtype; and constants as expressions.
+
+use crate::array::node::Array;
+use crate::trace::expr::{Expr, Node};
+use crate::trace::operand::AnyOperand;
+use crate::trace::recorder;
+use crate::trace::scalar::{Scalar, each_number};
+use ndjit_inspect::explain::Explanation;
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
+use ndjit_runtime::Element;
+use std::fmt;
+
+impl Expr {
+    /// Type of the value: a dtype, or weak. Bool for a poisoned one.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, jit};
+    ///
+    /// let f = jit!(|x| {
+    ///     assert_eq!(x.value_type(), DType::U8.into());
+    ///     (x + 1) / 2.5
+    /// });
+    /// assert!(f(&Array::from([1u8])).is_weak());
+    /// ```
+    pub fn value_type(self) -> ValueType {
+        recorder::describe(self, "value_type").map_or(ValueType::Strong(DType::Bool), |(ty, ..)| ty)
+    }
+
+    /// The dtype the value is computed and stored in; for a weak one the default of its kind under the policy it was made
+    /// with. Bool for a poisoned one.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Expr, jit};
+    ///
+    /// // Doubles what has a floating-point dtype.
+    /// let f = jit(|x: Expr| if x.dtype() == DType::F32 { x * 2 } else { x });
+    /// assert_eq!(f(&Array::from([1.5f32])).item::<f32>()?, 3.0);
+    /// assert_eq!(f(&Array::from([1u8])).item::<u8>()?, 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn dtype(self) -> DType {
+        recorder::describe(self, "dtype").map_or(DType::Bool, |(_, dtype, _)| dtype)
+    }
+
+    /// Whether the type is weak.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit!(|x, n| {
+    ///     assert!(!x.is_weak() && n.is_weak());
+    ///     x + n
+    /// });
+    /// assert_eq!(f.call((&Array::from([1u8]), 2))?.item::<u8>()?, 3);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn is_weak(self) -> bool {
+        self.value_type().is_weak()
+    }
+
+    /// The shape. A traced function may look at it: each shape is traced anew, and none is compiled anew. That of a scalar
+    /// for a poisoned value.
+    ///
+    /// ```
+    /// use ndjit::{arange, jit};
+    ///
+    /// let mean = jit!(|x| x.sum(..) / x.shape().extents()[0] as i32);
+    /// assert_eq!(mean(&arange(5)).item::<f32>()?, 2.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn shape(self) -> Shape {
+        recorder::describe(self, "shape").map_or_else(|_| Shape::scalar(), |(.., shape)| shape)
+    }
+
+    /// The number of elements, known as the shape is. One for a poisoned value.
+    ///
+    /// ```
+    /// use ndjit::{arange, jit};
+    ///
+    /// let mean = jit!(|x| x.sum(..) / x.len() as i32);
+    /// assert_eq!(mean(&arange(6).reshape([2, 3])).item::<f32>()?, 2.5);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn len(self) -> usize {
+        self.shape().size().unwrap_or(0)
+    }
+
+    /// Whether there are no elements.
+    ///
+    /// ```
+    /// use ndjit::{jit, zeros};
+    ///
+    /// // The largest element, or 0 of none.
+    /// let f = jit!(|x| if x.is_empty() { x.sum(..) } else { x.max(..) });
+    /// assert_eq!(f(&zeros([0])).item::<f32>()?, 0.0);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Elements exist only when the function runs, so this is always an error: return the value and read it outside.
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode, jit};
+    ///
+    /// let f = jit!(|x| {
+    ///     let _ = x.to_vec::<i32>();
+    ///     x + 1
+    /// });
+    /// assert_eq!(f.call((&Array::from([1]),)).unwrap_err().code(), ErrorCode::Traced);
+    /// ```
+    ///
+    /// # Errors
+    /// `Traced`.
+    #[track_caller]
+    pub fn to_vec<T: Element>(self) -> Result<Vec<T>> {
+        Err(self.not_data("to_vec", Place::caller()))
+    }
+
+    /// As [`Expr::to_vec`]: always an error.
+    ///
+    /// ```
+    /// use ndjit::{Array, ErrorCode, jit};
+    ///
+    /// let f = jit!(|x| if x.item::<i32>().is_ok() { x } else { -x });
+    /// assert_eq!(f.call((&Array::from([1]),)).unwrap_err().code(), ErrorCode::Traced);
+    /// ```
+    ///
+    /// # Errors
+    /// `Traced`.
+    #[track_caller]
+    pub fn item<T: Element>(self) -> Result<T> {
+        Err(self.not_data("item", Place::caller()))
+    }
+
+    /// Why the value has its dtype: the chain of operations back to the arguments and numbers that decided it.
+    ///
+    /// ```
+    /// use ndjit::{Array, jit};
+    ///
+    /// let f = jit!(|x| {
+    ///     let y = x / 2;
+    ///     println!("{}", y.explain_dtype().unwrap());
+    ///     y
+    /// });
+    /// f.call((&Array::from([1u8]),))?;
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The error, if the value is poisoned; `Traced` outside its trace.
+    #[track_caller]
+    pub fn explain_dtype(self) -> Result<Explanation> {
+        recorder::explain(self, Place::caller())
+    }
+
+    fn not_data(self, what: &str, place: Place) -> Error {
+        if let Err(error) = recorder::describe(self, what)
+            && error.code() == ErrorCode::Traced
+        {
+            return error.at(place);
+        }
+        let error = Error::new(ErrorCode::Traced, format!("{what}: a traced value has no elements to read"))
+            .at(place)
+            .fact(format_args!("the value: {self:?}"))
+            .help("return the value from the traced function and read the result; to choose by value use `where_`");
+        recorder::note_error(&error);
+        error
+    }
+}
+
+impl From<&Array> for Expr {
+    /// The array as a constant of the function being traced on this thread, as it is where it meets an `Expr` in an operation. For
+    /// a traced function that returns what it does not compute from its arguments:
+    ///
+    /// ```
+    /// use ndjit::{Array, Expr, jit, ones};
+    /// let f = jit(|_x: Expr| Expr::from(ones(3)));
+    /// assert_eq!(f(&Array::from([7])).to_vec::<f32>()?, [1.0, 1.0, 1.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    fn from(array: &Array) -> Expr {
+        recorder::constant(&AnyOperand::Array(array.clone()), Place::caller())
+    }
+}
+
+impl From<Array> for Expr {
+    /// As of a reference.
+    #[track_caller]
+    fn from(array: Array) -> Expr {
+        recorder::constant(&AnyOperand::Array(array), Place::caller())
+    }
+}
+
+macro_rules! from_numbers {
+    ($($t:ty)*) => {$(
+        impl From<$t> for Expr {
+            /// A bare number, which is weak, as a value of the function being traced on this thread: what a loop begins with.
+            #[track_caller]
+            fn from(number: $t) -> Expr {
+                recorder::constant(&AnyOperand::Scalar(Scalar(number.into(), None)), Place::caller())
+            }
+        }
+    )*};
+}
+
+each_number!(from_numbers);
+
+impl From<Scalar> for Expr {
+    /// A number, weak or strong, as a value of the function being traced on this thread.
+    ///
+    /// ```
+    /// use ndjit::{DType, Expr, Program, weak};
+    /// let two = Program::trace(&[], |_| vec![Expr::from(weak(2)).cast(DType::F16)])?;
+    /// assert_eq!(two.results()[0].dtype(), DType::F16);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    #[track_caller]
+    fn from(number: Scalar) -> Expr {
+        recorder::constant(&AnyOperand::Scalar(number), Place::caller())
+    }
+}
+
+impl fmt::Debug for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (recorder::describe(*self, "print"), self.node) {
+            (Ok((ty, _, shape)), Node::Value(value)) => write!(f, "Expr({value}: {ty}{shape})"),
+            (_, Node::Poisoned(_)) => f.write_str("Expr(poisoned)"),
+            (Err(_), Node::Value(_)) => f.write_str("Expr(outside its trace)"),
+        }
+    }
+}
