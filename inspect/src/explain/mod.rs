@@ -3,7 +3,7 @@
 //! Nothing here is recorded while tracing. A node holds its policy, its operands and their types; [`Places`] says where it was
 //! written; so every step can be worked out again, by the policy itself. [`Explanation`] is the chain from a value to the
 //! arguments and numbers that decided its dtype, [`Widening`] the first node that needs more bytes than its arrays,
-//! [`Conversions`] says for each cast and number of a typed graph which use asked for it.
+//! [`Conversions`](ndjit_transform::Conversions) says for each cast and number of a typed graph which use asked for it.
 //!
 //! The text of the user's source is not read here: who can, gives it as [`Snippet`]s. Calls are terms of a chain, not looked
 //! into: inline a graph first.
