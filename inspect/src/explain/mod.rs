@@ -10,6 +10,7 @@
 
 mod chain;
 mod conversion;
+pub mod operations;
 mod origin;
 mod rule;
 mod text;
