@@ -1,6 +1,6 @@
 //! The operations of a recording in the order traced, and those of several recordings side by side.
 
-use super::Explainer;
+use super::explainer::Explainer;
 use crate::source::Sources;
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Places};
 use ndjit_ir::promotion::Policy;
