@@ -112,7 +112,7 @@ fn read(name: &str) -> String {
 }
 
 /// The pages.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "README.md",
     "docs/arrays.md",
     "docs/debugging.md",
@@ -120,6 +120,7 @@ const PAGES: [&str; 12] = [
     "docs/examples.md",
     "docs/fusion.md",
     "docs/indexing.md",
+    "docs/journey.md",
     "docs/numerics.md",
     "docs/numpy.md",
     "docs/promotion.md",

@@ -2,6 +2,10 @@
 //!
 //! Commands write to what they are given. They end in 0; in 2 if the command line is wrong (`Failure::Usage`, or clap found it); in 1
 //! if an expression, a graph or a file is, or something failed.
+//!
+//! All memory whose size data decides is reserved from one budget ([`memory`]). Files that are written take the place of others when they are whole;
+//! signals remove those that are not (`replacement`). What the commands print is in `docs/cli.md` and `cli/tests/cli/commands.txt`, which tests write
+//! and check.
 
 #![forbid(unsafe_code)]
 

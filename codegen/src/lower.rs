@@ -22,6 +22,9 @@ pub struct Options {
     pub fuse: bool,
     /// How many arrays a kernel may use, of what it reads and of the program's results.
     pub max_arrays: usize,
+    /// How many the device takes, where it has a limit: what other kernels read of one counts as its arrays, too, and is known only once all are fused. Programs
+    /// with a kernel that uses more are not fused.
+    pub device_arrays: Option<usize>,
     /// Run the pass that makes one operation of a product and a sum, which rounds once.
     pub fp_contract: bool,
     /// Run the simplify pass.
@@ -36,6 +39,7 @@ impl Default for Options {
             policy: Policy::default(),
             fuse: true,
             max_arrays: MAX_ARRAYS,
+            device_arrays: None,
             fp_contract: false,
             simplify: true,
             verify: cfg!(debug_assertions),

@@ -7,9 +7,10 @@
 
 use crate::lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled};
 use crate::passes::expand::expand;
-use crate::passes::fuse::fuse;
+use crate::passes::fuse::{arrays, fuse};
 use crate::passes::legalize::legalize;
 use crate::passes::schedule::schedule;
+use crate::passes::split::{TargetKernel, split};
 use crate::passes::tile::{Launch, one_by_one, tile};
 use crate::target::Target;
 use ndjit_ir::graph::{Control, Graph, Places, Value};
@@ -35,8 +36,8 @@ pub struct Pass<P> {
 type OfTraced = fn(&mut Traced, &Options) -> Result<()>;
 /// Of one graph after commit.
 type OfGraph = fn(&mut Typing<'_>, &mut Driver<'_>) -> Result<()>;
-/// Of one nest, for a target if there is one.
-type OfNest = fn(LoopNest, Option<&Target>) -> Result<LoopNest>;
+/// Of one nest that neither reduces nor scans nor sorts, for a target.
+type OfNest = fn(LoopNest, &Target) -> Result<LoopNest>;
 
 const TRACED: &[Pass<OfTraced>] = &[
     Pass { name: "inline", stage: "graph", run: Traced::inline },
@@ -53,17 +54,10 @@ const GRAPH: &[Pass<OfGraph>] = &[
     Pass { name: "schedule", stage: "loops", run: |graph, driver| graph.schedule(driver) },
 ];
 
-/// A nest that reduces, scans or sorts is [split](crate::passes::split) before, by who runs it.
+/// A kernel is [split](crate::passes::split) before into nests that code is generated for.
 const NEST: &[Pass<OfNest>] = &[
     Pass { name: "expand", stage: "expanded", run: |nest, _| expand(&nest) },
-    Pass {
-        name: "legalize",
-        stage: "expanded",
-        run: |nest, target| match target {
-            Some(target) => legalize(nest, target),
-            None => Ok(nest),
-        },
-    },
+    Pass { name: "legalize", stage: "expanded", run: legalize },
 ];
 
 /// Name and stage of each pass, in the order in which they run.
@@ -113,6 +107,7 @@ impl<'a> Driver<'a> {
             simplified: Graph::clone(&typed.graph),
             accesses: Accesses::default(),
             fused: Vec::new(),
+            together: false,
             launches: Vec::new(),
             steps: Vec::new(),
         };
@@ -164,13 +159,40 @@ impl<'a> Driver<'a> {
 /// Lines of a program in the error of a pass, at most.
 const PROGRAM_LINES: usize = 40;
 
-/// Runs the target half on a nest that neither reduces nor scans nor sorts: ops become primitives, those that the target has; any, if
-/// there is none.
+/// Runs the target half on a nest of ops. It runs for each kernel, not for a program: kernels are cached by their nests, whatever program they are of.
 ///
 /// # Errors
-/// `Verify` if the nest's accesses and literals are not those of its body; `Backend` if the target has no way to do what it does.
-pub fn expanded(nest: &LoopNest, target: Option<&Target>) -> Result<LoopNest> {
-    NEST.iter().try_fold(nest.clone(), |nest, pass| (pass.run)(nest, target))
+/// `Verify` if the nest's invariants do not hold, or a pass makes one of which they don't; `Backend` if the target has no way to do what it does.
+pub fn lower_for(nest: &LoopNest, target: &Target) -> Result<TargetKernel> {
+    nest.verify()?;
+    let mut kernel = split(nest, target.combining)?;
+    // Parts may be the same nest in other forms of code.
+    let mut made: Vec<(Arc<LoopNest>, Arc<LoopNest>)> = Vec::new();
+    for part in kernel.parts_mut() {
+        part.nest = match made.iter().find(|(ops, _)| *ops == part.ops) {
+            Some((_, nest)) => Arc::clone(nest),
+            None => {
+                let nest = Arc::new(expanded(&part.ops, target)?);
+                made.push((Arc::clone(&part.ops), Arc::clone(&nest)));
+                nest
+            }
+        };
+    }
+    Ok(kernel)
+}
+
+/// A nest of ops as primitives of a target; one that reduces, scans, sorts or scatters still does. Code is generated for what [`lower_for`] makes.
+///
+/// # Errors
+/// Those of [`lower_for`].
+pub fn expanded(nest: &LoopNest, target: &Target) -> Result<LoopNest> {
+    let mut nest = nest.clone();
+    for pass in NEST {
+        let after = |error: Error| error.fact(format_args!("after the pass `{}`, for {}", pass.name, target.name));
+        nest = (pass.run)(nest, target)?;
+        nest.verify().map_err(after)?;
+    }
+    Ok(nest)
 }
 
 /// A program up to commit.
@@ -220,6 +242,8 @@ struct Typing<'a> {
     simplified: Graph<DType>,
     accesses: Accesses,
     fused: Vec<FusedStep>,
+    /// Whether ops are in common kernels.
+    together: bool,
     launches: Vec<Launch>,
     steps: Vec<LoweredStep>,
 }
@@ -254,13 +278,22 @@ impl Typing<'_> {
     }
 
     fn fuse(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        let Options { fuse: fuses, max_arrays, .. } = *driver.options;
-        self.fused = fuse(&self.simplified, &self.accesses, self.layouts, fuses, max_arrays)?;
+        let Options { fuse: together, max_arrays, device_arrays, .. } = *driver.options;
+        let most = device_arrays.map_or(max_arrays, |most| most.min(max_arrays));
+        let fused = |together| fuse(&self.simplified, &self.accesses, self.layouts, together, most);
+        self.fused = fused(together)?;
+        self.together = together;
+        if device_arrays
+            .is_some_and(|most| self.fused.iter().any(|step| arrays(step, &self.simplified, &self.accesses) > most))
+        {
+            self.together = false;
+            self.fused = fused(false)?;
+        }
         Ok(())
     }
 
-    fn tile(&mut self, driver: &mut Driver<'_>) -> Result<()> {
-        self.launches = match driver.options.fuse {
+    fn tile(&mut self, _: &mut Driver<'_>) -> Result<()> {
+        self.launches = match self.together {
             true => tile(&self.fused, &self.simplified, &self.accesses),
             false => one_by_one(self.fused.len()),
         };

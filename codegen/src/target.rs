@@ -74,6 +74,15 @@ impl PrimGap {
     }
 }
 
+/// Who combines the elements of reductions and scans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combining {
+    /// A driver on the processor, which calls code with accumulators in memory.
+    Driver,
+    /// The code itself, as the invocations of a workgroup do.
+    Code,
+}
+
 /// The capabilities of one code generator on one machine.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -81,6 +90,8 @@ pub struct Target {
     pub name: String,
     /// Whether there is a byte blend by the sign of a mask (x86 `pblendvb`).
     pub blend: bool,
+    /// Who combines elements.
+    pub combining: Combining,
     /// What it cannot do on whole registers. The weakest gap that covers a primitive counts.
     pub gaps: Vec<PrimGap>,
 }
@@ -196,13 +207,18 @@ const NO_F64: PrimGap = PrimGap {
 };
 
 impl Target {
+    /// The reference interpreter: it has every primitive.
+    pub fn interpreter() -> Target {
+        Target { name: "interpreter".to_owned(), blend: false, combining: Combining::Driver, gaps: Vec::new() }
+    }
+
     /// The capabilities of WGSL on a device with or without `f64`.
     pub fn wgsl(float64: bool) -> Target {
         let mut gaps = WGSL.to_vec();
         if !float64 {
             gaps.push(NO_F64);
         }
-        Target { name: "wgsl".to_owned(), blend: false, gaps }
+        Target { name: "wgsl".to_owned(), blend: false, combining: Combining::Code, gaps }
     }
 
     /// The capabilities of Cranelift for `isa`.
@@ -217,7 +233,8 @@ impl Target {
         if x64 && !has("has_sse41") {
             gaps.push(NO_ROUND);
         }
-        Target { name: format!("clif-{}", isa.name()), blend: x64 && has("has_sse41"), gaps }
+        let (name, blend) = (format!("clif-{}", isa.name()), x64 && has("has_sse41"));
+        Target { name, blend, combining: Combining::Driver, gaps }
     }
 
     /// How well this target does `prim` from operands of type `from` to a result of type `to`.

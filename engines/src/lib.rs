@@ -8,7 +8,7 @@ mod layouts;
 
 pub use given::{Difference, Given, compare, lowered};
 use ndjit_codegen::pipeline;
-use ndjit_codegen::target::VectorWidth;
+use ndjit_codegen::target::{Target, VectorWidth};
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options};
 use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::loops::LoopNest;
@@ -108,7 +108,11 @@ fn loops(lowered: &Lowered, program: &Program, given: &Given, expanded: bool) ->
             continue;
         }
         let Some(LoweredKernel { scheduled, .. }) = step.kernel() else { continue };
-        let nest: LoopNest = if expanded { pipeline::expanded(&scheduled.nest, None)? } else { scheduled.nest.clone() };
+        let nest: LoopNest = if expanded {
+            pipeline::expanded(&scheduled.nest, &Target::interpreter())?
+        } else {
+            scheduled.nest.clone()
+        };
         let mut literals: Vec<u64> = Vec::new();
         for &(slot, dtype) in &scheduled.literals {
             let literal: Literal = match &graph.slots()[slot.index()] {

@@ -1,7 +1,8 @@
 //! Inputs that parse: the corpus, and what is printed of random programs. The same ones in every run.
 
-use ndjit_codegen::passes::split::generated;
-use ndjit_codegen::pipeline::expanded;
+use ndjit_codegen::passes::split::TargetKernel;
+use ndjit_codegen::pipeline::{expanded, lower_for};
+use ndjit_codegen::target::Target;
 use ndjit_codegen::{Lowered, LoweredKernel, Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
@@ -64,8 +65,9 @@ pub fn loops() -> Vec<Vec<u8>> {
     let programs = programs();
     for LoweredKernel { scheduled, .. } in programs.iter().flat_map(|lowered| lowered.kernels()) {
         texts.push(format!("{}\n{}", scheduled.nest, scheduled.geometry));
-        texts.extend(expanded(&scheduled.nest, None).iter().map(LoopNest::to_string));
-        texts.extend(generated(&scheduled.nest).iter().flatten().map(|part| part.nest.to_string()));
+        texts.extend(expanded(&scheduled.nest, &Target::interpreter()).iter().map(LoopNest::to_string));
+        let kernel = lower_for(&scheduled.nest, &Target::interpreter());
+        texts.extend(kernel.iter().flat_map(TargetKernel::parts).map(|part| part.ops.to_string()));
     }
     short(texts.into_iter())
 }

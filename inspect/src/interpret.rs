@@ -23,7 +23,7 @@ pub fn run<'a>(
             Argument::Borrowed(bytes) => gather(dtype, shape, layout, bytes)?,
             Argument::Shared(buffer) => gather(dtype, shape, layout, buffer.as_bytes())?,
             Argument::Donated(buffer) => gather(dtype, shape, layout, buffer.as_bytes())?,
-            Argument::Gpu(memory) => {
+            Argument::Device(memory) => {
                 let mut buffer = Buffer::zeroed(memory.len())?;
                 memory.download(buffer.as_bytes_mut()?)?;
                 gather(dtype, shape, layout, buffer.as_bytes())?
@@ -39,7 +39,7 @@ pub fn run<'a>(
                 return Err(Error::new(ErrorCode::Argument, format!("run: output {index} has the wrong size"))
                     .fact(format_args!("{} bytes given, {} needed", into.len(), result.bytes.len())));
             }
-            Output::Gpu(_) => return Err(Error::new(ErrorCode::Device, "interpreter: its results are on the host")),
+            Output::Device(_) => return Err(Error::new(ErrorCode::Device, "interpreter: its results are on the host")),
         }
     }
     Ok(())

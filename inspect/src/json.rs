@@ -17,7 +17,7 @@
 //! Values are numbers, as in `%2`. What is not there is `null` or left out.
 
 use ndjit_codegen::{Lowered, LoweredControl, LoweredStep};
-use ndjit_ir::graph::{Block, Control, ControlKind, Graph, NodeId, NodeKind, Places, Slot, Steps, Type, Value};
+use ndjit_ir::graph::{Block, Control, ControlKind, Counts, Graph, NodeId, NodeKind, Places, Slot, Steps, Type, Value};
 use ndjit_ir::promotion::Policy;
 use ndjit_ir::{Error, ErrorCode, Result, Shape};
 use serde_json::{Map, Value as Json, json};
@@ -85,6 +85,9 @@ fn block_of<T: Type>(block: &Block<'_, T>, places: Option<&Places>) -> Json {
         let mut out = json!({ "kind": control.kind.name(), "graphs": graphs.collect::<Vec<Json>>() });
         if let ControlKind::Scan(Steps { length, carried, sliced }) = control.kind {
             out["steps"] = json!({ "length": length, "carried": carried, "sliced": sliced });
+        }
+        if let ControlKind::For(Counts { carried, index }) = control.kind {
+            out["counts"] = json!({ "index": index.name(), "carried": carried });
         }
         out
     };
@@ -272,6 +275,10 @@ fn write_block(out: &mut String, header: &str, graph: &Json) -> Option<()> {
         if let ControlKind::Scan(_) = kind {
             let [length, carried, sliced] = ["length", "carried", "sliced"].map(|of| control["steps"][of].as_u64());
             let _ = write!(out, " length {} carried {} sliced {}", length?, carried?, sliced?);
+        }
+        if let ControlKind::For(_) = kind {
+            let counts = &control["counts"];
+            let _ = write!(out, " index {} carried {}", word(counts["index"].as_str()?), counts["carried"].as_u64()?);
         }
         let graphs = control["graphs"].as_array().filter(|graphs| graphs.len() == kind.graphs().len())?;
         for (what, inner) in kind.graphs().iter().zip(graphs) {

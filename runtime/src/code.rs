@@ -17,17 +17,17 @@ use crate::sort::Sorter;
 use crate::threads::Threads;
 use cranelift_codegen::isa::TargetIsa;
 use ndjit_codegen::clif::{self, Cell, ClifKernel, ClifOptions, Form};
-use ndjit_codegen::passes::split::{Split, split};
-use ndjit_codegen::pipeline::expanded;
-use ndjit_codegen::target::VectorWidth;
+use ndjit_codegen::passes::split::{Part, TargetKernel};
+use ndjit_codegen::pipeline::lower_for;
+use ndjit_codegen::target::{Target, VectorWidth};
 use ndjit_codegen::x64::{self, Pairs};
-use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
+use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// What a kernel is compiled for, beside its loops; part of its key.
@@ -52,10 +52,25 @@ pub enum Execution {
     Emulated,
 }
 
+impl Execution {
+    /// What kernels are lowered for.
+    ///
+    /// # Errors
+    /// `Backend` if there is no code generator for the host.
+    pub fn target(self) -> Result<Target> {
+        Ok(match self {
+            Execution::Compiled => Target::host_clif(&*clif::host_isa()?),
+            Execution::Interpreted => Target::interpreter(),
+            #[cfg(feature = "emulated")]
+            Execution::Emulated => Target::host_clif(&*emulated::isa()?),
+        })
+    }
+}
+
 /// A compiled kernel. `Send + Sync`: its code and constants never change.
 pub struct Kernel {
     code: Code,
-    nest: LoopNest,
+    nest: Arc<LoopNest>,
     cost: f64,
     /// All of it is machine code.
     compiled: bool,
@@ -139,10 +154,9 @@ impl Kernel {
     /// `Backend` if code generation fails or the host is not supported; `Verify` if the nest's invariants do not hold.
     pub fn new(nest: &LoopNest, options: CodeOptions) -> Result<Kernel> {
         let start = Instant::now();
-        nest.verify()?;
-        let composed: Box<dyn Composed> = match split(nest)? {
-            Split::Whole => return Kernel::part(nest, options, Form::Plain),
-            Split::Reduce(parts) => {
+        let composed: Box<dyn Composed> = match lower_for(nest, &options.execution.target()?)? {
+            TargetKernel::Map(part) => return Kernel::part(&part, options),
+            TargetKernel::Reduce(parts) => {
                 let reducer = Box::new(Reducer::new(nest, &parts, options)?);
                 // Without machine code the order is the interpreter's.
                 match if options.execution == Execution::Compiled {
@@ -154,60 +168,57 @@ impl Kernel {
                     Err(reducer) => reducer,
                 }
             }
-            Split::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
-            Split::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
-            Split::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
+            TargetKernel::Scan(parts) => Box::new(Scanner::new(nest, &parts, options)?),
+            TargetKernel::Sort(parts) => Box::new(Sorter::new(nest, &parts, options)?),
+            TargetKernel::Scatter(values) => Box::new(Scatterer::new(nest, &values, options)?),
+            TargetKernel::Combine { .. } => {
+                return Err(Error::new(
+                    ErrorCode::Verify,
+                    "kernel: it was lowered for a device that combines elements",
+                ));
+            }
         };
         let cost = composed.cost();
         let compiled = composed.own().iter().all(|kernel| kernel.is_compiled());
         let code = Code::Composed(composed);
-        Ok(Kernel { code, nest: nest.clone(), cost, compiled, compile_time: start.elapsed() })
+        Ok(Kernel { code, nest: Arc::new(nest.clone()), cost, compiled, compile_time: start.elapsed() })
     }
 
-    /// Compiles loops over ops that neither reduce nor scan; `form` as in [`ClifOptions`].
+    /// Compiles a part.
     ///
     /// # Errors
     /// As [`Kernel::new`].
-    pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<Kernel> {
+    pub(crate) fn part(part: &Part, options: CodeOptions) -> Result<Kernel> {
         let start = Instant::now();
-        nest.verify()?;
-        let (expanded, code) = match options.execution {
+        let Part { nest, form, .. } = part;
+        let code = match options.execution {
             Execution::Compiled => {
-                let isa = clif::host_isa()?;
-                let expanded = clif::expand_for(nest, &*isa)?;
-                expanded.verify()?;
-                let machine = machine_code(&expanded, &*isa, options.vector, form)?;
-                (expanded, machine.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine))))
+                let machine = machine_code(nest, &*clif::host_isa()?, options.vector, *form)?;
+                machine.map_or(Code::Interpreted, |machine| Code::Machine(Box::new(machine)))
             }
-            Execution::Interpreted => {
-                let expanded = expanded(nest, None)?;
-                expanded.verify()?;
-                (expanded, Code::Interpreted)
-            }
+            Execution::Interpreted => Code::Interpreted,
             #[cfg(feature = "emulated")]
             Execution::Emulated => {
                 let isa = emulated::isa()?;
-                let expanded = clif::expand_for(nest, &*isa)?;
-                expanded.verify()?;
-                let (kernel, _) = clif_code(&expanded, &*isa, options.vector, form)?;
-                (expanded, Code::Emulated(Box::new(emulated::Function::new(kernel, &isa)?)))
+                let (kernel, _) = clif_code(nest, &*isa, options.vector, *form)?;
+                Code::Emulated(Box::new(emulated::Function::new(kernel, &isa)?))
             }
         };
         let cost = match &code {
-            Code::Machine(machine) => cost::per_element(&expanded, machine.width),
-            _ => cost::INTERPRETED * cost::per_element(&expanded, VectorWidth::Bits128),
+            Code::Machine(machine) => cost::per_element(nest, machine.width),
+            _ => cost::INTERPRETED * cost::per_element(nest, VectorWidth::Bits128),
         };
         let compiled = matches!(code, Code::Machine(_));
-        Ok(Kernel { code, nest: expanded, cost, compiled, compile_time: start.elapsed() })
+        Ok(Kernel { code, nest: Arc::clone(nest), cost, compiled, compile_time: start.elapsed() })
     }
 
-    /// Compiles [whole blocks](x64::emit_blocks) of a reduction: loops over ops that accumulate, and expanded ones that combine accumulators.
-    /// `None` where there is no such code.
+    /// Compiles [whole blocks](x64::emit_blocks) of a reduction: loops that accumulate, and those that combine accumulators. `None` where there is no
+    /// such code.
     ///
     /// # Errors
     /// As [`Kernel::new`].
     pub(crate) fn blocks(
-        nest: &LoopNest,
+        nest: &Arc<LoopNest>,
         (combine, pairs): (&LoopNest, Pairs),
         options: CodeOptions,
     ) -> Result<Option<Kernel>> {
@@ -215,16 +226,12 @@ impl Kernel {
             return Ok(None);
         }
         let start = Instant::now();
-        nest.verify()?;
-        let isa = clif::host_isa()?;
-        let nest = clif::expand_for(nest, &*isa)?;
-        nest.verify()?;
-        let Some(code) = x64::emit_blocks_here(&nest, combine, pairs, options.vector)? else { return Ok(None) };
+        let Some(code) = x64::emit_blocks_here(nest, combine, pairs, options.vector)? else { return Ok(None) };
         let width = code.set.width();
         let Some(machine) = executable(&code.bytes, code.constants, width) else {
             return Ok(None);
         };
-        let cost = cost::per_element(&nest, width);
+        let (nest, cost) = (Arc::clone(nest), cost::per_element(nest, width));
         let code = Code::Machine(Box::new(machine));
         Ok(Some(Kernel { code, nest, cost, compiled: true, compile_time: start.elapsed() }))
     }

@@ -75,21 +75,22 @@ impl Controller {
     }
 
     /// The bytes of an operand that a step reads.
-    fn borrowed<'a>(&self, operands: &[&'a [u8]], operand: u32, step: usize) -> &'a [u8] {
+    fn borrowed<'a>(&self, operands: &[&'a [u8]], operand: u32, (step, index): (usize, &'a [u8])) -> &'a [u8] {
         let bytes = operands[operand as usize];
         match self.control.kind {
+            ControlKind::For(counts) if counts.is_index(operand as usize) => index,
             ControlKind::Scan(steps) if steps.slices(operand as usize) => {
                 let slice = bytes.len() / steps.length.max(1);
                 &bytes[step * slice..(step + 1) * slice]
             }
-            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => bytes,
+            ControlKind::Scan(_) | ControlKind::For(_) | ControlKind::While | ControlKind::Cond => bytes,
         }
     }
 
-    /// Runs graph `n` in a step. Some operands are the carry, which it is given away to where it `gives`.
+    /// Runs graph `n` in a step, whose index a loop has in memory that counts. Some operands are the carry, which it is given away to where it `gives`.
     fn run_inner(
         &self,
-        (n, step): (usize, usize),
+        (n, step): (usize, (usize, &[u8])),
         operands: &[&[u8]],
         (carry, gives): (&mut Carry, bool),
         outputs: &mut [Output<'_>],
@@ -117,9 +118,25 @@ impl Controller {
 
     /// A loop: the carry after the last step, and what is stacked.
     fn looped(&self, operands: &[&[u8]], call: &mut Call<'_>) -> Result<Vec<Arc<Buffer>>> {
-        let (carried, length) = match self.control.kind {
-            ControlKind::Scan(steps) => (steps.carried as usize, Some(steps.length)),
-            ControlKind::While | ControlKind::Cond => (self.made.len(), None),
+        let carried = match self.control.kind {
+            ControlKind::Scan(steps) => steps.carried as usize,
+            ControlKind::For(_) | ControlKind::While | ControlKind::Cond => self.made.len(),
+        };
+        let length = match self.control.kind {
+            ControlKind::Scan(steps) => Some(steps.length),
+            ControlKind::For(counts) => {
+                let trips = counts.trips(operands[carried], operands[carried + 1]);
+                Some(usize::try_from(trips).unwrap_or(usize::MAX))
+            }
+            ControlKind::While | ControlKind::Cond => None,
+        };
+        let index = |step: usize| match self.control.kind {
+            ControlKind::For(counts) => counts.at(operands[carried], step as u64),
+            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => [0; 16],
+        };
+        let bytes = match self.control.kind {
+            ControlKind::For(counts) => counts.index.bytes(),
+            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => 0,
         };
         let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
         let mut carry = operands[..carried].iter().map(begin).collect::<Result<Carry>>()?;
@@ -131,7 +148,7 @@ impl Controller {
                 Some(length) => step < length,
                 None => {
                     let mut condition = [Output::Fresh(None)];
-                    self.run_inner((0, step), operands, (&mut carry, false), &mut condition, call)?;
+                    self.run_inner((0, (step, &[])), operands, (&mut carry, false), &mut condition, call)?;
                     let [condition] = condition;
                     fresh(condition)?.as_bytes().first() == Some(&1)
                 }
@@ -145,7 +162,8 @@ impl Controller {
                 let slice = bytes.len() / length.unwrap_or(1);
                 outputs.push(Output::Into(&mut bytes[step * slice..(step + 1) * slice]));
             }
-            self.run_inner((body, step), operands, (&mut carry, true), &mut outputs, call)?;
+            let index = index(step);
+            self.run_inner((body, (step, &index[..bytes])), operands, (&mut carry, true), &mut outputs, call)?;
             for (place, output) in carry.iter_mut().zip(outputs) {
                 *place = Some(fresh(output)?);
             }
@@ -178,10 +196,10 @@ impl Controller {
                 let otherwise = operands.first().and_then(|condition| condition.first()) != Some(&1);
                 let mut outputs: Vec<Output<'_>> = self.made.iter().map(|_| Output::Fresh(None)).collect();
                 let nothing = (&mut Carry::new(), false);
-                self.run_inner((usize::from(otherwise), 0), operands, nothing, &mut outputs, call)?;
+                self.run_inner((usize::from(otherwise), (0, &[])), operands, nothing, &mut outputs, call)?;
                 outputs.into_iter().map(fresh).collect::<Result<_>>()?
             }
-            ControlKind::While | ControlKind::Scan(_) => self.looped(operands, call)?,
+            ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => self.looped(operands, call)?,
         };
         self.results.iter().map(|&n| all.get(n as usize).cloned().ok_or_else(missing)).collect()
     }
@@ -240,7 +258,7 @@ fn missing() -> Error {
 fn fresh(output: Output<'_>) -> Result<Arc<Buffer>> {
     match output {
         Output::Fresh(Some(buffer)) => Ok(buffer),
-        Output::Fresh(None) | Output::Into(_) | Output::Gpu(_) => Err(missing()),
+        Output::Fresh(None) | Output::Into(_) | Output::Device(_) => Err(missing()),
     }
 }
 
@@ -248,7 +266,9 @@ fn fresh(output: Output<'_>) -> Result<Arc<Buffer>> {
 /// takes. `made` are the bytes of each result, `peak` what the programs of the graphs take.
 fn taken(control: &Control<DType>, made: &[usize], peak: u64) -> usize {
     let state = match control.kind {
-        ControlKind::While | ControlKind::Scan(_) => made.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes)),
+        ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => {
+            made.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes))
+        }
         ControlKind::Cond => 0,
     };
     state.saturating_add(usize::try_from(peak).unwrap_or(usize::MAX))

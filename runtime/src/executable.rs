@@ -3,18 +3,18 @@
 //! Everything that can be decided before a call is decided in [`Executable::new`]; a call checks its arguments, takes memory
 //! from the pool, and runs the kernels.
 
-use crate::backend::{Backend, Cpu};
+use crate::backend::DeviceMemory;
 use crate::bound::{Bound, BoundKernel};
 use crate::buffer::{Buffer, Writable};
 use crate::code::{CodeOptions, Execution, Kernel, Operands};
 use crate::control::Controller;
 use crate::devices::KernelCode;
-use crate::gpu;
+use crate::kernels;
 use crate::literals::Literals;
 use crate::plan::{LaunchPlan, Plan};
 use crate::planned::{Memory, PlannedArray, arrays};
+use crate::run::{Steps, run};
 use crate::scratch::{Lists, Ready};
-use crate::spans;
 use crate::storage::{Storage, Used};
 use crate::threads::{Chunk, Split, Threads, catch};
 use crate::tiles::{PerIndex, Tiles};
@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// An array argument of a call. Its layout is the one the program was lowered for.
 #[derive(Debug)]
@@ -38,8 +38,8 @@ pub enum Argument<'a> {
     Shared(&'a Arc<Buffer>),
     /// A buffer given away: its memory is used for a result where nobody else holds it and the layouts agree.
     Donated(Arc<Buffer>),
-    /// Memory of a GPU, which a program on that GPU reads.
-    Gpu(&'a Arc<gpu::Memory>),
+    /// A device's own memory, which a program on that device reads.
+    Device(&'a Arc<dyn DeviceMemory>),
 }
 
 impl Argument<'_> {
@@ -49,7 +49,7 @@ impl Argument<'_> {
             Argument::Borrowed(bytes) => bytes.len(),
             Argument::Shared(buffer) => buffer.len(),
             Argument::Donated(buffer) => buffer.len(),
-            Argument::Gpu(memory) => memory.len(),
+            Argument::Device(memory) => memory.len(),
         }
     }
 
@@ -67,8 +67,8 @@ pub enum Output<'a> {
     /// Into the caller's memory, C-contiguous, exactly the result's size in bytes. After an error its contents are
     /// unspecified.
     Into(&'a mut [u8]),
-    /// Stays on the GPU that the program runs on: `None` before the call, `Some` after it.
-    Gpu(Option<Arc<gpu::Memory>>),
+    /// Stays on the device that the program runs on: `None` before the call, `Some` after it.
+    Device(Option<Arc<dyn DeviceMemory>>),
 }
 
 /// How a program is compiled and run. No option changes a result, but `tile` how large products of matrices round.
@@ -164,7 +164,7 @@ impl Executable {
                     continue;
                 }
             };
-            let kernel = Cpu.compile(&scheduled.nest, code)?;
+            let kernel = kernels::get(&scheduled.nest, code)?;
             let literals = Literals::new(lowered, scheduled)?;
             let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
             let extents = scheduled.geometry.extents.clone();
@@ -324,58 +324,19 @@ impl Executable {
         self.run_into(arguments, scalars, outputs, None)
     }
 
-    /// As [`run`](Executable::run); how long each launch took, with the memory it was given, in the order of [`Lowered::all_launches`].
-    ///
-    /// # Errors
-    /// Those of [`run`](Executable::run).
-    pub fn run_timed<'a>(
-        &self,
-        arguments: impl IntoIterator<Item = Argument<'a>>,
-        scalars: &[(usize, Literal)],
-        outputs: &mut [Output<'_>],
-    ) -> Result<Vec<Timed>> {
-        let mut times = vec![Timed::default(); self.launches()];
-        self.run_into(arguments, scalars, outputs, Some(&mut times))?;
-        Ok(times)
-    }
-
     /// Runs the program; adds to the times of launches, if they are wanted.
     pub(crate) fn run_into<'a>(
         &self,
         arguments: impl IntoIterator<Item = Argument<'a>>,
         scalars: &[(usize, Literal)],
         outputs: &mut [Output<'_>],
-        mut times: Option<&mut [Timed]>,
+        times: Option<&mut [Timed]>,
     ) -> Result<()> {
-        let mut storage = Storage::new(&self.plan, arguments, outputs)?;
-        let (mut begun, mut next) = (times.as_ref().map(|_| Instant::now()), 0);
-        for (n, (LaunchPlan { steps, .. }, tiles)) in self.plan.launches.iter().zip(&self.tiles).enumerate() {
-            let own = next;
-            next += 1;
-            let _span = spans::launch(n, steps.len());
-            match tiles {
-                Some(tiles) => self.run_tiles(n, tiles, scalars, &mut storage)?,
-                None => {
-                    for n in steps.clone() {
-                        let inner = match times {
-                            None => 0,
-                            Some(_) => self.steps[n].bodies().iter().map(|body| body.launches()).sum(),
-                        };
-                        let times = times.as_deref_mut().and_then(|times| times.get_mut(next..next + inner));
-                        next += inner;
-                        self.run_step(n, scalars, &mut storage, times)?;
-                    }
-                }
-            }
-            storage.launched(n);
-            if let (Some(begun), Some(timed)) = (&mut begun, times.as_deref_mut().and_then(|times| times.get_mut(own)))
-            {
-                let before = std::mem::replace(begun, Instant::now());
-                (timed.runs, timed.time) = (timed.runs + 1, timed.time + (*begun - before));
-            }
-        }
+        let storage = Storage::new(&self.plan, arguments, outputs)?;
+        let mut here = Run { program: self, scalars, storage };
+        run(&self.plan, &mut here, times)?;
         // SAFETY: all kernels have run.
-        let used = unsafe { storage.publish(outputs)? };
+        let used = unsafe { here.storage.publish(outputs)? };
         self.counts.add(used);
         Ok(())
     }
@@ -495,6 +456,33 @@ impl Executable {
             // no other touches: outputs are dense, and an input in an output's memory has its layout.
             unsafe { bound.call_chunk(strides, pointers.get(), literals, chunk) }
         })
+    }
+}
+
+/// A run on the processor.
+struct Run<'r, 'p, 'a> {
+    program: &'p Executable,
+    scalars: &'r [(usize, Literal)],
+    storage: Storage<'p, 'a>,
+}
+
+impl Steps for Run<'_, '_, '_> {
+    fn step(&mut self, n: usize, times: Option<&mut [Timed]>) -> Result<()> {
+        self.program.run_step(n, self.scalars, &mut self.storage, times)
+    }
+
+    fn inner(&self, n: usize) -> usize {
+        self.program.steps[n].bodies().iter().map(|body| body.launches()).sum()
+    }
+
+    fn tiles(&mut self, launch: usize) -> Result<bool> {
+        let Some(tiles) = &self.program.tiles[launch] else { return Ok(false) };
+        self.program.run_tiles(launch, tiles, self.scalars, &mut self.storage)?;
+        Ok(true)
+    }
+
+    fn launched(&mut self, launch: usize) {
+        self.storage.launched(launch);
     }
 }
 

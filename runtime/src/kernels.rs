@@ -5,6 +5,7 @@ use crate::code::{CodeOptions, Kernel};
 use crate::helper::on_large_stack;
 use crate::spans;
 use ndjit_codegen::clif::Form;
+use ndjit_codegen::passes::split::Part;
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::cell::Cell;
@@ -35,24 +36,26 @@ thread_local! {
 /// # Errors
 /// As [`Kernel::new`].
 pub fn get(nest: &LoopNest, options: CodeOptions) -> Result<Arc<Kernel>> {
-    part(nest, options, Form::Plain)
+    cached((nest.clone(), options, Form::Plain), |(nest, options, _)| Kernel::new(nest, *options))
 }
 
-/// The same of a nest that neither reduces nor scans, in a form of code of its own.
+/// The kernel of a part, which other nests may have too.
 ///
 /// # Errors
-/// As [`Kernel::new`].
-pub(crate) fn part(nest: &LoopNest, options: CodeOptions, form: Form) -> Result<Arc<Kernel>> {
-    let key = (nest.clone(), options, form);
+/// As [`Kernel::part`].
+pub(crate) fn part(part: &Part, options: CodeOptions) -> Result<Arc<Kernel>> {
+    let own = part.clone();
+    cached((LoopNest::clone(&part.ops), options, part.form), move |(_, options, _)| Kernel::part(&own, *options))
+}
+
+fn cached(key: Key, compile: impl FnOnce(&Key) -> Result<Kernel> + Send + 'static) -> Result<Arc<Kernel>> {
+    let nest = &key.0;
     let new = spans::are_collected() && !cache().holds(&key);
     let _span = new.then(|| spans::kernel(nest.rank, nest.inputs.len(), nest.outputs.len()));
     cache().get(key, |key| {
         count_compiled();
         let key = Arc::clone(key);
-        let kernel = on_large_stack(move || match &*key {
-            (nest, options, Form::Plain) => Kernel::new(nest, *options),
-            (nest, options, form) => Kernel::part(nest, *options, *form),
-        })?;
+        let kernel = on_large_stack(move || compile(&key))?;
         let weight = kernel.weight();
         Ok((Arc::new(kernel), weight))
     })

@@ -193,7 +193,7 @@ impl Plan {
                     return Err(Error::new(ErrorCode::Argument, format!("run: output {index} has the wrong size"))
                         .fact(format_args!("{} bytes given, {} needed", bytes.len(), result.bytes)));
                 }
-                Output::Into(_) | Output::Fresh(_) | Output::Gpu(_) => {}
+                Output::Into(_) | Output::Fresh(_) | Output::Device(_) => {}
             }
         }
         Ok(())

@@ -32,7 +32,7 @@ impl<'a> Place<'a> {
             Argument::Borrowed(bytes) => Ok(Place::Readable(bytes)),
             Argument::Shared(buffer) => Ok(Place::Readable(buffer.as_bytes())),
             Argument::Donated(buffer) => Ok(Place::Donated(buffer)),
-            Argument::Gpu(_) => Err(on_gpu()),
+            Argument::Device(_) => Err(on_device()),
         }
     }
 
@@ -57,8 +57,8 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The error of memory of a GPU given to a program on the processor.
-fn on_gpu() -> Error {
+/// The error of memory of a device given to a program on the processor.
+fn on_device() -> Error {
     Error::new(ErrorCode::Device, "run: arrays of a program on the processor are in the host's memory")
 }
 
@@ -114,7 +114,7 @@ impl<'p, 'a> Storage<'p, 'a> {
     /// The memory of a run with these arguments; results go where `outputs` say, whose memory nothing else may use as long as this lives.
     ///
     /// # Errors
-    /// Those of [`Plan::check`]; `Device` if an argument or a result is in memory of a GPU.
+    /// Those of [`Plan::check`]; `Device` if an argument or a result is in memory of a device.
     pub fn new(
         plan: &'p Plan,
         arguments: impl IntoIterator<Item = Argument<'a>>,
@@ -132,7 +132,7 @@ impl<'p, 'a> Storage<'p, 'a> {
             lists.results.push(match output {
                 Output::Into(bytes) => Assigned::Caller(bytes.as_mut_ptr()),
                 Output::Fresh(_) => Assigned::Nothing,
-                Output::Gpu(_) => return Err(on_gpu()),
+                Output::Device(_) => return Err(on_device()),
             });
         }
         Ok(storage)
@@ -260,7 +260,7 @@ fn copy_result(from: usize, to: usize, outputs: &mut [Output<'_>]) -> Result<()>
         }
         (Output::Into(bytes), Output::Fresh(copy)) => *copy = Some(Arc::new(Buffer::from_bytes(bytes)?)),
         (Output::Into(bytes), Output::Into(copy)) => copy.copy_from_slice(bytes),
-        (Output::Gpu(_), _) | (_, Output::Gpu(_)) => {}
+        (Output::Device(_), _) | (_, Output::Device(_)) => {}
     }
     Ok(())
 }

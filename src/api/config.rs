@@ -140,7 +140,7 @@ impl Settings {
             return Ok(self);
         }
         // What a GPU lacks is known once it is open.
-        let gpu = devices::open(device)?.is_some();
+        let gpu = devices::open(device)?.device() != Device::CPU;
         let lacking = match self.fallback {
             _ if !gpu => self.support.device,
             Fallback::Error => Some(device),

@@ -8,7 +8,6 @@
 //! the dtype that the body gives it, in which it must fit; everything else that changes is an error, which names the leaf: leaves are counted from 0 in the order of the
 //! structure.
 
-use crate::api::config::with_parts;
 use crate::jit::output::{Collected, Outputs, Parts};
 use crate::trace::cast;
 use crate::trace::escape;
@@ -17,8 +16,8 @@ use crate::trace::inner::{Recorded, again, control, params, record_inner, value}
 use crate::trace::operand::{AnyOperand, Computed, Operand};
 use crate::trace::recorder;
 use crate::trace::recording::Param;
-use ndjit_ir::graph::{ControlKind, Steps};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Place, Result, Shape, ValueType};
+use ndjit_ir::graph::{ControlKind, Counts, Steps};
+use ndjit_ir::{DType, Error, ErrorCode, Place, Result, Shape, ValueType};
 use ndjit_runtime::stderr;
 use std::fmt::Display;
 
@@ -105,7 +104,7 @@ pub fn while_loop<C: Outputs>(init: C, condition: impl Fn(C) -> Expr, body: impl
     let init = collected(init);
     let condition = |own: &[Expr]| condition(built(own, &init));
     let body = |own: &[Expr]| next("while_loop", body(built(own, &init)), &init, place);
-    let made = repeated(Written { what: "while_loop", place, hidden: 0 }, &init.exprs, &condition, &body);
+    let made = repeated(Written { what: "while_loop", place }, &init.exprs, &condition, &body);
     finished(made, init, place)
 }
 
@@ -132,13 +131,9 @@ pub fn fori_loop<C: Outputs>(start: impl Operand, end: impl Operand, init: C, bo
     let init = collected(init);
     let made = (|| {
         let bounds = bounds(start.operand(), end.operand(), place)?;
-        counted(
-            "fori_loop",
-            bounds,
-            &init.exprs,
-            &|i, own| next("fori_loop", body(i, built(own, &init)), &init, place),
-            place,
-        )
+        counted(Written { what: "fori_loop", place }, bounds, &init.exprs, &|i, own| {
+            next("fori_loop", body(i, built(own, &init)), &init, place)
+        })
     })();
     finished(made, init, place)
 }
@@ -237,8 +232,8 @@ fn truth(what: &'static str, condition: AnyOperand, place: Place) -> Result<Expr
     Ok(value(&condition, what, place))
 }
 
-/// Where an index begins, of its dtype: that in which the bounds meet, the default integer where both are numbers. And the end, which may stay a number.
-fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<[Expr; 2]> {
+/// The bounds of an index in its dtype: that in which they meet, the default integer where both are numbers.
+fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<([Expr; 2], DType)> {
     const WHAT: &str = "fori_loop";
     let bound = |name: &str, bound: AnyOperand| {
         let (ty, dtype, shape) = bound.describe(WHAT)?;
@@ -281,11 +276,10 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: Place) -> Result<[Expr; 2]>
     };
     let end = match last {
         ValueType::Strong(own) if own != dtype => Expr::convert(&end.operand(), dtype, place),
-        // Whether it fits is known at the call, and is then told of the loop, not of the comparison in it.
-        ValueType::Weak(_) if !cast::is_known(end)? => cast::promote(end, dtype, WHAT, place),
-        ValueType::Strong(_) | ValueType::Weak(_) => end,
+        ValueType::Weak(_) => cast::promote(end, dtype, WHAT, place),
+        ValueType::Strong(_) => end,
     };
-    Ok([start, end])
+    Ok(([start, end], dtype))
 }
 
 /// What a body makes of the state, and slices if there are some: the next state, and what it gives besides.
@@ -296,13 +290,11 @@ type Body<'a> = dyn Fn(&[Expr]) -> (Vec<Expr>, Vec<Expr>) + 'a;
 struct Written {
     what: &'static str,
     place: Place,
-    /// The first leaves of the state are not the user's.
-    hidden: usize,
 }
 
 impl Written {
     fn differs(&self, code: ErrorCode, leaf: usize, before: impl Display, after: impl Display) -> Error {
-        let (what, leaf) = (self.what, leaf.saturating_sub(self.hidden));
+        let what = self.what;
         Error::new(code, format!("{what}: leaf {leaf} of the state is {before}, the body gives {after}"))
     }
 }
@@ -313,7 +305,7 @@ const MAX_LEAVES: usize = 1 << 20;
 /// A state of the types that a body keeps, and the body of it, recorded; after the next state it gives what it gives besides. A weak leaf takes the
 /// dtype that the body gives it, which may make others strong.
 fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -> Result<(Vec<Expr>, Recorded)> {
-    let Written { what, place, hidden } = written;
+    let Written { what, place } = written;
     let mut state = init.to_vec();
     let mut casts: Vec<Option<DType>> = vec![None; state.len()];
     // Each leaf is promoted once, and what the body gives for it.
@@ -342,7 +334,7 @@ fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -
             next
         })?;
         if leaves != state.len() {
-            let [before, after] = [state.len(), leaves].map(|leaves| leaves.saturating_sub(hidden));
+            let (before, after) = (state.len(), leaves);
             let headline = format!("{what}: the state has {before} leaves, the body gives {after}");
             return Err(Error::new(ErrorCode::Arity, headline).help("the body gives the structure that it gets"));
         }
@@ -359,10 +351,9 @@ fn settled(written: Written, init: &[Expr], slices: &[Param], body: &Body<'_>) -
                 _ if own == ty => continue,
                 (ValueType::Weak(weak), ValueType::Strong(to)) if weak.promotes_to(*to) => {
                     cast::check_number(state[n], *to).map_err(|error| {
-                        let leaf = n.saturating_sub(hidden);
                         error
                             .of(what)
-                            .fact(format_args!("the state begins with it as leaf {leaf}, which the body gives as {to}"))
+                            .fact(format_args!("the state begins with it as leaf {n}, which the body gives as {to}"))
                             .help(format!("begin with a number that {to} holds, or cast what the body gives"))
                     })?;
                     state[n] = cast::promote(state[n], *to, what, place);
@@ -396,7 +387,7 @@ fn repeated(
     condition: &dyn Fn(&[Expr]) -> Expr,
     body: &dyn Fn(&[Expr]) -> Vec<Expr>,
 ) -> Result<Vec<Expr>> {
-    let Written { what, place, .. } = written;
+    let Written { what, place } = written;
     let (state, made) = settled(written, init, &[], &|own| (body(own), Vec::new()))?;
     let decided =
         record_inner(&params(&state, what)?, place, |own| match truth(what, condition(own).operand(), place) {
@@ -408,25 +399,16 @@ fn repeated(
 
 /// A loop over an index and leaves.
 fn counted(
-    what: &'static str,
-    [start, end]: [Expr; 2],
+    written: Written,
+    ([start, end], index): ([Expr; 2], DType),
     init: &[Expr],
     body: &dyn Fn(Expr, &[Expr]) -> Vec<Expr>,
-    place: Place,
 ) -> Result<Vec<Expr>> {
-    let state: Vec<Expr> = [start].into_iter().chain(init.iter().copied()).collect();
-    let compute = |op: Op, x: Expr, y: AnyOperand| with_parts(|| Expr::compute(op, &[x.operand(), y], place));
-    let condition = |own: &[Expr]| compute(Op::Less, own[0], end.operand());
-    let next = |own: &[Expr]| {
-        let mut made = vec![compute(Op::Add, own[0], 1.operand())];
-        made.extend(body(own[0], &own[1..]));
-        made
-    };
-    let mut made = repeated(Written { what, place, hidden: 1 }, &state, &condition, &next)?;
-    if made.len() == state.len() {
-        made.remove(0);
-    }
-    Ok(made)
+    let (param, count) = (Param::Array(index.into(), index, Shape::scalar()), init.len());
+    let (state, made) = settled(written, init, &[param], &|own| (body(own[count], &own[..count]), Vec::new()))?;
+    let own: Vec<Expr> = state.into_iter().chain([start, end]).collect();
+    let kind = ControlKind::For(Counts { carried: count as u32, index });
+    Ok(control(kind, &own, vec![made], written.place))
 }
 
 /// What a step of a scan makes of the state and a slice: the next state, and what is stacked.
@@ -441,7 +423,7 @@ fn scanned(init: &[Expr], xs: &[Expr], step: &Stepping<'_>, place: Place) -> Res
     };
     let slices: Vec<Param> = params(xs, WHAT)?.into_iter().map(slice).collect();
     let count = init.len();
-    let written = Written { what: WHAT, place, hidden: 0 };
+    let written = Written { what: WHAT, place };
     let (state, made) = settled(written, init, &slices, &|own| step(&own[..count], &own[count..]))?;
     let own: Vec<Expr> = state.into_iter().chain(xs.iter().copied()).collect();
     let kind = ControlKind::Scan(Steps { length, carried: count as u32, sliced: xs.len() as u32 });

@@ -14,7 +14,6 @@
 
 use crate::{DType, Device, Error, ErrorCode, Place, Result};
 pub use ndjit_codegen::wgsl::Features;
-use ndjit_runtime::devices;
 pub use ndjit_runtime::gpu::{Gpu, GpuInfo, GpuKind, GpuLimits, GpuOptions};
 use std::fmt;
 use std::sync::Arc;
@@ -116,12 +115,12 @@ pub fn release(device: Device) -> Result<()> {
 #[track_caller]
 fn open(device: Device) -> Result<Arc<Gpu>> {
     let place = Place::caller();
-    let opened = devices::open(device).map_err(|error| error.at(place))?;
-    opened.ok_or_else(|| {
-        Error::new(ErrorCode::Device, format!("gpu: {device} is no GPU"))
-            .at(place)
-            .help("`Device::gpu()` is the first; `ndjit::gpu::list()` gives all")
-    })
+    let opened = device.gpu_number().map(ndjit_runtime::gpu::opened);
+    let opened = opened.unwrap_or_else(|| {
+        Err(Error::new(ErrorCode::Device, format!("gpu: {device} is no GPU"))
+            .help("`Device::gpu()` is the first; `ndjit::gpu::list()` gives all"))
+    });
+    opened.map_err(|error| error.at(place))
 }
 
 /// How a GPU has a dtype.

@@ -11,8 +11,7 @@ use ndjit_ir::lock::Mutex;
 use ndjit_ir::loops::Layout;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Place, Result, Shape, ValueType};
-use ndjit_runtime::gpu::Reading;
-use ndjit_runtime::{Fallback, Memory};
+use ndjit_runtime::{Fallback, Memory, Reading};
 use smallvec::SmallVec;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -120,7 +119,7 @@ pub(crate) struct Elements {
     /// A copy in row-major order, once one was needed.
     pub dense: OnceLock<Memory>,
     /// Elements on their way to the host, for whoever reads them next.
-    pub coming: Mutex<Option<Reading>>,
+    pub coming: Mutex<Option<Box<dyn Reading>>>,
 }
 
 impl Elements {

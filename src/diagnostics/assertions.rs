@@ -243,7 +243,7 @@ fn address(buffer: &Buffer) -> *const u8 {
 fn memory(result: &Array) -> Option<*const u8> {
     match &result.elements().ok()?.memory {
         Memory::Host(buffer) => Some(address(buffer)),
-        Memory::Gpu(_) => None,
+        Memory::Device(_) => None,
     }
 }
 

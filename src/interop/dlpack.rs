@@ -121,7 +121,7 @@ impl Array {
             (Memory::Host(buffer), None | Some(false)) => {
                 ManagedTensor::shared(Arc::clone(buffer), dtype, shape, &self.memory_layout()?)
             }
-            (Memory::Gpu(_), Some(false)) => Err(no_copy(
+            (Memory::Device(_), Some(false)) => Err(no_copy(
                 "to_dlpack",
                 format_args!("the array is on {}, tensors are in the host's memory", self.device()),
             )),

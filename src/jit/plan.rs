@@ -11,7 +11,7 @@ use crate::jit::output::Lengths;
 use crate::jit::stage::Stage;
 use crate::trace::infer;
 use crate::trace::recording::Printing;
-use ndjit_codegen::{Lowered, Options, lower_observed};
+use ndjit_codegen::{Lowered, lower_observed};
 use ndjit_inspect::clock::Clock;
 use ndjit_inspect::explain::{self, Explainer, Explanation, Input, Origin, Widening};
 use ndjit_inspect::interpret;
@@ -127,15 +127,15 @@ pub(crate) struct ResultType {
 
 /// What runs a plan.
 enum Engine {
-    Compiled(Program),
+    Compiled(Box<dyn Program>),
     /// The reference interpreter, on parameters with these layouts.
     Interpreted(Vec<Layout>),
 }
 
 impl Engine {
-    fn program(&self) -> Option<&Program> {
+    fn program(&self) -> Option<&dyn Program> {
         match self {
-            Engine::Compiled(program) => Some(program),
+            Engine::Compiled(program) => Some(&**program),
             Engine::Interpreted(_) => None,
         }
     }
@@ -189,11 +189,7 @@ impl Plan {
         let layouts = layouts(arguments, hidden)?;
         let options = config.options(settings)?;
         let mut begins = |pass| clock.pass(pass);
-        let mut lowered = lower_observed(graph, places, &layouts, &options, &mut begins)?;
-        if !devices::fits(settings.device, &lowered)? {
-            // What other kernels read of one counts as its arrays, too, and is known only now.
-            lowered = lower_observed(graph, places, &layouts, &Options { fuse: false, ..options }, &mut begins)?;
-        }
+        let lowered = lower_observed(graph, places, &layouts, &options, &mut begins)?;
         clock.stop();
         let inputs = inputs(arguments, hidden.len());
         check(&lowered.traced, &lowered.places, &inputs, lowered.policy, config.on_widening)?;
@@ -214,7 +210,7 @@ impl Plan {
             true => Engine::Interpreted(layouts(&arguments, hidden)?),
             false => {
                 let options = config.run_options();
-                Engine::Compiled(Program::new(&lowered, settings.device, settings.fallback, &options)?)
+                Engine::Compiled(devices::open(settings.device)?.compile(&lowered, settings.fallback, &options)?)
             }
         };
         clock.stop();
@@ -255,7 +251,7 @@ impl Plan {
         outputs: &mut [Output<'_>],
     ) -> Result<()> {
         match &self.engine {
-            Engine::Compiled(program) => program.run(arguments, scalars, outputs),
+            Engine::Compiled(program) => program.run(&mut arguments.into_iter(), scalars, outputs, None),
             Engine::Interpreted(layouts) => interpret::run(&self.lowered.typed, layouts, arguments, scalars, outputs),
         }
         .map_err(|error| self.named(error, scalars))
@@ -295,7 +291,10 @@ impl Plan {
     ) -> Result<Option<Vec<Timed>>> {
         match &self.engine {
             Engine::Compiled(program) => {
-                program.run_timed(arguments, scalars, outputs).map_err(|error| self.named(error, scalars))
+                let mut times = Vec::new();
+                let ran = program.run(&mut arguments.into_iter(), scalars, outputs, Some(&mut times));
+                ran.map_err(|error| self.named(error, scalars))?;
+                Ok(Some(times).filter(|times| !times.is_empty()))
             }
             Engine::Interpreted(_) => self.run(arguments, scalars, outputs).map(|()| None),
         }
@@ -319,7 +318,7 @@ impl Plan {
 
     /// What became of arguments that were given away.
     pub fn donations(&self) -> Donations {
-        self.engine.program().map_or_else(Donations::default, Program::donations)
+        self.engine.program().map_or_else(Donations::default, |program| program.donations())
     }
 
     /// Estimated time of each launch, where there is an estimate.
@@ -340,7 +339,7 @@ impl Plan {
 
     /// The dtypes for want of which kernels of a GPU's program run on the processor, one for each that does.
     pub fn on_processor(&self) -> Vec<DType> {
-        self.engine.program().map_or_else(Vec::new, Program::on_processor)
+        self.engine.program().map_or_else(Vec::new, |program| program.on_processor())
     }
 
     /// The memory of each result of a program.

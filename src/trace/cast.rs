@@ -34,14 +34,6 @@ fn cast_as(x: &AnyOperand, dtype: DType, reason: CastReason, what: &str, place: 
     })
 }
 
-/// Whether a value of this thread's trace is a number that is known now, and not at each call.
-///
-/// # Errors
-/// As [`describe`](super::describe).
-pub(crate) fn is_known(x: Expr) -> Result<bool> {
-    read(x, "number", |trace, value| literal(&trace.graph, value).is_some())
-}
-
 /// Whether a value of this thread's trace, if it is a number that is known, fits a dtype.
 ///
 /// # Errors

@@ -155,10 +155,11 @@ pub(crate) fn control(kind: ControlKind, own: &[Expr], graphs: Vec<Recorded>, pl
             operands.push(trace.expr(x, kind.name(), place)?);
         }
         let first = match kind {
-            ControlKind::While | ControlKind::Scan(_) => 0,
+            ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => 0,
             ControlKind::Cond => 1,
         };
-        let params = operands.len();
+        // No body takes the bound that it has not reached.
+        let params = operands.len() - usize::from(matches!(kind, ControlKind::For(_)));
         let (mut places, mut supports): (Vec<Arc<Places>>, Vec<Arc<Supports>>) = Default::default();
         let mut inner = Vec::with_capacity(graphs.len());
         // Operands that are captured, without the own ones, which a loop changes.

@@ -9,7 +9,7 @@ use ndjit_engines::{Given, compare, lowered};
 use ndjit_ir::{Error, ErrorCode, Literal, Result};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuOptions};
-use ndjit_runtime::{Argument, Fallback, Output};
+use ndjit_runtime::{Argument, Fallback, Output, Program};
 use ndjit_runtime::{Executable, RunOptions};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -115,16 +115,16 @@ impl Case {
     }
 
     fn on_gpu(&self, gpu: &Arc<Gpu>) -> Result<Vec<Tensor>> {
-        let program = gpu::Program::new(gpu, &self.lowered, Fallback::Error, &RunOptions::default())?;
+        let program = gpu::GpuProgram::new(gpu, &self.lowered, Fallback::Error, &RunOptions::default())?;
         let arguments: Vec<Argument<'_>> =
             self.given.memory.iter().map(|tensor| Argument::Borrowed(&tensor.bytes)).collect();
         let mut results = self.results()?;
         // The first result is read afterwards, the others by the program.
-        let mut outputs: Vec<Output<'_>> = vec![Output::Gpu(None)];
+        let mut outputs: Vec<Output<'_>> = vec![Output::Device(None)];
         let (first, others) = results.split_at_mut(1);
         outputs.extend(others.iter_mut().map(|tensor| Output::Into(&mut tensor.bytes)));
-        program.run(&arguments, &self.scalars, &mut outputs)?;
-        let Output::Gpu(Some(memory)) = outputs.swap_remove(0) else { panic!("a fresh output stays empty") };
+        program.run(&mut arguments.into_iter(), &self.scalars, &mut outputs, None)?;
+        let Output::Device(Some(memory)) = outputs.swap_remove(0) else { panic!("a fresh output stays empty") };
         memory.download(&mut first[0].bytes)?;
         Ok(results)
     }

@@ -15,7 +15,7 @@ use ndjit_ir::{ErrorCode, Result};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_random::{Limits, Program, program, shrink};
 use ndjit_runtime::gpu::{self, Gpu, GpuOptions};
-use ndjit_runtime::{Argument, Fallback, Output, RunOptions};
+use ndjit_runtime::{Argument, Fallback, Output, Program as _, RunOptions};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -43,15 +43,15 @@ fn devices() -> &'static [(&'static str, Arc<Gpu>)] {
 fn run(gpu: &Arc<Gpu>, program: &Program, fuse: bool, strided: bool) -> Result<Vec<Tensor>> {
     let given = Given::new(program, strided)?;
     let lowered = lowered(&program.graph, &given.layouts, Options { fuse, ..Options::default() })?;
-    let executable = gpu::Program::new(gpu, &lowered, Fallback::Error, &RunOptions::default())?;
+    let executable = gpu::GpuProgram::new(gpu, &lowered, Fallback::Error, &RunOptions::default())?;
     let arguments: Vec<Argument<'_>> = given.memory.iter().map(|tensor| Argument::Borrowed(&tensor.bytes)).collect();
     let graph = &lowered.simplified;
-    let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Gpu(None)).collect();
-    executable.run(&arguments, &program.scalars, &mut outputs)?;
+    let mut outputs: Vec<Output<'_>> = graph.outputs().iter().map(|_| Output::Device(None)).collect();
+    executable.run(&mut arguments.into_iter(), &program.scalars, &mut outputs, None)?;
     let results = graph.outputs().iter().zip(outputs);
     results
         .map(|(&value, output)| {
-            let Output::Gpu(Some(memory)) = output else { panic!("a fresh output stays empty") };
+            let Output::Device(Some(memory)) = output else { panic!("a fresh output stays empty") };
             let mut tensor = Tensor::zeros(graph.ty(value), graph.shape(value).clone())?;
             memory.download(&mut tensor.bytes)?;
             Ok(tensor)

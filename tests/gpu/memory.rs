@@ -4,8 +4,8 @@ use ndjit_codegen::Options;
 use ndjit_engines::{Given, lowered};
 use ndjit_ir::ErrorCode;
 use ndjit_random::Program;
-use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuKind, GpuOptions, Memory};
-use ndjit_runtime::{Argument, Fallback, Output, RunOptions};
+use ndjit_runtime::gpu::{self, Fault, Faults, Gpu, GpuKind, GpuMemory, GpuOptions};
+use ndjit_runtime::{Argument, DeviceMemory, Fallback, Output, Program as _, RunOptions};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 
@@ -26,7 +26,7 @@ fn budgets_hold_and_memory_comes_back() {
     assert_eq!(gpu.memory_taken(), 0);
     let mut held = Vec::new();
     let error = loop {
-        match Memory::new(&gpu, MIB) {
+        match GpuMemory::new(&gpu, MIB) {
             Ok(memory) => held.push(memory),
             Err(error) => break error,
         }
@@ -39,15 +39,15 @@ fn budgets_hold_and_memory_comes_back() {
     // At most half of the budget is kept.
     held.clear();
     assert_eq!(gpu.memory_taken(), 4 * MIB as u64);
-    let again: Vec<Memory> = (0..4).map(|_| Memory::new(&gpu, MIB - 5).unwrap()).collect();
+    let again: Vec<GpuMemory> = (0..4).map(|_| GpuMemory::new(&gpu, MIB - 5).unwrap()).collect();
     assert_eq!(gpu.memory_taken(), 4 * MIB as u64, "kept buffers are used again");
     drop(again);
     // What is kept gives way.
-    let large = Memory::new(&gpu, 6 * MIB).unwrap();
+    let large = GpuMemory::new(&gpu, 6 * MIB).unwrap();
     assert_eq!(gpu.memory_taken(), 6 * MIB as u64);
     drop(large);
     assert_eq!(gpu.memory_taken(), 0, "more than half of the budget is not kept");
-    drop(Memory::new(&gpu, 3 * MIB).unwrap());
+    drop(GpuMemory::new(&gpu, 3 * MIB).unwrap());
     assert_eq!(gpu.memory_taken(), 3 * MIB as u64);
     gpu.trim();
     assert_eq!(gpu.memory_taken(), 0);
@@ -72,7 +72,8 @@ fn budgets_hold_among_threads() {
                 let (gpu, refused, wrong, together) = (&gpu, &refused, &wrong, &together);
                 scope.spawn(move || {
                     for n in 0..60 {
-                        let held: Vec<_> = (0..3).map(|k| Memory::new(gpu, (1 + (thread + n + k) % 5) * MIB)).collect();
+                        let held: Vec<_> =
+                            (0..3).map(|k| GpuMemory::new(gpu, (1 + (thread + n + k) % 5) * MIB)).collect();
                         for error in held.iter().flat_map(|memory| memory.as_ref().err()) {
                             // Others would wait for a thread that panics.
                             wrong.fetch_or(error.code() != ErrorCode::Allocation, SeqCst);
@@ -101,12 +102,12 @@ fn threads_read_at_once() {
     // The last is read in several pieces.
     let sizes = [1, 5, 255, 4096, 70_001, MIB + 3, 33 * MIB + 1];
     let element = |n: usize, i: usize| (i * 31 + i / 251 + n * 7) as u8;
-    let arrays: Vec<(Vec<u8>, Memory)> = sizes
+    let arrays: Vec<(Vec<u8>, GpuMemory)> = sizes
         .iter()
         .enumerate()
         .map(|(n, &size)| {
             let bytes: Vec<u8> = (0..size).map(|i| element(n, i)).collect();
-            let memory = Memory::upload(&gpu, &bytes).unwrap();
+            let memory = GpuMemory::upload(&gpu, &bytes).unwrap();
             (bytes, memory)
         })
         .collect();
@@ -137,7 +138,7 @@ fn devices_go_while_they_are_read() {
     for event in 1..=24 {
         let faults = Arc::new(Faults::new());
         let gpu = Gpu::open_with_faults(GpuOptions::default(), &faults).unwrap_or_else(|e| panic!("{e}"));
-        let memory = Memory::upload(&gpu, &bytes).unwrap();
+        let memory = GpuMemory::upload(&gpu, &bytes).unwrap();
         let fault = if event % 2 == 0 { Fault::Destroy } else { Fault::DestroyLate };
         faults.arm(fault, event * 2..event * 2 + 1);
         std::thread::scope(|scope| {
@@ -160,7 +161,7 @@ fn devices_go_while_they_are_read() {
 fn what_is_too_large_is_an_error() {
     let Some((_, gpu)) = super::devices().first() else { return };
     for bytes in [2 << 30, 1 << 50, usize::MAX] {
-        match Memory::new(gpu, bytes) {
+        match GpuMemory::new(gpu, bytes) {
             Err(error) => {
                 assert_eq!(error.code(), ErrorCode::Allocation, "{error}");
                 let named = error.to_string().contains("the largest array has ") || bytes == usize::MAX;
@@ -177,19 +178,24 @@ fn what_is_too_large_is_an_error() {
      }";
     let Program { params, graph, scalars } = super::corpus::program(text, 1);
     let given = Given::new(&Program { params, graph: graph.clone(), scalars }, false).unwrap();
-    let program = gpu::Program::new(
+    let program = gpu::GpuProgram::new(
         gpu,
         &lowered(&graph, &given.layouts, Options::default()).unwrap(),
         Fallback::Error,
         &RunOptions::default(),
     )
     .unwrap();
-    match program.run(&[Argument::Borrowed(&given.memory[0].bytes)], &[], &mut [Output::Gpu(None)]) {
+    match program.run(
+        &mut [Argument::Borrowed(&given.memory[0].bytes)].into_iter(),
+        &[],
+        &mut [Output::Device(None)],
+        None,
+    ) {
         Err(error) => assert_eq!(error.code(), ErrorCode::Allocation, "{error}"),
         Ok(()) => assert_ne!(gpu.info().kind, GpuKind::Software),
     }
     // It did no harm.
-    let memory = Memory::upload(gpu, &[1, 2, 3]).unwrap();
+    let memory = GpuMemory::upload(gpu, &[1, 2, 3]).unwrap();
     let mut read = [0; 3];
     memory.download(&mut read).unwrap();
     assert_eq!(read, [1, 2, 3]);

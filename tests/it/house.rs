@@ -52,7 +52,7 @@ fn name(path: &Path) -> String {
 }
 
 /// The crates in a manifest's `[dependencies]`.
-fn dependencies(manifest: &str) -> Vec<String> {
+pub(crate) fn dependencies(manifest: &str) -> Vec<String> {
     let text = read(&root().join(manifest));
     let section = text.split("\n[").find(|s| s.starts_with("dependencies]")).unwrap_or_default();
     let lines = section.lines().skip(1).filter(|l| !l.starts_with('#') && l.contains('='));
@@ -231,17 +231,36 @@ fn long_files_have_a_reason() {
 }
 
 #[test]
-fn the_architecture_page_names_what_exists() {
+fn the_architecture_page_is_short() {
     let page = read(&root().join("ARCHITECTURE.md"));
-    let mut checked = 0;
-    for word in page.split('`').skip(1).step_by(2) {
-        let looks_like_a_path = word.contains('/') && !word.contains([' ', '*', '<', ':']);
-        if looks_like_a_path {
-            checked += 1;
-            assert!(root().join(word).exists(), "ARCHITECTURE.md names `{word}`, which does not exist");
-        }
+    let lines = page.lines().count();
+    assert!(lines <= 120, "ARCHITECTURE.md has {lines} lines");
+    for (n, line) in page.lines().enumerate() {
+        let length = line.chars().count();
+        assert!(length <= 120, "line {} of ARCHITECTURE.md has {length} characters", n + 1);
     }
-    assert!(checked > 15, "only {checked} paths checked");
+}
+
+/// Paths stand between backquotes.
+#[test]
+fn pages_for_contributors_name_what_exists() {
+    for (name, least) in [("ARCHITECTURE.md", 40), ("docs/journey.md", 15)] {
+        let page = read(&root().join(name));
+        let mut checked = 0;
+        for word in page.split('`').skip(1).step_by(2) {
+            let looks_like_a_path = word.contains('/') && !word.contains([' ', '*', '<', ':', '\n', '|']);
+            if looks_like_a_path {
+                checked += 1;
+                assert!(root().join(word).exists(), "{name} names `{word}`, which does not exist");
+            }
+        }
+        assert!(checked >= least, "only {checked} paths of {name} checked");
+    }
+}
+
+#[test]
+fn the_architecture_page_has_every_pass() {
+    let page = read(&root().join("ARCHITECTURE.md"));
     for (pass, stage) in ndjit_codegen::pipeline::passes() {
         assert!(page.contains(&format!("*{pass}*")), "ARCHITECTURE.md does not name the pass {pass}");
         assert!(page.contains(&format!("| {stage} |")), "ARCHITECTURE.md does not name the stage {stage}");

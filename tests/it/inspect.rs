@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use ndjit::inspect::graph_from_json;
-use ndjit::{Array, DType, ErrorCode, Stage, ValueType, jit, keepdims, spec};
+use ndjit::{Array, DType, ErrorCode, Expr, Stage, ValueType, cumulative_sum, exp, jit, keepdims, spec, sum, tanh};
 use ndjit_ir::graph::Graph;
 
 #[test]
@@ -283,4 +283,19 @@ fn diffs_show_what_really_changed() {
        out0: offset 0, strides [4]
      }
     ");
+}
+
+/// A displacement or an immediate that is the number of a label is a number still.
+#[test]
+#[cfg(feature = "disassembler")]
+fn only_jumps_name_labels() {
+    let f = jit(|x: Expr, y: Expr| (exp(x) * 2 + y, sum(tanh(x * y), ..), cumulative_sum(x, 0)));
+    let x = Array::from((0..999).map(|n| n as f32).collect::<Vec<f32>>());
+    f.call((&x, &x)).unwrap();
+    let code = f.explain(Stage::Assembly);
+    let instructions: Vec<&str> = code.lines().filter(|line| line.starts_with("    ")).collect();
+    assert!(instructions.iter().any(|line| line.contains("block")), "{code}");
+    for line in instructions.into_iter().filter(|line| line.contains("block")) {
+        assert!(line.trim_start().starts_with('j'), "{line}");
+    }
 }

@@ -9,6 +9,7 @@ mod book;
 mod casting;
 mod composed;
 mod contractions;
+mod crates;
 mod creation;
 #[cfg(feature = "gpu")]
 mod devices;

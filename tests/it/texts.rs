@@ -3,9 +3,9 @@
 
 use ndjit_tests::programs;
 
-use ndjit_codegen::clif::{expand_for, host_isa};
-use ndjit_codegen::passes::split::generated;
-use ndjit_codegen::pipeline::expanded;
+use ndjit_codegen::clif::host_isa;
+use ndjit_codegen::pipeline::{expanded, lower_for};
+use ndjit_codegen::target::Target;
 use ndjit_codegen::{Lowered, Options, lower};
 use ndjit_ir::body::Body;
 use ndjit_ir::graph::{Graph, Places, Type};
@@ -70,15 +70,15 @@ fn check(program: &Program, fuse: bool) -> [usize; 3] {
         round_trip::<LoopNest>(&scheduled.nest);
         round_trip::<Geometry>(&scheduled.geometry);
         text += &format!("{}\n{}\n", scheduled.nest, scheduled.geometry);
-        let expanded = expanded(&scheduled.nest, None).unwrap();
+        let expanded = expanded(&scheduled.nest, &Target::interpreter()).unwrap();
         round_trip::<LoopNest>(&expanded);
         seen[0] += usize::from(expanded.kind.reduction().is_some());
         seen[1] += usize::from(matches!(expanded.kind, NestKind::Scan(_)));
         let hoists = expanded.to_string().contains("loop:\n");
         seen[2] += usize::from(hoists);
         let isa = host_isa().unwrap();
-        for part in generated(&scheduled.nest).unwrap() {
-            round_trip::<LoopNest>(&expand_for(&part.nest, &*isa).unwrap());
+        for part in lower_for(&scheduled.nest, &Target::host_clif(&*isa)).unwrap().parts() {
+            round_trip::<LoopNest>(&part.nest);
         }
     }
     let read = parse_nests(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));

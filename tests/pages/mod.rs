@@ -7,6 +7,7 @@ pub mod fusion;
 pub mod gallery;
 pub mod indexing;
 pub mod jax;
+pub mod journey;
 pub mod numerics;
 pub mod promotion;
 pub mod quick_start;
@@ -18,13 +19,14 @@ use ndjit::Result;
 pub type Examples = &'static [(&'static str, fn() -> Result<()>)];
 
 /// The examples of each file, with its text.
-pub const FILES: [(&str, Examples); 9] = [
+pub const FILES: [(&str, Examples); 10] = [
     (include_str!("arrays.rs"), arrays::EXAMPLES),
     (include_str!("debugging.rs"), debugging::EXAMPLES),
     (include_str!("dumps.rs"), dumps::EXAMPLES),
     (include_str!("fusion.rs"), fusion::EXAMPLES),
     (include_str!("gallery.rs"), gallery::EXAMPLES),
     (include_str!("indexing.rs"), indexing::EXAMPLES),
+    (include_str!("journey.rs"), journey::EXAMPLES),
     (include_str!("numerics.rs"), numerics::EXAMPLES),
     (include_str!("promotion.rs"), promotion::EXAMPLES),
     (include_str!("quick_start.rs"), quick_start::EXAMPLES),

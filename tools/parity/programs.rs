@@ -8,7 +8,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{Axes, Reduce, Reduction, Scan};
 use ndjit_math::interp::{Tensor, eval_graph};
 use ndjit_runtime::gpu::{self, Gpu};
-use ndjit_runtime::{Argument, Executable, Fallback, Output, RunOptions};
+use ndjit_runtime::{Argument, Executable, Fallback, Output, Program as _, RunOptions};
 use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ impl Program {
     /// # Errors
     /// Of the device.
     pub fn on_device(&self, gpu: &Arc<Gpu>, memory: &[Vec<u8>]) -> Result<Option<Vec<Vec<u8>>>> {
-        let program = match gpu::Program::new(gpu, &self.lowered, Fallback::Error, &RunOptions::default()) {
+        let program = match gpu::GpuProgram::new(gpu, &self.lowered, Fallback::Error, &RunOptions::default()) {
             Err(error) if !gpu.features().float64 && error.to_string().contains("has no f64") => {
                 return Ok(None);
             }
@@ -108,7 +108,7 @@ impl Program {
         let arguments: Vec<Argument<'_>> = memory.iter().map(|bytes| Argument::Borrowed(bytes)).collect();
         let mut results = self.results()?;
         let mut outputs: Vec<Output<'_>> = results.iter_mut().map(|bytes| Output::Into(bytes)).collect();
-        program.run(&arguments, &self.scalars, &mut outputs)?;
+        program.run(&mut arguments.into_iter(), &self.scalars, &mut outputs, None)?;
         Ok(Some(results))
     }
 

@@ -144,7 +144,9 @@ fn counts(graph: &Graph<ValueType>) -> FxHashSet<Value> {
     let mut counts = FxHashSet::default();
     for id in graph.node_ids().rev() {
         let loops = match graph.node(id).kind {
-            NodeKind::Control(n, _) => graph.controls()[n as usize].kind == ControlKind::While,
+            NodeKind::Control(n, _) => {
+                matches!(graph.controls()[n as usize].kind, ControlKind::While | ControlKind::For(_))
+            }
             _ => graph.node(id).results().any(|value| counts.contains(&value)),
         };
         if loops {

@@ -97,14 +97,17 @@ fn labels(code: &[u8]) -> BTreeMap<u64, String> {
 struct Labels(BTreeMap<u64, String>);
 
 impl SymbolResolver for Labels {
+    /// Only what is jumped to has a name: displacements and immediates may be the same number.
     fn symbol(
         &mut self,
-        _: &iced_x86::Instruction,
+        instruction: &iced_x86::Instruction,
         _: u32,
-        _: Option<u32>,
+        operand: Option<u32>,
         address: u64,
         _: u32,
     ) -> Option<SymbolResult<'_>> {
-        self.0.get(&address).map(|name| SymbolResult::with_str(address, name))
+        let name = self.0.get(&address)?;
+        let jumps = instruction.op_kind(operand?) == OpKind::NearBranch64;
+        jumps.then(|| SymbolResult::with_str(address, name))
     }
 }

@@ -24,7 +24,6 @@ pub(crate) use cold::is_long;
 pub(crate) use lanes::Located;
 pub(crate) use nest::most_alive;
 
-use crate::pipeline::expanded;
 use crate::target::Target;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
@@ -209,14 +208,6 @@ fn check_steps(nest: &LoopNest, accumulators: usize) -> Result<()> {
             "clif: steps accumulate in the first inputs, which are the first outputs",
         )),
     }
-}
-
-/// A nest of ops as primitives that this code generator has for `isa`.
-///
-/// # Errors
-/// As [`expanded`].
-pub fn expand_for(nest: &LoopNest, isa: &dyn TargetIsa) -> Result<LoopNest> {
-    expanded(nest, Some(&Target::host_clif(isa)))
 }
 
 /// The settings kernels are compiled with.

@@ -158,7 +158,7 @@ pub fn schedule(
     })
 }
 
-fn is_position(graph: &Graph<DType>, value: Value) -> bool {
+pub(super) fn is_position(graph: &Graph<DType>, value: Value) -> bool {
     matches!(graph.node(graph.producer(value)).kind, NodeKind::Iota(_))
 }
 

@@ -18,7 +18,7 @@ mod steps;
 
 pub use library::{FILES, text as library_text};
 pub use params::{HEADER, Header, params};
-pub use steps::{bindings, bodies, emit};
+pub use steps::{bindings, emit};
 
 use crate::target::Target;
 use ndjit_ir::PrimType;

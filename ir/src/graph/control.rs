@@ -28,6 +28,48 @@ pub enum ControlKind {
     Cond,
     /// Its graph is the body, which runs once for each index along the first axis of some operands, in order.
     Scan(Steps),
+    /// Its graph is the body, which runs once for each index from one bound to before the other, in order.
+    For(Counts),
+}
+
+/// The operands and results of a loop that counts: first the carry, which becomes what the body makes of it, then the bounds, of which the first is what
+/// the body takes as the index; then what is the same in each step. The body never takes the second bound. The results are the carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Counts {
+    /// How many operands, and results, are the carry.
+    pub carried: u32,
+    /// The dtype of index and bounds, an integer.
+    pub index: DType,
+}
+
+impl Counts {
+    /// Whether the body takes the index where it takes an operand.
+    pub fn is_index(self, operand: usize) -> bool {
+        operand == self.carried as usize
+    }
+
+    /// How often the body runs with these bounds, each one element in memory.
+    pub fn trips(self, start: &[u8], end: &[u8]) -> u64 {
+        let distance = self.number(end).saturating_sub(self.number(start)).max(0);
+        u64::try_from(distance).unwrap_or(u64::MAX)
+    }
+
+    /// The index of a step, as one element in memory and then zeros.
+    pub fn at(self, start: &[u8], step: u64) -> [u8; 16] {
+        let mut bytes = self.number(start).wrapping_add(i128::from(step)).to_le_bytes();
+        bytes[self.index.bytes()..].fill(0);
+        bytes
+    }
+
+    fn number(self, element: &[u8]) -> i128 {
+        let mut bytes = [0; 16];
+        for (byte, &own) in bytes.iter_mut().zip(element).take(self.index.bytes()) {
+            *byte = own;
+        }
+        let above = 128 - self.index.bits();
+        let shifted = i128::from_le_bytes(bytes) << above;
+        if self.index.is_signed() { shifted >> above } else { i128::from_le_bytes(bytes) }
+    }
 }
 
 /// The operands and results of a scan: first the carry, which becomes what the body makes of it; then arrays with a slice for each step, of
@@ -58,9 +100,13 @@ impl Steps {
 }
 
 impl ControlKind {
-    /// One of each, in the order of their names in text; a scan of nothing.
-    pub const ALL: [ControlKind; 3] =
-        [ControlKind::While, ControlKind::Cond, ControlKind::Scan(Steps { length: 0, carried: 0, sliced: 0 })];
+    /// One of each, in the order of their names in text; loops without a carry.
+    pub const ALL: [ControlKind; 4] = [
+        ControlKind::While,
+        ControlKind::Cond,
+        ControlKind::Scan(Steps { length: 0, carried: 0, sliced: 0 }),
+        ControlKind::For(Counts { carried: 0, index: DType::I32 }),
+    ];
 
     /// The name in text.
     pub const fn name(self) -> &'static str {
@@ -68,10 +114,11 @@ impl ControlKind {
             ControlKind::While => "while",
             ControlKind::Cond => "cond",
             ControlKind::Scan(_) => "scan",
+            ControlKind::For(_) => "for",
         }
     }
 
-    /// The kind of a name in text; of a scan one of nothing.
+    /// The kind of a name in text; a loop without a carry.
     pub(super) fn named(name: &str) -> Option<ControlKind> {
         ControlKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -81,7 +128,7 @@ impl ControlKind {
         match self {
             ControlKind::While => &["condition", "body"],
             ControlKind::Cond => &["true", "false"],
-            ControlKind::Scan(_) => &["body"],
+            ControlKind::Scan(_) | ControlKind::For(_) => &["body"],
         }
     }
 
@@ -91,6 +138,7 @@ impl ControlKind {
             ControlKind::While => results,
             ControlKind::Cond => 1,
             ControlKind::Scan(Steps { carried, sliced, .. }) => carried as usize + sliced as usize,
+            ControlKind::For(Counts { carried, .. }) => carried as usize + 2,
         }
     }
 }
@@ -145,7 +193,7 @@ impl<T: Type> Control<T> {
     pub(crate) fn result_shape<'a>(&self, n: usize, made: Cow<'a, Shape>) -> Cow<'a, Shape> {
         match self.kind {
             ControlKind::Scan(steps) if n >= steps.carried as usize => Cow::Owned(steps.stacked(&made)),
-            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => made,
+            ControlKind::Scan(_) | ControlKind::For(_) | ControlKind::While | ControlKind::Cond => made,
         }
     }
 
@@ -153,7 +201,7 @@ impl<T: Type> Control<T> {
     fn operand(&self, operand: usize, param: &Shape) -> Shape {
         match self.kind {
             ControlKind::Scan(steps) if steps.slices(operand) => steps.stacked(param),
-            ControlKind::Scan(_) | ControlKind::While | ControlKind::Cond => param.clone(),
+            ControlKind::Scan(_) | ControlKind::For(_) | ControlKind::While | ControlKind::Cond => param.clone(),
         }
     }
 
@@ -162,7 +210,7 @@ impl<T: Type> Control<T> {
         match self.kind {
             ControlKind::While => self.results(),
             ControlKind::Cond => 0,
-            ControlKind::Scan(steps) => steps.carried as usize,
+            ControlKind::Scan(Steps { carried, .. }) | ControlKind::For(Counts { carried, .. }) => carried as usize,
         }
     }
 
@@ -200,6 +248,10 @@ impl Control<DType> {
         if self.kind == ControlKind::Cond {
             *taken.first_mut().ok_or_else(wrong)? = 1;
         }
+        if let ControlKind::For(counts) = self.kind {
+            let first = counts.carried as usize;
+            taken.get_mut(first..first + 2).ok_or_else(wrong)?.fill(counts.index.bytes());
+        }
         for (n, &bytes) in made.iter().enumerate().take(self.carried()) {
             let taken = taken.get_mut(n).ok_or_else(wrong)?;
             *taken = bytes.max(*taken);
@@ -215,7 +267,7 @@ impl Control<ValueType> {
         // Of branches it is the first that says so.
         let graph = match self.kind {
             ControlKind::Cond => self.graphs.first(),
-            ControlKind::While | ControlKind::Scan(_) => self.graphs.last(),
+            ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => self.graphs.last(),
         };
         let made = || graph.map(|inner| inner.graph.stored(inner.graph.outputs()[result], policy));
         taken.or_else(made).unwrap_or(DType::Bool)
@@ -244,6 +296,9 @@ impl Control<ValueType> {
             for (taken, &output) in taken.iter_mut().zip(body.outputs()).take(self.carried()) {
                 *taken = taken.or_else(|| Some(body.stored(output, policy)));
             }
+        }
+        if let ControlKind::For(counts) = self.kind {
+            taken.iter_mut().skip(counts.carried as usize).take(2).for_each(|taken| *taken = Some(counts.index));
         }
         taken
     }
@@ -347,6 +402,20 @@ pub(super) fn wanted<T: Type>(control: &Control<T>) -> Result<Wanted<T>, String>
             }
             last.truncate(steps.carried as usize);
             (last, "the body gives otherwise than it takes", None)
+        }
+        ControlKind::For(Counts { carried, index }) => {
+            if last.len() != carried as usize {
+                return Err(format!("the carry has {carried} values, the body gives {}", last.len()));
+            }
+            if !index.is_int() {
+                return Err(format!("an index of {index}"));
+            }
+            if let Some(n) = control.graphs[0].operands.iter().position(|&n| n == carried + 1) {
+                return Err(format!("parameter {n} of the body is the bound that it has not reached"));
+            }
+            let bound = (T::from(index), Shape::scalar());
+            last.extend([bound.clone(), bound]);
+            (last, "the body gives otherwise than it takes, or the bounds are not of the index's dtype", None)
         }
     };
     Ok(Wanted { operands, begin, otherwise, graphs })

@@ -3,6 +3,9 @@
 //! `Graph<ValueType>` is what tracing records; `Graph<DType>` is what commit makes of it. A node has one or more results;
 //! every result is a [`Value`] with a type and a shape. Operands are values with smaller ids, so a graph is acyclic by
 //! construction and is walked by index, never by recursion. Source places are not in here: see [`Places`].
+//!
+//! Control flow ([`Control`]) holds closed graphs: the arrays that they use from outside are operands of its nodes. A graph becomes another by a
+//! [`Rewriter`], which takes along what is noted beside it.
 
 mod children;
 mod control;
@@ -17,7 +20,7 @@ mod types;
 mod verify;
 mod whole;
 
-pub use control::{Control, ControlKind, Inner, MAX_NESTING, Steps};
+pub use control::{Control, ControlKind, Counts, Inner, MAX_NESTING, Steps};
 pub use places::Places;
 pub use reads::reads;
 pub use rewrite::{Copied, Notes, Rewriter};

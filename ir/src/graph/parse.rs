@@ -164,7 +164,7 @@ impl<T: Type> Parser<T> {
     fn control(&self, line: &mut Line<'_>, reading: &mut Reading<T>) -> Result<()> {
         line.numbered("$", reading.graph.controls().len())?;
         line.expect("=")?;
-        let mut kind = line.word("`while`, `cond` or `scan`", ControlKind::named)?;
+        let mut kind = line.word("`while`, `cond`, `scan` or `for`", ControlKind::named)?;
         if let ControlKind::Scan(steps) = &mut kind {
             line.expect("length")?;
             steps.length = line.number_of("the number of steps")?;
@@ -172,6 +172,12 @@ impl<T: Type> Parser<T> {
             steps.carried = line.number_of("how many operands are carried")?;
             line.expect("sliced")?;
             steps.sliced = line.number_of("how many operands are sliced")?;
+        }
+        if let ControlKind::For(counts) = &mut kind {
+            line.expect("index")?;
+            counts.index = dtype_of(line, "the dtype of the index")?;
+            line.expect("carried")?;
+            counts.carried = line.number_of("how many operands are carried")?;
         }
         let mut inner = |what: &'static str| {
             line.expect(what)?;
@@ -266,7 +272,7 @@ impl<T: Type> Parser<T> {
                 let operands = line.list(")", |line| reading.value(line))?;
                 Ok((NodeKind::Call(child), SmallVec::from_vec(operands)))
             }
-            "while" | "cond" | "scan" => {
+            "while" | "cond" | "scan" | "for" => {
                 let number = control_of(line, word, &reading.graph)?;
                 line.expect("result")?;
                 let result = line.number_of("which result, as in `result 0`")?;
@@ -355,8 +361,10 @@ fn control_of<T: Type>(line: &mut Line<'_>, kind: &str, graph: &Graph<T>) -> Res
 
 /// No operation has this name.
 fn unknown(line: &mut Line<'_>, word: &str) -> Error {
-    const OTHERS: [&str; 12] =
-        ["literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "while", "cond", "scan", "call"];
+    const OTHERS: [&str; 13] = [
+        "literal", "cast", "view", "reshape", "gather", "scatter", "concat", "iota", "while", "cond", "scan", "for",
+        "call",
+    ];
     let (last, first) = OTHERS.split_last().expect("there are others");
     let quoted: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
     let expected = format_args!("an op, a reduction, a scan, {} or `{last}`", quoted.join(", "));

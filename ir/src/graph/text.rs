@@ -38,7 +38,7 @@
 //!   %5 = while $0 result 1 %2, %0, %1 : f32[3]
 //! ```
 
-use super::{ControlKind, Graph, Node, NodeId, NodeKind, Places, Slot, Steps, Type, Value};
+use super::{ControlKind, Counts, Graph, Node, NodeId, NodeKind, Places, Slot, Steps, Type, Value};
 use crate::promotion::Policy;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
@@ -239,6 +239,9 @@ fn write_block<T: Type>(block: &Block<'_, T>, note: Option<&Note<'_>>, f: &mut F
         write!(f, "  ${n} = {}", control.kind.name())?;
         if let ControlKind::Scan(Steps { length, carried, sliced }) = control.kind {
             write!(f, " length {length} carried {carried} sliced {sliced}")?;
+        }
+        if let ControlKind::For(Counts { carried, index }) = control.kind {
+            write!(f, " index {index} carried {carried}")?;
         }
         for ((what, inner), number) in control.kind.graphs().iter().zip(&control.graphs).zip(blocks) {
             write!(f, " {what} @{number} of {:?}", inner.operands)?;

@@ -257,7 +257,7 @@ impl<'a> Frame<'a> {
         for (leaf, (&ty, &output)) in made.iter().zip(last.outputs()).enumerate() {
             let state = || (operands[leaf], is_number_cast(graph, key.1[leaf]));
             let (other, cast) = match control.kind {
-                ControlKind::While => state(),
+                ControlKind::While | ControlKind::For(_) => state(),
                 ControlKind::Scan(steps) if leaf < steps.carried as usize => state(),
                 // What is stacked is what the body gives.
                 ControlKind::Scan(_) => (ty, false),
@@ -272,7 +272,7 @@ impl<'a> Frame<'a> {
                 false if cast || is_number_cast(last, output) => last.ty(output),
                 false => {
                     let reason = match control.kind {
-                        ControlKind::While | ControlKind::Scan(_) => {
+                        ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => {
                             format!("leaf {leaf} of a loop's state is {other}, the body gives {ty}")
                         }
                         ControlKind::Cond => format!("leaf {leaf} of branches is {other} if true, {ty} if false"),

@@ -133,6 +133,18 @@ fn control(control: &Control<DType>, operands: &[&Tensor], scalars: &[(usize, Li
             }
             Ok(carry)
         }
+        ControlKind::For(counts) => {
+            let carried = counts.carried as usize;
+            let mut carry = operands[..carried].iter().map(|x| x.copied()).collect::<Result<Vec<Tensor>>>()?;
+            let [start, end] = [carried, carried + 1].map(|n| &operands[n].bytes[..counts.index.bytes()]);
+            for step in 0..counts.trips(start, end) {
+                let mut index = operands[carried].copied()?;
+                index.bytes.copy_from_slice(&counts.at(start, step)[..counts.index.bytes()]);
+                carry.push(index);
+                carry = run(0, &carry)?;
+            }
+            Ok(carry)
+        }
         ControlKind::Scan(steps) => {
             let (carried, arrays) = (steps.carried as usize, control.kind.arrays(0));
             let mut carry = operands[..carried].iter().map(|x| x.copied()).collect::<Result<Vec<Tensor>>>()?;

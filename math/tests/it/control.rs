@@ -164,7 +164,7 @@ fn errors_of_the_parser_say_where() {
     ];
     assert_snapshot!(errors(&changes, |text| text.parse::<Traced>().unwrap_err().headline().to_owned()), @"
     graph text, line 11, column 6: numbers are in order: the next one is `$0`
-    graph text, line 11, column 8: expected `while`, `cond` or `scan`, found `until condition @0 of [0`
+    graph text, line 11, column 8: expected `while`, `cond`, `scan` or `for`, found `until condition @0 of [0`
     graph text, line 11, column 14: expected `condition`, found `body @0 of [0, 1] body @`
     graph text, line 11, column 27: child @7 is not known; children come before their callers
     graph text, line 11, column 24: expected a child, as in `@0`, found `%0 of [0, 1] body @1 of `
@@ -180,7 +180,7 @@ fn errors_of_the_parser_say_where() {
     graph text, line 12, column 24: expected which result, as in `result 0`, found `-1 %0, %1 : i32[]`
     graph text, line 12, column 26: expected a value, as in `%0`, found `: i32[]`
     graph text, line 12, column 33: %9 is not defined above this line
-    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `concat`, `iota`, `while`, `cond`, `scan` or `call`, found `whiel $0 result 0 %0, %1`
+    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `concat`, `iota`, `while`, `cond`, `scan`, `for` or `call`, found `whiel $0 result 0 %0, %1`
     ");
 }
 

@@ -1,63 +1,75 @@
-//! GPUs as a [`Backend`]: one nest by itself, which is what probes and tests of primitives run.
+//! GPUs as a [`Backend`].
 
 use super::device::Gpu;
 use super::dispatch::{Dispatches, Place};
-use super::memory::Memory;
+use super::memory::GpuMemory;
+use super::program::GpuProgram;
 use super::recording::Recording;
-use crate::backend::Backend;
-use crate::code::CodeOptions;
+use crate::backend::{Backend, DeviceMemory, Program};
+use crate::devices::{Fallback, Memory};
+use crate::executable::RunOptions;
+use ndjit_codegen::Lowered;
+use ndjit_codegen::pipeline::lower_for;
 use ndjit_codegen::target::Target;
-use ndjit_codegen::wgsl;
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::reserve::filled;
+use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::sync::Arc;
 
-impl Backend for Arc<Gpu> {
-    /// Which steps a nest takes depends on its geometry, so that pipelines are made when it is known.
-    type Kernel = LoopNest;
-    type Memory = Memory;
+impl Backend for Gpu {
+    fn device(&self) -> Device {
+        Gpu::device(self)
+    }
 
     fn target(&self) -> Result<Target> {
         Ok(self.features().target())
     }
 
-    /// There is one form of code, whatever the options.
-    fn compile(&self, nest: &LoopNest, _: CodeOptions) -> Result<Arc<LoopNest>> {
-        wgsl::bodies(nest, &self.features())?;
-        Ok(Arc::new(nest.clone()))
+    fn max_arrays(&self) -> Option<usize> {
+        Some(Gpu::max_arrays(self))
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Memory> {
-        Memory::upload(self, &filled("backend", 0, bytes)?)
+    fn upload(self: Arc<Self>, bytes: &[u8]) -> Result<Memory> {
+        Ok(Memory::Device(Arc::new(GpuMemory::upload(&self, bytes)?)))
     }
 
-    fn upload(&self, bytes: &[u8]) -> Result<Memory> {
-        Memory::upload(self, bytes)
+    fn compile(
+        self: Arc<Self>,
+        lowered: &Lowered,
+        fallback: Fallback,
+        options: &RunOptions,
+    ) -> Result<Box<dyn Program>> {
+        Ok(Box::new(GpuProgram::new(&self, lowered, fallback, options)?))
     }
 
-    fn download(&self, memory: &Memory, bytes: &mut [u8]) -> Result<()> {
-        memory.download(bytes)
-    }
-
-    fn run(
-        &self,
+    fn run_nest(
+        self: Arc<Self>,
         nest: &LoopNest,
         geometry: &Geometry,
         literals: &[u64],
-        inputs: &[&Memory],
-        outputs: &mut [Memory],
-    ) -> Result<()> {
-        let sizes = |memory: &mut dyn Iterator<Item = &Memory>| memory.map(Memory::len).collect::<Vec<usize>>();
-        let output_bytes = sizes(&mut outputs.iter());
-        geometry.verify(nest, &sizes(&mut inputs.iter().copied()), &output_bytes)?;
-        let dispatches = Dispatches::new(self, nest, geometry, &output_bytes)?;
-        let mut recording = Recording::new(self);
+        inputs: &[Vec<u8>],
+        outputs: &[usize],
+    ) -> Result<Vec<Vec<u8>>> {
+        lower_for(nest, &self.features().target())?;
+        let inputs = inputs.iter().map(|bytes| GpuMemory::upload(&self, bytes)).collect::<Result<Vec<_>>>()?;
+        let zeros = |&bytes: &usize| GpuMemory::upload(&self, &filled("backend", 0, bytes)?);
+        let memory = outputs.iter().map(zeros).collect::<Result<Vec<_>>>()?;
+        let sizes = inputs.iter().map(DeviceMemory::len).collect::<Vec<usize>>();
+        geometry.verify(nest, &sizes, outputs)?;
+        let dispatches = Dispatches::new(&self, nest, geometry, outputs)?;
+        let mut recording = Recording::new(&self);
         recording.add(nest, &dispatches, literals, |place| match place {
-            Place::Input(n) => Ok(inputs[n]),
-            Place::Output(n) => Ok(&outputs[n]),
+            Place::Input(n) => Ok(&inputs[n]),
+            Place::Output(n) => Ok(&memory[n]),
             Place::Partial(_) => Err(Error::new(ErrorCode::Verify, "gpu: partial results have memory of their own")),
         })?;
-        recording.submit()
+        recording.submit()?;
+        let read = |(memory, &bytes): (&GpuMemory, &usize)| {
+            let mut bytes = filled("backend", 0, bytes)?;
+            memory.download(&mut bytes)?;
+            Ok(bytes)
+        };
+        memory.iter().zip(outputs).map(read).collect()
     }
 }

@@ -6,6 +6,8 @@
 use super::device::Gpu;
 use super::faults::Fault;
 use super::pool::{Held, lock};
+use crate::backend::{DeviceMemory, Reading};
+use ndjit_ir::support::Device;
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,19 +26,19 @@ const ARRAY: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
 const STAGING: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
 
 /// Elements of an array on a device. `Send + Sync`; only kernels change them.
-pub struct Memory {
+pub struct GpuMemory {
     gpu: Arc<Gpu>,
     held: Option<Held>,
     bytes: usize,
 }
 
-impl fmt::Debug for Memory {
+impl fmt::Debug for GpuMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Memory({} bytes on {})", self.bytes, self.gpu.info().name)
+        write!(f, "GpuMemory({} bytes on {})", self.bytes, self.gpu.info().name)
     }
 }
 
-impl Drop for Memory {
+impl Drop for GpuMemory {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             self.gpu.keep(held);
@@ -44,34 +46,24 @@ impl Drop for Memory {
     }
 }
 
-impl Memory {
+impl GpuMemory {
     /// Memory of so many bytes, whose contents are unspecified.
     ///
     /// # Errors
     /// `Allocation` if the device has no such memory; `Device` if it is lost.
-    pub fn new(gpu: &Arc<Gpu>, bytes: usize) -> Result<Memory> {
+    pub fn new(gpu: &Arc<Gpu>, bytes: usize) -> Result<GpuMemory> {
         let held = gpu.buffer(bytes, ARRAY)?;
-        Ok(Memory { gpu: Arc::clone(gpu), held: Some(held), bytes })
+        Ok(GpuMemory { gpu: Arc::clone(gpu), held: Some(held), bytes })
     }
 
     /// Memory with a copy of the host's bytes.
     ///
     /// # Errors
-    /// As [`new`](Memory::new).
-    pub fn upload(gpu: &Arc<Gpu>, bytes: &[u8]) -> Result<Memory> {
-        let memory = Memory::new(gpu, bytes.len())?;
+    /// As [`new`](GpuMemory::new).
+    pub fn upload(gpu: &Arc<Gpu>, bytes: &[u8]) -> Result<GpuMemory> {
+        let memory = GpuMemory::new(gpu, bytes.len())?;
         memory.write(bytes)?;
         Ok(memory)
-    }
-
-    /// The length in bytes.
-    pub fn len(&self) -> usize {
-        self.bytes
-    }
-
-    /// Whether there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.bytes == 0
     }
 
     /// The device.
@@ -101,13 +93,24 @@ impl Memory {
         }
         Ok(())
     }
+}
 
-    /// Copies the elements to the host, into memory of the same length. Waits for kernels that write them.
-    ///
-    /// # Errors
-    /// `Argument` if the lengths differ; `Device` if the device is lost or does not answer; `Allocation` if it has no memory for the
-    /// copy; `Backend` if it cannot be read.
-    pub fn download(&self, into: &mut [u8]) -> Result<()> {
+impl DeviceMemory for GpuMemory {
+    fn len(&self) -> usize {
+        self.bytes
+    }
+
+    fn device(&self) -> Device {
+        self.gpu.device()
+    }
+
+    fn wait(&self) -> Result<()> {
+        // All that was asked of the device before.
+        let last = self.gpu.scoped("waiting", || Ok(self.gpu.queue.submit([])))?;
+        self.gpu.wait(&last)
+    }
+
+    fn download(&self, into: &mut [u8]) -> Result<()> {
         if into.len() != self.bytes {
             return Err(Error::new(ErrorCode::Argument, "download: memory and destination differ in size")
                 .fact(format_args!("{} bytes of memory, {} to be filled", self.bytes, into.len())));
@@ -123,46 +126,29 @@ impl Memory {
         asked.map_or_else(|| self.gpu.alive(), |(last, into)| self.gpu.answer(last, into))
     }
 
-    /// Waits until all that was asked of the device before is done, and so the elements are there.
-    ///
-    /// # Errors
-    /// `Device` if the device is lost or does not answer.
-    pub fn wait(&self) -> Result<()> {
-        let last = self.gpu.scoped("waiting", || Ok(self.gpu.queue.submit([])))?;
-        self.gpu.wait(&last)
-    }
-
-    /// Asks for the elements and does not wait: they come to the host while other things are done.
-    ///
-    /// # Errors
-    /// As [`download`](Memory::download).
-    pub fn reading(self: &Arc<Memory>) -> Result<Reading> {
+    fn reading(self: Arc<Self>) -> Result<Box<dyn Reading>> {
         let mut pieces = Vec::new();
         for at in (0..self.bytes).step_by(PIECE as usize) {
             pieces.push(self.gpu.ask(self.buffer(), at as u64, (self.bytes - at).min(PIECE as usize))?);
         }
-        Ok(Reading { memory: Arc::clone(self), pieces })
+        Ok(Box::new(Pieces { memory: self, pieces }))
     }
 }
 
 /// Elements on their way to the host.
-pub struct Reading {
-    memory: Arc<Memory>,
+struct Pieces {
+    memory: Arc<GpuMemory>,
     pieces: Vec<Asked>,
 }
 
-impl fmt::Debug for Reading {
+impl fmt::Debug for Pieces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Reading({:?})", self.memory)
     }
 }
 
-impl Reading {
-    /// Waits for the elements, and copies them into memory of the same length.
-    ///
-    /// # Errors
-    /// As [`Memory::download`].
-    pub fn finish(self, into: &mut [u8]) -> Result<()> {
+impl Reading for Pieces {
+    fn finish(self: Box<Self>, into: &mut [u8]) -> Result<()> {
         if into.len() != self.memory.bytes {
             return Err(Error::new(ErrorCode::Argument, "reading: memory and destination differ in size"));
         }

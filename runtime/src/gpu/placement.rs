@@ -2,11 +2,12 @@
 
 use super::device::Gpu;
 use crate::devices::{CONTROL, Fallback, SCATTERS, SORTS};
-use ndjit_codegen::pipeline::expanded;
-use ndjit_codegen::wgsl::bodies;
+use ndjit_codegen::pipeline::lower_for;
+use ndjit_codegen::wgsl::Features;
 use ndjit_ir::body::{Body, InstKind};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
 use ndjit_ir::{DType, Error, ErrorCode, PrimType, Result};
+use smallvec::SmallVec;
 use std::fmt;
 
 /// Where a kernel runs, and as what.
@@ -52,11 +53,15 @@ pub(super) fn placement(gpu: &Gpu, nest: &LoopNest, fallback: Fallback) -> Resul
         NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) => {}
     }
     let features = gpu.features();
-    let body = expanded(nest, None)?;
-    let LoopBody::Prims { body, .. } = &body.body else { return Ok(Placement::Device) };
-    let has = |ty: PrimType| uses(body, ty);
+    let everything = lower_for(nest, &Features::ALL.target())?;
+    let bodies = everything.parts().into_iter().filter_map(|part| match &part.nest.body {
+        LoopBody::Prims { body, .. } => Some(body),
+        LoopBody::Ops(_) => None,
+    });
+    let bodies: SmallVec<[&Body; 2]> = bodies.collect();
+    let has = |ty: PrimType| bodies.iter().any(|body| uses(body, ty));
     let doubles = !features.float64 && has(PrimType::F64);
-    if doubles && let Err(error) = bodies(nest, &features) {
+    if doubles && let Err(error) = lower_for(nest, &features.target()) {
         if fallback == Fallback::Cpu {
             return Ok(Placement::Cpu(DType::F64));
         }

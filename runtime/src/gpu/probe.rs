@@ -80,7 +80,7 @@ fn agrees(gpu: &Arc<Gpu>, dtype: DType, prims: &[Prim], subnormals: bool) -> Res
         operands.iter().flat_map(|o| o[n].to_le_bytes().into_iter().take(dtype.bytes())).collect()
     };
     let inputs = [0, 1, 2].map(bytes);
-    let results = gpu.run_on_bytes(&nest, &geometry, &inputs, &[OPERANDS * to.bytes()])?;
+    let results = Arc::clone(gpu).run_nest(&nest, &geometry, &[], &inputs, &[OPERANDS * to.bytes()])?;
     let results = results.into_iter().next().unwrap_or_default();
     Ok(operands.iter().zip(results.chunks(to.bytes())).all(|(operands, result)| {
         let count = prims[0].arity();

@@ -2,40 +2,42 @@
 
 use super::device::Gpu;
 use super::dispatch::{Dispatches, Place};
-use super::memory::Memory;
+use super::memory::GpuMemory;
 use super::pipeline::Pipeline;
 use super::placement::{Placement, placement};
 use super::recording::Recording;
-use crate::backend::{Backend, Cpu};
+use crate::backend::{DeviceMemory, Program};
 use crate::buffer::Buffer;
 use crate::code::CodeOptions;
 use crate::control::Controller;
 use crate::devices::{Fallback, KernelCode, OnGpu, StepOnGpu};
-use crate::executable::{Argument, Bodies, Executable, Output, RunOptions};
+use crate::executable::{Argument, Bodies, Executable, Output, RunOptions, Timed};
+use crate::kernels;
 use crate::literals::Literals;
 use crate::plan::{Plan, StepPlan};
 use crate::planned;
 use crate::reduce::element;
-use crate::spans;
+use crate::run::{Steps, run};
 use crate::threads::Threads;
 use ndjit_codegen::wgsl::Step;
 use ndjit_codegen::{Lowered, LoweredStep, Scheduled};
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::{Geometry, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 /// A lowered program with its kernels compiled for a device. `Send + Sync`; any number of threads may run it at once.
-pub struct Program {
+pub struct GpuProgram {
     gpu: Arc<Gpu>,
     plan: Plan,
     steps: Vec<Ready>,
 }
 
-impl fmt::Debug for Program {
+impl fmt::Debug for GpuProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program").field("gpu", &self.gpu).field("steps", &self.steps.len()).finish_non_exhaustive()
+        f.debug_struct("GpuProgram").field("gpu", &self.gpu).field("steps", &self.steps.len()).finish_non_exhaustive()
     }
 }
 
@@ -72,14 +74,14 @@ enum Work {
     Cpu(Arc<crate::Kernel>, Geometry),
 }
 
-impl Program {
+impl GpuProgram {
     /// Compiles the kernels that the device does not have yet. The options hold for what the processor does.
     ///
     /// # Errors
     /// `Backend` if code generation or the driver fails, or the device lacks a dtype and `fallback` is an error; `Size` if an operand is
     /// spread too far; `Literal` if a literal does not fit the dtype it is used in; `Verify` if a kernel of the program would leave its
     /// operands' memory; `Device` if the device is lost.
-    pub fn new(gpu: &Arc<Gpu>, lowered: &Lowered, fallback: Fallback, options: &RunOptions) -> Result<Program> {
+    pub fn new(gpu: &Arc<Gpu>, lowered: &Lowered, fallback: Fallback, options: &RunOptions) -> Result<GpuProgram> {
         let plan = Plan::new(lowered)?;
         let threads = Threads::new(options.threads);
         let code = CodeOptions { vector: options.vector, execution: options.execution };
@@ -98,7 +100,7 @@ impl Program {
             let work = if nothing_to_reduce(scheduled) {
                 Work::Constants(constants(scheduled)?)
             } else if let Placement::Cpu(_) | Placement::Sorts | Placement::Scatters | Placement::Control = placement {
-                let kernel = Cpu.compile(nest, code)?;
+                let kernel = kernels::get(nest, code)?;
                 Work::Cpu(kernel, geometry.clone())
             } else {
                 let sizes: Vec<usize> = step.outputs.iter().map(|output| output.bytes).collect();
@@ -108,7 +110,7 @@ impl Program {
             let literals = Literals::new(lowered, scheduled)?;
             steps.push(Ready::Kernel(Kernel { nest: nest.clone(), literals, placement, work }));
         }
-        Ok(Program { gpu: Arc::clone(gpu), plan, steps })
+        Ok(GpuProgram { gpu: Arc::clone(gpu), plan, steps })
     }
 
     /// The number of dispatches of a call.
@@ -120,36 +122,93 @@ impl Program {
         self.steps.iter().filter_map(Ready::kernel).map(count).sum()
     }
 
-    /// Whether the device is not lost.
-    pub fn is_alive(&self) -> bool {
-        self.gpu.alive().is_ok()
-    }
-
-    /// The memory of the device that a run takes: all arrays are held to its end.
-    pub fn memory(&self) -> planned::Memory {
-        planned::Memory::of_arrays(&self.plan)
-    }
-
     /// Where each step runs.
     pub fn placements(&self) -> impl ExactSizeIterator<Item = &Placement> {
         self.steps.iter().map(|step| step.kernel().map_or(&Placement::Control, |kernel| &kernel.placement))
     }
 
-    /// The dtypes for want of which loop nests run on the processor, one for each that does.
-    pub fn on_processor(&self) -> Vec<DType> {
-        let dtypes = self.placements().filter_map(|placement| match placement {
-            Placement::Cpu(dtype) => Some(*dtype),
-            Placement::Device
-            | Placement::Emulated(_)
-            | Placement::Sorts
-            | Placement::Scatters
-            | Placement::Control => None,
-        });
-        dtypes.collect()
+    /// The memory of this device that an argument is.
+    fn own(&self, index: usize, memory: &Arc<dyn DeviceMemory>) -> Result<Arc<GpuMemory>> {
+        let elsewhere = |on: &dyn fmt::Display| {
+            Error::new(ErrorCode::Device, format!("run: argument {index} is on another device"))
+                .fact(format_args!("it is on {on}"))
+                .fact(format_args!("the program runs on {}", self.gpu.info().name))
+        };
+        let any: Arc<dyn Any + Send + Sync> = Arc::<dyn DeviceMemory>::clone(memory);
+        let Ok(own) = any.downcast::<GpuMemory>() else { return Err(elsewhere(&memory.device())) };
+        if !Arc::ptr_eq(own.gpu(), &self.gpu) {
+            own.gpu().alive()?;
+            return Err(elsewhere(&own.gpu().info().name));
+        }
+        Ok(own)
     }
 
-    /// The kernels of each launch, one for each step that a nest takes, in the order of [`Lowered::all_launches`].
-    pub fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
+    /// Where the arguments are on the device.
+    fn arguments(&self, arguments: &[Argument<'_>]) -> Result<Vec<Option<Arc<GpuMemory>>>> {
+        let mut places = Vec::with_capacity(self.plan.locations);
+        for (index, argument) in arguments.iter().enumerate() {
+            places.push(match argument {
+                Argument::Device(memory) => Some(self.own(index, memory)?),
+                Argument::Borrowed(_) | Argument::Shared(_) | Argument::Donated(_) => None,
+            });
+        }
+        for ((place, argument), &needed) in places.iter_mut().zip(arguments).zip(&self.plan.params) {
+            let bytes = match argument {
+                Argument::Device(_) => continue,
+                Argument::Borrowed(bytes) => bytes,
+                Argument::Shared(buffer) => buffer.as_bytes(),
+                Argument::Donated(buffer) => buffer.as_bytes(),
+            };
+            // What no kernel reads stays where it is.
+            if needed > 0 {
+                *place = Some(Arc::new(GpuMemory::upload(&self.gpu, bytes)?));
+            }
+        }
+        Ok(places)
+    }
+}
+
+impl Program for GpuProgram {
+    /// Results that stay on the device may still be being computed when this returns; whoever reads them waits.
+    fn run<'a>(
+        &self,
+        arguments: &mut dyn Iterator<Item = Argument<'a>>,
+        scalars: &[(usize, Literal)],
+        outputs: &mut [Output<'_>],
+        _: Option<&mut Vec<Timed>>,
+    ) -> Result<()> {
+        let arguments: Vec<Argument<'_>> = arguments.collect();
+        self.plan.check(arguments.iter().map(Argument::len), outputs)?;
+        let mut places = self.arguments(&arguments)?;
+        places.resize_with(self.plan.locations, || None);
+        let recording = Recording::new(&self.gpu);
+        let mut there = Run { program: self, scalars, arguments: arguments.len(), places, recording };
+        run(&self.plan, &mut there, None)?;
+        let Run { places, recording, .. } = there;
+        recording.submit()?;
+        for (index, result) in self.plan.results.iter().enumerate() {
+            let Some(memory) = &places[result.location as usize] else {
+                return Err(Error::new(ErrorCode::Verify, format!("run: no kernel made result {index}")));
+            };
+            match &mut outputs[index] {
+                Output::Device(into) => *into = Some(Arc::<GpuMemory>::clone(memory)),
+                Output::Into(bytes) => memory.download(bytes)?,
+                Output::Fresh(into) => {
+                    let mut buffer = Buffer::zeroed(memory.len())?;
+                    memory.download(buffer.as_bytes_mut()?)?;
+                    *into = Some(Arc::new(buffer));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn result<'a>(&self) -> Output<'a> {
+        Output::Device(None)
+    }
+
+    /// One for each step that a nest takes.
+    fn kernels(&self) -> Vec<Vec<Arc<dyn KernelCode>>> {
         let compiled = |kernel: &Kernel| -> Vec<Arc<dyn KernelCode>> {
             match &kernel.work {
                 Work::Constants(_) => Vec::new(),
@@ -177,8 +236,16 @@ impl Program {
         all
     }
 
-    /// What it consists of.
-    pub fn on_gpu(&self) -> OnGpu {
+    fn planned(&self, lowered: &Lowered) -> Result<Vec<planned::PlannedArray>> {
+        planned::planned(lowered)
+    }
+
+    /// All arrays are held to the end of a run.
+    fn memory(&self) -> planned::Memory {
+        planned::Memory::of_arrays(&self.plan)
+    }
+
+    fn on_gpu(&self) -> Option<OnGpu> {
         let step = |(step, placement): (&Ready, &Placement)| {
             let mut shaders: Vec<Step> = Vec::new();
             if let Some(Work::Dispatches(dispatches)) = step.kernel().map(|kernel| &kernel.work) {
@@ -190,100 +257,72 @@ impl Program {
             }
             StepOnGpu { placement: placement.to_string(), shaders }
         };
-        OnGpu {
+        Some(OnGpu {
             name: self.gpu.info().to_string(),
             device: Some(self.gpu.device()),
             features: self.gpu.features(),
             steps: self.steps.iter().zip(self.placements()).map(step).collect(),
+        })
+    }
+
+    fn on_processor(&self) -> Vec<DType> {
+        let dtypes = self.placements().filter_map(|placement| match placement {
+            Placement::Cpu(dtype) => Some(*dtype),
+            Placement::Device
+            | Placement::Emulated(_)
+            | Placement::Sorts
+            | Placement::Scatters
+            | Placement::Control => None,
+        });
+        dtypes.collect()
+    }
+
+    fn is_alive(&self) -> bool {
+        self.gpu.alive().is_ok()
+    }
+}
+
+/// A run on a device.
+struct Run<'r> {
+    program: &'r GpuProgram,
+    scalars: &'r [(usize, Literal)],
+    /// How many of the places are arguments.
+    arguments: usize,
+    places: Vec<Option<Arc<GpuMemory>>>,
+    recording: Recording<'r>,
+}
+
+impl Steps for Run<'_> {
+    fn step(&mut self, n: usize, _: Option<&mut [Timed]>) -> Result<()> {
+        let GpuProgram { gpu, plan, steps } = self.program;
+        let (ready, step) = (&steps[n], &plan.steps[n]);
+        for output in &step.outputs {
+            let place = &mut self.places[output.location as usize];
+            // Another kernel may have made a part of it before.
+            if place.is_none() {
+                *place = Some(Arc::new(GpuMemory::new(gpu, output.bytes)?));
+            }
+        }
+        if step.empty {
+            return Ok(());
+        }
+        match ready {
+            Ready::Kernel(kernel) if !matches!(kernel.work, Work::Cpu(..)) => {
+                kernel.record(&mut self.recording, step, self.scalars, &self.places)
+            }
+            Ready::Kernel(_) | Ready::Control(_) => {
+                // What it reads must have been computed.
+                std::mem::replace(&mut self.recording, Recording::new(gpu)).submit()?;
+                ready.run_here(step, self.scalars, (self.arguments, &self.places))
+            }
         }
     }
 
-    /// Runs the program. `scalars` are the values of the weak numbers among the arguments, by argument index. Results that stay on the
-    /// device may still be being computed when this returns; whoever reads them waits.
-    ///
-    /// # Errors
-    /// `Arity` if arguments, scalars or outputs differ in number from the program's; `Argument` if an argument is smaller
-    /// than its layout says, an output has the wrong size, or a scalar is of another kind; `Literal` if a scalar does not fit
-    /// the dtype it is used in; `Allocation` if the device has no memory; `Device` if it is lost, does not answer, or is not that of an
-    /// argument; `Backend` if it refuses something else.
-    pub fn run(
-        &self,
-        arguments: &[Argument<'_>],
-        scalars: &[(usize, Literal)],
-        outputs: &mut [Output<'_>],
-    ) -> Result<()> {
-        self.check(arguments, outputs)?;
-        let mut places: Vec<Option<Arc<Memory>>> = Vec::with_capacity(self.plan.locations);
-        for (argument, &needed) in arguments.iter().zip(&self.plan.params) {
-            let bytes = match argument {
-                Argument::Gpu(memory) => {
-                    places.push(Some(Arc::clone(memory)));
-                    continue;
-                }
-                Argument::Borrowed(bytes) => bytes,
-                Argument::Shared(buffer) => buffer.as_bytes(),
-                Argument::Donated(buffer) => buffer.as_bytes(),
-            };
-            // What no kernel reads stays where it is.
-            places.push(if needed > 0 { Some(Arc::new(Memory::upload(&self.gpu, bytes)?)) } else { None });
+    fn inner(&self, n: usize) -> usize {
+        match &self.program.steps[n] {
+            Ready::Kernel(_) => 0,
+            Ready::Control(control) => control.programs().iter().map(|program| program.launches()).sum(),
         }
-        places.resize_with(self.plan.locations, || None);
-        let mut recording = Recording::new(&self.gpu);
-        for (n, (ready, step)) in self.steps.iter().zip(&self.plan.steps).enumerate() {
-            let _span = spans::launch(n, 1);
-            for output in &step.outputs {
-                let place = &mut places[output.location as usize];
-                // Another kernel may have made a part of it before.
-                if place.is_none() {
-                    *place = Some(Arc::new(Memory::new(&self.gpu, output.bytes)?));
-                }
-            }
-            if step.empty {
-                continue;
-            }
-            match ready {
-                Ready::Kernel(kernel) if !matches!(kernel.work, Work::Cpu(..)) => {
-                    kernel.record(&mut recording, step, scalars, &places)?;
-                }
-                Ready::Kernel(_) | Ready::Control(_) => {
-                    // What it reads must have been computed.
-                    std::mem::replace(&mut recording, Recording::new(&self.gpu)).submit()?;
-                    ready.run_here(step, scalars, (arguments.len(), &places))?;
-                }
-            }
-        }
-        recording.submit()?;
-        for (index, result) in self.plan.results.iter().enumerate() {
-            let Some(memory) = &places[result.location as usize] else {
-                return Err(Error::new(ErrorCode::Verify, format!("run: no kernel made result {index}")));
-            };
-            match &mut outputs[index] {
-                Output::Gpu(into) => *into = Some(Arc::clone(memory)),
-                Output::Into(bytes) => memory.download(bytes)?,
-                Output::Fresh(into) => {
-                    let mut buffer = Buffer::zeroed(memory.len())?;
-                    memory.download(buffer.as_bytes_mut()?)?;
-                    *into = Some(Arc::new(buffer));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn check(&self, arguments: &[Argument<'_>], outputs: &[Output<'_>]) -> Result<()> {
-        self.plan.check(arguments.iter().map(Argument::len), outputs)?;
-        for (index, argument) in arguments.iter().enumerate() {
-            match argument {
-                Argument::Gpu(memory) if !Arc::ptr_eq(memory.gpu(), &self.gpu) => {
-                    memory.gpu().alive()?;
-                    return Err(Error::new(ErrorCode::Device, format!("run: argument {index} is on another device"))
-                        .fact(format_args!("it is on {}", memory.gpu().info().name))
-                        .fact(format_args!("the program runs on {}", self.gpu.info().name)));
-                }
-                Argument::Gpu(_) | Argument::Borrowed(_) | Argument::Shared(_) | Argument::Donated(_) => {}
-            }
-        }
-        Ok(())
     }
 }
 
@@ -330,7 +369,7 @@ impl Kernel {
         recording: &mut Recording<'a>,
         step: &StepPlan,
         scalars: &[(usize, Literal)],
-        places: &[Option<Arc<Memory>>],
+        places: &[Option<Arc<GpuMemory>>],
     ) -> Result<()> {
         let missing = || Error::new(ErrorCode::Verify, "run: a kernel has an operand that no kernel made");
         let at = |location: u32| places[location as usize].as_deref().ok_or_else(missing);
@@ -361,11 +400,11 @@ impl Ready {
         &self,
         step: &StepPlan,
         scalars: &[(usize, Literal)],
-        (arguments, places): (usize, &[Option<Arc<Memory>>]),
+        (arguments, places): (usize, &[Option<Arc<GpuMemory>>]),
     ) -> Result<()> {
         let missing = || Error::new(ErrorCode::Verify, "run: a kernel has an operand that no kernel made");
         let at = |location: u32| places[location as usize].as_deref().ok_or_else(missing);
-        let here = |memory: &Memory| {
+        let here = |memory: &GpuMemory| {
             let mut buffer = Buffer::zeroed(memory.len())?;
             memory.download(buffer.as_bytes_mut()?)?;
             Ok::<Buffer, Error>(buffer)
@@ -398,7 +437,7 @@ impl Ready {
         // Other kernels may have made parts of them.
         let mut outputs =
             step.outputs.iter().map(|output| here(at(output.location)?)).collect::<Result<Vec<Buffer>>>()?;
-        Cpu.run(compiled, geometry, &literals, &inputs, &mut outputs)?;
+        compiled.run(geometry, &literals, &inputs, &mut outputs)?;
         for (output, buffer) in step.outputs.iter().zip(&outputs) {
             at(output.location)?.write(buffer.as_bytes())?;
         }

@@ -3,7 +3,7 @@
 use super::device::Gpu;
 use super::dispatch::{Dispatch, Dispatches, Place};
 use super::faults::Fault;
-use super::memory::Memory;
+use super::memory::GpuMemory;
 use ndjit_ir::Result;
 use ndjit_ir::loops::LoopNest;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub struct Recording<'a> {
     params: Vec<u8>,
     ready: Vec<Ready<'a>>,
     /// Partial results, kept until the submission is made.
-    partials: Vec<Memory>,
+    partials: Vec<GpuMemory>,
 }
 
 struct Ready<'a> {
@@ -41,11 +41,11 @@ impl<'a> Recording<'a> {
         nest: &LoopNest,
         dispatches: &'a Dispatches,
         literals: &[u64],
-        operand: impl Fn(Place) -> Result<&'m Memory>,
+        operand: impl Fn(Place) -> Result<&'m GpuMemory>,
     ) -> Result<()> {
         let first = self.partials.len();
         for &bytes in &dispatches.partials {
-            self.partials.push(Memory::new(self.gpu, bytes)?);
+            self.partials.push(GpuMemory::new(self.gpu, bytes)?);
         }
         for dispatch in &dispatches.all {
             let start = self.params.len().next_multiple_of(ALIGNMENT);
@@ -69,7 +69,7 @@ impl<'a> Recording<'a> {
         if self.ready.is_empty() {
             return self.gpu.alive();
         }
-        let params = Memory::upload(self.gpu, &self.params)?;
+        let params = GpuMemory::upload(self.gpu, &self.params)?;
         let binding = |buffer, start: usize, size: usize| {
             wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer,

@@ -8,7 +8,6 @@ use crate::code::{CodeOptions, Kernel, Operands};
 use ndjit_codegen::clif::Cell;
 use ndjit_codegen::passes::split::{ACCUMULATE_LOOPS, Part, Parts};
 use ndjit_ir::Result;
-use ndjit_ir::loops::LoopNest;
 use ndjit_ir::reduction::{BLOCK, LANES};
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
@@ -24,13 +23,13 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Compiles them, if the reduction has them on this machine; `combine` combines accumulators.
+    /// Compiles them, if the reduction has them on this machine.
     ///
     /// # Errors
     /// As [`Kernel::new`].
-    pub fn new(parts: &Parts, combine: &LoopNest, options: CodeOptions) -> Result<Option<Blocks>> {
+    pub fn new(parts: &Parts, options: CodeOptions) -> Result<Option<Blocks>> {
         let compile = |part: &Option<Part>| match part {
-            Some(Part { nest, combine: Some((_, pairs)), .. }) => Kernel::blocks(nest, (combine, *pairs), options),
+            Some(Part { nest, pairs: Some(pairs), .. }) => Kernel::blocks(nest, (&parts.combine.nest, *pairs), options),
             _ => Ok(None),
         };
         let (Some(one), Some(tree)) = (compile(&parts.blocks)?, compile(&parts.tree)?) else { return Ok(None) };

@@ -85,11 +85,11 @@ impl Reducer {
             let identity = registers.map(|registers| element(dtype, &registers)).transpose()?.unwrap_or_default();
             outputs.push(Accumulated { dtype, reduction, identity });
         }
-        let compile = |part: &Part| Kernel::part(&part.nest, options, part.form);
+        let compile = |part: &Part| Kernel::part(part, options);
         let accumulate = compile(&parts.accumulate)?;
         let jammed = parts.accumulate_jammed.as_ref().filter(|_| accumulate.is_wide()).map(compile).transpose()?;
-        let combine = kernels::part(&parts.combine.nest, options, parts.combine.form)?;
-        let blocks = Blocks::new(parts, combine.nest(), options)?;
+        let combine = kernels::part(&parts.combine, options)?;
+        let blocks = Blocks::new(parts, options)?;
         Ok(Reducer {
             accumulate,
             accumulate_jammed: jammed.filter(Kernel::is_wide),

@@ -75,8 +75,8 @@ impl Scanner {
             outputs.push(Scanned { size, identity });
         }
         Ok(Scanner {
-            step: Kernel::part(&parts.step.nest, options, parts.step.form)?,
-            carry: kernels::get(&parts.carry.nest, options)?,
+            step: Kernel::part(&parts.step, options)?,
+            carry: kernels::part(&parts.carry, options)?,
             outputs,
             rank: nest.rank,
             along: nest.kind.along(),

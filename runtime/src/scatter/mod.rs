@@ -60,7 +60,7 @@ impl Scatterer {
             return Err(Error::new(ErrorCode::Verify, "scatter: the nest does not scatter"));
         };
         Ok(Scatterer {
-            values: Kernel::part(&values.nest, options, values.form)?,
+            values: Kernel::part(values, options)?,
             scatter: scatter.scatter,
             dtype: output.dtype,
             inputs: nest.inputs.len(),

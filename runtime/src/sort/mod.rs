@@ -76,7 +76,7 @@ impl Sorter {
         });
         Ok(Sorter {
             outputs: outputs.collect(),
-            elements: Kernel::part(&parts.elements.nest, options, parts.elements.form)?,
+            elements: Kernel::part(&parts.elements, options)?,
             rank: nest.rank,
             inputs: nest.inputs.len(),
             dense: nest.outputs.iter().all(|access| access.inner == Stride::Contiguous),

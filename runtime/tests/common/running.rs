@@ -23,7 +23,7 @@ pub fn run(
 pub fn fresh(output: Output) -> Arc<Buffer> {
     match output {
         Output::Fresh(Some(buffer)) => buffer,
-        Output::Fresh(None) | Output::Into(_) | Output::Gpu(_) => panic!("no buffer"),
+        Output::Fresh(None) | Output::Into(_) | Output::Device(_) => panic!("no buffer"),
     }
 }
 

@@ -12,7 +12,6 @@ use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::{Error, ErrorCode, Result, ValueType};
 use ndjit_runtime::{Memory, Output};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// Why an array has its dtype: the operations that wait are its steps.
 pub(crate) fn explain(array: &Array) -> Result<Explanation> {
@@ -81,18 +80,10 @@ pub(super) fn compute(program: &Program, array: &Array) -> Result<Vec<Memory>> {
     if nonfinite::is_checked(&plan) {
         let given = || Given::arrays(&leaves, program.scalars.clone());
         // Of those that are kept nobody has asked for the elements.
-        let read: SmallVec<[Output<'_>; 1]> = results.iter().take(1).map(as_output).collect();
+        let read: SmallVec<[Output<'_>; 1]> = results.iter().take(1).map(Memory::result).collect();
         nonfinite::check(&plan, given, &read)?;
     }
     Ok(results)
-}
-
-/// Memory as a result of a call.
-fn as_output<'a>(memory: &Memory) -> Output<'a> {
-    match memory {
-        Memory::Host(buffer) => Output::Fresh(Some(Arc::clone(buffer))),
-        Memory::Gpu(memory) => Output::Gpu(Some(Arc::clone(memory))),
-    }
 }
 
 /// The elements of an array in row-major order, in memory of their own.

@@ -157,7 +157,7 @@ pub(crate) fn check(plan: &Plan, given: impl FnOnce() -> Result<Given>, outputs:
         let bytes = match output {
             Output::Into(bytes) => copy("debug", bytes)?,
             Output::Fresh(buffer) => copy("debug", result_memory(Output::Fresh(buffer.clone()))?.host()?.as_bytes())?,
-            Output::Gpu(memory) => copy("debug", result_memory(Output::Gpu(memory.clone()))?.host()?.as_bytes())?,
+            Output::Device(memory) => copy("debug", result_memory(Output::Device(memory.clone()))?.host()?.as_bytes())?,
         };
         let tensor = Tensor { dtype: result.dtype, shape: result.shape.clone(), bytes };
         if let Some(at) = (0..tensor.len()).find(|&at| tensor.is_nan(at)) {

@@ -5,7 +5,9 @@ use crate::jit::stage::Stage;
 use ndjit_codegen::assembly::{assembly, assembly_of};
 use ndjit_codegen::clif::{self, ClifOptions};
 use ndjit_codegen::listing::{self, Line};
-use ndjit_codegen::passes::split::{self, Part, Parts, ScanParts, SortParts};
+use ndjit_codegen::passes::split::{Part, Parts, ScanParts, SortParts, TargetKernel};
+use ndjit_codegen::pipeline::lower_for;
+use ndjit_codegen::target::Target;
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
 use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Scheduled};
@@ -15,8 +17,8 @@ use ndjit_ir::kernel::{FusedKernel, OpBody};
 use ndjit_ir::loops::{LoopBody, LoopNest, NestKind};
 use ndjit_ir::reduction::{BLOCK, LANES};
 use ndjit_ir::{DType, Origin, Result};
-use ndjit_runtime::devices::OnGpu;
-use ndjit_runtime::{Program, gpu};
+use ndjit_runtime::Program;
+use ndjit_runtime::devices::{self, OnGpu};
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -55,7 +57,7 @@ pub(crate) struct Looked<'a> {
     pub config: &'a Config,
     pub settings: Settings,
     /// What was compiled of it, if it was.
-    pub program: Option<&'a Program>,
+    pub program: Option<&'a dyn Program>,
     /// What the array parameters of the traced function are.
     pub inputs: Vec<Input>,
 }
@@ -116,48 +118,44 @@ impl Looked<'_> {
                 Ok([listing::loops(&scheduled.nest), geometry.lines().map(Line::plain).collect()].concat())
             }),
             Stage::Expanded => match self.on_gpu() {
-                None => self.parts(|part, ops| match part.wide {
+                None => self.parts(|part, _, ops| match part.wide {
                     true => Ok(Vec::new()),
-                    false => Ok(listing::expanded(&self.expanded(part)?, ops)),
+                    false => Ok(listing::expanded(&part.nest, ops)),
                 }),
                 Some(Ok(there)) => self.expanded_there(&there),
                 Some(Err(error)) => failed(&error),
             },
-            Stage::Clif => self.on_processor(self.parts(|part, ops| {
+            Stage::Clif => self.on_processor(self.parts(|part, _, ops| {
                 if part.wide {
                     return Ok(Vec::new());
                 }
-                let (isa, nest) = (clif::host_isa()?, self.expanded(part)?);
+                let (isa, nest) = (clif::host_isa()?, &*part.nest);
                 let options = ClifOptions { vector: self.config.vector.is_vector(), form: part.form, located: true };
-                let kernel = clif::emit(&nest, &*isa, options)?;
-                let mut lines = listing::clif(&kernel, &nest, ops);
-                if x64::emit_here(&nest, part.form, self.config.vector)?.is_some() {
+                let kernel = clif::emit(nest, &*isa, options)?;
+                let mut lines = listing::clif(&kernel, nest, ops);
+                if x64::emit_here(nest, part.form, self.config.vector)?.is_some() {
                     lines.insert(0, Line::plain(WIDER));
                 }
                 Ok(lines)
             })),
-            Stage::Assembly => self.on_processor(self.parts(|part, ops| {
-                let (nest, vector) = (self.expanded(part)?, self.config.vector);
+            Stage::Assembly => self.on_processor(self.parts(|part, combine, ops| {
+                let (nest, vector) = (&*part.nest, self.config.vector);
                 let isa = clif::host_isa()?;
-                if let Some((combine, pairs)) = &part.combine {
-                    let code = x64::emit_blocks_here(&nest, &clif::expand_for(combine, &*isa)?, *pairs, vector)?;
-                    return Ok(code.map_or_else(Vec::new, |code| assembly_of(&code, &nest, ops, &*isa)));
+                if let (Some(combine), Some(pairs)) = (combine, part.pairs) {
+                    let code = x64::emit_blocks_here(nest, combine, pairs, vector)?;
+                    return Ok(code.map_or_else(Vec::new, |code| assembly_of(&code, nest, ops, &*isa)));
                 }
-                if part.wide && x64::emit_here(&nest, part.form, vector)?.is_none() {
+                if part.wide && x64::emit_here(nest, part.form, vector)?.is_none() {
                     return Ok(Vec::new());
                 }
-                assembly(&nest, ops, &*isa, part.form, vector)
+                assembly(nest, ops, &*isa, part.form, vector)
             })),
             Stage::Wgsl => self.modules(|_, module| Ok(listing::wgsl(module))),
             Stage::Spirv => self.modules(|there, module| {
-                let text = gpu::spirv(&module.text, there.device)?;
+                let text = devices::spirv(&module.text, there.device)?;
                 Ok(text.lines().map(Line::plain).collect())
             }),
         }
-    }
-
-    fn expanded(&self, part: &Part) -> Result<LoopNest> {
-        clif::expand_for(&part.nest, &*clif::host_isa()?)
     }
 
     fn kernels(&self) -> Listing {
@@ -220,12 +218,18 @@ impl Looked<'_> {
 
     /// The lines of the nests that code is generated for, each under what it does in a nest that reduces or scans; those without lines are
     /// left out.
-    fn parts(&self, lines: impl Fn(&Part, &OpBody) -> Result<Vec<Line>>) -> Listing {
+    /// `lines` is given what combines accumulators, too, where the nest reduces.
+    fn parts(&self, lines: impl Fn(&Part, Option<&LoopNest>, &OpBody) -> Result<Vec<Line>>) -> Listing {
         self.nests(|scheduled| {
             let mut all: Vec<Line> = about(&scheduled.nest).lines().map(Line::plain).collect();
-            for part in split::generated(&scheduled.nest)? {
-                let LoopBody::Ops(ops) = &part.nest.body else { continue };
-                let lines = lines(&part, ops).unwrap_or_else(|error| vec![Line::plain(error.to_string())]);
+            let kernel = lower_for(&scheduled.nest, &Target::host_clif(&*clif::host_isa()?))?;
+            let combine = match &kernel {
+                TargetKernel::Reduce(parts) => Some(&*parts.combine.nest),
+                _ => None,
+            };
+            for part in kernel.parts() {
+                let LoopBody::Ops(ops) = &part.ops.body else { continue };
+                let lines = lines(part, combine, ops).unwrap_or_else(|error| vec![Line::plain(error.to_string())]);
                 if !lines.is_empty() {
                     all.extend(part.name.map(|name| Line::plain(format!("; {name}"))));
                     all.extend(lines);
@@ -241,7 +245,9 @@ impl Looked<'_> {
         let run = self.config.run_options();
         Some(match self.program {
             Some(program) => Ok(program.on_gpu()?),
-            None => match Program::new(self.lowered, self.settings.device, self.settings.fallback, &run) {
+            None => match devices::open(self.settings.device)
+                .and_then(|device| device.compile(self.lowered, self.settings.fallback, &run))
+            {
                 Ok(program) => Ok(program.on_gpu()?),
                 Err(error) => Err(error),
             },
@@ -267,11 +273,11 @@ impl Looked<'_> {
             out.plain(Some(n), format!("; {}", own.placement));
             let Some(LoweredKernel { scheduled, .. }) = step.kernel() else { continue };
             let LoopBody::Ops(ops) = &scheduled.nest.body else { continue };
-            match wgsl::bodies(&scheduled.nest, &there.features) {
-                Ok(bodies) => {
-                    for (name, nest) in bodies {
-                        name.into_iter().for_each(|name| out.plain(Some(n), format!("; {name}")));
-                        self.push(&mut out, n, listing::expanded(&nest, ops));
+            match lower_for(&scheduled.nest, &there.features.target()) {
+                Ok(kernel) => {
+                    for part in kernel.parts() {
+                        part.name.into_iter().for_each(|name| out.plain(Some(n), format!("; {name}")));
+                        self.push(&mut out, n, listing::expanded(&part.nest, ops));
                     }
                 }
                 Err(error) => out.plain(Some(n), error),

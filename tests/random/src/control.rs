@@ -2,7 +2,7 @@
 
 use crate::graph::Builder;
 use ndjit_ir::dtype::{DType, DTypeSet};
-use ndjit_ir::graph::{Control, ControlKind, Inner, NodeKind, Scatter, Slot, Steps, Value};
+use ndjit_ir::graph::{Control, ControlKind, Counts, Inner, NodeKind, Scatter, Slot, Steps, Value};
 use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::Op;
 use ndjit_ir::reduction::{Axes, Reduce, Reduction};
@@ -28,9 +28,10 @@ impl<'a> Builder<'a> {
         if self.depth >= DEEPEST || self.graph.value_count() == 0 {
             return;
         }
-        match self.rng.below(3) {
+        match self.rng.below(4) {
             0 => self.cond(),
             1 => self.scan(),
+            2 => self.counting(),
             _ => self.counted(),
         };
     }
@@ -59,7 +60,7 @@ impl<'a> Builder<'a> {
         let steps = Steps { length, carried: carried as u32, sliced: sliced as u32 };
         let mut types: Vec<(ValueType, Shape)> =
             operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
-        let mut body = self.inner_of(&operands, 0, &[], Some(steps));
+        let mut body = self.inner_of(&operands, 0, &[], ControlKind::Scan(steps));
         body.nodes(5);
         let mut outputs = Vec::new();
         for (leaf, (ty, shape)) in types.iter().enumerate() {
@@ -79,6 +80,44 @@ impl<'a> Builder<'a> {
         }
         body.builder.graph.set_outputs(outputs);
         self.controlled(ControlKind::Scan(steps), &operands, vec![body], &types);
+        Some(())
+    }
+
+    /// A loop that counts, of which the bounds are numbers, or computed.
+    fn counting(&mut self) -> Option<()> {
+        let index = self.dtype_in(DTypeSet::INT)?;
+        let mut operands = Vec::new();
+        for _ in 0..1 + self.rng.below(3) {
+            let begins = self.operand()?;
+            operands.push(if self.rng.one_in(2) { self.promoted(begins) } else { begins });
+        }
+        let carried = operands.len();
+        let start = self.rng.below(2) as i128;
+        operands.extend([self.strong(start, index)?, self.bound(index)?]);
+        for _ in 0..self.rng.below(3) {
+            operands.push(self.operand()?);
+        }
+        let types: Vec<(ValueType, Shape)> =
+            operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
+        let kind = ControlKind::For(Counts { carried: carried as u32, index });
+        let mut body = self.inner_of(&operands, 0, &[], kind);
+        let rows = self.limits.dtypes.contains(DType::I64).then(|| body.param(carried)).flatten();
+        let rows = rows.map(|index| body.builder.cast(index, DType::I64));
+        if let (Some(index), Some(x)) = (rows, body.builder.operand()) {
+            body.builder.row(x, index);
+        }
+        body.nodes(5);
+        let mut outputs = Vec::new();
+        for (leaf, (ty, shape)) in types.iter().enumerate() {
+            let put = match (rows, body.param(leaf)) {
+                (Some(index), Some(into)) if self.rng.one_in(2) => body.builder.put(into, index),
+                _ => None,
+            };
+            let own = body.last_param(leaf);
+            outputs.push(put.unwrap_or_else(|| body.builder.stepped(own, *ty, shape)));
+        }
+        body.builder.graph.set_outputs(outputs);
+        self.controlled(kind, &operands, vec![body], &types);
         Some(())
     }
 
@@ -172,11 +211,11 @@ impl<'a> Builder<'a> {
 
     /// A graph that takes some of the operands from `first` on, in any order, some twice, and in any case those that it needs.
     fn inner(&mut self, operands: &[Value], first: usize, needed: &[usize]) -> Made<'a> {
-        self.inner_of(operands, first, needed, None)
+        self.inner_of(operands, first, needed, ControlKind::While)
     }
 
-    /// The same of a scan of these steps, if it is one.
-    fn inner_of(&mut self, operands: &[Value], first: usize, needed: &[usize], steps: Option<Steps>) -> Made<'a> {
+    /// The same of control flow of a kind: a scan's takes slices, and that of a loop that counts does not take the second bound.
+    fn inner_of(&mut self, operands: &[Value], first: usize, needed: &[usize], kind: ControlKind) -> Made<'a> {
         let mut made = Made { builder: self.child(), operands: Vec::new() };
         made.builder.depth += 1;
         let mut taken: Vec<usize> =
@@ -185,13 +224,14 @@ impl<'a> Builder<'a> {
         for last in (1..taken.len()).rev() {
             taken.swap(last, self.rng.below(last + 1));
         }
+        taken.retain(|&n| !matches!(kind, ControlKind::For(counts) if n > 0 && counts.is_index(n - 1)));
         for operand in taken {
             let value = operands[operand];
             let (ty, stored) = (self.graph.ty(value), self.graph.stored(value, self.policy));
             let shape = self.graph.shape(value);
-            let shape = match steps.filter(|steps| steps.slices(operand)) {
-                Some(_) => Shape::from(&shape.extents()[1..]),
-                None => shape.clone(),
+            let shape = match kind {
+                ControlKind::Scan(steps) if steps.slices(operand) => Shape::from(&shape.extents()[1..]),
+                _ => shape.clone(),
             };
             let param = made.builder.graph.param_stored(ty, stored, &shape);
             // A number is the same in there, and has to fit where it is used.

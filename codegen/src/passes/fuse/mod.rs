@@ -12,6 +12,7 @@ mod contract;
 mod groups;
 mod regroup;
 
+use super::schedule::is_position;
 use groups::{Group, Groups, Limits, NONE};
 use ndjit_ir::graph::{Graph, NodeId, NodeKind, Scatter, SlotId, Value};
 use ndjit_ir::kernel::{
@@ -97,6 +98,24 @@ pub fn fuse(
     steps.reverse();
     share_bodies(&mut steps);
     order(steps, accesses)
+}
+
+/// How many arrays a step's kernel uses at once on a device.
+pub fn arrays(step: &FusedStep, graph: &Graph<DType>, accesses: &Accesses) -> usize {
+    let FusedStep::Kernel(kernel) = step else { return 0 };
+    let each = match kernel.kind {
+        // They run on the processor.
+        KernelKind::Scatter(_) | KernelKind::Sort(_) => return 0,
+        // Blocks that are scanned give their totals besides.
+        KernelKind::Scan(_) => 2,
+        KernelKind::Map | KernelKind::Part(_) | KernelKind::Reduce(_) | KernelKind::Contract(_) => 1,
+    };
+    let in_memory = |input: &&KernelInput| match input.reads {
+        Reads::Elements => !is_position(graph, accesses.base(input.value)),
+        Reads::Rows => true,
+        Reads::Last | Reads::Step => false,
+    };
+    kernel.inputs.iter().filter(in_memory).count() + kernel.outputs.len() * each
 }
 
 /// What a kernel is to compute.

@@ -1,5 +1,5 @@
-//! Split: a nest that reduces, [scans](ScanParts) or [sorts](SortParts) becomes ordinary nests, which code is generated for as for any other. Who runs
-//! a reduction holds
+//! Split: a nest that reduces, [scans](ScanParts) or [sorts](SortParts) becomes ordinary nests, which code is generated for as for any other, by
+//! [how the target combines](Combining) elements. A driver of reductions holds
 //! accumulators, one per output for each lane of each block of [`fold`](ndjit_ir::reduction::fold), and calls
 //!
 //! - *accumulate* to combine accumulators with elements, *accumulate few* to do so with several after each other, and *accumulate jammed*
@@ -21,6 +21,7 @@ pub use scan::{SCAN_LOOPS, ScanLoop, ScanParts};
 pub use sort::{SORT_LOOPS, SortLoop, SortParts};
 
 use crate::clif::Form;
+use crate::target::Combining;
 use crate::x64::Pairs;
 use ndjit_ir::kernel::{OpBody, Scalar, Stmt, StmtKind};
 use ndjit_ir::loops::{Access, Along, LoopBody, LoopNest, NestKind, NestReduce, Role, Stride};
@@ -75,37 +76,70 @@ impl fmt::Display for Loop {
 /// A nest that code is generated for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What it does in a nest that reduces or scans.
+    /// What it does in a nest that reduces, scans, sorts or scatters.
     pub name: Option<&'static str>,
-    /// Its loops.
-    pub nest: LoopNest,
+    /// Its loops over ops: the key of its code.
+    pub ops: Arc<LoopNest>,
+    /// Its loops over primitives of the target.
+    pub nest: Arc<LoopNest>,
     /// What its accumulators, the first inputs and outputs, do along its last loops.
     pub form: Form,
     /// Whether it is for registers of more than 128 bits alone.
     pub wide: bool,
-    /// What combines the accumulators of a block, and in which pairs, if code takes [whole blocks](crate::x64::emit_blocks).
-    pub combine: Option<(Arc<LoopNest>, Pairs)>,
+    /// In which pairs accumulators of a block are combined, if code takes [whole blocks](crate::x64::emit_blocks).
+    pub pairs: Option<Pairs>,
 }
 
 impl Part {
-    fn new(name: &'static str, nest: LoopNest, form: Form) -> Part {
-        Part { name: Some(name), nest, form, wide: false, combine: None }
+    fn new(name: &'static str, ops: impl Into<Arc<LoopNest>>, form: Form) -> Part {
+        let ops = ops.into();
+        Part { name: Some(name), nest: Arc::clone(&ops), ops, form, wide: false, pairs: None }
     }
 }
 
-/// The nests that a nest becomes.
+/// A kernel for a target: the nests that code is generated for, by who runs them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Split {
-    /// Itself, if it neither reduces nor scans nor sorts.
-    Whole,
-    /// The parts of a reduction.
+pub enum TargetKernel {
+    /// The nest itself: it neither reduces nor scans nor sorts nor scatters.
+    Map(Box<Part>),
+    /// The parts of a reduction or contraction.
     Reduce(Box<Parts>),
     /// The parts of a scan.
     Scan(Box<ScanParts>),
     /// The part of a sort that code is generated for.
     Sort(Box<SortParts>),
-    /// Of a scatter what makes the values that are put, and then their positions.
+    /// Of a scatter what makes the updates, and then their indices.
     Scatter(Box<Part>),
+    /// Of a reduction or scan whose [code combines](Combining::Code) elements.
+    Combine {
+        /// What makes the elements.
+        element: Box<Part>,
+        /// What combines two of them.
+        combine: Box<Part>,
+    },
+}
+
+impl TargetKernel {
+    /// The nests that code is generated for.
+    pub fn parts(&self) -> Vec<&Part> {
+        match self {
+            TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
+            TargetKernel::Reduce(parts) => parts.all().collect(),
+            TargetKernel::Scan(parts) => vec![&parts.step, &parts.carry],
+            TargetKernel::Sort(parts) => vec![&parts.elements],
+            TargetKernel::Combine { element, combine } => vec![element, combine],
+        }
+    }
+
+    pub(crate) fn parts_mut(&mut self) -> Vec<&mut Part> {
+        match self {
+            TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
+            TargetKernel::Reduce(parts) => parts.all_mut().collect(),
+            TargetKernel::Scan(parts) => vec![&mut parts.step, &mut parts.carry],
+            TargetKernel::Sort(parts) => vec![&mut parts.elements],
+            TargetKernel::Combine { element, combine } => vec![element, combine],
+        }
+    }
 }
 
 /// The nests that a nest becomes that reduces.
@@ -135,6 +169,38 @@ pub struct Parts {
 }
 
 impl Parts {
+    fn all(&self) -> impl Iterator<Item = &Part> {
+        let Parts {
+            accumulate,
+            accumulate_few,
+            accumulate_jammed,
+            jam: _,
+            blocks,
+            blocks_jammed,
+            tree,
+            start,
+            combine,
+        } = self;
+        let more = [accumulate_few, accumulate_jammed, blocks, blocks_jammed, tree, start].into_iter().flatten();
+        iter::once(accumulate).chain(more).chain([combine])
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Part> {
+        let Parts {
+            accumulate,
+            accumulate_few,
+            accumulate_jammed,
+            jam: _,
+            blocks,
+            blocks_jammed,
+            tree,
+            start,
+            combine,
+        } = self;
+        let more = [accumulate_few, accumulate_jammed, blocks, blocks_jammed, tree, start].into_iter().flatten();
+        iter::once(accumulate).chain(more).chain([combine])
+    }
+
     /// The order of the loops, outermost first. The innermost is the one that vectors lie along.
     pub const fn order(along: Along) -> [Loop; ACCUMULATE_LOOPS] {
         match along {
@@ -144,14 +210,15 @@ impl Parts {
     }
 }
 
-/// The parts of a nest.
+/// The parts of a nest, still of ops.
 ///
 /// # Errors
-/// `Verify` if its body is not one of ops, or a reduction is not elementary.
-pub fn split(nest: &LoopNest) -> Result<Split> {
+/// `Verify` if its body is not one of ops, or a reduction is not elementary; `Backend` if there is no code that does what it does.
+pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKernel> {
+    let plain = || Part { name: None, ..Part::new("", nest.clone(), Form::Plain) };
     let LoopBody::Ops(body) = &nest.body else {
         return match nest.kind {
-            NestKind::Map => Ok(Split::Whole),
+            NestKind::Map => Ok(TargetKernel::Map(Box::new(plain()))),
             NestKind::Reduce(_)
             | NestKind::Contract(_)
             | NestKind::Scan(_)
@@ -165,21 +232,40 @@ pub fn split(nest: &LoopNest) -> Result<Split> {
     if !nest.kind.reductions().is_empty() && body.outputs.len() != dtypes.len() {
         return Err(Error::new(ErrorCode::Verify, "split: the nest's outputs are not those of its body"));
     }
+    let by_code = |combine: Part| TargetKernel::Combine {
+        element: Box::new(Part { name: Some("element"), ..plain() }),
+        combine: Box::new(Part { name: Some("combine"), ..combine }),
+    };
+    let no_code = |does: &str, help: &str| {
+        let headline = format!("split: the target has no code that {does}");
+        Err(Error::new(ErrorCode::Backend, headline)
+            .help(format!("{help} on the processor: a program of a GPU does so by itself")))
+    };
     Ok(match &nest.kind {
-        NestKind::Map => Split::Whole,
+        NestKind::Map => TargetKernel::Map(Box::new(plain())),
+        NestKind::Scatter(_) if combining == Combining::Code => return no_code("scatters", "scatter"),
+        NestKind::Sort(_) if combining == Combining::Code => return no_code("sorts", "sort"),
         NestKind::Scatter(_) => {
             let values = dtypes.into_iter().chain([DType::I64]);
             let outputs = values.map(|dtype| Access::memory(dtype, Stride::Contiguous)).collect();
             let values = LoopNest { outputs, kind: NestKind::Map, ..nest.clone() };
-            Split::Scatter(Box::new(Part::new("values", values, Form::Plain)))
+            TargetKernel::Scatter(Box::new(Part::new("values", values, Form::Plain)))
         }
-        NestKind::Sort(_) => Split::Sort(Box::new(sort::split(nest, body))),
+        NestKind::Sort(_) => TargetKernel::Sort(Box::new(sort::split(nest, body))),
         NestKind::Scan(scan) => {
             let ops = ops(&scan.outputs, dtypes.len())?;
-            Split::Scan(Box::new(scan::split(nest, scan, body, &dtypes, &ops)))
+            let parts = scan::split(nest, scan, body, &dtypes, &ops);
+            match combining {
+                Combining::Driver => TargetKernel::Scan(Box::new(parts)),
+                Combining::Code => by_code(parts.carry),
+            }
         }
         NestKind::Reduce(reduce) | NestKind::Contract(reduce) => {
-            Split::Reduce(Box::new(reduction(nest, reduce, body)?))
+            let parts = reduction(nest, reduce, body)?;
+            match combining {
+                Combining::Driver => TargetKernel::Reduce(Box::new(parts)),
+                Combining::Code => by_code(parts.combine),
+            }
         }
     })
 }
@@ -212,56 +298,24 @@ fn reduction(nest: &LoopNest, reduce: &NestReduce, body: &Arc<OpBody>) -> Result
         Along::Reduced => (Form::Rows, Form::Pairs),
         Along::Kept => (Form::Columns, Form::Plain),
     };
-    let combine = Arc::new(combine);
     let whole = |name: &'static str, nest: &LoopNest, pairs: Pairs| {
         let beside = nest.inputs.iter().all(|access| access.inner != Stride::Strided && access.role == Role::Memory);
         (begins && beside && reduce.along == Along::Reduced).then(|| Part {
             wide: true,
-            combine: Some((Arc::clone(&combine), pairs)),
+            pairs: Some(pairs),
             ..Part::new(name, nest.clone(), form)
         })
     };
     Ok(Parts {
         blocks: whole("blocks", &accumulate, Pairs::Halves),
         blocks_jammed: jammed.as_ref().and_then(|nest| whole("blocks jammed", nest, Pairs::Halves)),
-        tree: whole("tree", &LoopNest { rank: ACCUMULATE_LOOPS, ..LoopNest::clone(&combine) }, Pairs::Neighbours),
+        tree: whole("tree", &LoopNest { rank: ACCUMULATE_LOOPS, ..combine.clone() }, Pairs::Neighbours),
         accumulate: Part::new("accumulate", accumulate, form),
         accumulate_few: few.map(|nest| Part::new("accumulate few", nest, form)),
         accumulate_jammed: jammed.map(|nest| Part { wide: true, ..Part::new("accumulate jammed", nest, form) }),
         jam,
         start: (!begins).then(|| Part::new("start", start(), Form::Plain)),
-        combine: Part::new("combine", Arc::unwrap_or_clone(combine), combining_form),
-    })
-}
-
-/// The nests that code is generated for, with what each does: the nest itself, or its parts.
-///
-/// # Errors
-/// As [`split`].
-pub fn generated(nest: &LoopNest) -> Result<Vec<Part>> {
-    Ok(match split(nest)? {
-        Split::Whole => vec![Part { name: None, ..Part::new("", nest.clone(), Form::Plain) }],
-        Split::Reduce(parts) => {
-            let Parts {
-                accumulate,
-                accumulate_few,
-                accumulate_jammed,
-                blocks,
-                blocks_jammed,
-                tree,
-                start,
-                combine,
-                ..
-            } = *parts;
-            let more = [accumulate_few, accumulate_jammed, blocks, blocks_jammed, tree, start, Some(combine)];
-            iter::once(accumulate).chain(more.into_iter().flatten()).collect()
-        }
-        Split::Scan(parts) => {
-            let ScanParts { step, carry, .. } = *parts;
-            vec![step, carry]
-        }
-        Split::Sort(parts) => vec![parts.elements],
-        Split::Scatter(values) => vec![*values],
+        combine: Part::new("combine", combine, combining_form),
     })
 }
 

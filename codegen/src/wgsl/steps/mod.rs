@@ -3,8 +3,8 @@
 mod reduce;
 mod scan;
 
-use crate::passes::split::{Split, split};
-use crate::pipeline;
+use crate::passes::split::{Part, TargetKernel};
+use crate::pipeline::lower_for;
 use crate::wgsl::body::Code;
 use crate::wgsl::index::{indices, position};
 use crate::wgsl::memory::{Memory, Packing, index};
@@ -22,7 +22,7 @@ use std::fmt::Write;
 /// # Errors
 /// `Backend` where the device has no way to do what the nest does; `Verify` if the step is not one of the nest's.
 pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -> Result<WgslModule> {
-    has_shader(nest)?;
+    let kernel = lower_for(nest, &features.target())?;
     let fits = match step {
         Step::Elements { .. } => nest.kind == NestKind::Map,
         Step::Lanes { .. } | Step::Tree { .. } => nest.kind.reduction().is_some(),
@@ -32,33 +32,26 @@ pub fn emit(nest: &LoopNest, step: Step, features: &Features, pieces: &Pieces) -
         return Err(Error::new(ErrorCode::Verify, format!("wgsl: the nest has no step `{step}`")));
     }
     let mut module = Module::new(nest, step, *features, pieces);
+    let (element, combine) = match kernel {
+        TargetKernel::Map(element) => (element, None),
+        TargetKernel::Combine { element, combine } => (element, Some(combine)),
+        TargetKernel::Reduce(_) | TargetKernel::Scan(_) | TargetKernel::Sort(_) | TargetKernel::Scatter(_) => {
+            return Err(Error::new(ErrorCode::Verify, "wgsl: a driver runs the nest"));
+        }
+    };
+    if matches!(step, Step::Elements { .. } | Step::Lanes { .. } | Step::Local { .. }) {
+        module.element(&element)?;
+    }
+    if let Some(combine) = combine {
+        module.combine(&combine)?;
+    }
     match step {
-        Step::Elements { .. } => {
-            module.element()?;
-            module.elements();
-        }
-        Step::Lanes { last } => {
-            module.element()?;
-            module.combine()?;
-            module.lanes(last);
-        }
-        Step::Tree { last } => {
-            module.combine()?;
-            module.tree(last);
-        }
-        Step::Local { last } => {
-            module.element()?;
-            module.combine()?;
-            module.local(last);
-        }
-        Step::Carries => {
-            module.combine()?;
-            module.carries();
-        }
-        Step::Carried => {
-            module.combine()?;
-            module.carried();
-        }
+        Step::Elements { .. } => module.elements(),
+        Step::Lanes { last } => module.lanes(last),
+        Step::Tree { last } => module.tree(last),
+        Step::Local { last } => module.local(last),
+        Step::Carries => module.carries(),
+        Step::Carried => module.carried(),
     }
     Ok(module.finish())
 }
@@ -94,40 +87,9 @@ pub fn bindings(nest: &LoopNest, step: Step, pieces: &Pieces) -> Vec<Binding> {
     bindings
 }
 
-/// What sorts or scatters has no module.
-fn has_shader(nest: &LoopNest) -> Result<()> {
-    match nest.kind {
-        NestKind::Scatter(_) => Err(Error::new(ErrorCode::Backend, "wgsl: there is no shader that scatters")
-            .help("scatters run on the processor: a program of a GPU does so by itself")),
-        NestKind::Sort(_) => Err(no_sort()),
-        NestKind::Map | NestKind::Reduce(_) | NestKind::Contract(_) | NestKind::Scan(_) => Ok(()),
-    }
-}
-
-fn no_sort() -> Error {
-    Error::new(ErrorCode::Backend, "wgsl: there is no shader that sorts")
-        .help("sort on the processor: a program of a GPU does so by itself")
-}
-
-/// The nests whose bodies a nest's modules hold, as primitives: itself, and how values are combined where it reduces or scans.
-///
-/// # Errors
-/// `Backend` where the device has no way to do what the nest does.
-pub fn bodies(nest: &LoopNest, features: &Features) -> Result<Vec<(Option<&'static str>, LoopNest)>> {
-    has_shader(nest)?;
-    let legal = |nest: &LoopNest| pipeline::expanded(nest, Some(&features.target()));
-    Ok(match split(nest)? {
-        Split::Whole => vec![(None, legal(nest)?)],
-        Split::Scatter(values) => vec![(Some("values"), legal(&values.nest)?)],
-        Split::Reduce(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.combine.nest)?)],
-        Split::Scan(parts) => vec![(Some("element"), legal(nest)?), (Some("combine"), legal(&parts.carry.nest)?)],
-        Split::Sort(_) => return Err(no_sort()),
-    })
-}
-
-/// The primitives of a nest for a device.
-fn expanded(nest: &LoopNest, features: &Features) -> Result<Body> {
-    match pipeline::expanded(nest, Some(&features.target()))?.body {
+/// The primitives of a part.
+fn primitives(part: &Part) -> Result<&Body> {
+    match &part.nest.body {
         LoopBody::Prims { body, .. } => Ok(body),
         LoopBody::Ops(_) => Err(Error::new(ErrorCode::Verify, "wgsl: the nest is not expanded")),
     }
@@ -209,9 +171,8 @@ impl<'a> Module<'a> {
     }
 
     /// `element`: what the nest's body gives for an index of all loops.
-    fn element(&mut self) -> Result<()> {
+    fn element(&mut self, part: &Part) -> Result<()> {
         let (nest, features) = (self.nest, self.code.features);
-        let body = expanded(nest, &features)?;
         let loops: Vec<String> = (0..nest.rank).map(|n| format!("i{n}")).collect();
         let parameters: Vec<String> = loops.iter().map(|index| format!("{index}: u32")).collect();
         let mut inputs: Vec<String> = Vec::new();
@@ -260,7 +221,7 @@ impl<'a> Module<'a> {
         }
         self.code.block(format!("fn element({}) -> Words", parameters.join(", ")), |code| {
             code.lines(&loads);
-            let outputs = code.body(&body, &inputs)?;
+            let outputs = code.body(primitives(part)?, &inputs)?;
             code.line(format!("return Words({});", outputs.join(", ")));
             Ok(())
         })
@@ -316,24 +277,14 @@ impl<'a> Module<'a> {
     }
 
     /// `combine`: two values of all outputs combined.
-    fn combine(&mut self) -> Result<()> {
-        let features = self.code.features;
-        let combining = match split(self.nest)? {
-            Split::Reduce(parts) => parts.combine.nest,
-            Split::Scan(parts) => parts.carry.nest,
-            Split::Sort(_) => return Err(no_sort()),
-            Split::Whole | Split::Scatter(_) => {
-                return Err(Error::new(ErrorCode::Verify, "wgsl: the nest combines nothing"));
-            }
-        };
-        let body = expanded(&combining, &features)?;
+    fn combine(&mut self, part: &Part) -> Result<()> {
         let count = self.words().len();
         let inputs: Vec<String> =
             ["a", "b"].iter().flat_map(|v| (0..count).map(move |n| format!("{v}.w{n}"))).collect();
         // Nothing in it is made from the body's statements.
         self.code.statements.clear();
         self.code.block("fn combine(a: Words, b: Words) -> Words", |code| {
-            let outputs = code.body(&body, &inputs)?;
+            let outputs = code.body(primitives(part)?, &inputs)?;
             code.line(format!("return Words({});", outputs.join(", ")));
             Ok(())
         })

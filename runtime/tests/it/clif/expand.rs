@@ -3,6 +3,7 @@
 use super::support::{Random, check, compile};
 use ndjit_codegen::clif::Form;
 use ndjit_codegen::pipeline;
+use ndjit_codegen::target::Target;
 use ndjit_codegen::x64::{Set, emit};
 use ndjit_ir::body::Body;
 use ndjit_ir::kernel::{OpBody, Scalar, StmtKind};
@@ -69,7 +70,8 @@ fn every_op_on_every_dtype() {
     let mut random = Random(7);
     for op in Op::ALL {
         for dtype in op.row().domain.iter() {
-            let expanded = pipeline::expanded(&nest(one_op(op, dtype), &[Stride::Contiguous; 4]), None).unwrap();
+            let expanded =
+                pipeline::expanded(&nest(one_op(op, dtype), &[Stride::Contiguous; 4]), &Target::interpreter()).unwrap();
             check_expansion(&expanded, &[body(op, dtype), store_body(op.result_dtype(dtype))], &mut random);
             for compiled in compile(&expanded) {
                 for length in [1, 67, 300] {
@@ -94,7 +96,7 @@ fn every_op_on_every_dtype_outside_the_innermost_loop() {
             strides.push(Stride::Contiguous);
             let mut once = nest(ops, &strides);
             once.rank = 2;
-            let expanded = pipeline::expanded(&once, None).unwrap();
+            let expanded = pipeline::expanded(&once, &Target::interpreter()).unwrap();
             assert!(prims(&expanded).1 > 0 || prims(&expanded).0.insts.len() < 2, "{op} {dtype}");
             for compiled in compile(&expanded) {
                 for (seed, length) in [3, 70].into_iter().enumerate() {
@@ -114,7 +116,7 @@ fn every_cast() {
             let x = ops.push(StmtKind::Load(0), &[], from);
             let y = ops.push(StmtKind::Cast, &[x], to);
             ops.outputs = vec![y];
-            let expanded = pipeline::expanded(&nest(ops, &[Stride::Contiguous]), None).unwrap();
+            let expanded = pipeline::expanded(&nest(ops, &[Stride::Contiguous]), &Target::interpreter()).unwrap();
             check_expansion(&expanded, &[cast_body(from, to), store_body(to)], &mut random);
             for compiled in compile(&expanded) {
                 for length in [5, 300] {
@@ -143,7 +145,8 @@ fn what_stays_is_hoisted() {
         let total = ops.push(StmtKind::Op(Op::Add), &[product, scaled], dtype);
         let chosen = ops.push(StmtKind::Op(Op::Where), &[either, total, x], dtype);
         ops.outputs = vec![chosen, either, scaled];
-        let expanded = pipeline::expanded(&nest(ops, &[Stride::Contiguous, Stride::Broadcast]), None).unwrap();
+        let expanded =
+            pipeline::expanded(&nest(ops, &[Stride::Contiguous, Stride::Broadcast]), &Target::interpreter()).unwrap();
         let (body, hoisted) = prims(&expanded);
         assert!(hoisted > 3 && hoisted < body.insts.len(), "{hoisted} of {}", body.insts.len());
         let mut stays = vec![false; body.types.len()];
@@ -197,7 +200,9 @@ fn without_code(set: Set) -> String {
             .domain
             .iter()
             .filter(|&dtype| {
-                let expanded = pipeline::expanded(&nest(one_op(op, dtype), &[Stride::Contiguous; 4]), None).unwrap();
+                let expanded =
+                    pipeline::expanded(&nest(one_op(op, dtype), &[Stride::Contiguous; 4]), &Target::interpreter())
+                        .unwrap();
                 emit(&expanded, Form::Plain, set).unwrap().is_none()
             })
             .map(DType::name)

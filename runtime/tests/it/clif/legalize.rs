@@ -3,14 +3,14 @@
 use super::support::{Random, nest};
 use ndjit_codegen::clif::host_isa;
 use ndjit_codegen::passes::legalize::legalize;
-use ndjit_codegen::target::{PrimGap, PrimSupport, Target, combinations};
+use ndjit_codegen::target::{Combining, PrimGap, PrimSupport, Target, combinations};
 use ndjit_ir::body::{BodyBuilder, Prim};
 use ndjit_ir::loops::{LoopBody, LoopNest, Stride};
 use ndjit_ir::{DType, PrimType};
 
 fn lacking(prims: &'static [Prim], from: &'static [PrimType]) -> Target {
     let gap = PrimGap { prims, from, to: &[], support: PrimSupport::None, reason: "a test", link: "none" };
-    Target { name: "test".into(), blend: false, gaps: vec![gap] }
+    Target { name: "test".into(), blend: false, combining: Combining::Driver, gaps: vec![gap] }
 }
 
 /// High products of two inputs, one of them inside an `If`.

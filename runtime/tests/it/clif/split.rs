@@ -1,13 +1,15 @@
 //! The parts of nests that reduce or scan, and who refuses what.
 
 use ndjit_codegen::clif::{ClifOptions, Form, emit, host_isa};
-use ndjit_codegen::passes::split::{Part, Split, generated, split};
-use ndjit_codegen::pipeline::expanded;
+use ndjit_codegen::passes::split::{Part, TargetKernel};
+use ndjit_codegen::pipeline::{expanded, lower_for};
+use ndjit_codegen::target::Target;
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, Places};
 use ndjit_ir::loops::LoopNest;
 use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_transform::access::contiguous;
+use std::sync::Arc;
 
 /// The last nest that reduces, or else the last, of a program whose only parameter has shape `[3, 50]`.
 fn nest(dtype: DType, text: &str) -> LoopNest {
@@ -19,15 +21,16 @@ fn nest(dtype: DType, text: &str) -> LoopNest {
     LoopNest::clone(nests.iter().find(|nest| nest.kind.loops() > 0).unwrap_or(&nests[0]))
 }
 
-fn text(parts: &[Part]) -> String {
+fn text(nest: &LoopNest) -> String {
+    let kernel = lower_for(nest, &Target::interpreter()).unwrap();
+    let parts = kernel.parts();
     let all = parts.iter().map(|part| {
-        part.nest.verify().unwrap();
+        part.ops.verify().unwrap();
         let name = part.name.unwrap_or("itself");
-        match &part.combine {
-            None => format!("{name}, {:?}: {}\n", part.form, part.nest),
-            Some((combine, pairs)) => {
-                combine.verify().unwrap();
-                let body = if parts.iter().any(|other| other.combine.is_none() && other.nest == part.nest) {
+        match part.pairs {
+            None => format!("{name}, {:?}: {}\n", part.form, part.ops),
+            Some(pairs) => {
+                let body = if parts.iter().any(|other| other.pairs.is_none() && other.ops == part.ops) {
                     "the same"
                 } else {
                     "of its own"
@@ -42,7 +45,7 @@ fn text(parts: &[Part]) -> String {
 #[test]
 fn a_sum_of_squares_is_accumulated_and_combined() {
     let nest = nest(DType::F32, "  %1 = multiply %0, %0 : f32[3, 50]\n  %2 = sum %1 axes [1] : f32[3]\n  return %2");
-    insta::assert_snapshot!(text(&generated(&nest).unwrap()), @r"
+    insta::assert_snapshot!(text(&nest), @r"
     accumulate, Rows: nest rank 5 {
       in0: f32 contiguous, in1: f32 contiguous
       out0: f32 contiguous
@@ -99,7 +102,7 @@ fn a_sum_of_squares_is_accumulated_and_combined() {
 #[test]
 fn a_product_of_complex_numbers_is_started() {
     let nest = nest(DType::C64, "  %1 = prod %0 axes [0] : c64[50]\n  return %1");
-    insta::assert_snapshot!(text(&generated(&nest).unwrap()), @r"
+    insta::assert_snapshot!(text(&nest), @r"
     accumulate, Columns: nest rank 5 {
       in0: c64 contiguous, in1: c64 contiguous
       out0: c64 contiguous
@@ -162,26 +165,28 @@ fn a_scan_without_an_identity_is_told_where_blocks_begin() {
 
 fn text_of(nest: &LoopNest) -> String {
     nest.verify().unwrap();
-    format!("{nest}\n{}", text(&generated(nest).unwrap()))
+    format!("{nest}\n{}", text(nest))
 }
 
 #[test]
 fn what_does_not_reduce_is_itself() {
     let nest = nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1");
-    assert_eq!(split(&nest).unwrap(), Split::Whole);
-    assert_eq!(generated(&nest).unwrap(), [Part { name: None, nest, form: Form::Plain, wide: false, combine: None }]);
+    let TargetKernel::Map(part) = lower_for(&nest, &Target::interpreter()).unwrap() else { panic!("it reduces") };
+    let own = Arc::new(expanded(&nest, &Target::interpreter()).unwrap());
+    let ops = Arc::new(nest);
+    assert_eq!(*part, Part { name: None, ops, nest: own, form: Form::Plain, wide: false, pairs: None });
 }
 
 #[test]
 fn code_is_generated_for_parts_alone() {
     let isa = host_isa().unwrap();
     let sum = nest(DType::F32, "  %1 = sum %0 axes [1] : f32[3]\n  return %1");
-    let prims = expanded(&sum, None).unwrap();
+    let prims = expanded(&sum, &Target::interpreter()).unwrap();
     let error = emit(&prims, &*isa, ClifOptions::default()).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: clif: code is generated for the parts of a nest that reduces");
-    let error = split(&prims).unwrap_err();
+    let error = lower_for(&prims, &Target::interpreter()).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: split: a nest that reduces is split before it is expanded");
-    let plain = expanded(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1"), None).unwrap();
+    let plain = expanded(&nest(DType::F32, "  %1 = sin %0 : f32[3, 50]\n  return %1"), &Target::interpreter()).unwrap();
     let error = emit(&plain, &*isa, ClifOptions { form: Form::Rows, ..ClifOptions::default() }).unwrap_err();
     insta::assert_snapshot!(error, @"error[verify]: clif: rows accumulate in the first inputs, which are the outputs");
 }

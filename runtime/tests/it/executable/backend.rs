@@ -2,9 +2,11 @@
 
 use super::programs::{axpy, lowered};
 use ndjit_codegen::{LoweredKernel, LoweredStep, Scheduled};
+use ndjit_ir::support::Device;
 use ndjit_ir::{DType, ErrorCode};
 use ndjit_runtime::code::CodeOptions;
-use ndjit_runtime::{Backend, Buffer, Cpu, bytes_of};
+use ndjit_runtime::devices::open;
+use ndjit_runtime::{Buffer, bytes_of, kernels};
 
 #[test]
 fn a_kernel_runs_on_uploaded_memory() {
@@ -12,24 +14,25 @@ fn a_kernel_runs_on_uploaded_memory() {
     let [LoweredStep::Kernel(LoweredKernel { scheduled, .. })] = &program.steps[..] else {
         panic!("{:?}", program.steps)
     };
-    let kernel = Cpu.compile(&scheduled.nest, CodeOptions::default()).unwrap();
-    let x = Cpu.upload(bytes_of(&[1.0f32, 2.0, 3.0, 4.0, 5.0])).unwrap();
-    let mut out = [Cpu.allocate(20).unwrap()];
+    let kernel = kernels::get(&scheduled.nest, CodeOptions::default()).unwrap();
+    let x = Buffer::from_bytes(bytes_of(&[1.0f32, 2.0, 3.0, 4.0, 5.0])).unwrap();
+    let mut out = [Buffer::zeroed(20).unwrap()];
     let two = u64::from(2f32.to_bits());
     // The same buffer read twice.
-    Cpu.run(&kernel, &scheduled.geometry, &[two], &[&x, &x], &mut out).unwrap();
-    let mut host = [0u8; 20];
-    Cpu.download(&out[0], &mut host).unwrap();
-    assert_eq!(host, bytes_of(&[3.0f32, 6.0, 9.0, 12.0, 15.0]));
+    kernel.run(&scheduled.geometry, &[two], &[&x, &x], &mut out).unwrap();
+    assert_eq!(out[0].as_bytes(), bytes_of(&[3.0f32, 6.0, 9.0, 12.0, 15.0]));
 
-    let mut short = [Cpu.allocate(16).unwrap()];
+    let mut short = [Buffer::zeroed(16).unwrap()];
     let code = |result: ndjit_ir::Result<()>| result.unwrap_err().code();
-    assert_eq!(code(Cpu.run(&kernel, &scheduled.geometry, &[two], &[&x, &x], &mut short)), ErrorCode::Verify);
-    assert_eq!(code(Cpu.run(&kernel, &scheduled.geometry, &[], &[&x, &x], &mut out)), ErrorCode::Argument);
-    assert_eq!(code(Cpu.run(&kernel, &scheduled.geometry, &[two], &[&x], &mut out)), ErrorCode::Verify);
-    assert_eq!(code(Cpu.download(&x, &mut host[..4])), ErrorCode::Argument);
-    let error = Cpu.run_on_bytes(&scheduled.nest, &scheduled.geometry, &[], &[20]).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Verify);
+    assert_eq!(code(kernel.run(&scheduled.geometry, &[two], &[&x, &x], &mut short)), ErrorCode::Verify);
+    assert_eq!(code(kernel.run(&scheduled.geometry, &[], &[&x, &x], &mut out)), ErrorCode::Argument);
+    assert_eq!(code(kernel.run(&scheduled.geometry, &[two], &[&x], &mut out)), ErrorCode::Verify);
+    let alone = |inputs: &[Vec<u8>]| {
+        open(Device::CPU).unwrap().run_nest(&scheduled.nest, &scheduled.geometry, &[two], inputs, &[20])
+    };
+    let bytes = x.as_bytes().to_vec();
+    assert_eq!(alone(&[bytes.clone(), bytes]).unwrap(), [out[0].as_bytes()]);
+    assert_eq!(alone(&[]).unwrap_err().code(), ErrorCode::Verify);
 }
 
 #[test]
@@ -37,18 +40,18 @@ fn reductions_run_and_positions_need_no_memory() {
     let program = lowered("graph (%0: f32[2, 3]) {\n  %1 = argmin %0 axes [0] : i32[3]\n  return %1\n}");
     let kernels: Vec<&Scheduled> = program.kernels().map(|kernel| &kernel.scheduled).collect();
     let [minimum, positions] = kernels[..] else { panic!("{:?}", program.steps) };
-    let compile = |nest| Cpu.compile(nest, CodeOptions::default()).unwrap();
-    let x = Cpu.upload(bytes_of(&[1.0f32, 5.0, 3.0, 4.0, 2.0, 6.0])).unwrap();
+    let compile = |nest| kernels::get(nest, CodeOptions::default()).unwrap();
+    let x = Buffer::from_bytes(bytes_of(&[1.0f32, 5.0, 3.0, 4.0, 2.0, 6.0])).unwrap();
 
-    let mut least = [Cpu.allocate(12).unwrap()];
+    let mut least = [Buffer::zeroed(12).unwrap()];
     let kernel = compile(&minimum.nest);
-    Cpu.run(&kernel, &minimum.geometry, &[], &[&x], &mut least).unwrap();
+    kernel.run(&minimum.geometry, &[], &[&x], &mut least).unwrap();
     assert_eq!(least[0].as_slice::<f32>().unwrap(), [1.0, 2.0, 3.0]);
-    let mut short = [Cpu.allocate(8).unwrap()];
-    let error = Cpu.run(&kernel, &minimum.geometry, &[], &[&x], &mut short).unwrap_err();
+    let mut short = [Buffer::zeroed(8).unwrap()];
+    let error = kernel.run(&minimum.geometry, &[], &[&x], &mut short).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Verify);
 
-    let nothing = Cpu.allocate(0).unwrap();
+    let nothing = Buffer::zeroed(0).unwrap();
     let inputs = positions.nest.inputs.iter().zip(&positions.geometry.inputs);
     let inputs: Vec<&Buffer> = inputs
         .map(|(access, layout)| match layout.strides[1] {
@@ -57,7 +60,7 @@ fn reductions_run_and_positions_need_no_memory() {
             _ => &x,
         })
         .collect();
-    let mut first = [Cpu.allocate(12).unwrap()];
-    Cpu.run(&compile(&positions.nest), &positions.geometry, &[2], &inputs, &mut first).unwrap();
+    let mut first = [Buffer::zeroed(12).unwrap()];
+    compile(&positions.nest).run(&positions.geometry, &[2], &inputs, &mut first).unwrap();
     assert_eq!(first[0].as_slice::<i32>().unwrap(), [0, 1, 0]);
 }
