@@ -5,8 +5,8 @@
 //! arguments and numbers that decided its dtype, [`Widening`] the first node that needs more bytes than its arrays,
 //! [`Conversions`](ndjit_transform::Conversions) says for each cast and number of a typed graph which use asked for it.
 //!
-//! The text of the user's source is not read here: who can, gives it as [`Snippet`]s. Calls are terms of a chain, not looked
-//! into: inline a graph first.
+//! An [`Explainer`] reads no source: it is given [`Snippet`]s. To it calls are terms of a chain. [`value`] and the like ask about whole programs: they read
+//! the source and look into calls.
 
 mod chain;
 mod conversion;
